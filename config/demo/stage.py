@@ -1,0 +1,54 @@
+"""What every part of the demo uses: HTTP calls, commands, checks, and their printing."""
+
+import json
+from collections.abc import Callable
+from io import StringIO
+from typing import Any
+
+import requests
+from django.core.management import call_command
+
+_TIMEOUT_SECONDS = 20
+_LONGEST_LINE = 600
+
+
+class DemoFailed(Exception):
+    """The service did something else than the demo expects."""
+
+
+class Stage:
+    """Prints each exchange as it happens. `say` takes one line."""
+
+    def __init__(self, *, url: str, authorization: str, say: Callable[[str], None]) -> None:
+        self.url = url.rstrip("/")
+        self.say = say
+        self._session = requests.Session()
+        self._session.trust_env = False
+        self._session.headers["Authorization"] = authorization
+
+    def call(self, method: str, path: str, *, expect: int, **options: Any) -> dict[str, Any]:
+        """One request. Raises DemoFailed unless the answer has the status `expect`."""
+        try:
+            response = self._session.request(method, self.url + path, timeout=_TIMEOUT_SECONDS, **options)
+        except requests.RequestException as error:
+            raise DemoFailed(f"{self.url} does not answer; is `make run` up? ({error})") from error
+        self.say(f"→ {method} {path}")
+        self.say(f"← {response.status_code} {response.text[:_LONGEST_LINE]}")
+        self.check(response.status_code == expect, f"{method} {path} answers {expect}")
+        body: dict[str, Any] = response.json()
+        return body
+
+    def check(self, truth: bool, what: str) -> None:
+        if not truth:
+            raise DemoFailed(f"expected: {what}")
+
+
+def command(name: str, *arguments: str) -> dict[str, str]:
+    """One of the service's commands for scripts, as staff would run it."""
+    out = StringIO()
+    try:
+        call_command(name, *arguments, stdout=out)
+    except SystemExit as stop:
+        raise DemoFailed(f"{name} {' '.join(arguments)}: {out.getvalue().strip()}") from stop
+    answer: dict[str, str] = json.loads(out.getvalue())
+    return answer

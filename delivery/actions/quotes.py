@@ -1,0 +1,73 @@
+"""What a delivery costs. Quote and request share this one way to a price."""
+
+from dataclasses import dataclass, field
+from decimal import Decimal
+from typing import Any
+
+from django.conf import settings
+
+from delivery import distance, pricing
+from delivery.distance import Point
+from delivery.errors import PriceUnavailable
+from delivery.lifecycle import Mode
+from delivery.models import Integrator, Tariff
+
+
+@dataclass(frozen=True)
+class Place:
+    """A contact at an address. `address` holds the specification's text fields."""
+
+    point: Point
+    address: dict[str, str]
+    contact_name: str = ""
+    contact_phone: str = ""
+    external_id: str = ""
+
+
+@dataclass(frozen=True)
+class DeliveryRequest:
+    """A validated DeliveryRequest body."""
+
+    vehicle_type: str
+    pickup: Place
+    dropoffs: list[Place]
+    mode: Mode = Mode.DEFAULT
+    packages: list[dict[str, Any]] = field(default_factory=list)
+
+    @property
+    def weight_kg(self) -> Decimal:
+        """Weight of everything carried; a package that names no weight counts nothing."""
+        return sum(
+            (Decimal(str(item.get("weight") or 0)) * (item.get("quantity") or 1) for item in self.packages), Decimal(0)
+        )
+
+
+@dataclass(frozen=True)
+class Quote:
+    """A price in BRL, the whole way it covers and the tariff it came from."""
+
+    value: Decimal
+    distance_km: Decimal
+    tariff: Tariff
+
+
+def quote(*, integrator: Integrator, asked: DeliveryRequest) -> Quote:
+    """Price of what is asked. Raises PriceUnavailable without an active tariff, and over its distance or weight."""
+    tariff = Tariff.objects.in_force(vehicle_type=asked.vehicle_type, integrator=integrator)
+    if tariff is None:
+        raise PriceUnavailable(f"No active tariff for {asked.vehicle_type}.")
+    trip = _trip(asked)
+    return Quote(value=pricing.price(tariff.terms, trip), distance_km=trip.total_km, tariff=tariff)
+
+
+def _trip(asked: DeliveryRequest) -> pricing.Trip:
+    points = [asked.pickup.point, *(dropoff.point for dropoff in asked.dropoffs)]
+    returning = asked.mode is Mode.RETURN
+    legs_of = distance.provider(routing_url=settings.ROUTING_URL, road_factor=settings.ROAD_FACTOR)
+    legs = legs_of([*points, asked.pickup.point] if returning else points)
+    return pricing.Trip(
+        outbound_km=sum(legs[: len(asked.dropoffs)], Decimal(0)),
+        return_km=sum(legs[len(asked.dropoffs) :], Decimal(0)),
+        dropoffs=len(asked.dropoffs),
+        weight_kg=asked.weight_kg,
+    )

@@ -1,0 +1,114 @@
+"""Error bodies of area A: RFC 9457 problem details, made in this one place.
+
+Beside the RFC's members each has `code` (stable, listed in docs/integrators.md), `retryable`, and for a field's fault
+`errors`: a JSON Pointer, a code and a sentence for each.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from rest_framework import exceptions, status
+from rest_framework.response import Response
+from rest_framework.views import set_rollback
+
+from delivery.errors import DeliveryError
+
+_CONTENT_TYPE = "application/problem+json"
+_INVALID_TITLE = "The request has invalid fields"
+
+
+def handle(error: Exception, context: dict[str, Any]) -> Response | None:
+    """DRF's exception handler for area A. None for what is not the caller's doing: that becomes a logged 500."""
+    path = context["request"].path
+    if isinstance(error, exceptions.ValidationError):
+        body = problem(
+            path,
+            status=status.HTTP_422_UNPROCESSABLE_ENTITY,
+            code="invalid_payload",
+            title=_INVALID_TITLE,
+            detail="Each entry of 'errors' names a field by its JSON Pointer.",
+        )
+        body["errors"] = list(_field_errors(error.detail))
+    elif isinstance(error, DeliveryError):
+        body = problem(
+            path,
+            status=error.status,
+            code=error.code,
+            title=error.title,
+            detail=str(error),
+            retryable=error.retryable,
+        )
+    elif isinstance(error, exceptions.APIException):
+        body = problem(
+            path,
+            status=error.status_code,
+            code=str(error.default_code),
+            title=str(error.default_detail).format(method=context["request"].method, media_type=""),
+            detail=str(error.detail),
+        )
+    else:
+        return None
+    set_rollback()
+    return Response(body, status=body["status"], headers=_headers(error), content_type=_CONTENT_TYPE)
+
+
+def problem(  # the members of the RFC, by keyword
+    path: str, *, status: int, code: str, title: str, detail: str, retryable: bool = False
+) -> dict[str, Any]:
+    """A problem's body."""
+    return {
+        "type": f"urn:rota:problem:{code}",
+        "title": title,
+        "status": status,
+        "detail": detail,
+        "instance": path,
+        "code": code,
+        "retryable": retryable,
+    }
+
+
+def not_found(request: HttpRequest) -> HttpResponse:
+    """A path that no endpoint has."""
+    body = problem(
+        request.path,
+        status=404,
+        code="no_such_path",
+        title="No such path",
+        detail="No endpoint has this path; paths of this API have no trailing slash.",
+    )
+    return JsonResponse(body, status=404, content_type=_CONTENT_TYPE)
+
+
+def server_error(request: HttpRequest) -> HttpResponse:
+    """A fault of ours."""
+    body = problem(
+        request.path,
+        status=500,
+        code="server_error",
+        title="An error on our side",
+        detail="Nothing was changed by this request. Try again, and quote the X-Request-Id header if it stays.",
+        retryable=True,
+    )
+    return JsonResponse(body, status=500, content_type=_CONTENT_TYPE)
+
+
+def _headers(error: Exception) -> dict[str, str]:
+    if isinstance(error, DeliveryError) and error.status == status.HTTP_401_UNAUTHORIZED:
+        return {"WWW-Authenticate": 'Bearer realm="rota", error="invalid_token"'}
+    return {}
+
+
+def _field_errors(detail: Any, pointer: str = "#") -> Iterator[dict[str, str]]:
+    """DRF's tree of errors as a flat list of JSON Pointers (RFC 6901, fragment form)."""
+    if isinstance(detail, dict):
+        for name, inner in detail.items():
+            own = name == "non_field_errors"
+            escaped = str(name).replace("~", "~0").replace("/", "~1")
+            yield from _field_errors(inner, pointer if own else f"{pointer}/{escaped}")
+    elif isinstance(detail, list):
+        for index, inner in enumerate(detail):
+            is_leaf = isinstance(inner, exceptions.ErrorDetail)
+            yield from _field_errors(inner, pointer if is_leaf else f"{pointer}/{index}")
+    else:
+        yield {"pointer": pointer, "code": getattr(detail, "code", "invalid"), "detail": str(detail)}

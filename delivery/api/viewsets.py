@@ -1,0 +1,102 @@
+"""The five endpoints of area A. Each reads, makes one call, answers."""
+
+from collections.abc import Callable
+from typing import Any
+
+from django.utils import timezone
+from rest_framework.negotiation import BaseContentNegotiation
+from rest_framework.parsers import BaseParser
+from rest_framework.renderers import BaseRenderer
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.viewsets import ViewSet
+
+from delivery import bodies
+from delivery.actions import deliveries, quotes
+from delivery.api import problems
+from delivery.api.authentication import BearerAuthentication, HasToken
+from delivery.api.parsers import BoundedJSONParser
+from delivery.api.serializers import CancelSerializer, DeliveryRequestSerializer
+from delivery.errors import DeliveryNotFound, InvalidDeliveryId
+from delivery.models import Delivery, Token, parse_id
+
+
+class AlwaysJSON(BaseContentNegotiation):
+    """Answers are JSON whatever the Accept header prefers: there is nothing else to choose from."""
+
+    def select_parser(self, request: Request, parsers: Any) -> BaseParser | None:
+        media_type = (request.content_type or "").partition(";")[0].strip().lower()
+        return next((parser for parser in parsers if parser.media_type == media_type), None)
+
+    def select_renderer(
+        self, request: Request, renderers: Any, format_suffix: str | None = None
+    ) -> tuple[BaseRenderer, str]:
+        return renderers[0], renderers[0].media_type
+
+
+class DeliveryViewSet(ViewSet):
+    """Quote, request, cancel, query and locate, each within the calling token's integrator and environment."""
+
+    authentication_classes = [BearerAuthentication]
+    permission_classes = [HasToken]
+    parser_classes = [BoundedJSONParser]
+    content_negotiation_class = AlwaysJSON
+
+    def get_exception_handler(self) -> Callable[[Exception, dict[str, Any]], Response | None]:
+        return problems.handle
+
+    def quote(self, request: Request) -> Response:
+        """POST /api/quotation-delivery."""
+        asked = _read_request(request)
+        quote = quotes.quote(integrator=_token(request).integrator, asked=asked)
+        return Response({"shippingValue": float(quote.value)})
+
+    def request_(self, request: Request) -> Response:
+        """POST /api/request-delivery."""
+        asked = _read_request(request)
+        token = _token(request)
+        delivery = deliveries.request(token=token, asked=asked, by=f"token {token.hint}", at=timezone.now())
+        return Response(bodies.creation(delivery), status=201)
+
+    def cancel(self, request: Request, delivery_id: str) -> Response:
+        """POST /api/cancel-delivery/{deliveryId}."""
+        if parse_id(delivery_id) is None:
+            raise InvalidDeliveryId("A deliveryId is the UUID that request-delivery answered with.")
+        serializer = CancelSerializer(data=request.data)
+        serializer.is_valid(raise_exception=True)
+        token = _token(request)
+        delivery = deliveries.cancel(
+            delivery=_find(token, delivery_id),
+            reason=serializer.validated_data.get("reason") or "",
+            by=f"token {token.hint}",
+            at=timezone.now(),
+        )
+        return Response(bodies.info(delivery))
+
+    def info(self, request: Request, delivery_id: str) -> Response:
+        """GET /api/info-delivery/{deliveryId}."""
+        return Response(bodies.info(_find(_token(request), delivery_id)))
+
+    def location(self, request: Request, delivery_id: str) -> Response:
+        """GET /api/location-delivery/{deliveryId}."""
+        return Response(bodies.location(_find(_token(request), delivery_id), at=timezone.now()))
+
+
+def _token(request: Request) -> Token:
+    assert isinstance(request.auth, Token)  # noqa: S101  # HasToken has seen to it
+    return request.auth
+
+
+def _read_request(request: Request) -> quotes.DeliveryRequest:
+    serializer = DeliveryRequestSerializer(data=request.data)
+    serializer.is_valid(raise_exception=True)
+    return serializer.asked
+
+
+def _find(token: Token, delivery_id: str) -> Delivery:
+    """The delivery, if it is this token's to see. An unknown and a foreign one are told apart by nobody."""
+    key = parse_id(delivery_id)
+    delivery = Delivery.objects.of(token).with_parts().filter(pk=key).first() if key else None
+    if delivery is None:
+        raise DeliveryNotFound("No delivery of this account and environment has this deliveryId.")
+    return delivery

@@ -1,0 +1,104 @@
+"""Length of a route in kilometres: geodesic with a road factor, or by an OSRM server. Pure but for the HTTP call."""
+
+import logging
+import math
+from collections.abc import Callable, Sequence
+from decimal import ROUND_HALF_UP, Decimal
+from functools import cache
+from itertools import pairwise
+from typing import NamedTuple
+
+import requests
+from geographiclib.geodesic import Geodesic
+
+_log = logging.getLogger(__name__)
+_OSRM_TIMEOUT_SECONDS = 2
+
+
+class Point(NamedTuple):
+    """Decimal degrees, WGS84."""
+
+    latitude: float
+    longitude: float
+
+
+# Kilometres of each leg between consecutive points.
+Provider = Callable[[Sequence[Point]], list[Decimal]]
+
+
+class RoutingFailed(Exception):
+    """The routing server gave no distance for these points."""
+
+
+def metres(start: Point, end: Point) -> float:
+    """Shortest distance on the ellipsoid."""
+    return float(Geodesic.WGS84.Inverse(*start, *end, outmask=Geodesic.DISTANCE)["s12"])
+
+
+def geodesic(road_factor: float) -> Provider:
+    """Provider that lengthens the geodesic distance by `road_factor` (1.3: roads are 30 % longer)."""
+
+    def legs(points: Sequence[Point]) -> list[Decimal]:
+        return [_kilometres(metres(start, end) * road_factor) for start, end in pairwise(points)]
+
+    return legs
+
+
+def osrm(url: str) -> Provider:
+    """Provider that asks the OSRM server at `url`. Raises RoutingFailed when it has no answer within 2 s.
+
+    Source: OSRM HTTP API, route service: GET /route/v1/driving/{lon},{lat};{lon},{lat}, `routes[0].legs[].distance`
+    in metres.
+    """
+
+    def legs(points: Sequence[Point]) -> list[Decimal]:
+        path = ";".join(f"{point.longitude:.6f},{point.latitude:.6f}" for point in points)
+        try:
+            response = _session().get(
+                f"{url.rstrip('/')}/route/v1/driving/{path}",
+                params={"overview": "false"},
+                timeout=_OSRM_TIMEOUT_SECONDS,
+            )
+            response.raise_for_status()
+            lengths = [_kilometres(float(leg["distance"])) for leg in response.json()["routes"][0]["legs"]]
+        except (requests.RequestException, ValueError, TypeError, LookupError, ArithmeticError) as error:
+            raise RoutingFailed(f"OSRM at {url}: {error}") from error
+        if len(lengths) != len(points) - 1:
+            raise RoutingFailed(f"OSRM at {url}: {len(lengths)} legs for {len(points)} points")
+        return lengths
+
+    return legs
+
+
+def with_fallback(first: Provider, second: Provider) -> Provider:
+    """Provider that asks `second`, and says so in the log, when `first` fails."""
+
+    def legs(points: Sequence[Point]) -> list[Decimal]:
+        try:
+            return first(points)
+        except RoutingFailed as error:
+            _log.warning("Falling back to the geodesic distance. %s", error)
+            return second(points)
+
+    return legs
+
+
+def provider(*, routing_url: str, road_factor: float) -> Provider:
+    """The configured provider: OSRM with the geodesic distance to fall back on, or the latter alone."""
+    plain = geodesic(road_factor)
+    return with_fallback(osrm(routing_url), plain) if routing_url else plain
+
+
+@cache
+def _session() -> requests.Session:
+    """One session for the process, so that connections to the routing server are kept."""
+    session = requests.Session()
+    session.trust_env = False
+    return session
+
+
+def _kilometres(length: float) -> Decimal:
+    """Metres to kilometres with two places, which is what is priced and shown."""
+    if not math.isfinite(length) or length < 0:
+        raise ValueError(f"not a distance: {length}")
+    return Decimal(length / 1000).quantize(Decimal("0.01"), ROUND_HALF_UP)

@@ -1,0 +1,127 @@
+"""Domain errors of area A, each with its stable code. `api.problems` turns them into bodies, in one place.
+
+`status` is the HTTP status of the specification's table; `retryable` tells whether the same request may succeed
+later without a change.
+"""
+
+from typing import ClassVar
+
+
+class DeliveryError(Exception):
+    """A refusal that its reader can act on. `str(error)` is the detail."""
+
+    code: ClassVar[str]
+    title: ClassVar[str]
+    status: ClassVar[int] = 422
+    retryable: ClassVar[bool] = False
+
+
+class PriceUnavailable(DeliveryError):
+    code = "price_unavailable"
+    title = "No price for this delivery"
+    status = 400
+
+
+class PickupNotLinked(DeliveryError):
+    code = "pickup_not_linked"
+    title = "Pickup point not linked to this account"
+    status = 404
+
+
+class DeliveryNotFound(DeliveryError):
+    code = "delivery_not_found"
+    title = "Delivery not found"
+    status = 404
+
+
+class MoveRefused(DeliveryError):
+    code = "move_refused"
+    title = "The delivery's lifecycle does not allow this now"
+
+
+class AlreadyFinished(DeliveryError):
+    code = "already_finished"
+    title = "Delivery already finished"
+
+
+class StopNotOpen(DeliveryError):
+    code = "stop_not_open"
+    title = "The point is closed already"
+
+
+class StopNotFound(DeliveryError):
+    code = "stop_not_found"
+    title = "The route has no such point"
+
+
+class ReasonMissing(DeliveryError):
+    code = "reason_missing"
+    title = "A failed point needs a reason"
+
+
+class RouteTaken(DeliveryError):
+    code = "route_taken"
+    title = "Another driver has accepted this route"
+
+
+class OfferExpired(DeliveryError):
+    code = "offer_expired"
+    title = "The offer has expired"
+
+
+class NoEligibleDriver(DeliveryError):
+    code = "no_eligible_driver"
+    title = "No driver may accept this route now"
+    retryable = True
+
+
+class DriverNotFound(DeliveryError):
+    code = "driver_not_found"
+    title = "Driver not found"
+
+
+class DriverNotEligible(DeliveryError):
+    code = "driver_not_eligible"
+    title = "This driver may not accept this route"
+
+
+class DriverHasOpenRoute(DeliveryError):
+    code = "driver_has_open_route"
+    title = "The driver holds another open route"
+
+
+class InvalidPosition(DeliveryError):
+    code = "invalid_position"
+    title = "Not a position"
+
+
+class NoDriverAssigned(DeliveryError):
+    code = "no_driver_assigned"
+    title = "No driver holds this route"
+
+
+class InvalidWebhookUrl(DeliveryError):
+    code = "invalid_webhook_url"
+    title = "This address cannot receive webhooks"
+
+
+class InvalidToken(DeliveryError):
+    code = "invalid_token"
+    title = "Token missing or invalid"
+    status = 401
+
+
+class MalformedBody(DeliveryError):
+    code = "malformed_body"
+    title = "The body is not a JSON object"
+
+
+class BodyTooLarge(DeliveryError):
+    code = "body_too_large"
+    title = "The body is too large"
+    status = 413
+
+
+class InvalidDeliveryId(DeliveryError):
+    code = "invalid_delivery_id"
+    title = "Not a deliveryId"

@@ -1,0 +1,54 @@
+from argparse import ArgumentParser
+from typing import Any
+
+from django.core.management.base import CommandError
+from django.utils import timezone
+
+from delivery.actions import moves
+from delivery.errors import DeliveryError, DeliveryNotFound
+from delivery.management.output import ScriptCommand
+from delivery.models import Delivery, parse_id
+
+_ARGUMENT = {"deliver": "POINT", "fail": "POINT", "position": "LAT,LNG"}
+
+
+class Command(ScriptCommand):
+    help = (
+        "Move a delivery as a dispatcher does: accept [--driver ID] | collect | deliver POINT | "
+        "fail POINT --reason TEXT | return | position LAT,LNG | cancel [--reason TEXT]. "
+        'Prints {"delivery", "status", "route"}, or {"error", "detail"} and exits with 1 when the move is refused.'
+    )
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("delivery", metavar="DELIVERY_ID")
+        parser.add_argument("move", choices=moves.NAMES)
+        parser.add_argument("argument", nargs="?", default="", metavar="POINT or LAT,LNG")
+        parser.add_argument(
+            "--driver", default="", metavar="ID", help="accept: this driver, not the nearest eligible one"
+        )
+        parser.add_argument("--reason", default="", metavar="TEXT")
+
+    def handle(self, *_args: Any, **options: Any) -> None:
+        move, argument = options["move"], options["argument"]
+        if bool(argument) != (move in _ARGUMENT):
+            raise CommandError(f"{move} takes {_ARGUMENT.get(move, 'no argument')}.")
+        details = moves.Details(
+            driver=options["driver"],
+            point=argument,
+            reason=options["reason"],
+            position=argument,
+        )
+        try:
+            delivery = _find(options["delivery"])
+            moved = moves.perform(move, delivery=delivery, details=details, by="command dispatch", at=timezone.now())
+        except DeliveryError as error:
+            self.refuse(error)
+        self.answer(delivery=str(moved.pk), status=moved.status, route=moved.route_status)
+
+
+def _find(text: str) -> Delivery:
+    key = parse_id(text)
+    delivery = Delivery.objects.with_parts().filter(pk=key).first() if key else None
+    if delivery is None:
+        raise DeliveryNotFound(f"No delivery has the id '{text}'.")
+    return delivery

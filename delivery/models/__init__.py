@@ -1,0 +1,30 @@
+"""One file per noun."""
+
+from delivery.models.delivery import Delivery, parse_id
+from delivery.models.driver import Driver, DriverPosition, VehicleType
+from delivery.models.integrator import Environment, Integrator
+from delivery.models.pickup_point import PickupPoint
+from delivery.models.stop import Stop
+from delivery.models.tariff import Tariff
+from delivery.models.token import Token
+from delivery.models.transition import Transition
+from delivery.models.webhook import EventState, WebhookAttempt, WebhookEndpoint, WebhookEvent
+
+__all__ = [
+    "Delivery",
+    "Driver",
+    "DriverPosition",
+    "Environment",
+    "EventState",
+    "Integrator",
+    "PickupPoint",
+    "Stop",
+    "Tariff",
+    "Token",
+    "Transition",
+    "VehicleType",
+    "WebhookAttempt",
+    "WebhookEndpoint",
+    "WebhookEvent",
+    "parse_id",
+]

@@ -1,0 +1,209 @@
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, Self
+from uuid import UUID
+
+import pgtrigger
+from django.db import models
+from django.db.models import Q
+from django.utils.translation import gettext_lazy as _
+
+from delivery import lifecycle
+from delivery.lifecycle import RouteStatus, Status
+from delivery.models.driver import Driver, DriverPosition, VehicleType
+from delivery.models.ids import Identified, Located, new_id, on_earth
+from delivery.models.integrator import Environment, Integrator
+from delivery.models.token import Token
+
+if TYPE_CHECKING:
+    from delivery.models.stop import Stop
+
+_MONEY: dict[str, Any] = {"max_digits": 10, "decimal_places": 2}
+
+
+class DeliveryQuerySet(models.QuerySet["Delivery"]):
+    def of(self, token: Token) -> Self:
+        """Deliveries that this token may see: its integrator's, in its environment."""
+        return self.filter(integrator=token.integrator_id, environment=token.environment)
+
+    def with_parts(self) -> Self:
+        """With everything that a body shows."""
+        return self.select_related("driver").prefetch_related("stops")
+
+    def untaken(self, *, at: datetime) -> Self:
+        """Offered, and past the offer's deadline."""
+        return self.filter(route_status=RouteStatus.AVAILABLE, offer_expires_at__lte=at)
+
+
+class Delivery(Identified, Located):
+    """One request: a pickup A and one to three drop-offs, offered as one indivisible route.
+
+    A delivery *is* its route, so both stand in one row under one lock: `status` is the aggregate that integrators
+    see, `route_status` where the driver stands. The coordinates are those of A. What was asked for and its price
+    never change; the database refuses it. Only `delivery.actions.deliveries` writes the statuses.
+    """
+
+    route_id = models.UUIDField(_("route"), default=new_id, unique=True, editable=False)
+    integrator = models.ForeignKey(
+        Integrator, verbose_name=_("integrator"), on_delete=models.PROTECT, related_name="deliveries"
+    )
+    environment = models.CharField(_("environment"), max_length=7, choices=Environment)
+    token = models.ForeignKey(
+        Token, verbose_name=_("requested with"), on_delete=models.PROTECT, related_name="deliveries"
+    )
+    status = models.CharField(
+        _("status"), max_length=9, choices=[(s.value, s.value) for s in Status], default=Status.PENDING.value
+    )
+    route_status = models.CharField(
+        _("route status"),
+        max_length=9,
+        choices=[(s.value, s.value) for s in RouteStatus],
+        default=RouteStatus.AVAILABLE.value,
+    )
+    driver = models.ForeignKey(
+        Driver, verbose_name=_("driver"), on_delete=models.PROTECT, related_name="deliveries", null=True
+    )
+
+    vehicle_type = models.CharField(_("vehicle type"), max_length=10, choices=VehicleType)
+    mode = models.CharField(_("mode"), max_length=7, choices=[(m.value, m.value) for m in lifecycle.Mode])
+    contact_name = models.CharField(_("contact name"), max_length=255)
+    contact_phone = models.CharField(_("contact phone"), max_length=255)
+    address = models.JSONField(_("address"))
+    packages = models.JSONField(_("packages"), default=list, blank=True)
+
+    shipping_value = models.DecimalField(_("price"), **_MONEY)
+    distance_km = models.DecimalField(_("distance (km)"), max_digits=8, decimal_places=2)
+    cancel_percent_accepted = models.DecimalField(max_digits=5, decimal_places=2)
+    cancel_percent_collected = models.DecimalField(max_digits=5, decimal_places=2)
+
+    created_at = models.DateTimeField(_("created at"))
+    offer_expires_at = models.DateTimeField(_("offer expires at"))
+    closed_at = models.DateTimeField(_("closed at"), null=True)
+    cancelled_at = models.DateTimeField(_("cancelled at"), null=True)
+    cancel_reason = models.CharField(_("cancellation reason"), max_length=255, blank=True)
+    cancel_fee = models.DecimalField(_("cancellation fee"), null=True, **_MONEY)
+    last_sequence = models.PositiveIntegerField(_("webhook events"), default=0)
+
+    objects = DeliveryQuerySet.as_manager()
+
+    class Meta:
+        verbose_name = _("delivery")
+        verbose_name_plural = _("deliveries")
+        ordering = ["-created_at"]
+        indexes = [
+            models.Index(fields=["integrator", "environment", "-created_at"], name="delivery_of_integrator"),
+            models.Index(fields=["-created_at"], name="delivery_newest"),
+            models.Index(
+                fields=["offer_expires_at"], name="delivery_offered", condition=Q(route_status=RouteStatus.AVAILABLE)
+            ),
+        ]
+        constraints = [
+            on_earth("delivery_on_earth"),
+            models.UniqueConstraint(
+                fields=["driver"], name="one_open_route_per_driver", condition=Q(route_status__in=lifecycle.HELD)
+            ),
+            models.CheckConstraint(
+                name="delivery_driver_fits_route",
+                condition=Q(route_status__in=[RouteStatus.AVAILABLE, RouteStatus.EXPIRED], driver=None)
+                | Q(route_status__in=[*lifecycle.HELD, RouteStatus.FINISHED], driver__isnull=False)
+                | Q(route_status=RouteStatus.CANCELLED),
+            ),
+            models.CheckConstraint(
+                name="delivery_status_fits_route",
+                condition=Q(route_status=RouteStatus.AVAILABLE, status=Status.PENDING)
+                | Q(route_status=RouteStatus.ACCEPTED, status=Status.ACCEPT)
+                | Q(route_status=RouteStatus.COLLECTED, status=Status.COLLECTED)
+                | Q(route_status=RouteStatus.RETURNING, status__in=[Status.COLLECTED, Status.FAILED])
+                | Q(route_status=RouteStatus.FINISHED, status__in=[Status.DELIVERED, Status.FAILED])
+                | Q(route_status__in=[RouteStatus.CANCELLED, RouteStatus.EXPIRED], status=Status.FAILED),
+            ),
+            models.CheckConstraint(
+                name="delivery_cancellation_whole",
+                condition=Q(cancelled_at=None, cancel_fee=None) | Q(cancelled_at__isnull=False, cancel_fee__gte=0),
+            ),
+            models.CheckConstraint(
+                name="delivery_closed_has_its_time",
+                condition=Q(route_status__in=lifecycle.CLOSED, closed_at__isnull=False)
+                | Q(~Q(route_status__in=lifecycle.CLOSED), closed_at=None),
+            ),
+            models.CheckConstraint(
+                name="delivery_price_not_negative", condition=Q(shipping_value__gte=0, distance_km__gte=0)
+            ),
+        ]
+        triggers = [
+            pgtrigger.ReadOnly(
+                name="delivery_immutable",
+                exclude=[
+                    "status",
+                    "route_status",
+                    "driver",
+                    "closed_at",
+                    "cancelled_at",
+                    "cancel_reason",
+                    "cancel_fee",
+                    "last_sequence",
+                ],
+            ),
+            pgtrigger.Protect(
+                name="delivery_driver_locked",
+                operation=pgtrigger.Update,
+                condition=pgtrigger.Q(old__driver__isnull=False) & ~pgtrigger.Q(old__driver=pgtrigger.F("new__driver")),
+            ),
+            pgtrigger.Protect(
+                name="delivery_closed_stays_closed",
+                operation=pgtrigger.Update,
+                condition=pgtrigger.Q(old__route_status__in=[s.value for s in lifecycle.CLOSED])
+                & ~pgtrigger.Q(old__route_status=pgtrigger.F("new__route_status")),
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return str(self.pk)
+
+    @property
+    def state(self) -> lifecycle.State:
+        """What the lifecycle knows of this delivery."""
+        return lifecycle.State(
+            delivery=Status(self.status),
+            route=RouteStatus(self.route_status),
+            orders=tuple(Status(stop.status) for stop in self.ordered_stops),
+            mode=lifecycle.Mode(self.mode),
+        )
+
+    @property
+    def ordered_stops(self) -> "list[Stop]":
+        """B, C, D. From the prefetched rows where there are any."""
+        return sorted(self.stops.all(), key=lambda stop: stop.position)
+
+    @property
+    def is_closed(self) -> bool:
+        return self.route_status in lifecycle.CLOSED
+
+    def driver_position(self) -> DriverPosition | None:
+        """The driver's latest position, and none from after the route's end: that is no business of this integrator."""
+        if self.driver is None:
+            return None
+        positions = self.driver.positions.order_by("-recorded_at")
+        if self.closed_at is not None:
+            positions = positions.filter(recorded_at__lte=self.closed_at)
+        return positions.first()
+
+    @property
+    def is_held(self) -> bool:
+        return self.route_status in lifecycle.HELD
+
+    @property
+    def was_cancelled_after_pickup(self) -> bool:
+        return self.cancelled_at is not None and self.route_status != RouteStatus.CANCELLED
+
+    def stop_at(self, label: str) -> "Stop | None":
+        """The stop with this label, B, C or D."""
+        return next((stop for stop in self.ordered_stops if stop.label == label.upper()), None)
+
+
+def parse_id(text: str) -> UUID | None:
+    """The id that `text` spells in its canonical form, or None. `UUID` alone would also take braces and URNs."""
+    try:
+        parsed = UUID(text)
+    except ValueError:
+        return None
+    return parsed if str(parsed) == text.lower() else None

@@ -1,0 +1,76 @@
+from datetime import datetime
+from typing import Self
+
+from django.db import models
+from django.db.models import Q
+from django.utils.translation import gettext_lazy as _
+
+from delivery import lifecycle
+from delivery.models.ids import Identified, Located, on_earth
+from delivery.models.integrator import Environment
+
+
+class VehicleType(models.TextChoices):
+    MOTORCYCLE = "MOTORCYCLE", _("Motorcycle")
+    CAR = "CAR", _("Car")
+
+
+class DriverQuerySet(models.QuerySet["Driver"]):
+    def free_for(self, *, vehicle_type: str, environment: str) -> Self:
+        """On duty in this vehicle and environment, and holding no open route. Distance is not looked at."""
+        return self.filter(active=True, on_duty=True, vehicle_type=vehicle_type, environment=environment).exclude(
+            deliveries__route_status__in=lifecycle.HELD
+        )
+
+
+class Driver(Identified):
+    """Somebody who takes routes. A sandbox driver is simulated and never meets a live delivery."""
+
+    name = models.CharField(_("name"), max_length=120)
+    phone = models.CharField(_("phone"), max_length=40, blank=True)
+    vehicle_type = models.CharField(_("vehicle type"), max_length=10, choices=VehicleType)
+    environment = models.CharField(_("environment"), max_length=7, choices=Environment, default=Environment.LIVE)
+    active = models.BooleanField(_("active"), default=True, help_text=_("Works with us at all."))
+    on_duty = models.BooleanField(_("on duty"), default=False, help_text=_("Takes offers now."))
+
+    objects = DriverQuerySet.as_manager()
+
+    class Meta:
+        verbose_name = _("driver")
+        verbose_name_plural = _("drivers")
+        ordering = ["name"]
+        indexes = [
+            models.Index(
+                fields=["environment", "vehicle_type"],
+                name="driver_on_duty",
+                condition=Q(active=True, on_duty=True),
+            )
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+    def latest_position(self) -> "DriverPosition | None":
+        return self.positions.order_by("-recorded_at").first()
+
+
+class DriverPosition(Located):
+    """Where a driver was at a moment."""
+
+    driver = models.ForeignKey(Driver, verbose_name=_("driver"), on_delete=models.CASCADE, related_name="positions")
+    accuracy_m = models.FloatField(_("accuracy (m)"), null=True, blank=True)
+    recorded_at = models.DateTimeField(_("recorded at"))
+    recorded_by = models.CharField(_("recorded by"), max_length=200)
+
+    class Meta:
+        verbose_name = _("position")
+        verbose_name_plural = _("positions")
+        ordering = ["-recorded_at"]
+        constraints = [on_earth("driver_position_on_earth")]
+        indexes = [models.Index(fields=["driver", "-recorded_at"], name="driver_position_latest")]
+
+    def __str__(self) -> str:
+        return f"{self.latitude:.5f}, {self.longitude:.5f}"
+
+    def age_seconds(self, *, at: datetime) -> int:
+        return max(int((at - self.recorded_at).total_seconds()), 0)

@@ -1,0 +1,39 @@
+from django.conf import settings
+from django.db import models
+from django.utils.translation import gettext_lazy as _
+
+from delivery.models.ids import Identified
+
+
+class Environment(models.TextChoices):
+    """Live and sandbox never see each other's deliveries."""
+
+    LIVE = "live", _("Live")
+    SANDBOX = "sandbox", _("Sandbox")
+
+
+class Integrator(Identified):
+    """An account that requests deliveries: a shop, a marketplace, an ERP."""
+
+    name = models.CharField(_("name"), max_length=120)
+    allow_any_pickup = models.BooleanField(
+        _("allow any pickup"),
+        default=False,
+        help_text=_("Requests may start anywhere, not only near one of the account's pickup points."),
+    )
+    members = models.ManyToManyField(
+        settings.AUTH_USER_MODEL,
+        verbose_name=_("members"),
+        related_name="integrators",
+        blank=True,
+        help_text=_("People who see this account, and no other, in the panel."),
+    )
+    created_at = models.DateTimeField(_("created at"), auto_now_add=True)
+
+    class Meta:
+        verbose_name = _("integrator")
+        verbose_name_plural = _("integrators")
+        ordering = ["name"]
+
+    def __str__(self) -> str:
+        return self.name

@@ -1,0 +1,58 @@
+from typing import Self
+
+from django.core.validators import MaxValueValidator, MinValueValidator
+from django.db import models
+from django.db.models import Q
+from django.utils.translation import gettext_lazy as _
+
+from delivery.distance import Point, metres
+from delivery.models.ids import Identified, Located, on_earth
+from delivery.models.integrator import Integrator
+
+LARGEST_RADIUS_M = 5_000
+# A degree of latitude is never shorter than 110.5 km.
+_LARGEST_RADIUS_DEGREES = LARGEST_RADIUS_M / 110_500
+
+
+class PickupPointQuerySet(models.QuerySet["PickupPoint"]):
+    def active(self) -> Self:
+        return self.filter(active=True)
+
+    def covers(self, point: Point) -> bool:
+        """Whether one of these points has `point` within its radius."""
+        nearby = self.filter(
+            latitude__range=(point.latitude - _LARGEST_RADIUS_DEGREES, point.latitude + _LARGEST_RADIUS_DEGREES)
+        )
+        return any(metres(pickup.point, point) <= pickup.radius_m for pickup in nearby)
+
+
+class PickupPoint(Identified, Located):
+    """A place from which an integrator sends."""
+
+    integrator = models.ForeignKey(
+        Integrator, verbose_name=_("integrator"), on_delete=models.CASCADE, related_name="pickup_points"
+    )
+    name = models.CharField(_("name"), max_length=120)
+    radius_m = models.PositiveIntegerField(
+        _("radius (m)"),
+        default=150,
+        validators=[MinValueValidator(1), MaxValueValidator(LARGEST_RADIUS_M)],
+        help_text=_("A request's pickup must lie this near."),
+    )
+    active = models.BooleanField(_("active"), default=True)
+
+    objects = PickupPointQuerySet.as_manager()
+
+    class Meta:
+        verbose_name = _("pickup point")
+        verbose_name_plural = _("pickup points")
+        ordering = ["name"]
+        constraints = [
+            on_earth("pickup_point_on_earth"),
+            models.CheckConstraint(
+                name="pickup_point_radius", condition=Q(radius_m__gte=1, radius_m__lte=LARGEST_RADIUS_M)
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.name

@@ -1,0 +1,72 @@
+import pgtrigger
+from django.db import models
+from django.db.models import Q
+from django.utils.translation import gettext_lazy as _
+
+from delivery import lifecycle
+from delivery.lifecycle import Status
+from delivery.models.delivery import Delivery
+from delivery.models.ids import Located, on_earth
+
+LABELS = "BCD"
+
+
+class Stop(Located):
+    """One drop-off of a delivery: an item of `orders` in the API. Its place and receiver never change."""
+
+    delivery = models.ForeignKey(Delivery, verbose_name=_("delivery"), on_delete=models.CASCADE, related_name="stops")
+    position = models.PositiveSmallIntegerField(_("position"), help_text=_("0 for B, 1 for C, 2 for D."))
+    external_id = models.CharField(_("external id"), max_length=255, blank=True)
+    contact_name = models.CharField(_("contact name"), max_length=255, blank=True)
+    contact_phone = models.CharField(_("contact phone"), max_length=255, blank=True)
+    address = models.JSONField(_("address"))
+    status = models.CharField(
+        _("status"), max_length=9, choices=[(s.value, s.value) for s in Status], default=Status.PENDING.value
+    )
+    failure_reason = models.CharField(_("failure reason"), max_length=255, blank=True)
+
+    class Meta:
+        verbose_name = _("stop")
+        verbose_name_plural = _("stops")
+        ordering = ["delivery", "position"]
+        constraints = [
+            on_earth("stop_on_earth"),
+            models.UniqueConstraint(fields=["delivery", "position"], name="one_stop_per_position"),
+            models.CheckConstraint(
+                name="stop_position_b_c_or_d", condition=Q(position__gte=0, position__lt=len(LABELS))
+            ),
+            models.CheckConstraint(name="stop_status_known", condition=Q(status__in=list(Status))),
+        ]
+        indexes = [models.Index(fields=["external_id"], name="stop_external_id", condition=~Q(external_id=""))]
+        triggers = [
+            pgtrigger.ReadOnly(name="stop_immutable", exclude=["status", "failure_reason"]),
+            pgtrigger.Protect(
+                name="stop_closed_stays_closed",
+                operation=pgtrigger.Update,
+                condition=~pgtrigger.Q(old__status__in=[s.value for s in lifecycle.OPEN])
+                & ~pgtrigger.Q(old__status=pgtrigger.F("new__status")),
+            ),
+            # An accepted route takes no object more and loses none.
+            pgtrigger.Trigger(
+                name="stop_set_is_locked",
+                when=pgtrigger.Before,
+                operation=pgtrigger.Insert | pgtrigger.Delete,
+                declare=[("route", "text")],
+                func="""
+                    SELECT route_status INTO route FROM delivery_delivery
+                        WHERE id = CASE TG_OP WHEN 'INSERT' THEN NEW.delivery_id ELSE OLD.delivery_id END;
+                    IF route IS NOT NULL AND route <> 'AVAILABLE' THEN
+                        RAISE EXCEPTION 'rota: the stops of an accepted route cannot change';
+                    END IF;
+                    IF TG_OP = 'INSERT' THEN RETURN NEW; END IF;
+                    RETURN OLD;
+                """,
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.label} {self.external_id}".strip()
+
+    @property
+    def label(self) -> str:
+        return LABELS[self.position]

@@ -1,0 +1,122 @@
+from decimal import Decimal
+from typing import Self
+
+from django.core.validators import MaxValueValidator, MinValueValidator
+from django.db import models
+from django.db.models import F, Q
+from django.utils.translation import gettext_lazy as _
+
+from delivery.models.driver import VehicleType
+from delivery.models.integrator import Integrator
+from delivery.pricing import Terms
+
+_NOT_NEGATIVE = [MinValueValidator(Decimal(0))]
+_PERCENT = [MinValueValidator(Decimal(0)), MaxValueValidator(Decimal(100))]
+
+
+class TariffQuerySet(models.QuerySet["Tariff"]):
+    def in_force(self, *, vehicle_type: str, integrator: Integrator) -> "Tariff | None":
+        """The integrator's own active tariff for this vehicle, else the general one."""
+        return self._candidates(vehicle_type, integrator).order_by(F("integrator").asc(nulls_last=True)).first()
+
+    def _candidates(self, vehicle_type: str, integrator: Integrator) -> Self:
+        return self.filter(Q(integrator=integrator) | Q(integrator=None), active=True, vehicle_type=vehicle_type)
+
+
+class Tariff(models.Model):
+    """What a delivery costs. Money in BRL."""
+
+    vehicle_type = models.CharField(_("vehicle type"), max_length=10, choices=VehicleType)
+    integrator = models.ForeignKey(
+        Integrator,
+        verbose_name=_("integrator"),
+        on_delete=models.CASCADE,
+        related_name="tariffs",
+        null=True,
+        blank=True,
+        help_text=_("Empty: everybody without a tariff of their own."),
+    )
+    active = models.BooleanField(_("active"), default=True)
+    base_fare = models.DecimalField(_("base fare"), max_digits=8, decimal_places=2, validators=_NOT_NEGATIVE)
+    included_km = models.DecimalField(
+        _("included km"), max_digits=6, decimal_places=2, default=0, validators=_NOT_NEGATIVE
+    )
+    price_per_km = models.DecimalField(_("price per km"), max_digits=8, decimal_places=2, validators=_NOT_NEGATIVE)
+    price_per_extra_dropoff = models.DecimalField(
+        _("price per extra drop-off"), max_digits=8, decimal_places=2, default=0, validators=_NOT_NEGATIVE
+    )
+    minimum_fare = models.DecimalField(
+        _("minimum fare"), max_digits=8, decimal_places=2, default=0, validators=_NOT_NEGATIVE
+    )
+    return_share = models.DecimalField(
+        _("return share"),
+        max_digits=4,
+        decimal_places=3,
+        default=1,
+        validators=[MinValueValidator(Decimal(0)), MaxValueValidator(Decimal(1))],
+        help_text=_("Share of the price per km that the way back to A costs, 0 to 1."),
+    )
+    maximum_km = models.DecimalField(_("maximum km"), max_digits=6, decimal_places=2, validators=_NOT_NEGATIVE)
+    maximum_kg = models.DecimalField(_("maximum kg"), max_digits=6, decimal_places=2, validators=_NOT_NEGATIVE)
+    cancel_percent_accepted = models.DecimalField(
+        _("cancellation fee after acceptance (%)"),
+        max_digits=5,
+        decimal_places=2,
+        default=30,
+        validators=_PERCENT,
+    )
+    cancel_percent_collected = models.DecimalField(
+        _("cancellation fee after pickup (%)"), max_digits=5, decimal_places=2, default=100, validators=_PERCENT
+    )
+
+    objects = TariffQuerySet.as_manager()
+
+    class Meta:
+        verbose_name = _("tariff")
+        verbose_name_plural = _("tariffs")
+        ordering = ["vehicle_type", "id"]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["vehicle_type", "integrator"],
+                name="one_active_tariff",
+                condition=Q(active=True),
+                nulls_distinct=False,
+                violation_error_message=_("There is an active tariff for this vehicle and integrator already."),
+            ),
+            models.CheckConstraint(
+                name="tariff_not_negative",
+                condition=Q(
+                    base_fare__gte=0,
+                    included_km__gte=0,
+                    price_per_km__gte=0,
+                    price_per_extra_dropoff__gte=0,
+                    minimum_fare__gte=0,
+                    maximum_km__gte=0,
+                    maximum_kg__gte=0,
+                ),
+            ),
+            models.CheckConstraint(
+                name="tariff_shares",
+                condition=Q(
+                    return_share__range=(0, 1),
+                    cancel_percent_accepted__range=(0, 100),
+                    cancel_percent_collected__range=(0, 100),
+                ),
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.get_vehicle_type_display()}, {self.integrator or _('everybody')}"
+
+    @property
+    def terms(self) -> Terms:
+        return Terms(
+            base_fare=self.base_fare,
+            included_km=self.included_km,
+            price_per_km=self.price_per_km,
+            price_per_extra_dropoff=self.price_per_extra_dropoff,
+            minimum_fare=self.minimum_fare,
+            return_share=self.return_share,
+            maximum_km=self.maximum_km,
+            maximum_kg=self.maximum_kg,
+        )

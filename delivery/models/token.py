@@ -1,0 +1,63 @@
+from datetime import datetime, timedelta
+from typing import Self
+
+from django.db import models
+from django.db.models import Q
+from django.utils.translation import gettext_lazy as _
+
+from delivery import credentials
+from delivery.models.ids import Identified
+from delivery.models.integrator import Environment, Integrator
+
+_LAST_USE_RESOLUTION = timedelta(minutes=1)
+
+
+class TokenQuerySet(models.QuerySet["Token"]):
+    def valid(self, *, at: datetime) -> Self:
+        """Neither revoked nor expired."""
+        return self.filter(Q(expires_at=None) | Q(expires_at__gt=at), revoked_at=None)
+
+    def find(self, clear_text: str, *, at: datetime) -> "Token | None":
+        """The valid token with this text, with its integrator."""
+        return self.valid(at=at).select_related("integrator").filter(digest=credentials.digest(clear_text)).first()
+
+
+class Token(Identified):
+    """A Bearer token. Its text is shown once; kept are the digest, and the ciphertext that webhooks need."""
+
+    integrator = models.ForeignKey(
+        Integrator, verbose_name=_("integrator"), on_delete=models.CASCADE, related_name="tokens"
+    )
+    environment = models.CharField(_("environment"), max_length=7, choices=Environment)
+    digest = models.BinaryField(max_length=32, unique=True, editable=False)
+    ciphertext = models.TextField(editable=False)
+    hint = models.CharField(_("token"), max_length=20, editable=False, help_text=_("Its beginning and end."))
+    created_at = models.DateTimeField(_("created at"), editable=False)
+    created_by = models.CharField(_("created by"), max_length=200, editable=False)
+    expires_at = models.DateTimeField(_("expires at"), null=True, blank=True, editable=False)
+    revoked_at = models.DateTimeField(_("revoked at"), null=True, blank=True, editable=False)
+    revoked_by = models.CharField(_("revoked by"), max_length=200, blank=True, editable=False)
+    last_used_at = models.DateTimeField(_("last used at"), null=True, blank=True, editable=False)
+
+    objects = TokenQuerySet.as_manager()
+
+    class Meta:
+        verbose_name = _("token")
+        verbose_name_plural = _("tokens")
+        ordering = ["-created_at"]
+        indexes = [models.Index(fields=["integrator", "environment", "-created_at"], name="token_newest")]
+
+    def __str__(self) -> str:
+        return self.hint
+
+    @property
+    def clear_text(self) -> str:
+        """What the integrator sends, and what webhooks carry."""
+        return credentials.decrypt(self.ciphertext)
+
+    def is_valid(self, *, at: datetime) -> bool:
+        return self.revoked_at is None and (self.expires_at is None or self.expires_at > at)
+
+    def used_lately(self, *, at: datetime) -> bool:
+        """True while the recorded last use is precise enough, which spares a write on every request."""
+        return self.last_used_at is not None and at - self.last_used_at < _LAST_USE_RESOLUTION

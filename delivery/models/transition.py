@@ -1,0 +1,27 @@
+from django.db import models
+from django.utils.translation import gettext_lazy as _
+
+from delivery.models.delivery import Delivery
+
+
+class Transition(models.Model):
+    """One change of a delivery: what moved it, who, when, and what it became. Written by the action, read by people."""
+
+    delivery = models.ForeignKey(
+        Delivery, verbose_name=_("delivery"), on_delete=models.CASCADE, related_name="transitions"
+    )
+    trigger = models.CharField(_("trigger"), max_length=10)
+    point = models.CharField(_("point"), max_length=1, blank=True)
+    reason = models.CharField(_("reason"), max_length=255, blank=True)
+    status = models.CharField(_("status"), max_length=9)
+    route_status = models.CharField(_("route status"), max_length=9)
+    by = models.CharField(_("by"), max_length=200)
+    at = models.DateTimeField(_("at"))
+
+    class Meta:
+        verbose_name = _("transition")
+        verbose_name_plural = _("transitions")
+        ordering = ["id"]
+
+    def __str__(self) -> str:
+        return f"{self.trigger} {self.point}".strip()

@@ -1,0 +1,125 @@
+"""Where webhooks may go: never into a private network. Pure but for the name look-up and the socket itself.
+
+Checked twice: when a URL is saved, so that a person reads why it is refused; and on the socket about to connect, so
+that no redirect, rebinding name or odd spelling gets past.
+"""
+
+import ipaddress
+import re
+import socket
+from urllib.parse import SplitResult, urlsplit
+
+from delivery.errors import InvalidWebhookUrl
+
+_PORTS = {443, 8443}
+_LOOPBACK_HOSTS = {"localhost", "127.0.0.1", "::1"}
+_LONGEST_URL = 2000
+_REFUSED_NETWORKS = tuple(
+    ipaddress.ip_network(network)
+    for network in (
+        "0.0.0.0/8",
+        "10.0.0.0/8",
+        "100.64.0.0/10",  # carrier-grade NAT
+        "127.0.0.0/8",
+        "168.63.129.16/32",  # Azure's host service, a public address that is not on the internet
+        "169.254.0.0/16",  # link-local, where clouds keep their metadata
+        "172.16.0.0/12",
+        "192.0.0.0/24",
+        "192.0.2.0/24",
+        "192.88.99.0/24",  # 6to4 relays
+        "192.168.0.0/16",
+        "198.18.0.0/15",
+        "198.51.100.0/24",
+        "203.0.113.0/24",
+        "224.0.0.0/3",  # multicast, reserved, broadcast
+        "::/96",  # unspecified, loopback, IPv4-compatible
+        "::ffff:0:0:0/96",  # IPv4-translated
+        "64:ff9b::/96",  # NAT64: an IPv4 address in disguise
+        "64:ff9b:1::/48",
+        "100::/64",
+        "2001::/23",  # Teredo, ORCHID, benchmarking
+        "2001:db8::/32",
+        "2002::/16",  # 6to4
+        "3fff::/20",
+        "5f00::/16",
+        "fc00::/7",
+        "fe80::/10",
+        "fec0::/10",
+        "ff00::/8",
+    )
+)
+
+
+class AddressRefused(OSError):
+    """The socket was about to connect to an address that is not public."""
+
+
+def is_public(address: str) -> bool:
+    """Whether an IP address lies on the public internet. IPv4-mapped IPv6 addresses are judged as IPv4."""
+    ip = ipaddress.ip_address(address.partition("%")[0])
+    if isinstance(ip, ipaddress.IPv6Address) and ip.ipv4_mapped is not None:
+        ip = ip.ipv4_mapped
+    return not any(ip in network for network in _REFUSED_NETWORKS if network.version == ip.version)
+
+
+def check_url(url: str, *, allow_loopback: bool) -> None:
+    """Raise InvalidWebhookUrl, saying why, unless webhooks may be sent to `url`.
+
+    `allow_loopback` lets http, any port and this machine's own address through, for a newcomer's first webhooks.
+    """
+    parts = _split(url)
+    host = (parts.hostname or "").rstrip(".")
+    if parts.username is not None or parts.password is not None:
+        raise InvalidWebhookUrl("Leave user name and password out of the URL; the Bearer token identifies us.")
+    if parts.scheme in {"http", "https"} and allow_loopback and host in _LOOPBACK_HOSTS:
+        return
+    if parts.scheme != "https":
+        raise InvalidWebhookUrl("The URL must begin with https://.")
+    if not host:
+        raise InvalidWebhookUrl("The URL names no host.")
+    if (parts.port or 443) not in _PORTS:
+        raise InvalidWebhookUrl("Only ports 443 and 8443 are allowed.")
+    if _is_ip_literal(host):
+        raise InvalidWebhookUrl("Name a host, not an IP address.")
+    if any(not is_public(address) for address in _addresses(host)):
+        raise InvalidWebhookUrl(f"{host} leads to an address that is not on the public internet.")
+
+
+def guarded_socket(
+    address_info: tuple[int, int, int, str, tuple[object, ...]], *, allow_loopback: bool
+) -> socket.socket:
+    """A socket for aiohttp to connect with. Raises AddressRefused when the address is not public."""
+    family, kind, protocol, _name, address = address_info
+    host = str(address[0])
+    is_own = allow_loopback and ipaddress.ip_address(host.partition("%")[0]).is_loopback
+    if not is_own and not is_public(host):
+        raise AddressRefused(f"{host} is not on the public internet")
+    return socket.socket(family, kind, protocol)
+
+
+def _split(url: str) -> SplitResult:
+    if len(url) > _LONGEST_URL:
+        raise InvalidWebhookUrl(f"The URL is longer than {_LONGEST_URL} characters.")
+    # Control characters and spaces are dropped or read differently by different parsers; backslashes too.
+    if re.search(r"[\x00-\x20\x7f-\x9f\\]", url):
+        raise InvalidWebhookUrl("The URL contains a space, a backslash or a control character.")
+    try:
+        parts = urlsplit(url)
+        parts.port  # noqa: B018  # reading it raises when it is not a number up to 65535
+    except ValueError as error:
+        raise InvalidWebhookUrl("This is not a URL.") from error
+    return parts
+
+
+def _is_ip_literal(host: str) -> bool:
+    """An address in any spelling that resolvers take: dotted, short (127.1), decimal, octal, hexadecimal, IPv6."""
+    last = host.rpartition(".")[2]
+    return ":" in host or bool(re.fullmatch(r"[0-9]+|0[xX][0-9a-fA-F]*", last))
+
+
+def _addresses(host: str) -> list[str]:
+    """What the name leads to now. A name that cannot be looked up now is judged on the socket."""
+    try:
+        return [str(entry[4][0]) for entry in socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)]
+    except (OSError, UnicodeError):
+        return []

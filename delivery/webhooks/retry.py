@@ -1,0 +1,55 @@
+"""When to try again. Pure."""
+
+import random
+from datetime import UTC, datetime, timedelta
+from email.utils import parsedate_to_datetime
+
+_SECOND, _MINUTE, _HOUR = 1, 60, 3600
+
+# Seconds before the second, third … try: 16 pauses, so 17 tries in 72 hours.
+SCHEDULE = (
+    5 * _SECOND,
+    15 * _SECOND,
+    30 * _SECOND,
+    1 * _MINUTE,
+    2 * _MINUTE,
+    5 * _MINUTE,
+    10 * _MINUTE,
+    15 * _MINUTE,
+    30 * _MINUTE,
+    1 * _HOUR,
+    2 * _HOUR,
+    4 * _HOUR,
+    8 * _HOUR,
+    12 * _HOUR,
+    20 * _HOUR,
+    24 * _HOUR,
+)
+_JITTER = 0.2
+_LONGEST_RETRY_AFTER = timedelta(hours=1)
+
+
+def next_attempt(*, attempts_made: int, at: datetime, retry_after: str = "") -> datetime | None:
+    """The moment of the next try after `attempts_made` tries, or None when the schedule has ended.
+
+    The pause varies by 20 % either way, so that events which failed together do not come back together. An
+    endpoint's Retry-After (seconds or an HTTP date) lengthens it, by one hour at most.
+    """
+    if attempts_made > len(SCHEDULE):
+        return None
+    jitter = random.uniform(1 - _JITTER, 1 + _JITTER)  # noqa: S311  # spreads load, guards no secret
+    pause = timedelta(seconds=SCHEDULE[attempts_made - 1] * jitter)
+    return at + max(pause, min(_asked_pause(retry_after, at), _LONGEST_RETRY_AFTER))
+
+
+def _asked_pause(retry_after: str, at: datetime) -> timedelta:
+    """Retry-After of RFC 9110. Anything unreadable counts as nothing asked."""
+    if retry_after.isascii() and retry_after.isdigit():
+        return timedelta(seconds=min(int(retry_after[:10]), _LONGEST_RETRY_AFTER.total_seconds()))
+    try:
+        moment = parsedate_to_datetime(retry_after)
+    except ValueError:
+        return timedelta(0)
+    if moment.tzinfo is None:
+        moment = moment.replace(tzinfo=UTC)
+    return max(moment - at, timedelta(0))
