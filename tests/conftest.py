@@ -1,0 +1,69 @@
+"""Fixtures that every app's tests share."""
+
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier
+from typing import Any
+
+import pytest
+from django.db import connection
+from rest_framework.test import APIClient
+
+from delivery.models import Token
+from tests.factories import TariffFactory, TokenFactory
+
+
+@pytest.fixture
+def token(db: None) -> Token:
+    """A live token of a shop with a pickup point, and a motorcycle tariff for everybody."""
+    TariffFactory.create()
+    return TokenFactory.create()
+
+
+@pytest.fixture
+def client_of() -> Callable[[Token], APIClient]:
+    """A client that calls with a token."""
+
+    def make(token: Token) -> APIClient:
+        client = APIClient()
+        client.credentials(HTTP_AUTHORIZATION=f"Bearer {token.clear_text}")
+        return client
+
+    return make
+
+
+@pytest.fixture
+def api(token: Token, client_of: Callable[[Token], APIClient]) -> APIClient:
+    """A client that calls with `token`."""
+    return client_of(token)
+
+
+@pytest.fixture
+def at_once() -> Callable[..., list[Any]]:
+    """Run calls in as many threads, let loose together; each gives its result or the exception it raised."""
+
+    def run(*calls: Callable[[], Any]) -> list[Any]:
+        barrier = Barrier(len(calls))
+
+        def one(call: Callable[[], Any]) -> Any:
+            barrier.wait(timeout=10)
+            try:
+                return call()
+            except Exception as error:  # noqa: BLE001  # the caller judges it
+                return error
+            finally:
+                connection.close()
+
+        with ThreadPoolExecutor(len(calls)) as pool:
+            return list(pool.map(one, calls))
+
+    return run
+
+
+@pytest.fixture(autouse=True)
+def _settled(settings: Any) -> Iterator[None]:
+    """The figures that the tests count with, whatever the environment says."""
+    settings.ROAD_FACTOR = 1.3
+    settings.ROUTING_URL = ""
+    settings.WEBHOOK_ALLOW_LOOPBACK = True
+    yield

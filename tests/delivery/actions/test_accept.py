@@ -1,0 +1,130 @@
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+
+from delivery.actions import deliveries
+from delivery.distance import Point
+from delivery.errors import (
+    DriverHasOpenRoute,
+    DriverNotEligible,
+    MoveRefused,
+    NoEligibleDriver,
+    OfferExpired,
+    RouteTaken,
+)
+from delivery.models import Delivery, Driver, Environment, Transition, VehicleType
+from tests.factories import BY, PICKUP, DeliveryFactory, DriverFactory, TokenFactory
+
+FAR = Point(-22.9068, -43.1729)  # Rio de Janeiro
+
+
+def accept(delivery, driver):
+    return deliveries.accept(delivery=delivery, driver=driver, by=BY, at=timezone.now())
+
+
+def assert_untouched(delivery):
+    delivery = Delivery.objects.get(pk=delivery.pk)
+    assert (delivery.status, delivery.route_status, delivery.driver) == ("PENDING", "AVAILABLE", None)
+    assert delivery.events.count() == 1
+    assert delivery.transitions.count() == 1
+
+
+@pytest.mark.django_db
+class TestAccept:
+    def test_gives_the_whole_route_to_the_driver(self):
+        delivery, driver = DeliveryFactory.create(), DriverFactory.create()
+
+        accepted = accept(delivery, driver)
+
+        assert (accepted.status, accepted.route_status, accepted.driver) == ("ACCEPT", "ACCEPTED", driver)
+        assert [stop.status for stop in delivery.stops.all()] == ["ACCEPT"] * 3
+        assert Transition.objects.filter(delivery=delivery, trigger="accept", by=BY).count() == 1
+
+    @pytest.mark.parametrize(
+        ("fault", "reason"),
+        [
+            ({"on_duty": False}, "not on duty"),
+            ({"active": False}, "not on duty"),
+            ({"vehicle_type": VehicleType.CAR}, "needs a MOTORCYCLE"),
+            ({"environment": Environment.SANDBOX}, "sandbox driver cannot take a live delivery"),
+            ({"at_point": FAR}, "farther than 15 km"),
+        ],
+    )
+    def test_refuses_an_ineligible_driver_with_the_reason(self, fault, reason):
+        delivery, driver = DeliveryFactory.create(), DriverFactory.create(**fault)
+
+        with pytest.raises(DriverNotEligible, match=reason):
+            accept(delivery, driver)
+
+        assert_untouched(delivery)
+
+    def test_refuses_a_driver_with_an_open_route(self):
+        driver = DriverFactory.create()
+        DeliveryFactory.create(accepted=True, driver=driver)
+        delivery = DeliveryFactory.create()
+
+        with pytest.raises(DriverHasOpenRoute):
+            accept(delivery, driver)
+
+        assert_untouched(delivery)
+
+    def test_refuses_everybody_after_the_first(self):
+        delivery = DeliveryFactory.create(accepted=True)
+
+        with pytest.raises(RouteTaken):
+            accept(delivery, DriverFactory.create())
+
+    def test_refuses_after_the_deadline_even_before_the_clock_came_round(self):
+        delivery = DeliveryFactory.create(at=timezone.now() - timedelta(minutes=61))
+
+        with pytest.raises(OfferExpired):
+            accept(delivery, DriverFactory.create())
+
+        assert_untouched(delivery)
+
+    def test_refuses_a_cancelled_delivery(self):
+        delivery = DeliveryFactory.create()
+        deliveries.cancel(delivery=delivery, reason="", by=BY, at=timezone.now())
+
+        with pytest.raises(MoveRefused, match="CANCELLED"):
+            accept(delivery, DriverFactory.create())
+
+    def test_lets_a_driver_with_an_old_position_take_it(self):
+        driver = DriverFactory.create(at_point=FAR, at_point__age=121)
+
+        assert accept(DeliveryFactory.create(), driver).driver == driver
+
+
+@pytest.mark.django_db
+class TestAcceptByTheFirstEligible:
+    def test_takes_the_nearest(self):
+        DriverFactory.create(at_point=Point(PICKUP.latitude + 0.05, PICKUP.longitude))
+        nearest = DriverFactory.create(at_point=PICKUP)
+        DriverFactory.create()
+
+        assert accept(DeliveryFactory.create(), None).driver == nearest
+
+    def test_passes_over_drivers_out_of_reach_or_busy(self):
+        DriverFactory.create(at_point=FAR)
+        DeliveryFactory.create(accepted=True)
+        free = DriverFactory.create()
+
+        assert accept(DeliveryFactory.create(), None).driver == free
+
+    def test_refuses_when_nobody_is_eligible(self):
+        delivery = DeliveryFactory.create()
+
+        with pytest.raises(NoEligibleDriver, match="MOTORCYCLE"):
+            accept(delivery, None)
+
+        assert_untouched(delivery)
+
+    def test_makes_a_simulated_driver_in_the_sandbox(self):
+        live = DriverFactory.create(at_point=PICKUP)
+        delivery = DeliveryFactory.create(token=TokenFactory.create(sandbox=True))
+
+        accepted = accept(delivery, None)
+
+        assert accepted.driver != live
+        assert Driver.objects.filter(environment=Environment.SANDBOX).count() == 1

@@ -1,0 +1,108 @@
+import itertools
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from delivery import lifecycle
+from delivery.errors import MoveRefused, StopNotOpen
+from delivery.lifecycle import CLOSED, HELD, OPEN, Mode, RouteStatus, State, Status, Trigger
+
+P, A, C, D, F = Status.PENDING, Status.ACCEPT, Status.COLLECTED, Status.DELIVERED, Status.FAILED
+AVAILABLE, ACCEPTED, COLLECTED = RouteStatus.AVAILABLE, RouteStatus.ACCEPTED, RouteStatus.COLLECTED
+RETURNING, FINISHED = RouteStatus.RETURNING, RouteStatus.FINISHED
+CANCELLED, EXPIRED = RouteStatus.CANCELLED, RouteStatus.EXPIRED
+
+# Every row of the lifecycle's table in docs/decisions.md: before, trigger, point, after.
+ROWS = [
+    # one driver takes the whole route, collects at A
+    (State(P, AVAILABLE, (P, P)), Trigger.ACCEPT, None, State(A, ACCEPTED, (A, A))),
+    (State(A, ACCEPTED, (A, A)), Trigger.COLLECT, None, State(C, COLLECTED, (C, C))),
+    # an order is closed while another one is open
+    (State(C, COLLECTED, (C, C)), Trigger.DELIVER, 0, State(C, COLLECTED, (D, C))),
+    (State(C, COLLECTED, (C, C)), Trigger.DELIVER, 1, State(C, COLLECTED, (C, D))),
+    (State(C, COLLECTED, (C, C)), Trigger.FAIL, 0, State(C, COLLECTED, (F, C))),
+    # the last one is closed and nothing goes back
+    (State(C, COLLECTED, (D, C)), Trigger.DELIVER, 1, State(D, FINISHED, (D, D))),
+    (State(C, COLLECTED, (C,)), Trigger.DELIVER, 0, State(D, FINISHED, (D,))),
+    # the last one is closed and goods go back
+    (State(C, COLLECTED, (D, C)), Trigger.FAIL, 1, State(C, RETURNING, (D, F))),
+    (State(C, COLLECTED, (F, C)), Trigger.DELIVER, 1, State(C, RETURNING, (F, D))),
+    (State(C, COLLECTED, (C,)), Trigger.FAIL, 0, State(F, RETURNING, (F,))),
+    (
+        State(C, COLLECTED, (C,), Mode.RETURN),
+        Trigger.DELIVER,
+        0,
+        State(C, RETURNING, (D,), Mode.RETURN),
+    ),
+    # back at A
+    (State(C, RETURNING, (D, F)), Trigger.RETURN, None, State(D, FINISHED, (D, F))),
+    (State(F, RETURNING, (F,)), Trigger.RETURN, None, State(F, FINISHED, (F,))),
+    # cancelled before and after pickup, and on the way back
+    (State(P, AVAILABLE, (P, P)), Trigger.CANCEL, None, State(F, CANCELLED, (F, F))),
+    (State(A, ACCEPTED, (A, A)), Trigger.CANCEL, None, State(F, CANCELLED, (F, F))),
+    (State(C, COLLECTED, (D, C)), Trigger.CANCEL, None, State(F, RETURNING, (D, F))),
+    (State(C, RETURNING, (D, F)), Trigger.CANCEL, None, State(F, RETURNING, (D, F))),
+    # nobody took it
+    (State(P, AVAILABLE, (P, P)), Trigger.EXPIRE, None, State(F, EXPIRED, (F, F))),
+]
+ALLOWED = {(trigger, before.route) for before, trigger, _point, _after in ROWS}
+
+
+class TestMove:
+    @pytest.mark.parametrize(("before", "trigger", "point", "after"), ROWS)
+    def test_follows_the_table(self, before, trigger, point, after):
+        assert lifecycle.move(before, trigger, position=point) == after
+
+    @pytest.mark.parametrize(("trigger", "route"), sorted(set(itertools.product(Trigger, RouteStatus)) - ALLOWED))
+    def test_refuses_what_the_table_does_not_have(self, trigger, route):
+        with pytest.raises(MoveRefused, match=f"Cannot {trigger} while the route is {route}"):
+            lifecycle.move(State(C, route, (C,)), trigger, position=0)
+
+    @pytest.mark.parametrize("trigger", [Trigger.DELIVER, Trigger.FAIL])
+    @pytest.mark.parametrize("closed", [D, F])
+    def test_refuses_a_point_that_is_closed(self, trigger, closed):
+        with pytest.raises(StopNotOpen):
+            lifecycle.move(State(C, COLLECTED, (closed, C)), trigger, position=0)
+
+    def test_every_row_of_the_code_is_tested(self):
+        assert set(lifecycle.TABLE) == ALLOWED
+
+
+class TestAllowed:
+    @pytest.mark.parametrize("route", RouteStatus)
+    def test_names_the_triggers_of_the_table(self, route):
+        assert {(trigger, route) for trigger in lifecycle.allowed(route)} == {
+            pair for pair in ALLOWED if pair[1] is route
+        }
+
+
+class TestAnyHistory:
+    """Whatever is tried in whatever order, the states stay consistent."""
+
+    @given(
+        orders=st.integers(1, 3),
+        mode=st.sampled_from(Mode),
+        tries=st.lists(st.tuples(st.sampled_from(Trigger), st.integers(0, 2)), max_size=25),
+    )
+    def test_keeps_its_promises(self, orders, mode, tries):
+        state = lifecycle.new(orders=orders, mode=mode)
+
+        for trigger, position in tries:
+            before = state
+            try:
+                state = lifecycle.move(state, trigger, position=min(position, orders - 1))
+            except (MoveRefused, StopNotOpen):
+                continue
+
+            closed_before = [order for order in before.orders if order not in OPEN]
+            assert before.route not in CLOSED
+            assert [o for o, b in zip(state.orders, before.orders, strict=True) if b not in OPEN] == closed_before
+            if state.route in CLOSED or state.route is RETURNING:
+                assert not any(order in OPEN for order in state.orders)
+            if state.route is FINISHED:
+                assert state.delivery is (D if D in state.orders else F)
+
+    def test_a_route_is_free_held_or_closed(self):
+        assert {AVAILABLE, *HELD, *CLOSED} == set(RouteStatus)
+        assert not set(HELD) & set(CLOSED)
