@@ -3,7 +3,7 @@
 from datetime import datetime
 
 from django.conf import settings
-from django.db.models import Prefetch
+from django.db.models import OuterRef, Subquery
 
 from delivery.distance import Point, metres
 from delivery.errors import DriverHasOpenRoute, DriverNotEligible, InvalidPosition, NoEligibleDriver
@@ -18,14 +18,13 @@ def eligible(delivery: Delivery, *, at: datetime) -> list[Driver]:
 
     Nearest first; those without a fresh position come last.
     """
-    newest = DriverPosition.objects.order_by("driver", "-recorded_at").distinct("driver")
-    free = Driver.objects.free_for(
-        vehicle_type=delivery.vehicle_type, environment=delivery.environment
-    ).prefetch_related(Prefetch("positions", newest, to_attr="newest_positions"))
+    free = Driver.objects.free_for(vehicle_type=delivery.vehicle_type, environment=delivery.environment)
+    newest = DriverPosition.objects.filter(driver=OuterRef("pk")).order_by("-recorded_at").values("pk")[:1]
+    newest_of = dict(free.values_list("pk", Subquery(newest)))
+    positions = DriverPosition.objects.in_bulk([key for key in newest_of.values() if key is not None])
     ranked: list[tuple[float, Driver]] = []
     for driver in free:
-        newest_positions: list[DriverPosition] = vars(driver)["newest_positions"]  # set by the prefetch
-        position = newest_positions[0] if newest_positions else None
+        position = positions.get(newest_of.get(driver.pk))
         if position is None or _is_old(position, at=at):
             ranked.append((float("inf"), driver))
         elif not _is_too_far(position, delivery, at=at):

@@ -13,7 +13,7 @@ from delivery.errors import (
     OfferExpired,
     RouteTaken,
 )
-from delivery.models import Delivery, Driver, Environment, Transition, VehicleType
+from delivery.models import Delivery, Driver, Environment, Stop, Transition, VehicleType
 from tests.factories import BY, PICKUP, DeliveryFactory, DriverFactory, TokenFactory
 
 FAR = Point(-22.9068, -43.1729)  # Rio de Janeiro
@@ -38,7 +38,7 @@ class TestAccept:
         accepted = accept(delivery, driver)
 
         assert (accepted.status, accepted.route_status, accepted.driver) == ("ACCEPT", "ACCEPTED", driver)
-        assert [stop.status for stop in delivery.stops.all()] == ["ACCEPT"] * 3
+        assert [stop.status for stop in Stop.objects.filter(delivery=delivery)] == ["ACCEPT"] * 3
         assert Transition.objects.filter(delivery=delivery, trigger="accept", by=BY).count() == 1
 
     @pytest.mark.parametrize(
