@@ -3,10 +3,13 @@
 from datetime import timedelta
 
 import dj_database_url
+import django_stubs_ext
 from django.core.exceptions import ImproperlyConfigured
 
 from config import embedded
 from config.env import BASE_DIR, data_dir, env, is_embedded, require
+
+django_stubs_ext.monkeypatch()
 
 DATA_DIR = data_dir()
 EMBEDDED = is_embedded()

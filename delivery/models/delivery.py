@@ -89,6 +89,7 @@ class Delivery(Identified, Located):
         verbose_name = _("delivery")
         verbose_name_plural = _("deliveries")
         ordering = ["-created_at"]
+        permissions = [("dispatch_delivery", _("Can move deliveries"))]
         indexes = [
             models.Index(fields=["integrator", "environment", "-created_at"], name="delivery_of_integrator"),
             models.Index(fields=["-created_at"], name="delivery_newest"),
