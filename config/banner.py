@@ -1,6 +1,9 @@
 """What a newcomer reads when everything is up: addresses, log-in, token, and commands to paste."""
 
 import json
+from typing import Any
+
+_SHIPMENT = {"origin": "01310100", "destination": "40020000", "weight": 2.5, "declared_amount": 15_000}
 
 _REQUEST = {
     "vehicleType": "MOTORCYCLE",
@@ -34,6 +37,7 @@ def banner(port: int, demo: dict[str, str] | None) -> str:
     lines = ["", "Rota is running. Ctrl-C ends it.", "", f"  Admin     {base}/admin/", f"  API       {base}/api/"]
     if demo is None:
         lines += ["", "  New account: .venv/bin/python manage.py create_integrator NAME --pickup LAT,LNG"]
+        lines += ["  New seller:  .venv/bin/python manage.py create_seller NAME --company DOCUMENT"]
         return "\n".join([*lines, ""])
     return "\n".join(
         [
@@ -42,14 +46,19 @@ def banner(port: int, demo: dict[str, str] | None) -> str:
             f"  Token     {demo['token']}",
             f"  Sandbox   {demo['sandbox_token']}",
             f"  Secret    {demo['signing_secret']}",
+            f"  API key   {demo['api_key']}",
             "",
             "Quote a delivery:",
             "",
-            _curl(f"{base}/api/quotation-delivery", demo["token"]),
+            _curl(f"{base}/api/quotation-delivery", f"Bearer {demo['token']}", _REQUEST),
             "",
             "Request it:",
             "",
-            _curl(f"{base}/api/request-delivery", demo["token"]),
+            _curl(f"{base}/api/request-delivery", f"Bearer {demo['token']}", _REQUEST),
+            "",
+            "Quote a shipment by postcode:",
+            "",
+            _curl(f"{base}/api/integration/shipping/quote", f"Basic {demo['api_key']}", _SHIPMENT),
             "",
             "Watch a whole delivery with its webhooks, in another terminal:",
             "",
@@ -59,6 +68,6 @@ def banner(port: int, demo: dict[str, str] | None) -> str:
     )
 
 
-def _curl(url: str, token: str) -> str:
-    body = json.dumps(_REQUEST, ensure_ascii=False)
-    return f"curl -s {url} -H 'Authorization: Bearer {token}' -H 'Content-Type: application/json' -d '{body}'"
+def _curl(url: str, authorization: str, content: dict[str, Any]) -> str:
+    body = json.dumps(content, ensure_ascii=False)
+    return f"curl -s {url} -H 'Authorization: {authorization}' -H 'Content-Type: application/json' -d '{body}'"

@@ -37,8 +37,10 @@ INSTALLED_APPS = [
     "django.contrib.staticfiles",
     "pgtrigger",
     "rest_framework",
+    "import_export",
     "config",
     "delivery",
+    "integration",
 ]
 
 MIDDLEWARE = [

@@ -7,6 +7,9 @@ from django.views import defaults
 from django.views.generic import RedirectView
 
 from delivery.api import problems
+from integration.api import answers
+
+_AREA_B = "/api/integration/"
 
 
 def health(_request: HttpRequest) -> HttpResponse:
@@ -15,13 +18,17 @@ def health(_request: HttpRequest) -> HttpResponse:
 
 
 def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
-    """Answer in the voice of whoever was asked: the API in problem details, pages in HTML."""
+    """Answer in the voice of whoever was asked: area B in its own shape, area A in problem details, pages in HTML."""
+    if request.path.startswith(_AREA_B):
+        return answers.not_found(request)
     if request.path.startswith("/api/"):
         return problems.not_found(request)
     return defaults.page_not_found(request, exception)
 
 
 def server_error(request: HttpRequest) -> HttpResponse:
+    if request.path.startswith(_AREA_B):
+        return answers.server_error(request)
     if request.path.startswith("/api/"):
         return problems.server_error(request)
     return defaults.server_error(request)
@@ -30,6 +37,7 @@ def server_error(request: HttpRequest) -> HttpResponse:
 urlpatterns = [
     path("", RedirectView.as_view(url="/admin/")),
     path("healthz", health),
+    path("api/integration/", include("integration.api.urls")),
     path("api/", include("delivery.api.urls")),
     path("admin/", admin.site.urls),
 ]

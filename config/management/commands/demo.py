@@ -4,7 +4,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 
-from config.demo import immediate
+from config.demo import immediate, orders
 from config.demo.stage import DemoFailed
 from config.env import env
 
@@ -19,6 +19,8 @@ class Command(BaseCommand):
         try:
             self.stdout.write("Immediate delivery: quote, three drop-offs, two delivered, one failed and returned\n")
             immediate.play(url=options["url"], say=self._say)
+            self.stdout.write("Order integration: quote, order, invoice, tracking, cancellation\n")
+            orders.play(url=options["url"], say=self._say)
         except DemoFailed as error:
             self.stdout.write(f"\nFAILED: {error}")
             sys.exit(1)

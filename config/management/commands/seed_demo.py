@@ -14,6 +14,8 @@ from delivery.models import Integrator, Tariff, VehicleType
 
 # Avenida Paulista, São Paulo.
 PICKUP = "-23.561414,-46.655881"
+# Its check digits are right, and it is nobody's.
+COMPANY = "11.222.333/0001-81"
 
 
 class Command(BaseCommand):
@@ -36,6 +38,7 @@ def _seed() -> dict[str, str]:
     test = _call("create_integrator", "Demo shop (sandbox)", f"--pickup={PICKUP}", "--sandbox")
     _call("create_driver", "Ana Souza", "--vehicle=MOTORCYCLE", "--phone=+55 11 98888-0001", f"--position={PICKUP}")
     _call("create_driver", "Bruno Lima", "--vehicle=CAR", "--phone=+55 11 98888-0002", f"--position={PICKUP}")
+    seller = _call("create_seller", "Demo seller", f"--company={COMPANY}")
     password = secrets.token_urlsafe(9)
     User.objects.create_superuser("admin", "", password)
     return {
@@ -45,6 +48,9 @@ def _seed() -> dict[str, str]:
         "token": shop["token"],
         "sandbox_token": test["token"],
         "signing_secret": shop["signing_secret"],
+        "seller": seller["seller"],
+        "api_key": seller["api_key"],
+        "reference": seller["reference"],
     }
 
 

@@ -1,0 +1,118 @@
+"""Area B: a seller quotes, creates an order, sends its invoice, tracks it and cancels another."""
+
+import secrets
+from collections.abc import Callable
+from typing import Any
+
+from stdnum.br import cnpj
+
+from config.demo.stage import Stage, command
+
+_API = "/api/integration"
+QUOTE = {
+    "origin": "01310100", "destination": "40020000", "width": "30", "height": "20", "length": "40", "weight": 2.5,
+    "declared_amount": 15_000,
+}  # fmt: skip  # a body reads as one
+_RECEIVER = {
+    "name": "Maria Souza",
+    "document": "529.982.247-25",
+    "address": {
+        "state": "BA", "city": "Salvador", "zipCode": "40020-000", "street": "Rua Chile", "streetNumber": "10",
+        "neighborhood": "Centro",
+    },
+}  # fmt: skip  # likewise
+
+
+def play(*, url: str, say: Callable[[str], None]) -> None:
+    """Play it all. Raises DemoFailed at the first thing that is not as the specification says."""
+    document = _new_document()
+    seller = command("create_seller", "Demo seller", f"--company={document}")
+    say(f"Seller {seller['seller']}, reference {seller['reference']}, company {document}")
+    stage = Stage(url=url, authorization=f"Basic {seller['api_key']}", say=say)
+    _quote(stage)
+    code = f"PEDIDO-{secrets.token_hex(4)}"
+    tracking_code = _create(stage, document, code)
+    _send_invoice(stage, document, code)
+    _follow(stage, seller["seller"], code, tracking_code)
+    _cancel(stage, document)
+
+
+def _quote(stage: Stage) -> None:
+    quote = stage.call("POST", f"{_API}/shipping/quote", json=QUOTE, expect=200)["data"]
+    stage.check((quote["from"], quote["to"]) == ("São Paulo/SP", "Salvador/BA"), "the names of both regions")
+    stage.check(type(quote["amount"]) is int and type(quote["deadline"]) is int, "whole centavos and business days")
+    refused = stage.call("POST", f"{_API}/shipping/quote", json={**QUOTE, "destination": "4002"}, expect=400)
+    stage.check(refused["success"] is False, "success false for a postcode of four digits")
+
+
+def _create(stage: Stage, document: str, code: str) -> str:
+    created = stage.call("POST", f"{_API}/orders", json=_order(document, code), expect=201)
+    again = stage.call("POST", f"{_API}/orders", json=_order(document, code), expect=400)
+    stage.check(again["message"] == "Este objeto já foi previamente cadastrado!", "a duplicate is refused as such")
+    return str(created["tracking_code"])
+
+
+def _send_invoice(stage: Stage, document: str, code: str) -> None:
+    xml = _invoice(document, code)
+    upload = {"nfe": ("nota.xml", xml.encode(), "application/xml")}
+    saved = stage.call("POST", f"{_API}/invoices/marketplace", files=upload, expect=200)
+    stage.check(saved["message"] == "Nota fiscal salva com sucesso", "the invoice is kept")
+    found = stage.call("GET", _look_up(_access_key(document)), expect=200)
+    stage.check(found["success"] is True, "the order is found by the key of its invoice")
+    stage.call("POST", f"{_API}/invoices/marketplace", files={"xml": ("nota.xml", b"<x/>")}, expect=422)
+
+
+def _follow(stage: Stage, seller: str, code: str, tracking_code: str) -> None:
+    for status in ("collected", "in_transit", "delivered"):
+        stage.say(f"  staff: order {code} {status}")
+        command("order", code, f"--seller={seller}", status)
+    (record,) = stage.call("GET", _look_up(tracking_code), expect=200)["data"]
+    seen = [entry["status"] for entry in record["status_log"]]
+    stage.check(seen == ["pending", "collected", "in_transit", "delivered"], "every status in the log, in order")
+    stage.call("POST", f"{_API}/orders/cancel", json={"orderId": code}, expect=400)
+
+
+def _cancel(stage: Stage, document: str) -> None:
+    code = f"PEDIDO-{secrets.token_hex(4)}"
+    stage.call("POST", f"{_API}/orders", json=_order(document, code), expect=201)
+    cancelled = stage.call("POST", f"{_API}/orders/cancel", json={"orderId": code}, expect=200)
+    stage.check(cancelled == {"success": True, "message": "Objeto cancelado com sucesso"}, "the cancellation's answer")
+    stage.call("POST", f"{_API}/orders/cancel", json={"orderId": code}, expect=400)
+    stage.call("POST", f"{_API}/orders/cancel", json={"orderId": "unknown"}, expect=404)
+
+
+def _look_up(value: str) -> str:
+    return f"{_API}/orders/tracking?type=order_number&value={value}"
+
+
+def _order(document: str, code: str) -> dict[str, Any]:
+    item = {"description": "Cafeteira", "dimensions": "30x20x40,2.5", "quantity": 1, "price": 150}
+    return {
+        "company_document": document,
+        "orderId": code,
+        "orderCost": 150.0,
+        "service": "base",
+        "items": [item],
+        "receiver": _RECEIVER,
+    }
+
+
+def _new_document() -> str:
+    """A CNPJ that no earlier run has used, with right check digits."""
+    root = f"{secrets.randbelow(10**8):08d}0001"
+    return root + str(cnpj.calc_check_digits(root))
+
+
+def _access_key(document: str) -> str:
+    return f"352611{document}550010000001231000000017"
+
+
+def _invoice(document: str, code: str) -> str:
+    return f"""<?xml version="1.0" encoding="UTF-8"?>
+<nfeProc xmlns="http://www.portalfiscal.inf.br/nfe" versao="4.00"><NFe><infNFe Id="NFe{_access_key(document)}" versao="4.00">
+<ide><mod>55</mod><serie>1</serie><nNF>123</nNF><dhEmi>2026-11-20T10:00:00-03:00</dhEmi></ide>
+<emit><CNPJ>{document}</CNPJ><xNome>Loja Demonstração</xNome></emit>
+<det nItem="1"><prod><xProd>Cafeteira</xProd><vProd>150.00</vProd><xPed>{code}</xPed></prod></det>
+<total><ICMSTot><vNF>150.00</vNF></ICMSTot></total>
+</infNFe></NFe></nfeProc>
+"""  # noqa: E501  # one tag is one line

@@ -1,0 +1,46 @@
+"""Life of an API key. Nothing is cached, so a revoked key is dead at once."""
+
+import logging
+from dataclasses import dataclass
+from datetime import datetime
+
+from integration import credentials
+from integration.errors import InvalidKey
+from integration.models import ApiKey, Seller
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Issued:
+    """A new key and its text, which nobody can read again."""
+
+    key: ApiKey
+    clear_text: str
+
+
+def issue(*, seller: Seller, by: str, at: datetime) -> Issued:
+    """A new key beside the seller's others."""
+    text = credentials.new_key()
+    key = ApiKey.objects.create(
+        seller=seller, digest=credentials.digest(text), hint=credentials.hint(text), created_at=at, created_by=by
+    )
+    _log.info("key %s of seller %s issued by %s", key.pk, seller.reference, by)
+    return Issued(key, text)
+
+
+def revoke(*, key: ApiKey, by: str, at: datetime) -> None:
+    """End a key now. Once revoked, it keeps the moment and the name of the first time."""
+    ApiKey.objects.filter(pk=key.pk, revoked_at=None).update(revoked_at=at, revoked_by=by)
+    _log.info("key %s revoked by %s", key.pk, by)
+
+
+def authenticate(header: bytes, *, at: datetime) -> ApiKey:
+    """The valid key in an Authorization header, its use noted at most once a minute. Raises InvalidKey."""
+    text = credentials.find(header)
+    key = ApiKey.objects.find(text) if text else None
+    if key is None:
+        raise InvalidKey
+    if not key.used_lately(at=at):
+        ApiKey.objects.filter(pk=key.pk).update(last_used_at=at)
+    return key

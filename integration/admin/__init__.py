@@ -1,0 +1,5 @@
+"""Screens of account staff and of those who move orders. Importing the modules registers them."""
+
+from integration.admin import freight, invoices, orders, sellers
+
+__all__ = ["freight", "invoices", "orders", "sellers"]

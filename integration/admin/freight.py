@@ -1,0 +1,46 @@
+"""The tariff: edited here row by row, or taken out and put in again as CSV with a preview of what changes."""
+
+from django.contrib import admin
+from import_export.admin import ImportExportModelAdmin
+from import_export.formats.base_formats import CSV
+from import_export.resources import ModelResource
+
+from integration.models import FreightParameter, FreightRate
+
+
+class FreightRateResource(ModelResource):
+    class Meta:
+        model = FreightRate
+        # A row is known by its way, so a file made from nothing but the tariff's figures can be imported.
+        import_id_fields = ["service", "zone", "origin_kind", "destination_kind"]
+        fields = [*import_id_fields, "base_centavos", "extra_kg_centavos", "deadline_days"]
+        clean_model_instances = True
+        skip_unchanged = True
+        use_transactions = True
+
+
+class FreightParameterResource(ModelResource):
+    class Meta:
+        model = FreightParameter
+        import_id_fields = ["name"]
+        fields = ["name", "value", "unit", "basis"]
+        clean_model_instances = True
+        skip_unchanged = True
+        use_transactions = True
+
+
+@admin.register(FreightRate)
+class FreightRateAdmin(ImportExportModelAdmin):
+    resource_classes = [FreightRateResource]
+    formats = [CSV]
+    list_display = [
+        "service", "zone", "origin_kind", "destination_kind", "base_centavos", "extra_kg_centavos", "deadline_days",
+    ]  # fmt: skip  # a list of names
+    list_filter = ["service", "zone"]
+
+
+@admin.register(FreightParameter)
+class FreightParameterAdmin(ImportExportModelAdmin):
+    resource_classes = [FreightParameterResource]
+    formats = [CSV]
+    list_display = ["name", "value", "unit", "basis"]

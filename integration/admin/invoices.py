@@ -1,0 +1,99 @@
+"""Invoices: read-only, but for links that staff make by hand."""
+
+from typing import Any
+
+from django import forms
+from django.contrib import admin
+from django.db.models import QuerySet
+from django.http import Http404, HttpRequest, HttpResponse
+from django.urls import URLPattern, path, reverse
+from django.utils import timezone
+from django.utils.html import format_html
+from django.utils.translation import gettext_lazy as _
+
+from integration.actions import invoices
+from integration.admin.base import ReadOnlyInline, actor
+from integration.models import Invoice, InvoiceLink, InvoiceReference, Order
+
+
+class ReferenceInline(ReadOnlyInline):
+    model = InvoiceReference
+    fields = ["value"]
+
+
+class LinkInline(ReadOnlyInline):
+    model = InvoiceLink
+    fields = ["order", "linked_by", "linked_at"]
+
+
+class InvoiceForm(forms.ModelForm[Invoice]):
+    """Everything that was read is fixed; one more order may be named."""
+
+    link_order = forms.CharField(
+        label=_("link to orderId"), required=False, help_text=_("An orderId of the same seller, whole.")
+    )
+
+    class Meta:
+        model = Invoice
+        fields: list[str] = []
+
+    def clean_link_order(self) -> Order | None:
+        code = self.cleaned_data["link_order"]
+        if not code:
+            return None
+        order = Order.objects.filter(seller=self.instance.seller_id, code=code).first()
+        if order is None:
+            raise forms.ValidationError(_("This seller has no such order."))
+        return order
+
+
+@admin.register(Invoice)
+class InvoiceAdmin(admin.ModelAdmin[Invoice]):
+    form = InvoiceForm
+    list_display = ["access_key", "seller", "issuer_document", "number", "series", "value", "issued_at", "received_at"]
+    list_filter = ["seller"]
+    list_select_related = ["seller"]
+    search_fields = ["=access_key", "=number", "=references__value"]
+    show_full_result_count = False
+    readonly_fields = [
+        "seller", "access_key", "issuer_document", "number", "series", "value", "issued_at", "layout", "received_at",
+        "received_by", "file",
+    ]  # fmt: skip  # a list of names
+    fields = [*readonly_fields, "link_order"]
+    inlines = [ReferenceInline, LinkInline]
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        return False
+
+    def has_delete_permission(self, request: HttpRequest, obj: Invoice | None = None) -> bool:
+        return False
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Invoice]:
+        return super().get_queryset(request).defer("raw")
+
+    def save_model(self, request: HttpRequest, obj: Invoice, form: Any, change: bool) -> None:
+        order = form.cleaned_data["link_order"]
+        if order is not None:
+            invoices.link_by_hand(invoice=obj, order=order, by=actor(request), at=timezone.now())
+
+    @admin.display(description=_("file"))
+    def file(self, invoice: Invoice) -> str:
+        return format_html('<a href="{}">XML</a>', reverse("admin:integration_invoice_file", args=[invoice.pk]))
+
+    def get_urls(self) -> list[URLPattern]:
+        view = self.admin_site.admin_view(self.file_view)
+        return [path("<int:pk>/file/", view, name="integration_invoice_file"), *super().get_urls()]
+
+    def file_view(self, request: HttpRequest, pk: int) -> HttpResponse:
+        """The original bytes, always as a download: they are somebody else's markup."""
+        invoice = self.get_object(request, str(pk))
+        if invoice is None or not self.has_view_permission(request, invoice):
+            raise Http404
+        return HttpResponse(
+            bytes(invoice.raw),
+            content_type="application/octet-stream",
+            headers={
+                "Content-Disposition": f'attachment; filename="{invoice.access_key}.xml"',
+                "X-Content-Type-Options": "nosniff",
+            },
+        )

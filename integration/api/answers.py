@@ -1,0 +1,71 @@
+"""Error bodies of area B, made in this one place: `{success: false, message}`, and `errors` beside them for a 422."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from rest_framework import exceptions, status
+from rest_framework.response import Response
+from rest_framework.views import set_rollback
+
+from integration.errors import IntegrationError, InvalidKey, MalformedBody
+
+INVALID = "Dados inválidos"
+_PHRASES = {405: "Método não permitido", 415: "Envie o cabeçalho Content-Type: application/json"}
+
+
+def handle(error: Exception, context: dict[str, Any]) -> Response | None:
+    """DRF's exception handler for area B. None for what is not the caller's doing: that becomes a logged 500."""
+    answer = _answer(error, invalid_status=context["view"].invalid_status)
+    if answer is not None:
+        set_rollback()
+    return answer
+
+
+def _answer(error: Exception, *, invalid_status: int) -> Response | None:
+    if isinstance(error, exceptions.ValidationError):
+        return _invalid(dict(_dotted(error.detail)), invalid_status)
+    if isinstance(error, exceptions.UnsupportedMediaType):
+        return _invalid({"body": [_PHRASES[415]]}, invalid_status)
+    if isinstance(error, MalformedBody):
+        return _invalid({"body": [str(error)]}, invalid_status)
+    if isinstance(error, IntegrationError):
+        headers = {"WWW-Authenticate": 'Basic realm="rota"'} if isinstance(error, InvalidKey) else {}
+        return Response(_refusal(str(error)), status=error.status, headers=headers)
+    if isinstance(error, exceptions.APIException):
+        return Response(_refusal(_PHRASES.get(error.status_code, str(error.detail))), status=error.status_code)
+    return None
+
+
+def not_found(_request: HttpRequest) -> HttpResponse:
+    """A path that no endpoint has."""
+    return JsonResponse(_refusal("Caminho não encontrado"), status=404)
+
+
+def server_error(_request: HttpRequest) -> HttpResponse:
+    """A fault of ours."""
+    return JsonResponse(_refusal("Erro interno; nada foi alterado. Tente novamente."), status=500)
+
+
+def _refusal(message: str) -> dict[str, Any]:
+    return {"success": False, "message": message}
+
+
+def _invalid(errors: dict[str, list[str]], code: int) -> Response:
+    """422 lists every field; the 400 of the other endpoints has a message only, so that names the fields."""
+    if code == status.HTTP_422_UNPROCESSABLE_ENTITY:
+        return Response({**_refusal(INVALID), "errors": errors}, status=code)
+    faults = "; ".join(f"{path}: {' '.join(faults)}" for path, faults in errors.items())
+    return Response(_refusal(f"{INVALID}: {faults}"), status=code)
+
+
+def _dotted(detail: Any, path: str = "") -> Iterator[tuple[str, list[str]]]:
+    """DRF's tree of errors as dotted paths: `items.0.price: [...]`."""
+    if isinstance(detail, dict):
+        for name, inner in detail.items():
+            yield from _dotted(inner, path if name == "non_field_errors" else f"{path}.{name}".lstrip("."))
+    elif all(isinstance(inner, str) for inner in detail):
+        yield path or "body", [str(inner) for inner in detail]
+    else:
+        for index, inner in enumerate(detail):
+            yield from _dotted(inner, f"{path}.{index}".lstrip("."))

@@ -1,0 +1,84 @@
+"""Reading a request's body within bounds."""
+
+import json
+from collections.abc import Mapping
+from decimal import Decimal, InvalidOperation
+from typing import IO, Any, NoReturn
+
+from django.conf import settings
+from django.core.exceptions import SuspiciousOperation
+from rest_framework.exceptions import ParseError
+from rest_framework.parsers import BaseParser, DataAndFiles, MultiPartParser
+
+from integration import nfe
+from integration.errors import BodyTooLarge, InvoiceMissing, MalformedBody
+
+_DEEPEST = 100
+# What multipart/form-data adds to a file: boundaries, headers, a few other fields.
+_MULTIPART_OVERHEAD = 64 * 1024
+
+
+class BoundedJSONParser(BaseParser):
+    """A JSON object of at most MAX_BODY_BYTES and 100 levels, its fractions as Decimal.
+
+    Raises BodyTooLarge or MalformedBody otherwise.
+    """
+
+    media_type = "application/json"
+
+    def parse(
+        self, stream: IO[bytes], media_type: str | None = None, parser_context: Mapping[str, Any] | None = None
+    ) -> dict[str, Any]:
+        raw = stream.read(settings.MAX_BODY_BYTES + 1)
+        if len(raw) > settings.MAX_BODY_BYTES:
+            raise BodyTooLarge(f"O corpo da requisição é maior que {settings.MAX_BODY_BYTES // 1024} KiB")
+        try:
+            body = json.loads(raw.decode("utf-8"), parse_float=_decimal, parse_constant=_refuse_constant)
+        except RecursionError as error:
+            raise MalformedBody(f"O corpo tem mais de {_DEEPEST} níveis") from error
+        except ValueError as error:  # also what is not UTF-8, and integers of thousands of digits
+            raise MalformedBody("O corpo não é JSON em UTF-8") from error
+        if not isinstance(body, dict):
+            raise MalformedBody("O corpo deve ser um objeto JSON")
+        _refuse_depth(body)
+        return body
+
+
+class BoundedMultiPartParser(MultiPartParser):
+    """A form whose whole size is judged before a byte of it is read. Raises BodyTooLarge or InvoiceMissing."""
+
+    def parse(
+        self, stream: IO[bytes], media_type: str | None = None, parser_context: Mapping[str, Any] | None = None
+    ) -> "DataAndFiles[Any, Any]":  # generic in its stubs only
+        length = (parser_context or {})["request"].META.get("CONTENT_LENGTH") or "0"
+        if not (length.isascii() and length.isdigit()) or int(length) > nfe.MAX_BYTES + _MULTIPART_OVERHEAD:
+            raise BodyTooLarge("O arquivo é maior que 2 MiB")
+        try:
+            return super().parse(stream, media_type, parser_context)
+        except (ParseError, SuspiciousOperation) as error:  # malformed, or more fields and files than Django takes
+            raise InvoiceMissing from error
+
+
+def _decimal(text: str) -> Decimal:
+    try:
+        return Decimal(text)
+    except InvalidOperation as error:
+        raise ValueError(f"{text} is beyond every exponent") from error
+
+
+def _refuse_constant(name: str) -> NoReturn:
+    raise ValueError(f"{name} is not a JSON value")
+
+
+def _refuse_depth(body: dict[str, Any]) -> None:
+    level: list[Any] = [body]
+    for _depth in range(_DEEPEST):
+        level = [child for value in level for child in _children(value)]
+        if not level:
+            return
+    raise MalformedBody(f"O corpo tem mais de {_DEEPEST} níveis")
+
+
+def _children(value: Any) -> list[Any]:
+    items = value.values() if isinstance(value, dict) else value
+    return [item for item in items if isinstance(item, dict | list)]

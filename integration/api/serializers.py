@@ -1,0 +1,154 @@
+"""Reading the bodies of area B. Every error names its field; unknown keys are ignored."""
+
+from typing import Any
+
+from rest_framework import serializers
+
+from integration.actions.orders import NewOrder
+from integration.api.fields import (
+    REQUIRED,
+    AmountField,
+    DimensionsField,
+    IssueDateField,
+    OptionalTextField,
+    PostcodeField,
+    SideField,
+    TextField,
+    TextOrNumberField,
+    WeightField,
+    WholeNumberField,
+)
+from integration.freight import Package
+
+Data = dict[str, Any]
+
+_OBJECT: Data = {**REQUIRED, "invalid": "Deve ser um objeto."}
+_OPTIONAL: Data = {"required": False, "allow_null": True}
+_SERVICES = ("base", "next", "turbo")
+_MOST_ITEMS = 1000
+
+
+class QuoteSerializer(serializers.Serializer[Any]):
+    origin = PostcodeField()
+    destination = PostcodeField()
+    width = SideField(**_OPTIONAL)
+    height = SideField(**_OPTIONAL)
+    length = SideField(**_OPTIONAL)
+    weight = WeightField(**_OPTIONAL)
+    declared_amount = WholeNumberField(smallest=0, **_OPTIONAL)
+
+    @property
+    def package(self) -> Package:
+        """What is to be sent, as the action takes it."""
+        data: Data = self.validated_data
+        sides = {name: data.get(name) for name in ("width", "height", "length")}
+        return Package(
+            weight_g=data.get("weight"),
+            declared_centavos=data.get("declared_amount") or 0,
+            **{f"{name}_cm": None if side is None else int(side) for name, side in sides.items()},
+        )
+
+
+class ItemSerializer(serializers.Serializer[Any]):
+    default_error_messages = _OBJECT
+
+    description = TextField(max_length=1000)
+    dimensions = DimensionsField()
+    quantity = WholeNumberField(smallest=1, allow_text=True)
+    price = AmountField()
+
+
+class AddressSerializer(serializers.Serializer[Any]):
+    default_error_messages = _OBJECT
+
+    state = TextField()
+    city = TextField()
+    zipCode = TextField()  # noqa: N815  # the specification's name
+    street = TextField()
+    streetNumber = TextField()  # noqa: N815  # likewise
+    neighborhood = TextField()
+    complement = OptionalTextField()
+
+
+class ReceiverSerializer(serializers.Serializer[Any]):
+    default_error_messages = _OBJECT
+
+    name = TextField()
+    phone = OptionalTextField()
+    cellphone = OptionalTextField()
+    email = OptionalTextField()
+    document = OptionalTextField()
+    address = AddressSerializer()
+
+
+class InvoiceSerializer(serializers.Serializer[Any]):
+    default_error_messages = _OBJECT
+
+    series = TextOrNumberField()
+    number = TextOrNumberField()
+    issueDate = IssueDateField(**_OPTIONAL)  # noqa: N815  # the specification's name
+    value = AmountField(**_OPTIONAL)
+    key = OptionalTextField()
+
+
+class ServiceField(TextField):
+    default_error_messages = {"invalid": f"Deve ser um destes: {', '.join(_SERVICES)}."}
+
+    def to_internal_value(self, data: Any) -> str:
+        if data not in _SERVICES:
+            self.fail("invalid")
+        return str(data)
+
+
+class OrderSerializer(serializers.Serializer[Any]):
+    """Body of an order's creation."""
+
+    company_document = TextField()
+    orderId = TextField()  # noqa: N815  # the specification's name
+    orderCost = AmountField()  # noqa: N815  # likewise
+    trackingCode = OptionalTextField()  # noqa: N815  # likewise
+    service = ServiceField()
+    items = serializers.ListField(
+        child=ItemSerializer(),
+        min_length=1,
+        max_length=_MOST_ITEMS,
+        error_messages={
+            **REQUIRED,
+            "not_a_list": "Deve ser uma lista.",
+            "min_length": "Pelo menos um item.",
+            "max_length": "No máximo {max_length} itens.",
+        },
+    )
+    receiver = ReceiverSerializer(error_messages=REQUIRED | _OBJECT)
+    invoice = InvoiceSerializer(**_OPTIONAL)
+
+    @property
+    def asked(self) -> NewOrder:
+        """The validated body as the action takes it."""
+        data: Data = self.validated_data
+        return NewOrder(
+            company_document=data["company_document"],
+            code=data["orderId"],
+            tracking_code=data.get("trackingCode") or "",
+            service=data["service"],
+            cost=data["orderCost"],
+            items=data["items"],
+            receiver=data["receiver"],
+            invoice=data.get("invoice"),
+        )
+
+
+class CancelSerializer(serializers.Serializer[Any]):
+    """Body of a cancellation."""
+
+    orderId = TextField()  # noqa: N815  # the specification's name
+
+
+class TrackingSerializer(serializers.Serializer[Any]):
+    """Query string of a tracking look-up, `value` aside."""
+
+    type = serializers.ChoiceField(
+        choices=["document", "order_number"],
+        error_messages={"required": "Campo obrigatório.", "invalid_choice": "Deve ser document ou order_number."},
+    )
+    document = serializers.CharField(required=False, allow_blank=True)

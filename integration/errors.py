@@ -1,0 +1,121 @@
+"""Domain errors of area B, each with its stable code. `api.answers` turns them into bodies, in one place.
+
+`str(error)` is what the seller reads: the specification's sentence where it gives one, Portuguese like those elsewhere.
+`status` is the HTTP status of the specification's table.
+"""
+
+from typing import ClassVar
+
+
+class IntegrationError(Exception):
+    """A refusal that its reader can act on."""
+
+    code: ClassVar[str]
+    status: ClassVar[int] = 422
+    message: ClassVar[str] = ""
+
+    def __init__(self, message: str = "") -> None:
+        super().__init__(message or self.message)
+
+
+class InvalidKey(IntegrationError):
+    code = "invalid_key"
+    status = 401
+    message = "Request não altorizado"  # spelled so in the specification
+
+
+class ForeignCompany(InvalidKey):
+    """The company belongs to another seller than the key does."""
+
+    code = "foreign_company"
+
+
+class CompanyNotFound(IntegrationError):
+    code = "company_not_found"
+    status = 404
+    message = "Empresa não encontrada"
+
+
+class DuplicateOrder(IntegrationError):
+    code = "duplicate_order"
+    status = 400
+    message = "Este objeto já foi previamente cadastrado!"
+
+
+class OrderNotFound(IntegrationError):
+    code = "order_not_found"
+    status = 404
+    message = "Objeto não encontrado"
+
+
+class MoveRefused(IntegrationError):
+    """The lifecycle has no such move."""
+
+    code = "move_refused"
+    status = 400
+
+
+class AlreadyDelivered(MoveRefused):
+    code = "already_delivered"
+    message = "Este objeto já foi entregue e não pode ser cancelado"
+
+
+class AlreadyCancelled(MoveRefused):
+    code = "already_cancelled"
+    message = "Este objeto já foi cancelado"
+
+
+class NoCoverage(IntegrationError):
+    code = "no_coverage"
+    status = 400
+    message = "Região sem cobertura"
+
+
+class TooHeavy(NoCoverage):
+    code = "too_heavy"
+
+
+class InvalidInvoice(IntegrationError):
+    code = "invalid_invoice"
+    message = "O arquivo não é um XML de NF-e válido"
+
+
+class InvoiceUnreferenced(InvalidInvoice):
+    code = "invoice_unreferenced"
+    message = "A nota fiscal não traz número de pedido (xPed) e nenhum pedido tem a sua chave de acesso"
+
+
+class InvoiceMissing(InvalidInvoice):
+    code = "invoice_missing"
+    message = "Envie exatamente um arquivo XML no campo nfe (multipart/form-data)"
+
+
+class BodyTooLarge(IntegrationError):
+    code = "body_too_large"
+    status = 413
+    message = "O corpo da requisição é grande demais"
+
+
+class MalformedBody(IntegrationError):
+    """Not a JSON object within bounds. The endpoint's own status for invalid payloads applies."""
+
+    code = "malformed_body"
+
+
+class SearchValueMissing(IntegrationError):
+    code = "search_value_missing"
+    status = 403
+    message = "O parâmetro value é obrigatório"
+
+
+class SellerNotFound(IntegrationError):
+    code = "seller_not_found"
+    status = 404
+
+
+class InvalidDocument(IntegrationError):
+    code = "invalid_document"
+
+
+class CompanyTaken(IntegrationError):
+    code = "company_taken"

@@ -1,0 +1,41 @@
+from argparse import ArgumentParser
+from typing import Any
+
+from django.utils import timezone
+
+from integration.actions import orders
+from integration.errors import IntegrationError, OrderNotFound, SellerNotFound
+from integration.lifecycle import Status
+from integration.management.output import ScriptCommand
+from integration.models import Order, Seller
+
+
+class Command(ScriptCommand):
+    help = (
+        "Move an order as staff do. ORDER_ID is the orderId that the seller sent. "
+        'Prints {"order", "status"}, or {"error", "detail"} and exits with 1 when the move is refused.'
+    )
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("order", metavar="ORDER_ID")
+        parser.add_argument("status", choices=[status.value for status in Status], metavar="STATUS")
+        parser.add_argument("--seller", required=True, metavar="ID", help="the seller's id, or its reference")
+
+    def handle(self, *_args: Any, **options: Any) -> None:
+        try:
+            order = _find(options["seller"], options["order"])
+            moved = orders.move(order=order, to=Status(options["status"]), by="command order", at=timezone.now())
+        except IntegrationError as error:
+            self.refuse(error)
+        self.answer(order=moved.code, status=moved.status)
+
+
+def _find(seller: str, code: str) -> Order:
+    is_id = seller.isascii() and seller.isdigit() and len(seller) < len(str(2**63))
+    found = Seller.objects.filter(**({"pk": int(seller)} if is_id else {"reference": seller})).first()
+    if found is None:
+        raise SellerNotFound(f"No seller has the id or reference '{seller}'.")
+    order = Order.objects.filter(seller=found, code=code).first()
+    if order is None:
+        raise OrderNotFound(f"The seller {found.reference} has no order '{code}'.")
+    return order

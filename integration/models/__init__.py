@@ -1,0 +1,23 @@
+"""One file per noun."""
+
+from integration.models.api_key import ApiKey
+from integration.models.company import Company, compact_document
+from integration.models.freight import FreightParameter, FreightRate
+from integration.models.invoice import Invoice, InvoiceLink, InvoiceReference
+from integration.models.order import Order, SearchCode, StatusLog
+from integration.models.seller import Seller
+
+__all__ = [
+    "ApiKey",
+    "Company",
+    "FreightParameter",
+    "FreightRate",
+    "Invoice",
+    "InvoiceLink",
+    "InvoiceReference",
+    "Order",
+    "SearchCode",
+    "Seller",
+    "StatusLog",
+    "compact_document",
+]

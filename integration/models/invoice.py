@@ -1,0 +1,69 @@
+from django.db import models
+from django.utils.translation import gettext_lazy as _
+
+from integration.models.order import LONGEST_CODE, Order
+from integration.models.seller import Seller
+
+
+class Invoice(models.Model):
+    """An NF-e that a seller sent: its bytes as they came, and what was read from them."""
+
+    seller = models.ForeignKey(Seller, verbose_name=_("seller"), on_delete=models.PROTECT, related_name="invoices")
+    access_key = models.CharField(_("access key"), max_length=44)
+    issuer_document = models.CharField(_("issuer"), max_length=14, blank=True)
+    number = models.CharField(_("number"), max_length=9, blank=True)
+    series = models.CharField(_("series"), max_length=3, blank=True)
+    value = models.DecimalField(_("value"), max_digits=15, decimal_places=2, null=True)
+    issued_at = models.DateTimeField(_("issued at"), null=True)
+    layout = models.CharField(_("layout"), max_length=4, blank=True)
+    raw = models.BinaryField(editable=False)
+    received_at = models.DateTimeField(_("received at"))
+    received_by = models.CharField(_("received by"), max_length=200)
+    orders: "models.ManyToManyField[Order, InvoiceLink]" = models.ManyToManyField(
+        Order, through="InvoiceLink", related_name="invoices", verbose_name=_("orders")
+    )
+
+    class Meta:
+        verbose_name = _("invoice")
+        verbose_name_plural = _("invoices")
+        ordering = ["-id"]
+        constraints = [models.UniqueConstraint(fields=["seller", "access_key"], name="one_invoice_per_access_key")]
+
+    def __str__(self) -> str:
+        return self.access_key
+
+
+class InvoiceReference(models.Model):
+    """An order reference (xPed) that an invoice names. Waits here for its order."""
+
+    seller = models.ForeignKey(Seller, on_delete=models.CASCADE, related_name="+")
+    invoice = models.ForeignKey(Invoice, verbose_name=_("invoice"), on_delete=models.CASCADE, related_name="references")
+    value = models.CharField(_("xPed"), max_length=LONGEST_CODE)
+
+    class Meta:
+        verbose_name = _("order reference")
+        verbose_name_plural = _("order references")
+        ordering = ["id"]
+        constraints = [models.UniqueConstraint(fields=["invoice", "value"], name="one_reference_per_invoice")]
+        indexes = [models.Index(fields=["seller", "value"], name="invoice_reference_value")]
+
+    def __str__(self) -> str:
+        return self.value
+
+
+class InvoiceLink(models.Model):
+    """That an invoice covers an order: many to many."""
+
+    invoice = models.ForeignKey(Invoice, verbose_name=_("invoice"), on_delete=models.CASCADE, related_name="links")
+    order = models.ForeignKey(Order, verbose_name=_("order"), on_delete=models.PROTECT, related_name="invoice_links")
+    linked_by = models.CharField(_("linked by"), max_length=200)
+    linked_at = models.DateTimeField(_("linked at"))
+
+    class Meta:
+        verbose_name = _("linked order")
+        verbose_name_plural = _("linked orders")
+        ordering = ["id"]
+        constraints = [models.UniqueConstraint(fields=["invoice", "order"], name="one_link_per_invoice_and_order")]
+
+    def __str__(self) -> str:
+        return f"{self.invoice} → {self.order}"

@@ -1,0 +1,126 @@
+from typing import Self
+
+import pgtrigger
+from django.core.serializers.json import DjangoJSONEncoder
+from django.db import models
+from django.utils.translation import gettext_lazy as _
+
+from integration.lifecycle import Status
+from integration.models.company import Company, compact_document
+from integration.models.seller import Seller
+
+LONGEST_CODE = 255
+
+
+class OrderQuerySet(models.QuerySet["Order"]):
+    def of(self, seller: Seller) -> Self:
+        return self.filter(seller=seller)
+
+    def with_code(self, value: str, *, seller: Seller) -> Self:
+        """The seller's orders that carry `value` as tracking code, order id, shipping id or auxiliary code."""
+        codes = SearchCode.objects.filter(seller=seller, value=value)
+        return self.of(seller).filter(pk__in=codes.values("order"))
+
+    def with_document(self, value: str, *, seller: Seller) -> Self:
+        """The seller's orders whose receiver has this document, with or without its mask."""
+        return self.of(seller).filter(receiver_document=compact_document(value))
+
+
+class Order(models.Model):
+    """A purchase to be shipped. The integer id is the `order_id` of status logs, and the shipping id.
+
+    What the seller sent never changes; the database refuses it. Only `integration.actions.orders` writes the status.
+    """
+
+    seller = models.ForeignKey(Seller, verbose_name=_("seller"), on_delete=models.PROTECT, related_name="orders")
+    company = models.ForeignKey(Company, verbose_name=_("company"), on_delete=models.PROTECT, related_name="orders")
+    code = models.CharField(_("orderId"), max_length=LONGEST_CODE)
+    tracking_code = models.CharField(_("tracking code"), max_length=LONGEST_CODE)
+    status = models.CharField(
+        _("status"), max_length=16, choices=[(s.value, s.value) for s in Status], default=Status.PENDING.value
+    )
+    service = models.CharField(_("service"), max_length=5)
+    cost = models.DecimalField(_("cost"), max_digits=16, decimal_places=4)
+    items = models.JSONField(_("items"), encoder=DjangoJSONEncoder)
+    receiver_name = models.CharField(_("receiver"), max_length=255)
+    receiver_document = models.CharField(_("receiver's document"), max_length=255, blank=True)
+    receiver = models.JSONField(_("receiver as sent"), encoder=DjangoJSONEncoder)
+    invoice_data = models.JSONField(_("invoice as sent"), null=True, encoder=DjangoJSONEncoder)
+    invoice_key = models.CharField(_("invoice key"), max_length=LONGEST_CODE, blank=True)
+    created_at = models.DateTimeField(_("created at"))
+    created_by = models.CharField(_("created by"), max_length=200)
+
+    objects = OrderQuerySet.as_manager()
+
+    class Meta:
+        verbose_name = _("order")
+        verbose_name_plural = _("orders")
+        ordering = ["-id"]
+        constraints = [
+            models.UniqueConstraint(fields=["seller", "code"], name="one_order_per_code"),
+            models.UniqueConstraint(fields=["seller", "tracking_code"], name="one_order_per_tracking_code"),
+            models.CheckConstraint(name="order_cost_not_negative", condition=models.Q(cost__gte=0)),
+        ]
+        indexes = [
+            models.Index(fields=["seller", "receiver_document", "-id"], name="order_of_receiver"),
+            models.Index(fields=["seller", "invoice_key"], name="order_of_invoice_key"),
+            # LIKE 'prefix%' is answered by an index of this kind only, whatever the database's collation.
+            models.Index(fields=["seller", "code"], opclasses=["int8_ops", "varchar_pattern_ops"], name="order_prefix"),
+        ]
+        triggers = [
+            pgtrigger.ReadOnly(name="order_immutable", exclude=["status"]),
+            pgtrigger.Protect(name="order_kept", operation=pgtrigger.Delete),
+        ]
+
+    def __str__(self) -> str:
+        return self.code
+
+
+class StatusLog(models.Model):
+    """One entry of an order's history. Append-only: the database refuses to change or delete one."""
+
+    order = models.ForeignKey(Order, verbose_name=_("order"), on_delete=models.PROTECT, related_name="status_log")
+    company = models.ForeignKey(Company, verbose_name=_("company"), on_delete=models.PROTECT, related_name="+")
+    status = models.CharField(_("status"), max_length=16, choices=[(s.value, s.value) for s in Status])
+    via_api = models.BooleanField(_("by the seller's call"))
+    by = models.CharField(_("by"), max_length=200)
+    created_at = models.DateTimeField(_("created at"))
+    updated_at = models.DateTimeField(_("updated at"))
+
+    class Meta:
+        verbose_name = _("status log entry")
+        verbose_name_plural = _("status log")
+        ordering = ["id"]
+        triggers = [
+            pgtrigger.Protect(name="status_log_append_only", operation=pgtrigger.Update | pgtrigger.Delete),
+        ]
+
+    def __str__(self) -> str:
+        return self.status
+
+
+class SearchCode(models.Model):
+    """One value under which tracking finds an order. All of them stand in one table, so one index answers."""
+
+    class Kind(models.TextChoices):
+        TRACKING_CODE = "tracking_code", _("Tracking code")
+        ORDER = "order", _("orderId")
+        SHIPPING = "shipping", _("Shipping id")
+        INVOICE_KEY = "invoice_key", _("Invoice key")
+        INVOICE_NUMBER = "invoice_number", _("Invoice number")
+        OTHER = "other", _("Auxiliary code")
+
+    seller = models.ForeignKey(Seller, on_delete=models.CASCADE, related_name="+")
+    order = models.ForeignKey(Order, verbose_name=_("order"), on_delete=models.CASCADE, related_name="codes")
+    kind = models.CharField(_("kind"), max_length=14, choices=Kind, default=Kind.OTHER)
+    value = models.CharField(_("value"), max_length=LONGEST_CODE)
+
+    class Meta:
+        verbose_name = _("code")
+        verbose_name_plural = _("codes")
+        ordering = ["id"]
+        constraints = [models.UniqueConstraint(fields=["order", "kind", "value"], name="one_search_code")]
+        indexes = [models.Index(fields=["seller", "value", "-order"], name="search_code_value")]
+
+    def __str__(self) -> str:
+        return self.value

@@ -1,0 +1,29 @@
+import secrets
+
+from django.db import models
+from django.utils.translation import gettext_lazy as _
+
+# Without the letters and digits that people confuse on the telephone.
+_ALPHABET = "23456789ABCDEFGHJKMNPQRSTVWXYZ"
+_REFERENCE_LENGTH = 10
+
+
+def new_reference() -> str:
+    """A seller's public name for support and logs. No secret, and it opens nothing."""
+    return "SEL-" + "".join(secrets.choice(_ALPHABET) for _place in range(_REFERENCE_LENGTH))
+
+
+class Seller(models.Model):
+    """Who integrates orders. Keys, companies, orders and invoices belong to a seller and are seen by no other."""
+
+    name = models.CharField(_("name"), max_length=120)
+    reference = models.CharField(_("reference"), max_length=20, unique=True, default=new_reference, editable=False)
+    created_at = models.DateTimeField(_("created at"), auto_now_add=True)
+
+    class Meta:
+        verbose_name = _("seller")
+        verbose_name_plural = _("sellers")
+        ordering = ["name"]
+
+    def __str__(self) -> str:
+        return self.name

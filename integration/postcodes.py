@@ -1,0 +1,61 @@
+"""Postcode to region, by bisect over a table of ranges. Pure.
+
+The ranges are those of the Correios by state, each split into its capital and the rest ("interior").
+"""
+
+import csv
+import re
+from bisect import bisect_right
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+
+from integration.errors import NoCoverage
+
+DATA = Path(__file__).parent / "data"
+# ASCII, because `\d` alone also takes full-width and Arabic digits.
+_POSTCODE = re.compile(r"\d{8}", re.ASCII)
+
+
+class Kind(StrEnum):
+    """Which part of a state."""
+
+    CAPITAL = "capital"
+    INTERIOR = "interior"
+
+
+@dataclass(frozen=True)
+class Region:
+    """A state's capital or the rest of that state."""
+
+    state: str
+    kind: Kind
+    name: str
+
+    def __str__(self) -> str:
+        return f"{self.name}/{self.state}"
+
+
+def rows(file: str) -> Iterator[dict[str, str]]:
+    """Rows of one of the tables in `data/`."""
+    with (DATA / file).open(encoding="utf-8", newline="") as table:
+        yield from csv.DictReader(table)
+
+
+_TABLE = sorted(
+    (row["start"], row["end"], Region(row["uf"], Kind(row["kind"]), row["name"])) for row in rows("postcodes.csv")
+)
+_STARTS = [start for start, _end, _region in _TABLE]
+
+
+def is_postcode(text: str) -> bool:
+    return _POSTCODE.fullmatch(text) is not None
+
+
+def region(postcode: str) -> Region:
+    """Region of an eight-digit postcode. Raises NoCoverage where the Correios assign none."""
+    index = bisect_right(_STARTS, postcode) - 1
+    if index < 0 or not is_postcode(postcode) or postcode > _TABLE[index][1]:
+        raise NoCoverage(f"CEP {postcode} sem cobertura")
+    return _TABLE[index][2]
