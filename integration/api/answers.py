@@ -8,7 +8,7 @@ from rest_framework import exceptions, status
 from rest_framework.response import Response
 from rest_framework.views import set_rollback
 
-from integration.errors import IntegrationError, InvalidKey, MalformedBody
+from integration.errors import IntegrationError, InvalidInvoice, InvalidKey, MalformedBody
 
 INVALID = "Dados inválidos"
 _PHRASES = {405: "Método não permitido", 415: "Envie o cabeçalho Content-Type: application/json"}
@@ -31,7 +31,8 @@ def _answer(error: Exception, *, invalid_status: int) -> Response | None:
         return _invalid({"body": [str(error)]}, invalid_status)
     if isinstance(error, IntegrationError):
         headers = {"WWW-Authenticate": 'Basic realm="rota"'} if isinstance(error, InvalidKey) else {}
-        return Response(_refusal(str(error)), status=error.status, headers=headers)
+        errors = {"errors": {"nfe": [str(error)]}} if isinstance(error, InvalidInvoice) else {}
+        return Response({**_refusal(str(error)), **errors}, status=error.status, headers=headers)
     if isinstance(error, exceptions.APIException):
         return Response(_refusal(_PHRASES.get(error.status_code, str(error.detail))), status=error.status_code)
     return None

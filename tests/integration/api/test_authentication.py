@@ -1,0 +1,95 @@
+import base64
+
+import pytest
+from django.utils import timezone
+from rest_framework.test import APIClient
+
+from integration.actions import keys
+from integration.models import ApiKey, Order
+from tests.integration.factories import key_of, order_body
+
+ENDPOINTS = [
+    ("post", "shipping/quote"),
+    ("post", "orders"),
+    ("post", "orders/cancel"),
+    ("post", "invoices/marketplace"),
+    ("get", "orders/tracking"),
+]
+REFUSED = {"success": False, "message": "Request não altorizado"}
+
+
+def basic(text):
+    return "Basic " + base64.b64encode(text.encode()).decode()
+
+
+def track(header):
+    return APIClient().get(
+        "/api/integration/orders/tracking?type=document&value=1", headers={"Authorization": header}
+    )
+
+
+class TestKey:
+    @pytest.mark.parametrize(("method", "path"), ENDPOINTS)
+    @pytest.mark.parametrize("header", [None, "Basic", "Basic rota_key_wrong", "Basic ção", "Bearer rota_key_x"])
+    def test_is_asked_for_by_every_endpoint(self, db, method, path, header):
+        headers = {"Authorization": header} if header else {}
+
+        response = getattr(APIClient(), method)(f"/api/integration/{path}", headers=headers)
+
+        assert response.status_code == 401
+        assert response.json() == REFUSED
+        assert response["WWW-Authenticate"].startswith("Basic")
+
+    @pytest.mark.parametrize("form", ["Basic {}", "basic   {}"])
+    def test_is_taken_bare(self, seller, form):
+        assert track(form.format(key_of(seller))).status_code == 200
+
+    @pytest.mark.parametrize("form", ["{}:", "anything:{}"])
+    def test_is_taken_as_http_clients_build_it(self, seller, form):
+        assert track(basic(form.format(key_of(seller)))).status_code == 200
+
+    def test_is_dead_once_revoked(self, seller):
+        text = key_of(seller)
+        keys.revoke(key=ApiKey.objects.get(), by="staff", at=timezone.now())
+
+        assert track(f"Basic {text}").status_code == 401
+
+    def test_is_kept_as_a_digest_only(self, seller):
+        text = key_of(seller)
+
+        stored = ApiKey.objects.values().get()
+
+        assert text.startswith("rota_key_")
+        assert text not in str(stored)
+
+    def test_is_judged_before_the_body(self, db):
+        response = APIClient().post("/api/integration/orders", order_body(), format="json")
+
+        assert response.status_code == 401
+        assert not Order.objects.exists()
+
+
+class TestUnknownPath:
+    def test_answers_in_the_shape_of_area_b(self, db, client):
+        response = client.get("/api/integration/nothing")
+
+        assert response.status_code == 404
+        assert response.json() == {"success": False, "message": "Caminho não encontrado"}
+        assert response["X-Request-Id"]
+
+    def test_of_a_wrong_method_does_too(self, api):
+        response = api.get("/api/integration/orders")
+
+        assert response.status_code == 405
+        assert response.json() == {"success": False, "message": "Método não permitido"}
+
+
+class TestOwnFault:
+    def test_answers_in_the_shape_of_area_b(self, api, monkeypatch):
+        monkeypatch.setattr("integration.api.views.tracking.find", lambda *_args, **_options: 1 / 0)
+        api.raise_request_exception = False
+
+        response = api.get("/api/integration/orders/tracking?type=document&value=1")
+
+        assert response.status_code == 500
+        assert response.json()["success"] is False

@@ -1,0 +1,157 @@
+import time
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile as File
+
+from integration.models import Invoice, InvoiceLink
+from tests.integration.factories import ACCESS_KEY, create_order, nfe_xml, send_invoice
+
+URL = "/api/integration/invoices/marketplace"
+SAVED = {"success": True, "message": "Nota fiscal salva com sucesso"}
+LONG = "MARKETPLACE-0001-LONG"
+
+
+def upload(api, raw, field="nfe"):
+    return api.post(URL, {field: File("nota.xml", raw)}, format="multipart")
+
+
+def linked(invoice=None):
+    links = InvoiceLink.objects.all() if invoice is None else invoice.links.all()
+    return sorted(links.values_list("order__code", flat=True))
+
+
+class TestUpload:
+    def test_keeps_the_bytes_and_links_the_order(self, api, seller):
+        create_order(seller)
+        raw = nfe_xml().encode()
+
+        response = upload(api, raw)
+
+        assert response.status_code == 200
+        assert response.json() == SAVED
+        assert bytes(Invoice.objects.get().raw) == raw
+        assert linked() == ["A-1"]
+
+    def test_of_the_same_key_again_keeps_one_copy(self, api, seller):
+        create_order(seller)
+        upload(api, nfe_xml().encode())
+
+        assert upload(api, nfe_xml(compra="B").encode()).json() == SAVED
+        assert (Invoice.objects.count(), linked()) == (1, ["A-1"])
+
+    def test_makes_the_order_found_by_the_access_key(self, api, seller):
+        create_order(seller)
+        upload(api, nfe_xml().encode())
+
+        found = api.get("/api/integration/orders/tracking", {"type": "order_number", "value": ACCESS_KEY})
+
+        assert found.json()["success"] is True
+
+
+class TestLinks:
+    def test_many_orders(self, seller):
+        for code in ("A-1", "A-2", "A-3"):
+            create_order(seller, orderId=code)
+
+        assert linked(send_invoice(seller, nfe_xml(items=("A-1", "A-2", "A-1"), compra="A-3").encode())) == [
+            "A-1", "A-2", "A-3",
+        ]  # fmt: skip  # a list of codes
+
+    def test_an_order_that_comes_later(self, seller):
+        invoice = send_invoice(seller, nfe_xml().encode())
+
+        create_order(seller)
+
+        assert linked(invoice) == ["A-1"]
+
+    @pytest.mark.parametrize("order_first", [True, False])
+    def test_an_order_by_its_invoice_key(self, seller, order_first):
+        steps = [
+            lambda: create_order(seller, invoice={"key": ACCESS_KEY}),
+            lambda: send_invoice(seller, nfe_xml(items=("X",)).encode()),
+        ]
+        for step in steps if order_first else reversed(steps):
+            step()
+
+        assert linked() == ["A-1"]
+
+    @pytest.mark.parametrize("order_first", [True, False])
+    def test_a_longer_order_id_by_fifteen_characters(self, seller, order_first):
+        steps = [
+            lambda: create_order(seller, orderId=LONG),
+            lambda: send_invoice(seller, nfe_xml(items=(LONG[:15],)).encode()),
+        ]
+        for step in steps if order_first else reversed(steps):
+            step()
+
+        assert linked() == [LONG]
+
+    @pytest.mark.parametrize("xped", [LONG[:14], LONG[:16], LONG[:15]])
+    def test_no_order_by_another_or_an_ambiguous_prefix(self, seller, xped):
+        create_order(seller, orderId=LONG)
+        create_order(seller, orderId=LONG + "-2")
+
+        assert linked(send_invoice(seller, nfe_xml(items=(xped,)).encode())) == []
+
+    def test_no_order_of_another_seller(self, seller, other_seller):
+        create_order(seller)
+
+        assert linked(send_invoice(other_seller, nfe_xml().encode())) == []
+
+
+class TestRefusal:
+    @pytest.mark.parametrize(
+        "files", [{}, {"xml": File("n.xml", b"<a/>")}, {"nfe": "text"}, {"nfe": [File("a", b"x"), File("b", b"y")]}]
+    )
+    def test_of_no_wrong_or_two_files(self, api, files):
+        response = api.post(URL, files, format="multipart")
+
+        assert response.status_code == 422
+        assert response.json()["success"] is False
+        assert not Invoice.objects.exists()
+
+    @pytest.mark.parametrize("content_type", ["application/json", "text/xml", "multipart/form-data"])
+    def test_of_what_is_no_form(self, api, content_type):
+        assert api.generic("POST", URL, nfe_xml(), content_type=content_type).status_code == 422
+
+    @pytest.mark.parametrize("size", [2 * 1024 * 1024 + 1, 50 * 1024 * 1024])
+    def test_of_a_file_beyond_the_limit(self, api, size):
+        assert upload(api, b" " * size).status_code == 413
+        assert not Invoice.objects.exists()
+
+    def test_without_any_reference_says_so(self, api):
+        response = upload(api, nfe_xml(items=("",)).encode())
+
+        assert response.status_code == 422
+        assert "xPed" in response.json()["message"]
+        assert not Invoice.objects.exists()
+
+    def test_of_a_hostile_file_is_quick(self, api):
+        started = time.monotonic()
+
+        response = upload(api, b"<a>" * 100_000)
+
+        assert response.status_code == 422
+        assert time.monotonic() - started < 1
+        assert not Invoice.objects.exists()
+
+
+@pytest.mark.django_db(transaction=True)
+class TestInvoiceAndOrderAtOnce:
+    def test_see_each_other(self, seller, at_once):
+        for number in range(8):
+            key = ACCESS_KEY[:-2] + f"{number:02d}"
+            raw = nfe_xml(key=key, items=(f"A-{number}",)).encode()
+            at_once(
+                lambda number=number: create_order(seller, orderId=f"A-{number}"),
+                lambda raw=raw: send_invoice(seller, raw),
+            )
+
+        assert linked() == [f"A-{number}" for number in range(8)]
+
+    def test_of_one_key_keep_one_copy(self, seller, at_once):
+        results = at_once(*[lambda: send_invoice(seller, nfe_xml().encode())] * 8)
+
+        assert len({invoice.pk for invoice in results}) == 1
+
+

@@ -1,0 +1,169 @@
+import json
+from decimal import Decimal
+
+import pytest
+from rest_framework.test import APIClient
+
+from integration import tracking_codes
+from integration.models import Order, SearchCode, StatusLog
+from tests.integration.factories import OTHER_COMPANY, SellerFactory, key_of, order_body
+
+URL = "/api/integration/orders"
+DUPLICATE = {"success": False, "message": "Este objeto já foi previamente cadastrado!"}
+
+
+def changed(path, value):
+    """An order's body with one value replaced; the path is dotted."""
+    body = order_body()
+    *parents, last = path.split(".")
+    target = body
+    for part in parents:
+        target = target[int(part)] if part.isdigit() else target[part]
+    target[last] = value
+    return body
+
+
+class TestCreate:
+    def test_answers_the_tracking_code_that_was_sent(self, api):
+        response = api.post(URL, order_body())
+
+        assert response.status_code == 201
+        assert response.json() == {"success": True, "tracking_code": "TRACK-1"}
+
+    def test_keeps_every_field(self, api):
+        api.post(URL, order_body())
+
+        order = Order.objects.get()
+        assert (order.code, order.service, order.cost) == ("A-1", "base", Decimal("150.5"))
+        assert order.receiver == order_body()["receiver"]
+        assert order.items[0].keys() == order_body()["items"][0].keys()
+        assert order.invoice_data.keys() == order_body()["invoice"].keys()
+
+    def test_begins_the_status_log(self, api):
+        api.post(URL, order_body())
+
+        entry = StatusLog.objects.get()
+        assert (entry.status, entry.via_api, entry.company.document) == ("pending", True, "11222333000181")
+
+    @pytest.mark.parametrize("tracking_code", [None, ""])
+    def test_generates_a_tracking_code(self, api, tracking_code):
+        code = api.post(URL, order_body(trackingCode=tracking_code)).json()["tracking_code"]
+
+        assert code.endswith("BR")
+        assert int(code[10]) == tracking_codes.check_digit(code[2:10])
+
+    def test_generates_codes_past_one_that_the_seller_has_sent(self, api):
+        first = api.post(URL, order_body(trackingCode=None)).json()["tracking_code"]
+        taken = tracking_codes.encode(int(first[2:10]) + 1)
+        api.post(URL, order_body(orderId="A-2", trackingCode=taken))
+
+        third = api.post(URL, order_body(orderId="A-3", trackingCode=None))
+
+        assert third.status_code == 201
+        assert third.json()["tracking_code"] not in (first, taken)
+
+    @pytest.mark.parametrize("document", ["11.222.333/0001-81", "11222333000181", " 11222333/0001-81 "])
+    def test_finds_the_company_with_and_without_mask(self, api, document):
+        assert api.post(URL, order_body(company_document=document)).status_code == 201
+
+    def test_takes_an_order_without_its_optional_fields(self, api):
+        body = order_body()
+        del body["trackingCode"], body["invoice"]
+        body["receiver"] = {"name": "Maria", "address": {**body["receiver"]["address"], "complement": None}}
+
+        assert api.post(URL, body).status_code == 201
+
+    def test_leaves_the_same_order_id_to_another_seller(self, api, other_seller, seller_client):
+        api.post(URL, order_body())
+
+        response = seller_client(other_seller).post(URL, order_body(company_document=OTHER_COMPANY))
+
+        assert response.status_code == 201
+
+
+class TestRefusal:
+    def test_of_a_missing_company(self, api):
+        response = api.post(URL, order_body(company_document="00000000000191"))
+
+        assert response.status_code == 404
+        assert response.json() == {"success": False, "message": "Empresa não encontrada"}
+        assert not Order.objects.exists()
+
+    def test_of_another_sellers_company(self, api, other_seller):
+        response = api.post(URL, order_body(company_document=OTHER_COMPANY))
+
+        assert response.status_code == 401
+        assert response.json() == {"success": False, "message": "Request não altorizado"}
+        assert not Order.objects.exists()
+
+    @pytest.mark.parametrize("changes", [{"trackingCode": "TRACK-2"}, {"orderId": "A-2"}, {}])
+    def test_of_a_duplicate(self, api, changes):
+        api.post(URL, order_body())
+
+        response = api.post(URL, order_body(**changes))
+
+        assert response.status_code == 400
+        assert response.json() == DUPLICATE
+        assert (Order.objects.count(), StatusLog.objects.count()) == (1, 1)
+
+    def test_judges_the_payload_before_the_company(self, api):
+        assert api.post(URL, order_body(company_document="x", service="none")).status_code == 422
+
+    @pytest.mark.parametrize(
+        ("path", "value"),
+        [
+            ("company_document", None), ("orderId", ""), ("orderId", 12), ("orderId", "a\0b"), ("orderId", "x" * 256),
+            ("orderCost", -1), ("orderCost", True), ("orderCost", "１"), ("orderCost", "1_0"), ("orderCost", 10**400),
+            ("trackingCode", 5), ("service", "BASE"), ("service", ["base"]), ("items", {}), ("items", []),
+            ("items.0.dimensions", "10x20"), ("items.0.dimensions", "10x20x30"), ("items.0.dimensions", "1e3x2x3,1"),
+            ("items.0.dimensions", "10x20x30,1\n"), ("items.0.quantity", 0), ("items.0.quantity", 1.5),
+            ("items.0.price", "NaN"), ("items.0.description", None), ("receiver", "Maria"), ("receiver.name", " "),
+            ("receiver.address", None), ("receiver.address.city", None), ("receiver.address.zipCode", 1310100),
+            ("receiver.document", 1), ("invoice", []), ("invoice", "x"), ("invoice.issueDate", "2026-02-30 00:00:00"),
+            ("invoice.issueDate", "2026-11-20"), ("invoice.value", "x"), ("invoice.key", 1),
+        ],
+    )  # fmt: skip  # a list of cases
+    def test_of_an_invalid_field_names_it(self, api, path, value):
+        response = api.post(URL, changed(path, value))
+
+        assert response.status_code == 422
+        assert response.json()["message"] == "Dados inválidos"
+        assert [*response.json()["errors"]] == [path]
+        assert not Order.objects.exists()
+
+    @pytest.mark.parametrize(
+        "field", ["company_document", "orderId", "orderCost", "service", "items", "receiver"]
+    )
+    def test_of_a_missing_field_names_it(self, api, field):
+        body = order_body()
+        del body[field]
+
+        assert [*api.post(URL, body).json()["errors"]] == [field]
+
+    @pytest.mark.parametrize("raw", [b"", b"[]", b"{", b'{"orderCost": NaN}', b'{"orderId": "\\ud800"}'])
+    def test_of_a_malformed_body(self, api, raw):
+        response = api.generic("POST", URL, raw, content_type="application/json")
+
+        assert response.status_code == 422
+        assert response.json()["message"] == "Dados inválidos"
+        assert response.json()["errors"]
+
+    def test_of_a_body_beyond_the_limit(self, api):
+        assert api.post(URL, order_body(unknown="x" * 300_000)).status_code == 413
+
+
+@pytest.mark.django_db(transaction=True)
+class TestFiftyAtOnce:
+    def test_make_one_order(self, at_once):
+        key = key_of(SellerFactory.create())
+        raw = json.dumps(order_body(trackingCode=None))
+
+        def post():
+            client = APIClient(headers={"Authorization": f"Basic {key}"})
+            return client.generic("POST", URL, raw, content_type="application/json").status_code
+
+        statuses = at_once(*[post] * 50)
+
+        assert sorted(statuses) == [201] + [400] * 49
+        assert (Order.objects.count(), StatusLog.objects.count()) == (1, 1)
+        assert SearchCode.objects.filter(kind="order").count() == 1

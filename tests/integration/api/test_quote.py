@@ -1,0 +1,107 @@
+import pytest
+
+from integration.models import FreightParameter, FreightRate
+
+URL = "/api/integration/shipping/quote"
+pytestmark = pytest.mark.usefixtures("tariff")
+
+
+def body(**changes):
+    return {"origin": "01310100", "destination": "40020000", **changes}
+
+
+def post_raw(api, raw, content_type="application/json"):
+    return api.generic("POST", URL, raw, content_type=content_type)
+
+
+class TestQuote:
+    def test_answers_regions_amount_and_deadline(self, api):
+        response = api.post(URL, body())
+
+        assert response.status_code == 200
+        assert response.json() == {
+            "success": True,
+            "data": {"from": "São Paulo/SP", "to": "Salvador/BA", "amount": 3990, "deadline": 8},
+        }
+
+    def test_names_the_interior(self, api):
+        assert api.post(URL, body(destination="48900000")).json()["data"]["to"] == "Bahia - Interior/BA"
+
+    @pytest.mark.parametrize(
+        ("changes", "amount"),
+        [
+            ({"weight": 1}, 3990),
+            ({"weight": 1.001}, 3990 + 820),
+            ({"weight": 30}, 3990 + 29 * 820),
+            ({"width": "30", "height": "30", "length": "30"}, 3990),  # 4.5 kg cubed: under the threshold
+            ({"width": "40", "height": "30", "length": "30"}, 3990 + 5 * 820),  # 6 kg cubed
+            ({"width": "40", "height": "30", "length": "30", "weight": 9}, 3990 + 8 * 820),
+            ({"width": "40", "height": "30"}, 3990),
+            ({"declared_amount": 5000}, 3990),
+            ({"declared_amount": 15_001}, 3990 + 101),
+            ({"weight": None, "declared_amount": None, "unknown": []}, 3990),
+        ],
+    )
+    def test_charges(self, api, changes, amount):
+        assert api.post(URL, body(**changes)).json()["data"]["amount"] == amount
+
+    @pytest.mark.parametrize(
+        "destination", ["", "4002000", "400200000", "40020-000", "4002000a", "４００２００００", 40020000, None, "00999999"]
+    )  # fmt: skip  # full-width digits among them
+    def test_refuses_a_postcode(self, api, destination):
+        response = api.post(URL, body(destination=destination))
+
+        assert response.status_code == 400
+        assert response.json().keys() == {"success", "message"}
+
+    @pytest.mark.parametrize(
+        "changes",
+        [
+            {"weight": -1}, {"weight": 0}, {"weight": True}, {"weight": "２"}, {"weight": 10_000}, {"weight": [1]},
+            {"width": "1_0"}, {"width": "1000"}, {"width": ""}, {"width": 10}, {"width": "１"}, {"width": "-1"},
+            {"declared_amount": 2**63}, {"declared_amount": -1}, {"declared_amount": 1.5}, {"declared_amount": True},
+            {"declared_amount": "1"}, {"declared_amount": 10**400},
+        ],
+    )  # fmt: skip  # a list of cases
+    def test_refuses_what_is_no_measure(self, api, changes):
+        response = api.post(URL, body(**changes))
+
+        assert response.status_code == 400
+        assert response.json()["success"] is False
+
+    @pytest.mark.parametrize(
+        "raw",
+        [
+            b"", b"[]", b"null", b"{", b"\xff", b'{"weight": NaN}', b'{"weight": -Infinity}', b'{"weight": 1e400}',
+            b'{"weight": 1e99999999999999999999}', b'{"declared_amount": ' + b"9" * 5000 + b"}",
+            b'{"a":' + b"[" * 200 + b"]" * 200 + b"}", b"[" * 100_000, b'{"origin": "\\ud800", "destination": "\\u0000"}',
+        ],
+    )  # fmt: skip  # likewise
+    def test_refuses_a_malformed_body(self, api, raw):
+        assert post_raw(api, raw).status_code == 400
+
+    def test_refuses_another_content_type(self, api):
+        assert post_raw(api, b"a=1", "application/x-www-form-urlencoded").status_code == 400
+
+    def test_refuses_a_body_beyond_the_limit(self, api):
+        assert post_raw(api, b" " * (256 * 1024 + 1)).status_code == 413
+
+    def test_has_no_coverage_without_a_row(self, api):
+        FreightRate.objects.filter(zone="mid").delete()
+
+        response = api.post(URL, body())
+
+        assert response.status_code == 400
+        assert "sem cobertura" in response.json()["message"]
+
+    def test_follows_an_edit_at_once(self, api):
+        FreightRate.objects.filter(zone="mid", service="economy").update(base_centavos=9999)
+
+        assert api.post(URL, body()).json()["data"]["amount"] == 9999
+
+    def test_uses_the_service_that_the_parameters_name(self, api):
+        FreightParameter.objects.filter(name="quote_service").update(value="express")
+
+        assert api.post(URL, body()).json()["data"] == {
+            "from": "São Paulo/SP", "to": "Salvador/BA", "amount": 6390, "deadline": 3,
+        }  # fmt: skip  # a body reads as one

@@ -1,0 +1,128 @@
+import re
+
+import pytest
+from django.db import connection
+from django.utils import timezone
+
+from integration.actions import orders
+from integration.lifecycle import Status
+from integration.models import Order, SearchCode
+from tests.integration.factories import ACCESS_KEY, BY, OTHER_COMPANY, create_order, order_body
+
+URL = "/api/integration/orders/tracking"
+NOT_FOUND = {"success": False, "message": "Objeto não encontrado"}
+
+
+def look_up(api, value, kind="order_number", **more):
+    return api.get(URL, {"type": kind, "value": value, **more})
+
+
+class TestTracking:
+    def test_answers_the_code_and_the_log(self, api, seller):
+        order = create_order(seller, trackingCode="TRACK-1")
+        orders.move(order=order, to=Status.COLLECTED, by=BY, at=timezone.now())
+
+        (record,) = look_up(api, "TRACK-1").json()["data"]
+
+        assert record.keys() == {"tracking_code", "status_log"}
+        first, second = record["status_log"]
+        assert first.keys() == {"order_id", "status", "company_id", "via_api", "created_at", "updated_at"}
+        assert (first["order_id"], first["company_id"]) == (order.pk, order.company_id)
+        assert [(e["status"], e["via_api"]) for e in (first, second)] == [("pending", True), ("collected", False)]
+        assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z", first["created_at"])
+
+    @pytest.mark.parametrize("value", ["TRACK-1", "A-1", "123", ACCESS_KEY])
+    def test_finds_by_every_code(self, api, seller, value):
+        create_order(seller, trackingCode="TRACK-1", invoice={**order_body()["invoice"], "value": 150})
+
+        assert look_up(api, value).json()["success"] is True
+
+    def test_finds_by_the_shipping_id_and_by_a_code_that_staff_added(self, api, seller):
+        order = create_order(seller)
+        SearchCode.objects.create(seller=seller, order=order, value="PALLET-9")
+
+        assert look_up(api, str(order.pk)).json()["success"] is True
+        assert look_up(api, "PALLET-9").json()["success"] is True
+
+    @pytest.mark.parametrize("value", ["529.982.247-25", "52998224725"])
+    def test_finds_by_the_receivers_document(self, api, seller, value):
+        create_order(seller)
+
+        assert look_up(api, value, "document").json()["success"] is True
+        assert look_up(api, value).json() == NOT_FOUND
+
+    @pytest.mark.parametrize("value", ["A-", "a-1", "A-1%", "none", "a\0b", "x" * 5000])
+    def test_compares_exactly(self, api, seller, value):
+        create_order(seller)
+
+        response = look_up(api, value)
+
+        assert response.status_code == 200
+        assert response.json() == NOT_FOUND
+
+    def test_filters_by_the_document_too(self, api, seller):
+        create_order(seller)
+
+        assert look_up(api, "A-1", document="529.982.247-25").json()["success"] is True
+        assert look_up(api, "A-1", document="11144477735").json() == NOT_FOUND
+
+    def test_does_not_know_another_sellers_order(self, api, other_seller):
+        create_order(other_seller, company_document=OTHER_COMPANY)
+
+        assert look_up(api, "A-1").json() == NOT_FOUND
+        assert look_up(api, "52998224725", "document").json() == NOT_FOUND
+
+    def test_gives_the_newest_ten(self, api, seller):
+        for number in range(12):
+            create_order(seller, orderId=f"A-{number}", trackingCode=f"T-{number}")
+
+        data = look_up(api, "52998224725", "document").json()["data"]
+
+        assert [record["tracking_code"] for record in data] == [f"T-{number}" for number in range(11, 1, -1)]
+
+    @pytest.mark.parametrize("query", ["", "?type=document", "?value=", "?type=order_number&value=%20", "?type=x"])
+    def test_needs_a_value(self, api, query):
+        response = api.get(URL + query)
+
+        assert response.status_code == 403
+        assert response.json().keys() == {"success", "message"}
+
+    @pytest.mark.parametrize("query", ["?value=1", "?value=1&type=", "?value=1&type=DOCUMENT"])
+    def test_needs_a_type(self, api, query):
+        response = api.get(URL + query)
+
+        assert response.status_code == 422
+        assert [*response.json()["errors"]] == ["type"]
+
+
+class TestPlan:
+    @pytest.fixture
+    def many(self, seller):
+        """Five thousand orders of one seller, as many as make PostgreSQL weigh its plans."""
+        order = create_order(seller)
+        copies = [
+            Order(**{**{f.attname: getattr(order, f.attname) for f in Order._meta.fields}, "id": None,
+                     "code": f"C-{n}", "tracking_code": f"T-{n}", "receiver_document": f"{n:011d}"})
+            for n in range(5000)
+        ]  # fmt: skip  # one row reads as one
+        made = Order.objects.bulk_create(copies)
+        SearchCode.objects.bulk_create(
+            SearchCode(seller=seller, order=o, kind="order", value=o.code) for o in made
+        )
+        with connection.cursor() as cursor:
+            cursor.execute("ANALYZE integration_order, integration_searchcode")
+
+    @pytest.mark.usefixtures("many")
+    @pytest.mark.parametrize("by_code", [True, False])
+    def test_uses_an_index(self, seller, by_code):
+        objects = Order.objects
+        found = (
+            objects.all().with_code("C-77", seller=seller)
+            if by_code
+            else objects.all().with_document("00000000077", seller=seller)
+        )
+
+        plan = found.order_by("-id")[:10].explain()
+
+        assert ("search_code_value" if by_code else "order_of_receiver") in plan
+        assert "Seq Scan" not in plan

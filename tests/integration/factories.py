@@ -1,0 +1,112 @@
+"""Sellers, orders and invoices, made as the product makes them: through its actions and its API."""
+
+from typing import Any
+
+import factory
+from django.utils import timezone
+
+from integration import defaults
+from integration.actions import invoices, keys, orders, sellers
+from integration.api.serializers import OrderSerializer
+from integration.models import FreightParameter, FreightRate, Invoice, Order, Seller
+
+COMPANY = "11222333000181"
+OTHER_COMPANY = "12ABC34501DE35"
+ACCESS_KEY = "35261111222333000181550010000001231000000017"
+BY = "tester"
+
+
+class SellerFactory(factory.Factory):
+    class Meta:
+        model = Seller
+
+    name = factory.Sequence(lambda number: f"Seller {number}")
+    documents = (COMPANY,)
+
+    @classmethod
+    def _create(cls, model_class: type[Seller], *args: Any, **kwargs: Any) -> Seller:
+        return sellers.open_(**kwargs)
+
+
+def load_tariff() -> None:
+    """The default tariff, also after a test whose flush has emptied every table."""
+    FreightRate.objects.bulk_create([FreightRate(**row) for row in defaults.rates()], ignore_conflicts=True)
+    FreightParameter.objects.bulk_create(
+        [FreightParameter(**row) for row in defaults.parameters()], ignore_conflicts=True
+    )
+
+
+def key_of(seller: Seller) -> str:
+    return keys.issue(seller=seller, by=BY, at=timezone.now()).clear_text
+
+
+def order_body(**changes: Any) -> dict[str, Any]:
+    """An order create request with every field of the specification; `changes` replace top-level keys."""
+    return {
+        "company_document": COMPANY,
+        "orderId": "A-1",
+        "orderCost": 150.5,
+        "trackingCode": "TRACK-1",
+        "service": "base",
+        "items": [{"description": "Cafeteira", "dimensions": "10x20x30,1.5", "quantity": 2, "price": 75.25}],
+        "receiver": {
+            "name": "Maria",
+            "phone": "1133330000",
+            "cellphone": "11977770001",
+            "email": "maria@example.com",
+            "document": "529.982.247-25",
+            "address": {
+                "state": "SP",
+                "city": "São Paulo",
+                "zipCode": "01310-100",
+                "street": "Avenida Paulista",
+                "streetNumber": "1578",
+                "neighborhood": "Bela Vista",
+                "complement": "Loja 1",
+            },
+        },
+        "invoice": {
+            "series": "1",
+            "number": "123",
+            "issueDate": "2026-11-20 10:00:00",
+            "value": 150.5,
+            "key": ACCESS_KEY,
+        },
+        **changes,
+    }
+
+
+def create_order(seller: Seller, **changes: Any) -> Order:
+    """An order without an invoice and with a generated tracking code, unless `changes` say otherwise."""
+    changes = {"trackingCode": None, "invoice": None, **changes}
+    # Passed through JSON's own types, as the parser would give them.
+    serializer = OrderSerializer(data=order_body(orderCost=150, items=_whole_items(), **changes))
+    serializer.is_valid(raise_exception=True)
+    return orders.create(seller=seller, asked=serializer.asked, by=BY, at=timezone.now())
+
+
+def send_invoice(seller: Seller, raw: bytes) -> Invoice:
+    return invoices.receive(seller=seller, raw=raw, by=BY, at=timezone.now())
+
+
+def nfe_xml(
+    *, key: str = ACCESS_KEY, items: tuple[str, ...] = ("A-1",), compra: str = "", layout: str = "4.00"
+) -> str:
+    """An NF-e with an item for each xPed of `items` (empty: an item without one), without an XML declaration."""
+    dets = "".join(
+        f'<det nItem="{number}"><prod><xProd>Peça nº {number}</xProd>'
+        f"{f'<xPed>{value}</xPed>' if value else ''}</prod></det>"
+        for number, value in enumerate(items, start=1)
+    )
+    purchase = f"<compra><xPed> {compra} </xPed></compra>" if compra else ""
+    issued = "<dEmi>2012-03-04</dEmi>" if layout == "2.00" else "<dhEmi>2026-11-20T10:00:00-03:00</dhEmi>"
+    return (
+        f'<nfeProc xmlns="http://www.portalfiscal.inf.br/nfe" versao="{layout}"><NFe>'
+        f'<infNFe Id="NFe{key}" versao="{layout}"><ide><mod>55</mod><serie>1</serie><nNF>123</nNF>{issued}</ide>'
+        f"<emit><CNPJ>{COMPANY}</CNPJ><xNome>São João Comércio</xNome></emit>{dets}"
+        f"<total><ICMSTot><vNF>150.50</vNF></ICMSTot></total>{purchase}</infNFe></NFe></nfeProc>"
+    )
+
+
+def _whole_items() -> list[dict[str, Any]]:
+    return [{"description": "Cafeteira", "dimensions": "10x20x30,1.5", "quantity": 2, "price": 75}]
