@@ -84,7 +84,9 @@ class Child:
 def main() -> int:
     if "MAKELEVEL" in os.environ:
         _die_with_parent()
-    signal.signal(signal.SIGTERM, _interrupt)
+    # SIGINT too: a shell starts what runs in its background with Ctrl-C ignored.
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, _interrupt)
     port = env.int("PORT", 8000)
     children: list[Child] = []
     postgres = None
@@ -223,7 +225,8 @@ def _die_with_parent() -> None:
 
 def _interrupt(_signal: int, _frame: FrameType | None) -> None:
     # Once is enough: while everything is being stopped, another signal must not interrupt that.
-    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.SIG_IGN)
     raise KeyboardInterrupt
 
 
