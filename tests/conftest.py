@@ -1,6 +1,6 @@
 """Fixtures that every app's tests share."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from threading import Barrier
 from typing import Any
@@ -61,9 +61,8 @@ def at_once() -> Callable[..., list[Any]]:
 
 
 @pytest.fixture(autouse=True)
-def _settled(settings: Any) -> Iterator[None]:
+def _settled(settings: Any) -> None:
     """The figures that the tests count with, whatever the environment says."""
     settings.ROAD_FACTOR = 1.3
     settings.ROUTING_URL = ""
     settings.WEBHOOK_ALLOW_LOOPBACK = True
-    yield
