@@ -56,13 +56,13 @@ class MeasureField(NumberField):
 
 
 class QuantityField(serializers.IntegerField):
-    """A whole number of pieces. `true` is not one, and neither is 1.5."""
+    """A whole number of pieces. `true` is not one, and neither are 1.5 and what only Python reads as one: "1_0"."""
 
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(min_value=1, max_value=1_000_000_000, **kwargs)
 
     def to_internal_value(self, data: Any) -> int:
-        if isinstance(data, bool):
+        if isinstance(data, bool) or (isinstance(data, str) and not _NUMBER.fullmatch(data.strip())):
             self.fail("invalid")
         return super().to_internal_value(data)
 
