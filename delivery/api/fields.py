@@ -2,6 +2,7 @@
 
 import math
 import re
+from collections.abc import Sequence
 from typing import Any
 
 from rest_framework import serializers
@@ -65,6 +66,13 @@ class QuantityField(serializers.IntegerField):
         if isinstance(data, bool) or (isinstance(data, str) and not _NUMBER.fullmatch(data.strip())):
             self.fail("invalid")
         return super().to_internal_value(data)
+
+
+class NamedChoiceField(serializers.ChoiceField):
+    """One of a few words. The refusal lists them and repeats nothing of what was sent: it may not even be Unicode."""
+
+    def __init__(self, choices: Sequence[str], **kwargs: Any) -> None:
+        super().__init__(choices, error_messages={"invalid_choice": f"Choose one of: {', '.join(choices)}."}, **kwargs)
 
 
 class TextField(serializers.CharField):
