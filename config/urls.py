@@ -34,5 +34,7 @@ urlpatterns = [
     path("admin/", admin.site.urls),
 ]
 
+admin.site.site_header = admin.site.site_title = "Rota"
+
 handler404 = not_found
 handler500 = server_error

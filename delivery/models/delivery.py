@@ -89,6 +89,7 @@ class Delivery(Identified, Located):
         verbose_name = _("delivery")
         verbose_name_plural = _("deliveries")
         ordering = ["-created_at"]
+        permissions = [("dispatch_delivery", _("Can move deliveries"))]
         indexes = [
             models.Index(fields=["integrator", "environment", "-created_at"], name="delivery_of_integrator"),
             models.Index(fields=["-created_at"], name="delivery_newest"),
@@ -118,7 +119,8 @@ class Delivery(Identified, Located):
             ),
             models.CheckConstraint(
                 name="delivery_cancellation_whole",
-                condition=Q(cancelled_at=None, cancel_fee=None) | Q(cancelled_at__isnull=False, cancel_fee__gte=0),
+                condition=Q(cancelled_at=None, cancel_fee=None)
+                | Q(cancelled_at__isnull=False, cancel_fee__isnull=False, cancel_fee__gte=0),
             ),
             models.CheckConstraint(
                 name="delivery_closed_has_its_time",

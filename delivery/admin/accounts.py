@@ -1,0 +1,101 @@
+"""Integrators, their tokens and pickup points."""
+
+from typing import Any
+
+from django.contrib import admin
+from django.db.models import QuerySet
+from django.forms import ModelForm
+from django.http import HttpRequest, HttpResponse
+from django.template.response import TemplateResponse
+from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
+
+from delivery.actions import integrators, tokens
+from delivery.admin.base import ReadOnlyInline, actor
+from delivery.models import Environment, Integrator, PickupPoint, Token
+
+
+class PickupPointInline(admin.TabularInline[PickupPoint, Integrator]):
+    model = PickupPoint
+    extra = 0
+
+
+class TokenInline(ReadOnlyInline):
+    model = Token
+    fields = ["hint", "environment", "created_at", "created_by", "last_used_at", "expires_at", "revoked_at"]
+
+
+@admin.register(Integrator)
+class IntegratorAdmin(admin.ModelAdmin[Integrator]):
+    list_display = ["name", "id", "allow_any_pickup", "created_at"]
+    search_fields = ["name"]
+    readonly_fields = ["id", "created_at"]
+    fields = ["name", "id", "allow_any_pickup", "members", "created_at"]
+    autocomplete_fields = ["members"]
+    inlines = [PickupPointInline, TokenInline]
+
+    def save_model(self, request: HttpRequest, obj: Integrator, form: ModelForm[Any], change: bool) -> None:
+        if change:
+            obj.save()
+        else:
+            integrators.open_(obj)
+
+    def has_delete_permission(self, request: HttpRequest, obj: Integrator | None = None) -> bool:
+        return False  # its deliveries are its customers' history
+
+
+@admin.register(Token)
+class TokenAdmin(admin.ModelAdmin[Token]):
+    """Issue, rotate, revoke. The text of a token is shown on the page that answers, and nowhere again."""
+
+    list_display = ["hint", "integrator", "environment", "created_at", "last_used_at", "expires_at", "revoked_at"]
+    list_filter = ["environment", ("revoked_at", admin.EmptyFieldListFilter)]
+    list_select_related = ["integrator"]
+    search_fields = ["integrator__name", "hint"]
+    autocomplete_fields = ["integrator"]
+    fields = ["integrator", "environment"]
+    actions = ["rotate", "revoke"]
+
+    def get_fields(self, request: HttpRequest, obj: Token | None = None) -> Any:
+        shown = ["hint", "created_at", "created_by", "last_used_at", "expires_at", "revoked_at", "revoked_by"]
+        return [*self.fields, *shown] if obj else self.fields
+
+    def has_change_permission(self, request: HttpRequest, obj: Token | None = None) -> bool:
+        return False
+
+    def has_delete_permission(self, request: HttpRequest, obj: Token | None = None) -> bool:
+        return False
+
+    def save_model(self, request: HttpRequest, obj: Token, form: ModelForm[Any], change: bool) -> None:
+        issued = tokens.issue(
+            integrator=obj.integrator, environment=Environment(obj.environment), by=actor(request), at=timezone.now()
+        )
+        # The admin goes on with `obj`: let it be the token that was made.
+        obj.__dict__.update(issued.__dict__)
+
+    def response_add(self, request: HttpRequest, obj: Token, post_url_continue: str | None = None) -> HttpResponse:
+        return self._show_once(request, [obj])
+
+    @admin.action(description=_("Rotate: issue a new token, the old one stays valid for 24 hours"), permissions=["add"])
+    def rotate(self, request: HttpRequest, queryset: QuerySet[Token]) -> HttpResponse:
+        now = timezone.now()
+        issued = [tokens.rotate(token=token, by=actor(request), at=now) for token in queryset.valid(at=now)]  # type: ignore[attr-defined]  # django-stubs types an action's queryset as a plain one
+        for token in issued:
+            self.log_addition(request, token, "Issued by rotation.")
+        return self._show_once(request, issued)
+
+    @admin.action(description=_("Revoke now"), permissions=["add"])
+    def revoke(self, request: HttpRequest, queryset: QuerySet[Token]) -> None:
+        for token in queryset:
+            tokens.revoke(token=token, by=actor(request), at=timezone.now())
+            self.log_change(request, token, "Revoked.")
+        self.message_user(request, _("Revoked. They are refused from this moment on."))
+
+    def _show_once(self, request: HttpRequest, issued: list[Token]) -> HttpResponse:
+        context = {
+            **self.admin_site.each_context(request),
+            "title": _("New token"),
+            "tokens": issued,
+            "opts": self.opts,
+        }
+        return TemplateResponse(request, "admin/delivery/token_issued.html", context)

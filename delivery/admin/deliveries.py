@@ -1,0 +1,145 @@
+"""The dispatcher's screen. Statuses are read-only here; the buttons are the moves allowed now."""
+
+from typing import Any
+
+from django.contrib import admin, messages
+from django.core.exceptions import PermissionDenied
+from django.db.models import QuerySet
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
+from django.urls import URLPattern, path, reverse
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+from django.views.decorators.http import require_POST
+
+from delivery.actions import drivers, moves
+from delivery.admin.base import ReadOnlyInline, Unchangeable, actor
+from delivery.admin.moves import LABELS_OF_MOVES, MovesActionForm, details, offered
+from delivery.errors import DeliveryError
+from delivery.models import Delivery, Stop, Transition, WebhookEvent, parse_id
+
+
+class StopInline(ReadOnlyInline):
+    model = Stop
+    fields = ["label", "status", "external_id", "contact_name", "contact_phone", "address", "failure_reason"]
+
+    @admin.display(description=gettext_lazy("point"))
+    def label(self, stop: Stop) -> str:
+        return stop.label
+
+
+class TransitionInline(ReadOnlyInline):
+    model = Transition
+    fields = ["at", "trigger", "point", "reason", "status", "route_status", "by"]
+
+
+class EventInline(ReadOnlyInline):
+    model = WebhookEvent
+    fields = ["sequence", "name", "state", "attempts_made", "next_attempt_at", "sent_at"]
+    ordering = ["sequence"]
+    show_change_link = True
+
+
+@admin.register(Delivery)
+class DeliveryAdmin(Unchangeable, admin.ModelAdmin[Delivery]):
+    list_display = [
+        "id",
+        "integrator",
+        "environment",
+        "status",
+        "route_status",
+        "driver",
+        "shipping_value",
+        "created_at",
+    ]
+    list_filter = ["status", "route_status", "environment", "vehicle_type"]
+    list_select_related = ["integrator", "driver"]
+    search_fields = ["stops__external_id"]
+    search_help_text = gettext_lazy("A deliveryId or an externalId, whole.")
+    show_full_result_count = False
+    ordering = ["-created_at"]
+    action_form = MovesActionForm
+    actions = [f"move_{name}" for name in moves.NAMES]
+    change_form_template = "admin/delivery/delivery/change_form.html"
+    inlines = [StopInline, TransitionInline, EventInline]
+    fields = [
+        "id", "integrator", "environment", "token", "status", "route_id", "route_status", "driver", "vehicle_type",
+        "mode", "contact_name", "contact_phone", "address", "latitude", "longitude", "packages", "shipping_value",
+        "distance_km", "created_at", "offer_expires_at", "closed_at", "cancelled_at", "cancel_reason", "cancel_fee",
+    ]  # fmt: skip  # a list of names
+
+    def has_dispatch_permission(self, request: HttpRequest) -> bool:
+        """Whether this user moves deliveries; the name is what `permissions=["dispatch"]` looks for."""
+        return request.user.has_perm("delivery.dispatch_delivery")
+
+    def get_search_results(
+        self, request: HttpRequest, queryset: QuerySet[Delivery], search_term: str
+    ) -> tuple[QuerySet[Delivery], bool]:
+        """Exact matches only: both look-ups have an index, a search within texts has none."""
+        term = search_term.strip()
+        if not term:
+            return queryset, False
+        key = parse_id(term)
+        return (queryset.filter(pk=key) if key else queryset.filter(stops__external_id=term)), True
+
+    def get_urls(self) -> list[URLPattern]:
+        move = self.admin_site.admin_view(require_POST(self.move_view))
+        return [path("<path:object_id>/move/<str:name>/", move, name="delivery_delivery_move"), *super().get_urls()]
+
+    def change_view(
+        self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: dict[str, Any] | None = None
+    ) -> HttpResponse:
+        context = {**(extra_context or {}), **self._moves(request, object_id)}
+        return super().change_view(request, object_id, form_url, context)
+
+    def _moves(self, request: HttpRequest, object_id: str) -> dict[str, Any]:
+        delivery = self.get_object(request, object_id)
+        if delivery is None or not self.has_dispatch_permission(request):
+            return {}
+        may_accept = "accept" in moves.allowed(delivery)
+        eligible = drivers.eligible(delivery, at=timezone.now()) if may_accept else []
+        return {"moves": offered(delivery, eligible), "may_accept": may_accept, "eligible": eligible}
+
+    def move_view(self, request: HttpRequest, object_id: str, name: str) -> HttpResponse:
+        """One move from a delivery's page."""
+        if not self.has_dispatch_permission(request):
+            raise PermissionDenied
+        delivery = self.get_object(request, object_id)
+        if delivery is None or name not in moves.NAMES:
+            raise Http404
+        self._perform(request, name, delivery)
+        return HttpResponseRedirect(reverse("admin:delivery_delivery_change", args=[delivery.pk]))
+
+    def _perform(self, request: HttpRequest, name: str, delivery: Delivery) -> None:
+        """Do the move and say what came of it."""
+        try:
+            moved = moves.perform(
+                name, delivery=delivery, details=details(request.POST), by=actor(request), at=timezone.now()
+            )
+        except DeliveryError as error:
+            self.message_user(request, f"{delivery}: {error}", messages.ERROR)
+            return
+        self.log_change(request, moved, f"{name}: {moved.status}, {moved.route_status}")
+        text = _("%(delivery)s: %(move)s done, the delivery is %(status)s and its route %(route)s.") % {
+            "delivery": moved,
+            "move": LABELS_OF_MOVES[name],
+            "status": moved.status,
+            "route": moved.route_status,
+        }
+        self.message_user(request, text, messages.SUCCESS)
+
+
+def _list_action(name: str) -> Any:
+    """The list's action for a move: one call for each chosen delivery."""
+
+    @admin.action(description=LABELS_OF_MOVES[name], permissions=["dispatch"])
+    def act(model_admin: DeliveryAdmin, request: HttpRequest, queryset: QuerySet[Delivery]) -> None:
+        for delivery in queryset:
+            model_admin._perform(request, name, delivery)  # noqa: SLF001  # a method in all but its place
+
+    act.__name__ = f"move_{name}"
+    return act
+
+
+for _name in moves.NAMES:
+    setattr(DeliveryAdmin, f"move_{_name}", _list_action(_name))

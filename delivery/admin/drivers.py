@@ -1,0 +1,66 @@
+"""Drivers and where they are."""
+
+from typing import Any
+
+from django.contrib import admin
+from django.db.models import QuerySet
+from django.forms import ModelForm
+from django.http import HttpRequest
+from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
+
+from delivery.actions import drivers
+from delivery.admin.base import actor
+from delivery.models import Driver, DriverPosition
+
+
+@admin.register(Driver)
+class DriverAdmin(admin.ModelAdmin[Driver]):
+    list_display = ["name", "phone", "vehicle_type", "environment", "active", "on_duty"]
+    list_filter = ["environment", "vehicle_type", "active", "on_duty"]
+    search_fields = ["name", "phone"]
+    fields = ["name", "phone", "vehicle_type", "environment", "active", "on_duty", "where"]
+    readonly_fields = ["where"]
+    actions = ["go_on_duty", "go_off_duty"]
+
+    @admin.display(description=_("latest position"))
+    def where(self, driver: Driver) -> str:
+        position = driver.latest_position()
+        if position is None:
+            return str(_("unknown"))
+        return f"{position} ({position.age_seconds(at=timezone.now())} s)"
+
+    @admin.action(description=_("Go on duty"), permissions=["change"])
+    def go_on_duty(self, request: HttpRequest, queryset: QuerySet[Driver]) -> None:
+        self.message_user(request, _("%d drivers on duty.") % queryset.update(on_duty=True))
+
+    @admin.action(description=_("Go off duty"), permissions=["change"])
+    def go_off_duty(self, request: HttpRequest, queryset: QuerySet[Driver]) -> None:
+        self.message_user(request, _("%d drivers off duty.") % queryset.update(on_duty=False))
+
+    def has_delete_permission(self, request: HttpRequest, obj: Driver | None = None) -> bool:
+        return False  # deactivate instead: the routes they drove stay on record
+
+
+@admin.register(DriverPosition)
+class DriverPositionAdmin(admin.ModelAdmin[DriverPosition]):
+    """Positions are added, by hand where no phone sends them, and never rewritten."""
+
+    list_display = ["driver", "latitude", "longitude", "accuracy_m", "recorded_at", "recorded_by"]
+    list_select_related = ["driver"]
+    search_fields = ["driver__name"]
+    autocomplete_fields = ["driver"]
+    show_full_result_count = False
+    fields = ["driver", "latitude", "longitude", "accuracy_m"]
+
+    def has_change_permission(self, request: HttpRequest, obj: DriverPosition | None = None) -> bool:
+        return False
+
+    def has_delete_permission(self, request: HttpRequest, obj: DriverPosition | None = None) -> bool:
+        return False
+
+    def save_model(self, request: HttpRequest, obj: DriverPosition, form: ModelForm[Any], change: bool) -> None:
+        recorded = drivers.set_position(
+            driver=obj.driver, point=obj.point, accuracy_m=obj.accuracy_m, by=actor(request), at=timezone.now()
+        )
+        obj.pk = recorded.pk
