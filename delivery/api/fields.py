@@ -2,6 +2,7 @@
 
 import math
 import re
+from collections.abc import Sequence
 from typing import Any
 
 from rest_framework import serializers
@@ -56,15 +57,22 @@ class MeasureField(NumberField):
 
 
 class QuantityField(serializers.IntegerField):
-    """A whole number of pieces. `true` is not one, and neither is 1.5."""
+    """A whole number of pieces. `true` is not one, and neither are 1.5 and what only Python reads as one: "1_0"."""
 
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(min_value=1, max_value=1_000_000_000, **kwargs)
 
     def to_internal_value(self, data: Any) -> int:
-        if isinstance(data, bool):
+        if isinstance(data, bool) or (isinstance(data, str) and not _NUMBER.fullmatch(data.strip())):
             self.fail("invalid")
         return super().to_internal_value(data)
+
+
+class NamedChoiceField(serializers.ChoiceField):
+    """One of a few words. The refusal lists them and repeats nothing of what was sent: it may not even be Unicode."""
+
+    def __init__(self, choices: Sequence[str], **kwargs: Any) -> None:
+        super().__init__(choices, error_messages={"invalid_choice": f"Choose one of: {', '.join(choices)}."}, **kwargs)
 
 
 class TextField(serializers.CharField):
