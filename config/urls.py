@@ -16,7 +16,7 @@ def health(_request: HttpRequest) -> HttpResponse:
 
 def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
     """Answer in the voice of whoever was asked: the API in problem details, pages in HTML."""
-    if request.path.startswith("/api/"):
+    if f"{request.path}/".startswith("/api/"):
         return problems.not_found(request)
     return defaults.page_not_found(request, exception)
 

@@ -76,10 +76,18 @@ class NamedChoiceField(serializers.ChoiceField):
 
 
 class TextField(serializers.CharField):
-    """Optional text of at most 255 characters; null counts as empty."""
+    """Optional text of at most 255 characters; null counts as empty. A whole number counts as its digits.
+
+    A fraction is refused: Python would write it in a way of its own, and an order's id would come back changed.
+    """
 
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(**{"required": False, "allow_null": True, "allow_blank": True, "max_length": 255, **kwargs})
+
+    def to_internal_value(self, data: Any) -> str:
+        if isinstance(data, float):
+            self.fail("invalid")
+        return super().to_internal_value(data)
 
 
 class StrictTextField(serializers.CharField):

@@ -25,8 +25,8 @@ Data = dict[str, Any]
 
 
 class ContactsSerializer(serializers.Serializer[Any]):
-    name = serializers.CharField(max_length=255)
-    phoneNumber = serializers.CharField(max_length=255)  # noqa: N815  # the specification's name
+    name = TextField(required=True, allow_null=False, allow_blank=False)
+    phoneNumber = TextField(required=True, allow_null=False, allow_blank=False)  # noqa: N815  # the specification's name
 
 
 class OptionalContactsSerializer(serializers.Serializer[Any]):

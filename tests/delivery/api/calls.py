@@ -53,3 +53,31 @@ def assert_field_refused(response: Any, pointer: str) -> None:
 
 def assert_nothing_written() -> None:
     assert [model.objects.count() for model in (Delivery, Stop, Transition, WebhookEvent)] == [0, 0, 0, 0]
+
+
+# Pointers by the kind of field.
+DROPOFF = "#/dropoffs/0"
+COORDINATES = [
+    "#/pickup/address/latitude",
+    "#/pickup/address/longitude",
+    "#/dropoffs/1/address/latitude",
+    "#/dropoffs/1/address/longitude",
+    "#/dropoffs/2/coordinates/latitude",
+    "#/dropoffs/2/coordinates/longitude",
+]
+ADDRESS_TEXTS = ["city", "state", "street", "number", "district", "country", "complement"]
+TEXTS = [
+    "#/pickup/contacts/name",
+    "#/pickup/contacts/phoneNumber",
+    *(f"#/pickup/address/{name}" for name in ADDRESS_TEXTS),
+    "#/dropoffs/2/externalId",
+    "#/dropoffs/2/contacts/name",
+    "#/dropoffs/2/contacts/phoneNumber",
+    *(f"#/dropoffs/2/address/{name}" for name in ADDRESS_TEXTS),
+    "#/orderPackages/0/description",
+]
+MEASURES = [f"#/orderPackages/0/{name}" for name in ("height", "width", "length", "weight")]
+CHOICES = ["#/vehicleType", "#/deliveryMode"]
+ZIPCODES = ["#/pickup/address/zipcode", "#/dropoffs/0/address/zipcode"]
+OBJECTS = ["#/pickup", "#/pickup/contacts", "#/pickup/address", DROPOFF, f"{DROPOFF}/address"]
+OPTIONAL_OBJECTS = [f"{DROPOFF}/contacts", f"{DROPOFF}/coordinates", "#/orderPackages/0"]

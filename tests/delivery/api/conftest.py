@@ -3,6 +3,8 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from django.utils import timezone
 
+from tests.delivery.api.calls import QUOTE, REQUEST
+
 
 class Clock:
     """The moment that the product takes for now."""
@@ -20,3 +22,9 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     clock = Clock()
     monkeypatch.setattr(timezone, "now", lambda: clock.now)
     return clock
+
+
+@pytest.fixture(params=[QUOTE, REQUEST])
+def path(request):
+    """The two endpoints that take a DeliveryRequest."""
+    return request.param
