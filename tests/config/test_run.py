@@ -32,7 +32,8 @@ class Run:
             self.process = subprocess.Popen(
                 [sys.executable, "-m", "config.run"],
                 cwd=BASE_DIR,
-                env={**keep, "DATA_DIR": str(folder / "data"), "PORT": str(port)},
+                # A path longer than a unix socket's may be.
+                env={**keep, "DATA_DIR": str(folder / ("data" * 25)), "PORT": str(port)},
                 stdout=out,
                 stderr=subprocess.STDOUT,
             )
