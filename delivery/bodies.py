@@ -72,7 +72,7 @@ def location(delivery: Delivery, *, at: datetime) -> Body:
             "reason": reason,
             "updatedAt": timezone.localtime(position.recorded_at).isoformat() if position else None,
             "ageSeconds": age,
-            "stale": age is not None and age > STALE_AFTER.total_seconds(),
+            "stale": position is not None and at - position.recorded_at > STALE_AFTER,
         },
         "driver": {
             "name": delivery.driver.name if delivery.driver else "",

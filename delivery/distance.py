@@ -21,6 +21,11 @@ class Point(NamedTuple):
     latitude: float
     longitude: float
 
+    @property
+    def is_on_earth(self) -> bool:
+        """Within -90..90 and -180..180; a NaN is not, because comparing it is false."""
+        return abs(self.latitude) <= 90 and abs(self.longitude) <= 180  # noqa: PLR2004  # the globe's own figures
+
 
 # Kilometres of each leg between consecutive points.
 Provider = Callable[[Sequence[Point]], list[Decimal]]

@@ -62,6 +62,8 @@ def read(raw: bytes) -> Nfe:
 
 def _refuse_encoding(raw: bytes) -> None:
     """Only UTF-8, UTF-16, ISO-8859-1, windows-1252 and US-ASCII, and the declaration must fit the bytes."""
+    if raw.startswith((codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE)):  # the former begins as UTF-16's does
+        raise InvalidInvoice("Codificação UTF-32 não é aceita")
     if raw.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE, b"<\0?\0", b"\0<\0?", b"<\0n\0", b"\0<\0n")):
         return  # libxml2 goes by these bytes, whatever the declaration says
     declared = _DECLARED.match(raw.removeprefix(codecs.BOM_UTF8).lstrip())

@@ -9,9 +9,6 @@ from delivery.distance import Point, metres
 from delivery.errors import DriverHasOpenRoute, DriverNotEligible, InvalidPosition, NoEligibleDriver
 from delivery.models import Delivery, Driver, DriverPosition, Environment
 
-_LARGEST_LATITUDE = 90
-_LARGEST_LONGITUDE = 180
-
 
 def eligible(delivery: Delivery, *, at: datetime) -> list[Driver]:
     """The drivers this route is offered to now: free, fitting, and near where a fresh position is known.
@@ -73,8 +70,7 @@ def set_position(
     *, driver: Driver, point: Point, by: str, at: datetime, accuracy_m: float | None = None
 ) -> DriverPosition:
     """Record where a driver is. Raises InvalidPosition for coordinates that are not on Earth."""
-    # Chained comparisons with NaN are false, so it is refused too.
-    if not (abs(point.latitude) <= _LARGEST_LATITUDE and abs(point.longitude) <= _LARGEST_LONGITUDE):
+    if not point.is_on_earth:
         raise InvalidPosition("Latitude runs from -90 to 90, longitude from -180 to 180, in decimal degrees.")
     return DriverPosition.objects.create(
         driver=driver,

@@ -1,5 +1,6 @@
 """A dispatcher's moves by name: what the admin, the command line and the board all offer, in one place."""
 
+import math
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -27,12 +28,12 @@ class Details:
 
 def allowed(delivery: Delivery) -> list[str]:
     """Names of the moves that the delivery's lifecycle allows now."""
-    names = [trigger.value for trigger in lifecycle.allowed(RouteStatus(delivery.route_status))]
+    possible: set[str] = {trigger.value for trigger in lifecycle.allowed(RouteStatus(delivery.route_status))}
     if delivery.cancelled_at is not None:
-        names.remove(Trigger.CANCEL)
+        possible.discard(Trigger.CANCEL)
     if delivery.is_held:
-        names.append(POSITION)
-    return [name for name in NAMES if name in names]
+        possible.add(POSITION)
+    return [name for name in NAMES if name in possible]
 
 
 def perform(name: str, *, delivery: Delivery, details: Details, by: str, at: datetime) -> Delivery:
@@ -60,11 +61,12 @@ def parse_point(text: str) -> Point:
     """A "LAT,LNG" in decimal degrees. Raises InvalidPosition."""
     try:
         latitude, longitude = (float(part) for part in text.split(","))
-    except ValueError as error:
-        raise InvalidPosition(
-            f"'{text}' is not LATITUDE,LONGITUDE in decimal degrees, such as -23.56,-46.65."
-        ) from error
-    return Point(latitude, longitude)
+    except ValueError:
+        latitude = longitude = math.nan
+    point = Point(latitude, longitude)
+    if not point.is_on_earth:
+        raise InvalidPosition(f"'{text}' is not LATITUDE,LONGITUDE in decimal degrees, such as -23.56,-46.65.")
+    return point
 
 
 def _driver(text: str) -> Driver:

@@ -31,4 +31,6 @@ class ReadOnlyInline(Unchangeable, admin.TabularInline[Any, Any]):
     """Rows of another table, to be looked at."""
 
     extra = 0
-    show_change_link = False
+
+    def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> Any:
+        return self.fields or ()

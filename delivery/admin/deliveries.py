@@ -22,7 +22,6 @@ from delivery.models import Delivery, Stop, Transition, WebhookEvent, parse_id
 class StopInline(ReadOnlyInline):
     model = Stop
     fields = ["label", "status", "external_id", "contact_name", "contact_phone", "address", "failure_reason"]
-    readonly_fields = ["label"]
 
     @admin.display(description=gettext_lazy("point"))
     def label(self, stop: Stop) -> str:

@@ -2,6 +2,7 @@
 
 import math
 import re
+from collections.abc import Sequence
 from typing import Any
 
 from rest_framework import serializers
@@ -56,22 +57,37 @@ class MeasureField(NumberField):
 
 
 class QuantityField(serializers.IntegerField):
-    """A whole number of pieces. `true` is not one, and neither is 1.5."""
+    """A whole number of pieces. `true` is not one, and neither are 1.5 and what only Python reads as one: "1_0"."""
 
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(min_value=1, max_value=1_000_000_000, **kwargs)
 
     def to_internal_value(self, data: Any) -> int:
-        if isinstance(data, bool):
+        if isinstance(data, bool) or (isinstance(data, str) and not _NUMBER.fullmatch(data.strip())):
             self.fail("invalid")
         return super().to_internal_value(data)
 
 
+class NamedChoiceField(serializers.ChoiceField):
+    """One of a few words. The refusal lists them and repeats nothing of what was sent: it may not even be Unicode."""
+
+    def __init__(self, choices: Sequence[str], **kwargs: Any) -> None:
+        super().__init__(choices, error_messages={"invalid_choice": f"Choose one of: {', '.join(choices)}."}, **kwargs)
+
+
 class TextField(serializers.CharField):
-    """Optional text of at most 255 characters; null counts as empty."""
+    """Optional text of at most 255 characters; null counts as empty. A whole number counts as its digits.
+
+    A fraction is refused: Python would write it in a way of its own, and an order's id would come back changed.
+    """
 
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(**{"required": False, "allow_null": True, "allow_blank": True, "max_length": 255, **kwargs})
+
+    def to_internal_value(self, data: Any) -> str:
+        if isinstance(data, float):
+            self.fail("invalid")
+        return super().to_internal_value(data)
 
 
 class StrictTextField(serializers.CharField):

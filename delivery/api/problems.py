@@ -5,6 +5,7 @@ Beside the RFC's members each has `code` (stable, listed in docs/integrators.md)
 """
 
 from collections.abc import Iterator
+from http import HTTPStatus
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse, JsonResponse
@@ -44,7 +45,7 @@ def handle(error: Exception, context: dict[str, Any]) -> Response | None:
             path,
             status=error.status_code,
             code=str(error.default_code),
-            title=str(error.default_detail).format(method=context["request"].method, media_type=""),
+            title=HTTPStatus(error.status_code).phrase,
             detail=str(error.detail),
         )
     else:
@@ -95,7 +96,7 @@ def server_error(request: HttpRequest) -> HttpResponse:
 
 def _headers(error: Exception) -> dict[str, str]:
     if isinstance(error, DeliveryError) and error.status == status.HTTP_401_UNAUTHORIZED:
-        return {"WWW-Authenticate": 'Bearer realm="rota", error="invalid_token"'}
+        return {"WWW-Authenticate": 'Bearer realm="rota"'}
     return {}
 
 

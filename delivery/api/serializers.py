@@ -9,6 +9,7 @@ from delivery.api.fields import (
     LatitudeField,
     LongitudeField,
     MeasureField,
+    NamedChoiceField,
     QuantityField,
     StrictTextField,
     TextField,
@@ -24,8 +25,8 @@ Data = dict[str, Any]
 
 
 class ContactsSerializer(serializers.Serializer[Any]):
-    name = serializers.CharField(max_length=255)
-    phoneNumber = serializers.CharField(max_length=255)  # noqa: N815  # the specification's name
+    name = TextField(required=True, allow_null=False, allow_blank=False)
+    phoneNumber = TextField(required=True, allow_null=False, allow_blank=False)  # noqa: N815  # the specification's name
 
 
 class OptionalContactsSerializer(serializers.Serializer[Any]):
@@ -89,13 +90,13 @@ class PackageSerializer(serializers.Serializer[Any]):
 class DeliveryRequestSerializer(serializers.Serializer[Any]):
     """Body of quotation-delivery and request-delivery. `request_data` is what the actions take."""
 
-    vehicleType = serializers.ChoiceField(choices=VehicleType.values)  # noqa: N815  # the specification's name
+    vehicleType = NamedChoiceField(choices=VehicleType.values)  # noqa: N815  # the specification's name
     pickup = PickupSerializer()
     dropoffs: serializers.ListSerializer[Any] = serializers.ListSerializer(
         child=DropoffSerializer(), min_length=1, max_length=len(LABELS)
     )
     orderPackages = PackageSerializer(many=True, required=False, allow_null=True)  # noqa: N815  # likewise
-    deliveryMode = serializers.ChoiceField(  # noqa: N815  # likewise
+    deliveryMode = NamedChoiceField(  # noqa: N815  # likewise
         choices=[mode.value for mode in Mode], required=False, allow_null=True
     )
 

@@ -41,6 +41,7 @@ class DeliveryViewSet(ViewSet):
     permission_classes = [HasToken]
     parser_classes = [BoundedJSONParser]
     content_negotiation_class = AlwaysJSON
+    metadata_class = None  # OPTIONS has nothing to say that is documented
 
     def get_exception_handler(self) -> Callable[[Exception, dict[str, Any]], Response | None]:
         return problems.handle

@@ -119,7 +119,8 @@ class Delivery(Identified, Located):
             ),
             models.CheckConstraint(
                 name="delivery_cancellation_whole",
-                condition=Q(cancelled_at=None, cancel_fee=None) | Q(cancelled_at__isnull=False, cancel_fee__gte=0),
+                condition=Q(cancelled_at=None, cancel_fee=None)
+                | Q(cancelled_at__isnull=False, cancel_fee__isnull=False, cancel_fee__gte=0),
             ),
             models.CheckConstraint(
                 name="delivery_closed_has_its_time",

@@ -29,3 +29,6 @@ class ReadOnlyInline(Unchangeable, admin.TabularInline[Any, Any]):
 
     extra = 0
     show_change_link = False
+
+    def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> Any:
+        return self.fields  # a form cannot be made of fields that are not editable anywhere

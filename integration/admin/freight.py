@@ -1,6 +1,9 @@
 """The tariff: edited here row by row, or taken out and put in again as CSV with a preview of what changes."""
 
+from typing import Any
+
 from django.contrib import admin
+from django.http import HttpRequest
 from import_export.admin import ImportExportModelAdmin
 from import_export.formats.base_formats import CSV
 from import_export.resources import ModelResource
@@ -29,10 +32,17 @@ class FreightParameterResource(ModelResource):
         use_transactions = True
 
 
-@admin.register(FreightRate)
-class FreightRateAdmin(ImportExportModelAdmin):
-    resource_classes = [FreightRateResource]
+class TariffAdmin(ImportExportModelAdmin):
     formats = [CSV]
+
+    def get_valid_export_item_pks(self, request: HttpRequest) -> Any:
+        # The library calls its own version of this, which then warns that it is deprecated.
+        return self.get_queryset(request).values_list("pk", flat=True)
+
+
+@admin.register(FreightRate)
+class FreightRateAdmin(TariffAdmin):
+    resource_classes = [FreightRateResource]
     list_display = [
         "service", "zone", "origin_kind", "destination_kind", "base_centavos", "extra_kg_centavos", "deadline_days",
     ]  # fmt: skip  # a list of names
@@ -40,7 +50,6 @@ class FreightRateAdmin(ImportExportModelAdmin):
 
 
 @admin.register(FreightParameter)
-class FreightParameterAdmin(ImportExportModelAdmin):
+class FreightParameterAdmin(TariffAdmin):
     resource_classes = [FreightParameterResource]
-    formats = [CSV]
     list_display = ["name", "value", "unit", "basis"]

@@ -40,12 +40,16 @@ def _answer(error: Exception, *, invalid_status: int) -> Response | None:
 
 def not_found(_request: HttpRequest) -> HttpResponse:
     """A path that no endpoint has."""
-    return JsonResponse(_refusal("Caminho não encontrado"), status=404)
+    return _json(_refusal("Caminho não encontrado"), 404)
 
 
 def server_error(_request: HttpRequest) -> HttpResponse:
     """A fault of ours."""
-    return JsonResponse(_refusal("Erro interno; nada foi alterado. Tente novamente."), status=500)
+    return _json(_refusal("Erro interno; nada foi alterado. Tente novamente."), 500)
+
+
+def _json(body: dict[str, Any], status_code: int) -> JsonResponse:
+    return JsonResponse(body, status=status_code, json_dumps_params={"ensure_ascii": False})
 
 
 def _refusal(message: str) -> dict[str, Any]:

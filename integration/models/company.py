@@ -19,7 +19,8 @@ def compact_document(text: str) -> str:
 
 def validate_document(text: str) -> None:
     """A CNPJ (the alphanumeric one too) or CPF with right check digits. Raises ValidationError."""
-    for kind in (cnpj, cpf):
+    kinds = (cnpj, cpf) if len(set(text)) > 1 else ()  # 111.111.111-11 fits its check digits and is nobody's
+    for kind in kinds:
         try:
             kind.validate(text)
         except WrongNumber:

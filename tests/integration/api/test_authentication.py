@@ -23,9 +23,7 @@ def basic(text):
 
 
 def track(header):
-    return APIClient().get(
-        "/api/integration/orders/tracking?type=document&value=1", headers={"Authorization": header}
-    )
+    return APIClient().get("/api/integration/orders/tracking?type=document&value=1", headers={"Authorization": header})
 
 
 class TestKey:

@@ -153,5 +153,3 @@ class TestInvoiceAndOrderAtOnce:
         results = at_once(*[lambda: send_invoice(seller, nfe_xml().encode())] * 8)
 
         assert len({invoice.pk for invoice in results}) == 1
-
-

@@ -131,9 +131,7 @@ class TestRefusal:
         assert [*response.json()["errors"]] == [path]
         assert not Order.objects.exists()
 
-    @pytest.mark.parametrize(
-        "field", ["company_document", "orderId", "orderCost", "service", "items", "receiver"]
-    )
+    @pytest.mark.parametrize("field", ["company_document", "orderId", "orderCost", "service", "items", "receiver"])
     def test_of_a_missing_field_names_it(self, api, field):
         body = order_body()
         del body[field]

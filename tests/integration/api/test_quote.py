@@ -46,7 +46,8 @@ class TestQuote:
         assert api.post(URL, body(**changes)).json()["data"]["amount"] == amount
 
     @pytest.mark.parametrize(
-        "destination", ["", "4002000", "400200000", "40020-000", "4002000a", "４００２００００", 40020000, None, "00999999"]
+        "destination",
+        ["", "4002000", "400200000", "40020-000", "4002000a", "４００２００００", 40020000, None, "00999999"]
     )  # fmt: skip  # full-width digits among them
     def test_refuses_a_postcode(self, api, destination):
         response = api.post(URL, body(destination=destination))
@@ -74,7 +75,8 @@ class TestQuote:
         [
             b"", b"[]", b"null", b"{", b"\xff", b'{"weight": NaN}', b'{"weight": -Infinity}', b'{"weight": 1e400}',
             b'{"weight": 1e99999999999999999999}', b'{"declared_amount": ' + b"9" * 5000 + b"}",
-            b'{"a":' + b"[" * 200 + b"]" * 200 + b"}", b"[" * 100_000, b'{"origin": "\\ud800", "destination": "\\u0000"}',
+            b'{"a":' + b"[" * 200 + b"]" * 200 + b"}", b"[" * 100_000,
+            b'{"origin": "\\ud800", "destination": "\\u0000"}',
         ],
     )  # fmt: skip  # likewise
     def test_refuses_a_malformed_body(self, api, raw):

@@ -106,9 +106,7 @@ class TestPlan:
             for n in range(5000)
         ]  # fmt: skip  # one row reads as one
         made = Order.objects.bulk_create(copies)
-        SearchCode.objects.bulk_create(
-            SearchCode(seller=seller, order=o, kind="order", value=o.code) for o in made
-        )
+        SearchCode.objects.bulk_create(SearchCode(seller=seller, order=o, kind="order", value=o.code) for o in made)
         with connection.cursor() as cursor:
             cursor.execute("ANALYZE integration_order, integration_searchcode")
 

@@ -1,0 +1,188 @@
+"""Collect, deliver, fail, return, cancel and expire: what each leaves in the database."""
+
+from datetime import timedelta
+from decimal import Decimal
+
+import pytest
+from django.utils import timezone
+
+from delivery.actions import deliveries, offers
+from delivery.errors import AlreadyFinished, MoveRefused, ReasonMissing, StopNotFound, StopNotOpen
+from delivery.lifecycle import Mode
+from delivery.models import Delivery, Stop, Transition, WebhookEvent
+from tests.factories import BY, DeliveryFactory, DriverFactory
+
+
+def do(verb, delivery, **details):
+    return verb(delivery=delivery, by=BY, at=timezone.now(), **details)
+
+
+def statuses(delivery):
+    fresh = Delivery.objects.get(pk=delivery.pk)
+    orders = list(Stop.objects.filter(delivery=delivery).order_by("position").values_list("status", flat=True))
+    return fresh.status, fresh.route_status, orders
+
+
+def writes():
+    return Transition.objects.count(), WebhookEvent.objects.count()
+
+
+@pytest.mark.django_db
+class TestOneDelivery:
+    def test_ends_delivered_when_every_point_is(self):
+        delivery = DeliveryFactory.create(collected=True, stops=2)
+
+        do(deliveries.deliver_point, delivery, point="C")
+        do(deliveries.deliver_point, delivery, point="B")
+
+        assert statuses(delivery) == ("DELIVERED", "FINISHED", ["DELIVERED", "DELIVERED"])
+
+    def test_stays_with_its_driver_when_a_point_fails(self):
+        delivery = DeliveryFactory.create(collected=True)
+
+        failed = do(deliveries.fail_point, delivery, point="B", reason="Ninguém em casa")
+
+        assert statuses(delivery) == ("COLLECTED", "COLLECTED", ["FAILED", "COLLECTED", "COLLECTED"])
+        assert failed.driver == delivery.driver
+        assert Stop.objects.get(delivery=delivery, position=0).failure_reason == "Ninguém em casa"
+
+    def test_comes_back_when_goods_are_left(self):
+        delivery = DeliveryFactory.create(collected=True, stops=1)
+
+        do(deliveries.fail_point, delivery, point="B", reason="Recusado")
+        assert statuses(delivery) == ("FAILED", "RETURNING", ["FAILED"])
+        do(deliveries.return_, delivery)
+
+        assert statuses(delivery) == ("FAILED", "FINISHED", ["FAILED"])
+
+    def test_comes_back_in_mode_return(self):
+        delivery = DeliveryFactory.create(collected=True, stops=1, mode=Mode.RETURN)
+
+        do(deliveries.deliver_point, delivery, point="B")
+        assert statuses(delivery) == ("COLLECTED", "RETURNING", ["DELIVERED"])
+        do(deliveries.return_, delivery)
+
+        assert statuses(delivery) == ("DELIVERED", "FINISHED", ["DELIVERED"])
+
+    def test_frees_its_driver_at_the_end(self):
+        delivery = DeliveryFactory.create(collected=True, stops=1)
+        do(deliveries.deliver_point, delivery, point="B")
+
+        again = DeliveryFactory.create(accepted=True, driver=delivery.driver)
+
+        assert again.driver == delivery.driver
+
+    def test_keeps_its_driver_while_returning(self):
+        delivery = DeliveryFactory.create(collected=True, stops=1)
+
+        do(deliveries.cancel, delivery, reason="")
+
+        assert Delivery.objects.get(pk=delivery.pk).driver == delivery.driver
+
+    @pytest.mark.parametrize(
+        ("verb", "details", "error"),
+        [
+            (deliveries.deliver_point, {"point": "D"}, StopNotFound),
+            (deliveries.deliver_point, {"point": "A"}, StopNotFound),
+            (deliveries.deliver_point, {"point": ""}, StopNotFound),
+            (deliveries.fail_point, {"point": "B", "reason": " "}, ReasonMissing),
+            (deliveries.collect, {}, MoveRefused),
+            (deliveries.return_, {}, MoveRefused),
+        ],
+    )
+    def test_refuses_what_does_not_fit_and_writes_nothing(self, verb, details, error):
+        delivery = DeliveryFactory.create(collected=True, stops=2)
+        before = statuses(delivery), writes()
+
+        with pytest.raises(error):
+            do(verb, delivery, **details)
+
+        assert (statuses(delivery), writes()) == before
+
+    def test_refuses_to_deliver_a_point_twice(self):
+        delivery = DeliveryFactory.create(collected=True, stops=2)
+        do(deliveries.deliver_point, delivery, point="B")
+
+        with pytest.raises(StopNotOpen):
+            do(deliveries.deliver_point, delivery, point="B")
+
+    def test_writes_who_did_what(self):
+        delivery = DeliveryFactory.create(collected=True, stops=1)
+
+        do(deliveries.fail_point, delivery, point="b", reason="Recusado")
+
+        last = Transition.objects.filter(delivery=delivery).last()
+        assert (last.trigger, last.point, last.reason, last.by) == ("fail", "B", "Recusado", BY)
+        assert (last.status, last.route_status) == ("FAILED", "RETURNING")
+
+
+@pytest.mark.django_db
+class TestCancel:
+    def test_before_acceptance_costs_nothing(self):
+        delivery = DeliveryFactory.create()
+
+        cancelled = do(deliveries.cancel, delivery, reason="Desistiu")
+
+        assert statuses(delivery) == ("FAILED", "CANCELLED", ["FAILED"] * 3)
+        assert (cancelled.cancel_fee, cancelled.cancel_reason) == (Decimal(0), "Desistiu")
+
+    def test_after_acceptance_costs_the_tariffs_share_and_frees_the_driver(self):
+        delivery = DeliveryFactory.create(accepted=True)
+
+        cancelled = do(deliveries.cancel, delivery, reason="")
+
+        assert statuses(delivery) == ("FAILED", "CANCELLED", ["FAILED"] * 3)
+        assert cancelled.cancel_fee == (delivery.shipping_value * Decimal("0.30")).quantize(Decimal("0.01"))
+        assert DeliveryFactory.create(accepted=True, driver=delivery.driver).driver == delivery.driver
+
+    def test_after_pickup_brings_the_open_orders_back(self):
+        delivery = DeliveryFactory.create(collected=True)
+        do(deliveries.deliver_point, delivery, point="B")
+
+        cancelled = do(deliveries.cancel, delivery, reason="")
+
+        assert statuses(delivery) == ("FAILED", "RETURNING", ["DELIVERED", "FAILED", "FAILED"])
+        assert cancelled.cancel_fee == delivery.shipping_value
+        do(deliveries.return_, delivery)
+        assert statuses(delivery)[:2] == ("DELIVERED", "FINISHED")
+
+    def test_again_changes_nothing(self):
+        delivery = DeliveryFactory.create()
+        first = do(deliveries.cancel, delivery, reason="one")
+        before = writes()
+
+        second = do(deliveries.cancel, delivery, reason="two")
+
+        assert (second.cancel_reason, second.cancelled_at) == ("one", first.cancelled_at)
+        assert writes() == before
+
+    def test_refuses_a_finished_delivery(self):
+        delivery = DeliveryFactory.create(collected=True, stops=1)
+        do(deliveries.deliver_point, delivery, point="B")
+
+        with pytest.raises(AlreadyFinished):
+            do(deliveries.cancel, delivery, reason="")
+
+        assert statuses(delivery) == ("DELIVERED", "FINISHED", ["DELIVERED"])
+
+
+@pytest.mark.django_db
+class TestExpireOverdue:
+    def test_ends_the_offers_past_their_hour(self):
+        old = DeliveryFactory.create(at=timezone.now() - timedelta(minutes=61))
+        young = DeliveryFactory.create(at=timezone.now() - timedelta(minutes=59))
+
+        assert offers.expire_overdue(at=timezone.now()) == 1
+
+        assert statuses(old) == ("FAILED", "EXPIRED", ["FAILED"] * 3)
+        assert statuses(young)[:2] == ("PENDING", "AVAILABLE")
+
+    def test_leaves_what_was_taken_meanwhile(self):
+        delivery = DeliveryFactory.create(at=timezone.now() - timedelta(minutes=61))
+        Delivery.objects.filter(pk=delivery.pk).update(
+            route_status="ACCEPTED", status="ACCEPT", driver=DriverFactory.create()
+        )
+
+        do(deliveries.expire, delivery)
+
+        assert statuses(delivery)[:2] == ("ACCEPT", "ACCEPTED")

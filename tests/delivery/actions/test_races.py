@@ -1,0 +1,84 @@
+"""Two at the same instant, with real threads on real PostgreSQL."""
+
+from functools import partial
+
+import pytest
+from django.utils import timezone
+
+from delivery.actions import deliveries
+from delivery.errors import DriverHasOpenRoute, MoveRefused, RouteTaken, StopNotOpen
+from delivery.models import Delivery, WebhookEvent
+from tests.factories import BY, DeliveryFactory, DriverFactory
+
+ROUNDS = range(5)
+
+
+def accept(delivery, driver):
+    return partial(deliveries.accept, delivery=delivery, driver=driver, by=BY, at=timezone.now())
+
+
+def cancel(delivery):
+    return partial(deliveries.cancel, delivery=delivery, reason="", by=BY, at=timezone.now())
+
+
+def errors(results):
+    return [type(result) for result in results if isinstance(result, Exception)]
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("round_", ROUNDS)
+class TestAtTheSameInstant:
+    def test_one_of_many_drivers_gets_the_route(self, round_, at_once):
+        delivery = DeliveryFactory.create()
+        drivers = DriverFactory.create_batch(6)
+
+        results = at_once(*(accept(delivery, driver) for driver in drivers))
+
+        assert errors(results) == [RouteTaken] * 5
+        assert WebhookEvent.objects.filter(delivery=delivery).count() == 2
+
+    def test_a_driver_gets_one_of_two_routes(self, round_, at_once):
+        driver = DriverFactory.create()
+        first, second = DeliveryFactory.create(), DeliveryFactory.create()
+
+        results = at_once(accept(first, driver), accept(second, driver))
+
+        assert errors(results) == [DriverHasOpenRoute]
+        assert Delivery.objects.filter(driver=driver).count() == 1
+
+    def test_the_first_eligible_of_two_routes_are_two_drivers(self, round_, at_once):
+        drivers = DriverFactory.create_batch(2)
+        first, second = DeliveryFactory.create(), DeliveryFactory.create()
+
+        results = at_once(accept(first, None), accept(second, None))
+
+        assert {delivery.driver for delivery in results} == set(drivers)
+
+    def test_cancel_and_accept_leave_one_story(self, round_, at_once):
+        delivery, driver = DeliveryFactory.create(), DriverFactory.create()
+
+        accepted, cancelled = at_once(accept(delivery, driver), cancel(delivery))
+
+        assert cancelled.route_status == "CANCELLED"
+        assert isinstance(accepted, MoveRefused) or accepted.route_status == "ACCEPTED"
+        fresh = Delivery.objects.get(pk=delivery.pk)
+        assert (fresh.status, fresh.route_status) == ("FAILED", "CANCELLED")
+        expected = 2 if isinstance(accepted, MoveRefused) else 3
+        assert list(fresh.events.order_by("sequence").values_list("sequence", flat=True)) == [*range(1, expected + 1)]
+
+    def test_two_cancels_are_one(self, round_, at_once):
+        delivery = DeliveryFactory.create()
+
+        results = at_once(cancel(delivery), cancel(delivery))
+
+        assert errors(results) == []
+        assert delivery.events.count() == 2
+
+    def test_a_point_is_delivered_once(self, round_, at_once):
+        delivery = DeliveryFactory.create(collected=True, stops=2)
+        deliver = partial(deliveries.deliver_point, delivery=delivery, point="B", by=BY, at=timezone.now())
+
+        results = at_once(deliver, deliver, deliver)
+
+        assert errors(results) == [StopNotOpen] * 2
+        assert delivery.events.count() == 4

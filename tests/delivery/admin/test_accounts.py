@@ -1,0 +1,127 @@
+"""What account staff do: open accounts, issue, rotate and revoke tokens, set webhook URLs."""
+
+import pytest
+from django.urls import reverse
+
+from delivery.actions import tokens
+from delivery.errors import InvalidToken
+from delivery.models import Integrator, Tariff, Token, WebhookEndpoint
+from tests.factories import DriverFactory, IntegratorFactory, TariffFactory, TokenFactory
+
+
+def works(clear_text):
+    from django.utils import timezone
+
+    try:
+        return bool(tokens.authenticate(clear_text, at=timezone.now()))
+    except InvalidToken:
+        return False
+
+
+def shown(response):
+    """The token on the page."""
+    return response.content.decode().split("<code>")[1].split("</code>")[0]
+
+
+class TestIntegrator:
+    def test_is_opened_with_an_endpoint_for_each_environment(self, admin_client):
+        inlines = {
+            f"{name}-{key}": value
+            for name in ("pickup_points", "tokens")
+            for key, value in {"TOTAL_FORMS": 0, "INITIAL_FORMS": 0}.items()
+        }
+
+        admin_client.post(reverse("admin:delivery_integrator_add"), {"name": "Loja Nova", **inlines})
+
+        integrator = Integrator.objects.get(name="Loja Nova")
+        assert set(integrator.endpoints.values_list("environment", flat=True)) == {"live", "sandbox"}
+
+
+class TestToken:
+    def test_is_shown_once_and_works(self, admin_client):
+        integrator = IntegratorFactory.create()
+
+        response = admin_client.post(
+            reverse("admin:delivery_token_add"), {"integrator": integrator.pk, "environment": "live"}
+        )
+
+        clear_text = shown(response)
+        token = Token.objects.get(integrator=integrator)
+        assert works(clear_text)
+        assert token.created_by == "user admin"
+        again = admin_client.get(reverse("admin:delivery_token_change", args=[token.pk]))
+        assert clear_text not in again.content.decode()
+
+    def test_is_rotated_and_revoked_from_the_list(self, admin_client):
+        token = TokenFactory.create()
+        url, chosen = reverse("admin:delivery_token_changelist"), {"_selected_action": [str(token.pk)]}
+
+        new = shown(admin_client.post(url, {"action": "rotate", **chosen}))
+        assert (works(token.clear_text), works(new)) == (True, True)
+        admin_client.post(url, {"action": "revoke", **chosen})
+
+        assert (works(token.clear_text), works(new)) == (False, True)
+
+
+class TestWebhookEndpoint:
+    @pytest.fixture
+    def endpoint(self, db):
+        return IntegratorFactory.create().endpoints.get(environment="live")
+
+    def save(self, client, endpoint, url):
+        page = reverse("admin:delivery_webhookendpoint_change", args=[endpoint.pk])
+        return client.post(page, {"url": url, "enabled": "on"})
+
+    def test_keeps_a_good_url(self, admin_client, endpoint):
+        self.save(admin_client, endpoint, "http://127.0.0.1:9000/hook")
+
+        assert WebhookEndpoint.objects.get(pk=endpoint.pk).url == "http://127.0.0.1:9000/hook"
+
+    def test_says_what_is_wrong_with_a_bad_one(self, admin_client, endpoint):
+        response = self.save(admin_client, endpoint, "https://10.0.0.1/hook")
+
+        assert "Name a host, not an IP address." in response.content.decode()
+        assert WebhookEndpoint.objects.get(pk=endpoint.pk).url == ""
+
+    def test_shows_a_rotated_secret_once(self, admin_client, endpoint):
+        response = admin_client.post(
+            reverse("admin:delivery_webhookendpoint_changelist"),
+            {"action": "rotate_secret", "_selected_action": [str(endpoint.pk)]},
+        )
+
+        assert shown(response).startswith("whsec_")
+        assert shown(response).replace("&#x3D;", "=") == WebhookEndpoint.objects.get(pk=endpoint.pk).secret
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["delivery", "driver", "driverposition", "integrator", "tariff", "token", "webhookendpoint", "webhookevent"],
+)
+class TestEveryScreen:
+    def test_opens(self, admin_client, name):
+        TariffFactory.create()
+        DriverFactory.create()
+        TokenFactory.create()
+
+        assert admin_client.get(reverse(f"admin:delivery_{name}_changelist")).status_code == 200
+
+    def test_asks_who_you_are(self, client, db, name):
+        response = client.get(reverse(f"admin:delivery_{name}_changelist"))
+
+        assert (response.status_code, "/login/" in response.url) == (302, True)
+
+
+def test_a_second_active_tariff_is_refused_with_a_sentence(admin_client):
+    TariffFactory.create()
+    fields = dict.fromkeys(("base_fare", "price_per_km", "maximum_km", "maximum_kg", "included_km"), "1")
+
+    response = admin_client.post(
+        reverse("admin:delivery_tariff_add"),
+        {
+            **fields, "vehicle_type": "MOTORCYCLE", "active": "on", "price_per_extra_dropoff": "0", "return_share": "1",
+            "minimum_fare": "0", "cancel_percent_accepted": "0", "cancel_percent_collected": "0",
+        },
+    )  # fmt: skip
+
+    assert "There is an active tariff" in response.content.decode()
+    assert Tariff.objects.count() == 1

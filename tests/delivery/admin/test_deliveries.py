@@ -1,0 +1,199 @@
+"""The dispatcher's screen: every move from the page and from the list, refusals, permissions."""
+
+import html
+
+import pytest
+from django.contrib.admin.models import LogEntry
+from django.contrib.messages import get_messages
+from django.urls import reverse
+
+from delivery.actions import moves
+from delivery.lifecycle import Mode
+from delivery.models import Delivery
+from tests.factories import PICKUP, DeliveryFactory, DriverFactory, TokenFactory
+
+LIST = reverse("admin:delivery_delivery_changelist")
+
+
+def page(delivery):
+    return reverse("admin:delivery_delivery_change", args=[delivery.pk])
+
+
+def press(client, delivery, name, **fields):
+    """A button on the delivery's page. Returns what the page says then."""
+    url = reverse("admin:delivery_delivery_move", args=[delivery.pk, name])
+    response = client.post(url, fields, follow=True)
+    return [str(message) for message in get_messages(response.wsgi_request)] or [
+        str(message) for message in response.context["messages"]
+    ]
+
+
+def choose(client, name, *deliveries, **fields):
+    """An action of the list."""
+    data = {"action": f"move_{name}", "_selected_action": [str(delivery.pk) for delivery in deliveries], **fields}
+    response = client.post(LIST, data, follow=True)
+    return [str(message) for message in response.context["messages"]]
+
+
+def status(delivery):
+    fresh = Delivery.objects.get(pk=delivery.pk)
+    return fresh.status, fresh.route_status
+
+
+def buttons(client, delivery):
+    return {name for name in moves.NAMES if f'/move/{name}/"' in client.get(page(delivery)).content.decode()}
+
+
+class TestPage:
+    @pytest.mark.parametrize(
+        ("traits", "expected"),
+        [
+            ({}, {"accept", "cancel"}),
+            ({"accepted": True}, {"collect", "cancel", "position"}),
+            ({"collected": True}, {"deliver", "fail", "cancel", "position"}),
+        ],
+    )
+    def test_offers_the_moves_allowed_now(self, dispatcher, traits, expected):
+        assert buttons(dispatcher, DeliveryFactory.create(**traits)) == expected
+
+    def test_offers_no_second_cancel_and_nothing_after_the_end(self, dispatcher):
+        delivery = DeliveryFactory.create(collected=True, stops=1)
+        press(dispatcher, delivery, "cancel")
+        assert buttons(dispatcher, delivery) == {"return", "position"}
+
+        press(dispatcher, delivery, "return")
+
+        assert buttons(dispatcher, delivery) == set()
+
+    def test_offers_open_points_and_eligible_drivers_only(self, dispatcher):
+        near, busy = DriverFactory.create(name="Near", at_point=PICKUP), DriverFactory.create(name="Busy")
+        collected = DeliveryFactory.create(collected=True, driver=busy)
+        press(dispatcher, collected, "deliver", point="B")
+
+        content = dispatcher.get(page(collected)).content.decode()
+        offer = dispatcher.get(page(DeliveryFactory.create())).content.decode()
+
+        assert 'value="C"' in content
+        assert 'value="B"' not in content
+        assert str(near.pk) in offer
+        assert str(busy.pk) not in offer
+
+    def test_plays_a_delivery_to_its_end(self, dispatcher):
+        driver, delivery = DriverFactory.create(), DeliveryFactory.create(stops=2, mode=Mode.RETURN)
+
+        press(dispatcher, delivery, "accept", driver=str(driver.pk))
+        press(dispatcher, delivery, "position", position="-23.56, -46.65")
+        press(dispatcher, delivery, "collect")
+        press(dispatcher, delivery, "deliver", point="B")
+        press(dispatcher, delivery, "fail", point="C", reason="Recusado")
+        said = press(dispatcher, delivery, "return")
+
+        assert status(delivery) == ("DELIVERED", "FINISHED")
+        assert "DELIVERED" in said[0]
+        assert driver.latest_position().recorded_by == "user dora"
+        assert {*delivery.transitions.exclude(trigger="request").values_list("by", flat=True)} == {"user dora"}
+        assert LogEntry.objects.filter(object_id=str(delivery.pk)).count() == 6
+
+    @pytest.mark.parametrize(
+        ("name", "fields", "why"),
+        [
+            ("collect", {}, "Cannot collect while the route is AVAILABLE"),
+            ("deliver", {"point": "B"}, "Cannot deliver"),
+            ("fail", {"point": "B", "reason": ""}, "Say why"),
+            ("position", {"position": "-23,-46"}, "No driver holds this route"),
+            ("accept", {"driver": "nobody"}, "No driver has the id"),
+            ("accept", {}, "No free driver is on duty"),
+        ],
+    )
+    def test_says_why_a_move_is_refused(self, dispatcher, name, fields, why):
+        delivery = DeliveryFactory.create()
+
+        said = press(dispatcher, delivery, name, **fields)
+
+        assert why in html.unescape(said[0])
+        assert status(delivery) == ("PENDING", "AVAILABLE")
+        assert LogEntry.objects.count() == 0
+
+    def test_writes_no_script_that_a_receiver_sent(self, dispatcher):
+        delivery = DeliveryFactory.create(collected=True)
+        press(dispatcher, delivery, "fail", point="B", reason="<script>alert(1)</script>")
+
+        assert "<script>alert" not in dispatcher.get(page(delivery)).content.decode()
+
+    def test_has_no_field_to_write_a_status_into(self, dispatcher):
+        content = dispatcher.get(page(DeliveryFactory.create())).content.decode()
+
+        assert 'name="status"' not in content
+        assert 'name="_save"' not in content
+
+
+class TestList:
+    def test_moves_each_of_the_chosen(self, dispatcher):
+        ready = DeliveryFactory.create_batch(2, accepted=True)
+
+        said = choose(dispatcher, "collect", *ready)
+
+        assert [status(delivery) for delivery in ready] == [("COLLECTED", "COLLECTED")] * 2
+        assert len(said) == 2
+
+    def test_moves_the_rest_when_one_is_refused(self, dispatcher):
+        ready, early = DeliveryFactory.create(accepted=True), DeliveryFactory.create()
+
+        said = choose(dispatcher, "collect", ready, early)
+
+        assert (status(ready)[0], status(early)[0]) == ("COLLECTED", "PENDING")
+        assert sum("Cannot collect" in text for text in said) == 1
+
+    def test_takes_the_chosen_driver(self, dispatcher):
+        DriverFactory.create(at_point=PICKUP)
+        driver, delivery = DriverFactory.create(), DeliveryFactory.create()
+
+        choose(dispatcher, "accept", delivery, driver=str(driver.pk))
+
+        assert Delivery.objects.get(pk=delivery.pk).driver == driver
+
+    @pytest.mark.parametrize("find", [lambda d: str(d.pk), lambda _d: "order-2"])
+    def test_finds_by_delivery_id_and_external_id(self, dispatcher, find):
+        delivery = DeliveryFactory.create()
+        DeliveryFactory.create(stops=1)
+
+        response = dispatcher.get(LIST, {"q": find(delivery)})
+
+        assert [row.pk for row in response.context["cl"].result_list] == [delivery.pk]
+
+    def test_asks_as_much_for_twenty_as_for_two(self, dispatcher, django_assert_max_num_queries):
+        token = TokenFactory.create()
+        DeliveryFactory.create_batch(20, token=token)
+
+        with django_assert_max_num_queries(10):
+            assert dispatcher.get(LIST).status_code == 200
+
+
+class TestPermissions:
+    def test_an_onlooker_sees_no_buttons_and_moves_nothing(self, onlooker):
+        delivery = DeliveryFactory.create(accepted=True)
+
+        assert buttons(onlooker, delivery) == set()
+        url = reverse("admin:delivery_delivery_move", args=[delivery.pk, "collect"])
+        assert onlooker.post(url).status_code == 403
+        choose(onlooker, "collect", delivery)
+
+        assert status(delivery) == ("ACCEPT", "ACCEPTED")
+
+    def test_a_move_is_a_post_with_a_csrf_token(self, dispatcher, client):
+        delivery = DeliveryFactory.create(accepted=True)
+        url = reverse("admin:delivery_delivery_move", args=[delivery.pk, "collect"])
+        client.handler.enforce_csrf_checks = True
+
+        assert client.get(url).status_code == 405
+        assert client.post(url).status_code == 403
+
+        assert status(delivery) == ("ACCEPT", "ACCEPTED")
+
+    def test_a_dispatcher_sees_no_tokens(self, dispatcher):
+        assert dispatcher.get(reverse("admin:delivery_token_changelist")).status_code == 403
+
+    def test_nobody_is_asked_to_log_in(self, client, db):
+        response = client.get(LIST)
+
+        assert (response.status_code, "/login/" in response.url) == (302, True)

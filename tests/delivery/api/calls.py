@@ -1,0 +1,83 @@
+"""Calls of area A's API and what every answer to them is asked."""
+
+import json
+from typing import Any
+
+from rest_framework.test import APIClient
+
+from delivery.models import Delivery, Stop, Transition, WebhookEvent
+from tests.factories import payload
+
+QUOTE, REQUEST = "/api/quotation-delivery", "/api/request-delivery"
+CANCEL, INFO, LOCATION = "/api/cancel-delivery/{}", "/api/info-delivery/{}", "/api/location-delivery/{}"
+ENDPOINTS = (("post", QUOTE), ("post", REQUEST), ("post", CANCEL), ("get", INFO), ("get", LOCATION))
+UNKNOWN = "0190b5a0-7c3e-7d5a-9f00-000000000001"
+
+MISSING = object()
+
+
+def changed(pointer: str, value: Any) -> dict[str, Any]:
+    """A payload with `value` at the JSON Pointer; MISSING takes the key out."""
+    body: Any = payload()
+    *parents, last = pointer.removeprefix("#/").split("/")
+    place = body
+    for name in parents:
+        place = place[int(name)] if isinstance(place, list) else place.setdefault(name, {})
+    if value is MISSING:
+        del place[last]
+    else:
+        place[int(last) if isinstance(place, list) else last] = value
+    return body
+
+
+def send(client: APIClient, path: str, body: Any, content_type: str | None = "application/json") -> Any:
+    """POST `body` as it is when it is text or bytes, else as JSON with every odd character and number escaped."""
+    data = body if isinstance(body, str | bytes) else json.dumps(body)
+    return client.post(path, data=data, content_type=content_type)
+
+
+def assert_problem(response: Any, status: int, code: str) -> dict[str, Any]:
+    """The answer is a problem with this status and code. Returns its body."""
+    assert response.status_code == status, response.content[:500]
+    assert response["Content-Type"] == "application/problem+json"
+    body = response.json()
+    assert (body["status"], body["code"]) == (status, code)
+    return body
+
+
+def assert_field_refused(response: Any, pointer: str) -> None:
+    """422, and this field is the only one blamed."""
+    body = assert_problem(response, 422, "invalid_payload")
+    assert {error["pointer"] for error in body["errors"]} == {pointer}
+
+
+def assert_nothing_written() -> None:
+    assert [model.objects.count() for model in (Delivery, Stop, Transition, WebhookEvent)] == [0, 0, 0, 0]
+
+
+# Pointers by the kind of field.
+DROPOFF = "#/dropoffs/0"
+COORDINATES = [
+    "#/pickup/address/latitude",
+    "#/pickup/address/longitude",
+    "#/dropoffs/1/address/latitude",
+    "#/dropoffs/1/address/longitude",
+    "#/dropoffs/2/coordinates/latitude",
+    "#/dropoffs/2/coordinates/longitude",
+]
+ADDRESS_TEXTS = ["city", "state", "street", "number", "district", "country", "complement"]
+TEXTS = [
+    "#/pickup/contacts/name",
+    "#/pickup/contacts/phoneNumber",
+    *(f"#/pickup/address/{name}" for name in ADDRESS_TEXTS),
+    "#/dropoffs/2/externalId",
+    "#/dropoffs/2/contacts/name",
+    "#/dropoffs/2/contacts/phoneNumber",
+    *(f"#/dropoffs/2/address/{name}" for name in ADDRESS_TEXTS),
+    "#/orderPackages/0/description",
+]
+MEASURES = [f"#/orderPackages/0/{name}" for name in ("height", "width", "length", "weight")]
+CHOICES = ["#/vehicleType", "#/deliveryMode"]
+ZIPCODES = ["#/pickup/address/zipcode", "#/dropoffs/0/address/zipcode"]
+OBJECTS = ["#/pickup", "#/pickup/contacts", "#/pickup/address", DROPOFF, f"{DROPOFF}/address"]
+OPTIONAL_OBJECTS = [f"{DROPOFF}/contacts", f"{DROPOFF}/coordinates", "#/orderPackages/0"]

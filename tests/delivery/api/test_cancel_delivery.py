@@ -1,0 +1,198 @@
+import json
+
+import pytest
+from django.utils import timezone
+
+from delivery.actions import deliveries
+from delivery.lifecycle import Mode
+from delivery.models import Delivery, Driver, Tariff
+from tests.delivery.api.calls import CANCEL, INFO, UNKNOWN, assert_field_refused, assert_problem, send
+from tests.factories import BY, DeliveryFactory, TokenFactory
+
+PLAIN = {"deliveryId", "shippingValue", "driver", "orders"}
+
+
+def cancel(api, delivery, **body):
+    return api.post(CANCEL.format(delivery.pk), body)
+
+
+def move(delivery, *verbs):
+    """Each verb is an action's name, or that of one on a point: "deliver B"."""
+    for verb in verbs:
+        name, _, point = verb.partition(" ")
+        extra = {"point": point} if point else {}
+        if name == "fail":
+            extra["reason"] = "closed"
+        action = getattr(deliveries, {"deliver": "deliver_point", "fail": "fail_point"}.get(name, name))
+        delivery = action(delivery=delivery, by=BY, at=timezone.now(), **extra)
+    return delivery
+
+
+def assert_untouched(before):
+    after = Delivery.objects.get(pk=before.pk)
+    assert (after.status, after.route_status, after.cancelled_at) == (before.status, before.route_status, None)
+    assert after.events.count() == before.last_sequence
+    assert after.transitions.count() == before.last_sequence
+
+
+@pytest.mark.django_db
+class TestCancelBeforePickup:
+    @pytest.mark.parametrize("accepted", [False, True])
+    def test_fails_every_order_and_frees_the_driver(self, api, token, accepted):
+        delivery = DeliveryFactory.create(token=token, accepted=accepted)
+
+        response = cancel(api, delivery, reason="customer gave up")
+
+        after = Delivery.objects.get()
+        assert response.status_code == 200
+        assert [order["status"] for order in response.json()["orders"]] == ["FAILED"] * 3
+        assert (after.status, after.route_status, after.cancel_reason) == ("FAILED", "CANCELLED", "customer gave up")
+        assert Driver.objects.free_for(vehicle_type="MOTORCYCLE", environment="live").count() == int(accepted)
+
+    @pytest.mark.parametrize("accepted", [False, True])
+    def test_answers_the_querys_object_without_a_cancellation(self, api, token, accepted):
+        delivery = DeliveryFactory.create(token=token, accepted=accepted)
+
+        answer = cancel(api, delivery).json()
+
+        assert set(answer) == PLAIN
+        assert {frozenset(order) for order in answer["orders"]} == {
+            frozenset({"status", "externalId", "coordinates", "address"})
+        }
+        assert answer == api.get(INFO.format(delivery.pk)).json()
+        assert (answer["deliveryId"], answer["shippingValue"]) == (str(delivery.pk), 33.46)
+
+    def test_needs_no_body(self, api, token):
+        delivery = DeliveryFactory.create(token=token)
+
+        assert api.post(CANCEL.format(delivery.pk)).status_code == 200
+        assert Delivery.objects.get().cancel_reason == ""
+
+    def test_writes_one_event(self, api, token):
+        delivery = DeliveryFactory.create(token=token)
+
+        cancel(api, delivery)
+
+        assert [json.loads(event.body)["status"] for event in delivery.events.order_by("sequence")] == [
+            "PENDING",
+            "FAILED",
+        ]
+
+    # The delivery is read as asked for and again under its lock; one write for each kind of row.
+    @pytest.mark.parametrize("stops", [1, 3])
+    def test_asks_the_database_no_more_for_more_dropoffs(self, api, token, stops, django_assert_max_num_queries):
+        delivery = DeliveryFactory.create(token=token, accepted=True, stops=stops)
+
+        with django_assert_max_num_queries(15):
+            assert cancel(api, delivery).status_code == 200
+
+
+@pytest.mark.django_db
+class TestCancelAfterPickup:
+    def test_sends_what_is_open_back_to_the_origin(self, api, token):
+        delivery = move(DeliveryFactory.create(token=token, collected=True), "deliver B")
+
+        answer = cancel(api, delivery, reason="wrong goods").json()
+
+        assert [order["status"] for order in answer["orders"]] == ["DELIVERED", "FAILED", "FAILED"]
+        assert set(answer) == PLAIN | {"cancellation"}
+        assert answer["cancellation"] == {"reason": "wrong goods", "fee": 33.46, "returnToOrigin": True}
+        assert answer == api.get(INFO.format(delivery.pk)).json()
+        after = Delivery.objects.get()
+        assert (after.status, after.route_status, after.driver) == ("FAILED", "RETURNING", delivery.driver)
+
+    def test_charges_the_tariffs_share_of_the_moment_of_the_request(self, api, token):
+        Tariff.objects.update(cancel_percent_collected=50)
+        delivery = DeliveryFactory.create(token=token, collected=True, stops=2)
+        Tariff.objects.update(cancel_percent_collected=80)
+
+        answer = cancel(api, delivery).json()
+
+        assert answer["cancellation"] == {"reason": "", "fee": 10.02, "returnToOrigin": True}
+
+    def test_is_possible_on_the_way_back(self, api, token):
+        delivery = move(DeliveryFactory.create(token=token, collected=True, stops=1, mode=Mode.RETURN), "deliver B")
+
+        answer = cancel(api, delivery).json()
+
+        assert [order["status"] for order in answer["orders"]] == ["DELIVERED"]
+        assert answer["cancellation"]["returnToOrigin"] is True
+
+    def test_stays_visible_after_the_return(self, api, token):
+        delivery = DeliveryFactory.create(token=token, collected=True)
+        answer = cancel(api, delivery, reason="late").json()
+
+        move(delivery, "return_")
+
+        assert api.get(INFO.format(delivery.pk)).json() == answer
+
+
+@pytest.mark.django_db
+class TestCancelAgain:
+    @pytest.mark.parametrize("stage", [{}, {"accepted": True}, {"collected": True}])
+    def test_gives_the_same_answer_and_changes_nothing(self, api, token, stage):
+        delivery = DeliveryFactory.create(token=token, **stage)
+        first = cancel(api, delivery, reason="first")
+        events = delivery.events.count()
+
+        second = cancel(api, delivery, reason="second")
+
+        assert (second.status_code, second.json()) == (200, first.json())
+        assert Delivery.objects.get().cancel_reason == "first"
+        assert (delivery.events.count(), delivery.transitions.count()) == (events, events)
+
+    def test_after_the_return_gives_the_same_answer(self, api, token):
+        delivery = DeliveryFactory.create(token=token, collected=True)
+        first = cancel(api, delivery)
+        move(delivery, "return_")
+
+        assert cancel(api, delivery).json() == first.json()
+
+
+@pytest.mark.django_db
+class TestCancelAfterTheEnd:
+    @pytest.mark.parametrize("verbs", [["deliver B"], ["fail B", "return_"]])
+    def test_is_422(self, api, token, verbs):
+        delivery = move(DeliveryFactory.create(token=token, collected=True, stops=1), *verbs)
+
+        assert_problem(cancel(api, delivery), 422, "already_finished")
+        assert_untouched(delivery)
+
+    def test_of_the_offer_is_422(self, api, token):
+        delivery = DeliveryFactory.create(token=token)
+        delivery = deliveries.expire(delivery=delivery, by=BY, at=delivery.offer_expires_at)
+
+        assert_problem(cancel(api, delivery), 422, "already_finished")
+        assert_untouched(delivery)
+
+
+@pytest.mark.django_db
+class TestReason:
+    @pytest.mark.parametrize("reason", ["x" * 256, "é" * 256, 1, 1.5, True, [], {}, ["late"], "a\x00b", "\ud800"])
+    def test_that_is_no_text_of_255_characters_is_422(self, api, token, reason):
+        delivery = DeliveryFactory.create(token=token)
+
+        response = send(api, CANCEL.format(delivery.pk), {"reason": reason})
+
+        assert_field_refused(response, "#/reason")
+        assert_untouched(delivery)
+
+    @pytest.mark.parametrize("reason", ["", None, "é" * 255, "Qualquer motivo"])
+    def test_may_be_any_text_or_missing(self, api, token, reason):
+        delivery = DeliveryFactory.create(token=token, collected=True)
+
+        answer = cancel(api, delivery, reason=reason).json()
+
+        assert answer["cancellation"]["reason"] == (reason or "")
+
+
+@pytest.mark.django_db
+class TestCancelOfAnotherId:
+    def test_that_is_unknown_is_404(self, api):
+        assert_problem(api.post(CANCEL.format(UNKNOWN), {}), 404, "delivery_not_found")
+
+    def test_that_is_another_integrators_is_404(self, api):
+        foreign = DeliveryFactory.create(token=TokenFactory.create())
+
+        assert_problem(cancel(api, foreign), 404, "delivery_not_found")
+        assert_untouched(foreign)

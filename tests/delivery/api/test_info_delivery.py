@@ -1,0 +1,86 @@
+import pytest
+from django.utils import timezone
+
+from delivery.actions import deliveries
+from delivery.distance import Point
+from tests.delivery.api.calls import INFO, UNKNOWN, assert_problem
+from tests.factories import BY, DeliveryFactory, DriverFactory, TokenFactory
+
+EMPTY_ADDRESS = dict.fromkeys(["city", "state", "street", "number", "zipcode", "district", "country", "complement"], "")
+
+
+def info(api, delivery):
+    return api.get(INFO.format(delivery.pk)).json()
+
+
+@pytest.mark.django_db
+class TestInfoDelivery:
+    def test_answers_the_specifications_object(self, api, token):
+        delivery = DeliveryFactory.create(token=token, stops=1)
+
+        response = api.get(INFO.format(delivery.pk))
+
+        assert response.status_code == 200
+        assert response["Content-Type"] == "application/json"
+        assert response.json() == {
+            "deliveryId": str(delivery.pk),
+            "shippingValue": 12.0,
+            "driver": {"name": "", "phone": "", "coordinates": {"latitude": None, "longitude": None}},
+            "orders": [
+                {
+                    "status": "PENDING",
+                    "externalId": "order-1",
+                    "coordinates": {"latitude": -23.552, "longitude": -46.65},
+                    "address": {**EMPTY_ADDRESS, "latitude": -23.552, "longitude": -46.65},
+                }
+            ],
+        }
+
+    def test_shows_the_driver_after_acceptance(self, api, token):
+        driver = DriverFactory.create(name="Ana", phone="+55 11 98888-0001", at_point=Point(-23.56, -46.65))
+        delivery = DeliveryFactory.create(token=token, accepted=True, driver=driver)
+
+        assert info(api, delivery)["driver"] == {
+            "name": "Ana",
+            "phone": "+55 11 98888-0001",
+            "coordinates": {"latitude": -23.56, "longitude": -46.65},
+        }
+
+    def test_shows_no_coordinates_of_a_driver_without_a_position(self, api, token):
+        delivery = DeliveryFactory.create(token=token, accepted=True)
+
+        assert info(api, delivery)["driver"]["coordinates"] == {"latitude": None, "longitude": None}
+
+    def test_shows_each_order_with_its_own_status_in_the_order_sent(self, api, token):
+        delivery = DeliveryFactory.create(token=token, collected=True)
+        deliveries.deliver_point(delivery=delivery, point="C", by=BY, at=timezone.now())
+        deliveries.fail_point(delivery=delivery, point="D", reason="closed", by=BY, at=timezone.now())
+
+        orders = [(order["externalId"], order["status"]) for order in info(api, delivery)["orders"]]
+
+        assert orders == [("order-1", "COLLECTED"), ("order-2", "DELIVERED"), ("order-3", "FAILED")]
+
+    @pytest.mark.parametrize("moves", [{}, {"accepted": True}, {"collected": True}])
+    def test_has_the_same_keys_at_every_stage(self, api, token, moves):
+        answer = info(api, DeliveryFactory.create(token=token, **moves))
+
+        assert set(answer) == {"deliveryId", "shippingValue", "driver", "orders"}
+        assert {frozenset(order) for order in answer["orders"]} == {
+            frozenset({"status", "externalId", "coordinates", "address"})
+        }
+
+    def test_of_an_unknown_id_is_404(self, api):
+        assert_problem(api.get(INFO.format(UNKNOWN)), 404, "delivery_not_found")
+
+    def test_of_another_integrators_id_is_404(self, api):
+        foreign = DeliveryFactory.create(token=TokenFactory.create())
+
+        assert_problem(api.get(INFO.format(foreign.pk)), 404, "delivery_not_found")
+
+    @pytest.mark.parametrize("stops", [1, 3])
+    def test_asks_the_database_no_more_for_more_dropoffs(self, api, token, stops, django_assert_max_num_queries):
+        delivery = DeliveryFactory.create(token=token, accepted=True, stops=stops)
+        info(api, delivery)
+
+        with django_assert_max_num_queries(4):  # token, delivery with driver, stops, position
+            info(api, delivery)

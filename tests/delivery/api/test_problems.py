@@ -1,0 +1,170 @@
+from uuid import UUID
+
+import pytest
+from rest_framework.test import APIClient
+
+from delivery.actions import quotes
+from tests.delivery.api.calls import (
+    CANCEL,
+    ENDPOINTS,
+    INFO,
+    LOCATION,
+    QUOTE,
+    REQUEST,
+    UNKNOWN,
+    assert_nothing_written,
+    assert_problem,
+    changed,
+    send,
+)
+from tests.factories import DeliveryFactory, payload
+
+MEMBERS = {"type", "title", "status", "detail", "instance", "code", "retryable"}
+# Each refusal of the specification's table for area A: how it comes about, its status and its code.
+REFUSALS = [
+    (QUOTE, payload(vehicleType="CAR"), 400, "price_unavailable"),
+    (REQUEST, payload(vehicleType="CAR"), 400, "price_unavailable"),
+    (REQUEST, changed("#/pickup/address/latitude", 0), 404, "pickup_not_linked"),
+    (CANCEL, {}, 404, "delivery_not_found"),
+    (CANCEL.format("no-id"), {}, 422, "invalid_delivery_id"),
+    (QUOTE, "[]", 422, "malformed_body"),
+    (QUOTE, "x" * 300_000, 413, "body_too_large"),
+]
+
+
+@pytest.mark.django_db
+class TestAProblem:
+    @pytest.mark.parametrize(("path", "body", "status", "code"), REFUSALS)
+    def test_has_the_members_of_the_rfc_and_ours(self, api, path, body, status, code):
+        path = path.format(UNKNOWN)
+
+        problem = assert_problem(send(api, path, body), status, code)
+
+        assert set(problem) == MEMBERS
+        assert problem["type"].endswith(code)
+        assert (problem["instance"], problem["retryable"]) == (path, False)
+        assert problem["title"]
+        assert problem["detail"]
+
+    @pytest.mark.parametrize("path", [QUOTE, REQUEST])
+    def test_of_invalid_fields_lists_them(self, api, path):
+        body = changed("#/dropoffs/0/address/latitude", 91)
+        del body["vehicleType"]
+
+        problem = assert_problem(api.post(path, body), 422, "invalid_payload")
+
+        assert set(problem) == MEMBERS | {"errors"}
+        assert [set(error) for error in problem["errors"]] == [{"pointer", "code", "detail"}] * 2
+        assert {(error["pointer"], error["code"]) for error in problem["errors"]} == {
+            ("#/vehicleType", "required"),
+            ("#/dropoffs/0/address/latitude", "max_value"),
+        }
+        assert_nothing_written()
+
+    def test_of_ours_is_a_500_without_its_cause(self, api, monkeypatch):
+        def broken(**_kwargs):
+            raise RuntimeError("secret")
+
+        monkeypatch.setattr(quotes, "quote", broken)
+        api.raise_request_exception = False
+
+        response = api.post(QUOTE, payload())
+
+        problem = assert_problem(response, 500, "server_error")
+        assert (set(problem), problem["retryable"]) == (MEMBERS, True)
+        assert b"secret" not in response.content
+        assert response["X-Request-Id"]
+
+
+@pytest.mark.django_db
+class TestAPath:
+    @pytest.mark.parametrize(
+        "path",
+        [
+            "/api/",
+            "/api/unknown",
+            "/api/quotation-delivery/",
+            "/api/request-delivery/",
+            "/api/info-delivery",
+            "/api/info-delivery/",
+            f"/api/info-delivery/{UNKNOWN}/",
+            f"/api/cancel-delivery/{UNKNOWN}/",
+            f"/api/info-delivery/{UNKNOWN}/more",
+            "/api/Quotation-Delivery",
+            "/api/%00",
+        ],
+    )
+    @pytest.mark.parametrize("method", ["get", "post"])
+    def test_that_no_endpoint_has_is_404(self, api, method, path):
+        response = getattr(api, method)(path)
+
+        problem = assert_problem(response, 404, "no_such_path")
+        assert set(problem) == MEMBERS
+        assert response["X-Request-Id"]
+
+
+@pytest.mark.django_db
+class TestAMethod:
+    @pytest.mark.parametrize(
+        ("right", "path", "method"),
+        [
+            (right, path, method)
+            for right, path in ENDPOINTS
+            for method in ("get", "post", "put", "patch", "delete")
+            if method != right
+        ],
+    )
+    def test_that_the_endpoint_has_not_is_405(self, api, token, right, path, method):
+        delivery = DeliveryFactory.create(token=token)
+
+        response = getattr(api, method)(path.format(delivery.pk))
+
+        problem = assert_problem(response, 405, "method_not_allowed")
+        assert set(problem) == MEMBERS
+        assert right.upper() in response["Allow"]
+        assert api.get(INFO.format(delivery.pk)).json()["orders"][0]["status"] == "PENDING"
+
+
+@pytest.mark.django_db
+class TestTheAcceptHeader:
+    @pytest.mark.parametrize("accept", ["text/html", "application/xml", "application/json;version=2", "none", ""])
+    def test_is_ignored(self, api, accept):
+        good = api.post(QUOTE, payload(), HTTP_ACCEPT=accept)
+        bad = api.post(QUOTE, {}, HTTP_ACCEPT=accept)
+
+        assert (good.status_code, good["Content-Type"]) == (200, "application/json")
+        assert_problem(bad, 422, "invalid_payload")
+
+    def test_has_no_rival_in_the_query_string(self, api):
+        assert api.post(f"{QUOTE}?format=xml", payload()).status_code == 200
+
+
+@pytest.mark.django_db
+class TestTheRequestId:
+    @pytest.mark.parametrize(("method", "path"), ENDPOINTS)
+    def test_is_on_every_answer(self, api, token, method, path):
+        delivery = DeliveryFactory.create(token=token)
+
+        for client, key in ((api, delivery.pk), (api, UNKNOWN), (APIClient(), delivery.pk)):
+            response = getattr(client, method)(path.format(key), payload() if method == "post" else None)
+            assert UUID(response["X-Request-Id"])
+
+    @pytest.mark.parametrize(("path", "body", "status", "code"), REFUSALS)
+    def test_is_on_every_refusal(self, api, path, body, status, code):
+        assert send(api, path.format(UNKNOWN), body)["X-Request-Id"]
+
+    def test_is_another_one_each_time(self, api):
+        ids = {api.get(LOCATION.format(UNKNOWN))["X-Request-Id"] for _ in range(3)}
+
+        assert len(ids) == 3
+
+    def test_is_the_callers_own_when_well_formed(self, api):
+        response = api.get(INFO.format(UNKNOWN), HTTP_X_REQUEST_ID="order-4711.retry_2")
+
+        assert response["X-Request-Id"] == "order-4711.retry_2"
+
+    @pytest.mark.parametrize("sent", ["short", "x" * 129, "with space in it", "line\nbreak-in-it", "<script>alert"])
+    def test_is_ours_when_the_callers_is_not(self, api, sent):
+        response = api.get(INFO.format(UNKNOWN), HTTP_X_REQUEST_ID=sent)
+
+        assert UUID(response["X-Request-Id"])

@@ -1,0 +1,153 @@
+import pytest
+
+from delivery.models import VehicleType
+from tests.delivery.api.calls import QUOTE, REQUEST, assert_nothing_written, assert_problem, changed
+from tests.factories import PICKUP, PickupPointFactory, TariffFactory, TokenFactory, payload
+
+# Kilometres by hand: geodesic metres (1203.15, 2276.13, 3240.43, and 2211.91 back) by 1.3, each leg to two places,
+# are 1.56, 2.96, 4.21 and 2.88 back from D. The tariff: 10.00, 2 km free, 2.00 a km, 5.00 each further drop-off.
+PRICES = [
+    (1, "DEFAULT", 12.00),  # 10.00 is under the minimum of 12.00
+    (2, "DEFAULT", 20.04),  # 10.00 + (4.52 - 2) * 2.00 + 5.00
+    (3, "DEFAULT", 33.46),  # 10.00 + (8.73 - 2) * 2.00 + 10.00
+    (1, "RETURN", 12.00),  # 10.00 + 1.56 * 0.5 * 2.00 is still under the minimum
+    (3, "RETURN", 36.34),  # 33.46 + 2.88 * 0.5 * 2.00
+]
+
+
+@pytest.mark.django_db
+class TestQuote:
+    @pytest.mark.parametrize(("stops", "mode", "price"), PRICES)
+    def test_answers_the_price_and_nothing_else(self, api, stops, mode, price):
+        response = api.post(QUOTE, payload(stops=stops, deliveryMode=mode))
+
+        assert response.status_code == 200
+        assert response["Content-Type"] == "application/json"
+        assert response.json() == {"shippingValue": price}
+        assert_nothing_written()
+
+    @pytest.mark.parametrize(("stops", "mode", "price"), PRICES)
+    def test_has_the_price_of_the_request(self, api, stops, mode, price):
+        body = payload(stops=stops, deliveryMode=mode)
+
+        quoted, requested = api.post(QUOTE, body).json(), api.post(REQUEST, body).json()
+
+        assert quoted["shippingValue"] == requested["shippingValue"] == requested["route"]["fixedValue"] == price
+
+    def test_answers_with_a_json_number(self, api):
+        assert api.post(QUOTE, payload()).content == b'{"shippingValue":33.46}'
+
+    def test_does_not_check_the_pickup(self, api):
+        body = changed("#/pickup/address/latitude", PICKUP.latitude - 0.02)
+
+        assert api.post(QUOTE, body).status_code == 200
+
+    def test_measures_to_the_coordinates_where_both_are_given(self, api):
+        body = changed("#/dropoffs/2/coordinates", {"latitude": -23.5629, "longitude": -46.6689})
+
+        assert api.post(QUOTE, body).json() == {"shippingValue": 25.04}  # 33.46 - 4.21 * 2.00: D is where C is
+
+    def test_depends_on_the_order_of_the_dropoffs(self, api):
+        body = payload(stops=2)
+        body["dropoffs"].reverse()
+
+        # 1.74 km to the second, 2.96 km back to the first: 10.00 + (4.70 - 2) * 2.00 + 5.00
+        assert api.post(QUOTE, body).json() == {"shippingValue": 20.40}
+
+    def test_charges_no_measures_within_the_limit(self, api):
+        assert api.post(QUOTE, payload(orderPackages=[])).json() == {"shippingValue": 33.46}
+
+
+@pytest.mark.django_db
+class TestTariff:
+    @pytest.mark.parametrize("path", [QUOTE, REQUEST])
+    def test_is_needed_for_the_vehicle(self, api, path):
+        response = api.post(path, payload(vehicleType="CAR"))
+
+        assert_problem(response, 400, "price_unavailable")
+        assert_nothing_written()
+
+    @pytest.mark.parametrize("path", [QUOTE, REQUEST])
+    def test_must_be_active(self, api, path):
+        tariff = TariffFactory.create()
+        tariff.active = False
+        tariff.save()
+
+        assert_problem(api.post(path, payload()), 400, "price_unavailable")
+        assert_nothing_written()
+
+    def test_is_the_vehicles_own(self, api):
+        TariffFactory.create(vehicle_type=VehicleType.CAR, base_fare=50)
+
+        assert api.post(QUOTE, payload(vehicleType="CAR")).json() == {"shippingValue": 73.46}
+        assert api.post(QUOTE, payload()).json() == {"shippingValue": 33.46}
+
+    def test_of_the_integrator_goes_before_the_general_one(self, api, token):
+        TariffFactory.create(integrator=token.integrator, base_fare=1, minimum_fare=0)
+
+        assert api.post(QUOTE, payload()).json() == {"shippingValue": 24.46}
+        assert api.post(REQUEST, payload()).json()["shippingValue"] == 24.46
+
+    def test_of_another_integrator_does_not_count(self, api):
+        TariffFactory.create(integrator=TokenFactory.create().integrator, base_fare=1)
+
+        assert api.post(QUOTE, payload()).json() == {"shippingValue": 33.46}
+
+    def test_of_the_integrator_that_is_switched_off_does_not_count(self, api, token):
+        TariffFactory.create(integrator=token.integrator, base_fare=1, active=False)
+
+        assert api.post(QUOTE, payload()).json() == {"shippingValue": 33.46}
+
+
+@pytest.mark.django_db
+class TestMaximum:
+    @pytest.mark.parametrize("path", [QUOTE, REQUEST])
+    @pytest.mark.parametrize(("limit", "refused"), [("8.73", False), ("8.72", True)])
+    def test_of_the_distance_counts_every_leg(self, api, path, limit, refused):
+        self.limit(maximum_km=limit)
+
+        assert (api.post(path, payload()).status_code == 400) is refused
+
+    @pytest.mark.parametrize(("limit", "refused"), [("11.61", False), ("11.60", True)])
+    def test_of_the_distance_counts_the_way_back(self, api, limit, refused):
+        self.limit(maximum_km=limit)
+
+        assert (api.post(QUOTE, payload(deliveryMode="RETURN")).status_code == 400) is refused
+
+    @pytest.mark.parametrize("path", [QUOTE, REQUEST])
+    def test_of_the_distance_is_refused_with_400(self, api, path):
+        response = api.post(path, changed("#/dropoffs/1/address/latitude", -22.9))
+
+        assert_problem(response, 400, "price_unavailable")
+        assert_nothing_written()
+
+    @pytest.mark.parametrize("path", [QUOTE, REQUEST])
+    def test_of_the_weight_is_refused_with_400(self, api, path):
+        packages = [{"weight": 10, "quantity": 2}, {"weight": 10.01}]
+
+        response = api.post(path, payload(orderPackages=packages))
+
+        assert_problem(response, 400, "price_unavailable")
+        assert_nothing_written()
+
+    def test_of_the_weight_itself_is_carried(self, api):
+        packages = [{"weight": 0.1, "quantity": 100}, {"weight": "20"}, {"description": "Envelope"}]
+
+        assert api.post(QUOTE, payload(orderPackages=packages)).status_code == 200
+
+    @staticmethod
+    def limit(**limits):
+        tariff = TariffFactory.create()
+        for name, value in limits.items():
+            setattr(tariff, name, value)
+        tariff.save()
+
+
+@pytest.mark.django_db
+class TestTariffOfTheSandbox:
+    def test_is_the_live_one(self, client_of):
+        TariffFactory.create()
+        token = TokenFactory.create(sandbox=True)
+        PickupPointFactory.create(integrator=token.integrator, active=False)
+
+        assert client_of(token).post(QUOTE, payload()).json() == {"shippingValue": 33.46}

@@ -1,0 +1,141 @@
+"""The commands for scripts: one JSON object on standard output each."""
+
+import json
+from io import StringIO
+
+import pytest
+from django.core.management import CommandError, call_command
+from django.utils import timezone
+
+from delivery.actions import tokens
+from delivery.models import Delivery, Driver, Integrator, PickupPoint
+from tests.factories import PICKUP, DeliveryFactory, DriverFactory
+
+HERE = f"{PICKUP.latitude},{PICKUP.longitude}"
+
+
+def run(*arguments):
+    """Exit code and answer."""
+    out, code = StringIO(), 0
+    try:
+        call_command(*arguments, stdout=out)
+    except SystemExit as stop:
+        code = stop.code
+    return code, json.loads(out.getvalue())
+
+
+@pytest.mark.django_db
+class TestCreateIntegrator:
+    def test_answers_with_a_working_token_and_the_secret(self):
+        code, answer = run(
+            "create_integrator", "Loja", "--pickup", HERE, "--pickup", "-22.9,-43.2",
+            "--webhook-url", "http://127.0.0.1:9000/hook",
+        )  # fmt: skip
+
+        assert (code, list(answer)) == (0, ["integrator", "token", "signing_secret"])
+        token = tokens.authenticate(answer["token"], at=timezone.now())
+        endpoint = token.integrator.endpoints.get(environment="live")
+        assert str(token.integrator.pk) == answer["integrator"]
+        assert (endpoint.url, endpoint.secret) == ("http://127.0.0.1:9000/hook", answer["signing_secret"])
+        assert PickupPoint.objects.filter(integrator=token.integrator).count() == 2
+
+    def test_sets_up_the_sandbox(self):
+        _code, answer = run("create_integrator", "Loja", "--sandbox", "--webhook-url", "http://127.0.0.1:9000/hook")
+
+        token = tokens.authenticate(answer["token"], at=timezone.now())
+        assert (token.environment, answer["token"][:10]) == ("sandbox", "rota_test_")
+        assert token.integrator.endpoints.get(environment="sandbox").secret == answer["signing_secret"]
+        assert token.integrator.endpoints.get(environment="live").url == ""
+
+    @pytest.mark.parametrize(
+        ("arguments", "error"),
+        [
+            (["--pickup", "-23.5"], "invalid_position"),
+            (["--pickup", "here,there"], "invalid_position"),
+            (["--pickup", "-93.5,-46.6"], "invalid_position"),
+            (["--pickup", "nan,nan"], "invalid_position"),
+            (["--webhook-url", "http://example.com/"], "invalid_webhook_url"),
+        ],
+    )
+    def test_refuses_bad_arguments_and_creates_nothing(self, arguments, error):
+        code, answer = run("create_integrator", "Loja", *arguments)
+
+        assert (code, answer["error"], list(answer)) == (1, error, ["error", "detail"])
+        assert Integrator.objects.count() == 0
+
+
+@pytest.mark.django_db
+class TestCreateDriver:
+    def test_makes_a_driver_who_can_accept_at_once(self):
+        code, answer = run("create_driver", "Ana", "--vehicle", "MOTORCYCLE", "--position", HERE)
+        delivery = DeliveryFactory.create()
+
+        assert (code, list(answer)) == (0, ["driver"])
+        assert run("dispatch", str(delivery.pk), "accept")[0] == 0
+        assert str(Delivery.objects.get(pk=delivery.pk).driver_id) == answer["driver"]
+
+    def test_refuses_a_bad_position_and_creates_nothing(self):
+        assert run("create_driver", "Ana", "--vehicle", "CAR", "--position", "x")[1]["error"] == "invalid_position"
+        assert Driver.objects.count() == 0
+
+
+@pytest.mark.django_db
+class TestDispatch:
+    def test_plays_a_delivery_to_its_end(self):
+        delivery, driver = DeliveryFactory.create(stops=2), DriverFactory.create()
+        key = str(delivery.pk)
+
+        answers = [
+            run("dispatch", key, "accept", "--driver", str(driver.pk)),
+            run("dispatch", key, "position", HERE),
+            run("dispatch", key, "collect"),
+            run("dispatch", key, "deliver", "B"),
+            run("dispatch", key, "fail", "c", "--reason", "Recusado"),
+            run("dispatch", key, "return"),
+        ]
+
+        seen = [(code, answer["status"], answer["route"]) for code, answer in answers]
+        assert seen == [
+            (0, "ACCEPT", "ACCEPTED"),
+            (0, "ACCEPT", "ACCEPTED"),
+            (0, "COLLECTED", "COLLECTED"),
+            (0, "COLLECTED", "COLLECTED"),
+            (0, "COLLECTED", "RETURNING"),
+            (0, "DELIVERED", "FINISHED"),
+        ]
+        assert {answer["delivery"] for _code, answer in answers} == {key}
+
+    def test_cancels(self):
+        assert run("dispatch", str(DeliveryFactory.create().pk), "cancel")[1]["route"] == "CANCELLED"
+
+    @pytest.mark.parametrize(
+        ("arguments", "error"),
+        [
+            (["collect"], "move_refused"),
+            (["deliver", "B"], "move_refused"),
+            (["deliver", "Z"], "stop_not_found"),
+            (["fail", "B"], "reason_missing"),
+            (["position", HERE], "no_driver_assigned"),
+            (["accept"], "no_eligible_driver"),
+            (["accept", "--driver", "nobody"], "driver_not_found"),
+        ],
+    )
+    def test_refuses_with_a_code_and_exit_1(self, arguments, error):
+        delivery = DeliveryFactory.create()
+
+        code, answer = run("dispatch", str(delivery.pk), *arguments)
+
+        assert (code, answer["error"], bool(answer["detail"])) == (1, error, True)
+        assert Delivery.objects.get(pk=delivery.pk).status == "PENDING"
+
+    @pytest.mark.parametrize("key", ["nonsense", "0190a1b2-0000-7000-8000-000000000000"])
+    def test_refuses_an_unknown_delivery(self, key):
+        assert run("dispatch", key, "collect") == (
+            1,
+            {"error": "delivery_not_found", "detail": f"No delivery has the id '{key}'."},
+        )
+
+    @pytest.mark.parametrize("arguments", [["deliver"], ["collect", "B"]])
+    def test_says_what_a_move_takes(self, arguments):
+        with pytest.raises(CommandError, match="takes"):
+            call_command("dispatch", str(DeliveryFactory.create().pk), *arguments)

@@ -1,0 +1,159 @@
+"""What the database refuses, whoever asks: rows are changed here past the actions."""
+
+from datetime import timedelta
+from decimal import Decimal
+
+import pytest
+from django.db import IntegrityError, ProgrammingError, transaction
+from django.utils import timezone
+
+from delivery.models import Delivery, Stop, Tariff, WebhookEvent
+from tests.factories import (
+    DeliveryFactory,
+    DriverFactory,
+    IntegratorFactory,
+    PickupPointFactory,
+    TariffFactory,
+    TokenFactory,
+)
+
+
+def refused(error, match):
+    """The statement inside is refused, in a savepoint so that the test can go on."""
+    return pytest.raises(error, match=match)
+
+
+@pytest.mark.django_db
+class TestDelivery:
+    @pytest.mark.parametrize(
+        "change",
+        [
+            {"shipping_value": Decimal(1)},
+            {"distance_km": Decimal(1)},
+            {"latitude": 1.0},
+            {"address": {"city": "Elsewhere"}},
+            {"contact_name": "Other"},
+            {"vehicle_type": "CAR"},
+            {"mode": "RETURN"},
+            {"packages": [{}]},
+            {"environment": "sandbox"},
+            {"offer_expires_at": timezone.now()},
+            {"cancel_percent_collected": Decimal(1)},
+        ],
+    )
+    def test_never_changes_what_was_asked_for(self, change):
+        delivery = DeliveryFactory.create(collected=True)
+
+        with refused(ProgrammingError, "delivery_immutable|Cannot update"), transaction.atomic():
+            Delivery.objects.filter(pk=delivery.pk).update(**change)
+
+    def test_never_changes_its_integrator(self):
+        delivery, other = DeliveryFactory.create(), TokenFactory.create()
+
+        with refused(ProgrammingError, "Cannot update"), transaction.atomic():
+            Delivery.objects.filter(pk=delivery.pk).update(integrator=other.integrator)
+
+    def test_keeps_the_driver_who_accepted(self):
+        delivery = DeliveryFactory.create(accepted=True)
+
+        with refused(ProgrammingError, "Cannot update"), transaction.atomic():
+            Delivery.objects.filter(pk=delivery.pk).update(driver=DriverFactory.create())
+
+    def test_stays_closed(self):
+        delivery = DeliveryFactory.create(at=timezone.now() - timedelta(hours=2))
+        Delivery.objects.filter(pk=delivery.pk).update(
+            status="FAILED", route_status="EXPIRED", closed_at=timezone.now()
+        )
+
+        with refused(ProgrammingError, "Cannot update"), transaction.atomic():
+            Delivery.objects.filter(pk=delivery.pk).update(status="PENDING", route_status="AVAILABLE", closed_at=None)
+
+    def test_is_the_only_open_one_of_its_driver(self):
+        held, other = DeliveryFactory.create(accepted=True), DeliveryFactory.create()
+
+        with refused(IntegrityError, "one_open_route_per_driver"), transaction.atomic():
+            Delivery.objects.filter(pk=other.pk).update(driver=held.driver, status="ACCEPT", route_status="ACCEPTED")
+
+    @pytest.mark.parametrize(
+        ("change", "constraint"),
+        [
+            ({"status": "DELIVERED"}, "delivery_status_fits_route"),
+            ({"route_status": "ACCEPTED", "status": "ACCEPT"}, "delivery_driver_fits_route"),
+            ({"route_status": "EXPIRED", "status": "FAILED"}, "delivery_closed_has_its_time"),
+            ({"cancelled_at": timezone.now()}, "delivery_cancellation_whole"),
+        ],
+    )
+    def test_has_no_contradictory_state(self, change, constraint):
+        delivery = DeliveryFactory.create()
+
+        with refused(IntegrityError, constraint), transaction.atomic():
+            Delivery.objects.filter(pk=delivery.pk).update(**change)
+
+
+@pytest.mark.django_db
+class TestStop:
+    @pytest.mark.parametrize(
+        "change",
+        [{"latitude": 1.0}, {"address": {"city": "x"}}, {"position": 2}, {"external_id": "x"}, {"contact_phone": "1"}],
+    )
+    def test_never_changes_its_place_or_receiver(self, change):
+        delivery = DeliveryFactory.create(accepted=True, stops=1)
+
+        with refused(ProgrammingError, "Cannot update"), transaction.atomic():
+            Stop.objects.filter(delivery=delivery).update(**change)
+
+    def test_is_not_added_to_an_accepted_route(self):
+        delivery = DeliveryFactory.create(accepted=True, stops=1)
+
+        with refused(ProgrammingError, "stops of an accepted route"), transaction.atomic():
+            Stop.objects.create(delivery=delivery, position=1, address={}, latitude=0, longitude=0)
+
+    def test_is_not_taken_from_an_accepted_route(self):
+        delivery = DeliveryFactory.create(accepted=True, stops=2)
+
+        with refused(ProgrammingError, "stops of an accepted route"), transaction.atomic():
+            Stop.objects.filter(delivery=delivery, position=1).delete()
+
+    def test_stays_delivered(self):
+        delivery = DeliveryFactory.create(collected=True, stops=2)
+        Stop.objects.filter(delivery=delivery, position=0).update(status="DELIVERED")
+
+        with refused(ProgrammingError, "Cannot update"), transaction.atomic():
+            Stop.objects.filter(delivery=delivery, position=0).update(status="COLLECTED")
+
+    @pytest.mark.parametrize("position", [0, 3])
+    def test_has_a_position_of_its_own_from_b_to_d(self, position):
+        delivery = DeliveryFactory.create(stops=1)
+
+        with refused(IntegrityError, "one_stop_per_position|stop_position_b_c_or_d"), transaction.atomic():
+            Stop.objects.create(delivery=delivery, position=position, address={}, latitude=0, longitude=0)
+
+
+@pytest.mark.django_db
+class TestOthers:
+    def test_coordinates_lie_on_earth(self):
+        for latitude, longitude in [(90.1, 0), (0, -180.1), (float("nan"), 0)]:
+            with refused(IntegrityError, "pickup_point_on_earth"), transaction.atomic():
+                PickupPointFactory.create(latitude=latitude, longitude=longitude)
+
+    def test_a_vehicle_has_one_active_tariff_for_everybody(self):
+        general = TariffFactory.create()
+        general.pk = None
+
+        with refused(IntegrityError, "one_active_tariff"), transaction.atomic():
+            Tariff.objects.bulk_create([general])
+
+    def test_an_environment_has_one_endpoint(self):
+        endpoint = IntegratorFactory.create().endpoints.get(environment="live")
+        endpoint.pk = None
+
+        with refused(IntegrityError, "one_endpoint_per_environment"), transaction.atomic():
+            endpoint.save(force_insert=True)
+
+    def test_a_sequence_number_is_used_once(self):
+        event = WebhookEvent.objects.get(delivery=DeliveryFactory.create())
+        event.pk = None
+        event._state.adding = True
+
+        with refused(IntegrityError, "one_event_per_sequence"), transaction.atomic():
+            event.save(force_insert=True)

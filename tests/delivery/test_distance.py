@@ -1,0 +1,85 @@
+import json
+import threading
+from decimal import Decimal
+from http.server import BaseHTTPRequestHandler, HTTPServer
+
+import pytest
+
+from delivery import distance
+from delivery.distance import Point, RoutingFailed
+
+# Published geodesic distance between the two cities' zero markers, about 357.7 km.
+SAO_PAULO, RIO = Point(-23.550278, -46.633889), Point(-22.908333, -43.196389)
+
+
+class TestGeodesic:
+    def test_measures_on_the_ellipsoid(self):
+        assert distance.metres(SAO_PAULO, RIO) == pytest.approx(357_700, rel=0.005)
+
+    def test_lengthens_by_the_road_factor_leg_by_leg(self):
+        plain = distance.geodesic(1.0)([SAO_PAULO, RIO, SAO_PAULO])
+        longer = distance.geodesic(1.3)([SAO_PAULO, RIO])
+
+        assert plain[0] == plain[1]
+        assert float(longer[0]) == pytest.approx(float(plain[0]) * 1.3, abs=0.01)
+
+    def test_is_zero_for_the_same_place(self):
+        assert distance.geodesic(1.3)([RIO, RIO]) == [Decimal("0.00")]
+
+
+@pytest.fixture
+def osrm_server():
+    """A routing server on loopback. `answer` is what it says; `paths` what it was asked."""
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self):
+            server.paths.append(self.path)
+            body = json.dumps(server.answer).encode()
+            self.send_response(server.status)
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, *args):
+            pass
+
+    server = HTTPServer(("127.0.0.1", 0), Handler)
+    server.paths, server.status = [], 200
+    server.url = f"http://127.0.0.1:{server.server_port}/"
+    threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
+    yield server
+    server.shutdown()
+    server.server_close()
+
+
+class TestOsrm:
+    def test_asks_for_longitude_first_and_reads_each_leg(self, osrm_server):
+        osrm_server.answer = {"code": "Ok", "routes": [{"legs": [{"distance": 1234.4}, {"distance": 5000}]}]}
+
+        legs = distance.osrm(osrm_server.url)([SAO_PAULO, RIO, SAO_PAULO])
+
+        assert legs == [Decimal("1.23"), Decimal("5.00")]
+        assert osrm_server.paths[0].startswith("/route/v1/driving/-46.633889,-23.550278;-43.196389,-22.908333;")
+
+    @pytest.mark.parametrize(
+        ("status", "answer"),
+        [
+            (400, {"code": "NoRoute"}),
+            (200, {"routes": []}),
+            (200, []),
+            (200, {"routes": [{"legs": [{"distance": None}]}]}),
+            (200, {"routes": [{"legs": [{"distance": float("nan")}]}]}),
+            (200, {"routes": [{"legs": [{"distance": 1}, {"distance": 1}]}]}),
+        ],
+    )
+    def test_fails_on_an_answer_without_a_distance_for_each_leg(self, osrm_server, status, answer):
+        osrm_server.status, osrm_server.answer = status, answer
+
+        with pytest.raises(RoutingFailed):
+            distance.osrm(osrm_server.url)([SAO_PAULO, RIO])
+
+    def test_gives_way_to_the_geodesic_distance(self, caplog):
+        provider = distance.provider(routing_url="http://127.0.0.1:9", road_factor=1.3)
+
+        assert provider([SAO_PAULO, RIO]) == distance.geodesic(1.3)([SAO_PAULO, RIO])
+        assert "Falling back to the geodesic distance" in caplog.text

@@ -1,0 +1,57 @@
+"""An integrator's endpoint that does as it is told: real HTTP on loopback."""
+
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+import pytest
+
+from delivery.actions import endpoints
+from tests.factories import BY, TokenFactory
+
+
+class Sink(ThreadingHTTPServer):
+    """Keeps what it receives. `answers`: (status, headers, body) for the next requests; the last one stays."""
+
+    daemon_threads = True
+
+    def __init__(self):
+        self.received = []
+        self.answers = [(204, {}, b"")]
+        super().__init__(("127.0.0.1", 0), _Handler)
+
+    @property
+    def url(self):
+        return f"http://127.0.0.1:{self.server_port}/hook"
+
+
+class _Handler(BaseHTTPRequestHandler):
+    def do_POST(self):
+        body = self.rfile.read(int(self.headers["Content-Length"])).decode()
+        answers = self.server.answers
+        status, headers, answer = answers.pop(0) if len(answers) > 1 else answers[0]
+        self.server.received.append(({name.lower(): value for name, value in self.headers.items()}, body))
+        self.send_response(status)
+        for name, value in headers.items():
+            self.send_header(name, value)
+        self.end_headers()
+        self.wfile.write(answer)
+
+    def log_message(self, *args):
+        pass
+
+
+@pytest.fixture
+def sink():
+    server = Sink()
+    threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
+    yield server
+    server.shutdown()
+    server.server_close()
+
+
+@pytest.fixture
+def token(db, sink):
+    """A token whose integrator receives its webhooks at `sink`."""
+    token = TokenFactory.create()
+    endpoints.set_url(endpoint=token.integrator.endpoints.get(environment="live"), url=sink.url, by=BY)
+    return token

@@ -1,0 +1,104 @@
+"""The specification's event, for every change that an integrator can see."""
+
+import json
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+
+from delivery.actions import deliveries, moves, offers
+from delivery.actions.moves import Details
+from delivery.lifecycle import Trigger
+from delivery.models import EventState, WebhookEvent
+from delivery.webhooks import outbox
+from tests.factories import BY, PICKUP, DeliveryFactory, DriverFactory
+
+P, A, C, D, F = "PENDING", "ACCEPT", "COLLECTED", "DELIVERED", "FAILED"
+
+# For each trigger: the moves before it, the last of which it is, and what its event tells.
+STORIES = {
+    "request": ([], (P, "AVAILABLE", [P, P])),
+    Trigger.ACCEPT: (["accept"], (A, "ACCEPTED", [A, A])),
+    Trigger.COLLECT: (["accept", "collect"], (C, "COLLECTED", [C, C])),
+    Trigger.DELIVER: (["accept", "collect", "deliver B"], (C, "COLLECTED", [D, C])),
+    Trigger.FAIL: (["accept", "collect", "deliver B", "fail C"], (C, "RETURNING", [D, F])),
+    Trigger.RETURN: (["accept", "collect", "deliver B", "fail C", "return"], (D, "FINISHED", [D, F])),
+    Trigger.CANCEL: (["accept", "collect", "deliver B", "cancel"], (F, "RETURNING", [D, F])),
+}
+
+
+def play(story):
+    DriverFactory.create(at_point=PICKUP)
+    delivery = DeliveryFactory.create(stops=2)
+    for step in story:
+        name, _, point = step.partition(" ")
+        moves.perform(name, delivery=delivery, details=Details(point=point, reason="why"), by=BY, at=timezone.now())
+    return delivery
+
+
+def told(event):
+    body = json.loads(event.body)
+    return body["status"], body["route"]["status"], [order["status"] for order in body["orders"]]
+
+
+@pytest.mark.django_db
+class TestEvents:
+    @pytest.mark.parametrize("trigger", STORIES)
+    def test_tell_what_the_change_made_of_everything(self, trigger):
+        story, expected = STORIES[trigger]
+
+        delivery = play(story)
+
+        events = list(WebhookEvent.objects.filter(delivery=delivery).order_by("sequence"))
+        assert [event.sequence for event in events] == list(range(1, len(story) + 2))
+        assert (told(events[-1]), events[-1].name) == (expected, expected[0])
+
+    def test_tell_of_an_expired_offer(self):
+        delivery = DeliveryFactory.create(stops=1, at=timezone.now() - timedelta(hours=2))
+
+        offers.expire_overdue(at=timezone.now())
+
+        assert told(WebhookEvent.objects.get(delivery=delivery, sequence=2)) == (F, "EXPIRED", [F])
+
+    def test_every_trigger_has_a_story(self):
+        assert {*STORIES, Trigger.EXPIRE} == {"request", *Trigger}
+
+    def test_have_exactly_the_specifications_keys(self):
+        delivery = play(["accept"])
+
+        body = json.loads(WebhookEvent.objects.get(delivery=delivery, name="ACCEPT").body)
+
+        assert list(body) == ["deliveryId", "status", "route", "driver", "orders"]
+        assert list(body["route"]) == [
+            "routeId", "status", "pointsCount", "fixedValue", "totalDistanceKm", "vehicleType", "acceptMode",
+            "immutable", "points",
+        ]  # fmt: skip
+        assert list(body["driver"]) == ["name", "phone", "coordinates"]
+        assert body["driver"]["coordinates"] == {"latitude": PICKUP.latitude, "longitude": PICKUP.longitude}
+        assert [list(order) for order in body["orders"]] == [
+            ["status", "externalId", "point", "coordinates", "address"]
+        ] * 2
+        assert [order["point"] for order in body["orders"]] == ["B", "C"]
+
+    def test_without_a_url_are_kept_and_not_sent(self):
+        delivery = DeliveryFactory.create()
+
+        assert WebhookEvent.objects.get(delivery=delivery).state == EventState.UNADDRESSED
+
+    def test_are_gone_with_a_change_that_is_rolled_back(self, monkeypatch):
+        delivery = DeliveryFactory.create(accepted=True)
+        monkeypatch.setattr(outbox, "wake_on_commit", lambda: 1 / 0)
+
+        with pytest.raises(ZeroDivisionError):
+            deliveries.collect(delivery=delivery, by=BY, at=timezone.now())
+
+        delivery.refresh_from_db()
+        assert (delivery.status, delivery.events.count(), delivery.transitions.count()) == ("ACCEPT", 2, 2)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_an_event_is_refused_outside_a_transaction():
+    delivery = DeliveryFactory.create()
+
+    with pytest.raises(RuntimeError, match="inside the transaction"):
+        outbox.record(delivery=delivery, at=timezone.now())

@@ -1,0 +1,42 @@
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from delivery.webhooks import retry
+
+NOW = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
+
+
+def pause(attempts_made, retry_after=""):
+    return retry.next_attempt(attempts_made=attempts_made, at=NOW, retry_after=retry_after) - NOW
+
+
+class TestNextAttempt:
+    @pytest.mark.parametrize(
+        ("attempts_made", "seconds"),
+        [(1, 5), (2, 15), (3, 30), (4, 60), (9, 1800), (10, 3600), (16, 86400)],
+    )
+    def test_follows_the_schedule_within_a_fifth(self, attempts_made, seconds):
+        pauses = [pause(attempts_made).total_seconds() for _try in range(200)]
+
+        assert seconds * 0.8 <= min(pauses) < seconds < max(pauses) <= seconds * 1.2
+
+    def test_ends_after_17_tries_in_72_hours(self):
+        assert retry.next_attempt(attempts_made=17, at=NOW) is None
+        assert timedelta(hours=71) < timedelta(seconds=sum(retry.SCHEDULE)) < timedelta(hours=73)
+
+    @pytest.mark.parametrize(
+        ("retry_after", "expected"),
+        [
+            ("600", timedelta(minutes=10)),
+            ("Fri, 20 Nov 2026 12:10:00 GMT", timedelta(minutes=10)),
+            ("99999999999999999999", timedelta(hours=1)),
+            ("Fri, 20 Nov 2099 12:10:00 GMT", timedelta(hours=1)),
+        ],
+    )
+    def test_honours_retry_after_up_to_an_hour(self, retry_after, expected):
+        assert pause(1, retry_after) == expected
+
+    @pytest.mark.parametrize("retry_after", ["", "soon", "-5", "１２", "Fri, 20 Nov 2020 12:10:00 GMT", "0"])
+    def test_ignores_what_asks_for_nothing(self, retry_after):
+        assert pause(1, retry_after) <= timedelta(seconds=6)

@@ -1,0 +1,71 @@
+"""One HTTP request, whatever the other side does. No name resolves here, so names are pointed at loopback."""
+
+import socket
+import time
+from uuid import uuid4
+
+import pytest
+
+from delivery.webhooks import sending
+from delivery.webhooks.sending import Outgoing
+
+HEADERS = {"Authorization": "Bearer secret", "Content-Type": "application/json"}
+
+
+def send(url, *, allow_loopback=True, headers=HEADERS):
+    (result,) = sending.send_all([Outgoing(uuid4(), url, headers, "{}")], allow_loopback=allow_loopback)
+    return result
+
+
+class TestSendAll:
+    def test_reads_the_start_of_an_answer_only(self, sink):
+        sink.answers = [(200, {}, b"x" * 1_000_000)]
+
+        result = send(sink.url)
+
+        assert (result.status_code, len(result.response_start)) == (200, 4096)
+
+    def test_keeps_a_nul_out_of_what_is_stored(self, sink):
+        sink.answers = [(200, {}, b"a\0b\xff")]
+
+        assert send(sink.url).response_start == "a\ufffdb\ufffd"
+
+    def test_does_not_unpack_a_compressed_answer(self, sink):
+        sink.answers = [(200, {"Content-Encoding": "gzip"}, b"not gzip at all")]
+
+        assert send(sink.url).response_start == "not gzip at all"
+
+    def test_connects_to_no_private_address(self, sink):
+        result = send(sink.url.replace("127.0.0.1", "localhost"), allow_loopback=False)
+
+        assert (result.error, result.status_code, sink.received) == ("address_refused", None, [])
+
+    def test_ignores_netrc_and_proxies(self, sink, monkeypatch, tmp_path):
+        (tmp_path / ".netrc").write_text("machine 127.0.0.1 login thief password thief\n")
+        monkeypatch.setenv("HOME", str(tmp_path))
+        monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:9")
+
+        assert send(sink.url).succeeded
+        assert sink.received[0][0]["authorization"] == "Bearer secret"
+
+    def test_ends_at_its_deadline(self, monkeypatch):
+        monkeypatch.setattr(sending, "_TOTAL_SECONDS", 0.3)
+
+        with socket.create_server(("127.0.0.1", 0)) as silent:
+            started = time.monotonic()
+            result = send(f"http://127.0.0.1:{silent.getsockname()[1]}/")
+
+        assert (result.error, result.milliseconds >= 300) == ("timeout", True)
+        assert time.monotonic() - started < 5
+
+    def test_sends_many_at_once(self, sink):
+        requests = [Outgoing(uuid4(), sink.url, HEADERS, "{}") for _number in range(20)]
+
+        results = sending.send_all(requests, allow_loopback=True)
+
+        assert [result.event_id for result in results] == [request.event_id for request in requests]
+        assert all(result.succeeded for result in results)
+
+    @pytest.mark.parametrize(("url", "error"), [("http://127.0.0.1:9/", "connect"), ("http://", "invalid_url")])
+    def test_names_what_went_wrong(self, url, error):
+        assert send(url).error == error

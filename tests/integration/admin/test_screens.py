@@ -1,0 +1,156 @@
+import re
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile as File
+from django.urls import reverse
+
+from integration.models import ApiKey, Company, FreightParameter, FreightRate, InvoiceLink, StatusLog
+from tests.integration.factories import create_order, nfe_xml, send_invoice
+
+MODELS = ["seller", "company", "apikey", "order", "invoice", "freightrate", "freightparameter"]
+
+
+def url(name, *args):
+    return reverse(f"admin:integration_{name}", args=args)
+
+
+@pytest.fixture
+def order(seller):
+    return create_order(seller)
+
+
+class TestEveryScreen:
+    @pytest.mark.parametrize("model", MODELS)
+    def test_opens_and_searches(self, admin_client, order, model):
+        searched = {} if model.startswith("freight") else {"q": "A-1"}
+
+        assert admin_client.get(url(f"{model}_changelist"), searched).status_code == 200
+
+    def test_opens_an_order_an_invoice_and_a_seller(self, admin_client, seller, order):
+        invoice = send_invoice(seller, nfe_xml().encode())
+
+        for model, row in (("order", order), ("invoice", invoice), ("seller", seller)):
+            assert admin_client.get(url(f"{model}_change", row.pk)).status_code == 200
+
+
+class TestKeys:
+    def test_are_shown_once(self, admin_client, seller):
+        response = admin_client.post(url("apikey_add"), {"seller": seller.pk})
+
+        text = re.search(r"rota_key_[\w-]{43}", response.content.decode())[0]
+        assert ApiKey.objects.find(text).seller == seller
+        assert text not in admin_client.get(url("apikey_change", ApiKey.objects.get().pk)).content.decode()
+
+    def test_are_revoked(self, admin_client, seller):
+        admin_client.post(url("apikey_add"), {"seller": seller.pk})
+
+        admin_client.post(url("apikey_changelist"), {"action": "revoke", "_selected_action": [ApiKey.objects.get().pk]})
+
+        assert ApiKey.objects.get().revoked_by == "user admin"
+
+
+class TestCompanies:
+    def test_are_kept_compact(self, admin_client, seller):
+        admin_client.post(url("company_add"), {"seller": seller.pk, "document": "12.abc.345/01de-35", "name": ""})
+
+        assert Company.objects.filter(document="12ABC34501DE35").exists()
+
+    def test_need_right_check_digits(self, admin_client, seller):
+        response = admin_client.post(url("company_add"), {"seller": seller.pk, "document": "12.abc.345/01de-36"})
+
+        assert response.context["adminform"].form.errors.keys() == {"document"}
+        assert Company.objects.count() == 1
+
+
+class TestOrders:
+    def move(self, client, order, status):
+        data = {"action": f"move_to_{status}", "_selected_action": [order.pk]}
+        return client.post(url("order_changelist"), data, follow=True).content.decode()
+
+    def test_are_moved_and_logged_as_not_by_the_seller(self, admin_client, order):
+        self.move(admin_client, order, "collected")
+
+        entry = StatusLog.objects.last()
+        assert (entry.status, entry.via_api, entry.by) == ("collected", False, "user admin")
+
+    def test_stay_and_say_why_when_a_move_is_refused(self, admin_client, order):
+        self.move(admin_client, order, "delivered")
+
+        assert "já foi entregue" in self.move(admin_client, order, "cancelled")
+        assert StatusLog.objects.count() == 2
+
+    def test_offer_on_their_page_what_is_allowed(self, admin_client, order):
+        page = admin_client.get(url("order_change", order.pk)).content.decode()
+
+        assert 'value="collected"' in page
+        assert 'value="returned"' not in page
+
+    def test_are_moved_from_their_page(self, admin_client, order):
+        forms = {
+            f"{prefix}-{field}": 0 for prefix in ("status_log", "codes", "invoice_links")
+            for field in ("TOTAL_FORMS", "INITIAL_FORMS")
+        }  # fmt: skip  # a product reads as one
+
+        admin_client.post(url("order_change", order.pk), {**forms, "codes-TOTAL_FORMS": 0, "_move": "collected"})
+
+        order.refresh_from_db()
+        assert order.status == "collected"
+
+
+class TestInvoices:
+    @pytest.mark.parametrize(("code", "links"), [("A-1", 1), ("B", 0)])
+    def test_are_linked_by_hand(self, admin_client, seller, order, code, links):
+        invoice = send_invoice(seller, nfe_xml(items=("X",)).encode())
+        forms = {f"{p}-{f}": 0 for p in ("references", "links") for f in ("TOTAL_FORMS", "INITIAL_FORMS")}
+
+        admin_client.post(url("invoice_change", invoice.pk), {**forms, "link_order": code})
+
+        assert InvoiceLink.objects.filter(linked_by="user admin").count() == links
+
+    def test_are_downloaded_and_never_shown_inline(self, admin_client, seller):
+        raw = nfe_xml().encode()
+
+        response = admin_client.get(url("invoice_file", send_invoice(seller, raw).pk))
+
+        assert response.content == raw
+        assert response["Content-Disposition"].startswith("attachment")
+
+
+class TestTariff:
+    @pytest.mark.parametrize("model", ["freightrate", "freightparameter"])
+    def test_goes_out_and_in_as_csv(self, admin_client, tariff, model):
+        csv = self.export(admin_client, model)
+        count = {"freightrate": FreightRate, "freightparameter": FreightParameter}[model].objects.count()
+
+        self.import_(admin_client, model, csv)
+
+        assert csv.count(b"\n") == count + 1
+
+    def test_takes_a_changed_price(self, admin_client, tariff):
+        csv = self.export(admin_client, "freightrate").replace(b"2290,190,3", b"1234,190,3")
+
+        self.import_(admin_client, "freightrate", csv)
+
+        assert FreightRate.objects.get(service="economy", zone="local").base_centavos == 1234
+        assert FreightRate.objects.count() == 48
+
+    def test_refuses_a_parameter_that_cannot_be_read(self, admin_client, tariff):
+        csv = b"name,value,unit,basis\nmax_weight_g,-5,g,x\n"
+
+        page = admin_client.post(url("freightparameter_import"), {"format": "0", "import_file": File("t.csv", csv)})
+
+        assert page.context["result"].has_validation_errors()
+        assert FreightParameter.objects.get(name="max_weight_g").value == "30000"
+
+    def export(self, client, model):
+        fields = client.get(url(f"{model}_export")).context["form"].fields
+        chosen = dict.fromkeys(fields.keys() - {"export_items"}, "on")
+        response = client.post(url(f"{model}_export"), {**chosen, "format": "0", "resource": "0"})
+        assert response["Content-Type"].startswith("text/csv")
+        return response.content
+
+    def import_(self, client, model, csv):
+        preview = client.post(url(f"{model}_import"), {"format": "0", "import_file": File("t.csv", csv)})
+        form = preview.context["confirm_form"]
+        response = client.post(url(f"{model}_process_import"), form.initial)
+        assert response.status_code == 302

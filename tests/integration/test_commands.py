@@ -1,0 +1,70 @@
+import json
+
+import pytest
+from django.core.management import call_command
+
+from integration.models import ApiKey, Company, Seller, StatusLog
+from tests.integration.factories import create_order
+
+
+def run(capsys, *arguments):
+    """The one JSON object that the command prints, and its exit code."""
+    code = 0
+    try:
+        call_command(*arguments)
+    except SystemExit as stop:
+        code = stop.code
+    return json.loads(capsys.readouterr().out), code
+
+
+class TestCreateSeller:
+    def test_prints_the_seller_its_key_and_reference(self, db, capsys):
+        documents = ["11.222.333/0001-81", "12.abc.345/01de-35", "529.982.247-25"]
+
+        printed, _code = run(capsys, "create_seller", "Loja", *(f"--company={text}" for text in documents))
+
+        seller = Seller.objects.get()
+        assert printed.keys() == {"seller", "api_key", "reference"}
+        assert (printed["seller"], printed["reference"]) == (str(seller.pk), seller.reference)
+        assert ApiKey.objects.find(printed["api_key"]).seller == seller
+        assert {c.document for c in seller.companies.all()} == {"11222333000181", "12ABC34501DE35", "52998224725"}
+
+    @pytest.mark.parametrize("document", ["11222333000182", "1", "11111111111", ""])
+    def test_refuses_wrong_check_digits(self, db, capsys, document):
+        printed, code = run(capsys, "create_seller", "Loja", f"--company={document}")
+
+        assert (code, printed["error"]) == (1, "invalid_document")
+        assert not Seller.objects.exists()
+
+    def test_refuses_a_company_that_is_taken(self, seller, capsys):
+        printed, code = run(capsys, "create_seller", "Loja", "--company=11222333000181")
+
+        assert (code, printed["error"]) == (1, "company_taken")
+        assert Company.objects.count() == 1
+
+
+class TestOrder:
+    @pytest.mark.parametrize("name", ["pk", "reference"])
+    def test_moves_and_logs(self, seller, capsys, name):
+        create_order(seller)
+
+        printed, code = run(capsys, "order", "A-1", f"--seller={getattr(seller, name)}", "collected")
+
+        assert (code, printed) == (0, {"order": "A-1", "status": "collected"})
+        assert StatusLog.objects.last().via_api is False
+
+    def test_says_why_a_move_is_refused(self, seller, capsys):
+        create_order(seller)
+
+        printed, code = run(capsys, "order", "A-1", f"--seller={seller.pk}", "pending")
+
+        assert (code, printed["error"]) == (1, "move_refused")
+        assert StatusLog.objects.count() == 1
+
+    @pytest.mark.parametrize(("code", "who", "error"), [("B", None, "order_not_found"), ("A-1", 0, "seller_not_found")])
+    def test_says_what_does_not_exist(self, seller, capsys, code, who, error):
+        create_order(seller)
+
+        printed, _code = run(capsys, "order", code, f"--seller={seller.pk if who is None else who}", "collected")
+
+        assert printed["error"] == error
