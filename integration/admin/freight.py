@@ -5,13 +5,19 @@ from typing import Any
 from django.contrib import admin
 from django.http import HttpRequest
 from import_export.admin import ImportExportModelAdmin
+from import_export.fields import Field
 from import_export.formats.base_formats import CSV
 from import_export.resources import ModelResource
+from import_export.widgets import IntegerWidget
 
 from integration.models import FreightParameter, FreightRate
 
 
 class FreightRateResource(ModelResource):
+    # The columns are those of data/rates.csv, so that file can be edited and imported as it is.
+    destination_kind = Field(attribute="destination_kind", column_name="dest_kind")
+    base_centavos = Field(attribute="base_centavos", column_name="base_centavos_up_to_1kg", widget=IntegerWidget())
+
     class Meta:
         model = FreightRate
         # A row is known by its way, so a file made from nothing but the tariff's figures can be imported.
@@ -23,6 +29,8 @@ class FreightRateResource(ModelResource):
 
 
 class FreightParameterResource(ModelResource):
+    name = Field(attribute="name", column_name="param")
+
     class Meta:
         model = FreightParameter
         import_id_fields = ["name"]

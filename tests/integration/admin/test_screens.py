@@ -5,6 +5,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile as File
 from django.urls import reverse
 
 from integration.models import ApiKey, Company, FreightParameter, FreightRate, InvoiceLink, StatusLog
+from integration.postcodes import DATA
 from tests.integration.factories import create_order, nfe_xml, send_invoice
 
 MODELS = ["seller", "company", "apikey", "order", "invoice", "freightrate", "freightparameter"]
@@ -126,6 +127,16 @@ class TestTariff:
 
         assert csv.count(b"\n") == count + 1
 
+    @pytest.mark.parametrize(("model", "file"), [("freightrate", "rates"), ("freightparameter", "parameters")])
+    def test_takes_the_default_files_as_they_are(self, admin_client, tariff, model, file):
+        FreightRate.objects.update(base_centavos=1)
+        FreightParameter.objects.filter(name="max_weight_g").update(value="1")
+
+        self.import_(admin_client, model, (DATA / f"{file}.csv").read_bytes())
+
+        assert FreightRate.objects.filter(base_centavos=2290).exists() is (model == "freightrate")
+        assert FreightParameter.objects.filter(value="30000").exists() is (model == "freightparameter")
+
     def test_takes_a_changed_price(self, admin_client, tariff):
         csv = self.export(admin_client, "freightrate").replace(b"2290,190,3", b"1234,190,3")
 
@@ -135,7 +146,7 @@ class TestTariff:
         assert FreightRate.objects.count() == 48
 
     def test_refuses_a_parameter_that_cannot_be_read(self, admin_client, tariff):
-        csv = b"name,value,unit,basis\nmax_weight_g,-5,g,x\n"
+        csv = b"param,value,unit,basis\nmax_weight_g,-5,g,x\n"
 
         page = admin_client.post(url("freightparameter_import"), {"format": "0", "import_file": File("t.csv", csv)})
 
