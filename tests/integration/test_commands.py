@@ -53,10 +53,11 @@ class TestOrder:
         assert (code, printed) == (0, {"order": "A-1", "status": "collected"})
         assert StatusLog.objects.last().via_api is False
 
-    def test_says_why_a_move_is_refused(self, seller, capsys):
+    @pytest.mark.parametrize("status", ["pending", "returned", "unknown"])
+    def test_says_why_a_move_is_refused(self, seller, capsys, status):
         create_order(seller)
 
-        printed, code = run(capsys, "order", "A-1", f"--seller={seller.pk}", "pending")
+        printed, code = run(capsys, "order", "A-1", f"--seller={seller.pk}", status)
 
         assert (code, printed["error"]) == (1, "move_refused")
         assert StatusLog.objects.count() == 1

@@ -4,7 +4,7 @@ from typing import Any
 from django.utils import timezone
 
 from integration.actions import orders
-from integration.errors import IntegrationError, OrderNotFound, SellerNotFound
+from integration.errors import IntegrationError, MoveRefused, OrderNotFound, SellerNotFound
 from integration.lifecycle import Status
 from integration.management.output import ScriptCommand
 from integration.models import Order, Seller
@@ -18,16 +18,23 @@ class Command(ScriptCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("order", metavar="ORDER_ID")
-        parser.add_argument("status", choices=[status.value for status in Status], metavar="STATUS")
+        parser.add_argument("status", metavar="STATUS", help=", ".join(Status))
         parser.add_argument("--seller", required=True, metavar="ID", help="the seller's id, or its reference")
 
     def handle(self, *_args: Any, **options: Any) -> None:
         try:
             order = _find(options["seller"], options["order"])
-            moved = orders.move(order=order, to=Status(options["status"]), by="command order", at=timezone.now())
+            moved = orders.move(order=order, to=_status(options["status"]), by="command order", at=timezone.now())
         except IntegrationError as error:
             self.refuse(error)
         self.answer(order=moved.code, status=moved.status)
+
+
+def _status(text: str) -> Status:
+    try:
+        return Status(text)
+    except ValueError as error:
+        raise MoveRefused(f"There is no status '{text}'. Possible: {', '.join(Status)}.") from error
 
 
 def _find(seller: str, code: str) -> Order:
