@@ -30,7 +30,7 @@ def receive(*, seller: Seller, raw: bytes, by: str, at: datetime) -> Invoice:
 def link_by_hand(*, invoice: Invoice, order: Order, by: str, at: datetime) -> None:
     """Staff link what no reference does."""
     with transaction.atomic():
-        links.link(invoice=invoice, order=order, by=by, at=at)
+        links.link([(invoice, order)], by=by, at=at)
 
 
 def _keep(seller: Seller, read: Nfe, raw: bytes, *, by: str, at: datetime) -> Invoice:

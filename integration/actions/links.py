@@ -6,9 +6,7 @@ from datetime import datetime
 from django.db.models import Q
 
 from integration.models import Invoice, InvoiceLink, InvoiceReference, Order, SearchCode, Seller
-
-# The field xPed holds 15 characters, so longer order ids of marketplaces arrive cut to that.
-_CUT = 15
+from integration.models.order import CUT_REFERENCE
 
 
 def lock(seller: Seller) -> None:
@@ -21,15 +19,18 @@ def compact_key(text: str) -> str:
     return "".join(text.split()).upper().removeprefix("NFE")
 
 
-def link(*, invoice: Invoice, order: Order, by: str, at: datetime) -> None:
-    """Link the two, and find the order by the invoice's key and number from now on. Again: nothing happens."""
-    InvoiceLink.objects.bulk_create(
-        [InvoiceLink(invoice=invoice, order=order, linked_by=by, linked_at=at)], ignore_conflicts=True
-    )
+def link(pairs: Iterable[tuple[Invoice, Order]], *, by: str, at: datetime) -> None:
+    """Link each pair, and find its order by the invoice's key and number from now on. Again: nothing happens."""
+    pairs = list(pairs)
     kind = SearchCode.Kind
+    InvoiceLink.objects.bulk_create(
+        [InvoiceLink(invoice=invoice, order=order, linked_by=by, linked_at=at) for invoice, order in pairs],
+        ignore_conflicts=True,
+    )
     SearchCode.objects.bulk_create(
         [
             SearchCode(seller_id=order.seller_id, order=order, kind=which, value=value)
+            for invoice, order in pairs
             for which, value in ((kind.INVOICE_KEY, invoice.access_key), (kind.INVOICE_NUMBER, invoice.number))
             if value
         ],
@@ -39,33 +40,26 @@ def link(*, invoice: Invoice, order: Order, by: str, at: datetime) -> None:
 
 def link_orders(*, invoice: Invoice, by: str, at: datetime) -> None:
     """Link every order of the seller that the invoice names or that names the invoice."""
-    for order in matching_orders(invoice, [reference.value for reference in invoice.references.all()]):
-        link(invoice=invoice, order=order, by=by, at=at)
+    orders = Order.objects.filter(seller=invoice.seller_id)
+    references = [reference.value for reference in invoice.references.all()]
+    exact = list(orders.filter(Q(code__in=references) | Q(invoice_key=invoice.access_key)))
+    codes = {order.code for order in exact}
+    cut = [value for value in references if len(value) == CUT_REFERENCE and value not in codes]
+    found = {order.pk: order for order in (*exact, *orders.cut_to(cut))}
+    link([(invoice, order) for order in found.values()], by=by, at=at)
 
 
 def link_waiting(*, order: Order, by: str, at: datetime) -> None:
     """Link the invoices that came before this order."""
-    values = {order.code, order.code[:_CUT]}
-    named = InvoiceReference.objects.filter(seller=order.seller_id, value__in=values)
+    orders = Order.objects.filter(seller=order.seller_id)
+    names = {order.code}
+    cut = order.code[:CUT_REFERENCE]
+    # The cut reference is another order's whole code, or begins several: then it is not this order's.
+    if not orders.filter(code=cut).exists() and orders.cut_to([cut]).filter(pk=order.pk).exists():
+        names.add(cut)
+    named = InvoiceReference.objects.filter(seller=order.seller_id, value__in=names)
     found = Q(pk__in=named.values("invoice"))
     if order.invoice_key:
         found |= Q(access_key=order.invoice_key)
-    for invoice in Invoice.objects.filter(found, seller=order.seller_id).defer("raw"):
-        references = [reference.value for reference in invoice.references.filter(value__in=values)]
-        if any(match.pk == order.pk for match in matching_orders(invoice, references)):
-            link(invoice=invoice, order=order, by=by, at=at)
-
-
-def matching_orders(invoice: Invoice, references: Iterable[str]) -> list[Order]:
-    """Orders of the invoice's seller by its access key and by these references."""
-    orders = Order.objects.filter(seller=invoice.seller_id)
-    values = list(references)
-    found = {order.pk: order for order in orders.filter(invoice_key=invoice.access_key)}
-    exact = {order.code: order for order in orders.filter(code__in=values)}
-    found.update({order.pk: order for order in exact.values()})
-    for value in values:
-        if len(value) == _CUT and value not in exact:
-            longer = orders.filter(code__startswith=value)[:2]
-            if len(longer) == 1:  # two would be a guess
-                found[longer[0].pk] = longer[0]
-    return list(found.values())
+    invoices = Invoice.objects.filter(found, seller=order.seller_id).defer("raw")
+    link([(invoice, order) for invoice in invoices], by=by, at=at)

@@ -2,6 +2,7 @@
 
 import django.core.serializers.json
 import django.db.models.deletion
+import django.db.models.functions.text
 import integration.models.company
 import integration.models.seller
 import pgtrigger.compiler
@@ -244,7 +245,7 @@ class Migration(migrations.Migration):
         ),
         migrations.AddIndex(
             model_name='order',
-            index=models.Index(fields=['seller', 'code'], name='order_prefix', opclasses=['int8_ops', 'varchar_pattern_ops']),
+            index=models.Index(models.F('seller'), django.db.models.functions.text.Left('code', 15), name='order_cut_code'),
         ),
         migrations.AddConstraint(
             model_name='order',

@@ -1,8 +1,11 @@
+from collections.abc import Collection
 from typing import Self
 
 import pgtrigger
 from django.core.serializers.json import DjangoJSONEncoder
 from django.db import models
+from django.db.models import Count, Min
+from django.db.models.functions import Left
 from django.utils.translation import gettext_lazy as _
 
 from integration.lifecycle import Status
@@ -10,6 +13,8 @@ from integration.models.company import Company, compact_document
 from integration.models.seller import Seller
 
 LONGEST_CODE = 255
+# The field xPed holds 15 characters, so longer order ids of marketplaces arrive cut to that.
+CUT_REFERENCE = 15
 
 
 class OrderQuerySet(models.QuerySet["Order"]):
@@ -20,6 +25,12 @@ class OrderQuerySet(models.QuerySet["Order"]):
         """The seller's orders that carry `value` as tracking code, order id, shipping id or auxiliary code."""
         codes = SearchCode.objects.filter(seller=seller, value=value)
         return self.of(seller).filter(pk__in=codes.values("order"))
+
+    def cut_to(self, references: Collection[str]) -> Self:
+        """The order that each of these cut references begins, where it begins one only: of two, either is a guess."""
+        begun = self.annotate(begins=Left("code", CUT_REFERENCE)).filter(begins__in=references).order_by()
+        unique = begun.values("begins").annotate(count=Count("pk"), only=Min("pk")).filter(count=1)
+        return self.filter(pk__in=unique.values("only"))
 
     def with_document(self, value: str, *, seller: Seller) -> Self:
         """The seller's orders whose receiver has this document, with or without its mask."""
@@ -64,8 +75,7 @@ class Order(models.Model):
         indexes = [
             models.Index(fields=["seller", "receiver_document", "-id"], name="order_of_receiver"),
             models.Index(fields=["seller", "invoice_key"], name="order_of_invoice_key"),
-            # LIKE 'prefix%' is answered by an index of this kind only, whatever the database's collation.
-            models.Index(fields=["seller", "code"], opclasses=["int8_ops", "varchar_pattern_ops"], name="order_prefix"),
+            models.Index("seller", Left("code", CUT_REFERENCE), name="order_cut_code"),
         ]
         triggers = [
             pgtrigger.ReadOnly(name="order_immutable", exclude=["status"]),
