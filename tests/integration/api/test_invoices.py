@@ -99,6 +99,18 @@ class TestLinks:
         assert linked(send_invoice(other_seller, nfe_xml().encode())) == []
 
 
+    def test_as_many_as_it_names_with_the_same_number_of_queries(self, seller, django_assert_num_queries):
+        codes = [f"MARKETPLACE-{number:03}-LONG" for number in range(6)]
+        for code in codes:
+            create_order(seller, orderId=code)
+
+        for items in ([codes[0][:15]], [code[:15] for code in codes[1:]]):
+            with django_assert_num_queries(11):
+                send_invoice(seller, nfe_xml(items=items, key=f"35{len(items):042}").encode())
+
+        assert linked() == codes
+
+
 class TestRefusal:
     @pytest.mark.parametrize(
         "files", [{}, {"xml": File("n.xml", b"<a/>")}, {"nfe": "text"}, {"nfe": [File("a", b"x"), File("b", b"y")]}]
