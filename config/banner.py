@@ -1,7 +1,10 @@
 """What a newcomer reads when everything is up: addresses, log-in, token, and commands to paste."""
 
 import json
+import shlex
 from typing import Any
+
+from config.env import env
 
 _SHIPMENT = {"origin": "01310100", "destination": "40020000", "weight": 2.5, "declared_amount": 15_000}
 
@@ -36,41 +39,32 @@ def banner(port: int, demo: dict[str, str] | None) -> str:
     base = f"http://127.0.0.1:{port}"
     lines = ["", "Rota is running. Ctrl-C ends it.", "", f"  Admin     {base}/admin/", f"  API       {base}/api/"]
     if demo is None:
-        lines += ["", "  New account: .venv/bin/python manage.py create_integrator NAME --pickup LAT,LNG"]
-        lines += ["  New seller:  .venv/bin/python manage.py create_seller NAME --company DOCUMENT"]
+        lines += ["", f"  New account: {_manage('create_integrator NAME --pickup LAT,LNG')}"]
+        lines += [f"  New seller:  {_manage('create_seller NAME --company DOCUMENT')}"]
         return "\n".join([*lines, ""])
-    return "\n".join(
-        [
-            *lines,
-            f"  Log-in    {demo['login']} / {demo['password']}",
-            f"  Token     {demo['token']}",
-            f"  Sandbox   {demo['sandbox_token']}",
-            f"  Secret    {demo['signing_secret']}",
-            *([f"  API key   {demo['api_key']}"] if "api_key" in demo else []),
-            "",
-            "Quote a delivery:",
-            "",
-            _curl(f"{base}/api/quotation-delivery", f"Bearer {demo['token']}", _REQUEST),
-            "",
-            "Request it:",
-            "",
-            _curl(f"{base}/api/request-delivery", f"Bearer {demo['token']}", _REQUEST),
-            "",
-            *_shipment_lines(base, demo),
-            "Watch a whole delivery with its webhooks, in another terminal:",
-            "",
-            f".venv/bin/python manage.py demo --url {base}",
-            "",
-        ]
-    )
+    bearer, basic = f"Bearer {demo['token']}", f"Basic {demo['api_key']}"
+    lines += [
+        f"  Log-in    {demo['login']} / {demo['password']}",
+        f"  Token     {demo['token']}",
+        f"  Sandbox   {demo['sandbox_token']}",
+        f"  Secret    {demo['signing_secret']}",
+        f"  API key   {demo['api_key']}",
+    ]
+    commands = {
+        "Quote a delivery:": _curl(f"{base}/api/quotation-delivery", bearer, _REQUEST),
+        "Request it:": _curl(f"{base}/api/request-delivery", bearer, _REQUEST),
+        "Quote a shipment by postcode:": _curl(f"{base}/api/integration/shipping/quote", basic, _SHIPMENT),
+        "Watch a whole delivery with its webhooks, in another terminal:": _manage(f"demo --url {base}"),
+    }
+    for what, command in commands.items():
+        lines += ["", what, "", command]
+    return "\n".join([*lines, ""])
 
 
-def _shipment_lines(base: str, demo: dict[str, str]) -> list[str]:
-    """Nothing for demo data that was seeded before there were sellers."""
-    if "api_key" not in demo:
-        return []
-    curl = _curl(f"{base}/api/integration/shipping/quote", f"Basic {demo['api_key']}", _SHIPMENT)
-    return ["Quote a shipment by postcode:", "", curl, ""]
+def _manage(command: str) -> str:
+    """A management command to paste, with the data folder of this run where it is not the default one."""
+    folder = env.str("DATA_DIR", "")
+    return f"{f'DATA_DIR={shlex.quote(folder)} ' if folder else ''}.venv/bin/python manage.py {command}"
 
 
 def _curl(url: str, authorization: str, content: dict[str, Any]) -> str:

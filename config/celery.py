@@ -1,12 +1,27 @@
 """The Celery app and the periodic schedule."""
 
 import os
+from typing import Any
 
 from celery import Celery
+from celery.app.amqp import AMQP
+from kombu import Connection
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 
-app = Celery("rota")
+
+class EagerConnection(Connection):
+    """Looks for a broker that is away every two seconds; kombu's own pauses grow to half a minute."""
+
+    def ensure_connection(self, *args: Any, **kwargs: Any) -> Any:
+        return super().ensure_connection(*args, **{**kwargs, "interval_max": 2})
+
+
+class EagerAMQP(AMQP):
+    Connection = EagerConnection
+
+
+app = Celery("rota", amqp=EagerAMQP)
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks(["delivery", "delivery.webhooks"])
 

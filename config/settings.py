@@ -140,13 +140,13 @@ CELERY_BROKER_CONNECTION_MAX_RETRIES = None
 CELERY_TASK_PUBLISH_RETRY = False
 CELERY_BROKER_TRANSPORT_OPTIONS = {
     "socket_connect_timeout": 1,
-    "socket_timeout": 5,
+    "socket_timeout": 1,
     "max_retries": 0,
+    # A message taken by a worker that died is handed out again after a minute; beat covers the time until then.
     "visibility_timeout": 60,
 }
 CELERY_TIMEZONE = TIME_ZONE
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
-# A message taken by a worker that died is handed out again after a minute; beat covers the time until then.
 
 # --- Delivery --------------------------------------------------------------------------------------------------------
 

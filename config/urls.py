@@ -26,6 +26,13 @@ def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
     return defaults.page_not_found(request, exception)
 
 
+def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
+    """What Django itself refuses, such as a Host header that ALLOWED_HOSTS does not know."""
+    if request.path.startswith("/api/"):
+        return problems.bad_request(request)
+    return defaults.bad_request(request, exception)
+
+
 def server_error(request: HttpRequest) -> HttpResponse:
     if request.path.startswith(_AREA_B):
         return answers.server_error(request)
@@ -44,5 +51,6 @@ urlpatterns = [
 
 admin.site.site_header = admin.site.site_title = "Rota"
 
+handler400 = bad_request
 handler404 = not_found
 handler500 = server_error

@@ -59,6 +59,11 @@ class ReasonMissing(DeliveryError):
     title = "A failed point needs a reason"
 
 
+class InvalidReason(DeliveryError):
+    code = "invalid_reason"
+    title = "Not a reason that can be kept"
+
+
 class RouteTaken(DeliveryError):
     code = "route_taken"
     title = "Another driver has accepted this route"

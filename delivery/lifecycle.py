@@ -134,7 +134,8 @@ def move(state: State, trigger: Trigger, *, position: int | None = None) -> Stat
 
 
 def _refusal(state: State, trigger: Trigger) -> str:
-    possible = ", ".join(allowed(state.route)) or "nothing, it is closed"
+    # The clock alone expires an offer, so nobody is told to.
+    possible = ", ".join(name for name in allowed(state.route) if name is not Trigger.EXPIRE) or "nothing, it is closed"
     return f"Cannot {trigger} while the route is {state.route}. Possible now: {possible}."
 
 

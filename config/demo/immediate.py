@@ -2,13 +2,16 @@
 
 import queue
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 from config.demo.receiver import Receiver
 from config.demo.stage import DemoFailed, Stage, command
+from delivery.models import Driver
 
 PICKUP = "-23.561414,-46.655881"
 _WEBHOOK_SECONDS = 30
+_LATE_SECONDS = 1
 
 # What arrives, in this order: delivery, route, and the orders B, C and D.
 EXPECTED = [
@@ -54,8 +57,11 @@ def play(*, url: str, say: Callable[[str], None]) -> None:
         say(f"Integrator {shop['integrator']}, webhooks to {receiver.url}")
         stage = Stage(url=url, authorization=f"Bearer {shop['token']}", say=say)
         follower = _Follower(receiver, shop, say)
-        _play(stage, follower, driver)
-        follower.expect_nothing_more()
+        try:
+            _play(stage, follower, driver)
+            follower.expect_nothing_more()
+        finally:
+            Driver.objects.filter(pk=driver).update(on_duty=False)  # the service's own offers are not for this one
 
 
 def _play(stage: Stage, follower: "_Follower", driver: str) -> None:
@@ -115,5 +121,6 @@ class _Follower:
             raise DemoFailed(f"webhook {self._count} should tell {status}, route {route}, orders {orders}")
 
     def expect_nothing_more(self) -> None:
-        if not self._receiver.received.empty():
+        with suppress(queue.Empty):
+            self._receiver.received.get(timeout=_LATE_SECONDS)
             raise DemoFailed("more webhooks arrived than there were changes")

@@ -7,6 +7,7 @@ from typing import Any
 
 import requests
 from django.core.management import call_command
+from django.db import connection
 
 _TIMEOUT_SECONDS = 20
 _LONGEST_LINE = 600
@@ -41,6 +42,16 @@ class Stage:
     def check(self, truth: bool, what: str) -> None:
         if not truth:
             raise DemoFailed(f"expected: {what}")
+
+
+def check_service(url: str) -> None:
+    """Raise DemoFailed unless the service answers and this command reads the database that it does."""
+    try:
+        requests.get(f"{url.rstrip('/')}/healthz", timeout=_TIMEOUT_SECONDS).raise_for_status()
+    except requests.RequestException as error:
+        raise DemoFailed(f"{url} does not answer; is `make run` up? ({error})") from error
+    if "delivery_delivery" not in connection.introspection.table_names():
+        raise DemoFailed("this database has no tables: use the DATA_DIR, or the URLs, that `make run` was given")
 
 
 def command(name: str, *arguments: str) -> dict[str, str]:

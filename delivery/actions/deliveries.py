@@ -10,11 +10,20 @@ from django.db.models import prefetch_related_objects
 from delivery import lifecycle
 from delivery.actions import drivers, quotes
 from delivery.actions.quotes import DeliveryRequest, Place
-from delivery.errors import AlreadyFinished, OfferExpired, PickupNotLinked, ReasonMissing, RouteTaken, StopNotFound
+from delivery.errors import (
+    AlreadyFinished,
+    InvalidReason,
+    OfferExpired,
+    PickupNotLinked,
+    ReasonMissing,
+    RouteTaken,
+    StopNotFound,
+)
 from delivery.lifecycle import RouteStatus, Trigger
 from delivery.models import Delivery, Driver, Stop, Token, Transition
 from delivery.webhooks import outbox
 
+LONGEST_REASON = 255
 _CENT = Decimal("0.01")
 
 
@@ -86,12 +95,13 @@ def deliver_point(*, delivery: Delivery, point: str, by: str, at: datetime) -> D
 @transaction.atomic
 def fail_point(*, delivery: Delivery, point: str, reason: str, by: str, at: datetime) -> Delivery:
     """The order at `point` failed; the others and the driver stay. Raises ReasonMissing and what deliver raises."""
-    if not reason.strip():
+    reason = _checked_reason(reason)
+    if not reason:
         raise ReasonMissing("Say why the point failed; people read it in the delivery's history.")
     locked = _lock(delivery)
     stop = _stop_at(locked, point)
     after = lifecycle.move(locked.state, Trigger.FAIL, position=stop.position)
-    stop.failure_reason = reason.strip()
+    stop.failure_reason = reason
     return _become(locked, after, Trigger.FAIL, point=stop.label, reason=stop.failure_reason, by=by, at=at)
 
 
@@ -104,7 +114,11 @@ def return_(*, delivery: Delivery, by: str, at: datetime) -> Delivery:
 
 @transaction.atomic
 def cancel(*, delivery: Delivery, reason: str, by: str, at: datetime) -> Delivery:
-    """Cancel what is open; after pickup the goods go back to A. Again: the same answer. Raises AlreadyFinished."""
+    """Cancel what is open; after pickup the goods go back to A. Again: the same answer.
+
+    Raises AlreadyFinished or InvalidReason.
+    """
+    reason = _checked_reason(reason)
     locked = _lock(delivery)
     if locked.cancelled_at is not None:
         return locked
@@ -127,7 +141,13 @@ def expire(*, delivery: Delivery, by: str, at: datetime) -> Delivery:
 
 
 def _lock(delivery: Delivery) -> Delivery:
-    return Delivery.objects.select_for_update(of=("self",)).with_parts().get(pk=delivery.pk)
+    """The delivery, locked until the transaction ends, with its parts.
+
+    They are read after the lock was got: a join within the locking query would show them as they were before the wait.
+    """
+    locked = Delivery.objects.select_for_update().get(pk=delivery.pk)
+    prefetch_related_objects([locked], "driver", "stops")
+    return locked
 
 
 def _stop_at(delivery: Delivery, point: str) -> Stop:
@@ -136,6 +156,13 @@ def _stop_at(delivery: Delivery, point: str) -> Stop:
         labels = ", ".join(stop.label for stop in delivery.ordered_stops)
         raise StopNotFound(f"This route's drop-offs are {labels}.")
     return stop
+
+
+def _checked_reason(reason: str) -> str:
+    """The reason without space around it. Raises InvalidReason when its column could not hold it."""
+    if len(reason) > LONGEST_REASON or "\0" in reason:
+        raise InvalidReason(f"A reason has at most {LONGEST_REASON} characters, none of them NUL.")
+    return reason.strip()
 
 
 def _fee_percent(delivery: Delivery) -> Decimal:

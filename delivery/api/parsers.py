@@ -31,8 +31,10 @@ class BoundedJSONParser(BaseParser):
             body = json.loads(raw.decode("utf-8"), parse_constant=_refuse_constant)
         except RecursionError as error:
             raise MalformedBody(f"The body is nested deeper than {_DEEPEST} levels.") from error
-        except ValueError as error:  # also what is not UTF-8, and integers of thousands of digits
-            raise MalformedBody(f"The body is not JSON in UTF-8: {error}") from error
+        except json.JSONDecodeError as error:
+            raise MalformedBody(f"The body is not JSON: {error}.") from error
+        except ValueError as error:  # what is not UTF-8, NaN, integers of thousands of digits
+            raise MalformedBody("The body is not JSON in UTF-8, or holds a number that JSON does not know.") from error
         if not isinstance(body, dict):
             raise MalformedBody("The body must be a JSON object.")
         _refuse_depth(body)

@@ -81,6 +81,18 @@ def not_found(request: HttpRequest) -> HttpResponse:
     return JsonResponse(body, status=404, content_type=_CONTENT_TYPE)
 
 
+def bad_request(request: HttpRequest) -> HttpResponse:
+    """A request that Django refuses before any endpoint sees it."""
+    body = problem(
+        request.path,
+        status=400,
+        code="bad_request",
+        title="Bad request",
+        detail="The Host header names no host of this service, or the request is otherwise malformed.",
+    )
+    return JsonResponse(body, status=400, content_type=_CONTENT_TYPE)
+
+
 def server_error(request: HttpRequest) -> HttpResponse:
     """A fault of ours."""
     body = problem(

@@ -23,6 +23,9 @@ from delivery.models.stop import LABELS
 
 Data = dict[str, Any]
 
+# Kinds of package; of each there may be many.
+_MOST_PACKAGES = 200
+
 
 class ContactsSerializer(serializers.Serializer[Any]):
     name = TextField(required=True, allow_null=False, allow_blank=False)
@@ -61,7 +64,7 @@ class PickupSerializer(serializers.Serializer[Any]):
 
 
 class DropoffSerializer(serializers.Serializer[Any]):
-    externalId = TextField()  # noqa: N815  # the specification's name
+    externalId = TextField(trim_whitespace=False)  # noqa: N815  # the specification's name
     contacts = OptionalContactsSerializer(required=False, allow_null=True)
     address = AddressSerializer()
     coordinates = CoordinatesSerializer(required=False, allow_null=True)
@@ -95,7 +98,9 @@ class DeliveryRequestSerializer(serializers.Serializer[Any]):
     dropoffs: serializers.ListSerializer[Any] = serializers.ListSerializer(
         child=DropoffSerializer(), min_length=1, max_length=len(LABELS)
     )
-    orderPackages = PackageSerializer(many=True, required=False, allow_null=True)  # noqa: N815  # likewise
+    orderPackages: serializers.ListSerializer[Any] = serializers.ListSerializer(  # noqa: N815  # likewise
+        child=PackageSerializer(), required=False, allow_null=True, max_length=_MOST_PACKAGES
+    )
     deliveryMode = NamedChoiceField(  # noqa: N815  # likewise
         choices=[mode.value for mode in Mode], required=False, allow_null=True
     )

@@ -3,15 +3,17 @@
 import json
 import re
 import sys
-from typing import NoReturn
+from typing import Any
 
+from django.core.exceptions import ValidationError
 from django.core.management.base import BaseCommand, CommandParser
+from django.db import transaction
 
 from delivery.errors import DeliveryError
 
 
 class ScriptCommand(BaseCommand):
-    """A command for scripts. `answer` prints its result; `refuse` prints the error and exits with 1."""
+    """A command for scripts: all of `run` or nothing. It prints the answer, or the error and exits with 1."""
 
     requires_migrations_checks = False
 
@@ -22,9 +24,23 @@ class ScriptCommand(BaseCommand):
         parser._negative_number_matcher = re.compile(r"^-\d[\d.,\- ]*$")  # noqa: SLF001
         return parser
 
-    def answer(self, **values: str) -> None:
-        self.stdout.write(json.dumps(values, ensure_ascii=False))
+    def handle(self, *_args: Any, **options: Any) -> None:
+        try:
+            with transaction.atomic():
+                answer = self.run(options)
+        except DeliveryError as error:
+            self._refuse(error.code, str(error))
+        except ValidationError as error:
+            self._refuse(
+                "invalid", "; ".join(f"{name}: {' '.join(texts)}" for name, texts in error.message_dict.items())
+            )
+        else:
+            self.stdout.write(json.dumps(answer, ensure_ascii=False))
 
-    def refuse(self, error: DeliveryError) -> NoReturn:
-        self.answer(error=error.code, detail=str(error))
+    def run(self, options: dict[str, Any]) -> dict[str, str]:
+        """Do it and return the answer."""
+        raise NotImplementedError
+
+    def _refuse(self, code: str, detail: str) -> None:
+        self.stdout.write(json.dumps({"error": code, "detail": detail}, ensure_ascii=False))
         sys.exit(1)

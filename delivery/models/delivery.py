@@ -10,7 +10,7 @@ from django.utils.translation import gettext_lazy as _
 from delivery import lifecycle
 from delivery.lifecycle import RouteStatus, Status
 from delivery.models.driver import Driver, DriverPosition, VehicleType
-from delivery.models.ids import Identified, Located, new_id, on_earth
+from delivery.models.ids import Identified, Located, new_id, on_earth, one_of
 from delivery.models.integrator import Environment, Integrator
 from delivery.models.token import Token
 
@@ -99,6 +99,8 @@ class Delivery(Identified, Located):
         ]
         constraints = [
             on_earth("delivery_on_earth"),
+            one_of("delivery_environment", "environment", Environment.values),
+            one_of("delivery_vehicle_type", "vehicle_type", VehicleType.values),
             models.UniqueConstraint(
                 fields=["driver"], name="one_open_route_per_driver", condition=Q(route_status__in=lifecycle.HELD)
             ),
@@ -148,13 +150,13 @@ class Delivery(Identified, Located):
             pgtrigger.Protect(
                 name="delivery_driver_locked",
                 operation=pgtrigger.Update,
-                condition=pgtrigger.Q(old__driver__isnull=False) & ~pgtrigger.Q(old__driver=pgtrigger.F("new__driver")),
+                condition=pgtrigger.Q(old__driver__isnull=False)
+                & pgtrigger.Q(old__driver__df=pgtrigger.F("new__driver")),
             ),
             pgtrigger.Protect(
-                name="delivery_closed_stays_closed",
+                name="delivery_closed_stays_so",
                 operation=pgtrigger.Update,
-                condition=pgtrigger.Q(old__route_status__in=[s.value for s in lifecycle.CLOSED])
-                & ~pgtrigger.Q(old__route_status=pgtrigger.F("new__route_status")),
+                condition=pgtrigger.Q(old__route_status__in=[s.value for s in lifecycle.CLOSED]),
             ),
         ]
 

@@ -6,7 +6,7 @@ from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
 from delivery import lifecycle
-from delivery.models.ids import Identified, Located, on_earth
+from delivery.models.ids import Identified, Located, on_earth, one_of
 from delivery.models.integrator import Environment
 
 
@@ -39,6 +39,10 @@ class Driver(Identified):
         verbose_name = _("driver")
         verbose_name_plural = _("drivers")
         ordering = ["name"]
+        constraints = [
+            one_of("driver_vehicle_type", "vehicle_type", VehicleType.values),
+            one_of("driver_environment", "environment", Environment.values),
+        ]
         indexes = [
             models.Index(
                 fields=["environment", "vehicle_type"],
@@ -66,7 +70,12 @@ class DriverPosition(Located):
         verbose_name = _("position")
         verbose_name_plural = _("positions")
         ordering = ["-recorded_at"]
-        constraints = [on_earth("driver_position_on_earth")]
+        constraints = [
+            on_earth("driver_position_on_earth"),
+            models.CheckConstraint(
+                name="driver_position_accuracy", condition=Q(accuracy_m=None) | Q(accuracy_m__gte=0)
+            ),
+        ]
         indexes = [models.Index(fields=["driver", "-recorded_at"], name="driver_position_latest")]
 
     def __str__(self) -> str:

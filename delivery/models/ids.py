@@ -1,9 +1,11 @@
 """Identifiers and the coordinates that several nouns share."""
 
+from collections.abc import Iterable
 from uuid import UUID
 
 from django.db import models
 from django.db.models import Q
+from django.utils.translation import gettext_lazy as _
 from uuid_utils import compat
 
 from delivery.distance import Point
@@ -37,9 +39,15 @@ class Located(models.Model):
         return Point(self.latitude, self.longitude)
 
 
+def one_of(name: str, field: str, choices: Iterable[str]) -> models.CheckConstraint:
+    """Constraint that `field` holds one of these words."""
+    return models.CheckConstraint(name=name, condition=Q(**{f"{field}__in": list(choices)}))
+
+
 def on_earth(name: str) -> models.CheckConstraint:
     """Constraint that the row's coordinates exist. In PostgreSQL a NaN exceeds every number, so it fails too."""
     return models.CheckConstraint(
         name=name,
+        violation_error_message=_("Latitude runs from -90 to 90, longitude from -180 to 180, in decimal degrees."),
         condition=Q(latitude__gte=-90, latitude__lte=90, longitude__gte=-180, longitude__lte=180),
     )

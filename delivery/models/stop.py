@@ -54,7 +54,8 @@ class Stop(Located):
                 declare=[("route", "text")],
                 func="""
                     SELECT route_status INTO route FROM delivery_delivery
-                        WHERE id = CASE TG_OP WHEN 'INSERT' THEN NEW.delivery_id ELSE OLD.delivery_id END;
+                        WHERE id = CASE TG_OP WHEN 'INSERT' THEN NEW.delivery_id ELSE OLD.delivery_id END
+                        FOR SHARE;  -- waits for an acceptance that is under way
                     IF route IS NOT NULL AND route <> 'AVAILABLE' THEN
                         RAISE EXCEPTION 'rota: the stops of an accepted route cannot change';
                     END IF;

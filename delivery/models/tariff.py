@@ -7,6 +7,7 @@ from django.db.models import F, Q
 from django.utils.translation import gettext_lazy as _
 
 from delivery.models.driver import VehicleType
+from delivery.models.ids import one_of
 from delivery.models.integrator import Integrator
 from delivery.pricing import Terms
 
@@ -76,6 +77,7 @@ class Tariff(models.Model):
         verbose_name_plural = _("tariffs")
         ordering = ["vehicle_type", "id"]
         constraints = [
+            one_of("tariff_vehicle_type", "vehicle_type", VehicleType.values),
             models.UniqueConstraint(
                 fields=["vehicle_type", "integrator"],
                 name="one_active_tariff",

@@ -6,7 +6,7 @@ from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
 from delivery import credentials
-from delivery.models.ids import Identified
+from delivery.models.ids import Identified, one_of
 from delivery.models.integrator import Environment, Integrator
 
 _LAST_USE_RESOLUTION = timedelta(minutes=1)
@@ -45,6 +45,7 @@ class Token(Identified):
         verbose_name = _("token")
         verbose_name_plural = _("tokens")
         ordering = ["-created_at"]
+        constraints = [one_of("token_environment", "environment", Environment.values)]
         indexes = [models.Index(fields=["integrator", "environment", "-created_at"], name="token_newest")]
 
     def __str__(self) -> str:

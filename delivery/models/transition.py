@@ -1,3 +1,4 @@
+import pgtrigger
 from django.db import models
 from django.utils.translation import gettext_lazy as _
 
@@ -5,7 +6,7 @@ from delivery.models.delivery import Delivery
 
 
 class Transition(models.Model):
-    """One change of a delivery: what moved it, who, when, and what it became. Written by the action, read by people."""
+    """One change of a delivery: what moved it, who, when, and what it became. Append-only."""
 
     delivery = models.ForeignKey(
         Delivery, verbose_name=_("delivery"), on_delete=models.CASCADE, related_name="transitions"
@@ -22,6 +23,9 @@ class Transition(models.Model):
         verbose_name = _("transition")
         verbose_name_plural = _("transitions")
         ordering = ["id"]
+        triggers = [
+            pgtrigger.Protect(name="transition_append_only", operation=pgtrigger.Update | pgtrigger.Delete),
+        ]
 
     def __str__(self) -> str:
         return f"{self.trigger} {self.point}".strip()

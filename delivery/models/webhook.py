@@ -1,6 +1,7 @@
 from datetime import datetime
 from typing import Self
 
+import pgtrigger
 from django.db import models
 from django.db.models import Exists, OuterRef, Q
 from django.utils.translation import gettext_lazy as _
@@ -8,7 +9,7 @@ from django.utils.translation import gettext_lazy as _
 from delivery import credentials
 from delivery.lifecycle import Status
 from delivery.models.delivery import Delivery
-from delivery.models.ids import Identified
+from delivery.models.ids import Identified, one_of
 from delivery.models.integrator import Environment, Integrator
 
 
@@ -32,7 +33,8 @@ class WebhookEndpoint(models.Model):
         verbose_name_plural = _("webhook endpoints")
         ordering = ["integrator", "environment"]
         constraints = [
-            models.UniqueConstraint(fields=["integrator", "environment"], name="one_endpoint_per_environment")
+            models.UniqueConstraint(fields=["integrator", "environment"], name="one_endpoint_per_environment"),
+            one_of("endpoint_environment", "environment", Environment.values),
         ]
 
     def __str__(self) -> str:
@@ -104,9 +106,15 @@ class WebhookEvent(Identified):
         ordering = ["-created_at", "-sequence"]
         constraints = [
             models.UniqueConstraint(fields=["delivery", "sequence"], name="one_event_per_sequence"),
+            one_of("event_state", "state", EventState.values),
             models.CheckConstraint(
                 name="pending_event_has_its_time",
                 condition=~Q(state=EventState.PENDING) | Q(next_attempt_at__isnull=False),
+            ),
+        ]
+        triggers = [
+            pgtrigger.ReadOnly(
+                name="event_body_immutable", fields=["delivery", "endpoint", "sequence", "name", "body", "created_at"]
             ),
         ]
         indexes = [

@@ -1,9 +1,11 @@
 """Claim what is due, send it, record the outcome. No HTTP inside a transaction, no transaction around a wait."""
 
+import logging
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 from uuid import UUID, uuid4
 
+from cryptography.fernet import InvalidToken
 from django.conf import settings
 from django.db import transaction
 from django.utils import timezone
@@ -12,6 +14,7 @@ from delivery.models import EventState, Token, WebhookAttempt, WebhookEvent
 from delivery.webhooks import retry, sending, signing
 from delivery.webhooks.sending import Outgoing, Result
 
+_log = logging.getLogger(__name__)
 _BATCH = 50
 # Longer than a batch can take; a worker that dies leaves its events to others after this.
 _LEASE = timedelta(seconds=60)
@@ -77,8 +80,14 @@ def _attempt(event: WebhookEvent, result: Result) -> WebhookAttempt:
 def _send(events: Sequence[WebhookEvent]) -> list[Result]:
     at = timezone.now()
     tokens = _tokens(events, at=at)
-    outgoing = [_outgoing(event, tokens[event.pk], at=at) for event in events]
-    return sending.send_all(outgoing, allow_loopback=settings.WEBHOOK_ALLOW_LOOPBACK)
+    outgoing, results = [], []
+    for event in events:
+        try:
+            outgoing.append(_outgoing(event, tokens[event.pk], at=at))
+        except InvalidToken:  # one account's secrets cannot be read with CREDENTIALS_KEYS; the others' can
+            _log.exception("secrets of event %s cannot be decrypted", event.pk)
+            results.append(Result(event.pk, error="secrets_unreadable"))
+    return results + sending.send_all(outgoing, allow_loopback=settings.WEBHOOK_ALLOW_LOOPBACK)
 
 
 def _tokens(events: Sequence[WebhookEvent], *, at: datetime) -> dict[UUID, Token | None]:

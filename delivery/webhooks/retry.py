@@ -48,7 +48,7 @@ def _asked_pause(retry_after: str, at: datetime) -> timedelta:
         return timedelta(seconds=min(int(retry_after[:10]), _LONGEST_RETRY_AFTER.total_seconds()))
     try:
         moment = parsedate_to_datetime(retry_after)
-    except ValueError:
+    except (ValueError, TypeError, LookupError, OverflowError):  # the parser raises all of them on hostile dates
         return timedelta(0)
     if moment.tzinfo is None:
         moment = moment.replace(tzinfo=UTC)

@@ -1,6 +1,7 @@
 """HTTP. Many requests at once in one loop, each with a hard deadline, none to a place that is not public."""
 
 import asyncio
+import logging
 import ssl
 import time
 from collections.abc import Mapping, Sequence
@@ -12,6 +13,8 @@ from uuid import UUID
 import aiohttp
 
 from delivery.webhooks.address_guard import AddressRefused, guarded_socket
+
+_log = logging.getLogger(__name__)
 
 _CONNECT_SECONDS = 3
 _TOTAL_SECONDS = 15
@@ -48,7 +51,12 @@ class Result:
 
 def send_all(requests: Sequence[Outgoing], *, allow_loopback: bool) -> list[Result]:
     """Send every request concurrently and return one result for each, within 15 s."""
-    return asyncio.run(_send_all(requests, allow_loopback=allow_loopback))
+    loop = asyncio.new_event_loop()
+    try:
+        return loop.run_until_complete(_send_all(requests, allow_loopback=allow_loopback))
+    finally:
+        # Unlike `asyncio.run`, this does not wait for the thread of a name look-up that hangs.
+        loop.close()
 
 
 async def _send_all(requests: Sequence[Outgoing], *, allow_loopback: bool) -> list[Result]:
@@ -84,6 +92,9 @@ async def _outcome(session: aiohttp.ClientSession, request: Outgoing) -> Result:
             )
     except (aiohttp.ClientError, OSError, TimeoutError, ValueError) as error:
         return Result(request.event_id, error=_error_class(error))
+    except Exception:  # noqa: BLE001  # what nobody foresaw of one endpoint must not undo the results of the others
+        _log.exception("sending event %s", request.event_id)
+        return Result(request.event_id, error="internal")
 
 
 async def _read_start(response: aiohttp.ClientResponse) -> str:

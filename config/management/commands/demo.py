@@ -5,7 +5,7 @@ from typing import Any
 from django.core.management.base import BaseCommand
 
 from config.demo import immediate, orders
-from config.demo.stage import DemoFailed
+from config.demo.stage import DemoFailed, check_service
 from config.env import env
 
 
@@ -17,6 +17,7 @@ class Command(BaseCommand):
 
     def handle(self, *_args: Any, **options: Any) -> None:
         try:
+            check_service(options["url"])
             self.stdout.write("Immediate delivery: quote, three drop-offs, two delivered, one failed and returned\n")
             immediate.play(url=options["url"], say=self._say)
             self.stdout.write("Order integration: quote, order, invoice, tracking, cancellation\n")

@@ -1,11 +1,9 @@
 from argparse import ArgumentParser
 from typing import Any
 
-from django.db import transaction
 from django.utils import timezone
 
 from delivery.actions import drivers, moves
-from delivery.errors import DeliveryError
 from delivery.management.output import ScriptCommand
 from delivery.models import Driver, Environment, VehicleType
 
@@ -20,19 +18,17 @@ class Command(ScriptCommand):
         parser.add_argument("--position", default="", metavar="LAT,LNG")
         parser.add_argument("--sandbox", action="store_true", help="a driver of sandbox deliveries only")
 
-    def handle(self, *_args: Any, **options: Any) -> None:
-        try:
-            with transaction.atomic():
-                driver = Driver.objects.create(
-                    name=options["name"],
-                    phone=options["phone"],
-                    vehicle_type=options["vehicle"],
-                    environment=Environment.SANDBOX if options["sandbox"] else Environment.LIVE,
-                    on_duty=True,
-                )
-                if options["position"]:
-                    point = moves.parse_point(options["position"])
-                    drivers.set_position(driver=driver, point=point, by="command create_driver", at=timezone.now())
-        except DeliveryError as error:
-            self.refuse(error)
-        self.answer(driver=str(driver.pk))
+    def run(self, options: dict[str, Any]) -> dict[str, str]:
+        driver = Driver(
+            name=options["name"],
+            phone=options["phone"],
+            vehicle_type=options["vehicle"],
+            environment=Environment.SANDBOX if options["sandbox"] else Environment.LIVE,
+            on_duty=True,
+        )
+        driver.full_clean()
+        driver.save()
+        if options["position"]:
+            point = moves.parse_point(options["position"])
+            drivers.set_position(driver=driver, point=point, by="command create_driver", at=timezone.now())
+        return {"driver": str(driver.pk)}

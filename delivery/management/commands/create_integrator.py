@@ -1,11 +1,9 @@
 from argparse import ArgumentParser
 from typing import Any
 
-from django.db import transaction
 from django.utils import timezone
 
 from delivery.actions import endpoints, integrators, moves, tokens
-from delivery.errors import DeliveryError
 from delivery.management.output import ScriptCommand
 from delivery.models import Environment, Integrator, PickupPoint
 
@@ -23,22 +21,17 @@ class Command(ScriptCommand):
         parser.add_argument("--webhook-url", default="", metavar="URL")
         parser.add_argument("--sandbox", action="store_true", help="issue a sandbox token instead of a live one")
 
-    def handle(self, *_args: Any, **options: Any) -> None:
+    def run(self, options: dict[str, Any]) -> dict[str, str]:
         environment = Environment.SANDBOX if options["sandbox"] else Environment.LIVE
-        try:
-            with transaction.atomic():
-                integrator = integrators.open_(Integrator(name=options["name"]))
-                for number, pickup in enumerate(options["pickup"], start=1):
-                    point = moves.parse_point(pickup)
-                    PickupPoint.objects.create(
-                        integrator=integrator,
-                        name=f"Pickup {number}",
-                        latitude=point.latitude,
-                        longitude=point.longitude,
-                    )
-                endpoint = integrator.endpoints.get(environment=environment)
-                endpoints.set_url(endpoint=endpoint, url=options["webhook_url"], by=_BY)
-                token = tokens.issue(integrator=integrator, environment=environment, by=_BY, at=timezone.now())
-        except DeliveryError as error:
-            self.refuse(error)
-        self.answer(integrator=str(integrator.pk), token=token.clear_text, signing_secret=endpoint.secret)
+        integrator = Integrator(name=options["name"])
+        integrator.full_clean()
+        integrators.open_(integrator)
+        for number, pickup in enumerate(options["pickup"], start=1):
+            point = moves.parse_point(pickup)
+            PickupPoint.objects.create(
+                integrator=integrator, name=f"Pickup {number}", latitude=point.latitude, longitude=point.longitude
+            )
+        endpoint = integrator.endpoints.get(environment=environment)
+        endpoints.set_url(endpoint=endpoint, url=options["webhook_url"], by=_BY)
+        token = tokens.issue(integrator=integrator, environment=environment, by=_BY, at=timezone.now())
+        return {"integrator": str(integrator.pk), "token": token.clear_text, "signing_secret": endpoint.secret}

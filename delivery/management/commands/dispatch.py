@@ -5,11 +5,11 @@ from django.core.management.base import CommandError
 from django.utils import timezone
 
 from delivery.actions import moves
-from delivery.errors import DeliveryError, DeliveryNotFound
+from delivery.errors import DeliveryNotFound
 from delivery.management.output import ScriptCommand
 from delivery.models import Delivery, parse_id
 
-_ARGUMENT = {"deliver": "POINT", "fail": "POINT", "position": "LAT,LNG"}
+_TAKING_ONE = {"deliver", "fail", "position"}
 
 
 class Command(ScriptCommand):
@@ -28,22 +28,19 @@ class Command(ScriptCommand):
         )
         parser.add_argument("--reason", default="", metavar="TEXT")
 
-    def handle(self, *_args: Any, **options: Any) -> None:
+    def run(self, options: dict[str, Any]) -> dict[str, str]:
         move, argument = options["move"], options["argument"]
-        if bool(argument) != (move in _ARGUMENT):
-            raise CommandError(f"{move} takes {_ARGUMENT.get(move, 'no argument')}.")
+        if argument and move not in _TAKING_ONE:
+            raise CommandError(f"{move} takes no argument.")
         details = moves.Details(
             driver=options["driver"],
             point=argument,
             reason=options["reason"],
             position=argument,
         )
-        try:
-            delivery = _find(options["delivery"])
-            moved = moves.perform(move, delivery=delivery, details=details, by="command dispatch", at=timezone.now())
-        except DeliveryError as error:
-            self.refuse(error)
-        self.answer(delivery=str(moved.pk), status=moved.status, route=moved.route_status)
+        delivery = _find(options["delivery"])
+        moved = moves.perform(move, delivery=delivery, details=details, by="command dispatch", at=timezone.now())
+        return {"delivery": str(moved.pk), "status": moved.status, "route": moved.route_status}
 
 
 def _find(text: str) -> Delivery:

@@ -1,8 +1,12 @@
 """Two at the same instant, with real threads on real PostgreSQL."""
 
+import json
+import time
 from functools import partial
+from threading import Event
 
 import pytest
+from django.db import transaction
 from django.utils import timezone
 
 from delivery.actions import deliveries
@@ -60,6 +64,10 @@ class TestAtTheSameInstant:
         accepted, cancelled = at_once(accept(delivery, driver), cancel(delivery))
 
         assert cancelled.route_status == "CANCELLED"
+        taken = not isinstance(accepted, MoveRefused)
+        assert cancelled.driver == (driver if taken else None)
+        told = json.loads(delivery.events.order_by("sequence").last().body)["driver"]["name"]
+        assert told == (driver.name if taken else "")
         assert isinstance(accepted, MoveRefused) or accepted.route_status == "ACCEPTED"
         fresh = Delivery.objects.get(pk=delivery.pk)
         assert (fresh.status, fresh.route_status) == ("FAILED", "CANCELLED")
@@ -82,3 +90,25 @@ class TestAtTheSameInstant:
 
         assert errors(results) == [StopNotOpen] * 2
         assert delivery.events.count() == 4
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_cancel_that_waited_for_an_accept_tells_of_its_driver(at_once):
+    delivery, driver = DeliveryFactory.create(), DriverFactory.create()
+    accepted = Event()
+
+    def accept_slowly():
+        with transaction.atomic():
+            accept(delivery, driver)()
+            accepted.set()
+            time.sleep(0.3)  # the cancel has reached the lock by now
+
+    def cancel_meanwhile():
+        accepted.wait(5)
+        return cancel(delivery)()
+
+    _nothing, cancelled = at_once(accept_slowly, cancel_meanwhile)
+
+    assert (cancelled.driver, cancelled.route_status) == (driver, "CANCELLED")
+    told = json.loads(delivery.events.get(sequence=3).body)
+    assert told["driver"]["name"] == driver.name

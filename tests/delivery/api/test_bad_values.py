@@ -8,6 +8,7 @@ from tests.delivery.api.calls import (
     CHOICES,
     COORDINATES,
     MEASURES,
+    QUOTE,
     REQUEST,
     TEXTS,
     ZIPCODES,
@@ -167,6 +168,17 @@ class TestDropoffs:
 
         assert_field_refused(response, f"#/dropoffs/0/address/{given}")
         assert_nothing_written()
+
+
+@pytest.mark.django_db
+class TestPackages:
+    def test_are_at_most_200(self, api):
+        assert send(api, REQUEST, payload(orderPackages=[{"quantity": 1}] * 200)).status_code == 201
+
+        response = send(api, QUOTE, payload(orderPackages=[1] * 80_000))
+
+        assert_field_refused(response, "#/orderPackages")
+        assert len(response.content) < 2000
 
 
 @pytest.mark.django_db

@@ -83,7 +83,7 @@ class TestCancelBeforePickup:
     def test_asks_the_database_no_more_for_more_dropoffs(self, api, token, stops, django_assert_max_num_queries):
         delivery = DeliveryFactory.create(token=token, accepted=True, stops=stops)
 
-        with django_assert_max_num_queries(15):
+        with django_assert_max_num_queries(16):
             assert cancel(api, delivery).status_code == 200
 
 

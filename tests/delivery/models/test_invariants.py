@@ -7,8 +7,10 @@ import pytest
 from django.db import IntegrityError, ProgrammingError, transaction
 from django.utils import timezone
 
-from delivery.models import Delivery, Stop, Tariff, WebhookEvent
+from delivery.actions import deliveries
+from delivery.models import Delivery, Driver, Stop, Tariff, WebhookEvent
 from tests.factories import (
+    BY,
     DeliveryFactory,
     DriverFactory,
     IntegratorFactory,
@@ -67,6 +69,20 @@ class TestDelivery:
 
         with refused(ProgrammingError, "Cannot update"), transaction.atomic():
             Delivery.objects.filter(pk=delivery.pk).update(status="PENDING", route_status="AVAILABLE", closed_at=None)
+
+    def test_changes_in_nothing_once_it_is_closed(self):
+        delivery = DeliveryFactory.create()
+        deliveries.cancel(delivery=delivery, reason="", by=BY, at=timezone.now())
+
+        for change in ({"cancel_fee": 9}, {"closed_at": timezone.now()}, {"last_sequence": 9}):
+            with refused(ProgrammingError, "Cannot update"), transaction.atomic():
+                Delivery.objects.filter(pk=delivery.pk).update(**change)
+
+    def test_is_never_without_the_driver_it_had(self):
+        delivery = DeliveryFactory.create(accepted=True)
+
+        with refused(ProgrammingError, "Cannot update"), transaction.atomic():
+            Delivery.objects.filter(pk=delivery.pk).update(driver=None, route_status="CANCELLED", status="FAILED")
 
     def test_is_the_only_open_one_of_its_driver(self):
         held, other = DeliveryFactory.create(accepted=True), DeliveryFactory.create()
@@ -149,6 +165,25 @@ class TestOthers:
 
         with refused(IntegrityError, "one_endpoint_per_environment"), transaction.atomic():
             endpoint.save(force_insert=True)
+
+    def test_words_are_of_their_list(self):
+        driver, event = DriverFactory.create(), WebhookEvent.objects.filter(delivery=DeliveryFactory.create())
+
+        for rows, change in [
+            (Driver.objects.filter(pk=driver.pk), {"vehicle_type": "TANK"}),
+            (Driver.objects.filter(pk=driver.pk), {"environment": "moon"}),
+            (event, {"state": "x"}),
+        ]:
+            with refused(IntegrityError, "violates check"), transaction.atomic():
+                rows.update(**change)
+
+    def test_what_was_told_and_done_stays(self):
+        delivery = DeliveryFactory.create()
+
+        with refused(ProgrammingError, "Cannot update"), transaction.atomic():
+            delivery.events.update(body="{}")
+        with refused(ProgrammingError, "Cannot update or delete"), transaction.atomic():
+            delivery.transitions.all().delete()
 
     def test_a_sequence_number_is_used_once(self):
         event = WebhookEvent.objects.get(delivery=DeliveryFactory.create())

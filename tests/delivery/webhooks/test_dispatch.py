@@ -9,7 +9,7 @@ from django.utils import timezone
 from standardwebhooks import Webhook
 
 from delivery.actions import deliveries, endpoints, tokens
-from delivery.models import EventState, WebhookAttempt, WebhookEvent
+from delivery.models import EventState, WebhookAttempt, WebhookEndpoint, WebhookEvent
 from delivery.webhooks import dispatch
 from delivery.webhooks.sending import Result
 from tests.factories import BY, DeliveryFactory, TokenFactory
@@ -114,6 +114,17 @@ class TestRetrying:
 
         wait = WebhookEvent.objects.get(sequence=1).next_attempt_at - timezone.now()
         assert timedelta(minutes=19) < wait <= timedelta(minutes=20)
+
+    def test_of_one_integrator_is_not_undone_by_the_secrets_of_another(self, delivery, sink):
+        other = DeliveryFactory.create()
+        endpoints.set_url(endpoint=other.events.get().endpoint, url=sink.url, by=BY)
+        WebhookEndpoint.objects.filter(events__delivery=other).update(secret_ciphertext="unreadable")
+        other.events.update(state=EventState.PENDING)
+
+        send_all()
+
+        assert len(sink.received) == 3
+        assert WebhookAttempt.objects.get(event__delivery=other).error == "secrets_unreadable"
 
     def test_gives_up_after_17_tries_and_goes_on_with_the_next(self, delivery, sink):
         sink.answers = [(500, {}, b"")] * 17 + [(204, {}, b"")]

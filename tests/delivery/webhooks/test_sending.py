@@ -58,6 +58,16 @@ class TestSendAll:
         assert (result.error, result.milliseconds >= 300) == ("timeout", True)
         assert time.monotonic() - started < 5
 
+    def test_does_not_wait_for_a_name_look_up_that_hangs(self, monkeypatch):
+        monkeypatch.setattr(sending, "_TOTAL_SECONDS", 0.3)
+        monkeypatch.setattr(socket, "getaddrinfo", lambda *args, **kwargs: time.sleep(3))
+        started = time.monotonic()
+
+        result = send("https://slow.example/")
+
+        assert result.error == "timeout"
+        assert time.monotonic() - started < 2
+
     def test_sends_many_at_once(self, sink):
         requests = [Outgoing(uuid4(), sink.url, HEADERS, "{}") for _number in range(20)]
 

@@ -98,7 +98,6 @@ class TestLinks:
 
         assert linked(send_invoice(other_seller, nfe_xml().encode())) == []
 
-
     def test_as_many_as_it_names_with_the_same_number_of_queries(self, seller, django_assert_num_queries):
         codes = [f"MARKETPLACE-{number:03}-LONG" for number in range(6)]
         for code in codes:
