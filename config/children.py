@@ -45,7 +45,11 @@ class Child:
             say(f"{self.name} ended with {self.process.returncode}; starting again in {self.pause:.1f} s")
             self.process = None
         if self.process is None and time.monotonic() >= self.due_at:
-            self.start()
+            try:
+                self.start()
+            except OSError as error:  # no memory, no process left: later there may be
+                self.due_at = time.monotonic() + _LONGEST_PAUSE
+                say(f"{self.name} cannot be started ({error}); trying again in {_LONGEST_PAUSE:.0f} s")
 
     @property
     def is_settled(self) -> bool:
