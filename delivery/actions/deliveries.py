@@ -33,13 +33,16 @@ def request(*, token: Token, asked: DeliveryRequest, by: str, at: datetime) -> D
     if not integrator.allow_any_pickup and not integrator.pickup_points.active().covers(asked.pickup.point):
         raise PickupNotLinked("No active pickup point of this account lies near pickup.address.")
     quote = quotes.quote(integrator=integrator, asked=asked)
+    state = lifecycle.new(orders=len(asked.dropoffs), mode=asked.mode)
     with transaction.atomic():
         delivery = Delivery.objects.create(
             integrator=integrator,
             environment=token.environment,
             token=token,
             vehicle_type=asked.vehicle_type,
-            mode=asked.mode.value,
+            mode=state.mode.value,
+            status=state.delivery.value,
+            route_status=state.route.value,
             packages=asked.packages,
             shipping_value=quote.value,
             distance_km=quote.distance_km,
@@ -51,7 +54,13 @@ def request(*, token: Token, asked: DeliveryRequest, by: str, at: datetime) -> D
             **_place_fields(asked.pickup),
         )
         Stop.objects.bulk_create(
-            Stop(delivery=delivery, position=position, external_id=dropoff.external_id, **_place_fields(dropoff))
+            Stop(
+                delivery=delivery,
+                position=position,
+                status=state.orders[position].value,
+                external_id=dropoff.external_id,
+                **_place_fields(dropoff),
+            )
             for position, dropoff in enumerate(asked.dropoffs)
         )
         prefetch_related_objects([delivery], "stops")

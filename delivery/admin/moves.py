@@ -44,10 +44,10 @@ class MovesActionForm(ActionForm):
 
 
 class MoveForm(forms.Form):
-    """One move of one delivery, with the fields it needs. `data` None: unbound, to be shown."""
+    """One move of one delivery, with the fields it needs, to be shown. The action judges what comes back."""
 
-    def __init__(self, name: str, delivery: Delivery, drivers: list[Driver], data: Any = None) -> None:
-        super().__init__(data, auto_id=f"{name}_%s")
+    def __init__(self, name: str, delivery: Delivery, drivers: list[Driver]) -> None:
+        super().__init__(auto_id=f"{name}_%s")
         self.name = name
         self.label = LABELS_OF_MOVES[name]
         fields: dict[str, forms.Field] = {

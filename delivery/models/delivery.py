@@ -50,15 +50,8 @@ class Delivery(Identified, Located):
     token = models.ForeignKey(
         Token, verbose_name=_("requested with"), on_delete=models.PROTECT, related_name="deliveries"
     )
-    status = models.CharField(
-        _("status"), max_length=9, choices=[(s.value, s.value) for s in Status], default=Status.PENDING.value
-    )
-    route_status = models.CharField(
-        _("route status"),
-        max_length=9,
-        choices=[(s.value, s.value) for s in RouteStatus],
-        default=RouteStatus.AVAILABLE.value,
-    )
+    status = models.CharField(_("status"), max_length=9, choices=[(s.value, s.value) for s in Status])
+    route_status = models.CharField(_("route status"), max_length=9, choices=[(s.value, s.value) for s in RouteStatus])
     driver = models.ForeignKey(
         Driver, verbose_name=_("driver"), on_delete=models.PROTECT, related_name="deliveries", null=True
     )

@@ -122,7 +122,7 @@ class TestStop:
         delivery = DeliveryFactory.create(accepted=True, stops=1)
 
         with refused(ProgrammingError, "stops of an accepted route"), transaction.atomic():
-            Stop.objects.create(delivery=delivery, position=1, address={}, latitude=0, longitude=0)
+            Stop.objects.create(delivery=delivery, position=1, status="PENDING", address={}, latitude=0, longitude=0)
 
     def test_is_not_taken_from_an_accepted_route(self):
         delivery = DeliveryFactory.create(accepted=True, stops=2)
@@ -142,7 +142,9 @@ class TestStop:
         delivery = DeliveryFactory.create(stops=1)
 
         with refused(IntegrityError, "one_stop_per_position|stop_position_b_c_or_d"), transaction.atomic():
-            Stop.objects.create(delivery=delivery, position=position, address={}, latitude=0, longitude=0)
+            Stop.objects.create(
+                delivery=delivery, position=position, status="PENDING", address={}, latitude=0, longitude=0
+            )
 
 
 @pytest.mark.django_db
