@@ -26,4 +26,4 @@ class Seller(models.Model):
         ordering = ["name"]
 
     def __str__(self) -> str:
-        return self.name
+        return f"{self.name} ({self.reference})"
