@@ -15,7 +15,8 @@ from delivery.models import Integrator, Tariff, VehicleType
 # Avenida Paulista, São Paulo.
 PICKUP = "-23.561414,-46.655881"
 # Its check digits are right, and it is nobody's.
-COMPANY = "11.222.333/0001-81"
+# Valid, and not one of those that everybody tries first.
+COMPANY = "48.372.915/0001-54"
 
 
 class Command(BaseCommand):
