@@ -14,8 +14,7 @@ from delivery.models import Integrator, Tariff, VehicleType
 
 # Avenida Paulista, São Paulo.
 PICKUP = "-23.561414,-46.655881"
-# Its check digits are right, and it is nobody's.
-# Valid, and not one of those that everybody tries first.
+# Its check digits are right, and it is not one of those that everybody tries first.
 COMPANY = "48.372.915/0001-54"
 
 
