@@ -98,13 +98,14 @@ WHITENOISE_USE_FINDERS = True
 _database_url = env.str("DATABASE_URL", "")
 DATABASES = {"default": dj_database_url.parse(_database_url) if _database_url else embedded.postgres_settings()}
 DATABASES["default"]["CONN_HEALTH_CHECKS"] = True  # a restarted PostgreSQL costs no request
-DATABASES["default"]["OPTIONS"] = {
-    **DATABASES["default"].get("OPTIONS", {}),
-    # At least one open connection per process; a request that finds none free waits 10 s and then fails.
-    "pool": {"min_size": 1, "max_size": env.int("DATABASE_POOL", 10), "timeout": 10},
-}
+if _pool := env.int("DATABASE_POOL", 0):  # the web server's default stands in `config.wsgi`
+    DATABASES["default"]["OPTIONS"] = {
+        **DATABASES["default"].get("OPTIONS", {}),
+        # At least one open connection per process; a request that finds none free waits 10 s and then fails.
+        "pool": {"min_size": 1, "max_size": _pool, "timeout": 10},
+    }
 
-REDIS_URL = env.str("REDIS_URL", "") or f"redis+socket://{embedded.redis_socket()}"
+REDIS_URL = env.str("REDIS_URL", "") or f"unix://{embedded.redis_socket()}"
 
 # --- HTTP ------------------------------------------------------------------------------------------------------------
 
@@ -130,7 +131,7 @@ REST_FRAMEWORK = {
 
 # --- Celery ----------------------------------------------------------------------------------------------------------
 
-CELERY_BROKER_URL = REDIS_URL
+CELERY_BROKER_URL = REDIS_URL.replace("unix://", "redis+socket://", 1)  # kombu's word for it
 CELERY_TASK_IGNORE_RESULT = True
 CELERY_TASK_ACKS_LATE = True
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1

@@ -16,6 +16,35 @@ Body = dict[str, Any]
 
 ADDRESS_TEXTS = ("city", "state", "street", "number", "zipcode", "district", "country", "complement")
 
+# A webhook to try an endpoint with: every key of a real one. No delivery has this id.
+_NOWHERE = {"latitude": -23.561414, "longitude": -46.655881}
+_NO_ID = "00000000-0000-0000-0000-000000000000"
+TEST_EVENT: Body = {
+    "deliveryId": _NO_ID,
+    "status": "PENDING",
+    "route": {
+        "routeId": _NO_ID,
+        "status": "AVAILABLE",
+        "pointsCount": 2,
+        "fixedValue": 0.0,
+        "totalDistanceKm": 0.0,
+        "vehicleType": "MOTORCYCLE",
+        "acceptMode": "WHOLE_ROUTE",
+        "immutable": True,
+        "points": [{"label": "A", "type": "pickup"}, {"label": "B", "type": "dropoff"}],
+    },
+    "driver": {"name": "", "phone": "", "coordinates": {"latitude": None, "longitude": None}},
+    "orders": [
+        {
+            "status": "PENDING",
+            "externalId": "test",
+            "point": "B",
+            "coordinates": _NOWHERE,
+            "address": {**dict.fromkeys(ADDRESS_TEXTS, ""), **_NOWHERE},
+        }
+    ],
+}
+
 # A position older than this is shown as stale.
 STALE_AFTER = timedelta(seconds=120)
 

@@ -110,6 +110,11 @@ class InvalidWebhookUrl(DeliveryError):
     title = "This address cannot receive webhooks"
 
 
+class EndpointCannotSend(DeliveryError):
+    code = "endpoint_cannot_send"
+    title = "Nothing can be sent to this endpoint now"
+
+
 class InvalidToken(DeliveryError):
     code = "invalid_token"
     title = "Token missing or invalid"

@@ -30,7 +30,7 @@ class Received:
         expected = signing.sign(
             webhook_id=self.headers.get("webhook-id", ""),
             timestamp=int(self.headers.get("webhook-timestamp", "0")),
-            body=self.raw,
+            body=self.raw.encode(),
             secrets=[secret],
         )
         return "" if expected in self.headers.get("webhook-signature", "").split() else "its signature is wrong"

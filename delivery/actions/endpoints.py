@@ -7,8 +7,9 @@ from django.conf import settings
 from django.db import transaction
 
 from delivery import credentials
-from delivery.models import Environment, Integrator, WebhookEndpoint
-from delivery.webhooks import address_guard, outbox, signing
+from delivery.errors import EndpointCannotSend
+from delivery.models import Environment, Integrator, OffBecause, WebhookEndpoint, WebhookEvent
+from delivery.webhooks import address_guard, outbox, queue, signing
 
 _log = logging.getLogger(__name__)
 SECRET_OVERLAP = timedelta(hours=24)
@@ -23,26 +24,57 @@ def create(*, integrator: Integrator, environment: Environment) -> WebhookEndpoi
     )
 
 
-def set_url(*, endpoint: WebhookEndpoint, url: str, by: str) -> WebhookEndpoint:
-    """Send events to `url` from now on; empty stops sending. Raises InvalidWebhookUrl."""
+@transaction.atomic
+def set_url(*, endpoint: WebhookEndpoint, url: str, by: str, at: datetime) -> WebhookEndpoint:
+    """Send events to `url` from now on, what waits for the old one too; empty stops sending. Raises InvalidWebhookUrl.
+
+    The new address starts without the old one's failures, switched on unless a person had switched it off.
+    """
     if url:
         address_guard.check_url(url, allow_loopback=settings.WEBHOOK_ALLOW_LOOPBACK)
-    endpoint.url = url
-    endpoint.save(update_fields=["url"])
-    _log.info("webhook URL of endpoint %s set by %s", endpoint.pk, by)
+    locked = WebhookEndpoint.objects.select_for_update().get(pk=endpoint.pk)
+    locked.url = url
+    if locked.off_because != OffBecause.STAFF:
+        locked.switch_on()
+    locked.save()
+    _log.info("webhook URL of endpoint %s set by %s", locked.pk, by)
     if url:
+        queue.bring_forward(endpoint_id=locked.pk, at=at)
         outbox.wake_on_commit()
-    return endpoint
+    return locked
 
 
-def set_enabled(*, endpoint: WebhookEndpoint, enabled: bool, by: str) -> WebhookEndpoint:
-    """Hold events back, or let them go on with whatever was held."""
-    endpoint.enabled = enabled
-    endpoint.save(update_fields=["enabled"])
-    _log.info("webhook endpoint %s %s by %s", endpoint.pk, "enabled" if enabled else "disabled", by)
+@transaction.atomic
+def set_enabled(*, endpoint: WebhookEndpoint, enabled: bool, by: str, at: datetime) -> WebhookEndpoint:
+    """Hold events back, or let them go on with whatever was held, at once."""
+    locked = WebhookEndpoint.objects.select_for_update().get(pk=endpoint.pk)
     if enabled:
+        locked.switch_on()
+        queue.bring_forward(endpoint_id=locked.pk, at=at)
         outbox.wake_on_commit()
-    return endpoint
+    else:
+        locked.switch_off(OffBecause.STAFF, at=at)
+    locked.save()
+    _log.info("webhook endpoint %s switched %s by %s", locked.pk, "on" if enabled else "off", by)
+    return locked
+
+
+@transaction.atomic
+def send_test(*, endpoint: WebhookEndpoint, by: str, at: datetime) -> WebhookEvent:
+    """Send a signed test event, whatever the breaker thinks; its attempts tell what came of it.
+
+    Raises EndpointCannotSend without a URL or while the endpoint is switched off.
+    """
+    locked = WebhookEndpoint.objects.select_for_update().get(pk=endpoint.pk)
+    if not locked.url:
+        raise EndpointCannotSend("The endpoint has no URL; set one first.")
+    if not locked.enabled:
+        raise EndpointCannotSend("The endpoint is switched off; switch it on first.")
+    locked.paused_until = None
+    locked.save(update_fields=["paused_until"])
+    event = outbox.record_test(endpoint=locked, at=at)
+    _log.info("test event %s to endpoint %s sent by %s", event.pk, endpoint.pk, by)
+    return event
 
 
 @transaction.atomic

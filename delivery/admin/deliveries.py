@@ -39,6 +39,9 @@ class EventInline(ReadOnlyInline):
     ordering = ["sequence"]
     show_change_link = True
 
+    def get_queryset(self, request: HttpRequest) -> QuerySet[WebhookEvent]:
+        return super().get_queryset(request).select_related("turn")
+
 
 @admin.register(Delivery)
 class DeliveryAdmin(Unchangeable, admin.ModelAdmin[Delivery]):

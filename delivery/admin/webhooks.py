@@ -4,16 +4,17 @@ from typing import Any
 
 from django import forms
 from django.conf import settings
-from django.contrib import admin
+from django.contrib import admin, messages
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
 from django.template.response import TemplateResponse
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
-from delivery.actions import endpoints
+from delivery.actions import endpoints, events
 from delivery.admin.base import ReadOnlyInline, Unchangeable, actor
-from delivery.errors import InvalidWebhookUrl
+from delivery.errors import EndpointCannotSend, InvalidWebhookUrl
 from delivery.models import WebhookAttempt, WebhookEndpoint, WebhookEvent
 from delivery.webhooks import address_guard
 
@@ -36,13 +37,19 @@ class EndpointForm(forms.ModelForm[WebhookEndpoint]):
 @admin.register(WebhookEndpoint)
 class WebhookEndpointAdmin(admin.ModelAdmin[WebhookEndpoint]):
     form = EndpointForm
-    list_display = ["integrator", "environment", "url", "enabled"]
-    list_filter = ["environment", "enabled"]
+    list_display = ["integrator", "environment", "url", "enabled", "off_because", "failures", "last_success_at"]
+    list_filter = ["environment", "enabled", "off_because"]
     list_select_related = ["integrator"]
     search_fields = ["integrator__name", "url"]
-    fields = ["integrator", "environment", "url", "enabled"]
-    readonly_fields = ["integrator", "environment"]
-    actions = ["rotate_secret"]
+    readonly_fields = [
+        "integrator", "environment", "off_because", "off_since", "failures", "failing_since", "paused_until",
+        "last_success_at",
+    ]  # fmt: skip  # a list of names
+    fields = [
+        "integrator", "environment", "url", "enabled", "off_because", "off_since", "failures", "failing_since",
+        "paused_until", "last_success_at",
+    ]  # fmt: skip  # likewise
+    actions = ["send_test", "switch_on", "switch_off", "rotate_secret"]
 
     def has_add_permission(self, request: HttpRequest) -> bool:
         return False  # they come with their integrator
@@ -51,15 +58,44 @@ class WebhookEndpointAdmin(admin.ModelAdmin[WebhookEndpoint]):
         return False
 
     def save_model(self, request: HttpRequest, obj: WebhookEndpoint, form: Any, change: bool) -> None:
+        by, at = actor(request), timezone.now()
         if "url" in form.changed_data:
-            endpoints.set_url(endpoint=obj, url=obj.url, by=actor(request))
+            endpoints.set_url(endpoint=obj, url=obj.url, by=by, at=at)
         if "enabled" in form.changed_data:
-            endpoints.set_enabled(endpoint=obj, enabled=obj.enabled, by=actor(request))
+            endpoints.set_enabled(endpoint=obj, enabled=obj.enabled, by=by, at=at)
 
-    @admin.action(description=_("Rotate the signing secret: the old one signs along for 24 hours"))
+    @admin.action(description=_("Send a test event"), permissions=["change"])
+    def send_test(self, request: HttpRequest, queryset: QuerySet[WebhookEndpoint]) -> HttpResponse | None:
+        event = None
+        for endpoint in queryset.select_related("integrator"):
+            try:
+                event = endpoints.send_test(endpoint=endpoint, by=actor(request), at=timezone.now())
+            except EndpointCannotSend as error:
+                self.message_user(request, f"{endpoint}: {error}", messages.ERROR)
+            else:
+                self.log_change(request, endpoint, "Test event sent.")
+        if event is None:
+            return None
+        self.message_user(request, _("On its way. Reload this page in a moment to see what was answered."))
+        return redirect("admin:delivery_webhookevent_change", event.pk)
+
+    @admin.action(description=_("Switch on: what was held is sent"), permissions=["change"])
+    def switch_on(self, request: HttpRequest, queryset: QuerySet[WebhookEndpoint]) -> None:
+        self._switch(request, queryset, enabled=True)
+
+    @admin.action(description=_("Switch off: events are held"), permissions=["change"])
+    def switch_off(self, request: HttpRequest, queryset: QuerySet[WebhookEndpoint]) -> None:
+        self._switch(request, queryset, enabled=False)
+
+    def _switch(self, request: HttpRequest, queryset: QuerySet[WebhookEndpoint], *, enabled: bool) -> None:
+        for endpoint in queryset:
+            endpoints.set_enabled(endpoint=endpoint, enabled=enabled, by=actor(request), at=timezone.now())
+            self.log_change(request, endpoint, "Switched on." if enabled else "Switched off.")
+
+    @admin.action(
+        description=_("Rotate the signing secret: the old one signs along for 24 hours"), permissions=["change"]
+    )
     def rotate_secret(self, request: HttpRequest, queryset: QuerySet[WebhookEndpoint]) -> HttpResponse:
-        if not self.has_change_permission(request):
-            return HttpResponse(status=403)
         rotated = []
         for endpoint in queryset.select_related("integrator"):
             secret = endpoints.rotate_secret(endpoint=endpoint, by=actor(request), at=timezone.now())
@@ -77,13 +113,28 @@ class AttemptInline(ReadOnlyInline):
 @admin.register(WebhookEvent)
 class WebhookEventAdmin(Unchangeable, admin.ModelAdmin[WebhookEvent]):
     list_display = ["id", "name", "sequence", "delivery", "endpoint", "state", "attempts_made", "next_attempt_at"]
-    list_filter = ["state", "name"]
-    list_select_related = ["delivery", "endpoint__integrator"]
-    search_fields = ["=delivery__stops__external_id"]
+    list_filter = ["state", "name", ("created_at", admin.DateFieldListFilter)]
+    list_select_related = ["delivery", "endpoint__integrator", "turn"]
+    search_fields = ["=delivery__stops__external_id", "=endpoint__integrator__name"]
     show_full_result_count = False
     ordering = ["-id"]
     fields = [
-        "id", "name", "sequence", "delivery", "endpoint", "state", "attempts_made", "next_attempt_at", "sent_at",
-        "body",
+        "id", "name", "sequence", "delivery", "endpoint", "state", "attempts_made", "next_attempt_at", "created_at",
+        "sent_at", "body",
     ]  # fmt: skip  # a list of names
     inlines = [AttemptInline]
+    actions = ["replay"]
+
+    def has_replay_permission(self, request: HttpRequest) -> bool:
+        return request.user.has_perm("delivery.change_webhookendpoint")
+
+    @admin.action(description=_("Send again, with the same ids"), permissions=["replay"])
+    def replay(self, request: HttpRequest, queryset: QuerySet[WebhookEvent]) -> None:
+        try:
+            count = events.replay(
+                events=WebhookEvent.objects.filter(pk__in=queryset.values("pk")), by=actor(request), at=timezone.now()
+            )
+        except EndpointCannotSend as error:
+            self.message_user(request, str(error), messages.ERROR)
+        else:
+            self.message_user(request, _("Events on their way again: %(count)s.") % {"count": count})

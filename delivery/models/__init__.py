@@ -8,7 +8,7 @@ from delivery.models.stop import Stop
 from delivery.models.tariff import Tariff
 from delivery.models.token import Token
 from delivery.models.transition import Transition
-from delivery.models.webhook import EventState, WebhookAttempt, WebhookEndpoint, WebhookEvent
+from delivery.models.webhook import EventState, OffBecause, WebhookAttempt, WebhookEndpoint, WebhookEvent, WebhookTurn
 
 __all__ = [
     "Delivery",
@@ -17,6 +17,7 @@ __all__ = [
     "Environment",
     "EventState",
     "Integrator",
+    "OffBecause",
     "PickupPoint",
     "Stop",
     "Tariff",
@@ -26,5 +27,6 @@ __all__ = [
     "WebhookAttempt",
     "WebhookEndpoint",
     "WebhookEvent",
+    "WebhookTurn",
     "parse_id",
 ]

@@ -1,16 +1,26 @@
 from datetime import datetime
-from typing import Self
 
 import pgtrigger
+from django.contrib.admin import display
+from django.contrib.postgres.indexes import BrinIndex
 from django.db import models
-from django.db.models import Exists, OuterRef, Q
+from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
-from delivery import credentials
+from delivery import breaker, credentials
 from delivery.lifecycle import Status
 from delivery.models.delivery import Delivery
 from delivery.models.ids import Identified, one_of
 from delivery.models.integrator import Environment, Integrator
+
+
+class OffBecause(models.TextChoices):
+    """Why an endpoint is switched off."""
+
+    ON = "", _("Switched on")
+    STAFF = "staff", _("Switched off by hand")
+    GONE = "gone", _("It answered 410 Gone")
+    FAILING = "failing", _("Five days without a success")
 
 
 class WebhookEndpoint(models.Model):
@@ -24,9 +34,19 @@ class WebhookEndpoint(models.Model):
     enabled = models.BooleanField(
         _("enabled"), default=True, help_text=_("While switched off, events are kept and sent later.")
     )
+    off_because = models.CharField(
+        _("why it is off"), max_length=7, choices=OffBecause, default=OffBecause.ON, blank=True, editable=False
+    )
+    off_since = models.DateTimeField(_("off since"), null=True, editable=False)
     secret_ciphertext = models.TextField(editable=False)
     previous_secret_ciphertext = models.TextField(blank=True, editable=False)
     previous_secret_until = models.DateTimeField(null=True, blank=True, editable=False)
+
+    # What `breaker.Health` is made of; the workers write it.
+    failures = models.PositiveIntegerField(_("failures in a row"), default=0, editable=False)
+    failing_since = models.DateTimeField(_("failing since"), null=True, editable=False)
+    paused_until = models.DateTimeField(_("paused until"), null=True, editable=False)
+    last_success_at = models.DateTimeField(_("last success"), null=True, editable=False)
 
     class Meta:
         verbose_name = _("webhook endpoint")
@@ -35,10 +55,33 @@ class WebhookEndpoint(models.Model):
         constraints = [
             models.UniqueConstraint(fields=["integrator", "environment"], name="one_endpoint_per_environment"),
             one_of("endpoint_environment", "environment", Environment.values),
+            models.CheckConstraint(
+                name="endpoint_off_has_its_reason",
+                condition=Q(enabled=True, off_because=OffBecause.ON, off_since=None)
+                | (Q(enabled=False, off_since__isnull=False) & ~Q(off_because=OffBecause.ON)),
+            ),
         ]
 
     def __str__(self) -> str:
         return f"{self.integrator}, {self.get_environment_display()}"
+
+    @property
+    def health(self) -> breaker.Health:
+        return breaker.Health(self.failures, self.failing_since, self.paused_until, self.last_success_at)
+
+    @health.setter
+    def health(self, health: breaker.Health) -> None:
+        self.failures, self.failing_since = health.failures, health.failing_since
+        self.paused_until, self.last_success_at = health.paused_until, health.last_success_at
+
+    def switch_on(self) -> None:
+        """As new: what it did before is forgotten. To be saved."""
+        self.enabled, self.off_because, self.off_since = True, OffBecause.ON, None
+        self.health = breaker.Health(last_success_at=self.last_success_at)
+
+    def switch_off(self, because: OffBecause, *, at: datetime) -> None:
+        """Hold events back from now on. To be saved."""
+        self.enabled, self.off_because, self.off_since = False, because, at
 
     @property
     def secret(self) -> str:
@@ -62,28 +105,21 @@ class EventState(models.TextChoices):
     UNADDRESSED = "unaddressed", _("No URL was set")
 
 
-class WebhookEventQuerySet(models.QuerySet["WebhookEvent"]):
-    def due(self, *, at: datetime) -> Self:
-        """Events that may be sent now: first in their delivery's order, their time come, held by no worker."""
-        earlier = WebhookEvent.objects.filter(
-            delivery=OuterRef("delivery"), sequence__lt=OuterRef("sequence"), state=EventState.PENDING
-        )
-        return self.filter(
-            ~Exists(earlier),
-            ~Q(endpoint__url=""),
-            Q(leased_until=None) | Q(leased_until__lte=at),
-            state=EventState.PENDING,
-            next_attempt_at__lte=at,
-            endpoint__enabled=True,
-        )
-
-
 class WebhookEvent(Identified):
-    """The outbox: one change of one delivery, written in the transaction of the change. `id` is the `webhook-id`."""
+    """The outbox: one change of one delivery, written in the transaction of the change. `id` is the `webhook-id`.
 
-    delivery = models.ForeignKey(Delivery, verbose_name=_("delivery"), on_delete=models.CASCADE, related_name="events")
+    A test event belongs to no delivery.
+    """
+
+    delivery = models.ForeignKey(
+        Delivery, verbose_name=_("delivery"), on_delete=models.CASCADE, related_name="events", null=True
+    )
     endpoint = models.ForeignKey(
-        WebhookEndpoint, verbose_name=_("endpoint"), on_delete=models.CASCADE, related_name="events"
+        WebhookEndpoint,
+        verbose_name=_("endpoint"),
+        on_delete=models.CASCADE,
+        related_name="events",
+        db_index=False,  # `event_log` serves
     )
     sequence = models.PositiveIntegerField(_("sequence"), help_text=_("1, 2, 3 … within the delivery."))
     name = models.CharField(_("event"), max_length=9, choices=[(s.value, s.value) for s in Status])
@@ -93,12 +129,7 @@ class WebhookEvent(Identified):
 
     state = models.CharField(_("state"), max_length=11, choices=EventState, default=EventState.PENDING)
     attempts_made = models.PositiveSmallIntegerField(_("attempts"), default=0)
-    next_attempt_at = models.DateTimeField(_("next attempt at"), null=True)
-    leased_until = models.DateTimeField(_("held by a worker until"), null=True)
-    lease = models.UUIDField(null=True, help_text=_("Fence: only the worker that claimed the event may record."))
     sent_at = models.DateTimeField(_("sent at"), null=True)
-
-    objects = WebhookEventQuerySet.as_manager()
 
     class Meta:
         verbose_name = _("webhook event")
@@ -107,29 +138,83 @@ class WebhookEvent(Identified):
         constraints = [
             models.UniqueConstraint(fields=["delivery", "sequence"], name="one_event_per_sequence"),
             one_of("event_state", "state", EventState.values),
-            models.CheckConstraint(
-                name="pending_event_has_its_time",
-                condition=~Q(state=EventState.PENDING) | Q(next_attempt_at__isnull=False),
-            ),
         ]
         triggers = [
             pgtrigger.ReadOnly(
                 name="event_body_immutable", fields=["delivery", "endpoint", "sequence", "name", "body", "created_at"]
             ),
         ]
-        indexes = [
-            models.Index(fields=["next_attempt_at"], name="event_due", condition=Q(state=EventState.PENDING)),
-            models.Index(fields=["delivery", "sequence"], name="event_order", condition=Q(state=EventState.PENDING)),
-        ]
+        # None on `state`, so that finishing an event touches no index.
+        indexes = [models.Index(fields=["endpoint", "-created_at"], name="event_log")]
 
     def __str__(self) -> str:
         return f"{self.name} {self.sequence}"
+
+    @property
+    def is_test(self) -> bool:
+        return self.delivery_id is None
+
+    @property
+    @display(description=_("next attempt at"))
+    def next_attempt_at(self) -> datetime | None:
+        """When it is tried next, or when a worker's lease ends. None when it is finished or waits for earlier ones."""
+        try:
+            return self.turn.due_at
+        except WebhookTurn.DoesNotExist:
+            return None
+
+
+class WebhookTurn(models.Model):
+    """The queue: whose turn it is. Small and hot; a row goes when there is nothing more to send.
+
+    A delivery with something to send has one ordered turn, which names its first pending event and moves to the next
+    when that is settled. A test event has a turn of its own, and so has an event that was poisoned: refused again and
+    again while the endpoint took others, it is tried on beside the later ones.
+    """
+
+    event = models.OneToOneField(WebhookEvent, verbose_name=_("event"), on_delete=models.CASCADE, related_name="turn")
+    delivery = models.ForeignKey(
+        Delivery, verbose_name=_("delivery"), on_delete=models.CASCADE, related_name="turns", null=True, db_index=False
+    )
+    endpoint = models.ForeignKey(
+        WebhookEndpoint, verbose_name=_("endpoint"), on_delete=models.CASCADE, related_name="turns", db_index=False
+    )
+    is_ordered = models.BooleanField(default=True)
+    due_at = models.DateTimeField(_("next attempt at"), help_text=_("While a worker holds it, when its lease ends."))
+    tries = models.PositiveSmallIntegerField(default=0, help_text=_("Of the schedule; a replay begins anew."))
+    refusals = models.PositiveSmallIntegerField(
+        default=0, help_text=_("Tries that the endpoint answered, not with 2xx.")
+    )
+    first_refused_at = models.DateTimeField(null=True)
+    lease = models.UUIDField(null=True, help_text=_("Fence: only the worker that claimed it may settle it."))
+
+    class Meta:
+        verbose_name = _("webhook turn")
+        verbose_name_plural = _("webhook turns")
+        constraints = [
+            models.UniqueConstraint(
+                fields=["delivery"], name="one_ordered_turn_per_delivery", condition=Q(is_ordered=True)
+            ),
+        ]
+        indexes = [
+            models.Index(fields=["endpoint", "due_at"], name="turn_due"),
+            models.Index(fields=["endpoint"], name="turn_held", condition=Q(lease__isnull=False)),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.event_id}"
 
 
 class WebhookAttempt(models.Model):
     """One try at sending an event, kept for people to see."""
 
-    event = models.ForeignKey(WebhookEvent, verbose_name=_("event"), on_delete=models.CASCADE, related_name="attempts")
+    event = models.ForeignKey(
+        WebhookEvent,
+        verbose_name=_("event"),
+        on_delete=models.CASCADE,
+        related_name="attempts",
+        db_index=False,  # `one_attempt_per_number` serves
+    )
     number = models.PositiveSmallIntegerField(_("number"))
     at = models.DateTimeField(_("at"))
     milliseconds = models.PositiveIntegerField(_("milliseconds"))
@@ -142,6 +227,8 @@ class WebhookAttempt(models.Model):
         verbose_name_plural = _("attempts")
         ordering = ["id"]
         constraints = [models.UniqueConstraint(fields=["event", "number"], name="one_attempt_per_number")]
+        # Rows are written in the order of time, so a block range index finds the old ones at next to no cost.
+        indexes = [BrinIndex(fields=["at"], name="attempt_age", pages_per_range=32)]
 
     def __str__(self) -> str:
         return f"{self.number}: {self.status_code or self.error}"

@@ -1,122 +1,173 @@
-"""Claim what is due, send it, record the outcome. No HTTP inside a transaction, no transaction around a wait."""
+"""Claim what is due, send it, settle what came of it. No HTTP inside a transaction, no transaction around a wait."""
 
+import asyncio
 import logging
-from collections.abc import Sequence
-from datetime import datetime, timedelta
-from uuid import UUID, uuid4
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from uuid import uuid4
 
-from cryptography.fernet import InvalidToken
+import aiohttp
+from asgiref.sync import sync_to_async
 from django.conf import settings
-from django.db import transaction
+from django.db import Error, InterfaceError, OperationalError, connection
 from django.utils import timezone
 
-from delivery.models import EventState, Token, WebhookAttempt, WebhookEvent
-from delivery.webhooks import retry, sending, signing
+from delivery.webhooks import queue, sending
+from delivery.webhooks.envelopes import Envelopes, NotSendable
+from delivery.webhooks.queue import Claimed
 from delivery.webhooks.sending import Outgoing, Result
+from delivery.webhooks.settlement import settle
 
 _log = logging.getLogger(__name__)
-_BATCH = 50
-# Longer than a batch can take; a worker that dies leaves its events to others after this.
-_LEASE = timedelta(seconds=60)
+_IN_FLIGHT = 256
+# Outcomes are written together: when there are so many, or so long after the first of them.
+_BATCH = 64
+_GATHER_SECONDS = 0.01
+_DATABASE_PAUSE_SECONDS = 1
+# A name look-up that hangs keeps a thread for as long as the resolver likes; the others need theirs.
+_LOOK_UP_THREADS = 64
 
 
-def send_batch() -> int:
-    """Send one batch of due events. Returns how many there were."""
-    lease = uuid4()
-    events = claim(lease=lease, at=timezone.now())
-    if events:
-        record(lease=lease, results=_send(events), at=timezone.now())
-    return len(events)
+class Sender:
+    """Sends what is due, in one event loop, for as long as it runs. No request waits for a slower one.
+
+    A cycle settles what has come back and claims what fits in; a call of `look`, or requests that have ended, set
+    off the next one. So a request that hangs holds up nothing but its own delivery.
+    """
+
+    def __init__(self) -> None:
+        self.idle = asyncio.Event()
+        self._news = asyncio.Event()
+        self._outcomes: list[tuple[Claimed, Result]] = []
+        self._requests: set[asyncio.Task[None]] = set()
+        self._is_stopping = False
+
+    def look(self) -> None:
+        """Look for due events."""
+        self._news.set()
+
+    def stop(self) -> None:
+        """Claim nothing more; `run` ends when the requests in flight, 15 s at most, are settled."""
+        self._is_stopping = True
+        self._news.set()
+
+    async def run(self) -> None:
+        """Send until `stop` is called and everything in flight is settled."""
+        async with sending.open_session(allow_loopback=settings.WEBHOOK_ALLOW_LOOPBACK) as session:
+            while not self._is_stopping or self._requests or self._outcomes:
+                await self._news.wait()
+                self._news.clear()
+                self.idle.clear()
+                try:
+                    await self._cycle(session)
+                except (OperationalError, InterfaceError) as error:
+                    _log.warning("The database is away, trying again in a second: %s", error)
+                    await self._after_fault()
+                except Exception:  # noqa: BLE001  # the next cycle may do; ending here would end all sending
+                    _log.exception("A cycle of the webhook sender failed")
+                    await self._after_fault()
+                if not self._requests and not self._outcomes and not self._news.is_set():
+                    self.idle.set()
+
+    async def _after_fault(self) -> None:
+        await sync_to_async(_disconnect)()
+        await asyncio.sleep(_DATABASE_PAUSE_SECONDS)
+        self._news.set()
+
+    async def _cycle(self, session: aiohttp.ClientSession) -> None:
+        if self._outcomes:
+            outcomes, self._outcomes = self._outcomes, []
+            try:
+                await sync_to_async(_settle)(outcomes)
+            except BaseException:
+                self._outcomes = outcomes + self._outcomes
+                raise
+        room = _IN_FLIGHT - len(self._requests)
+        if room > 0 and not self._is_stopping:
+            for event, request in await sync_to_async(_take)(room):
+                task = asyncio.create_task(self._send(session, event, request))
+                self._requests.add(task)
+
+    async def _send(self, session: aiohttp.ClientSession, event: Claimed, request: Outgoing | Result) -> None:
+        result = request if isinstance(request, Result) else await sending.send(session, request)
+        self._outcomes.append((event, result))
+        self._requests.discard(asyncio.current_task())
+        if len(self._outcomes) >= _BATCH or not self._requests:
+            self._news.set()
+        elif len(self._outcomes) == 1:
+            asyncio.get_running_loop().call_later(_GATHER_SECONDS, self._news.set)
 
 
-@transaction.atomic
-def claim(*, lease: UUID, at: datetime) -> list[WebhookEvent]:
-    """Take the oldest due events that no other worker holds, under this lease."""
-    due = WebhookEvent.objects.due(at=at).select_for_update(skip_locked=True, of=("self",))
-    ids = list(due.order_by("next_attempt_at").values_list("pk", flat=True)[:_BATCH])
-    WebhookEvent.objects.filter(pk__in=ids).update(lease=lease, leased_until=at + _LEASE)
-    claimed = WebhookEvent.objects.filter(pk__in=ids).select_related("endpoint", "delivery__token")
-    return list(claimed.order_by("next_attempt_at"))
+def _disconnect() -> None:
+    connection.close()  # this thread's
 
 
-@transaction.atomic
-def record(*, lease: UUID, results: Sequence[Result], at: datetime) -> None:
-    """Write what came of each event. One whose lease has passed to another worker is left to that worker."""
-    by_id = {result.event_id: result for result in results}
-    held = list(WebhookEvent.objects.select_for_update().filter(pk__in=by_id, lease=lease))
-    for event in held:
-        _settle(event, by_id[event.pk], at=at)
-    WebhookEvent.objects.bulk_update(
-        held, ["state", "attempts_made", "next_attempt_at", "leased_until", "lease", "sent_at"]
-    )
-    WebhookAttempt.objects.bulk_create(_attempt(event, by_id[event.pk]) for event in held)
-
-
-def _settle(event: WebhookEvent, result: Result, *, at: datetime) -> None:
-    event.attempts_made += 1
-    event.lease = event.leased_until = None
-    if result.succeeded:
-        event.state = EventState.SENT
-        event.sent_at = at
-        event.next_attempt_at = None
-        return
-    event.next_attempt_at = retry.next_attempt(attempts_made=event.attempts_made, at=at, retry_after=result.retry_after)
-    if event.next_attempt_at is None:
-        event.state = EventState.DEAD
-
-
-def _attempt(event: WebhookEvent, result: Result) -> WebhookAttempt:
-    return WebhookAttempt(
-        event=event,
-        number=event.attempts_made,
-        at=result.at,
-        milliseconds=result.milliseconds,
-        status_code=result.status_code,
-        error=result.error,
-        response_start=result.response_start,
-    )
-
-
-def _send(events: Sequence[WebhookEvent]) -> list[Result]:
+def _take(room: int) -> list[tuple[Claimed, Outgoing | Result]]:
+    """Claimed events, each with its request or with the reason why it cannot be sent."""
     at = timezone.now()
-    tokens = _tokens(events, at=at)
-    outgoing, results = [], []
+    events = queue.claim(lease=uuid4(), at=at, limit=room)
+    if not events:
+        return []
+    envelopes = Envelopes(events, at=at)
+    taken: list[tuple[Claimed, Outgoing | Result]] = []
     for event in events:
         try:
-            outgoing.append(_outgoing(event, tokens[event.pk], at=at))
-        except InvalidToken:  # one account's secrets cannot be read with CREDENTIALS_KEYS; the others' can
-            _log.exception("secrets of event %s cannot be decrypted", event.pk)
-            results.append(Result(event.pk, error="secrets_unreadable"))
-    return results + sending.send_all(outgoing, allow_loopback=settings.WEBHOOK_ALLOW_LOOPBACK)
+            taken.append((event, envelopes.around(event)))
+        except NotSendable as error:
+            _log.warning("event %s cannot be sent: %s", event.event_id, error)
+            taken.append((event, Result(error=str(error))))
+    return taken
 
 
-def _tokens(events: Sequence[WebhookEvent], *, at: datetime) -> dict[UUID, Token | None]:
-    """For each event the token that requested the delivery while it is valid, else the account's newest valid one."""
-    accounts = {event.endpoint.integrator_id for event in events if not event.delivery.token.is_valid(at=at)}
-    newest = {
-        (token.integrator_id, token.environment): token
-        for token in Token.objects.valid(at=at).filter(integrator__in=accounts).order_by("created_at")
-    }
-    return {
-        event.pk: event.delivery.token
-        if event.delivery.token.is_valid(at=at)
-        else newest.get((event.endpoint.integrator_id, event.endpoint.environment))
-        for event in events
-    }
+def _settle(outcomes: list[tuple[Claimed, Result]]) -> None:
+    """Settle all; when one of them cannot be written, at least the others."""
+    try:
+        settle(outcomes, at=timezone.now())
+    except (OperationalError, InterfaceError):
+        raise
+    except Error:
+        if len(outcomes) == 1:
+            _log.exception("The outcome of event %s cannot be written", outcomes[0][0].event_id)
+            return
+        for outcome in outcomes:
+            _settle([outcome])
 
 
-def _outgoing(event: WebhookEvent, token: Token | None, *, at: datetime) -> Outgoing:
-    timestamp = int(at.timestamp())
-    headers = {
-        "Content-Type": "application/json",
-        "User-Agent": "Rota-Webhooks/1",
-        "webhook-id": str(event.pk),
-        "webhook-timestamp": str(timestamp),
-        "webhook-signature": signing.sign(
-            webhook_id=str(event.pk), timestamp=timestamp, body=event.body, secrets=event.endpoint.secrets(at=at)
-        ),
-        "webhook-sequence": str(event.sequence),
-    }
-    if token is not None:
-        headers["Authorization"] = f"Bearer {token.clear_text}"
-    return Outgoing(event_id=event.pk, url=event.endpoint.url, headers=headers, body=event.body)
+class _Background:
+    """The sender of this process, in a thread of its own, so that connections outlive the task that woke it."""
+
+    def __init__(self) -> None:
+        self._loop = asyncio.new_event_loop()
+        self._loop.set_default_executor(ThreadPoolExecutor(_LOOK_UP_THREADS, thread_name_prefix="look-up"))
+        self._sender = Sender()
+        self._thread = threading.Thread(target=self._run, name="webhook-sender", daemon=True)
+        self._thread.start()
+
+    def _run(self) -> None:
+        self._loop.run_until_complete(self._sender.run())
+
+    def look(self) -> None:
+        self._loop.call_soon_threadsafe(self._sender.look)
+
+    def stop(self, *, seconds: float) -> None:
+        self._loop.call_soon_threadsafe(self._sender.stop)
+        self._thread.join(seconds)
+
+
+_background: _Background | None = None
+_starting = threading.Lock()
+
+
+def look() -> None:
+    """Have this process send what is due, in the background."""
+    global _background  # noqa: PLW0603  # one sender for each process
+    with _starting:
+        if _background is None:
+            _background = _Background()
+    _background.look()
+
+
+def stop(*, seconds: float) -> None:
+    """Let this process's sender end what it has begun, for so long at most."""
+    if _background is not None:
+        _background.stop(seconds=seconds)

@@ -4,6 +4,7 @@ import json
 from datetime import datetime
 
 from delivery import bodies
+from delivery.lifecycle import Status
 from delivery.models import Delivery, EventState, WebhookEndpoint, WebhookEvent
 
 
@@ -14,8 +15,18 @@ def build(*, delivery: Delivery, endpoint: WebhookEndpoint, at: datetime) -> Web
         endpoint=endpoint,
         sequence=delivery.last_sequence,
         name=delivery.status,
-        body=json.dumps(bodies.event(delivery), ensure_ascii=False, separators=(",", ":")),
+        body=_text(bodies.event(delivery)),
         created_at=at,
         state=EventState.PENDING if endpoint.url else EventState.UNADDRESSED,
-        next_attempt_at=at,
     )
+
+
+def build_test(*, endpoint: WebhookEndpoint, at: datetime) -> WebhookEvent:
+    """An unsaved event of no delivery, in the form of a real one."""
+    return WebhookEvent(
+        endpoint=endpoint, sequence=1, name=Status.PENDING, body=_text(bodies.TEST_EVENT), created_at=at
+    )
+
+
+def _text(body: bodies.Body) -> str:
+    return json.dumps(body, ensure_ascii=False, separators=(",", ":"))

@@ -29,27 +29,28 @@ _JITTER = 0.2
 _LONGEST_RETRY_AFTER = timedelta(hours=1)
 
 
-def next_attempt(*, attempts_made: int, at: datetime, retry_after: str = "") -> datetime | None:
-    """The moment of the next try after `attempts_made` tries, or None when the schedule has ended.
+def next_attempt(*, tries: int, at: datetime, asked: timedelta = timedelta(0)) -> datetime | None:
+    """The moment of the next try after `tries` of them, or None when the schedule has ended.
 
-    The pause varies by 20 % either way, so that events which failed together do not come back together. An
-    endpoint's Retry-After (seconds or an HTTP date) lengthens it, by one hour at most.
+    The pause varies by 20 % either way, so that events which failed together do not come back together. `asked`, the
+    pause that the endpoint asked for, lengthens it.
     """
-    if attempts_made > len(SCHEDULE):
+    if tries > len(SCHEDULE):
         return None
     jitter = random.uniform(1 - _JITTER, 1 + _JITTER)  # noqa: S311  # spreads load, guards no secret
-    pause = timedelta(seconds=SCHEDULE[attempts_made - 1] * jitter)
-    return at + max(pause, min(_asked_pause(retry_after, at), _LONGEST_RETRY_AFTER))
+    return at + max(timedelta(seconds=SCHEDULE[tries - 1] * jitter), asked)
 
 
-def _asked_pause(retry_after: str, at: datetime) -> timedelta:
-    """Retry-After of RFC 9110. Anything unreadable counts as nothing asked."""
+def asked_pause(retry_after: str, *, at: datetime) -> timedelta:
+    """Retry-After of RFC 9110, seconds or an HTTP date, as a pause of one hour at most. The unreadable asks nothing."""
+    if not retry_after:
+        return timedelta(0)
     if retry_after.isascii() and retry_after.isdigit():
-        return timedelta(seconds=min(int(retry_after[:10]), _LONGEST_RETRY_AFTER.total_seconds()))
+        return min(timedelta(seconds=int(retry_after[:10])), _LONGEST_RETRY_AFTER)
     try:
         moment = parsedate_to_datetime(retry_after)
     except (ValueError, TypeError, LookupError, OverflowError):  # the parser raises all of them on hostile dates
         return timedelta(0)
     if moment.tzinfo is None:
         moment = moment.replace(tzinfo=UTC)
-    return max(moment - at, timedelta(0))
+    return min(max(moment - at, timedelta(0)), _LONGEST_RETRY_AFTER)

@@ -1,14 +1,12 @@
 """HTTP. Many requests at once in one loop, each with a hard deadline, none to a place that is not public."""
 
-import asyncio
 import logging
 import ssl
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import partial
-from uuid import UUID
 
 import aiohttp
 
@@ -24,19 +22,20 @@ _KEPT_BYTES = 4 * 1024
 
 @dataclass(frozen=True)
 class Outgoing:
-    """One request to make. Without an Authorization header it is not made: it would be taken for a forgery."""
+    """One request to make."""
 
-    event_id: UUID
     url: str
     headers: Mapping[str, str]
-    body: str
+    body: bytes
 
 
 @dataclass(frozen=True)
 class Result:
-    """What came of it. `error` is a short class such as `timeout`; the response's beginning is kept for people."""
+    """What came of it. `error` is a short class such as `timeout`; the response's beginning is kept for people.
 
-    event_id: UUID
+    `at` is when the request began.
+    """
+
     status_code: int | None = None
     error: str = ""
     response_start: str = ""
@@ -49,52 +48,39 @@ class Result:
         return self.status_code is not None and 200 <= self.status_code < 300  # noqa: PLR2004  # the class 2xx
 
 
-def send_all(requests: Sequence[Outgoing], *, allow_loopback: bool) -> list[Result]:
-    """Send every request concurrently and return one result for each, within 15 s."""
-    loop = asyncio.new_event_loop()
-    try:
-        return loop.run_until_complete(_send_all(requests, allow_loopback=allow_loopback))
-    finally:
-        # Unlike `asyncio.run`, this does not wait for the thread of a name look-up that hangs.
-        loop.close()
-
-
-async def _send_all(requests: Sequence[Outgoing], *, allow_loopback: bool) -> list[Result]:
-    connector = aiohttp.TCPConnector(limit=0, socket_factory=partial(guarded_socket, allow_loopback=allow_loopback))
-    async with aiohttp.ClientSession(
-        connector=connector,
+def open_session(*, allow_loopback: bool) -> aiohttp.ClientSession:
+    """A session to send with; it keeps connections open between requests. To be used in an event loop."""
+    return aiohttp.ClientSession(
+        connector=aiohttp.TCPConnector(limit=0, socket_factory=partial(guarded_socket, allow_loopback=allow_loopback)),
         cookie_jar=aiohttp.DummyCookieJar(),
         auto_decompress=False,  # a small compressed answer must not unpack into a large one
-        timeout=aiohttp.ClientTimeout(total=_TOTAL_SECONDS, sock_connect=_CONNECT_SECONDS),
+        timeout=aiohttp.ClientTimeout(total=_TOTAL_SECONDS, connect=_CONNECT_SECONDS),
         trust_env=False,  # .netrc would replace the Bearer token, and a proxy would read it
-    ) as session:
-        return await asyncio.gather(*(_send(session, request) for request in requests))
+    )
 
 
-async def _send(session: aiohttp.ClientSession, request: Outgoing) -> Result:
+async def send(session: aiohttp.ClientSession, request: Outgoing) -> Result:
+    """Send a request and say what came of it, within 15 s. Raises nothing but cancellation."""
     at, started = datetime.now(UTC), time.monotonic()
     result = await _outcome(session, request)
     return replace(result, at=at, milliseconds=int((time.monotonic() - started) * 1000))
 
 
 async def _outcome(session: aiohttp.ClientSession, request: Outgoing) -> Result:
-    if "Authorization" not in request.headers:
-        return Result(request.event_id, error="no_valid_token")
     try:
         async with session.post(
-            request.url, data=request.body.encode(), headers=request.headers, allow_redirects=False
+            request.url, data=request.body, headers=request.headers, allow_redirects=False
         ) as response:
             return Result(
-                request.event_id,
                 status_code=response.status,
                 response_start=await _read_start(response),
                 retry_after=response.headers.get("Retry-After", ""),
             )
     except (aiohttp.ClientError, OSError, TimeoutError, ValueError) as error:
-        return Result(request.event_id, error=_error_class(error))
+        return Result(error=_error_class(error))
     except Exception:  # noqa: BLE001  # what nobody foresaw of one endpoint must not undo the results of the others
-        _log.exception("sending event %s", request.event_id)
-        return Result(request.event_id, error="internal")
+        _log.exception("a request failed in a new way")
+        return Result(error="internal")
 
 
 async def _read_start(response: aiohttp.ClientResponse) -> str:

@@ -15,12 +15,12 @@ def new_secret() -> str:
     return _PREFIX + base64.b64encode(secrets.token_bytes(_SECRET_BYTES)).decode()
 
 
-def sign(*, webhook_id: str, timestamp: int, body: str, secrets: Sequence[str]) -> str:
+def sign(*, webhook_id: str, timestamp: int, body: bytes, secrets: Sequence[str]) -> str:
     """Value of `webhook-signature`: one `v1,…` for each live secret, separated by spaces.
 
     Source: Standard Webhooks specification, "Signature scheme": the signed content is `id.timestamp.body`.
     """
-    content = f"{webhook_id}.{timestamp}.{body}".encode()
+    content = f"{webhook_id}.{timestamp}.".encode() + body
     return " ".join(f"v1,{_signature(secret, content)}" for secret in secrets)
 
 

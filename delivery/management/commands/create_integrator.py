@@ -32,6 +32,6 @@ class Command(ScriptCommand):
                 integrator=integrator, name=f"Pickup {number}", latitude=point.latitude, longitude=point.longitude
             )
         endpoint = integrator.endpoints.get(environment=environment)
-        endpoints.set_url(endpoint=endpoint, url=options["webhook_url"], by=_BY)
+        endpoints.set_url(endpoint=endpoint, url=options["webhook_url"], by=_BY, at=timezone.now())
         token = tokens.issue(integrator=integrator, environment=environment, by=_BY, at=timezone.now())
         return {"integrator": str(integrator.pk), "token": token.clear_text, "signing_secret": endpoint.secret}

@@ -1,12 +1,15 @@
+import json
 from datetime import timedelta
+from uuid import uuid4
 
 import pytest
 from django.utils import timezone
 
 from delivery.actions import endpoints
-from delivery.errors import InvalidWebhookUrl
-from delivery.models import WebhookEndpoint
-from tests.factories import BY, IntegratorFactory
+from delivery.errors import EndpointCannotSend, InvalidWebhookUrl
+from delivery.models import WebhookEndpoint, WebhookEvent
+from delivery.webhooks import queue
+from tests.factories import BY, DeliveryFactory, IntegratorFactory
 
 
 @pytest.fixture
@@ -16,7 +19,7 @@ def endpoint(db):
 
 class TestSetUrl:
     def test_keeps_the_url(self, endpoint):
-        endpoints.set_url(endpoint=endpoint, url="http://127.0.0.1:9000/hook", by=BY)
+        endpoints.set_url(endpoint=endpoint, url="http://127.0.0.1:9000/hook", by=BY, at=timezone.now())
 
         assert WebhookEndpoint.objects.get(pk=endpoint.pk).url == "http://127.0.0.1:9000/hook"
 
@@ -24,7 +27,7 @@ class TestSetUrl:
         settings.WEBHOOK_ALLOW_LOOPBACK = False
 
         with pytest.raises(InvalidWebhookUrl):
-            endpoints.set_url(endpoint=endpoint, url="http://127.0.0.1:9000/hook", by=BY)
+            endpoints.set_url(endpoint=endpoint, url="http://127.0.0.1:9000/hook", by=BY, at=timezone.now())
 
         assert WebhookEndpoint.objects.get(pk=endpoint.pk).url == ""
 
@@ -44,3 +47,48 @@ class TestRotateSecret:
 
         assert endpoint.secret not in row
         assert "whsec_" not in row
+
+
+class TestSendTest:
+    @pytest.fixture
+    def addressed(self, endpoint):
+        return endpoints.set_url(endpoint=endpoint, url="http://127.0.0.1:9/hook", by=BY, at=timezone.now())
+
+    def test_goes_before_everything_that_waits(self, addressed):
+        event = endpoints.send_test(endpoint=addressed, by=BY, at=timezone.now())
+
+        (claimed,) = queue.claim(lease=uuid4(), at=timezone.now(), limit=1)
+        assert (claimed.event_id, claimed.is_test, claimed.token_id) == (event.pk, True, None)
+
+    def test_goes_at_once_even_while_the_breaker_pauses(self, addressed):
+        pause = timezone.now() + timedelta(hours=1)
+        WebhookEndpoint.objects.filter(pk=addressed.pk).update(failures=9, paused_until=pause)
+
+        endpoints.send_test(endpoint=addressed, by=BY, at=timezone.now())
+
+        assert len(queue.claim(lease=uuid4(), at=timezone.now(), limit=1)) == 1
+
+    def test_has_every_key_of_a_real_event(self, addressed):
+        test = json.loads(endpoints.send_test(endpoint=addressed, by=BY, at=timezone.now()).body)
+        real = json.loads(DeliveryFactory.create(stops=1).events.get().body)
+
+        assert shape(test) == shape(real)
+
+    def test_is_refused_without_a_url(self, endpoint):
+        with pytest.raises(EndpointCannotSend, match="no URL"):
+            endpoints.send_test(endpoint=endpoint, by=BY, at=timezone.now())
+
+    def test_is_refused_while_the_endpoint_is_off(self, addressed):
+        endpoints.set_enabled(endpoint=addressed, enabled=False, by=BY, at=timezone.now())
+
+        with pytest.raises(EndpointCannotSend, match="switched off"):
+            endpoints.send_test(endpoint=addressed, by=BY, at=timezone.now())
+
+        assert not WebhookEvent.objects.exists()
+
+
+def shape(value):
+    """The keys of a body, all the way down."""
+    if isinstance(value, dict):
+        return {key: shape(item) for key, item in value.items()}
+    return [shape(item) for item in value] if isinstance(value, list) else None

@@ -1,11 +1,15 @@
 """An integrator's endpoint that does as it is told: real HTTP on loopback."""
 
+import asyncio
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
+from asgiref.sync import async_to_sync
+from django.utils import timezone
 
 from delivery.actions import endpoints
+from delivery.webhooks.dispatch import Sender
 from tests.factories import BY, TokenFactory
 
 
@@ -49,9 +53,25 @@ def sink():
     server.server_close()
 
 
+async def _send_due():
+    sender = Sender()
+    running = asyncio.create_task(sender.run())
+    sender.look()
+    await sender.idle.wait()
+    sender.stop()
+    await running
+
+
+@pytest.fixture
+def send_due():
+    """Send until nothing is due, with this thread's own database connection."""
+    return async_to_sync(_send_due)
+
+
 @pytest.fixture
 def token(db, sink):
     """A token whose integrator receives its webhooks at `sink`."""
     token = TokenFactory.create()
-    endpoints.set_url(endpoint=token.integrator.endpoints.get(environment="live"), url=sink.url, by=BY)
+    endpoint = token.integrator.endpoints.get(environment="live")
+    endpoints.set_url(endpoint=endpoint, url=sink.url, by=BY, at=timezone.now())
     return token

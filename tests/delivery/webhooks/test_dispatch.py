@@ -1,27 +1,19 @@
 """Claim, send, record: what arrives at a real endpoint, in which order, and what is written of it."""
 
 from datetime import timedelta
-from functools import partial
-from uuid import uuid4
 
 import pytest
 from django.utils import timezone
 from standardwebhooks import Webhook
 
-from delivery.actions import deliveries, endpoints, tokens
-from delivery.models import EventState, WebhookAttempt, WebhookEndpoint, WebhookEvent
-from delivery.webhooks import dispatch
-from delivery.webhooks.sending import Result
+from delivery.actions import deliveries, endpoints, events, tokens
+from delivery.models import EventState, WebhookAttempt, WebhookEndpoint, WebhookEvent, WebhookTurn
 from tests.factories import BY, DeliveryFactory, TokenFactory
 
 
-def send_all():
-    while dispatch.send_batch():
-        pass
-
-
 def make_due():
-    WebhookEvent.objects.filter(state=EventState.PENDING).update(next_attempt_at=timezone.now())
+    WebhookTurn.objects.update(due_at=timezone.now())
+    WebhookEndpoint.objects.update(paused_until=None)
 
 
 @pytest.fixture
@@ -30,8 +22,8 @@ def delivery(token):
 
 
 class TestSending:
-    def test_carries_every_event_in_order_once(self, delivery, sink):
-        send_all()
+    def test_carries_every_event_in_order_once(self, delivery, sink, send_due):
+        send_due()
 
         assert [headers["webhook-sequence"] for headers, _body in sink.received] == ["1", "2", "3"]
         events = WebhookEvent.objects.order_by("sequence")
@@ -39,57 +31,57 @@ class TestSending:
         assert {event.state for event in events} == {EventState.SENT}
         assert WebhookAttempt.objects.filter(status_code=204).count() == 3
 
-    def test_is_signed_as_standard_webhooks_verify_it(self, delivery, sink, token):
+    def test_is_signed_as_standard_webhooks_verify_it(self, delivery, sink, token, send_due):
         secret = token.integrator.endpoints.get(environment="live").secret
 
-        send_all()
+        send_due()
 
         for headers, body in sink.received:
             assert Webhook(secret).verify(body, headers)["deliveryId"] == str(delivery.pk)
 
-    def test_is_signed_with_both_secrets_after_a_rotation(self, delivery, sink, token):
+    def test_is_signed_with_both_secrets_after_a_rotation(self, delivery, sink, token, send_due):
         endpoint = token.integrator.endpoints.get(environment="live")
         old, new = endpoint.secret, endpoints.rotate_secret(endpoint=endpoint, by=BY, at=timezone.now())
 
-        send_all()
+        send_due()
 
         headers, body = sink.received[0]
         assert Webhook(old).verify(body, headers) == Webhook(new).verify(body, headers)
 
-    def test_says_who_calls(self, delivery, sink, token):
-        send_all()
+    def test_says_who_calls(self, delivery, sink, token, send_due):
+        send_due()
 
         headers, _body = sink.received[0]
         assert headers["authorization"] == f"Bearer {token.clear_text}"
         assert headers["content-type"] == "application/json"
         assert headers["user-agent"].startswith("Rota")
 
-    def test_carries_the_newest_valid_token_once_the_old_one_is_revoked(self, delivery, sink, token):
+    def test_carries_the_newest_valid_token_once_the_old_one_is_revoked(self, delivery, sink, token, send_due):
         newest = tokens.rotate(token=token, by=BY, at=timezone.now())
         TokenFactory.create(integrator=token.integrator, sandbox=True)
         tokens.revoke(token=token, by=BY, at=timezone.now())
 
-        send_all()
+        send_due()
 
         assert {headers["authorization"] for headers, _body in sink.received} == {f"Bearer {newest.clear_text}"}
 
-    def test_waits_for_a_token_when_none_is_valid(self, delivery, sink, token):
+    def test_waits_for_a_token_when_none_is_valid(self, delivery, sink, token, send_due):
         tokens.revoke(token=token, by=BY, at=timezone.now())
 
-        send_all()
+        send_due()
 
         assert sink.received == []
         assert WebhookAttempt.objects.get().error == "no_valid_token"
 
 
 class TestRetrying:
-    def test_repeats_the_same_id_and_body_and_holds_the_later_events_back(self, delivery, sink):
+    def test_repeats_the_same_id_and_body_and_holds_the_later_events_back(self, delivery, sink, send_due):
         sink.answers = [(500, {}, b"broken"), (204, {}, b"")]
 
-        send_all()
+        send_due()
         assert len(sink.received) == 1
         make_due()
-        send_all()
+        send_due()
 
         ids = [headers["webhook-id"] for headers, _body in sink.received]
         assert [headers["webhook-sequence"] for headers, _body in sink.received] == ["1", "1", "2", "3"]
@@ -98,105 +90,73 @@ class TestRetrying:
         assert list(WebhookAttempt.objects.values_list("number", "status_code")[:2]) == [(1, 500), (2, 204)]
 
     @pytest.mark.parametrize("status", [301, 302, 400, 401, 404, 500, 503])
-    def test_takes_only_2xx_for_success_and_follows_no_redirect(self, delivery, sink, status):
+    def test_takes_only_2xx_for_success_and_follows_no_redirect(self, delivery, sink, status, send_due):
         sink.answers = [(status, {"Location": sink.url}, b"no")]
 
-        send_all()
+        send_due()
 
         event = WebhookEvent.objects.get(sequence=1)
         assert (event.state, event.attempts_made, len(sink.received)) == (EventState.PENDING, 1, 1)
         assert event.attempts.get().response_start == "no"
 
-    def test_waits_as_long_as_the_endpoint_asks(self, delivery, sink):
+    def test_waits_as_long_as_the_endpoint_asks(self, delivery, sink, send_due):
         sink.answers = [(503, {"Retry-After": "1200"}, b"")]
 
-        send_all()
+        send_due()
 
-        wait = WebhookEvent.objects.get(sequence=1).next_attempt_at - timezone.now()
+        wait = WebhookTurn.objects.get().due_at - timezone.now()
         assert timedelta(minutes=19) < wait <= timedelta(minutes=20)
 
-    def test_of_one_integrator_is_not_undone_by_the_secrets_of_another(self, delivery, sink):
+    def test_of_one_integrator_is_not_undone_by_the_secrets_of_another(self, delivery, sink, send_due):
         other = DeliveryFactory.create()
-        endpoints.set_url(endpoint=other.events.get().endpoint, url=sink.url, by=BY)
+        endpoints.set_url(endpoint=other.events.get().endpoint, url=sink.url, by=BY, at=timezone.now())
         WebhookEndpoint.objects.filter(events__delivery=other).update(secret_ciphertext="unreadable")
-        other.events.update(state=EventState.PENDING)
+        events.replay(events=other.events.all(), by=BY, at=timezone.now())
 
-        send_all()
+        send_due()
 
         assert len(sink.received) == 3
         assert WebhookAttempt.objects.get(event__delivery=other).error == "secrets_unreadable"
 
-    def test_gives_up_after_17_tries_and_goes_on_with_the_next(self, delivery, sink):
+    def test_gives_up_after_17_tries_and_goes_on_with_the_next(self, delivery, sink, send_due):
         sink.answers = [(500, {}, b"")] * 17 + [(204, {}, b"")]
 
         for _try in range(17):
             make_due()
-            dispatch.send_batch()
-        send_all()
+            send_due()
+        make_due()
+        send_due()
 
         states = WebhookEvent.objects.order_by("sequence").values_list("state", flat=True)
         assert list(states) == [EventState.DEAD, EventState.SENT, EventState.SENT]
 
-    def test_survives_an_endpoint_that_is_not_there(self, delivery, token):
+    def test_survives_an_endpoint_that_is_not_there(self, delivery, token, send_due):
         endpoint = token.integrator.endpoints.get(environment="live")
-        endpoints.set_url(endpoint=endpoint, url="http://127.0.0.1:9/hook", by=BY)
+        endpoints.set_url(endpoint=endpoint, url="http://127.0.0.1:9/hook", by=BY, at=timezone.now())
 
-        send_all()
+        send_due()
 
         assert WebhookAttempt.objects.get().error == "connect"
 
-    def test_holds_everything_while_the_endpoint_is_switched_off(self, delivery, sink, token):
+    def test_holds_everything_while_the_endpoint_is_switched_off(self, delivery, sink, token, send_due):
         endpoint = token.integrator.endpoints.get(environment="live")
-        endpoints.set_enabled(endpoint=endpoint, enabled=False, by=BY)
-        send_all()
+        endpoints.set_enabled(endpoint=endpoint, enabled=False, by=BY, at=timezone.now())
+        send_due()
         assert sink.received == []
 
-        endpoints.set_enabled(endpoint=endpoint, enabled=True, by=BY)
-        send_all()
+        endpoints.set_enabled(endpoint=endpoint, enabled=True, by=BY, at=timezone.now())
+        send_due()
 
         assert len(sink.received) == 3
 
 
-class TestClaiming:
-    def test_leaves_what_another_worker_holds(self, delivery):
-        now = timezone.now()
-        assert len(dispatch.claim(lease=uuid4(), at=now)) == 1
-
-        assert dispatch.claim(lease=uuid4(), at=now) == []
-
-    def test_takes_over_from_a_worker_that_died(self, delivery):
-        now = timezone.now()
-        (first,) = dispatch.claim(lease=uuid4(), at=now)
-
-        assert dispatch.claim(lease=uuid4(), at=now + timedelta(seconds=61)) == [first]
-
-    def test_a_worker_that_lost_its_lease_records_nothing(self, delivery):
-        now, late, current = timezone.now(), uuid4(), uuid4()
-        (event,) = dispatch.claim(lease=late, at=now)
-        dispatch.claim(lease=current, at=now + timedelta(seconds=61))
-
-        dispatch.record(lease=late, results=[Result(event.pk, status_code=500)], at=now)
-
-        event.refresh_from_db()
-        assert (event.attempts_made, event.lease, WebhookAttempt.objects.count()) == (0, current, 0)
-
-    def test_asks_the_database_the_same_number_of_questions_for_one_and_for_many(
-        self, token, sink, django_assert_num_queries
-    ):
-        for count in (1, 6):
-            for _number in range(count):
-                DeliveryFactory.create(token=token)
-            with django_assert_num_queries(10):
-                dispatch.send_batch()
-
-
 @pytest.mark.django_db(transaction=True)
 class TestSeveralWorkers:
-    def test_send_each_event_once_and_in_order(self, token, sink, at_once):
+    def test_send_each_event_once_and_in_order(self, token, sink, at_once, send_due):
         for delivery in [DeliveryFactory.create(token=token, collected=True) for _number in range(8)]:
             deliveries.deliver_point(delivery=delivery, point="B", by=BY, at=timezone.now())
 
-        at_once(*[partial(send_all)] * 4)
+        at_once(*[send_due] * 4)
 
         seen = {}
         for headers, body in sink.received:

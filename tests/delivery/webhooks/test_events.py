@@ -85,8 +85,8 @@ class TestEvents:
 
         assert WebhookEvent.objects.get(delivery=delivery).state == EventState.UNADDRESSED
 
-    def test_are_gone_with_a_change_that_is_rolled_back(self, monkeypatch):
-        delivery = DeliveryFactory.create(accepted=True)
+    def test_are_gone_with_a_change_that_is_rolled_back(self, token, monkeypatch):
+        delivery = DeliveryFactory.create(token=token, accepted=True)
         monkeypatch.setattr(outbox, "wake_on_commit", lambda: 1 / 0)
 
         with pytest.raises(ZeroDivisionError):

@@ -9,22 +9,22 @@ HOSTILE = "Mon, 01 Jan 2024 00:00:00 +99999999999999999999"
 NOW = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
 
 
-def pause(attempts_made, retry_after=""):
-    return retry.next_attempt(attempts_made=attempts_made, at=NOW, retry_after=retry_after) - NOW
+def pause(tries, retry_after=""):
+    return retry.next_attempt(tries=tries, at=NOW, asked=retry.asked_pause(retry_after, at=NOW)) - NOW
 
 
 class TestNextAttempt:
     @pytest.mark.parametrize(
-        ("attempts_made", "seconds"),
+        ("tries", "seconds"),
         [(1, 5), (2, 15), (3, 30), (4, 60), (9, 1800), (10, 3600), (16, 86400)],
     )
-    def test_follows_the_schedule_within_a_fifth(self, attempts_made, seconds):
-        pauses = [pause(attempts_made).total_seconds() for _try in range(200)]
+    def test_follows_the_schedule_within_a_fifth(self, tries, seconds):
+        pauses = [pause(tries).total_seconds() for _try in range(200)]
 
         assert seconds * 0.8 <= min(pauses) < seconds < max(pauses) <= seconds * 1.2
 
     def test_ends_after_17_tries_in_72_hours(self):
-        assert retry.next_attempt(attempts_made=17, at=NOW) is None
+        assert retry.next_attempt(tries=17, at=NOW) is None
         assert timedelta(hours=71) < timedelta(seconds=sum(retry.SCHEDULE)) < timedelta(hours=73)
 
     @pytest.mark.parametrize(

@@ -3,15 +3,16 @@
 import os
 import subprocess
 import sys
-import time
 
 import pytest
+from django.utils import timezone
 from redis import Redis
 
 from config import celery_app, embedded
 from config.env import BASE_DIR
+from delivery.actions import endpoints
 from delivery.webhooks import dispatch, tasks
-from tests.factories import DeliveryFactory
+from tests.factories import BY, DeliveryFactory, TokenFactory
 
 _CLOCKED = """
 import time, django
@@ -24,6 +25,14 @@ for _call in range(3):
 """
 
 
+def addressed():
+    """A token whose integrator has a webhook URL."""
+    token = TokenFactory.create()
+    endpoint = token.integrator.endpoints.get(environment="live")
+    endpoints.set_url(endpoint=endpoint, url="http://127.0.0.1:9/", by=BY, at=timezone.now())
+    return token
+
+
 @pytest.fixture
 def queue():
     """Length of the broker's queue, emptied before and after."""
@@ -33,21 +42,34 @@ def queue():
         else Redis(unix_socket_path=str(embedded.redis_socket())) as redis
     ):
         name = celery_app.conf.task_default_queue
-        redis.delete(name)
+        redis.delete(name, tasks._CALLED)
         yield lambda: redis.llen(name)
-        redis.delete(name)
+        redis.delete(name, tasks._CALLED)
 
 
 class TestWake:
     @pytest.mark.django_db(transaction=True)
     def test_follows_the_commit_of_a_change(self, queue):
-        DeliveryFactory.create()
+        DeliveryFactory.create(token=addressed())
 
         assert queue() == 1
 
+    @pytest.mark.django_db(transaction=True)
+    def test_goes_once_however_many_changes_there_are_before_a_worker_looks(self, queue):
+        for _number in range(3):
+            DeliveryFactory.create(token=addressed())
+
+        assert queue() == 1
+
+    @pytest.mark.django_db(transaction=True)
+    def test_does_not_go_where_nothing_can_be_sent(self, queue):
+        DeliveryFactory.create()
+
+        assert queue() == 0
+
     @pytest.mark.django_db
     def test_does_not_go_before_the_commit(self, queue):
-        DeliveryFactory.create()
+        DeliveryFactory.create(token=addressed())
 
         assert queue() == 0
 
@@ -79,20 +101,12 @@ class TestWake:
 
 
 class TestSendDue:
-    def test_sends_until_nothing_is_due(self, monkeypatch):
-        batches = iter([50, 50, 3, 0])
-        monkeypatch.setattr(dispatch, "send_batch", lambda: next(batches))
+    def test_looks_and_lets_the_next_change_call_again(self, queue, monkeypatch):
+        looked = []
+        monkeypatch.setattr(dispatch, "look", lambda: looked.append(queue()))
+        tasks.wake()
 
         tasks.send_due()
+        tasks.wake()
 
-        assert list(batches) == []
-
-    def test_hands_over_after_its_shift(self, monkeypatch):
-        woken, clock = [], iter(range(0, 1000, 15))
-        monkeypatch.setattr(dispatch, "send_batch", lambda: 50)
-        monkeypatch.setattr(tasks, "wake", lambda: woken.append(1))
-        monkeypatch.setattr(time, "monotonic", lambda: next(clock))
-
-        tasks.send_due()
-
-        assert woken == [1]
+        assert (looked, queue()) == ([1], 2)

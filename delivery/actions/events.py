@@ -1,0 +1,45 @@
+"""Sending webhook events once more."""
+
+import logging
+from datetime import datetime
+from uuid import UUID
+
+from django.db import transaction
+from django.db.models import QuerySet
+
+from delivery.errors import EndpointCannotSend
+from delivery.models import EventState, WebhookEvent, WebhookTurn
+from delivery.webhooks import outbox, queue
+
+_log = logging.getLogger(__name__)
+_BATCH = 5000
+
+
+def replay(*, events: QuerySet[WebhookEvent], by: str, at: datetime) -> int:
+    """Send these events again, with the same ids and bodies, those of one delivery in order. Returns how many.
+
+    Events still waiting for a retry are tried at once. Raises EndpointCannotSend when an endpoint has no URL, before
+    anything has happened. Many are taken in batches that commit one by one.
+    """
+    if unaddressed := events.filter(endpoint__url="").select_related("endpoint__integrator").first():
+        raise EndpointCannotSend(f"The webhook endpoint of {unaddressed.endpoint} has no URL; set one first.")
+    replayed = 0
+    ids = list(events.order_by("pk").values_list("pk", flat=True))
+    for first in range(0, len(ids), _BATCH):
+        replayed += _replay(ids[first : first + _BATCH], at=at)
+    _log.info("%s webhook events replayed by %s", replayed, by)
+    return replayed
+
+
+@transaction.atomic
+def _replay(ids: list[UUID], *, at: datetime) -> int:
+    """In the order of their ids, which is that of their making."""
+    events = WebhookEvent.objects.filter(pk__in=ids)
+    finished = list(
+        events.exclude(state=EventState.PENDING).select_for_update().order_by("pk").values_list("pk", flat=True)
+    )
+    WebhookEvent.objects.filter(pk__in=finished).update(state=EventState.PENDING)
+    queue.rejoin(finished, at=at)
+    waiting = WebhookTurn.objects.filter(event__in=ids, lease=None, due_at__gt=at).update(due_at=at)
+    outbox.wake_on_commit()
+    return len(finished) + waiting

@@ -1,0 +1,219 @@
+"""What came of the tries, written in batches: attempts, states, whose turn is next, and the endpoints' health."""
+
+import logging
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+from uuid import UUID
+
+from django.db import connection, transaction
+
+from delivery import breaker
+from delivery.models import EventState, OffBecause, WebhookEndpoint, WebhookTurn
+from delivery.webhooks import queue, retry
+from delivery.webhooks.queue import Claimed
+from delivery.webhooks.sending import Result
+
+_log = logging.getLogger(__name__)
+_POISONED_AFTER = 3
+# The last success of a healthy endpoint is written once a second, not once an event.
+_SUCCESS_RESOLUTION = timedelta(seconds=1)
+_GONE = 410
+
+
+@dataclass
+class _Held:
+    """A turn that is still held under the lease it was claimed with."""
+
+    result: Result
+    turn_id: int
+    event_id: UUID
+    attempts_made: int
+    tries: int
+    refusals: int
+    first_refused_at: datetime | None
+    is_ordered: bool
+    state: EventState = EventState.PENDING
+    due_at: datetime | None = None
+    is_poisoned: bool = False
+
+
+@transaction.atomic
+def settle(outcomes: Sequence[tuple[Claimed, Result]], *, at: datetime) -> None:
+    """Write what came of each try. One whose lease has passed to another worker is left to that worker.
+
+    `outcomes` stand in the order in which they came about. Locks endpoints, then turns, as everybody does.
+    """
+    endpoints = _lock_endpoints({claimed.endpoint_id for claimed, _result in outcomes})
+    before = {endpoint.pk: endpoint.health for endpoint in endpoints.values()}
+    held = _lock_turns(outcomes)
+    for claimed, _result in outcomes:
+        if turn := held.get((claimed.turn_id, claimed.lease)):
+            _judge(turn, endpoints[claimed.endpoint_id], at=at)
+            _note(endpoints[claimed.endpoint_id], turn.result, at=at)
+    turns = list(held.values())
+    _write_events(turns)
+    _write_turns(turns, at=at)
+    for endpoint in endpoints.values():
+        _write_endpoint(endpoint, before[endpoint.pk], at=at)
+
+
+def _lock_endpoints(ids: Iterable[int]) -> dict[int, WebhookEndpoint]:
+    endpoints = WebhookEndpoint.objects.filter(pk__in=ids).order_by("pk").select_for_update(no_key=True)
+    return {endpoint.pk: endpoint for endpoint in endpoints}
+
+
+def _lock_turns(outcomes: Sequence[tuple[Claimed, Result]]) -> dict[tuple[int, UUID], _Held]:
+    by_turn = {(claimed.turn_id, claimed.lease): result for claimed, result in outcomes}
+    rows: Iterable[Any] = (
+        WebhookTurn.objects.filter(pk__in={turn_id for turn_id, _lease in by_turn})
+        .order_by("pk")
+        .select_for_update(of=("self",))
+        .values_list(
+            "pk", "lease", "event_id", "event__attempts_made", "tries", "refusals", "first_refused_at", "is_ordered"
+        )
+    )
+    return {(pk, lease): _Held(by_turn[pk, lease], pk, *rest) for pk, lease, *rest in rows if (pk, lease) in by_turn}
+
+
+def _judge(turn: _Held, endpoint: WebhookEndpoint, *, at: datetime) -> None:
+    """What becomes of the event: sent, to be tried again, given up, or poisoned and out of the others' way."""
+    result = turn.result
+    turn.attempts_made += 1
+    turn.tries += 1
+    if result.succeeded:
+        turn.state = EventState.SENT
+        return
+    turn.due_at = retry.next_attempt(tries=turn.tries, at=at, asked=retry.asked_pause(result.retry_after, at=at))
+    if turn.due_at is None:
+        turn.state = EventState.DEAD
+    elif result.status_code is not None:
+        turn.refusals += 1
+        turn.first_refused_at = turn.first_refused_at or at
+        takes_others = endpoint.last_success_at is not None and endpoint.last_success_at > turn.first_refused_at
+        if turn.refusals >= _POISONED_AFTER and takes_others:
+            turn.is_poisoned, turn.is_ordered = turn.is_ordered, False
+
+
+def _note(endpoint: WebhookEndpoint, result: Result, *, at: datetime) -> None:
+    """What it tells of the endpoint."""
+    if result.succeeded:
+        endpoint.health = breaker.after_success(endpoint.health, sent_at=result.at)
+        return
+    endpoint.health = breaker.after_failure(endpoint.health, at=at, asked=retry.asked_pause(result.retry_after, at=at))
+    if endpoint.enabled and result.status_code == _GONE:
+        endpoint.switch_off(OffBecause.GONE, at=at)
+    elif endpoint.enabled and endpoint.health.has_given_up(at=at):
+        endpoint.switch_off(OffBecause.FAILING, at=at)
+
+
+_EVENTS = """
+WITH outcome AS (
+    SELECT * FROM unnest(
+        %s::uuid[], %s::int[], %s::text[], %s::timestamptz[], %s::int[], %s::int[], %s::text[], %s::text[]
+    ) AS o(event_id, number, state, at, milliseconds, status_code, error, response_start)
+), attempt AS (
+    INSERT INTO delivery_webhookattempt (event_id, number, at, milliseconds, status_code, error, response_start)
+    SELECT event_id, number, at, milliseconds, status_code, error, response_start FROM outcome
+)
+UPDATE delivery_webhookevent v
+SET state = o.state, attempts_made = o.number,
+    sent_at = CASE WHEN o.state = 'sent' THEN o.at + o.milliseconds * interval '1 ms' ELSE v.sent_at END
+FROM outcome o WHERE v.id = o.event_id
+"""
+
+_AGAIN = """
+UPDATE delivery_webhookturn t
+SET lease = NULL, due_at = u.due_at, tries = u.tries, refusals = u.refusals, first_refused_at = u.first_refused_at,
+    is_ordered = u.is_ordered
+FROM unnest(%s::bigint[], %s::timestamptz[], %s::int[], %s::int[], %s::timestamptz[], %s::boolean[])
+     AS u(id, due_at, tries, refusals, first_refused_at, is_ordered)
+WHERE t.id = u.id
+"""
+
+# The delivery's first event that waits and has no turn of its own.
+_NEXT = """
+SELECT v.id FROM delivery_webhookevent v
+WHERE v.delivery_id = t.delivery_id AND v.state = 'pending'
+  AND NOT EXISTS (SELECT FROM delivery_webhookturn o WHERE o.event_id = v.id)
+ORDER BY v.sequence LIMIT 1
+"""
+
+_PASS_ON = f"""
+WITH done AS (
+    SELECT t.id, next.id AS event_id
+    FROM delivery_webhookturn t LEFT JOIN LATERAL ({_NEXT}) next ON t.is_ordered
+    WHERE t.id = ANY(%(turns)s)
+), moved AS (
+    UPDATE delivery_webhookturn t
+    SET event_id = done.event_id, due_at = %(at)s, tries = 0, refusals = 0, first_refused_at = NULL, lease = NULL
+    FROM done WHERE t.id = done.id AND done.event_id IS NOT NULL
+)
+DELETE FROM delivery_webhookturn t USING done WHERE t.id = done.id AND done.event_id IS NULL
+"""  # noqa: S608  # made of constants
+
+_LET_PASS = f"""
+INSERT INTO delivery_webhookturn (event_id, delivery_id, endpoint_id, is_ordered, due_at, tries, refusals)
+SELECT next.id, t.delivery_id, t.endpoint_id, TRUE, %(at)s, 0, 0
+FROM delivery_webhookturn t CROSS JOIN LATERAL ({_NEXT}) next
+WHERE t.id = ANY(%(turns)s)
+"""  # noqa: S608  # likewise
+
+
+def _write_events(turns: Sequence[_Held]) -> None:
+    rows = [
+        (
+            turn.event_id, turn.attempts_made, turn.state, turn.result.at, turn.result.milliseconds,
+            turn.result.status_code, turn.result.error, turn.result.response_start,
+        )
+        for turn in turns
+    ]  # fmt: skip  # a row reads better in two lines than in eight
+    _for_all(_EVENTS, rows)
+
+
+def _write_turns(turns: Sequence[_Held], *, at: datetime) -> None:
+    again = [turn for turn in turns if turn.state == EventState.PENDING]
+    _for_all(
+        _AGAIN,
+        [(t.turn_id, t.due_at, t.tries, t.refusals, t.first_refused_at, t.is_ordered) for t in again],
+    )
+    done = [turn.turn_id for turn in turns if turn.state != EventState.PENDING]
+    poisoned = [turn.turn_id for turn in again if turn.is_poisoned]
+    with connection.cursor() as cursor:
+        if done:
+            cursor.execute(_PASS_ON, {"turns": done, "at": at})
+        if poisoned:
+            cursor.execute(_LET_PASS, {"turns": poisoned, "at": at})
+
+
+def _for_all(statement: str, rows: Sequence[tuple[object, ...]]) -> None:
+    """Run a statement that takes its rows as one array for each column."""
+    if rows:
+        with connection.cursor() as cursor:
+            cursor.execute(statement, [list(column) for column in zip(*rows, strict=True)])
+
+
+def _write_endpoint(endpoint: WebhookEndpoint, before: breaker.Health, *, at: datetime) -> None:
+    health = endpoint.health
+    if not health.failures and not before.failures and _is_fresh(before, health):
+        return
+    endpoint.save(
+        update_fields=[
+            "failures", "failing_since", "paused_until", "last_success_at", "enabled", "off_because", "off_since",
+        ]
+    )  # fmt: skip  # a list of names
+    if before.is_open and not health.is_open:
+        _log.info("webhook endpoint %s takes events again", endpoint.pk)
+        queue.bring_forward(endpoint_id=endpoint.pk, at=at)
+    elif health.is_open and not before.is_open:
+        _log.warning("webhook endpoint %s failed %s times in a row", endpoint.pk, health.failures)
+    if endpoint.off_since == at:
+        _log.warning("webhook endpoint %s switched off: %s", endpoint.pk, endpoint.get_off_because_display())
+
+
+def _is_fresh(before: breaker.Health, after: breaker.Health) -> bool:
+    """Whether the last success that is written is precise enough, which spares a write for every batch."""
+    if before.last_success_at is None or after.last_success_at is None:
+        return before.last_success_at == after.last_success_at
+    return after.last_success_at - before.last_success_at < _SUCCESS_RESOLUTION

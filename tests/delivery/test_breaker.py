@@ -1,0 +1,51 @@
+from datetime import UTC, datetime, timedelta
+
+from delivery import breaker
+from delivery.breaker import Health
+
+NOW = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
+NOTHING = timedelta(0)
+
+
+def after_failures(count, *, asked=NOTHING):
+    health = Health(last_success_at=NOW - timedelta(hours=1))
+    for _number in range(count):
+        health = breaker.after_failure(health, at=NOW, asked=asked)
+    return health
+
+
+class TestBreaker:
+    def test_stays_closed_for_four_failures(self):
+        health = after_failures(4)
+
+        assert (health.is_open, health.paused_until, health.failing_since) == (False, None, NOW)
+
+    def test_opens_at_the_fifth_and_pauses_ever_longer_up_to_a_minute(self):
+        pauses = [after_failures(count).paused_until - NOW for count in range(5, 12)]
+
+        assert pauses == [timedelta(seconds=seconds) for seconds in (5, 10, 20, 40, 60, 60, 60)]
+
+    def test_pauses_as_long_as_it_is_asked(self):
+        assert after_failures(6, asked=timedelta(minutes=20)).paused_until == NOW + timedelta(minutes=20)
+
+    def test_does_not_shorten_a_pause_that_was_asked_for(self):
+        health = after_failures(5, asked=timedelta(minutes=20))
+
+        assert breaker.after_failure(health, at=NOW, asked=NOTHING).paused_until == NOW + timedelta(minutes=20)
+
+    def test_closes_with_one_success(self):
+        health = breaker.after_success(after_failures(9), sent_at=NOW)
+
+        assert health == Health(last_success_at=NOW)
+
+    def test_keeps_the_latest_success_when_a_slow_one_comes_in_late(self):
+        health = breaker.after_success(Health(last_success_at=NOW), sent_at=NOW - timedelta(seconds=9))
+
+        assert health.last_success_at == NOW
+
+    def test_gives_up_five_days_after_the_first_failure_in_a_row(self):
+        health = after_failures(7)
+
+        assert not health.has_given_up(at=NOW + timedelta(days=4, hours=23))
+        assert health.has_given_up(at=NOW + timedelta(days=5))
+        assert not Health(last_success_at=NOW).has_given_up(at=NOW + timedelta(days=50))

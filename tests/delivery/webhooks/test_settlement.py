@@ -1,0 +1,255 @@
+"""What is written of each try: order, retries, poison, the endpoint's health, and fences against late workers."""
+
+from datetime import timedelta
+from threading import Thread
+from uuid import uuid4
+
+import pytest
+from django.db import transaction
+from django.utils import timezone
+
+from delivery.actions import deliveries, endpoints
+from delivery.models import EventState, WebhookAttempt, WebhookEndpoint, WebhookEvent, WebhookTurn
+from delivery.webhooks import queue
+from delivery.webhooks.sending import Result
+from delivery.webhooks.settlement import settle
+from tests.factories import BY, DeliveryFactory, DriverFactory
+
+NOW = timezone.now() + timedelta(minutes=5)  # when all that these tests make is due
+OK, REFUSED, TIMEOUT = {"status_code": 200}, {"status_code": 500}, {"error": "timeout"}
+
+
+def claim(*, at):
+    return {claimed.event_id: claimed for claimed in queue.claim(lease=uuid4(), at=at, limit=100)}
+
+
+def attempt(event, outcome, *, at=None, also=()):
+    """One try of `event`; of the others that are due, those of `also` succeed and the rest is left."""
+    at = at or timezone.now()
+    WebhookTurn.objects.update(due_at=at, lease=None)
+    WebhookEndpoint.objects.update(paused_until=None)
+    claimed = claim(at=at)
+    outcomes = [(claimed[other.pk], Result(**OK, at=at)) for other in also]
+    settle([*outcomes, (claimed[event.pk], Result(**outcome, at=at))], at=at)
+    event.refresh_from_db()
+
+
+@pytest.fixture
+def endpoint(token):
+    return token.integrator.endpoints.get(environment="live")
+
+
+@pytest.fixture
+def first(token):
+    """The first event of a delivery that has three."""
+    return DeliveryFactory.create(token=token, collected=True).events.get(sequence=1)
+
+
+def turn_of(delivery):
+    return WebhookTurn.objects.get(delivery=delivery, is_ordered=True)
+
+
+class TestOutcome:
+    def test_success_passes_the_turn_on_to_the_next_event(self, first):
+        attempt(first, OK)
+
+        assert (first.state, first.attempts_made, first.sent_at is not None) == (EventState.SENT, 1, True)
+        turn = turn_of(first.delivery)
+        assert (turn.event.sequence, turn.tries, turn.lease) == (2, 0, None)
+        assert turn.due_at <= timezone.now()
+
+    def test_the_last_success_leaves_no_turn(self, first):
+        for event in first.delivery.events.order_by("sequence"):
+            attempt(event, OK)
+
+        assert not WebhookTurn.objects.exists()
+
+    @pytest.mark.parametrize("outcome", [REFUSED, TIMEOUT])
+    def test_failure_is_tried_again_later_and_holds_the_turn(self, first, outcome):
+        attempt(first, outcome, at=NOW)
+
+        turn = turn_of(first.delivery)
+        assert (first.state, turn.event, turn.tries, turn.lease) == (EventState.PENDING, first, 1, None)
+        assert timedelta(seconds=4) <= turn.due_at - NOW <= timedelta(seconds=6)
+
+    def test_every_try_is_kept(self, first):
+        attempt(first, TIMEOUT)
+        attempt(first, {"status_code": 503, "response_start": "busy", "milliseconds": 12})
+
+        kept = WebhookAttempt.objects.values_list("number", "status_code", "error", "response_start", "milliseconds")
+        assert list(kept) == [(1, None, "timeout", "", 0), (2, 503, "", "busy", 12)]
+
+    def test_a_worker_that_lost_its_lease_writes_nothing(self, first):
+        late = claim(at=NOW)[first.pk]
+        current = claim(at=NOW + timedelta(seconds=61))[first.pk]
+
+        settle([(late, Result(**REFUSED))], at=NOW)
+
+        first.refresh_from_db()
+        assert (first.attempts_made, turn_of(first.delivery).lease) == (0, current.lease)
+        assert not WebhookAttempt.objects.exists()
+
+    def test_of_a_delivery_that_is_gone_is_dropped(self, first):
+        claimed = claim(at=NOW)[first.pk]
+        WebhookEvent.objects.all().delete()
+
+        settle([(claimed, Result(**OK))], at=NOW)
+
+        assert not WebhookAttempt.objects.exists()
+
+    def test_takes_as_many_questions_for_one_as_for_many(self, token, django_assert_num_queries):
+        for count in (1, 4):
+            for _number in range(count):
+                DeliveryFactory.create(token=token, collected=True)
+            outcomes = [(claimed, Result(**OK, at=NOW)) for claimed in claim(at=timezone.now()).values()]
+            WebhookEndpoint.objects.update(last_success_at=NOW)
+            with django_assert_num_queries(6):  # with the savepoint of the test's own transaction
+                settle(outcomes, at=NOW)
+            WebhookEvent.objects.all().delete()
+
+
+class TestPoison:
+    """An event refused three times while the endpoint takes others lets the later ones pass."""
+
+    @pytest.fixture
+    def others(self, token):
+        """Events of other deliveries."""
+        return [DeliveryFactory.create(token=token).events.get() for _number in range(2)]
+
+    def test_lets_the_later_events_pass_after_three_refusals(self, first, others):
+        attempt(first, REFUSED)
+        attempt(first, REFUSED, also=others[:1])
+        assert turn_of(first.delivery).event == first
+
+        attempt(first, REFUSED, also=others[1:])
+
+        assert turn_of(first.delivery).event.sequence == 2
+        assert (first.turn.is_ordered, first.turn.tries, first.state) == (False, 3, EventState.PENDING)
+
+    def test_the_poisoned_event_is_tried_on_beside_the_others(self, first, others):
+        for also in ([], others[:1], others[1:]):
+            attempt(first, REFUSED, also=also)
+
+        attempt(first, OK)
+
+        assert first.state == EventState.SENT
+        assert turn_of(first.delivery).event.sequence == 2
+
+    def test_keeps_the_order_while_the_endpoint_takes_nothing(self, first, endpoint):
+        WebhookEndpoint.objects.filter(pk=endpoint.pk).update(last_success_at=timezone.now() - timedelta(minutes=1))
+
+        for _try in range(6):
+            attempt(first, REFUSED)
+
+        assert turn_of(first.delivery).event == first
+
+    def test_keeps_the_order_when_the_endpoint_does_not_answer(self, first, others):
+        attempt(first, TIMEOUT)
+        attempt(first, TIMEOUT, also=others[:1])
+        attempt(first, TIMEOUT, also=others[1:])
+
+        assert turn_of(first.delivery).event == first
+
+
+class TestHealth:
+    def test_counts_failures_in_a_row_and_pauses_after_the_fifth(self, first, endpoint):
+        for _try in range(5):
+            attempt(first, REFUSED, at=NOW)
+
+        endpoint.refresh_from_db()
+        assert (endpoint.failures, endpoint.failing_since) == (5, NOW)
+        assert endpoint.paused_until == NOW + timedelta(seconds=5)
+
+    def test_one_success_sends_everything_that_waited_at_once(self, token, first, endpoint):
+        for _try in range(5):
+            attempt(first, REFUSED)
+        waiting = DeliveryFactory.create(token=token)
+        (claimed,) = queue.claim(lease=uuid4(), at=NOW, limit=1)
+        WebhookTurn.objects.exclude(pk=claimed.turn_id).update(due_at=NOW + timedelta(hours=20))
+
+        settle([(claimed, Result(**OK, at=NOW))], at=NOW)
+
+        endpoint.refresh_from_db()
+        assert (endpoint.failures, endpoint.paused_until, endpoint.failing_since) == (0, None, None)
+        assert {turn.due_at for turn in WebhookTurn.objects.all()} == {NOW}
+        assert WebhookTurn.objects.filter(delivery__in=[waiting, first.delivery]).exists()
+
+    def test_410_switches_off_and_keeps_the_events(self, first, endpoint):
+        attempt(first, {"status_code": 410}, at=NOW)
+
+        endpoint.refresh_from_db()
+        assert (endpoint.enabled, endpoint.off_because, endpoint.off_since) == (False, "gone", NOW)
+        assert (first.state, turn_of(first.delivery).event) == (EventState.PENDING, first)
+
+    def test_five_days_without_a_success_switch_off(self, first, endpoint):
+        attempt(first, REFUSED, at=NOW)
+        attempt(first, REFUSED, at=NOW + timedelta(days=4, hours=23))
+        endpoint.refresh_from_db()
+        assert endpoint.enabled
+
+        attempt(first, REFUSED, at=NOW + timedelta(days=5))
+
+        endpoint.refresh_from_db()
+        assert (endpoint.enabled, endpoint.off_because) == (False, "failing")
+
+    def test_switching_on_again_sends_the_backlog(self, first, endpoint):
+        attempt(first, {"status_code": 410})
+
+        endpoints.set_enabled(endpoint=endpoint, enabled=True, by=BY, at=timezone.now())
+
+        endpoint.refresh_from_db()
+        assert (endpoint.enabled, endpoint.off_because, endpoint.failures) == (True, "", 0)
+        assert first.pk in claim(at=timezone.now())
+
+    def test_a_new_url_begins_anew(self, first, endpoint, sink):
+        attempt(first, {"status_code": 410})
+
+        endpoints.set_url(endpoint=endpoint, url=sink.url + "/new", by=BY, at=timezone.now())
+
+        endpoint.refresh_from_db()
+        assert (endpoint.enabled, endpoint.failures) == (True, 0)
+
+    def test_a_new_url_leaves_off_what_a_person_switched_off(self, endpoint, sink):
+        endpoints.set_enabled(endpoint=endpoint, enabled=False, by=BY, at=NOW)
+
+        endpoints.set_url(endpoint=endpoint, url=sink.url + "/new", by=BY, at=NOW)
+
+        endpoint.refresh_from_db()
+        assert (endpoint.enabled, endpoint.off_because) == (False, "staff")
+
+
+@pytest.mark.django_db(transaction=True)
+class TestAtTheSameInstant:
+    """A change is committed while a worker settles the event before it: none may be left without its turn."""
+
+    def test_a_new_event_never_misses_its_turn(self, token, at_once):
+        for _round in range(15):
+            delivery = DeliveryFactory.create(token=token)
+            driver = DriverFactory.create()
+            (claimed,) = claim(at=timezone.now()).values()
+
+            def change(delivery=delivery, driver=driver):
+                with transaction.atomic():
+                    deliveries.accept(delivery=delivery, driver=driver, by=BY, at=timezone.now())
+
+            def record(claimed=claimed):
+                settle([(claimed, Result(**OK))], at=timezone.now())
+
+            assert at_once(change, record)[1] is None
+            assert turn_of(delivery).event.sequence == 2
+            WebhookEvent.objects.all().delete()
+
+    def test_an_outcome_waits_for_a_change_that_is_being_made(self, token, at_once):
+        delivery = DeliveryFactory.create(token=token)
+        driver = DriverFactory.create()
+        (claimed,) = claim(at=timezone.now()).values()
+
+        with transaction.atomic():
+            deliveries.accept(delivery=delivery, driver=driver, by=BY, at=timezone.now())
+            settling = Thread(target=lambda: at_once(lambda: settle([(claimed, Result(**OK))], at=timezone.now())))
+            settling.start()
+            settling.join(0.3)
+            assert settling.is_alive()
+        settling.join(10)
+
+        assert turn_of(delivery).event.sequence == 2
