@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIEnvironment
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
-# Here threads come and go with the requests; a worker's keep their connection, and Celery would close a pool under them.
+# Here threads come and go with the requests. A worker's keep their connection; Celery would close a pool under them.
 os.environ.setdefault("DATABASE_POOL", "10")
 
 # More than any endpoint takes, so that each refuses what is too large in its own words.

@@ -2,7 +2,7 @@
 
 import hashlib
 import secrets
-from functools import cache
+from functools import cache, lru_cache
 
 from cryptography.fernet import Fernet, MultiFernet
 from django.conf import settings
@@ -25,6 +25,8 @@ def encrypt(secret: str) -> str:
     return _fernet().encrypt(secret.encode()).decode()
 
 
+# A ciphertext always means the same text; who may use it is asked elsewhere, each time.
+@lru_cache(maxsize=4096)
 def decrypt(ciphertext: str) -> str:
     """Clear text under whichever of CREDENTIALS_KEYS made it. Raises cryptography.fernet.InvalidToken otherwise."""
     return _fernet().decrypt(ciphertext.encode()).decode()

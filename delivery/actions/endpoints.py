@@ -32,7 +32,7 @@ def set_url(*, endpoint: WebhookEndpoint, url: str, by: str, at: datetime) -> We
     """
     if url:
         address_guard.check_url(url, allow_loopback=settings.WEBHOOK_ALLOW_LOOPBACK)
-    locked = WebhookEndpoint.objects.select_for_update().get(pk=endpoint.pk)
+    locked = WebhookEndpoint.objects.select_for_update(no_key=True).get(pk=endpoint.pk)
     locked.url = url
     if locked.off_because != OffBecause.STAFF:
         locked.switch_on()
@@ -47,7 +47,7 @@ def set_url(*, endpoint: WebhookEndpoint, url: str, by: str, at: datetime) -> We
 @transaction.atomic
 def set_enabled(*, endpoint: WebhookEndpoint, enabled: bool, by: str, at: datetime) -> WebhookEndpoint:
     """Hold events back, or let them go on with whatever was held, at once."""
-    locked = WebhookEndpoint.objects.select_for_update().get(pk=endpoint.pk)
+    locked = WebhookEndpoint.objects.select_for_update(no_key=True).get(pk=endpoint.pk)
     if enabled:
         locked.switch_on()
         queue.bring_forward(endpoint_id=locked.pk, at=at)
@@ -65,7 +65,7 @@ def send_test(*, endpoint: WebhookEndpoint, by: str, at: datetime) -> WebhookEve
 
     Raises EndpointCannotSend without a URL or while the endpoint is switched off.
     """
-    locked = WebhookEndpoint.objects.select_for_update().get(pk=endpoint.pk)
+    locked = WebhookEndpoint.objects.select_for_update(no_key=True).get(pk=endpoint.pk)
     if not locked.url:
         raise EndpointCannotSend("The endpoint has no URL; set one first.")
     if not locked.enabled:
@@ -80,7 +80,7 @@ def send_test(*, endpoint: WebhookEndpoint, by: str, at: datetime) -> WebhookEve
 @transaction.atomic
 def rotate_secret(*, endpoint: WebhookEndpoint, by: str, at: datetime) -> str:
     """A new signing secret in clear text, shown once. The old one signs along for 24 hours."""
-    locked = WebhookEndpoint.objects.select_for_update().get(pk=endpoint.pk)
+    locked = WebhookEndpoint.objects.select_for_update(no_key=True).get(pk=endpoint.pk)
     secret = signing.new_secret()
     locked.previous_secret_ciphertext = locked.secret_ciphertext
     locked.previous_secret_until = at + SECRET_OVERLAP

@@ -3,13 +3,15 @@
 import asyncio
 import logging
 import threading
+from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from typing import TypeVar
 from uuid import uuid4
 
 import aiohttp
-from asgiref.sync import sync_to_async
 from django.conf import settings
-from django.db import Error, InterfaceError, OperationalError, connection
+from django.db import Error, InterfaceError, OperationalError, connections
 from django.utils import timezone
 
 from delivery.webhooks import queue, sending
@@ -18,6 +20,8 @@ from delivery.webhooks.queue import Claimed
 from delivery.webhooks.sending import Outgoing, Result
 from delivery.webhooks.settlement import settle
 
+T = TypeVar("T")
+Step = Callable[[ThreadPoolExecutor], Awaitable[None]]
 _log = logging.getLogger(__name__)
 _IN_FLIGHT = 256
 # Outcomes are written together: when there are so many, or so long after the first of them.
@@ -31,75 +35,93 @@ _LOOK_UP_THREADS = 64
 class Sender:
     """Sends what is due, in one event loop, for as long as it runs. No request waits for a slower one.
 
-    A cycle settles what has come back and claims what fits in; a call of `look`, or requests that have ended, set
-    off the next one. So a request that hangs holds up nothing but its own delivery.
+    Two steps go round beside each other, each with a thread and a database connection of its own: claiming, set off
+    by `look` and by every settlement, and settling, set off by requests that have ended.
     """
 
     def __init__(self) -> None:
         self.idle = asyncio.Event()
-        self._news = asyncio.Event()
+        self._due = asyncio.Event()
+        self._ended = asyncio.Event()
+        self._stopping = asyncio.Event()
         self._outcomes: list[tuple[Claimed, Result]] = []
         self._requests: set[asyncio.Task[None]] = set()
-        self._is_stopping = False
+        self._steps = 0
 
     def look(self) -> None:
         """Look for due events."""
-        self._news.set()
+        self.idle.clear()
+        self._due.set()
 
     def stop(self) -> None:
         """Claim nothing more; `run` ends when the requests in flight, 15 s at most, are settled."""
-        self._is_stopping = True
-        self._news.set()
+        self._stopping.set()
+        self.look()
 
     async def run(self) -> None:
         """Send until `stop` is called and everything in flight is settled."""
         async with sending.open_session(allow_loopback=settings.WEBHOOK_ALLOW_LOOPBACK) as session:
-            while not self._is_stopping or self._requests or self._outcomes:
-                await self._news.wait()
-                self._news.clear()
-                self.idle.clear()
-                try:
-                    await self._cycle(session)
-                except (OperationalError, InterfaceError) as error:
-                    _log.warning("The database is away, trying again in a second: %s", error)
-                    await self._after_fault()
-                except Exception:  # noqa: BLE001  # the next cycle may do; ending here would end all sending
-                    _log.exception("A cycle of the webhook sender failed")
-                    await self._after_fault()
-                if not self._requests and not self._outcomes and not self._news.is_set():
-                    self.idle.set()
+            with ThreadPoolExecutor(1) as claiming, ThreadPoolExecutor(1) as settling:
+                steps = [
+                    asyncio.create_task(self._repeat(partial(self._claim, session), self._due, claiming)),
+                    asyncio.create_task(self._repeat(self._settle, self._ended, settling)),
+                ]
+                await self._stopping.wait()
+                await self.idle.wait()
+                for step, thread in zip(steps, (claiming, settling), strict=True):
+                    step.cancel()
+                    await _in(thread, connections.close_all)
 
-    async def _after_fault(self) -> None:
-        await sync_to_async(_disconnect)()
-        await asyncio.sleep(_DATABASE_PAUSE_SECONDS)
-        self._news.set()
-
-    async def _cycle(self, session: aiohttp.ClientSession) -> None:
-        if self._outcomes:
-            outcomes, self._outcomes = self._outcomes, []
+    async def _repeat(self, step: Step, news: asyncio.Event, thread: ThreadPoolExecutor) -> None:
+        while True:
+            await news.wait()
+            news.clear()
+            self._steps += 1
             try:
-                await sync_to_async(_settle)(outcomes)
-            except BaseException:
-                self._outcomes = outcomes + self._outcomes
-                raise
+                await step(thread)
+            except (OperationalError, InterfaceError) as error:
+                _log.warning("The database is away, trying again in a second: %s", error)
+                await self._after_fault(news, thread)
+            except Exception:  # noqa: BLE001  # the next round may do; ending here would end all sending
+                _log.exception("A step of the webhook sender failed")
+                await self._after_fault(news, thread)
+            self._steps -= 1
+            if not (self._steps or self._requests or self._outcomes or self._due.is_set()):
+                self.idle.set()
+
+    async def _after_fault(self, news: asyncio.Event, thread: ThreadPoolExecutor) -> None:
+        await _in(thread, connections.close_all)
+        await asyncio.sleep(_DATABASE_PAUSE_SECONDS)
+        news.set()
+
+    async def _claim(self, session: aiohttp.ClientSession, thread: ThreadPoolExecutor) -> None:
         room = _IN_FLIGHT - len(self._requests)
-        if room > 0 and not self._is_stopping:
-            for event, request in await sync_to_async(_take)(room):
-                task = asyncio.create_task(self._send(session, event, request))
-                self._requests.add(task)
+        if room > 0 and not self._stopping.is_set():
+            for event, request in await _in(thread, _take, room):
+                self._requests.add(asyncio.create_task(self._send(session, event, request)))
 
     async def _send(self, session: aiohttp.ClientSession, event: Claimed, request: Outgoing | Result) -> None:
         result = request if isinstance(request, Result) else await sending.send(session, request)
         self._outcomes.append((event, result))
         self._requests.discard(asyncio.current_task())
         if len(self._outcomes) >= _BATCH or not self._requests:
-            self._news.set()
+            self._ended.set()
         elif len(self._outcomes) == 1:
-            asyncio.get_running_loop().call_later(_GATHER_SECONDS, self._news.set)
+            asyncio.get_running_loop().call_later(_GATHER_SECONDS, self._ended.set)
+
+    async def _settle(self, thread: ThreadPoolExecutor) -> None:
+        outcomes, self._outcomes = self._outcomes, []
+        try:
+            if outcomes:
+                await _in(thread, _write, outcomes)
+        except BaseException:
+            self._outcomes = outcomes + self._outcomes
+            raise
+        self._due.set()
 
 
-def _disconnect() -> None:
-    connection.close()  # this thread's
+async def _in(thread: ThreadPoolExecutor, do: Callable[..., T], *arguments: object) -> T:
+    return await asyncio.get_running_loop().run_in_executor(thread, do, *arguments)
 
 
 def _take(room: int) -> list[tuple[Claimed, Outgoing | Result]]:
@@ -119,7 +141,7 @@ def _take(room: int) -> list[tuple[Claimed, Outgoing | Result]]:
     return taken
 
 
-def _settle(outcomes: list[tuple[Claimed, Result]]) -> None:
+def _write(outcomes: list[tuple[Claimed, Result]]) -> None:
     """Settle all; when one of them cannot be written, at least the others."""
     try:
         settle(outcomes, at=timezone.now())
@@ -130,7 +152,7 @@ def _settle(outcomes: list[tuple[Claimed, Result]]) -> None:
             _log.exception("The outcome of event %s cannot be written", outcomes[0][0].event_id)
             return
         for outcome in outcomes:
-            _settle([outcome])
+            _write([outcome])
 
 
 class _Background:

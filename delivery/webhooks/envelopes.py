@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Sequence
 from datetime import datetime
-from functools import cache
 from uuid import UUID
 
 from cryptography.fernet import InvalidToken
@@ -25,9 +24,6 @@ class Envelopes:
         self._endpoints = WebhookEndpoint.objects.in_bulk({event.endpoint_id for event in events})
         self._tokens = Token.objects.in_bulk({event.token_id for event in events if event.token_id is not None})
         self._newest = self._newest_tokens(event for event in events if self._own_token(event) is None)
-        # Of many events to one endpoint only the first pays for deciphering.
-        self._secrets = cache(lambda endpoint_id: self._endpoints[endpoint_id].secrets(at=at))
-        self._clear_text = cache(lambda token: token.clear_text)
 
     def around(self, event: Claimed) -> Outgoing:
         """The request that carries the event. Raises NotSendable."""
@@ -38,8 +34,8 @@ class Envelopes:
         body = event.body.encode()
         timestamp = int(self._at.timestamp())
         try:
-            secrets = self._secrets(event.endpoint_id)
-            authorization = f"Bearer {self._clear_text(token)}"
+            secrets = endpoint.secrets(at=self._at)
+            authorization = f"Bearer {token.clear_text}"
         except InvalidToken as error:  # not with today's CREDENTIALS_KEYS
             raise NotSendable("secrets_unreadable") from error
         headers = {

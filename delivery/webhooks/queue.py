@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from uuid import UUID
 
-from django.db import connection, transaction
+from django.db import connection
 
 from delivery import breaker
 from delivery.models import WebhookEvent, WebhookTurn
@@ -52,8 +52,10 @@ ORDER BY coalesce(v.delivery_id, v.id), v.sequence
 ON CONFLICT (delivery_id) WHERE is_ordered DO UPDATE SET delivery_id = EXCLUDED.delivery_id
 """
 
-# `present` hops through the index from endpoint to endpoint, so that a long backlog of one costs the others nothing.
+# Two statements, which go to the server together and are one transaction: what the second sees is younger than the
+# lock. `present` hops through the index from endpoint to endpoint: a long backlog of one costs the others nothing.
 _CLAIM = """
+SELECT pg_advisory_xact_lock(%(lock)s);
 WITH RECURSIVE present AS (
     (SELECT endpoint_id FROM delivery_webhookturn ORDER BY endpoint_id LIMIT 1)
     UNION ALL
@@ -105,15 +107,13 @@ def rejoin(events: Sequence[UUID], *, at: datetime) -> None:
         cursor.execute(_REJOIN, [at, list(events)])
 
 
-@transaction.atomic
 def claim(*, lease: UUID, at: datetime, limit: int) -> list[Claimed]:
     """Take what is due, `limit` events at most, so that each endpoint has no more in flight than it may."""
     with connection.cursor() as cursor:
-        # A statement of its own: the next one's snapshot must be younger than the lock.
-        cursor.execute("SELECT pg_advisory_xact_lock(%s)", [_CLAIM_LOCK])
         cursor.execute(
             _CLAIM,
             {
+                "lock": _CLAIM_LOCK,
                 "at": at,
                 "until": at + LEASE,
                 "lease": lease,
@@ -122,6 +122,7 @@ def claim(*, lease: UUID, at: datetime, limit: int) -> list[Claimed]:
                 "in_flight": IN_FLIGHT_PER_ENDPOINT,
             },
         )
+        cursor.nextset()
         return [Claimed(*row) for row in cursor.fetchall()]
 
 

@@ -4,9 +4,10 @@ import logging
 import ssl
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import partial
+from typing import Any
 
 import aiohttp
 
@@ -54,7 +55,7 @@ def open_session(*, allow_loopback: bool) -> aiohttp.ClientSession:
         connector=aiohttp.TCPConnector(limit=0, socket_factory=partial(guarded_socket, allow_loopback=allow_loopback)),
         cookie_jar=aiohttp.DummyCookieJar(),
         auto_decompress=False,  # a small compressed answer must not unpack into a large one
-        timeout=aiohttp.ClientTimeout(total=_TOTAL_SECONDS, connect=_CONNECT_SECONDS),
+        timeout=aiohttp.ClientTimeout(total=_TOTAL_SECONDS, sock_connect=_CONNECT_SECONDS),
         trust_env=False,  # .netrc would replace the Bearer token, and a proxy would read it
     )
 
@@ -62,25 +63,26 @@ def open_session(*, allow_loopback: bool) -> aiohttp.ClientSession:
 async def send(session: aiohttp.ClientSession, request: Outgoing) -> Result:
     """Send a request and say what came of it, within 15 s. Raises nothing but cancellation."""
     at, started = datetime.now(UTC), time.monotonic()
-    result = await _outcome(session, request)
-    return replace(result, at=at, milliseconds=int((time.monotonic() - started) * 1000))
+    answer = await _answer(session, request)
+    return Result(at=at, milliseconds=int((time.monotonic() - started) * 1000), **answer)
 
 
-async def _outcome(session: aiohttp.ClientSession, request: Outgoing) -> Result:
+async def _answer(session: aiohttp.ClientSession, request: Outgoing) -> dict[str, Any]:
+    """The fields of a Result that tell of the answer."""
     try:
         async with session.post(
             request.url, data=request.body, headers=request.headers, allow_redirects=False
         ) as response:
-            return Result(
-                status_code=response.status,
-                response_start=await _read_start(response),
-                retry_after=response.headers.get("Retry-After", ""),
-            )
+            return {
+                "status_code": response.status,
+                "response_start": await _read_start(response),
+                "retry_after": response.headers.get("Retry-After", ""),
+            }
     except (aiohttp.ClientError, OSError, TimeoutError, ValueError) as error:
-        return Result(error=_error_class(error))
+        return {"error": _error_class(error)}
     except Exception:  # noqa: BLE001  # what nobody foresaw of one endpoint must not undo the results of the others
         _log.exception("a request failed in a new way")
-        return Result(error="internal")
+        return {"error": "internal"}
 
 
 async def _read_start(response: aiohttp.ClientResponse) -> str:

@@ -16,6 +16,9 @@ def make_due():
     WebhookEndpoint.objects.update(paused_until=None)
 
 
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
 @pytest.fixture
 def delivery(token):
     return DeliveryFactory.create(token=token, collected=True)
@@ -150,7 +153,6 @@ class TestRetrying:
         assert len(sink.received) == 3
 
 
-@pytest.mark.django_db(transaction=True)
 class TestSeveralWorkers:
     def test_send_each_event_once_and_in_order(self, token, sink, at_once, send_due):
         for delivery in [DeliveryFactory.create(token=token, collected=True) for _number in range(8)]:

@@ -103,7 +103,7 @@ class TestOutcome:
                 DeliveryFactory.create(token=token, collected=True)
             outcomes = [(claimed, Result(**OK, at=NOW)) for claimed in claim(at=timezone.now()).values()]
             WebhookEndpoint.objects.update(last_success_at=NOW)
-            with django_assert_num_queries(6):  # with the savepoint of the test's own transaction
+            with django_assert_num_queries(5):  # with the savepoint of the test's own transaction
                 settle(outcomes, at=NOW)
             WebhookEvent.objects.all().delete()
 
