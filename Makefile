@@ -3,13 +3,17 @@ PYTHON ?= python3
 BIN := .venv/bin
 UV_VERSION := 0.13.8
 
-.PHONY: run test lint format lock clean
+.PHONY: run test bench-webhooks lint format lock clean
 
 run: .venv/.ready
 	@$(BIN)/python -m config.run
 
 test: .venv/.ready
 	@$(BIN)/python -m pytest $(ARGS)
+
+# About twelve minutes; ARGS=drain runs one of drain, latency, hang, claim. Keep the machine quiet meanwhile.
+bench-webhooks: .venv/.ready var/bench/peer/.ready
+	@$(BIN)/python -W ignore -m benchmarks $(ARGS)
 
 lint: .venv/.ready
 	$(BIN)/ruff check .
@@ -42,4 +46,9 @@ clean:
 
 .venv/.ready: .venv/.uv requirements-dev.lock
 	@$(BIN)/uv pip sync --quiet --python $(BIN)/python --require-hashes requirements-dev.lock
+	@touch $@
+
+var/bench/peer/.ready: .venv/.uv benchmarks/peer/requirements.txt
+	@$(BIN)/uv venv --quiet --clear --python $(BIN)/python var/bench/peer
+	@$(BIN)/uv pip install --quiet --python var/bench/peer/bin/python -r benchmarks/peer/requirements.txt
 	@touch $@

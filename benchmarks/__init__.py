@@ -1,0 +1,1 @@
+"""What is measured, and against what. `make bench-webhooks`; the figures stand in docs/operations.md."""

@@ -1,0 +1,29 @@
+"""`python -m benchmarks [drain|latency|hang|claim]…`: all of them without a name."""
+
+import sys
+
+from benchmarks import stage
+
+_NAMES = ("drain", "latency", "hang", "claim")
+
+
+def main(names: list[str]) -> int:
+    if unknown := set(names) - set(_NAMES):
+        print(f"No such benchmark: {', '.join(unknown)}. There are {', '.join(_NAMES)}.", file=sys.stderr)
+        return 2
+    with stage.servers():
+        from benchmarks import claim, drain, latency, report  # they need Django, which needs the servers
+
+        runs = {
+            "drain": drain.run,
+            "latency": latency.run,
+            "hang": latency.run_with_a_hanging_endpoint,
+            "claim": claim.run,
+        }
+        report.machine()
+        for name in names or _NAMES:
+            runs[name]()
+    return 0
+
+
+sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,93 @@
+"""How fast one worker process sends a backlog, beside bare aiohttp and beside django-webhook."""
+
+import subprocess
+import sys
+import time
+from statistics import median
+
+from django.db import connection
+
+from benchmarks import report, seed, stage
+from config.env import BASE_DIR
+from delivery.models import WebhookAttempt, WebhookEndpoint, WebhookEvent, WebhookTurn
+from delivery.webhooks import tasks
+
+_EVENTS, _ENDPOINTS, _EACH = 20_000, 50, 4
+_PEER_EVENTS, _PEER_RUNS = 2_000, 3
+_RUNS = 5
+_LONGEST_SECONDS = 120
+
+
+def run() -> None:
+    with stage.sink() as sink:
+        seed.empty()
+        deliveries = seed.deliveries(seed.accounts(_ENDPOINTS, url=sink.url), each=_EVENTS // _ENDPOINTS // _EACH)
+        ours, bare = [], []
+        for _run in range(_RUNS):
+            seed.due_events(deliveries, each=_EACH)
+            body = WebhookEvent.objects.values_list("body", flat=True)[0]
+            ours.append(_drain())
+            bare.append(_bare(sink.url, body))
+            print(f"Rota {ours[-1]:,.0f}/s, bare aiohttp {bare[-1]:,.0f}/s", flush=True)
+        peer = [_peer(sink.url, body) for _run in range(_PEER_RUNS)]
+    rows = [
+        ("Rota, one worker process", ours),
+        ("bare aiohttp, no database: the limit", bare),
+        ("django-webhook 0.0.15, one worker process", peer),
+    ]
+    shares = [our / limit for our, limit in zip(ours, bare, strict=True)]
+    report.table(
+        f"Drain of {_EVENTS:,} events over {_ENDPOINTS} endpoints that answer after 1 ms, {_EACH} events a delivery, "
+        f"{_RUNS} runs (django-webhook: {_PEER_EVENTS:,} events, {_PEER_RUNS} runs)",
+        ["sender", "events/s: median (least to greatest)", "Rota's ratio to it"],
+        [(name, report.spread(rates), f"{median(ours) / median(rates):.2f}") for name, rates in rows],
+    )
+    print(
+        f"Share of bare aiohttp, run by run: {report.spread([100 * share for share in shares], unit=' %', digits=1)}\n"
+    )
+
+
+def _drain() -> float:
+    """Events a second from the wake-up call until the last outcome is written."""
+    WebhookEndpoint.objects.update(enabled=False, off_because="staff", off_since="2026-01-01T00:00Z")
+    with stage.worker(processes=1):
+        WebhookEndpoint.objects.update(enabled=True, off_because="", off_since=None)
+        started = time.monotonic()
+        tasks.wake()
+        while WebhookTurn.objects.exists():
+            if time.monotonic() - started > _LONGEST_SECONDS:
+                raise RuntimeError(f"{WebhookTurn.objects.count()} deliveries still wait after {_LONGEST_SECONDS} s")
+            time.sleep(0.02)
+        took = time.monotonic() - started
+    sent = WebhookAttempt.objects.filter(status_code=204).count()
+    if sent != _EVENTS:
+        raise RuntimeError(f"{sent} attempts succeeded, not {_EVENTS}")
+    with connection.cursor() as cursor:
+        cursor.execute("TRUNCATE delivery_webhookattempt, delivery_webhookturn, delivery_webhookevent")
+    return _EVENTS / took
+
+
+def _bare(url: str, body: str) -> float:
+    command = [sys.executable, "-m", "benchmarks.bare", url, str(_EVENTS)]
+    return float(subprocess.run(command, input=body.encode(), cwd=BASE_DIR, check=True, capture_output=True).stdout)
+
+
+def _peer(url: str, body: str) -> float:
+    """In a virtual environment of its own; `make bench-webhooks` has set it up."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT FROM pg_database WHERE datname = 'peer'")
+        if cursor.fetchone() is None:
+            cursor.execute("CREATE DATABASE peer")
+    command = [str(stage.DATA / "peer" / "bin" / "python"), "-W", "ignore", "drain.py", url, str(_PEER_EVENTS)]
+    settings = connection.settings_dict
+    environment = {
+        "PGHOST": settings["HOST"],
+        "PGUSER": settings["USER"],
+        "BROKER": f"redis+socket://{stage.DATA / 'redis.sock'}?virtual_host=1",
+        "PATH": "/usr/bin:/bin",
+    }
+    ran = subprocess.run(
+        command, input=body.encode(), cwd=BASE_DIR / "benchmarks" / "peer", env=environment, check=True,
+        stdout=subprocess.PIPE,
+    )  # fmt: skip  # one argument a line would hide the command
+    return float(ran.stdout.splitlines()[-1])

@@ -1,0 +1,107 @@
+"""Servers and processes for a benchmark, with data of their own in var/bench. Everything ends with its `with` block."""
+
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from config import embedded
+from config.env import BASE_DIR
+
+DATA = BASE_DIR / "var" / "bench"
+_START_SECONDS = 30
+
+
+@contextmanager
+def servers() -> Iterator[None]:
+    """PostgreSQL and Redis, embedded ones whatever the environment says, an up-to-date schema, and Django set up."""
+    for name in ("DATABASE_URL", "REDIS_URL"):
+        os.environ.pop(name, None)
+    os.environ |= {"DATA_DIR": str(DATA), "LOG_LEVEL": "ERROR", "DJANGO_SETTINGS_MODULE": "config.settings"}
+    embedded.hold_postgres()
+    redis = subprocess.Popen(embedded.redis_command(), stdin=subprocess.DEVNULL)
+    try:
+        embedded.wait_for_redis(redis)
+        import django
+
+        django.setup()
+        from django.core.management import call_command
+
+        call_command("migrate", verbosity=0)
+        yield
+    finally:
+        _end(redis)
+
+
+@contextmanager
+def worker(*, processes: int, beat: bool = False) -> Iterator[None]:
+    """A Celery worker that is ready, and beat beside it where asked for."""
+    from config.celery import app
+
+    app.control.purge()
+    celery = [sys.executable, "-W", "ignore", "-m", "celery", "--app", "config", "--quiet"]
+    running = [_start([*celery, "worker", "--concurrency", str(processes), "--loglevel", "ERROR"])]
+    if beat:
+        running.append(_start([*celery, "beat", "--schedule", str(DATA / "beat"), "--pidfile=", "--loglevel", "ERROR"]))
+    try:
+        _wait_until(lambda: bool(app.control.ping(timeout=0.5)), "the worker")
+        yield
+    finally:
+        for process in reversed(running):
+            _end(process)
+
+
+class Sink:
+    """The endpoint of all integrators: answers 204 after 1 ms, at `hanging_url` never."""
+
+    def __init__(self, port: int, record: Path) -> None:
+        self.url = f"http://127.0.0.1:{port}/hook"
+        self.hanging_url = f"http://127.0.0.1:{port}/hang"
+        self._record = record
+
+    def received(self) -> dict[str, float]:
+        """When each webhook-id arrived first, on the monotonic clock. Once the sink has ended."""
+        times: dict[str, float] = {}
+        for line in self._record.read_text().splitlines():
+            webhook_id, _, at = line.partition(" ")
+            times.setdefault(webhook_id, float(at))
+        return times
+
+
+@contextmanager
+def sink() -> Iterator[Sink]:
+    record = DATA / "received"
+    process = _start([sys.executable, "-m", "benchmarks.sink", str(record)], stdout=subprocess.PIPE)
+    try:
+        assert process.stdout is not None  # noqa: S101  # it was asked for
+        yield Sink(int(process.stdout.readline()), record)
+    finally:
+        _end(process)
+        if process.stdout is not None:
+            process.stdout.close()
+
+
+def _start(command: list[str], *, stdout: int | None = None) -> "subprocess.Popen[bytes]":
+    return subprocess.Popen(command, cwd=BASE_DIR, stdin=subprocess.DEVNULL, stdout=stdout)
+
+
+def _end(process: "subprocess.Popen[bytes]") -> None:
+    process.terminate()
+    try:
+        process.wait(30)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
+
+
+def _wait_until(is_true: Callable[[], bool], what: str) -> None:
+    deadline = time.monotonic() + _START_SECONDS
+    while time.monotonic() < deadline:
+        with suppress(OSError):
+            if is_true():
+                return
+        time.sleep(0.1)
+    raise RuntimeError(f"{what} did not come up")
