@@ -3,13 +3,17 @@ PYTHON ?= python3
 BIN := .venv/bin
 UV_VERSION := 0.13.8
 
-.PHONY: run test lint format lock clean
+.PHONY: run test test-faults lint format lock clean
 
 run: .venv/.ready
 	@$(BIN)/python -m config.run
 
 test: .venv/.ready
 	@$(BIN)/python -m pytest $(ARGS)
+
+# Workers and servers are killed under load, on servers and data of their own. Each test prints its figures.
+test-faults: .venv/.ready
+	@env -u DATABASE_URL -u REDIS_URL DATA_DIR=$(CURDIR)/var/faults $(BIN)/python -m pytest tests/faults -s $(ARGS)
 
 lint: .venv/.ready
 	$(BIN)/ruff check .

@@ -1,0 +1,42 @@
+"""What an endpoint's receipts amount to, in one line for people and in figures for assertions."""
+
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
+
+from tests.faults.endpoint import Receipt
+
+
+@dataclass(frozen=True)
+class Figures:
+    """Of the events that were sent: a duplicate repeats one that was accepted, directly after it.
+
+    Anything else that is not its delivery's next is out of order.
+    """
+
+    sent: int
+    received: int
+    lost: int
+    duplicated: int
+    out_of_order: int
+
+
+def judge(told: Iterable[tuple[str, int]], receipts: Iterable[Receipt]) -> Figures:
+    """Figures of what was accepted. What was told is what has to arrive."""
+    told, last = set(told), dict[str, int]()
+    accepted = [receipt.event for receipt in receipts if receipt.is_accepted]
+    out_of_order = 0
+    for delivery, sequence in accepted:
+        out_of_order += sequence not in {last.get(delivery, 0), last.get(delivery, 0) + 1}
+        last[delivery] = sequence
+    distinct = set(accepted)
+    return Figures(len(told), len(distinct), len(told - distinct), len(accepted) - len(distinct), out_of_order)
+
+
+def say(what: str, figures: Figures | None = None, **others: object) -> None:
+    """Print one line."""
+    parts = {**(asdict(figures) if figures else {}), **others}
+    line = ", ".join(
+        f"{name.replace('_', ' ')} {value:.1f}" if isinstance(value, float) else f"{name.replace('_', ' ')} {value}"
+        for name, value in parts.items()
+    )
+    print(f"\n{what}: {line}", flush=True)  # noqa: T201  # the figures are what this suite is for
