@@ -14,7 +14,7 @@ from delivery.actions import endpoints
 from delivery.models import Token, WebhookEndpoint
 from tests.factories import BY, TariffFactory, TokenFactory
 from tests.faults.endpoint import Answer, Endpoint
-from tests.faults.stage import Stage
+from tests.faults.stage import Process, Stage
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -37,6 +37,13 @@ def stage() -> Iterator[Stage]:
     stage = Stage()
     yield stage
     stage.clear()
+
+
+@pytest.fixture(scope="module")
+def worker(stage: Stage) -> Process:
+    """A worker, with beat, for a module whose tests leave it alone."""
+    stage.start("beat")
+    return stage.start("worker")
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 _DRIP_SECONDS = 0.3
-_LONGEST_DRIP_SECONDS = 60
+_DRIPS = 200  # a minute
 
 
 @dataclass(frozen=True)
@@ -114,7 +114,7 @@ class _Handler(BaseHTTPRequestHandler):
         for name, value in answer.headers.items():
             self.send_header(name, value)
         if answer.status != 204:
-            self.send_header("Content-Length", str(len(answer.body) or _LONGEST_DRIP_SECONDS * 10))
+            self.send_header("Content-Length", str(_DRIPS if answer.drips else len(answer.body)))
         self.end_headers()
         if answer.drips == "body":
             self._drip(b"")
@@ -123,7 +123,7 @@ class _Handler(BaseHTTPRequestHandler):
     def _drip(self, start: bytes) -> None:
         """Write a byte at a time until the caller has had enough."""
         self.wfile.write(start)
-        for _byte in range(int(_LONGEST_DRIP_SECONDS / _DRIP_SECONDS)):
+        for _byte in range(_DRIPS):
             self.wfile.write(b"x")
             time.sleep(_DRIP_SECONDS)
 

@@ -16,13 +16,13 @@ _THREADS = 2
 
 
 class Load:
-    """Running from `with` on until its end. `told` grows with each committed change: delivery and sequence.
+    """Running from `with` on until its end. `told_at` grows with each committed change: delivery and sequence.
 
     `survives_database`: a change that the database refuses is given up, as a caller would, and not counted.
     """
 
     def __init__(self, token: Token, *, per_second: float, survives_database: bool = False) -> None:
-        self.told: set[tuple[str, int]] = set()
+        self.told_at: dict[tuple[str, int], float] = {}  # on the monotonic clock
         self.refused = 0
         self._token, self._pause = token, _THREADS / per_second
         self._survives = survives_database
@@ -41,6 +41,10 @@ class Load:
             thread.join()
         if self._errors:
             raise self._errors[0]
+
+    @property
+    def told(self) -> set[tuple[str, int]]:
+        return set(self.told_at)
 
     def _run(self) -> None:
         try:
@@ -62,7 +66,7 @@ class Load:
         """One life, a change at a time, each in its time."""
         due = time.monotonic()
         for delivery in life(self._token):
-            self.told.add((str(delivery.pk), delivery.last_sequence))
+            self.told_at[str(delivery.pk), delivery.last_sequence] = time.monotonic()
             due += self._pause
             if self._stopping.wait(max(0, due - time.monotonic())):
                 return

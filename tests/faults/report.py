@@ -1,9 +1,10 @@
 """What an endpoint's receipts amount to, in one line for people and in figures for assertions."""
 
+import time
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 
-from tests.faults.endpoint import Receipt
+from tests.faults.endpoint import Endpoint, Receipt
 
 
 @dataclass(frozen=True)
@@ -20,9 +21,20 @@ class Figures:
     out_of_order: int
 
 
-def judge(told: Iterable[tuple[str, int]], receipts: Iterable[Receipt]) -> Figures:
+def await_all(told: set[tuple[str, int]], endpoint: Endpoint, *, seconds: float) -> float:
+    """Wait until everything that was told is accepted, for so long at most: what is missing shows in the figures.
+
+    Returns how many seconds it took.
+    """
+    started = time.monotonic()
+    while not told <= endpoint.accepted() and time.monotonic() - started < seconds:
+        time.sleep(0.05)
+    return time.monotonic() - started
+
+
+def judge(told: set[tuple[str, int]], receipts: Iterable[Receipt]) -> Figures:
     """Figures of what was accepted. What was told is what has to arrive."""
-    told, last = set(told), dict[str, int]()
+    last: dict[str, int] = {}
     accepted = [receipt.event for receipt in receipts if receipt.is_accepted]
     out_of_order = 0
     for delivery, sequence in accepted:

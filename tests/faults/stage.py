@@ -34,7 +34,7 @@ class Process:
             self._popen = subprocess.Popen(
                 [sys.executable, str(_TETHERED), *self.command[1:]],
                 cwd=BASE_DIR,
-                env={**kept, **self.environment},
+                env={**kept, "LOG_LEVEL": "INFO", **self.environment},
                 start_new_session=True,
                 stdin=subprocess.DEVNULL,
                 stdout=log,
