@@ -9,8 +9,7 @@ from delivery.actions import deliveries
 from delivery.errors import DeliveryError
 from delivery.models import WebhookEvent
 from tests.factories import BY, DeliveryFactory
-from tests.faults.report import judge, say
-from tests.faults.waiting import until
+from tests.faults.report import await_all, judge, say
 
 _DELIVERIES = 10
 
@@ -23,17 +22,15 @@ def five_moves(delivery):
 
 
 @pytest.mark.timeout(60)
-def test_fifty_transitions_at_once(stage, shop, endpoint, at_once):
+def test_fifty_transitions_at_once(worker, shop, endpoint, at_once):
     collected = [DeliveryFactory.create(token=shop, collected=True) for _number in range(_DELIVERIES)]
     moves = [move for moves in zip(*map(five_moves, collected), strict=True) for move in moves]
-    stage.start("beat")
-    stage.start("worker")
 
     results = at_once(*moves)
 
     refused = [result for result in results if isinstance(result, DeliveryError)]
     told = {(str(delivery.pk), sequence) for delivery in collected for sequence in range(1, 7)}
-    seconds = until(lambda: told <= endpoint.accepted(), seconds=30, what="everything received")
+    seconds = await_all(told, endpoint, seconds=30)
     figures = judge(told, endpoint.receipts)
     say("50 transitions at once", figures, refused=len(refused), seconds=seconds)
     assert (len(results), len(refused)) == (50, 20)

@@ -6,7 +6,7 @@ import pytest
 
 from tests.faults import outages
 from tests.faults.load import Load
-from tests.faults.report import judge, say
+from tests.faults.report import await_all, judge, say
 from tests.faults.waiting import until
 
 
@@ -22,7 +22,7 @@ def test_postgres_restarts_in_immediate_mode(stage, shop, endpoint):
         resumed = time.monotonic() - back
         until(lambda: len(load.told) > len(committed) + 100, seconds=30, what="100 changes after the restart")
     # Outcomes that could not be recorded are sent again when the worker's lease has ended, after 60 s.
-    seconds = until(lambda: load.told <= endpoint.accepted(), seconds=90, what="everything received")
+    seconds = await_all(load.told, endpoint, seconds=90)
 
     figures = judge(load.told, endpoint.receipts)
     say(

@@ -9,7 +9,7 @@ import requests
 from tests.factories import payload
 from tests.faults import outages
 from tests.faults.load import Load
-from tests.faults.report import judge, say
+from tests.faults.report import await_all, judge, say
 from tests.faults.waiting import until
 
 _AWAY_SECONDS = 6
@@ -65,9 +65,8 @@ def test_redis_comes_back_empty(stage, api, shop, endpoint):
                 time.sleep(0.1)  # ten callers a second at most
             missed = load.told - endpoint.accepted()
         resumed = until(lambda: missed & endpoint.accepted(), seconds=30, what="sending resumed")
-        until(lambda: missed <= endpoint.accepted(), seconds=30, what="what waited received")
     told = load.told | api.told
-    until(lambda: told <= endpoint.accepted(), seconds=30, what="everything received")
+    await_all(told, endpoint, seconds=30)
 
     figures = judge(told, endpoint.receipts)
     say(

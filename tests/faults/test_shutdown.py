@@ -5,7 +5,7 @@ import pytest
 from delivery.models import EventState, WebhookEvent
 from tests.faults.endpoint import Answer
 from tests.faults.load import Load
-from tests.faults.report import judge, say
+from tests.faults.report import await_all, judge, say
 from tests.faults.waiting import until
 
 
@@ -20,7 +20,7 @@ def test_a_worker_ends_in_order_and_the_next_one_goes_on(stage, shop, endpoint):
         seconds = worker.end(seconds=30)
         stage.start("worker")
         until(lambda: len(load.told) > 400, seconds=30, what="400 changes made")
-    until(lambda: load.told <= endpoint.accepted(), seconds=80, what="everything received")
+    await_all(load.told, endpoint, seconds=80)
     pending = WebhookEvent.objects.filter(endpoint__integrator=shop.integrator, state=EventState.PENDING)
     until(lambda: not pending.exists(), seconds=10, what="everything recorded")
 

@@ -1,7 +1,7 @@
 """kill -9 for workers, as the kernel does when memory runs out.
 
-What a killed worker held stays leased to it for 60 seconds. The suite waits for that once: both tests look at one story,
-played by `killed`.
+What a killed worker held stays leased to it for 60 seconds. Both tests look at one story, played by `killed`, so that
+they wait for that once.
 """
 
 import random
@@ -17,7 +17,7 @@ from delivery.models import WebhookAttempt
 from tests.factories import BY, DeliveryFactory, TokenFactory
 from tests.faults.endpoint import Answer, Endpoint, Receipt
 from tests.faults.load import Load
-from tests.faults.report import Figures, judge, say
+from tests.faults.report import Figures, await_all, judge, say
 from tests.faults.waiting import until
 
 _PAUSE_SECONDS = 2
@@ -48,7 +48,7 @@ def killed(stage):
         deaths = [_kill_one_of(worker) for _kill in range(_KILLS)]
     event = _answered_and_never_recorded(worker, shops[1], quiet)
     worker.start()
-    until(lambda: load.told <= busy.accepted(), seconds=100, what="everything received")
+    await_all(load.told, busy, seconds=100)
     until(lambda: len(quiet.receipts) > 1, seconds=100, what="the event received again")
     until(lambda: _attempts(event) == 1, seconds=10, what="the second answer recorded")
 
