@@ -10,9 +10,9 @@ from django.db import connection
 from pytest_django.plugin import DjangoDbBlocker
 
 from config.env import data_dir
-from delivery.actions import endpoints
-from delivery.models import Token, WebhookEndpoint
-from tests.factories import BY, TariffFactory, TokenFactory
+from delivery.models import Token
+from tests.factories import TariffFactory
+from tests.faults import shops
 from tests.faults.endpoint import Answer, Endpoint
 from tests.faults.stage import Process, Stage
 
@@ -67,18 +67,16 @@ def endpoint(new_endpoint: Callable[..., Endpoint]) -> Endpoint:
 
 @pytest.fixture
 def shop_at() -> Iterator[Callable[[str], Token]]:
-    """Makes a shop whose webhooks go to a URL, and returns its token. After the test nothing more is sent there."""
-    shops: list[WebhookEndpoint] = []
+    """Opens shops whose webhooks go to a URL, and closes them after the test."""
+    opened: list[Token] = []
 
-    def make(url: str) -> Token:
-        token = TokenFactory.create()
-        shop = token.integrator.endpoints.get(environment="live")
-        shops.append(endpoints.set_url(endpoint=shop, url=url, by=BY))
-        return token
+    def open_(url: str) -> Token:
+        opened.append(shops.open_at(url))
+        return opened[-1]
 
-    yield make
-    for shop in shops:
-        endpoints.set_url(endpoint=shop, url="", by=BY)
+    yield open_
+    for token in opened:
+        shops.close(token)
 
 
 @pytest.fixture

@@ -48,7 +48,7 @@ def say(what: str, figures: Figures | None = None, **others: object) -> None:
     """Print one line."""
     parts = {**(asdict(figures) if figures else {}), **others}
     line = ", ".join(
-        f"{name.replace('_', ' ')} {value:.1f}" if isinstance(value, float) else f"{name.replace('_', ' ')} {value}"
+        f"{name.replace('_', ' ')} {value:.2f}" if isinstance(value, float) else f"{name.replace('_', ' ')} {value}"
         for name, value in parts.items()
     )
     print(f"\n{what}: {line}", flush=True)  # noqa: T201  # the figures are what this suite is for
