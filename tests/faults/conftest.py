@@ -1,0 +1,85 @@
+"""A database and processes that outlive a transaction: `make test-faults`, never part of `make test`."""
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+from django.conf import settings as django_settings
+from django.core.management import call_command
+from django.db import connection
+from pytest_django.plugin import DjangoDbBlocker
+
+from config.env import data_dir
+from delivery.models import Token
+from tests.factories import TariffFactory
+from tests.faults import shops
+from tests.faults.endpoint import Answer, Endpoint
+from tests.faults.stage import Process, Stage
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _database(django_db_blocker: DjangoDbBlocker) -> Iterator[None]:
+    """The database itself and not pytest-django's, because workers have to see the same; made anew."""
+    if not django_settings.EMBEDDED or data_dir().name != "faults":
+        pytest.exit("These tests empty the database of DATA_DIR. Run them with: make test-faults", returncode=4)
+    with django_db_blocker.unblock():
+        with connection.cursor() as cursor:
+            cursor.execute("DROP SCHEMA public CASCADE; CREATE SCHEMA public")
+        call_command("migrate", verbosity=0)
+        TariffFactory.create()
+        yield
+        connection.close()
+
+
+@pytest.fixture(scope="module")
+def stage() -> Iterator[Stage]:
+    """An empty one for each module; nothing on it outlives the module."""
+    stage = Stage()
+    yield stage
+    stage.clear()
+
+
+@pytest.fixture(scope="module")
+def worker(stage: Stage) -> Process:
+    """A worker, with beat, for a module whose tests leave it alone."""
+    stage.start("beat")
+    return stage.start("worker")
+
+
+@pytest.fixture
+def new_endpoint() -> Iterator[Callable[..., Endpoint]]:
+    """Opens endpoints, and closes them after the test."""
+    opened: list[Endpoint] = []
+
+    def open_(answer: Answer | None = None, **options: Any) -> Endpoint:
+        opened.append(Endpoint(answer, **options))
+        return opened[-1]
+
+    yield open_
+    for endpoint in opened:
+        endpoint.close()
+
+
+@pytest.fixture
+def endpoint(new_endpoint: Callable[..., Endpoint]) -> Endpoint:
+    return new_endpoint()
+
+
+@pytest.fixture
+def shop_at() -> Iterator[Callable[[str], Token]]:
+    """Opens shops whose webhooks go to a URL, and closes them after the test."""
+    opened: list[Token] = []
+
+    def open_(url: str) -> Token:
+        opened.append(shops.open_at(url))
+        return opened[-1]
+
+    yield open_
+    for token in opened:
+        shops.close(token)
+
+
+@pytest.fixture
+def shop(shop_at: Callable[[str], Token], endpoint: Endpoint) -> Token:
+    """A shop whose webhooks go to `endpoint`."""
+    return shop_at(endpoint.url)

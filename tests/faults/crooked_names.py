@@ -1,0 +1,41 @@
+"""`python -m tests.faults.crooked_names …` is `python -m celery …` on a machine whose names lead where a file says.
+
+Every connect() to an internet address is written to another file, and none leaves the machine.
+"""
+
+import errno
+import json
+import os
+import socket
+import sys
+from ipaddress import ip_address
+from pathlib import Path
+from typing import Any
+
+from celery.__main__ import main
+
+_names: dict[str, list[str]] = json.loads(Path(os.environ["CROOKED_NAMES"]).read_text())
+_connects = Path(os.environ["CROOKED_CONNECTS"])
+_getaddrinfo, _connect = socket.getaddrinfo, socket.socket.connect
+
+
+def getaddrinfo(host: Any, port: Any, *args: Any, **options: Any) -> Any:
+    name = host.decode() if isinstance(host, bytes) else host
+    if name not in _names:
+        return _getaddrinfo(host, port, *args, **options)
+    return [entry for address in _names[name] for entry in _getaddrinfo(address, port, type=socket.SOCK_STREAM)]
+
+
+def connect(self: socket.socket, address: Any) -> None:
+    if self.family in {socket.AF_INET, socket.AF_INET6}:
+        with _connects.open("a") as file:
+            file.write(f"{address[0]}\n")
+        if not ip_address(address[0].partition("%")[0]).is_loopback:
+            raise OSError(errno.ENETUNREACH, "Network is unreachable")
+    _connect(self, address)
+
+
+if __name__ == "__main__":
+    socket.getaddrinfo = getaddrinfo
+    socket.socket.connect = connect  # type: ignore[method-assign, assignment]
+    sys.exit(main())

@@ -1,0 +1,83 @@
+"""Deliveries that go through their life by `delivery.actions`, at a rate."""
+
+import threading
+import time
+from collections.abc import Iterator
+from typing import Self
+
+from django.db import Error, connection
+from django.utils import timezone
+
+from delivery.actions import deliveries
+from delivery.models import Delivery, Token
+from tests.factories import BY, DriverFactory, asked
+
+_THREADS = 2
+
+
+class Load:
+    """Running from `with` on until its end. `told_at` grows with each committed change: delivery and sequence.
+
+    `survives_database`: a change that the database refuses is given up, as a caller would, and not counted.
+    """
+
+    def __init__(self, token: Token, *, per_second: float, survives_database: bool = False) -> None:
+        self.told_at: dict[tuple[str, int], float] = {}  # on the monotonic clock
+        self.refused = 0
+        self._token, self._pause = token, _THREADS / per_second
+        self._survives = survives_database
+        self._stopping = threading.Event()
+        self._errors: list[Exception] = []
+        self._threads = [threading.Thread(target=self._run) for _number in range(_THREADS)]
+
+    def __enter__(self) -> Self:
+        for thread in self._threads:
+            thread.start()
+        return self
+
+    def __exit__(self, *_error: object) -> None:
+        self._stopping.set()
+        for thread in self._threads:
+            thread.join()
+        if self._errors:
+            raise self._errors[0]
+
+    @property
+    def told(self) -> set[tuple[str, int]]:
+        return set(self.told_at)
+
+    def _run(self) -> None:
+        try:
+            while not self._stopping.is_set():
+                try:
+                    self._live()
+                except Error:
+                    if not self._survives:
+                        raise
+                    self.refused += 1
+                    connection.close()
+                    self._stopping.wait(0.1)
+        except Exception as error:  # noqa: BLE001  # `__exit__` tells of it
+            self._errors.append(error)
+        finally:
+            connection.close()
+
+    def _live(self) -> None:
+        """One life, a change at a time, each in its time."""
+        due = time.monotonic()
+        for delivery in life(self._token):
+            self.told_at[str(delivery.pk), delivery.last_sequence] = time.monotonic()
+            due += self._pause
+            if self._stopping.wait(max(0, due - time.monotonic())):
+                return
+
+
+def life(token: Token) -> Iterator[Delivery]:
+    """A delivery with two drop-offs after each of its five changes."""
+    driver = DriverFactory.create()
+    delivery = deliveries.request(token=token, asked=asked(stops=2), by=BY, at=timezone.now())
+    yield delivery
+    yield deliveries.accept(delivery=delivery, driver=driver, by=BY, at=timezone.now())
+    yield deliveries.collect(delivery=delivery, by=BY, at=timezone.now())
+    yield deliveries.deliver_point(delivery=delivery, point="B", by=BY, at=timezone.now())
+    yield deliveries.deliver_point(delivery=delivery, point="C", by=BY, at=timezone.now())

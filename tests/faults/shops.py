@@ -1,0 +1,24 @@
+"""Integrators, each with one endpoint."""
+
+from django.utils import timezone
+
+from delivery.actions import endpoints
+from delivery.models import Token
+from tests.factories import BY, TokenFactory
+
+
+def open_at(url: str) -> Token:
+    """The token of a new shop whose webhooks go to `url`."""
+    token = TokenFactory.create()
+    _set_url(token, url)
+    return token
+
+
+def close(token: Token) -> None:
+    """Send nothing more to the shop, whatever it still misses."""
+    _set_url(token, "")
+
+
+def _set_url(token: Token, url: str) -> None:
+    endpoint = token.integrator.endpoints.get(environment=token.environment)
+    endpoints.set_url(endpoint=endpoint, url=url, by=BY, at=timezone.now())

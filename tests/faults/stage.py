@@ -1,0 +1,102 @@
+"""Real processes: the product's own commands, started, killed and ended."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+
+import psutil
+
+from config import run
+from config.env import BASE_DIR, data_dir
+
+_TETHERED = Path(__file__).with_name("tethered.py")
+# What a developer's shell may hold and a worker would obey.
+_STRANGERS = {"http_proxy", "https_proxy", "all_proxy", "no_proxy", "netrc", "ssl_cert_file", "ssl_cert_dir"}
+
+
+class Process:
+    """One of the product's processes with everything it starts, in a session of its own."""
+
+    def __init__(self, name: str, command: list[str], environment: Mapping[str, str]) -> None:
+        self.name, self.command, self.environment = name, command, environment
+        self.log = data_dir() / "logs" / f"{name}.log"
+        self.start()
+
+    def start(self) -> None:
+        self.log.parent.mkdir(parents=True, exist_ok=True)
+        kept = {name: value for name, value in os.environ.items() if name.lower() not in _STRANGERS}
+        with self.log.open("a") as log:
+            self._popen = subprocess.Popen(
+                [sys.executable, str(_TETHERED), *self.command[1:]],
+                cwd=BASE_DIR,
+                env={**kept, "LOG_LEVEL": "INFO", **self.environment},
+                start_new_session=True,
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+            )
+
+    @property
+    def pid(self) -> int:
+        return self._popen.pid
+
+    @property
+    def is_running(self) -> bool:
+        return self._popen.poll() is None
+
+    def children(self) -> list[psutil.Process]:
+        """The pool of a Celery worker."""
+        with suppress(psutil.NoSuchProcess):
+            return psutil.Process(self.pid).children(recursive=True)
+        return []
+
+    def memory(self) -> int:
+        """Bytes resident, of all its processes."""
+        total = 0
+        for process in (psutil.Process(self.pid), *self.children()):
+            with suppress(psutil.NoSuchProcess):
+                total += process.memory_info().rss
+        return total
+
+    def kill(self) -> None:
+        """SIGKILL for all of it at once, as when a supervisor clears away what a dead worker left."""
+        with suppress(ProcessLookupError):
+            os.killpg(self.pid, signal.SIGKILL)
+        self._popen.wait(10)
+
+    def end(self, *, seconds: float = 20) -> float:
+        """SIGTERM. Returns how long it took to exit; raises subprocess.TimeoutExpired."""
+        started = time.monotonic()
+        self._popen.terminate()
+        try:
+            self._popen.wait(seconds)
+            return time.monotonic() - started
+        finally:
+            self.kill()
+
+
+class Stage:
+    """What is running, so that all of it can be cleared away."""
+
+    def __init__(self) -> None:
+        self._processes: list[Process] = []
+
+    def start(self, name: str, *, module: str = "", port: int = 0, **environment: str) -> Process:
+        """Start `web`, `worker` or `beat` as `make run` does; `module` runs in the place of the command's own."""
+        (command,) = (child.command for child in run._services(port) if child.name == name)
+        if module:
+            command = [*command[:2], module, *command[3:]]
+        process = Process(name, command, environment)
+        self._processes.append(process)
+        return process
+
+    def clear(self) -> None:
+        """End everything at once. Kills: what ends in order is a test's subject, not its clearing away."""
+        for process in self._processes:
+            process.kill()
+        self._processes.clear()

@@ -1,0 +1,120 @@
+"""Where webhooks must never go, whatever a name or a redirect says. Every connect() of the worker is watched."""
+
+import json
+import socket
+from contextlib import ExitStack, closing
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from delivery.models import EventState, WebhookAttempt
+from tests.factories import DeliveryFactory
+from tests.faults.endpoint import Answer, Trap
+from tests.faults.report import say
+from tests.faults.stage import Stage
+from tests.faults.waiting import until
+
+PUBLIC = "93.184.216.34"
+PORT = 8443  # one of the two that a URL may name
+IPV4 = (
+    "0.0.0.0", "10.1.2.3", "100.64.0.1", "127.0.0.1", "127.255.255.254", "168.63.129.16", "169.254.169.254",
+    "172.16.0.1", "172.31.255.255", "192.0.0.1", "192.0.2.1", "192.88.99.1", "192.168.1.1", "198.18.0.1",
+    "198.19.255.255", "198.51.100.1", "203.0.113.1", "224.0.0.1", "239.255.255.255", "240.0.0.1", "255.255.255.255",
+)  # fmt: skip
+IPV6 = (
+    "::", "::1", "::127.0.0.1", "::ffff:0:127.0.0.1", "64:ff9b:1::1", "100::1", "2001::1", "2001:db8::1", "3fff::1",
+    "5f00::1", "fc00::1", "fd00::1", "fe80::1", "fec0::1", "ff02::1",
+)  # fmt: skip
+
+
+def six_to_four(ipv4):
+    return "2002:{:02x}{:02x}:{:02x}{:02x}::".format(*map(int, ipv4.split(".")))
+
+
+FORBIDDEN = (
+    *IPV4, *IPV6, *(f"::ffff:{ipv4}" for ipv4 in IPV4), *(f"64:ff9b::{ipv4}" for ipv4 in IPV4), *map(six_to_four, IPV4),
+)  # fmt: skip
+
+
+@dataclass
+class Watched:
+    """Starts a worker that reads names from a table, and tells where it connected."""
+
+    stage: Stage
+    folder: Path
+
+    def start(self, names, *, allow_loopback):
+        (self.folder / "names").write_text(json.dumps(names))
+        self.stage.start("beat")
+        self.stage.start(
+            "worker",
+            module="tests.faults.crooked_names",
+            CROOKED_NAMES=str(self.folder / "names"),
+            CROOKED_CONNECTS=str(self.folder / "connects"),
+            WEBHOOK_ALLOW_LOOPBACK=str(int(allow_loopback)),
+        )
+
+    @property
+    def connects(self):
+        path = self.folder / "connects"
+        return path.read_text().split() if path.exists() else []
+
+
+@pytest.fixture
+def watched(tmp_path):
+    stage = Stage()
+    yield Watched(stage, tmp_path)
+    stage.clear()
+
+
+def first_attempts(deliveries):
+    """By delivery, once there is one for each."""
+    attempts = WebhookAttempt.objects.filter(event__delivery__in=deliveries, number=1).select_related("event")
+    until(lambda: attempts.count() == len(deliveries), seconds=40, what="an attempt for each delivery")
+    found = {attempt.event.delivery_id: attempt for attempt in attempts}
+    return [found[delivery.pk] for delivery in deliveries]
+
+
+@pytest.mark.timeout(60)
+def test_a_redirect_is_not_followed(watched, new_endpoint, shop_at):
+    with closing(Trap()) as trap:
+        places = ("http://169.254.169.254/latest/meta-data/", f"http://127.0.0.1:{trap.port}/")
+        ends = [new_endpoint(Answer(302, {"Location": place})) for place in places]
+        watched.start({}, allow_loopback=True)
+
+        attempts = first_attempts([DeliveryFactory.create(token=shop_at(endpoint.url)) for endpoint in ends])
+
+        say("Redirects", sent=2, received=sum(len(endpoint.receipts) for endpoint in ends),
+            connections_to_the_trap=trap.connections)  # fmt: skip
+        assert [(attempt.status_code, attempt.event.state) for attempt in attempts] == [(302, EventState.PENDING)] * 2
+        assert set(watched.connects) == {"127.0.0.1"}
+        assert trap.connections == 0
+
+
+@pytest.mark.timeout(90)
+def test_a_name_that_turns_private_is_not_followed(watched, shop_at, monkeypatch, settings):
+    answers = [*([address] for address in FORBIDDEN), [PUBLIC, "127.0.0.1"], [PUBLIC]]
+    names = {f"shop-{number}.example": answer for number, answer in enumerate(answers)}
+    settings.WEBHOOK_ALLOW_LOOPBACK = False
+    with monkeypatch.context() as at_first, ExitStack() as traps:
+        caught = [traps.enter_context(closing(Trap(host, PORT))) for host in ("127.0.0.1", "::1")]
+        public = [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (PUBLIC, 0))]
+        at_first.setattr(socket, "getaddrinfo", lambda *args, **options: public)
+        shops = [shop_at(f"https://{name}:{PORT}/hook") for name in names]
+        deliveries = [DeliveryFactory.create(token=shop) for shop in shops]
+        watched.start(names, allow_loopback=False)
+
+        *forbidden, mixed, control = first_attempts(deliveries)
+
+        say("Names that turn private", sent=len(forbidden) + 1, received=0,
+            refused=sum(attempt.error == "address_refused" for attempt in forbidden),
+            connects=sum(address != PUBLIC for address in watched.connects),
+            connections_to_the_traps=sum(trap.connections for trap in caught))  # fmt: skip
+        passed = zip(FORBIDDEN, forbidden, strict=True)
+        assert {address: attempt.error for address, attempt in passed if attempt.error != "address_refused"} == {}
+        assert mixed.error in {"address_refused", "connect"}
+        assert sum(trap.connections for trap in caught) == 0
+        # Names that stay public are connected to, so that the watch is known to work.
+        assert control.error == "connect"
+        assert set(watched.connects) == {PUBLIC}

@@ -1,0 +1,56 @@
+"""What stands in a worker's environment must neither replace the token nor see it."""
+
+import netrc
+import os
+import subprocess
+import sys
+
+import pytest
+
+from tests.factories import DeliveryFactory
+from tests.faults.certificates import Authority
+from tests.faults.endpoint import Trap
+from tests.faults.report import say
+from tests.faults.waiting import until
+
+
+@pytest.fixture
+def proxy():
+    trap = Trap()
+    yield trap
+    trap.close()
+
+
+@pytest.mark.timeout(60)
+def test_netrc_and_proxies_are_ignored(stage, new_endpoint, shop_at, proxy, tmp_path):
+    authority = Authority(tmp_path)
+    ends = [new_endpoint(), new_endpoint(context=authority.context())]
+    environment = _hostile_environment(tmp_path, proxy)
+    # A client that minds its environment goes to the proxy, and finds the password.
+    obedient = [sys.executable, "-c", f"import requests; requests.get('{ends[0].url}')"]
+    subprocess.run(obedient, env={**os.environ, **environment}, stderr=subprocess.DEVNULL, check=False)
+    assert proxy.connections == 1
+    assert netrc.netrc(environment["NETRC"]).authenticators("127.0.0.1") == ("thief", "", "thief")
+
+    stage.start("beat")
+    stage.start("worker", SSL_CERT_FILE=str(authority.path), **environment)
+    shops = [shop_at(endpoint.url) for endpoint in ends]
+    for shop in shops:
+        DeliveryFactory.create(token=shop)
+    until(lambda: all(endpoint.receipts for endpoint in ends), seconds=30, what="both events received")
+
+    say("netrc and proxies", sent=2, received=sum(len(endpoint.receipts) for endpoint in ends),
+        connections_to_the_proxy=proxy.connections - 1)  # fmt: skip
+    assert [endpoint.receipts[0].headers["authorization"] for endpoint in ends] == [
+        f"Bearer {shop.clear_text}" for shop in shops
+    ]
+    assert proxy.connections == 1
+
+
+def _hostile_environment(folder, proxy):
+    path = folder / ".netrc"
+    hosts = ("127.0.0.1", "localhost")
+    path.write_text("".join(f"machine {host} login thief password thief\n" for host in hosts))
+    path.chmod(0o600)
+    names = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy")
+    return {"HOME": str(folder), "NETRC": str(path), **dict.fromkeys(names, f"http://127.0.0.1:{proxy.port}")}

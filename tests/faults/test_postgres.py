@@ -1,0 +1,34 @@
+"""PostgreSQL crashes and recovers. What was committed is sent."""
+
+import time
+
+import pytest
+
+from tests.faults import outages
+from tests.faults.load import Load
+from tests.faults.report import await_all, judge, say
+from tests.faults.waiting import until
+
+
+@pytest.mark.timeout(150)
+def test_postgres_restarts_in_immediate_mode(stage, shop, endpoint):
+    stage.start("beat")
+    stage.start("worker")
+    with Load(shop, per_second=30, survives_database=True) as load:
+        until(lambda: len(endpoint.receipts) > 50, seconds=30, what="50 events received")
+        outages.restart_postgres()
+        back, committed = time.monotonic(), set(load.told)
+        until(lambda: endpoint.accepted() - committed, seconds=30, what="an event of after the restart received")
+        resumed = time.monotonic() - back
+        until(lambda: len(load.told) > len(committed) + 100, seconds=30, what="100 changes after the restart")
+    # Outcomes that could not be recorded are sent again when the worker's lease has ended, after 60 s.
+    seconds = await_all(load.told, endpoint, seconds=90)
+
+    figures = judge(load.told, endpoint.receipts)
+    say(
+        "PostgreSQL restarted, immediate mode", figures, changes_refused=load.refused, seconds_to_resume=resumed,
+        seconds_to_the_last=seconds,
+    )  # fmt: skip
+    assert (figures.lost, figures.out_of_order) == (0, 0)
+    assert load.refused
+    assert resumed < 10

@@ -1,0 +1,51 @@
+"""Certificates that must not be trusted, and one that must."""
+
+import pytest
+
+from delivery.models import EventState, WebhookAttempt
+from tests.factories import DeliveryFactory
+from tests.faults.certificates import Authority
+from tests.faults.report import say
+from tests.faults.waiting import until
+
+pytestmark = pytest.mark.timeout(60)
+
+
+@pytest.fixture(scope="module")
+def authority(stage, tmp_path_factory):
+    """One that the worker trusts."""
+    authority = Authority(tmp_path_factory.mktemp("certificates"))
+    stage.start("beat")
+    stage.start("worker", SSL_CERT_FILE=str(authority.path))
+    return authority
+
+
+def first_attempt(delivery):
+    attempts = WebhookAttempt.objects.filter(event__delivery=delivery)
+    until(attempts.exists, seconds=30, what="an attempt")
+    return attempts.select_related("event").earliest("pk")
+
+
+@pytest.mark.parametrize(
+    "certificate",
+    [{"expired": True}, {"self_signed": True}, {"host": "elsewhere.example"}],
+    ids=["expired", "self-signed", "of another host"],
+)
+def test_a_wrong_certificate_is_refused(authority, new_endpoint, shop_at, certificate, request):
+    endpoint = new_endpoint(context=authority.context(**certificate))
+
+    attempt = first_attempt(DeliveryFactory.create(token=shop_at(endpoint.url)))
+
+    say(f"Certificate {request.node.callspec.id}", sent=1, received=len(endpoint.receipts), error=attempt.error)
+    assert (attempt.error, attempt.status_code, attempt.event.state) == ("tls", None, EventState.PENDING)
+    assert endpoint.receipts == []
+
+
+def test_a_right_certificate_is_trusted(authority, new_endpoint, shop_at):
+    endpoint = new_endpoint(context=authority.context())
+
+    attempt = first_attempt(DeliveryFactory.create(token=shop_at(endpoint.url)))
+
+    say("Certificate of a trusted authority", sent=1, received=len(endpoint.receipts), status=attempt.status_code)
+    assert (attempt.error, attempt.status_code, attempt.event.state) == ("", 204, EventState.SENT)
+    assert len(endpoint.receipts) == 1

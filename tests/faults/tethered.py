@@ -1,0 +1,15 @@
+"""Runs `python …` so that the kernel ends it with the test session, even one that is killed outright (Linux).
+
+The tie outlives the exec, and it is made here and not between fork and exec of the tests, which have threads.
+"""
+
+import ctypes
+import os
+import signal
+import sys
+
+_PR_SET_PDEATHSIG = 1
+
+if sys.platform == "linux":
+    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+os.execv(sys.executable, [sys.executable, *sys.argv[1:]])  # noqa: S606  # no shell is wanted
