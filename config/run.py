@@ -110,7 +110,14 @@ def _services(port: int) -> list[Child]:
                 "--respawn-failed-workers", "--log-level", "warning", "config.wsgi:application",
             ],
         ),
-        Child("worker", [*celery, "worker", "--concurrency", env.str("WORKERS", "2"), "--loglevel", "WARNING"]),
+        Child(
+            "worker",
+            [
+                # Workers need not know each other, and talk of it breaks when Redis goes away.
+                *celery, "worker", "--without-gossip", "--without-mingle", "--without-heartbeat",
+                "--concurrency", env.str("WORKERS", "2"), "--loglevel", "WARNING",
+            ],
+        ),
         Child(
             "beat",
             [

@@ -33,11 +33,16 @@ def after_success(health: Health, *, sent_at: datetime) -> Health:
     return Health(last_success_at=latest)
 
 
-def after_failure(health: Health, *, at: datetime, asked: timedelta) -> Health:
-    """One more failure in a row. `asked` is the pause of the answer's Retry-After; while open it is kept too."""
+def after_failure(health: Health, *, sent_at: datetime, at: datetime, asked: timedelta) -> Health:
+    """One more failure in a row. `asked` is the pause of the answer's Retry-After; while open it is kept too.
+
+    Requests that were under way when the breaker opened, and failed like the others, do not make its pause longer.
+    """
+    if health.paused_until is not None and sent_at < health.paused_until:
+        return replace(health, paused_until=max(health.paused_until, at + asked))
     failures = health.failures + 1
     failing = replace(health, failures=failures, failing_since=health.failing_since or at)
     if not failing.is_open:
         return failing
     pause = timedelta(seconds=PAUSES[min(failures - OPENS_AFTER, len(PAUSES) - 1)])
-    return replace(failing, paused_until=max(at + max(pause, asked), health.paused_until or at))
+    return replace(failing, paused_until=at + max(pause, asked))

@@ -111,7 +111,8 @@ def _note(endpoint: WebhookEndpoint, result: Result, *, at: datetime) -> None:
     if result.succeeded:
         endpoint.health = breaker.after_success(endpoint.health, sent_at=result.at)
         return
-    endpoint.health = breaker.after_failure(endpoint.health, at=at, asked=retry.asked_pause(result.retry_after, at=at))
+    asked = retry.asked_pause(result.retry_after, at=at)
+    endpoint.health = breaker.after_failure(endpoint.health, sent_at=result.at, at=at, asked=asked)
     if endpoint.enabled and result.status_code == _GONE:
         endpoint.switch_off(OffBecause.GONE, at=at)
     elif endpoint.enabled and endpoint.health.has_given_up(at=at):

@@ -1,4 +1,7 @@
 from datetime import UTC, datetime, timedelta
+from itertools import pairwise
+
+import pytest
 
 from delivery import breaker
 from delivery.breaker import Health
@@ -8,9 +11,11 @@ NOTHING = timedelta(0)
 
 
 def after_failures(count, *, asked=NOTHING):
-    health = Health(last_success_at=NOW - timedelta(hours=1))
+    """So many requests one after the other, each sent when the pause before it was over."""
+    health, at = Health(last_success_at=NOW - timedelta(hours=1)), NOW
     for _number in range(count):
-        health = breaker.after_failure(health, at=NOW, asked=asked)
+        at = health.paused_until or at
+        health = breaker.after_failure(health, sent_at=at, at=at, asked=asked)
     return health
 
 
@@ -21,17 +26,21 @@ class TestBreaker:
         assert (health.is_open, health.paused_until, health.failing_since) == (False, None, NOW)
 
     def test_opens_at_the_fifth_and_pauses_ever_longer_up_to_a_minute(self):
-        pauses = [after_failures(count).paused_until - NOW for count in range(5, 12)]
+        ends = [after_failures(count).paused_until for count in range(5, 12)]
 
-        assert pauses == [timedelta(seconds=seconds) for seconds in (5, 10, 20, 40, 60, 60, 60)]
+        pauses = [(end - start).seconds for start, end in pairwise([NOW, *ends])]
+        assert pauses == [5, 10, 20, 40, 60, 60, 60]
 
     def test_pauses_as_long_as_it_is_asked(self):
-        assert after_failures(6, asked=timedelta(minutes=20)).paused_until == NOW + timedelta(minutes=20)
+        assert after_failures(5, asked=timedelta(minutes=20)).paused_until == NOW + timedelta(minutes=20)
 
-    def test_does_not_shorten_a_pause_that_was_asked_for(self):
-        health = after_failures(5, asked=timedelta(minutes=20))
+    @pytest.mark.parametrize(("asked", "pause"), [(0, 5), (600, 600)])
+    def test_is_not_paused_longer_for_what_was_under_way_when_it_opened(self, asked, pause):
+        health = after_failures(5)
 
-        assert breaker.after_failure(health, at=NOW, asked=NOTHING).paused_until == NOW + timedelta(minutes=20)
+        late = breaker.after_failure(health, sent_at=NOW, at=NOW, asked=timedelta(seconds=asked))
+
+        assert (late.failures, late.paused_until) == (5, NOW + timedelta(seconds=pause))
 
     def test_closes_with_one_success(self):
         health = breaker.after_success(after_failures(9), sent_at=NOW)
