@@ -37,7 +37,7 @@ class ScriptCommand(BaseCommand):
         else:
             self.stdout.write(json.dumps(answer, ensure_ascii=False))
 
-    def run(self, options: dict[str, Any]) -> dict[str, str]:
+    def run(self, options: dict[str, Any]) -> dict[str, Any]:
         """Do it and return the answer."""
         raise NotImplementedError
 

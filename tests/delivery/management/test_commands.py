@@ -7,9 +7,9 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.utils import timezone
 
-from delivery.actions import tokens
-from delivery.models import Delivery, Driver, Integrator, PickupPoint
-from tests.factories import PICKUP, DeliveryFactory, DriverFactory
+from delivery.actions import endpoints, tokens
+from delivery.models import Delivery, Driver, EventState, Integrator, PickupPoint
+from tests.factories import BY, PICKUP, DeliveryFactory, DriverFactory
 
 HERE = f"{PICKUP.latitude},{PICKUP.longitude}"
 
@@ -146,3 +146,50 @@ class TestDispatch:
     def test_says_that_a_move_takes_no_argument(self):
         with pytest.raises(CommandError, match="collect takes no argument"):
             call_command("dispatch", str(DeliveryFactory.create().pk), "collect", "B")
+
+
+@pytest.mark.django_db
+class TestReplayWebhooks:
+    @pytest.fixture
+    def delivery(self):
+        """A delivery with one event that was given up and two that were sent."""
+        delivery = DeliveryFactory.create(collected=True)
+        endpoint = delivery.events.first().endpoint
+        endpoints.set_url(endpoint=endpoint, url="http://127.0.0.1:9/", by=BY, at=timezone.now())
+        delivery.events.update(state=EventState.SENT)
+        delivery.events.filter(sequence=1).update(state=EventState.DEAD)
+        return delivery
+
+    def test_sends_what_was_given_up(self, delivery):
+        assert run("replay_webhooks", "--integrator", str(delivery.integrator_id)) == (0, {"replayed": 1})
+
+        assert delivery.events.get(state=EventState.PENDING).sequence == 1
+
+    @pytest.mark.parametrize(
+        ("options", "count"),
+        [
+            (["--state", "any"], 3),
+            (["--state", "sent"], 2),
+            (["--since", "2020-01-01T00:00"], 1),
+            (["--until", "2020-01-01T00:00Z"], 0),
+            (["--environment", "sandbox"], 0),
+        ],
+    )
+    def test_takes_a_state_a_time_range_and_an_environment(self, delivery, options, count):
+        assert run("replay_webhooks", "--delivery", str(delivery.pk), *options) == (0, {"replayed": count})
+
+    def test_sends_one(self, delivery):
+        event = delivery.events.get(sequence=3)
+
+        assert run("replay_webhooks", "--event", str(event.pk), "--state", "any") == (0, {"replayed": 1})
+
+    def test_says_why_nothing_can_be_sent(self):
+        delivery = DeliveryFactory.create()
+
+        code, answer = run("replay_webhooks", "--delivery", str(delivery.pk), "--state", "any")
+
+        assert (code, answer["error"]) == (1, "endpoint_cannot_send")
+
+    def test_wants_a_moment_that_is_one(self, delivery):
+        with pytest.raises(CommandError, match="2026-11-20T08:00"):
+            run("replay_webhooks", "--delivery", str(delivery.pk), "--since", "yesterday")

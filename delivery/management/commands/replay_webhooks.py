@@ -1,0 +1,56 @@
+from argparse import ArgumentParser
+from typing import Any
+from uuid import UUID
+
+from django.core.management.base import CommandError
+from django.db.models import Q
+from django.utils import timezone
+from django.utils.dateparse import parse_datetime
+
+from delivery.actions import events
+from delivery.management.output import ScriptCommand
+from delivery.models import Environment, EventState, WebhookEvent
+
+_BY = "command replay_webhooks"
+
+
+class Command(ScriptCommand):
+    help = (
+        "Send webhook events again, with the same ids and bodies, those of one delivery in order. Without --state only "
+        'those that were given up. Prints {"replayed": NUMBER}, or {"error", "detail"} and exits with 1.'
+    )
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        whose = parser.add_mutually_exclusive_group(required=True)
+        whose.add_argument("--event", type=UUID, metavar="ID", help="the webhook-id")
+        whose.add_argument("--delivery", type=UUID, metavar="ID")
+        whose.add_argument("--integrator", type=UUID, metavar="ID")
+        parser.add_argument("--environment", choices=Environment.values)
+        parser.add_argument("--state", choices=[*EventState.values, "any"], default=EventState.DEAD)
+        parser.add_argument(
+            "--since", metavar="TIME", help="made at this moment or later, such as 2026-11-20T08:00-03:00"
+        )
+        parser.add_argument("--until", metavar="TIME", help="made before this moment")
+
+    def run(self, options: dict[str, Any]) -> dict[str, Any]:
+        chosen = {
+            "pk": options["event"],
+            "delivery": options["delivery"],
+            "endpoint__integrator": options["integrator"],
+            "endpoint__environment": options["environment"],
+            "state": None if options["state"] == "any" else options["state"],
+            "created_at__gte": _moment(options["since"]),
+            "created_at__lt": _moment(options["until"]),
+        }
+        wanted = Q(**{name: value for name, value in chosen.items() if value is not None})
+        count = events.replay(events=WebhookEvent.objects.filter(wanted), by=_BY, at=timezone.now())
+        return {"replayed": count}
+
+
+def _moment(text: str | None) -> Any:
+    if text is None:
+        return None
+    moment = parse_datetime(text)
+    if moment is None:
+        raise CommandError(f"{text} is not a moment. Write it like 2026-11-20T08:00-03:00.")
+    return moment if timezone.is_aware(moment) else timezone.make_aware(moment)

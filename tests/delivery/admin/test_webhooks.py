@@ -1,0 +1,116 @@
+"""What staff do about webhooks: look at what was sent, send it again, test, pause and resume an endpoint."""
+
+import pytest
+from django.urls import reverse
+from django.utils import timezone
+
+from delivery.actions import endpoints
+from delivery.models import EventState, WebhookAttempt, WebhookEvent, WebhookTurn
+from tests.delivery.admin.conftest import person
+from tests.factories import BY, DeliveryFactory, TokenFactory
+
+ENDPOINTS, EVENTS = (
+    reverse("admin:delivery_webhookendpoint_changelist"),
+    reverse("admin:delivery_webhookevent_changelist"),
+)
+
+
+def post(client, url, action, *chosen):
+    answer = client.post(url, {"action": action, "_selected_action": [str(one.pk) for one in chosen]}, follow=True)
+    return [str(message) for message in answer.context["messages"]] if answer.context else [str(answer.status_code)]
+
+
+@pytest.fixture
+def endpoint(db):
+    endpoint = TokenFactory.create().integrator.endpoints.get(environment="live")
+    return endpoints.set_url(endpoint=endpoint, url="http://127.0.0.1:9/", by=BY, at=timezone.now())
+
+
+@pytest.fixture
+def dead(endpoint):
+    """An event that was given up, with one attempt."""
+    event = DeliveryFactory.create(token=endpoint.integrator.tokens.get()).events.get()
+    WebhookTurn.objects.all().delete()
+    WebhookEvent.objects.update(state=EventState.DEAD, attempts_made=17)
+    WebhookAttempt.objects.create(
+        event=event, number=17, at=timezone.now(), milliseconds=31, status_code=503, response_start="come back later"
+    )
+    return event
+
+
+class TestEvents:
+    def test_show_every_attempt(self, admin_client, dead):
+        page = admin_client.get(reverse("admin:delivery_webhookevent_change", args=[dead.pk])).content.decode()
+
+        assert "503" in page
+        assert "come back later" in page
+
+    def test_are_sent_again(self, admin_client, dead):
+        assert post(admin_client, EVENTS, "replay", dead) == ["Events on their way again: 1."]
+
+        dead.refresh_from_db()
+        assert (dead.state, dead.turn.tries) == (EventState.PENDING, 0)
+
+    def test_are_not_sent_again_without_a_url_and_say_why(self, admin_client, dead, endpoint):
+        endpoints.set_url(endpoint=endpoint, url="", by=BY, at=timezone.now())
+
+        (message,) = post(admin_client, EVENTS, "replay", dead)
+
+        assert "no URL" in message
+        assert not WebhookTurn.objects.exists()
+
+    def test_are_not_sent_again_by_an_onlooker(self, client, dead):
+        client.force_login(person("otto", "view_webhookevent"))
+
+        post(client, EVENTS, "replay", dead)
+
+        assert not WebhookTurn.objects.exists()
+
+    def test_are_listed_with_the_same_number_of_questions(self, admin_client, endpoint, django_assert_num_queries):
+        DeliveryFactory.create(token=endpoint.integrator.tokens.get())
+        admin_client.get(EVENTS)
+        with django_assert_num_queries(4):
+            admin_client.get(EVENTS)
+        DeliveryFactory.create(token=endpoint.integrator.tokens.get(), collected=True)
+        with django_assert_num_queries(4):
+            admin_client.get(EVENTS)
+
+
+class TestEndpoint:
+    def test_is_tested_and_leads_to_the_event(self, admin_client, endpoint):
+        (message,) = post(admin_client, ENDPOINTS, "send_test", endpoint)
+
+        assert message.startswith("On its way")
+        assert WebhookEvent.objects.get().is_test
+
+    def test_is_not_tested_without_a_url_and_says_why(self, admin_client, db):
+        (message,) = post(admin_client, ENDPOINTS, "send_test", TokenFactory.create().integrator.endpoints.first())
+
+        assert "no URL" in message
+
+    def test_is_switched_off_and_on(self, admin_client, endpoint):
+        post(admin_client, ENDPOINTS, "switch_off", endpoint)
+        endpoint.refresh_from_db()
+        assert (endpoint.enabled, endpoint.off_because) == (False, "staff")
+
+        post(admin_client, ENDPOINTS, "switch_on", endpoint)
+        endpoint.refresh_from_db()
+        assert (endpoint.enabled, endpoint.off_because, endpoint.off_since) == (True, "", None)
+
+    def test_is_edited_on_its_page(self, admin_client, endpoint):
+        url = reverse("admin:delivery_webhookendpoint_change", args=[endpoint.pk])
+
+        admin_client.post(url, {"url": "http://127.0.0.1:9/new"})
+
+        endpoint.refresh_from_db()
+        assert (endpoint.url, endpoint.enabled, endpoint.off_because) == ("http://127.0.0.1:9/new", False, "staff")
+
+    @pytest.mark.parametrize("action", ["send_test", "switch_on", "switch_off", "rotate_secret"])
+    def test_is_left_alone_by_an_onlooker(self, client, endpoint, action):
+        client.force_login(person("otto", "view_webhookendpoint"))
+        before = (endpoint.enabled, endpoint.secret)
+
+        post(client, ENDPOINTS, action, endpoint)
+
+        endpoint.refresh_from_db()
+        assert ((endpoint.enabled, endpoint.secret), WebhookEvent.objects.count()) == (before, 0)
