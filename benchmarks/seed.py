@@ -2,13 +2,12 @@
 
 import json
 from collections.abc import Sequence
-from uuid import UUID
 
 from django.db import connection
 from django.utils import timezone
 
 from delivery import bodies
-from delivery.models import Delivery, Token, WebhookEndpoint, WebhookEvent
+from delivery.models import Delivery, Stop, Token, WebhookEndpoint, WebhookEvent
 from delivery.models.ids import new_id
 from tests.factories import DeliveryFactory, TokenFactory
 
@@ -43,12 +42,18 @@ def deliveries(tokens: Sequence[Token], *, each: int) -> list[Delivery]:
         for _number in range(each)
     ]
     pattern.events.all().delete()
-    return Delivery.objects.bulk_create(made, batch_size=2000)
+    Delivery.objects.bulk_create(made, batch_size=2000)
+    stops = [{f.attname: getattr(stop, f.attname) for f in stop._meta.concrete_fields} for stop in pattern.stops.all()]  # noqa: SLF001
+    Stop.objects.bulk_create(
+        [Stop(**{**stop, "id": None, "delivery_id": delivery.pk}) for delivery in made for stop in stops],
+        batch_size=2000,
+    )
+    return made
 
 
 def due_events(made: Sequence[Delivery], *, each: int) -> None:
     """So many events that wait for each delivery, the first of them due now."""
-    body = json.dumps(bodies.event(Delivery.objects.with_parts().get(pk=_with_stops())), separators=(",", ":"))
+    body = json.dumps(bodies.event(Delivery.objects.with_parts().get(pk=made[0].pk)), separators=(",", ":"))
     endpoints = {(e.integrator_id, e.environment): e for e in WebhookEndpoint.objects.all()}
     now = timezone.now()
     WebhookEvent.objects.bulk_create(
@@ -99,7 +104,3 @@ def drop_finished_events() -> None:
         cursor.execute("TRUNCATE delivery_webhookattempt")
         cursor.execute("DELETE FROM delivery_webhookevent WHERE state = 'sent'")
         cursor.execute("VACUUM FULL ANALYZE delivery_webhookevent")
-
-
-def _with_stops() -> UUID:
-    return Delivery.objects.filter(stops__isnull=False).values_list("pk", flat=True)[0]

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from config import embedded
+from config import embedded, run
 from config.env import BASE_DIR
 
 DATA = BASE_DIR / "var" / "bench"
@@ -42,10 +42,9 @@ def worker(*, processes: int, beat: bool = False) -> Iterator[None]:
     from config.celery import app
 
     app.control.purge()
-    celery = [sys.executable, "-W", "ignore", "-m", "celery", "--app", "config", "--quiet"]
-    running = [_start([*celery, "worker", "--concurrency", str(processes), "--loglevel", "ERROR"])]
-    if beat:
-        running.append(_start([*celery, "beat", "--schedule", str(DATA / "beat"), "--pidfile=", "--loglevel", "ERROR"]))
+    os.environ["WORKERS"] = str(processes)
+    commands = {child.name: child.command for child in run.processes(port=0)}
+    running = [_start(commands[name]) for name in (["worker", "beat"] if beat else ["worker"])]
     try:
         _wait_until(lambda: bool(app.control.ping(timeout=0.5)), "the worker")
         yield

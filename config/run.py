@@ -78,7 +78,7 @@ def _start(children: list[Child], port: int) -> None:
         _timed("Redis", lambda: embedded.wait_for_redis(redis.start()))
     _timed("Database schema", lambda: _manage("migrate", "--verbosity", "0"))
     _timed("Demo data", lambda: _manage("seed_demo"))
-    services = _services(port)
+    services = processes(port)
     children += services
     for child in services:
         child.start()
@@ -97,7 +97,8 @@ def _tend(children: list[Child], postgres: "PostgresServer | None") -> NoReturn:
         time.sleep(0.5)
 
 
-def _services(port: int) -> list[Child]:
+def processes(port: int) -> list[Child]:
+    """The web server, the workers and the clock."""
     host = env.str("HOST", "127.0.0.1")
     python = [sys.executable, "-m"]
     celery = [*python, "celery", "--app", "config", "--quiet"]

@@ -88,7 +88,7 @@ class Stage:
 
     def start(self, name: str, *, module: str = "", port: int = 0, **environment: str) -> Process:
         """Start `web`, `worker` or `beat` as `make run` does; `module` runs in the place of the command's own."""
-        (command,) = (child.command for child in run._services(port) if child.name == name)
+        (command,) = (child.command for child in run.processes(port) if child.name == name)
         if module:
             command = [*command[:2], module, *command[3:]]
         process = Process(name, command, environment)

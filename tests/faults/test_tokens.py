@@ -1,0 +1,64 @@
+"""Tokens that are rotated and revoked, and signing secrets that are rotated, while webhooks flow."""
+
+import time
+
+import pytest
+from django.utils import timezone
+from standardwebhooks import Webhook
+
+from delivery.actions import endpoints, tokens
+from tests.factories import BY
+from tests.faults.load import Load
+from tests.faults.report import await_all, judge, say
+from tests.faults.waiting import until
+
+# A request that is under way when its token is revoked still arrives.
+_UNDER_WAY_SECONDS = 1
+_ROTATIONS = 4
+
+
+@pytest.mark.timeout(120)
+@pytest.mark.usefixtures("worker")
+def test_every_webhook_carries_a_token_that_is_valid(shop, endpoint):
+    current, revoked_at = shop, {}
+    with Load(shop, per_second=20) as load:
+        for rotation in range(1, _ROTATIONS + 1):
+            until(lambda: len(endpoint.receipts) > 20 * rotation, seconds=30, what="another 20 received")  # noqa: B023
+            replaced, current = current, tokens.rotate(token=current, by=BY, at=timezone.now())
+            tokens.revoke(token=replaced, by=BY, at=timezone.now())
+            revoked_at[f"Bearer {replaced.clear_text}"] = time.monotonic()
+    await_all(load.told, endpoint, seconds=60)
+
+    figures = judge(load.told, endpoint.receipts)
+    carried = [receipt.headers["authorization"] for receipt in endpoint.receipts]
+    late = [
+        receipt
+        for receipt in endpoint.receipts
+        if receipt.at > revoked_at.get(receipt.headers["authorization"], receipt.at) + _UNDER_WAY_SECONDS
+    ]
+    say("Tokens rotated and revoked", figures, tokens_carried=len(set(carried)), after_revocation=len(late))
+    assert (figures.lost, figures.duplicated, figures.out_of_order, late) == (0, 0, 0, [])
+    assert set(carried) == {*revoked_at, f"Bearer {current.clear_text}"}
+
+
+@pytest.mark.timeout(120)
+@pytest.mark.usefixtures("worker")
+def test_the_old_and_the_new_secret_verify_every_webhook_after_a_rotation(shop, endpoint):
+    record = shop.integrator.endpoints.get(environment=shop.environment)
+    old = record.secret
+    with Load(shop, per_second=20) as load:
+        until(lambda: len(endpoint.receipts) > 20, seconds=30, what="20 received")
+        new = endpoints.rotate_secret(endpoint=record, by=BY, at=timezone.now())
+        before = len(endpoint.receipts)
+        until(lambda: len(endpoint.receipts) > before + 20, seconds=30, what="20 more received")
+    await_all(load.told, endpoint, seconds=60)
+
+    for receipt in endpoint.receipts:
+        Webhook(old).verify(receipt.body, receipt.headers)
+    with_new = 0
+    for receipt in endpoint.receipts[before + 4 :]:  # four may have been under way
+        Webhook(new).verify(receipt.body, receipt.headers)
+        with_new += 1
+    figures = judge(load.told, endpoint.receipts)
+    say("Secret rotated", figures, verified_with_the_old=len(endpoint.receipts), with_the_new=with_new)
+    assert (figures.lost, figures.duplicated, figures.out_of_order) == (0, 0, 0)
