@@ -16,7 +16,13 @@ _PER_SECOND, _SECONDS = 200, 60
 _ACCOUNTS, _EACH = 40, 25
 _PAIRS, _PAIR_SECONDS = 5, 30
 _GRACE_SECONDS = 5
+# A machine that stalls makes the load lighter than it says; such a run counts for nothing and is made again.
 _LATE = 1.02
+_TRIES = 4
+
+
+class TooLight(Exception):
+    """The events were committed more slowly than the table would say."""
 
 
 def run() -> None:
@@ -54,6 +60,15 @@ def run_with_a_hanging_endpoint() -> None:
 
 def _measure(seconds: int, *, only_healthy: bool = True, hanging: bool = False) -> list[float]:
     """Milliseconds of every event, or of those to healthy endpoints. Raises RuntimeError when one never came."""
+    for _try in range(_TRIES):
+        try:
+            return _measure_once(seconds, only_healthy=only_healthy, hanging=hanging)
+        except TooLight as error:
+            print(f"Again: {error}")
+    raise RuntimeError("The machine is too busy to measure this.")
+
+
+def _measure_once(seconds: int, *, only_healthy: bool, hanging: bool) -> list[float]:
     seed.empty()
     with stage.sink() as sink:
         deliveries, suspects = _accounts(sink, hanging=hanging)
@@ -99,7 +114,7 @@ def _commit(healthy: Sequence[Delivery], suspects: Sequence[Delivery], *, count:
         at[delivery.pk, delivery.last_sequence] = (written, is_healthy)
     took = time.monotonic() - started
     if took > _LATE * count / _PER_SECOND:
-        raise RuntimeError(f"{count} changes took {took:.1f} s: the load was lighter than it should be")
+        raise TooLight(f"{count} changes took {took:.1f} s: the load was lighter than it should be")
     return {
         str(pk): at[delivery, sequence]
         for pk, delivery, sequence in WebhookEvent.objects.values_list("pk", "delivery", "sequence")

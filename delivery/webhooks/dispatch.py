@@ -25,7 +25,8 @@ T = TypeVar("T")
 Step = Callable[[ThreadPoolExecutor], Awaitable[None]]
 _log = logging.getLogger(__name__)
 _IN_FLIGHT = 256
-# Outcomes are written together: when there are so many, or so long after the first of them.
+# Under load outcomes are written together: when there are so many, or so long after the first of them. With fewer
+# requests than that in flight waiting would gather little, so each is written at once.
 _BATCH = 64
 _GATHER_SECONDS = 0.01
 _DATABASE_PAUSE_SECONDS = 1
@@ -105,7 +106,7 @@ class Sender:
         result = request if isinstance(request, Result) else await sending.send(session, request)
         self._outcomes.append((event, result))
         self._requests.discard(asyncio.current_task())
-        if len(self._outcomes) >= _BATCH or not self._requests:
+        if len(self._outcomes) >= _BATCH or len(self._requests) < _BATCH:
             self._ended.set()
         elif len(self._outcomes) == 1:
             asyncio.get_running_loop().call_later(_GATHER_SECONDS, self._ended.set)

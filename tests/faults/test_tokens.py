@@ -27,6 +27,7 @@ def test_every_webhook_carries_a_token_that_is_valid(shop, endpoint):
             replaced, current = current, tokens.rotate(token=current, by=BY, at=timezone.now())
             tokens.revoke(token=replaced, by=BY, at=timezone.now())
             revoked_at[f"Bearer {replaced.clear_text}"] = time.monotonic()
+        until(lambda: len(endpoint.receipts) > 20 * (_ROTATIONS + 1), seconds=30, what="another 20 received")
     await_all(load.told, endpoint, seconds=60)
 
     figures = judge(load.told, endpoint.receipts)
