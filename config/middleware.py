@@ -7,7 +7,10 @@ from collections.abc import Callable
 from contextvars import ContextVar
 from uuid import uuid4
 
-from django.http import HttpRequest, HttpResponse
+from django.conf import settings
+from django.http import HttpRequest, HttpResponse, HttpResponseBase
+from django.middleware.locale import LocaleMiddleware
+from django.utils import translation
 
 HEADER = "X-Request-Id"
 _WELL_FORMED = re.compile(r"[A-Za-z0-9_.:-]{8,128}")
@@ -35,6 +38,19 @@ class RequestIdMiddleware:
             return response
         finally:
             _current.reset(mark)
+
+
+class PageLocaleMiddleware(LocaleMiddleware):
+    """Each person's language on pages. The APIs speak the language of their contract, whatever the caller's browser."""
+
+    def process_request(self, request: HttpRequest) -> None:
+        if request.path.startswith("/api/"):
+            translation.activate(settings.LANGUAGE_CODE)
+        else:
+            super().process_request(request)
+
+    def process_response(self, request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:
+        return response if request.path.startswith("/api/") else super().process_response(request, response)
 
 
 class RequestIdFilter(logging.Filter):

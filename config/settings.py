@@ -1,9 +1,14 @@
 """The one settings file. What varies comes from the environment, read in `config.env`."""
 
 from datetime import timedelta
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
 
 import dj_database_url
 import django_stubs_ext
+import leaflet
+from csp.constants import NONE, SELF
 from django.core.exceptions import ImproperlyConfigured
 
 from config import embedded
@@ -29,16 +34,26 @@ else:
 # --- Application -----------------------------------------------------------------------------------------------------
 
 INSTALLED_APPS = [
+    "unfold",  # before the admin, whose templates it replaces
+    "unfold.contrib.filters",
+    "unfold.contrib.import_export",
     "django.contrib.admin",
     "django.contrib.auth",
     "django.contrib.contenttypes",
     "django.contrib.sessions",
     "django.contrib.messages",
     "django.contrib.staticfiles",
+    "django.contrib.humanize",
     "pgtrigger",
     "rest_framework",
     "import_export",
+    "csp",
+    "allauth",
+    "allauth.account",
+    "allauth.mfa",
+    "django_htmx",
     "config",
+    "panel",
     "delivery",
     "integration",
 ]
@@ -47,11 +62,16 @@ MIDDLEWARE = [
     "config.middleware.RequestIdMiddleware",  # first: every answer and every log line carries the id
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
+    "csp.middleware.CSPMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
+    "config.middleware.PageLocaleMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
+    "allauth.account.middleware.AccountMiddleware",
+    "panel.access.TwoFactorMiddleware",
+    "django_htmx.middleware.HtmxMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
 ]
 
@@ -84,14 +104,47 @@ AUTH_PASSWORD_VALIDATORS = [
 ]
 
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
-LANGUAGE_CODE = "en"
+LANGUAGE_CODE = "en"  # of whoever asks for neither
+LANGUAGES = [("pt-br", "Português"), ("en", "English")]
+LOCALE_PATHS = [BASE_DIR / "locale"]
 USE_I18N = True
 USE_TZ = True
 TIME_ZONE = env.str("TIME_ZONE", "America/Sao_Paulo")
 
 STATIC_URL = "/static/"
+# The package's files only: as an app it asks for GDAL, which plain maps do not need.
+STATICFILES_DIRS = [("leaflet", Path(leaflet.__file__).parent / "static" / "leaflet")]
 # Served from the packages themselves, so that no collectstatic stands between a newcomer and the admin.
 WHITENOISE_USE_FINDERS = True
+
+# --- People: log-in, second factor ------------------------------------------------------------------------------------
+
+AUTHENTICATION_BACKENDS = ["allauth.account.auth_backends.AuthenticationBackend"]
+LOGIN_URL = "account_login"
+LOGIN_REDIRECT_URL = "panel:home"
+ACCOUNT_ADAPTER = "panel.adapters.AccountAdapter"
+ACCOUNT_LOGIN_METHODS = {"username"}
+ACCOUNT_SIGNUP_FIELDS = ["username*", "password1*"]
+ACCOUNT_EMAIL_VERIFICATION = "none"
+ACCOUNT_LOGOUT_REDIRECT_URL = "account_login"
+ACCOUNT_SESSION_REMEMBER = False
+# Failed log-ins: ten a minute from one address, five in five minutes for one name.
+ACCOUNT_RATE_LIMITS = {"login_failed": "10/m/ip,5/5m/key", "reauthenticate": "10/m/user"}
+ALLAUTH_TRUSTED_PROXY_COUNT = env.int("TRUSTED_PROXIES", 0 if EMBEDDED else 1)
+MFA_ADAPTER = "panel.adapters.MFAAdapter"
+MFA_SUPPORTED_TYPES = ["totp", "recovery_codes"]
+MFA_RECOVERY_CODES_SHOW_ONCE = True
+MFA_TOTP_ISSUER = "Rota"
+# Staff without a second factor are led to set one up before anything else.
+REQUIRE_TWO_FACTOR = env.bool("REQUIRE_TWO_FACTOR", not EMBEDDED)
+
+SESSION_COOKIE_AGE = 12 * 60 * 60  # a working day
+SESSION_COOKIE_SAMESITE = "Lax"
+CSRF_COOKIE_HTTPONLY = True
+CSRF_COOKIE_SAMESITE = "Lax"
+
+# Counts failed log-ins. In PostgreSQL, so that every process counts together and Redis may be away.
+CACHES = {"default": {"BACKEND": "django.core.cache.backends.db.DatabaseCache", "LOCATION": "cache"}}
 
 # --- Servers ---------------------------------------------------------------------------------------------------------
 
@@ -119,6 +172,25 @@ SESSION_COOKIE_HTTPONLY = True
 CSRF_COOKIE_SECURE = not EMBEDDED
 CSRF_TRUSTED_ORIGINS: list[str] = env.list("CSRF_TRUSTED_ORIGINS", [])
 X_FRAME_OPTIONS = "DENY"
+
+# Map tiles, such as https://tile.example.com/{z}/{x}/{y}.png; empty: routes are drawn on plain ground.
+MAP_TILE_URL = env.str("MAP_TILE_URL", "")
+MAP_ATTRIBUTION = env.str("MAP_ATTRIBUTION", "")
+_tile_origin = "{0.scheme}://{0.netloc}".format(urlsplit(MAP_TILE_URL)).replace("{s}", "*")
+
+CONTENT_SECURITY_POLICY: dict[str, Any] = {
+    "DIRECTIVES": {
+        "default-src": [NONE],
+        "script-src": [SELF],
+        "style-src": [SELF],
+        "font-src": [SELF],
+        "img-src": [SELF, "data:", *([_tile_origin] if MAP_TILE_URL else [])],
+        "connect-src": [SELF],
+        "form-action": [SELF],
+        "base-uri": [NONE],
+        "frame-ancestors": [NONE],
+    }
+}
 
 REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": [],  # each area names its own; none may be forgotten into being open

@@ -1,10 +1,12 @@
 """The whole URL map on one screen."""
 
+from allauth.account.decorators import secure_admin_login
 from django.contrib import admin
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.urls import include, path
 from django.views import defaults
 from django.views.generic import RedirectView
+from django.views.i18n import set_language
 
 from delivery.api import problems
 from integration.api import answers
@@ -42,13 +44,17 @@ def server_error(request: HttpRequest) -> HttpResponse:
 
 
 urlpatterns = [
-    path("", RedirectView.as_view(url="/admin/")),
+    path("", RedirectView.as_view(url="/panel/")),
     path("healthz", health),
     path("api/integration/", include("integration.api.urls")),
     path("api/", include("delivery.api.urls")),
+    path("account/", include("panel.session_urls")),
+    path("language/", set_language, name="set_language"),
+    path("panel/", include("panel.urls")),
     path("admin/", admin.site.urls),
 ]
 
+admin.site.login = secure_admin_login(admin.site.login)  # type: ignore[method-assign]  # one log-in for everything
 admin.site.site_header = admin.site.site_title = "Rota"
 
 handler400 = bad_request

@@ -8,7 +8,7 @@ from django.db import transaction
 
 from delivery import credentials
 from delivery.errors import EndpointCannotSend
-from delivery.models import Environment, Integrator, OffBecause, WebhookEndpoint, WebhookEvent
+from delivery.models import AuditEntry, Deed, Environment, Integrator, OffBecause, WebhookEndpoint, WebhookEvent
 from delivery.webhooks import address_guard, outbox, queue, signing
 
 _log = logging.getLogger(__name__)
@@ -37,7 +37,7 @@ def set_url(*, endpoint: WebhookEndpoint, url: str, by: str, at: datetime) -> We
     if locked.off_because != OffBecause.STAFF:
         locked.switch_on()
     locked.save()
-    _log.info("webhook URL of endpoint %s set by %s", locked.pk, by)
+    _note(locked, Deed.URL_SET, url, by=by, at=at)
     if url:
         queue.bring_forward(endpoint_id=locked.pk, at=at)
         outbox.wake_on_commit()
@@ -55,7 +55,7 @@ def set_enabled(*, endpoint: WebhookEndpoint, enabled: bool, by: str, at: dateti
     else:
         locked.switch_off(OffBecause.STAFF, at=at)
     locked.save()
-    _log.info("webhook endpoint %s switched %s by %s", locked.pk, "on" if enabled else "off", by)
+    _note(locked, Deed.ENDPOINT_ON if enabled else Deed.ENDPOINT_OFF, by=by, at=at)
     return locked
 
 
@@ -73,7 +73,7 @@ def send_test(*, endpoint: WebhookEndpoint, by: str, at: datetime) -> WebhookEve
     locked.paused_until = None
     locked.save(update_fields=["paused_until"])
     event = outbox.record_test(endpoint=locked, at=at)
-    _log.info("test event %s to endpoint %s sent by %s", event.pk, endpoint.pk, by)
+    _note(locked, Deed.TEST_SENT, by=by, at=at)
     return event
 
 
@@ -86,5 +86,17 @@ def rotate_secret(*, endpoint: WebhookEndpoint, by: str, at: datetime) -> str:
     locked.previous_secret_until = at + SECRET_OVERLAP
     locked.secret_ciphertext = credentials.encrypt(secret)
     locked.save(update_fields=["previous_secret_ciphertext", "previous_secret_until", "secret_ciphertext"])
-    _log.info("signing secret of endpoint %s rotated by %s", endpoint.pk, by)
+    _note(locked, Deed.SECRET_ROTATED, by=by, at=at)
     return secret
+
+
+def _note(endpoint: WebhookEndpoint, deed: Deed, subject: str = "", *, by: str, at: datetime) -> None:
+    AuditEntry.objects.create(
+        integrator_id=endpoint.integrator_id,
+        environment=endpoint.environment,
+        deed=deed,
+        subject=subject,
+        by=by,
+        at=at,
+    )
+    _log.info("webhook endpoint %s: %s by %s", endpoint.pk, deed, by)

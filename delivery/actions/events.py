@@ -5,10 +5,10 @@ from datetime import datetime
 from uuid import UUID
 
 from django.db import transaction
-from django.db.models import QuerySet
+from django.db.models import Count, QuerySet
 
 from delivery.errors import EndpointCannotSend
-from delivery.models import EventState, WebhookEvent, WebhookTurn
+from delivery.models import AuditEntry, Deed, EventState, WebhookEvent, WebhookTurn
 from delivery.webhooks import outbox, queue
 
 _log = logging.getLogger(__name__)
@@ -24,11 +24,27 @@ def replay(*, events: QuerySet[WebhookEvent], by: str, at: datetime) -> int:
     if unaddressed := events.filter(endpoint__url="").select_related("endpoint__integrator").first():
         raise EndpointCannotSend(f"The webhook endpoint of {unaddressed.endpoint} has no URL; set one first.")
     replayed = 0
+    _note(events, by=by, at=at)
     ids = list(events.order_by("pk").values_list("pk", flat=True))
     for first in range(0, len(ids), _BATCH):
         replayed += _replay(ids[first : first + _BATCH], at=at)
     _log.info("%s webhook events replayed by %s", replayed, by)
     return replayed
+
+
+def _note(events: QuerySet[WebhookEvent], *, by: str, at: datetime) -> None:
+    accounts = events.order_by().values_list("endpoint__integrator", "endpoint__environment").annotate(Count("pk"))
+    AuditEntry.objects.bulk_create(
+        AuditEntry(
+            integrator_id=integrator,
+            environment=environment,
+            deed=Deed.EVENTS_REPLAYED,
+            subject=str(count),
+            by=by,
+            at=at,
+        )
+        for integrator, environment, count in accounts
+    )
 
 
 @transaction.atomic

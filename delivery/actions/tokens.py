@@ -7,7 +7,7 @@ from django.db import transaction
 
 from delivery import credentials
 from delivery.errors import InvalidToken
-from delivery.models import Environment, Integrator, Token
+from delivery.models import AuditEntry, Deed, Environment, Integrator, Token
 
 _log = logging.getLogger(__name__)
 _PREFIX = {Environment.LIVE: "rota_live_", Environment.SANDBOX: "rota_test_"}
@@ -17,6 +17,39 @@ OVERLAP = timedelta(hours=24)
 
 def issue(*, integrator: Integrator, environment: Environment, by: str, at: datetime) -> Token:
     """A new token. `clear_text` shows it, once, to whoever asked for it."""
+    return _issue(integrator, environment, Deed.TOKEN_ISSUED, by=by, at=at)
+
+
+@transaction.atomic
+def rotate(*, token: Token, by: str, at: datetime, overlap: timedelta = OVERLAP) -> Token:
+    """A new token beside `token`, which stays valid for `overlap` and not longer than it was to be."""
+    old = Token.objects.select_for_update(of=("self",)).select_related("integrator").get(pk=token.pk)
+    end = at + overlap
+    if old.expires_at is None or old.expires_at > end:
+        old.expires_at = end
+        old.save(update_fields=["expires_at"])
+    return _issue(old.integrator, Environment(old.environment), Deed.TOKEN_ROTATED, by=by, at=at)
+
+
+@transaction.atomic
+def revoke(*, token: Token, by: str, at: datetime) -> None:
+    """End a token now. Once revoked, it keeps the moment and the name of the first time."""
+    if Token.objects.filter(pk=token.pk, revoked_at=None).update(revoked_at=at, revoked_by=by):
+        _note(token, Deed.TOKEN_REVOKED, by=by, at=at)
+
+
+def authenticate(clear_text: str, *, at: datetime) -> Token:
+    """The valid token with this text, its use noted at most once a minute. Raises InvalidToken."""
+    token = Token.objects.find(clear_text, at=at)
+    if token is None:
+        raise InvalidToken("Send 'Authorization: Bearer <token>' with a token that is neither revoked nor expired.")
+    if not token.used_lately(at=at):
+        Token.objects.filter(pk=token.pk).update(last_used_at=at)
+    return token
+
+
+@transaction.atomic
+def _issue(integrator: Integrator, environment: Environment, deed: Deed, *, by: str, at: datetime) -> Token:
     prefix = _PREFIX[environment]
     clear_text = credentials.random_token(prefix)
     token = Token.objects.create(
@@ -28,33 +61,12 @@ def issue(*, integrator: Integrator, environment: Environment, by: str, at: date
         created_at=at,
         created_by=by,
     )
-    _log.info("token %s issued by %s", token.pk, by)
+    _note(token, deed, by=by, at=at)
     return token
 
 
-@transaction.atomic
-def rotate(*, token: Token, by: str, at: datetime, overlap: timedelta = OVERLAP) -> Token:
-    """A new token beside `token`, which stays valid for `overlap` and not longer than it was to be."""
-    old = Token.objects.select_for_update(of=("self",)).select_related("integrator").get(pk=token.pk)
-    end = at + overlap
-    if old.expires_at is None or old.expires_at > end:
-        old.expires_at = end
-        old.save(update_fields=["expires_at"])
-    _log.info("token %s rotated by %s", old.pk, by)
-    return issue(integrator=old.integrator, environment=Environment(old.environment), by=by, at=at)
-
-
-def revoke(*, token: Token, by: str, at: datetime) -> None:
-    """End a token now. Once revoked, it keeps the moment and the name of the first time."""
-    Token.objects.filter(pk=token.pk, revoked_at=None).update(revoked_at=at, revoked_by=by)
-    _log.info("token %s revoked by %s", token.pk, by)
-
-
-def authenticate(clear_text: str, *, at: datetime) -> Token:
-    """The valid token with this text, its use noted at most once a minute. Raises InvalidToken."""
-    token = Token.objects.find(clear_text, at=at)
-    if token is None:
-        raise InvalidToken("Send 'Authorization: Bearer <token>' with a token that is neither revoked nor expired.")
-    if not token.used_lately(at=at):
-        Token.objects.filter(pk=token.pk).update(last_used_at=at)
-    return token
+def _note(token: Token, deed: Deed, *, by: str, at: datetime) -> None:
+    AuditEntry.objects.create(
+        integrator_id=token.integrator_id, environment=token.environment, deed=deed, subject=token.hint, by=by, at=at
+    )
+    _log.info("token %s: %s by %s", token.pk, deed, by)

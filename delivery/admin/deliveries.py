@@ -14,8 +14,9 @@ from django.views.decorators.http import require_POST
 
 from delivery.actions import drivers, moves
 from delivery.admin.base import ReadOnlyInline, Unchangeable, actor
-from delivery.admin.moves import LABELS_OF_MOVES, MovesActionForm, details, offered
+from delivery.admin.moves import MovesActionForm
 from delivery.errors import DeliveryError
+from delivery.forms import LABELS_OF_MOVES, details, offered
 from delivery.models import Delivery, Stop, Transition, WebhookEvent, parse_id
 
 

@@ -1,39 +1,15 @@
-"""The forms by which dispatchers move deliveries: one on the list for many, small ones on a delivery's own page."""
-
-from typing import Any
+"""Beside the list's action menu: what a move of many deliveries needs."""
 
 from django import forms
 from django.contrib.admin.helpers import ActionForm
 from django.utils.translation import gettext_lazy as _
 
-from delivery import lifecycle
-from delivery.actions import moves
-from delivery.actions.moves import Details
-from delivery.models import Delivery, Driver
+from delivery.models import Driver
 from delivery.models.stop import LABELS
-
-# What each move asks of the dispatcher, and which of it must be given.
-_FIELDS: dict[str, dict[str, bool]] = {
-    "accept": {"driver": False},
-    "deliver": {"point": True},
-    "fail": {"point": True, "reason": True},
-    "cancel": {"reason": False},
-    "position": {"position": True},
-}
-
-LABELS_OF_MOVES = {
-    "accept": _("Accept"),
-    "collect": _("Collect"),
-    "deliver": _("Deliver"),
-    "fail": _("Fail"),
-    "return": _("Return"),
-    "cancel": _("Cancel delivery"),
-    "position": _("Set position"),
-}
 
 
 class MovesActionForm(ActionForm):
-    """Beside the list's action menu: what the chosen move needs."""
+    """Every field that some move asks for; the chosen one takes its own."""
 
     driver = forms.ModelChoiceField(
         Driver.objects.filter(active=True, on_duty=True), required=False, empty_label=_("nearest eligible driver")
@@ -41,37 +17,3 @@ class MovesActionForm(ActionForm):
     point = forms.ChoiceField(choices=[("", "-"), *((label, label) for label in LABELS)], required=False)
     reason = forms.CharField(max_length=255, required=False)
     position = forms.CharField(required=False, label=_("latitude, longitude"))
-
-
-class MoveForm(forms.Form):
-    """One move of one delivery, with the fields it needs, to be shown. The action judges what comes back."""
-
-    def __init__(self, name: str, delivery: Delivery, drivers: list[Driver]) -> None:
-        super().__init__(auto_id=f"{name}_%s")
-        self.name = name
-        self.label = LABELS_OF_MOVES[name]
-        fields: dict[str, forms.Field] = {
-            "driver": forms.ChoiceField(
-                choices=[("", _("nearest eligible driver")), *((str(driver.pk), driver.name) for driver in drivers)]
-            ),
-            "point": forms.ChoiceField(choices=_open_points(delivery)),
-            "reason": forms.CharField(max_length=255),
-            "position": forms.CharField(widget=forms.TextInput({"placeholder": "-23.56,-46.65"})),
-        }
-        for field, required in _FIELDS.get(name, {}).items():
-            self.fields[field] = fields[field]
-            self.fields[field].required = required
-
-
-def offered(delivery: Delivery, drivers: list[Driver]) -> list[MoveForm]:
-    """A form for each move that the delivery's lifecycle allows now."""
-    return [MoveForm(name, delivery, drivers) for name in moves.allowed(delivery)]
-
-
-def details(data: Any) -> Details:
-    """What a dispatcher filled in, whichever form it came from."""
-    return Details(**{field: data.get(field, "").strip() for field in ("driver", "point", "reason", "position")})
-
-
-def _open_points(delivery: Delivery) -> list[tuple[str, str]]:
-    return [(stop.label, str(stop)) for stop in delivery.ordered_stops if stop.status in lifecycle.OPEN]

@@ -1,5 +1,6 @@
 """One file per noun."""
 
+from delivery.models.audit import AuditEntry, Deed
 from delivery.models.delivery import Delivery, parse_id
 from delivery.models.driver import Driver, DriverPosition, VehicleType
 from delivery.models.integrator import Environment, Integrator
@@ -11,6 +12,8 @@ from delivery.models.transition import Transition
 from delivery.models.webhook import EventState, OffBecause, WebhookAttempt, WebhookEndpoint, WebhookEvent, WebhookTurn
 
 __all__ = [
+    "AuditEntry",
+    "Deed",
     "Delivery",
     "Driver",
     "DriverPosition",

@@ -46,7 +46,8 @@ class KeyInline(ReadOnlyInline):
 class SellerAdmin(admin.ModelAdmin[Seller]):
     list_display = ["name", "reference", "id", "created_at"]
     search_fields = ["name", "=reference"]
-    fields = ["name", "reference", "id", "created_at"]
+    fields = ["name", "reference", "id", "members", "created_at"]
+    autocomplete_fields = ["members"]
     readonly_fields = ["reference", "id", "created_at"]
     inlines = [CompanyInline, KeyInline]
 

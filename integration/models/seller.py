@@ -1,5 +1,6 @@
 import secrets
 
+from django.conf import settings
 from django.db import models
 from django.utils.translation import gettext_lazy as _
 
@@ -18,6 +19,13 @@ class Seller(models.Model):
 
     name = models.CharField(_("name"), max_length=120)
     reference = models.CharField(_("reference"), max_length=20, unique=True, default=new_reference, editable=False)
+    members = models.ManyToManyField(
+        settings.AUTH_USER_MODEL,
+        verbose_name=_("members"),
+        related_name="sellers",
+        blank=True,
+        help_text=_("People who see this seller, and no other, in the panel."),
+    )
     created_at = models.DateTimeField(_("created at"), auto_now_add=True)
 
     class Meta:

@@ -1,0 +1,64 @@
+"""The forms by which dispatchers move a delivery, in the admin and on the board."""
+
+from typing import Any
+
+from django import forms
+from django.utils.translation import gettext_lazy as _
+
+from delivery import lifecycle
+from delivery.actions import moves
+from delivery.actions.moves import Details
+from delivery.models import Delivery, Driver
+
+# What each move asks of the dispatcher, and which of it must be given.
+_FIELDS: dict[str, dict[str, bool]] = {
+    "accept": {"driver": False},
+    "deliver": {"point": True},
+    "fail": {"point": True, "reason": True},
+    "cancel": {"reason": False},
+    "position": {"position": True},
+}
+
+LABELS_OF_MOVES = {
+    "accept": _("Accept"),
+    "collect": _("Collect"),
+    "deliver": _("Deliver"),
+    "fail": _("Fail"),
+    "return": _("Return"),
+    "cancel": _("Cancel delivery"),
+    "position": _("Set position"),
+}
+
+
+class MoveForm(forms.Form):
+    """One move of one delivery, with the fields it needs, to be shown. The action judges what comes back."""
+
+    def __init__(self, name: str, delivery: Delivery, drivers: list[Driver]) -> None:
+        super().__init__(auto_id=f"{name}_%s")
+        self.name = name
+        self.label = LABELS_OF_MOVES[name]
+        fields: dict[str, forms.Field] = {
+            "driver": forms.ChoiceField(
+                choices=[("", _("nearest eligible driver")), *((str(driver.pk), driver.name) for driver in drivers)]
+            ),
+            "point": forms.ChoiceField(choices=_open_points(delivery)),
+            "reason": forms.CharField(max_length=255),
+            "position": forms.CharField(widget=forms.TextInput({"placeholder": "-23.56,-46.65"})),
+        }
+        for field, required in _FIELDS.get(name, {}).items():
+            self.fields[field] = fields[field]
+            self.fields[field].required = required
+
+
+def offered(delivery: Delivery, drivers: list[Driver]) -> list[MoveForm]:
+    """A form for each move that the delivery's lifecycle allows now."""
+    return [MoveForm(name, delivery, drivers) for name in moves.allowed(delivery)]
+
+
+def details(data: Any) -> Details:
+    """What a dispatcher filled in, whichever form it came from."""
+    return Details(**{field: data.get(field, "").strip() for field in ("driver", "point", "reason", "position")})
+
+
+def _open_points(delivery: Delivery) -> list[tuple[str, str]]:
+    return [(stop.label, str(stop)) for stop in delivery.ordered_stops if stop.status in lifecycle.OPEN]

@@ -1,0 +1,48 @@
+import pgtrigger
+from django.db import models
+from django.utils.translation import gettext_lazy as _
+
+from delivery.models.ids import one_of
+from delivery.models.integrator import Environment, Integrator
+
+
+class Deed(models.TextChoices):
+    """What somebody did to an account."""
+
+    TOKEN_ISSUED = "token_issued", _("Token issued")
+    TOKEN_ROTATED = "token_rotated", _("Token rotated")
+    TOKEN_REVOKED = "token_revoked", _("Token revoked")
+    URL_SET = "url_set", _("Webhook URL set")
+    ENDPOINT_ON = "endpoint_on", _("Webhooks switched on")
+    ENDPOINT_OFF = "endpoint_off", _("Webhooks switched off")
+    SECRET_ROTATED = "secret_rotated", _("Signing secret rotated")
+    TEST_SENT = "test_sent", _("Test event sent")
+    EVENTS_REPLAYED = "events_replayed", _("Events sent again")
+
+
+class AuditEntry(models.Model):
+    """Who did what to an account, and when. Append-only. What moved a delivery stands in its `Transition`s."""
+
+    integrator = models.ForeignKey(
+        Integrator, verbose_name=_("integrator"), on_delete=models.CASCADE, related_name="audit"
+    )
+    environment = models.CharField(_("environment"), max_length=7, choices=Environment)
+    deed = models.CharField(_("deed"), max_length=20, choices=Deed)
+    subject = models.CharField(
+        _("subject"), max_length=2000, blank=True, help_text=_("A token's hint, a URL, a count.")
+    )
+    by = models.CharField(_("by"), max_length=200)
+    at = models.DateTimeField(_("at"))
+
+    class Meta:
+        verbose_name = _("audit entry")
+        verbose_name_plural = _("audit trail")
+        ordering = ["-id"]
+        constraints = [one_of("audit_environment", "environment", Environment.values)]
+        indexes = [models.Index(fields=["integrator", "environment", "-id"], name="audit_of_integrator")]
+        triggers = [
+            pgtrigger.Protect(name="audit_append_only", operation=pgtrigger.Update | pgtrigger.Delete),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.get_deed_display()} {self.subject}".strip()

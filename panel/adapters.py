@@ -1,0 +1,32 @@
+"""What allauth, which does log-in and second factor, asks of this product."""
+
+from typing import Any
+
+from allauth.account.adapter import DefaultAccountAdapter
+from allauth.mfa.adapter import DefaultMFAAdapter
+from allauth.mfa.models import Authenticator
+from django.conf import settings
+from django.http import HttpRequest
+
+from delivery import credentials
+
+
+class AccountAdapter(DefaultAccountAdapter):
+    """People are added by staff; nobody signs up."""
+
+    def is_open_for_signup(self, request: HttpRequest) -> bool:
+        return False
+
+
+class MFAAdapter(DefaultMFAAdapter):
+    """Keeps what makes one-time codes as encrypted as every other secret."""
+
+    def encrypt(self, text: str) -> str:
+        return credentials.encrypt(text)
+
+    def decrypt(self, encrypted_text: str) -> str:
+        return credentials.decrypt(encrypted_text)
+
+    def can_delete_authenticator(self, authenticator: Authenticator) -> bool:
+        user: Any = authenticator.user
+        return not (settings.REQUIRE_TWO_FACTOR and user.is_staff)
