@@ -52,6 +52,7 @@ INSTALLED_APPS = [
     "allauth.account",
     "allauth.mfa",
     "django_htmx",
+    "django_filters",
     "config",
     "panel",
     "delivery",

@@ -8,12 +8,25 @@ from typing import ClassVar
 
 
 class DeliveryError(Exception):
-    """A refusal that its reader can act on. `str(error)` is the detail."""
+    """A refusal that its reader can act on. `str(error)` is the detail, in English.
+
+    `message` and `values` make it up, `%(name)s` in the one for each of the other, so that pages can say it in the
+    reader's language.
+    """
 
     code: ClassVar[str]
     title: ClassVar[str]
     status: ClassVar[int] = 422
     retryable: ClassVar[bool] = False
+
+    def __init__(self, message: str = "", **values: object) -> None:
+        super().__init__(message % values if values else message)
+        self.message, self.values = message, values
+
+
+class TokenEnded(DeliveryError):
+    code = "token_ended"
+    title = "The token is revoked or expired"
 
 
 class PriceUnavailable(DeliveryError):

@@ -3,11 +3,13 @@
 from typing import Any
 
 from django import forms
+from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from delivery import lifecycle
 from delivery.actions import moves
 from delivery.actions.moves import Details
+from delivery.errors import DeliveryError
 from delivery.models import Delivery, Driver
 
 # What each move asks of the dispatcher, and which of it must be given.
@@ -58,6 +60,12 @@ def offered(delivery: Delivery, drivers: list[Driver]) -> list[MoveForm]:
 def details(data: Any) -> Details:
     """What a dispatcher filled in, whichever form it came from."""
     return Details(**{field: data.get(field, "").strip() for field in ("driver", "point", "reason", "position")})
+
+
+def refusal(error: DeliveryError) -> str:
+    """Why something was refused, in the reader's language."""
+    text = gettext(error.message)
+    return text % error.values if error.values else text
 
 
 def _open_points(delivery: Delivery) -> list[tuple[str, str]]:

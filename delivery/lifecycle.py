@@ -57,6 +57,8 @@ class Mode(StrEnum):
 # A driver holds the route in these, one route at a time.
 HELD = (RouteStatus.ACCEPTED, RouteStatus.COLLECTED, RouteStatus.RETURNING)
 CLOSED = (RouteStatus.FINISHED, RouteStatus.CANCELLED, RouteStatus.EXPIRED)
+# Somebody still has something to do.
+LIVE = (RouteStatus.AVAILABLE, *HELD)
 # An order is open until it is delivered or failed.
 OPEN = (Status.PENDING, Status.ACCEPT, Status.COLLECTED)
 
@@ -127,16 +129,25 @@ def move(state: State, trigger: Trigger, *, position: int | None = None) -> Stat
     """
     row = TABLE.get((trigger, state.route))
     if row is None:
-        raise MoveRefused(_refusal(state, trigger))
+        raise _refusal(state, trigger)
     orders = _moved_orders(state.orders, row, position)
     route = row.route or _settled_route(orders, state.mode)
     return replace(state, orders=orders, route=route, delivery=row.delivery or _aggregate(orders, route))
 
 
-def _refusal(state: State, trigger: Trigger) -> str:
+def _refusal(state: State, trigger: Trigger) -> MoveRefused:
     # The clock alone expires an offer, so nobody is told to.
-    possible = ", ".join(name for name in allowed(state.route) if name is not Trigger.EXPIRE) or "nothing, it is closed"
-    return f"Cannot {trigger} while the route is {state.route}. Possible now: {possible}."
+    possible = ", ".join(name for name in allowed(state.route) if name is not Trigger.EXPIRE)
+    if not possible:
+        return MoveRefused(
+            "Cannot %(trigger)s: the route is %(route)s, which is the end of it.", trigger=trigger, route=state.route
+        )
+    return MoveRefused(
+        "Cannot %(trigger)s while the route is %(route)s. Possible now: %(possible)s.",
+        trigger=trigger,
+        route=state.route,
+        possible=possible,
+    )
 
 
 def _moved_orders(orders: tuple[Status, ...], row: _Move, position: int | None) -> tuple[Status, ...]:

@@ -11,9 +11,12 @@ from django.contrib.auth.models import AnonymousUser, User
 from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils.functional import cached_property
 from django.views.generic import View
 
-from delivery.models import Environment, Integrator
+from delivery.models import Delivery, Environment, Integrator, WebhookEndpoint
+from delivery.models.delivery import DeliveryQuerySet
 from integration.models import Seller
 
 _log = logging.getLogger(__name__)
@@ -54,8 +57,26 @@ class AccountView(LoginRequiredMixin, View):
         self.account, self.environment = account, Environment(kwargs.pop("environment"))
         return super().dispatch(request, *args, **kwargs)
 
+    @cached_property
+    def endpoint(self) -> WebhookEndpoint:
+        """Where the account's webhooks of this environment go."""
+        return WebhookEndpoint.objects.get(integrator=self.account, environment=self.environment)
+
+    @property
+    def deliveries(self) -> DeliveryQuerySet:
+        return Delivery.objects.within(self.account, self.environment)
+
+    def url(self, name: str, *arguments: Any) -> str:
+        """The address of another page of this account."""
+        return reverse(f"panel:{name}", args=[self.account.pk, self.environment, *arguments])
+
     def page(self, template: str, /, status: int = 200, **context: Any) -> HttpResponse:
-        shown = {"account": self.account, "environment": self.environment, **context}
+        shown = {
+            "account": self.account,
+            "environment": self.environment,
+            "environments": Environment.choices,
+            **context,
+        }
         return render(self.request, template, shown, status=status)
 
 

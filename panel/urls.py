@@ -1,10 +1,58 @@
-"""The panel's map."""
+"""The panel's map. Whose account and which environment stand in the address; `panel.access` asks who may go there."""
 
-from django.urls import path
+from django.urls import include, path, register_converter
 
-from panel.views import home
+from panel.views import activity, board, deliveries, events, home, overview, quickstart, sellers, tokens, webhook
+
+
+class _EnvironmentConverter:
+    regex = "live|sandbox"
+
+    def to_python(self, value: str) -> str:
+        return value
+
+    def to_url(self, value: str) -> str:
+        return value
+
+
+register_converter(_EnvironmentConverter, "environment")
+
+_account = [
+    path("", overview.Overview.as_view(), name="overview"),
+    path("plot/", overview.Plot.as_view(), name="plot"),
+    path("deliveries/", deliveries.Deliveries.as_view(), name="deliveries"),
+    path("deliveries/<uuid:delivery>/", deliveries.Delivery.as_view(), name="delivery"),
+    path("events/", events.Events.as_view(), name="events"),
+    path("events/resend/", events.ResendMany.as_view(), name="events_resend"),
+    path("events/progress/", events.Progress.as_view(), name="events_progress"),
+    path("events/<uuid:event>/", events.Event.as_view(), name="event"),
+    path("events/<uuid:event>/resend/", events.Resend.as_view(), name="event_resend"),
+    path("webhook/", webhook.Webhook.as_view(), name="webhook"),
+    path("webhook/test/", webhook.Test.as_view(), name="webhook_test"),
+    path("webhook/test/<uuid:event>/", webhook.TestResult.as_view(), name="webhook_test_result"),
+    path("webhook/switch/", webhook.Switch.as_view(), name="webhook_switch"),
+    path("webhook/secret/", webhook.Secret.as_view(), name="webhook_secret"),
+    path("webhook/secret/rotate/", webhook.RotateSecret.as_view(), name="webhook_secret_rotate"),
+    path("tokens/", tokens.Tokens.as_view(), name="tokens"),
+    path("tokens/<uuid:token>/", tokens.Token.as_view(), name="token"),
+    path("tokens/<uuid:token>/rotate/", tokens.Rotate.as_view(), name="token_rotate"),
+    path("tokens/<uuid:token>/revoke/", tokens.Revoke.as_view(), name="token_revoke"),
+    path("quickstart/", quickstart.Quickstart.as_view(), name="quickstart"),
+    path("activity/", activity.Activity.as_view(), name="activity"),
+]
+
+_seller = [
+    path("", sellers.Keys.as_view(), name="seller"),
+    path("keys/<int:key>/revoke/", sellers.Revoke.as_view(), name="key_revoke"),
+    path("quickstart/", sellers.Quickstart.as_view(), name="seller_quickstart"),
+]
 
 app_name = "panel"
 urlpatterns = [
     path("", home.Home.as_view(), name="home"),
+    path("board/", board.Board.as_view(), name="board"),
+    path("board/routes/", board.Routes.as_view(), name="board_routes"),
+    path("board/<uuid:delivery>/<str:move>/", board.Move.as_view(), name="board_move"),
+    path("accounts/<uuid:account>/<environment:environment>/", include(_account)),
+    path("sellers/<int:seller>/", include(_seller)),
 ]

@@ -163,14 +163,14 @@ def _stop_at(delivery: Delivery, point: str) -> Stop:
     stop = delivery.stop_at(point)
     if stop is None:
         labels = ", ".join(stop.label for stop in delivery.ordered_stops)
-        raise StopNotFound(f"This route's drop-offs are {labels}.")
+        raise StopNotFound("This route's drop-offs are %(labels)s.", labels=labels)
     return stop
 
 
 def _checked_reason(reason: str) -> str:
     """The reason without space around it. Raises InvalidReason when its column could not hold it."""
     if len(reason) > LONGEST_REASON or "\0" in reason:
-        raise InvalidReason(f"A reason has at most {LONGEST_REASON} characters, none of them NUL.")
+        raise InvalidReason("A reason has at most %(most)s characters, none of them NUL.", most=LONGEST_REASON)
     return reason.strip()
 
 

@@ -3,7 +3,6 @@
 from datetime import datetime
 
 from django.conf import settings
-from django.db.models import OuterRef, Subquery
 
 from delivery.distance import Point, metres
 from delivery.errors import DriverHasOpenRoute, DriverNotEligible, InvalidPosition, NoEligibleDriver
@@ -16,12 +15,10 @@ def eligible(delivery: Delivery, *, at: datetime) -> list[Driver]:
     Nearest first; those without a fresh position come last.
     """
     free = Driver.objects.free_for(vehicle_type=delivery.vehicle_type, environment=delivery.environment)
-    newest = DriverPosition.objects.filter(driver=OuterRef("pk")).order_by("-recorded_at").values("pk")[:1]
-    newest_of = dict(free.values_list("pk", Subquery(newest)))
-    positions = DriverPosition.objects.in_bulk([key for key in newest_of.values() if key is not None])
+    positions = free.newest_positions()
     ranked: list[tuple[float, Driver]] = []
     for driver in free:
-        position = positions.get(newest_of.get(driver.pk))
+        position = positions.get(driver.pk)
         if position is None or _is_old(position, at=at):
             ranked.append((float("inf"), driver))
         elif not _is_too_far(position, delivery, at=at):
@@ -43,7 +40,9 @@ def claim_first_eligible(delivery: Delivery, *, at: datetime) -> Driver:
     if delivery.environment == Environment.SANDBOX:
         return _simulated(delivery)
     raise NoEligibleDriver(
-        f"No free driver is on duty with a {delivery.vehicle_type} within {settings.DISPATCH_RADIUS_KM:g} km of A."
+        "No free driver is on duty with a %(vehicle)s within %(km)s km of A.",
+        vehicle=delivery.vehicle_type,
+        km=f"{settings.DISPATCH_RADIUS_KM:g}",
     )
 
 
@@ -51,18 +50,27 @@ def claim(driver: Driver, delivery: Delivery, *, at: datetime) -> Driver:
     """Lock this driver if the route may be theirs. Raises DriverNotEligible or DriverHasOpenRoute with the reason."""
     locked = Driver.objects.select_for_update().get(pk=driver.pk)
     if locked.environment != delivery.environment:
-        raise DriverNotEligible(f"A {locked.environment} driver cannot take a {delivery.environment} delivery.")
+        raise DriverNotEligible(
+            "A %(theirs)s driver cannot take a %(environment)s delivery.",
+            theirs=locked.environment,
+            environment=delivery.environment,
+        )
     if not locked.active or not locked.on_duty:
-        raise DriverNotEligible(f"{locked.name} is not on duty.")
+        raise DriverNotEligible("%(driver)s is not on duty.", driver=locked.name)
     if locked.vehicle_type != delivery.vehicle_type:
         raise DriverNotEligible(
-            f"The route needs a {delivery.vehicle_type}; {locked.name} has a {locked.vehicle_type}."
+            "The route needs a %(needed)s; %(driver)s has a %(vehicle)s.",
+            needed=delivery.vehicle_type,
+            driver=locked.name,
+            vehicle=locked.vehicle_type,
         )
     if not _is_free(locked):
-        raise DriverHasOpenRoute(f"{locked.name} holds another open route and must finish it first.")
+        raise DriverHasOpenRoute("%(driver)s holds another open route and must finish it first.", driver=locked.name)
     position = locked.latest_position()
     if position is not None and _is_too_far(position, delivery, at=at):
-        raise DriverNotEligible(f"{locked.name} is farther than {settings.DISPATCH_RADIUS_KM:g} km from A.")
+        raise DriverNotEligible(
+            "%(driver)s is farther than %(km)s km from A.", driver=locked.name, km=f"{settings.DISPATCH_RADIUS_KM:g}"
+        )
     return locked
 
 

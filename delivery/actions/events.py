@@ -22,7 +22,9 @@ def replay(*, events: QuerySet[WebhookEvent], by: str, at: datetime) -> int:
     anything has happened. Many are taken in batches that commit one by one.
     """
     if unaddressed := events.filter(endpoint__url="").select_related("endpoint__integrator").first():
-        raise EndpointCannotSend(f"The webhook endpoint of {unaddressed.endpoint} has no URL; set one first.")
+        raise EndpointCannotSend(
+            "The webhook endpoint of %(endpoint)s has no URL; set one first.", endpoint=unaddressed.endpoint
+        )
     replayed = 0
     _note(events, by=by, at=at)
     ids = list(events.order_by("pk").values_list("pk", flat=True))

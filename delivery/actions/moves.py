@@ -54,7 +54,7 @@ def perform(name: str, *, delivery: Delivery, details: Details, by: str, at: dat
             return deliveries.cancel(delivery=delivery, reason=details.reason, by=by, at=at)
         case "position":
             return _position(delivery, details.position, by=by, at=at)
-    raise MoveRefused(f"There is no move '{name}'. Possible: {', '.join(NAMES)}.")
+    raise MoveRefused("There is no move '%(name)s'. Possible: %(names)s.", name=name, names=", ".join(NAMES))
 
 
 def parse_point(text: str) -> Point:
@@ -65,7 +65,9 @@ def parse_point(text: str) -> Point:
         latitude = longitude = math.nan
     point = Point(latitude, longitude)
     if not point.is_on_earth:
-        raise InvalidPosition(f"'{text}' is not LATITUDE,LONGITUDE in decimal degrees, such as -23.56,-46.65.")
+        raise InvalidPosition(
+            "'%(text)s' is not LATITUDE,LONGITUDE in decimal degrees, such as -23.56,-46.65.", text=text
+        )
     return point
 
 
@@ -73,7 +75,7 @@ def _driver(text: str) -> Driver:
     key = parse_id(text)
     driver = Driver.objects.filter(pk=key).first() if key else None
     if driver is None:
-        raise DriverNotFound(f"No driver has the id '{text}'.")
+        raise DriverNotFound("No driver has the id '%(id)s'.", id=text)
     return driver
 
 

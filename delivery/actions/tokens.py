@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from django.db import transaction
 
 from delivery import credentials
-from delivery.errors import InvalidToken
+from delivery.errors import InvalidToken, TokenEnded
 from delivery.models import AuditEntry, Deed, Environment, Integrator, Token
 
 _log = logging.getLogger(__name__)
@@ -22,8 +22,15 @@ def issue(*, integrator: Integrator, environment: Environment, by: str, at: date
 
 @transaction.atomic
 def rotate(*, token: Token, by: str, at: datetime, overlap: timedelta = OVERLAP) -> Token:
-    """A new token beside `token`, which stays valid for `overlap` and not longer than it was to be."""
+    """A new token beside `token`, which stays valid for `overlap` and not longer than it was to be.
+
+    Raises TokenEnded.
+    """
     old = Token.objects.select_for_update(of=("self",)).select_related("integrator").get(pk=token.pk)
+    if not old.is_valid(at=at):
+        raise TokenEnded(
+            "The token %(hint)s is revoked or expired, so it cannot be rotated; issue a new one.", hint=old.hint
+        )
     end = at + overlap
     if old.expires_at is None or old.expires_at > end:
         old.expires_at = end

@@ -1,5 +1,6 @@
 """One file per noun."""
 
+from delivery.models.attempt import WebhookAttempt
 from delivery.models.audit import AuditEntry, Deed
 from delivery.models.delivery import Delivery, parse_id
 from delivery.models.driver import Driver, DriverPosition, VehicleType
@@ -9,7 +10,7 @@ from delivery.models.stop import Stop
 from delivery.models.tariff import Tariff
 from delivery.models.token import Token
 from delivery.models.transition import Transition
-from delivery.models.webhook import EventState, OffBecause, WebhookAttempt, WebhookEndpoint, WebhookEvent, WebhookTurn
+from delivery.models.webhook import EventState, OffBecause, WebhookEndpoint, WebhookEvent, WebhookTurn
 
 __all__ = [
     "AuditEntry",

@@ -25,6 +25,14 @@ class DeliveryQuerySet(models.QuerySet["Delivery"]):
         """Deliveries that this token may see: its integrator's, in its environment."""
         return self.filter(integrator=token.integrator_id, environment=token.environment)
 
+    def within(self, integrator: Integrator, environment: str) -> Self:
+        """Deliveries of this account in this environment."""
+        return self.filter(integrator=integrator, environment=environment)
+
+    def live(self, environment: str) -> Self:
+        """Routes that are offered or under way."""
+        return self.filter(environment=environment, route_status__in=lifecycle.LIVE)
+
     def with_parts(self) -> Self:
         """With everything that a body shows."""
         return self.select_related("driver").prefetch_related("stops")
@@ -86,6 +94,9 @@ class Delivery(Identified, Located):
         indexes = [
             models.Index(fields=["integrator", "environment", "-created_at"], name="delivery_of_integrator"),
             models.Index(fields=["-created_at"], name="delivery_newest"),
+            models.Index(
+                fields=["environment", "created_at"], name="delivery_live", condition=Q(route_status__in=lifecycle.LIVE)
+            ),
             models.Index(
                 fields=["offer_expires_at"], name="delivery_offered", condition=Q(route_status=RouteStatus.AVAILABLE)
             ),

@@ -1,13 +1,16 @@
 from datetime import datetime
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 from django.db import models
-from django.db.models import Q
+from django.db.models import OuterRef, Q, Subquery
 from django.utils.translation import gettext_lazy as _
 
 from delivery import lifecycle
 from delivery.models.ids import Identified, Located, on_earth, one_of
 from delivery.models.integrator import Environment
+
+if TYPE_CHECKING:
+    from uuid import UUID
 
 
 class VehicleType(models.TextChoices):
@@ -21,6 +24,13 @@ class DriverQuerySet(models.QuerySet["Driver"]):
         return self.filter(active=True, on_duty=True, vehicle_type=vehicle_type, environment=environment).exclude(
             deliveries__route_status__in=lifecycle.HELD
         )
+
+    def newest_positions(self) -> "dict[UUID, DriverPosition]":
+        """The newest position of each of these drivers that has one, by the driver's id. Two queries for any number."""
+        newest = DriverPosition.objects.filter(driver=OuterRef("pk")).order_by("-recorded_at").values("pk")[:1]
+        newest_of = dict(self.values_list("pk", Subquery(newest)))
+        positions = DriverPosition.objects.in_bulk([key for key in newest_of.values() if key is not None])
+        return {driver: positions[key] for driver, key in newest_of.items() if key in positions}
 
 
 class Driver(Identified):

@@ -2,7 +2,6 @@ from datetime import datetime
 
 import pgtrigger
 from django.contrib.admin import display
-from django.contrib.postgres.indexes import BrinIndex
 from django.db import models
 from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
@@ -203,32 +202,3 @@ class WebhookTurn(models.Model):
 
     def __str__(self) -> str:
         return f"{self.event_id}"
-
-
-class WebhookAttempt(models.Model):
-    """One try at sending an event, kept for people to see."""
-
-    event = models.ForeignKey(
-        WebhookEvent,
-        verbose_name=_("event"),
-        on_delete=models.CASCADE,
-        related_name="attempts",
-        db_index=False,  # `one_attempt_per_number` serves
-    )
-    number = models.PositiveSmallIntegerField(_("number"))
-    at = models.DateTimeField(_("at"))
-    milliseconds = models.PositiveIntegerField(_("milliseconds"))
-    status_code = models.PositiveSmallIntegerField(_("status"), null=True)
-    error = models.CharField(_("error"), max_length=200, blank=True)
-    response_start = models.TextField(_("response"), blank=True)
-
-    class Meta:
-        verbose_name = _("attempt")
-        verbose_name_plural = _("attempts")
-        ordering = ["id"]
-        constraints = [models.UniqueConstraint(fields=["event", "number"], name="one_attempt_per_number")]
-        # Rows are written in the order of time, so a block range index finds the old ones at next to no cost.
-        indexes = [BrinIndex(fields=["at"], name="attempt_age", pages_per_range=32)]
-
-    def __str__(self) -> str:
-        return f"{self.number}: {self.status_code or self.error}"

@@ -82,7 +82,7 @@ def check_url(url: str, *, allow_loopback: bool) -> None:
     if _is_ip_literal(host):
         raise InvalidWebhookUrl("Name a host, not an IP address.")
     if any(not is_public(address) for address in _addresses(host)):
-        raise InvalidWebhookUrl(f"{host} leads to an address that is not on the public internet.")
+        raise InvalidWebhookUrl("%(host)s leads to an address that is not on the public internet.", host=host)
 
 
 def guarded_socket(
@@ -99,7 +99,7 @@ def guarded_socket(
 
 def _split(url: str) -> SplitResult:
     if len(url) > _LONGEST_URL:
-        raise InvalidWebhookUrl(f"The URL is longer than {_LONGEST_URL} characters.")
+        raise InvalidWebhookUrl("The URL is longer than %(most)s characters.", most=_LONGEST_URL)
     # Control characters and spaces are dropped or read differently by different parsers; backslashes too.
     if re.search(r"[\x00-\x20\x7f-\x9f\\]", url):
         raise InvalidWebhookUrl("The URL contains a space, a backslash or a control character.")

@@ -1,0 +1,92 @@
+"""What an account should look at now, each with the page where something can be done about it."""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from django.db.models import Q
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from delivery.lifecycle import RouteStatus
+from delivery.models import Delivery, EventState, Integrator, WebhookEndpoint, WebhookEvent
+
+_WAITING_LONG = timedelta(minutes=10)
+_LOOK_BACK = timedelta(days=7)
+
+
+@dataclass(frozen=True)
+class Notice:
+    """`page` names the panel's page, `query` its query string. Grave ones cost the account something now."""
+
+    text: str
+    page: str
+    link: str
+    query: str = ""
+    is_grave: bool = False
+
+
+def notices(account: Integrator, environment: str, endpoint: WebhookEndpoint, *, at: datetime) -> list[Notice]:
+    """The gravest first."""
+    found = [
+        *_of_webhooks(endpoint, at=at),
+        *_of_deliveries(account, environment, at=at),
+        *_of_set_up(account, environment, at=at),
+    ]
+    return sorted(found, key=lambda notice: not notice.is_grave)
+
+
+def _of_webhooks(endpoint: WebhookEndpoint, *, at: datetime) -> list[Notice]:
+    found = []
+    if not endpoint.url:
+        found.append(Notice(_("No webhook URL is set, so nobody is told of changes."), "webhook", _("Set the URL")))
+    elif not endpoint.enabled:
+        text = _("Webhooks are off: %(why)s. Events are kept and sent when you resume.") % {
+            "why": endpoint.get_off_because_display()
+        }
+        found.append(Notice(text, "webhook", _("Look and resume"), is_grave=True))
+    elif endpoint.health.is_open:
+        text = _("The endpoint failed %(count)s times in a row; it is tried again by itself.") % {
+            "count": endpoint.failures
+        }
+        found.append(Notice(text, "webhook", _("See why"), is_grave=True))
+    given_up = WebhookEvent.objects.filter(
+        endpoint=endpoint, created_at__gte=at - _LOOK_BACK, state=EventState.DEAD
+    ).count()
+    if given_up:
+        text = ngettext(
+            "%(count)s event of the last seven days was given up.",
+            "%(count)s events of the last seven days were given up.",
+            given_up,
+        ) % {"count": given_up}
+        found.append(Notice(text, "events", _("Send again"), "?state=dead", is_grave=True))
+    return found
+
+
+def _of_deliveries(account: Integrator, environment: str, *, at: datetime) -> list[Notice]:
+    waiting = (
+        Delivery.objects.within(account, environment)
+        .filter(route_status=RouteStatus.AVAILABLE, created_at__lte=at - _WAITING_LONG, offer_expires_at__gt=at)
+        .count()
+    )
+    if not waiting:
+        return []
+    text = ngettext(
+        "%(count)s delivery has been waiting for a driver for more than ten minutes.",
+        "%(count)s deliveries have been waiting for a driver for more than ten minutes.",
+        waiting,
+    ) % {"count": waiting}
+    return [Notice(text, "deliveries", _("See them"), "?status=PENDING")]
+
+
+def _of_set_up(account: Integrator, environment: str, *, at: datetime) -> list[Notice]:
+    found = []
+    tokens = account.tokens.filter(environment=environment).valid(at=at)
+    if not tokens.exists():
+        found.append(Notice(_("No valid token: every call is refused."), "tokens", _("Issue a token"), is_grave=True))
+    elif not tokens.filter(Q(expires_at=None) | Q(expires_at__gt=at + timedelta(days=1))).exists():
+        text = _("Every token ends within a day.")
+        found.append(Notice(text, "tokens", _("Issue a token"), is_grave=True))
+    if not account.allow_any_pickup and not account.pickup_points.active().exists():
+        text = _("The account has no pickup point, so requests are refused. Ask whoever runs this Rota to add one.")
+        found.append(Notice(text, "quickstart", _("What a request needs")))
+    return found

@@ -1,0 +1,25 @@
+"""What the maps are told. Pages hand it to the browser as JSON; `map.js` draws it with Leaflet."""
+
+from typing import Any
+
+from django.conf import settings
+
+from delivery.models import Delivery, DriverPosition
+
+
+def tiles() -> dict[str, str]:
+    """The ground to draw on; an empty `url` leaves it plain."""
+    return {"url": settings.MAP_TILE_URL, "attribution": settings.MAP_ATTRIBUTION}
+
+
+def route(delivery: Delivery, position: DriverPosition | None) -> dict[str, Any]:
+    """A, B, C, D in order with their statuses, and the driver where a position is known. Decimal degrees."""
+    points = [{"label": "A", "lat": delivery.latitude, "lng": delivery.longitude, "status": ""}]
+    points += [
+        {"label": stop.label, "lat": stop.latitude, "lng": stop.longitude, "status": stop.status}
+        for stop in delivery.ordered_stops
+    ]
+    driver = None
+    if position is not None and delivery.driver is not None and not delivery.is_closed:
+        driver = {"name": delivery.driver.name, "lat": position.latitude, "lng": position.longitude}
+    return {"id": str(delivery.pk), "points": points, "driver": driver, "returns": delivery.mode == "RETURN"}

@@ -1,0 +1,102 @@
+"""Geometry of the plot of webhooks over the last hours. Units of the drawing, not pixels; the template draws it."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+WIDTH, LEFT, RIGHT = 720, 44, 12
+TOP, HEIGHT = 14, 96  # of the upper field, attempts
+GAP = 34
+_HOUR = timedelta(hours=1)
+
+
+@dataclass(frozen=True)
+class Hour:
+    """One hour: what happened, and where its bar stands. `p95` in milliseconds, None without attempts."""
+
+    start: datetime
+    taken: int
+    failed: int
+    p95: float | None
+    x: float
+    width: float
+    taken_y: float
+    taken_height: float
+    failed_y: float
+    failed_height: float
+    p95_y: float | None
+
+    @property
+    def middle(self) -> float:
+        return self.x + self.width / 2
+
+
+@dataclass(frozen=True)
+class Plot:
+    """Bars of attempts above, a line of the slowest twentieth below."""
+
+    hours: list[Hour]
+    most: int
+    slowest: int
+    lines: list[str]
+
+    width = WIDTH
+    left = LEFT
+    right_edge = WIDTH - RIGHT
+    top = TOP
+    base = TOP + HEIGHT
+    lower_top = TOP + HEIGHT + GAP
+    lower_base = TOP + HEIGHT + GAP + HEIGHT
+    height = TOP + HEIGHT + GAP + HEIGHT + 24
+
+    @property
+    def total(self) -> int:
+        return sum(hour.taken + hour.failed for hour in self.hours)
+
+    @property
+    def success_percent(self) -> float:
+        """Share of the attempts that were answered with 2xx. 100 without any."""
+        return 100 * sum(hour.taken for hour in self.hours) / self.total if self.total else 100.0
+
+
+def of_hours(rows: Iterable[Mapping[str, Any]], *, until: datetime, count: int = 24) -> Plot:
+    """The plot of the `count` hours that end with the one `until` lies in. `rows` as `by_hour` gives them."""
+    last = until.replace(minute=0, second=0, microsecond=0)
+    found = {row["hour"]: row for row in rows}
+    most = max((row["total"] for row in found.values()), default=0) or 1
+    slowest = max((row["p95"] for row in found.values()), default=0) or 1
+    step = (WIDTH - LEFT - RIGHT) / count
+    hours = []
+    for number in range(count):
+        start = last - (count - 1 - number) * _HOUR
+        row = found.get(start, {"total": 0, "taken": 0, "p95": None})
+        taken, failed = row["taken"], row["total"] - row["taken"]
+        taken_height, failed_height = HEIGHT * taken / most, HEIGHT * failed / most
+        hours.append(
+            Hour(
+                start=start,
+                taken=taken,
+                failed=failed,
+                p95=row["p95"],
+                x=LEFT + number * step + step * 0.12,
+                width=step * 0.76,
+                taken_y=Plot.base - taken_height,
+                taken_height=taken_height,
+                failed_y=Plot.base - taken_height - failed_height,
+                failed_height=failed_height,
+                p95_y=None if row["p95"] is None else Plot.lower_base - HEIGHT * row["p95"] / slowest,
+            )
+        )
+    return Plot(hours, most, round(slowest), _lines(hours))
+
+
+def _lines(hours: list[Hour]) -> list[str]:
+    """The line's stretches; an hour without attempts interrupts it."""
+    stretches: list[list[str]] = [[]]
+    for hour in hours:
+        if hour.p95_y is None:
+            stretches.append([])
+        else:
+            stretches[-1].append(f"{hour.middle:.1f},{hour.p95_y:.1f}")
+    return [" ".join(stretch) for stretch in stretches if stretch]

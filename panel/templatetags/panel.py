@@ -1,0 +1,99 @@
+"""What the panel's templates ask for again and again."""
+
+import json
+from decimal import Decimal
+from typing import Any
+
+from django import template
+from django.template.defaultfilters import floatformat
+from django.urls import reverse
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+from django.utils.translation import gettext_lazy as _
+
+from delivery.lifecycle import RouteStatus, Status, Trigger
+from delivery.models import EventState
+
+register = template.Library()
+
+# A word and a colour for each status that people see.
+_BADGES: dict[str, tuple[Any, str]] = {
+    Status.PENDING: (_("Waiting for a driver"), "warn"),
+    Status.ACCEPT: (_("Driver assigned"), "info"),
+    Status.COLLECTED: (_("In transit"), "info"),
+    Status.DELIVERED: (_("Delivered"), "good"),
+    Status.FAILED: (_("Failed"), "bad"),
+    RouteStatus.AVAILABLE: (_("Offered"), "warn"),
+    RouteStatus.ACCEPTED: (_("On the way to A"), "info"),
+    RouteStatus.RETURNING: (_("Returning to A"), "warn"),
+    RouteStatus.FINISHED: (_("Finished"), "good"),
+    RouteStatus.CANCELLED: (_("Cancelled"), "bad"),
+    RouteStatus.EXPIRED: (_("Offer expired"), "bad"),
+    EventState.PENDING: (_("Waiting"), "warn"),
+    EventState.SENT: (_("Received"), "good"),
+    EventState.DEAD: (_("Given up"), "bad"),
+    EventState.UNADDRESSED: (_("No URL was set"), ""),
+}
+
+
+@register.filter
+def status_name(value: str) -> Any:
+    """The words for a status, in the person's language; the status itself where it is unknown."""
+    return _BADGES.get(value, (value, ""))[0]
+
+
+_TRIGGERS: dict[str, Any] = {
+    "request": _("Requested"),
+    Trigger.ACCEPT: _("Accepted by a driver"),
+    Trigger.COLLECT: _("Collected at A"),
+    Trigger.DELIVER: _("Delivered at"),
+    Trigger.FAIL: _("Failed at"),
+    Trigger.RETURN: _("Returned to A"),
+    Trigger.CANCEL: _("Cancelled"),
+    Trigger.EXPIRE: _("Offer expired"),
+}
+
+
+@register.filter
+def trigger_name(value: str) -> Any:
+    """The words for what moved a delivery."""
+    return _TRIGGERS.get(value, value)
+
+
+@register.filter
+def badge(value: str) -> SafeString:
+    """A status as a badge; its code, which the API speaks, is its title."""
+    words, colour = _BADGES.get(value, (value, ""))
+    return format_html('<span class="badge {}" title="{}">{}</span>', colour, value, words)
+
+
+@register.filter
+def money(value: Decimal) -> str:
+    """Reais, in the person's language's notation."""
+    return f"R$ {floatformat(value, '2g')}"
+
+
+@register.filter
+def pretty(value: str) -> str:
+    """A JSON text, indented."""
+    return json.dumps(json.loads(value), indent=2, ensure_ascii=False)
+
+
+@register.inclusion_tag("panel/menu_entry.html", takes_context=True)
+def menu_entry(context: template.Context, name: str, text: str) -> dict[str, Any]:
+    """An entry of an account's menu. It is current on its page and on the pages below it."""
+    url = reverse(f"panel:{name}", args=[context["account"].pk, context["environment"]])
+    path = context["request"].path
+    is_current = path == url if name == "overview" else path.startswith(url)
+    return {"url": url, "text": text, "icon": f"panel/icons/{name}.svg", "is_current": is_current}
+
+
+@register.simple_tag(takes_context=True)
+def with_query(context: template.Context, **changes: Any) -> str:
+    """The page's own query string with these keys changed; None takes one out."""
+    query = context["request"].GET.copy()
+    for key, value in changes.items():
+        query.pop(key, None)
+        if value is not None:
+            query[key] = str(value)
+    return f"?{query.urlencode()}"

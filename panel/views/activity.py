@@ -1,0 +1,16 @@
+"""Who did what to the account."""
+
+from django.core.paginator import Paginator
+from django.http import HttpRequest, HttpResponse
+
+from delivery.models import AuditEntry
+from panel.access import AccountView
+
+_PER_PAGE = 50
+
+
+class Activity(AccountView):
+    def get(self, request: HttpRequest) -> HttpResponse:
+        entries = AuditEntry.objects.filter(integrator=self.account, environment=self.environment)
+        page = Paginator(entries, _PER_PAGE).get_page(request.GET.get("page"))
+        return self.page("panel/activity.html", entries=page)

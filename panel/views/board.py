@@ -1,0 +1,137 @@
+"""The dispatch board: live routes beside a map, moved from their cards.
+
+The list asks every few seconds whether anything has changed. Server-sent events would hold a thread of the web server
+for each open board; figures in docs/operations.md.
+"""
+
+import hashlib
+import json
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.template.loader import render_to_string
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from delivery import lifecycle
+from delivery.actions import drivers, moves
+from delivery.errors import DeliveryError
+from delivery.forms import LABELS_OF_MOVES, MoveForm, details, refusal
+from delivery.models import Delivery, Driver, DriverPosition, Environment, Stop
+from panel import maps
+from panel.access import DispatcherView, actor
+
+# More than anybody looks through; the oldest come first, because they wait longest.
+_MOST = 200
+
+
+@dataclass(frozen=True)
+class Card:
+    """One route of the list."""
+
+    delivery: Delivery
+    position: DriverPosition | None
+    moves: list[str]
+
+    @property
+    def route(self) -> dict[str, Any]:
+        return maps.route(self.delivery, self.position)
+
+    @property
+    def open_stops(self) -> list[Stop]:
+        return [stop for stop in self.delivery.ordered_stops if stop.status in lifecycle.OPEN]
+
+
+def _environment(request: HttpRequest) -> Environment:
+    return Environment.SANDBOX if request.GET.get("environment") == Environment.SANDBOX else Environment.LIVE
+
+
+def _cards(environment: Environment) -> list[Card]:
+    live = Delivery.objects.live(environment).with_parts().select_related("integrator").order_by("created_at")[:_MOST]
+    deliveries = list(live)
+    held_by = [delivery.driver_id for delivery in deliveries if delivery.driver_id is not None]
+    positions = Driver.objects.filter(pk__in=held_by).newest_positions()
+    return [
+        Card(
+            delivery,
+            positions.get(delivery.driver_id) if delivery.driver_id else None,
+            moves.allowed(delivery),
+        )
+        for delivery in deliveries
+    ]
+
+
+def _list(request: HttpRequest) -> tuple[str, str]:
+    """The list as HTML, and a digest of it."""
+    environment = _environment(request)
+    cards = _cards(environment)
+    text = render_to_string(
+        "panel/board_cards.html", {"cards": cards, "environment": environment, "most": _MOST}, request
+    )
+    return text, hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+class Board(DispatcherView):
+    def get(self, request: HttpRequest) -> HttpResponse:
+        cards, seen = _list(request)
+        context = {
+            "cards": cards,
+            "seen": seen,
+            "tiles": maps.tiles(),
+            "board_environment": _environment(request),
+            "environments": Environment.choices,
+        }
+        return render(request, "panel/board.html", context)
+
+
+class Routes(DispatcherView):
+    """The list alone; 204 where it is still what `seen` was."""
+
+    def get(self, request: HttpRequest) -> HttpResponse:
+        cards, seen = _list(request)
+        if seen == request.GET.get("seen"):
+            return HttpResponse(status=204)
+        context = {"cards": cards, "seen": seen, "board_environment": _environment(request)}
+        return render(request, "panel/board_routes.html", context)
+
+
+class Move(DispatcherView):
+    """One move of one delivery: its form where it needs one, and the move itself."""
+
+    def get(self, request: HttpRequest, delivery: UUID, move: str) -> HttpResponse:
+        found = _delivery(delivery, move)
+        if move not in moves.allowed(found):
+            return self._say(request, _("This is not possible any more; the list shows what is."), is_error=True)
+        eligible = drivers.eligible(found, at=timezone.now()) if move == "accept" else []
+        form = MoveForm(move, found, eligible)
+        point = request.GET.get("point")
+        if point and "point" in form.fields:
+            form.initial["point"] = point
+        context = {"form": form, "delivery": found, "eligible": eligible}
+        return render(request, "panel/board_move.html", context)
+
+    def post(self, request: HttpRequest, delivery: UUID, move: str) -> HttpResponse:
+        found = _delivery(delivery, move)
+        try:
+            moves.perform(move, delivery=found, details=details(request.POST), by=actor(request), at=timezone.now())
+        except DeliveryError as error:
+            return self._say(request, refusal(error), is_error=True)
+        text = _("%(move)s: done.") % {"move": LABELS_OF_MOVES[move]}
+        return self._say(request, text, is_error=False)
+
+    def _say(self, request: HttpRequest, text: str, *, is_error: bool) -> HttpResponse:
+        response = render(request, "panel/board_said.html", {"text": text, "is_error": is_error})
+        if request.method == "GET" or not is_error:  # a refused form says so where it was filled in
+            response["HX-Retarget"] = "#said"
+        response["HX-Trigger"] = json.dumps({"refused" if is_error else "moved": ""})
+        return response
+
+
+def _delivery(key: UUID, move: str) -> Delivery:
+    found: Delivery | None = Delivery.objects.with_parts().filter(pk=key).first()
+    if found is None or move not in moves.NAMES:
+        raise Http404
+    return found

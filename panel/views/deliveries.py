@@ -1,0 +1,43 @@
+"""Deliveries of an account, and all there is to know of one."""
+
+from uuid import UUID
+
+from django.http import Http404, HttpRequest, HttpResponse
+from django.utils import timezone
+
+from panel import maps, timeline
+from panel.access import AccountView
+from panel.filters import DeliveryFilter, page_before
+
+
+class Deliveries(AccountView):
+    def get(self, request: HttpRequest) -> HttpResponse:
+        query = request.GET
+        filters = DeliveryFilter(query, queryset=self.deliveries.with_parts())
+        rows, older = page_before(filters.qs, query.get("before", "")) if filters.is_valid() else ([], "")
+        return self.page(
+            "panel/deliveries.html",
+            filters=filters.form,
+            is_filtered=any(query.get(name) for name in DeliveryFilter.base_filters),
+            deliveries=rows,
+            older=older,
+        )
+
+
+class Delivery(AccountView):
+    """One delivery: where it is, and everything that happened to it with the webhook that told of it."""
+
+    def get(self, request: HttpRequest, delivery: UUID) -> HttpResponse:
+        found = self.deliveries.with_parts().filter(pk=delivery).first()
+        if found is None:
+            raise Http404
+        position = found.driver_position()
+        return self.page(
+            "panel/delivery.html",
+            delivery=found,
+            route=maps.route(found, position),
+            tiles=maps.tiles(),
+            position=position,
+            position_age=position.age_seconds(at=timezone.now()) if position else None,
+            steps=timeline.of(found),
+        )

@@ -1,0 +1,135 @@
+"""The event log: every event, every attempt; send one again, or all that were given up in a range."""
+
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from django.contrib import messages
+from django.db.models import Count, QuerySet
+from django.http import Http404, HttpRequest, HttpResponse, QueryDict
+from django.shortcuts import redirect
+from django.utils import timezone
+from django.utils.dateparse import parse_datetime
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from delivery.actions import events
+from delivery.errors import EndpointCannotSend
+from delivery.forms import refusal
+from delivery.models import EventState, WebhookEvent
+from panel.access import AccountView, actor
+from panel.filters import EventFilter, page_before
+from panel.forms import RangeForm
+
+_FAILED = (EventState.DEAD, EventState.UNADDRESSED)
+
+
+class EventsView(AccountView):
+    """What the log's pages share."""
+
+    @property
+    def events(self) -> QuerySet[WebhookEvent]:
+        return WebhookEvent.objects.filter(endpoint=self.endpoint)
+
+    def event_of(self, key: UUID) -> WebhookEvent:
+        event = self.events.filter(pk=key).select_related("turn", "delivery").first()
+        if event is None:
+            raise Http404
+        return event
+
+    def within(self, since: datetime, until: datetime) -> QuerySet[WebhookEvent]:
+        return self.events.filter(created_at__gte=since, created_at__lt=until)
+
+
+class Events(EventsView):
+    def get(self, request: HttpRequest) -> HttpResponse:
+        return self.show(RangeForm())
+
+    def show(self, form: RangeForm, *, status: int = 200) -> HttpResponse:
+        query = self.request.GET
+        filters = EventFilter(query, queryset=self.events.select_related("turn"))
+        rows, older = page_before(filters.qs, query.get("before", "")) if filters.is_valid() else ([], "")
+        return self.page(
+            "panel/events.html",
+            filters=filters.form,
+            is_filtered=any(query.get(name) for name in EventFilter.base_filters),
+            events=rows,
+            older=older,
+            range_form=form,
+            progress=_range(query),
+            status=status,
+        )
+
+
+class Event(EventsView):
+    def get(self, request: HttpRequest, event: UUID) -> HttpResponse:
+        found = self.event_of(event)
+        return self.page("panel/event.html", event=found, attempts=found.attempts.all(), endpoint=self.endpoint)
+
+
+class Resend(EventsView):
+    def post(self, request: HttpRequest, event: UUID) -> HttpResponse:
+        found = self.event_of(event)
+        try:
+            count = events.replay(events=WebhookEvent.objects.filter(pk=found.pk), by=actor(request), at=timezone.now())
+        except EndpointCannotSend as error:
+            messages.error(request, refusal(error))
+        else:
+            if count:
+                messages.success(request, _("On its way again. This page shows what is answered."))
+            else:
+                messages.info(request, _("It is on its way already."))
+        return redirect(self.url("event", found.pk))
+
+
+class ResendMany(Events):
+    """Send again what was given up, or had no URL, between two moments."""
+
+    def post(self, request: HttpRequest) -> HttpResponse:
+        form = RangeForm(request.POST)
+        if not form.is_valid():
+            return self.show(form, status=422)
+        since, until = form.cleaned_data["since"], form.cleaned_data["until"]
+        failed = self.within(since, until).filter(state__in=_FAILED)
+        try:
+            count = events.replay(events=failed, by=actor(request), at=timezone.now())
+        except EndpointCannotSend as error:
+            messages.error(request, refusal(error))
+            return redirect(self.url("events"))
+        text = ngettext("%(count)s event is on its way again.", "%(count)s events are on their way again.", count)
+        messages.success(request, text % {"count": count})
+        query = QueryDict(mutable=True)
+        query.update({"again_since": since.isoformat(), "again_until": until.isoformat()})
+        return redirect(f"{self.url('events')}?{query.urlencode()}")
+
+
+class Progress(EventsView):
+    """A fragment: how far the events of a range are. It renews itself until none waits."""
+
+    def get(self, request: HttpRequest) -> HttpResponse:
+        span = _range(request.GET)
+        if span is None:
+            raise Http404
+        counts: dict[str, int] = dict(
+            self.within(span["since"], span["until"]).order_by().values_list("state").annotate(Count("pk"))
+        )
+        total = sum(counts.values())
+        return self.page(
+            "panel/events_progress.html",
+            progress=span,
+            total=total,
+            waiting=counts.get(EventState.PENDING, 0),
+            sent=counts.get(EventState.SENT, 0),
+            dead=counts.get(EventState.DEAD, 0),
+        )
+
+
+def _range(query: QueryDict) -> dict[str, Any] | None:
+    """The two moments of a sending-again in an address, or None where there are not two."""
+    try:
+        since, until = (parse_datetime(query.get(name, "")) for name in ("again_since", "again_until"))
+    except ValueError:
+        return None
+    if since is None or until is None or since.tzinfo is None or until.tzinfo is None:
+        return None
+    return {"since": since, "until": until, "query": query.urlencode()}

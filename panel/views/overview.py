@@ -1,0 +1,48 @@
+"""An account at a glance."""
+
+from datetime import datetime, timedelta
+
+from django.db.models import Count
+from django.http import HttpRequest, HttpResponse
+from django.utils import timezone
+
+from delivery.lifecycle import Status
+from delivery.models import WebhookAttempt
+from panel import attention, plots
+from panel.access import AccountView
+
+_HOURS = 24
+
+
+class Overview(AccountView):
+    """Today's deliveries, and what needs attention."""
+
+    def get(self, request: HttpRequest) -> HttpResponse:
+        now = timezone.now()
+        counts = dict(
+            self.deliveries.filter(created_at__gte=_midnight(now))
+            .order_by()
+            .values_list("status")
+            .annotate(Count("pk"))
+        )
+        return self.page(
+            "panel/overview.html",
+            counts=[(status.value, counts.get(status, 0)) for status in Status],
+            total=sum(counts.values()),
+            notices=attention.notices(self.account, self.environment, self.endpoint, at=now),
+            has_deliveries=self.deliveries.exists(),
+        )
+
+
+class Plot(AccountView):
+    """Webhooks of the last day. A fragment, fetched once the page stands, because it counts many rows."""
+
+    def get(self, request: HttpRequest) -> HttpResponse:
+        now = timezone.localtime()
+        since = now.replace(minute=0, second=0, microsecond=0) - timedelta(hours=_HOURS - 1)
+        plot = plots.of_hours(WebhookAttempt.objects.by_hour(self.endpoint, since=since), until=now, count=_HOURS)
+        return self.page("panel/plot.html", plot=plot)
+
+
+def _midnight(at: datetime) -> datetime:
+    return timezone.localtime(at).replace(hour=0, minute=0, second=0, microsecond=0)

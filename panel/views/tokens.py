@@ -1,0 +1,83 @@
+"""Bearer tokens: issue, look at, rotate, revoke. A token's text is shown on the one page after its issue."""
+
+from uuid import UUID
+
+from django.contrib import messages
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from delivery import models
+from delivery.actions import tokens
+from delivery.errors import TokenEnded
+from delivery.forms import refusal
+from panel.access import AccountView, actor
+
+# In the session, and only until the next page has shown it: the id, never the text.
+_FRESH = "fresh_token"
+
+
+class TokensView(AccountView):
+    """What the pages of tokens share."""
+
+    def token_of(self, key: UUID) -> models.Token:
+        """One of this account's in this environment. Raises Http404."""
+        token = self.account.tokens.filter(pk=key, environment=self.environment).first()
+        if token is None:
+            raise Http404
+        return token
+
+    def show_once(self, token: models.Token) -> HttpResponse:
+        self.request.session[_FRESH] = str(token.pk)
+        return redirect(self.url("tokens"))
+
+
+class Tokens(TokensView):
+    def get(self, request: HttpRequest) -> HttpResponse:
+        fresh = request.session.pop(_FRESH, None)
+        found = list(self.account.tokens.filter(environment=self.environment))
+        now = timezone.now()
+        response = self.page(
+            "panel/tokens.html",
+            rows=[(token, token.is_valid(at=now)) for token in found],
+            fresh=next((token for token in found if str(token.pk) == fresh), None),
+            overlap=tokens.OVERLAP,
+        )
+        response["Cache-Control"] = "no-store"
+        return response
+
+    def post(self, request: HttpRequest) -> HttpResponse:
+        token = tokens.issue(
+            integrator=self.account, environment=self.environment, by=actor(request), at=timezone.now()
+        )
+        return self.show_once(token)
+
+
+class Token(TokensView):
+    """One token: who made it, when it was used, when it ended."""
+
+    def get(self, request: HttpRequest, token: UUID) -> HttpResponse:
+        found = self.token_of(token)
+        return self.page(
+            "panel/token.html", token=found, is_valid=found.is_valid(at=timezone.now()), overlap=tokens.OVERLAP
+        )
+
+
+class Rotate(TokensView):
+    def post(self, request: HttpRequest, token: UUID) -> HttpResponse:
+        found = self.token_of(token)
+        try:
+            issued = tokens.rotate(token=found, by=actor(request), at=timezone.now())
+        except TokenEnded as error:
+            messages.error(request, refusal(error))
+            return redirect(self.url("token", found.pk))
+        return self.show_once(issued)
+
+
+class Revoke(TokensView):
+    def post(self, request: HttpRequest, token: UUID) -> HttpResponse:
+        found = self.token_of(token)
+        tokens.revoke(token=found, by=actor(request), at=timezone.now())
+        messages.success(request, _("%(token)s is revoked. It is refused from this moment on.") % {"token": found.hint})
+        return redirect(self.url("tokens"))

@@ -1,0 +1,118 @@
+"""Where webhooks go: the URL, tried at once; the signing secret; what the breaker thinks; pause and resume."""
+
+from uuid import UUID
+
+from django.contrib import messages
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from delivery.actions import endpoints
+from delivery.errors import EndpointCannotSend, InvalidWebhookUrl
+from delivery.forms import refusal
+from delivery.models import WebhookEvent, WebhookTurn
+from panel.access import AccountView, actor
+from panel.forms import UrlForm
+
+_FRESH = "fresh_secret"
+
+
+class WebhookView(AccountView):
+    """What the page's parts share."""
+
+    def show(self, form: UrlForm, *, status: int = 200) -> HttpResponse:
+        fresh = self.request.session.pop(_FRESH, None) == self.endpoint.pk
+        test = self.request.GET.get("test", "")
+        response = self.page(
+            "panel/webhook.html",
+            form=form,
+            endpoint=self.endpoint,
+            fresh_secret=self.endpoint.secret if fresh else None,
+            waiting=WebhookTurn.objects.filter(endpoint=self.endpoint).count(),
+            test=self._test_event(test),
+            now=timezone.now(),
+            status=status,
+        )
+        response["Cache-Control"] = "no-store"
+        return response
+
+    def try_out(self) -> HttpResponse:
+        """Send a test event and go where its result is shown."""
+        try:
+            event = endpoints.send_test(endpoint=self.endpoint, by=actor(self.request), at=timezone.now())
+        except EndpointCannotSend as error:
+            messages.error(self.request, refusal(error))
+            return redirect(self.url("webhook"))
+        return redirect(f"{self.url('webhook')}?test={event.pk}")
+
+    def _test_event(self, key: str) -> WebhookEvent | None:
+        try:
+            return WebhookEvent.objects.filter(endpoint=self.endpoint, delivery=None, pk=UUID(key)).first()
+        except ValueError:
+            return None
+
+
+class Webhook(WebhookView):
+    def get(self, request: HttpRequest) -> HttpResponse:
+        return self.show(UrlForm({"url": self.endpoint.url}))
+
+    def post(self, request: HttpRequest) -> HttpResponse:
+        form = UrlForm(request.POST)
+        if not form.is_valid():
+            return self.show(form, status=422)
+        url = form.cleaned_data["url"]
+        try:
+            self.endpoint = endpoints.set_url(endpoint=self.endpoint, url=url, by=actor(request), at=timezone.now())
+        except InvalidWebhookUrl as error:
+            form.add_error("url", refusal(error))
+            return self.show(form, status=422)
+        if not url:
+            messages.success(request, _("The URL is gone. Events are recorded and not sent."))
+            return redirect(self.url("webhook"))
+        messages.success(request, _("The URL is set. A test event is on its way to it."))
+        return self.try_out() if self.endpoint.enabled else redirect(self.url("webhook"))
+
+
+class Test(WebhookView):
+    def post(self, request: HttpRequest) -> HttpResponse:
+        return self.try_out()
+
+
+class TestResult(AccountView):
+    """A fragment: what came of a test event. It asks again by itself until there is something to say."""
+
+    def get(self, request: HttpRequest, event: UUID) -> HttpResponse:
+        found = WebhookEvent.objects.filter(endpoint=self.endpoint, delivery=None, pk=event).first()
+        if found is None:
+            raise Http404
+        return self.page("panel/test_result.html", test=found, attempt=found.attempts.last())
+
+
+class Switch(AccountView):
+    """Pause and resume."""
+
+    def post(self, request: HttpRequest) -> HttpResponse:
+        enabled = request.POST.get("enabled") == "1"
+        endpoints.set_enabled(endpoint=self.endpoint, enabled=enabled, by=actor(request), at=timezone.now())
+        if enabled:
+            messages.success(request, _("Webhooks are on. What was held is on its way."))
+        else:
+            messages.success(request, _("Webhooks are paused. Events are kept until you resume."))
+        return redirect(self.url("webhook"))
+
+
+class Secret(AccountView):
+    """Show the signing secret in force, to whoever asks for it on purpose."""
+
+    def post(self, request: HttpRequest) -> HttpResponse:
+        request.session[_FRESH] = self.endpoint.pk
+        return redirect(f"{self.url('webhook')}#secret")
+
+
+class RotateSecret(AccountView):
+    def post(self, request: HttpRequest) -> HttpResponse:
+        endpoints.rotate_secret(endpoint=self.endpoint, by=actor(request), at=timezone.now())
+        messages.success(request, _("The secret is new. For 24 hours webhooks carry a signature of the old one too."))
+        request.session[_FRESH] = self.endpoint.pk
+        return redirect(f"{self.url('webhook')}#secret")
