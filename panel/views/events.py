@@ -85,6 +85,8 @@ class Resend(EventsView):
 class ResendMany(Events):
     """Send again what was given up, or had no URL, between two moments."""
 
+    http_method_names = ["post"]
+
     def post(self, request: HttpRequest) -> HttpResponse:
         form = RangeForm(request.POST)
         if not form.is_valid():

@@ -1,0 +1,115 @@
+import importlib.util
+from functools import cache
+from io import BytesIO, StringIO
+from pathlib import Path
+from typing import Any
+
+import django
+from babel.messages.catalog import Catalog
+from babel.messages.extract import extract
+from babel.messages.mofile import read_mo, write_mo
+from babel.messages.pofile import read_po, write_po
+from django.conf import settings
+from django.core.management.base import BaseCommand
+from django.utils.translation.template import templatize
+
+from delivery import errors
+
+LOCALE = "pt_BR"
+FOLDER = settings.BASE_DIR / "locale" / LOCALE / "LC_MESSAGES"
+_APPS = ("config", "delivery", "integration", "panel")
+# Ships no Brazilian Portuguese of its own.
+_UNTRANSLATED_PACKAGES = ("unfold",)
+_UNUSED = {"constance", "guardian", "location_field", "simple_history", "unfold_crispy", "components.py"}
+
+_KEYWORDS: dict[str, Any] = {
+    "gettext": None,
+    "gettext_lazy": None,
+    "gettext_noop": None,
+    "_": None,
+    "ngettext": (1, 2),
+    "ngettext_lazy": (1, 2),
+    # A refusal's message is said to people in their language, see `delivery.forms.refusal`.
+    **{name: None for name, kind in vars(errors).items() if isinstance(kind, type)},
+}
+
+
+def collected() -> Catalog:
+    """Every text of the project that people read, untranslated."""
+    catalog = Catalog(locale=LOCALE, fuzzy=False)
+    for path in sorted(_sources()):
+        source = path.read_text()
+        if path.suffix != ".py":
+            # Indentation means nothing in a template, and everything to what reads it as Python.
+            source = "\n".join(line.strip() for line in templatize(source).splitlines())
+        is_own = path.is_relative_to(settings.BASE_DIR) and ".venv" not in path.parts
+        for _line, message, _comments, _context in extract("python", BytesIO(source.encode()), _KEYWORDS):
+            if is_own or not _says_django(message):
+                catalog.add(message)
+    return catalog
+
+
+def translated() -> Catalog:
+    """The texts as they stand translated in the project."""
+    with (FOLDER / "django.po").open("rb") as file:
+        return read_po(file, locale=LOCALE)
+
+
+def compiled(catalog: Catalog) -> bytes:
+    out = BytesIO()
+    write_mo(out, catalog)
+    return out.getvalue()
+
+
+def _says_django(message: str | tuple[str, ...]) -> bool:
+    """Whether Django has this text in Portuguese already, as it has most of what packages for its admin say."""
+    text = message if isinstance(message, str) else message[0]
+    return any(text in catalog for catalog in _django_catalogs())
+
+
+@cache
+def _django_catalogs() -> list[Catalog]:
+    paths = Path(django.__file__).parent.rglob(f"{LOCALE}/LC_MESSAGES/django.mo")
+    return [read_mo(BytesIO(path.read_bytes())) for path in paths]
+
+
+def _sources() -> list[Path]:
+    found = list((settings.BASE_DIR / "templates").rglob("*.html"))
+    for app in _APPS:
+        found += [path for path in (settings.BASE_DIR / app).rglob("*.py") if "migrations" not in path.parts]
+    for package in _UNTRANSLATED_PACKAGES:
+        spec = importlib.util.find_spec(package)
+        if spec is not None and spec.origin is not None:
+            found += [
+                path
+                for path in Path(spec.origin).parent.rglob("*")
+                if path.suffix in {".html", ".py"} and not _UNUSED.intersection(path.parts)
+            ]
+    return found
+
+
+class Command(BaseCommand):
+    help = "Collect the texts of pages into locale/, keep their translations, and compile them. Needs the dev tools."
+
+    def handle(self, *_args: Any, **_options: Any) -> None:
+        FOLDER.mkdir(parents=True, exist_ok=True)
+        path = FOLDER / "django.po"
+        if path.exists():
+            catalog = translated()
+            catalog.update(collected(), no_fuzzy_matching=True, update_header_comment=False)
+            catalog.obsolete.clear()
+        else:
+            catalog = collected()
+        out = BytesIO()
+        write_po(out, catalog, omit_header=False, sort_output=True, width=120, ignore_obsolete=True)
+        path.write_bytes(_without_dates(out.getvalue()))
+        (FOLDER / "django.mo").write_bytes(compiled(translated()))
+        missing = [message.id for message in catalog if message.id and not message.string]
+        self.stdout.write(f"{len(catalog)} texts, {len(missing)} without a translation")
+
+
+def _without_dates(text: bytes) -> bytes:
+    """A file that changes with its texts alone."""
+    return "".join(
+        line for line in StringIO(text.decode()) if not line.startswith(('"POT-Creation-Date', '"PO-Revision-Date'))
+    ).encode()

@@ -1,0 +1,113 @@
+"""People of every role, and a shop with something of everything that a page can name."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import Group, User
+from django.test import Client
+from django.urls import reverse
+from django.utils import timezone
+
+from delivery.actions import endpoints
+from delivery.models import Delivery, Environment, Integrator, Token, WebhookEndpoint, WebhookEvent
+from integration.actions import keys
+from integration.models import ApiKey, Seller
+from tests.factories import BY, DeliveryFactory, IntegratorFactory, TokenFactory
+from tests.integration.factories import SellerFactory
+
+ROLES = ["anonymous", "nobody", "stranger", "member", "account staff", "dispatcher", "superuser"]
+
+
+@dataclass
+class Shop:
+    """An account of the live environment with a delivery, its first event, a token, and a seller with a key."""
+
+    integrator: Integrator
+    token: Token
+    endpoint: WebhookEndpoint
+    delivery: Delivery
+    event: WebhookEvent
+    seller: Seller
+    key: ApiKey
+
+
+def make_shop(**seller: Any) -> Shop:
+    token = TokenFactory.create()
+    delivery = DeliveryFactory.create(token=token, stops=2)
+    endpoint = WebhookEndpoint.objects.get(integrator=token.integrator, environment=Environment.LIVE)
+    owner = SellerFactory.create(**seller)
+    return Shop(
+        token.integrator,
+        token,
+        endpoint,
+        delivery,
+        WebhookEvent.objects.get(delivery=delivery),
+        owner,
+        keys.issue(seller=owner, by=BY, at=timezone.now()).key,
+    )
+
+
+@pytest.fixture
+def shop(db) -> Shop:
+    return make_shop()
+
+
+@pytest.fixture
+def with_url(shop) -> Shop:
+    """The shop with a webhook URL that nobody listens at."""
+    shop.endpoint = endpoints.set_url(endpoint=shop.endpoint, url="http://127.0.0.1:9/hook", by=BY, at=timezone.now())
+    return shop
+
+
+@pytest.fixture
+def person(shop):
+    """Make a person of a role, by its name in `ROLES`."""
+
+    def make(role: str) -> User:
+        user = User.objects.create(username=role.replace(" ", "-"))
+        if role == "member":
+            shop.integrator.members.add(user)
+            shop.seller.members.add(user)
+        elif role == "stranger":
+            IntegratorFactory.create().members.add(user)
+        elif role in {"account staff", "dispatcher"}:
+            user.groups.add(Group.objects.get(name={"account staff": "Account staff"}.get(role, "Dispatchers")))
+            User.objects.filter(pk=user.pk).update(is_staff=True)
+        elif role == "superuser":
+            User.objects.filter(pk=user.pk).update(is_staff=True, is_superuser=True)
+        return User.objects.get(pk=user.pk)
+
+    return make
+
+
+@pytest.fixture
+def as_role(person):
+    """A browser in which a person of this role is logged in."""
+
+    def browse(role: str) -> Client:
+        browser = Client()
+        if role != "anonymous":
+            browser.force_login(person(role))
+        return browser
+
+    return browse
+
+
+@pytest.fixture
+def member(as_role) -> Client:
+    return as_role("member")
+
+
+@pytest.fixture
+def dispatcher(as_role) -> Client:
+    return as_role("dispatcher")
+
+
+@pytest.fixture
+def url(shop):
+    """The address of one of the shop's pages, by its name."""
+    def build(name: str, *arguments: Any) -> str:
+        return reverse(f"panel:{name}", args=[shop.integrator.pk, Environment.LIVE, *arguments])
+
+    return build

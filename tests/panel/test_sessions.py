@@ -1,0 +1,137 @@
+"""Log-in: throttled, with a second factor, safe cookies."""
+
+import pytest
+from allauth.mfa.models import Authenticator
+from allauth.mfa.recovery_codes.internal.auth import RecoveryCodes
+from allauth.mfa.totp.internal import auth as totp
+from django.contrib.auth.models import User
+from django.core.cache import cache
+from django.urls import reverse
+
+LOG_IN = reverse("account_login")
+PASSWORD = "a-good-password-1"
+
+
+@pytest.fixture(autouse=True)
+def _fresh_counts(db):
+    cache.clear()
+
+
+@pytest.fixture
+def maria(db):
+    return User.objects.create_user("maria", password=PASSWORD)
+
+
+def log_in(client, password=PASSWORD, **more):
+    return client.post(LOG_IN, {"login": "maria", "password": password, **more})
+
+
+def code_of(secret):
+    return totp.format_hotp_value(totp.hotp_value(secret, next(iter(totp.yield_hotp_counters_from_time()))))
+
+
+@pytest.fixture
+def secret(maria):
+    """Maria has a second factor; its secret."""
+    text = totp.generate_totp_secret()
+    totp.TOTP.activate(maria, text)
+    RecoveryCodes.activate(maria)
+    return text
+
+
+class TestPassword:
+    def test_leads_where_one_wanted_to_go(self, client, maria):
+        response = client.post(f"{LOG_IN}?next=/panel/", {"login": "maria", "password": PASSWORD})
+
+        assert (response.status_code, response.url) == (302, "/panel/")
+
+    @pytest.mark.parametrize("target", ["https://evil.example/", "//evil.example/", "javascript:alert(1)"])
+    def test_leads_nowhere_else(self, client, maria, target):
+        response = log_in(client, next=target)
+
+        assert response.url == "/panel/"
+
+    def test_is_refused_after_five_wrong_ones_even_when_right(self, client, maria):
+        for _attempt in range(5):
+            assert log_in(client, "wrong").status_code == 200
+
+        response = log_in(client)
+
+        assert "_auth_user_id" not in client.session
+        assert "Too many failed login attempts" in response.content.decode()
+
+    def test_nobody_signs_up(self, client, db):
+        assert client.get("/account/signup/").status_code == 404
+
+    def test_cookies_are_for_nobody_else(self, client, maria):
+        response = log_in(client)
+
+        session = response.cookies["sessionid"]
+        assert (session["httponly"], session["samesite"]) == (True, "Lax")
+
+
+class TestSecondFactor:
+    def test_is_asked_for_before_anything_else(self, client, secret):
+        response = log_in(client)
+
+        assert response.url.startswith(reverse("mfa_authenticate"))
+        assert client.get("/panel/").url.startswith(LOG_IN)
+
+    def test_lets_in_with_the_right_code(self, client, secret):
+        log_in(client)
+        client.post(reverse("mfa_authenticate"), {"code": code_of(secret)})
+
+        assert client.get("/panel/").status_code == 200
+
+    def test_keeps_out_with_a_wrong_one(self, client, secret):
+        log_in(client)
+        response = client.post(reverse("mfa_authenticate"), {"code": "000000"})
+
+        assert "Incorrect code" in response.content.decode()
+        assert client.get("/panel/").status_code == 302
+
+    def test_takes_a_recovery_code_once(self, client, secret, maria):
+        code = Authenticator.objects.get(user=maria, type="recovery_codes").wrap().get_unused_codes()[0]
+
+        outcomes = []
+        for _time in range(2):
+            log_in(client)
+            client.post(reverse("mfa_authenticate"), {"code": code})
+            outcomes.append(client.get("/panel/").status_code)
+            client.logout()
+
+        assert outcomes == [200, 302]
+
+    def test_is_encrypted_in_the_database(self, secret, maria):
+        stored = str(Authenticator.objects.get(user=maria, type="totp").data)
+
+        assert secret not in stored
+
+
+class TestRequired:
+    @pytest.fixture(autouse=True)
+    def _required(self, settings):
+        settings.REQUIRE_TWO_FACTOR = True
+
+    @pytest.mark.parametrize("path", ["/panel/", "/admin/", "/panel/board/"])
+    def test_leads_staff_without_one_to_setting_it_up(self, as_role, path):
+        assert as_role("superuser").get(path).url == reverse("mfa_activate_totp")
+
+    def test_of_staff_alone(self, as_role):
+        assert as_role("member").get("/panel/").status_code == 200
+
+    def test_lets_staff_with_one_through(self, client, secret, maria):
+        User.objects.filter(pk=maria.pk).update(is_staff=True)
+        log_in(client)
+        client.post(reverse("mfa_authenticate"), {"code": code_of(secret)})
+
+        assert client.get("/panel/").status_code == 200
+
+    def test_cannot_be_switched_off_by_staff(self, client, secret, maria):
+        User.objects.filter(pk=maria.pk).update(is_staff=True)
+        log_in(client)
+        client.post(reverse("mfa_authenticate"), {"code": code_of(secret)})
+
+        client.post(reverse("mfa_deactivate_totp"))
+
+        assert Authenticator.objects.filter(user=maria, type="totp").exists()

@@ -1,0 +1,77 @@
+"""Tokens in the panel: issued and shown once, used by HTTP, rotated, revoked, each with its line in the activity."""
+
+from django.utils import timezone
+from rest_framework.test import APIClient
+
+from delivery.models import AuditEntry, Token
+from tests.factories import payload
+
+
+def issue(member, url):
+    """Press the button. Returns the page that follows and the token's text on it."""
+    response = member.post(url("tokens"), follow=True)
+    return response, response.context["fresh"].clear_text
+
+
+class TestIssue:
+    def test_shows_a_token_that_works(self, member, url, shop):
+        response, text = issue(member, url)
+
+        assert text in response.content.decode()
+        assert response["Cache-Control"] == "no-store"
+        api = APIClient()
+        api.credentials(HTTP_AUTHORIZATION=f"Bearer {text}")
+        assert api.post("/api/quotation-delivery", payload()).status_code == 200
+
+    def test_shows_it_once(self, member, url):
+        _response, text = issue(member, url)
+
+        assert text not in member.get(url("tokens")).content.decode()
+
+    def test_keeps_no_text_in_the_session(self, member, url):
+        response = member.post(url("tokens"))
+
+        assert response.status_code == 302
+        assert "rota_live_" not in str(dict(member.session))
+
+    def test_writes_down_who(self, member, url, shop):
+        issue(member, url)
+
+        entry = AuditEntry.objects.first()
+        assert (entry.by, entry.deed, entry.integrator) == ("user member", "token_issued", shop.integrator)
+        assert entry.subject in member.get(url("activity")).content.decode()
+
+
+class TestRotate:
+    def test_gives_a_new_one_and_keeps_the_old_one_for_a_day(self, member, url, shop):
+        response = member.post(url("token_rotate", shop.token.pk), follow=True)
+
+        assert response.context["fresh"].pk != shop.token.pk
+        old = Token.objects.get(pk=shop.token.pk)
+        assert 23 < (old.expires_at - timezone.now()).total_seconds() / 3600 < 24.01
+
+    def test_says_why_a_revoked_one_is_refused(self, member, url, shop):
+        member.post(url("token_revoke", shop.token.pk))
+        before = Token.objects.count()
+
+        response = member.post(url("token_rotate", shop.token.pk), follow=True)
+
+        assert "is revoked or expired" in response.content.decode()
+        assert Token.objects.count() == before
+
+
+class TestRevoke:
+    def test_ends_it_at_once(self, member, url, shop, client_of):
+        member.post(url("token_revoke", shop.token.pk))
+
+        assert client_of(shop.token).post("/api/quotation-delivery", payload()).status_code == 401
+        page = member.get(url("token", shop.token.pk)).content.decode()
+        assert "Revoked by user member" in page
+        assert "/rotate/" not in page
+
+    def test_again_keeps_the_first_name(self, member, as_role, url, shop):
+        member.post(url("token_revoke", shop.token.pk))
+        as_role("account staff").post(url("token_revoke", shop.token.pk))
+
+        assert Token.objects.get(pk=shop.token.pk).revoked_by == "user member"
+        assert AuditEntry.objects.filter(deed="token_revoked").count() == 1

@@ -1,0 +1,126 @@
+"""The webhook page: URL, test event, secret, pause and resume."""
+
+import pytest
+from django.utils import timezone
+
+from delivery.actions import endpoints
+from delivery.models import AuditEntry, OffBecause, WebhookAttempt, WebhookEndpoint, WebhookEvent
+from tests.factories import BY
+
+URL = "http://127.0.0.1:9/hook"
+
+
+def fresh(shop):
+    return WebhookEndpoint.objects.get(pk=shop.endpoint.pk)
+
+
+class TestUrl:
+    def test_is_set_and_tried_at_once(self, member, url, shop):
+        response = member.post(url("webhook"), {"url": URL}, follow=True)
+
+        assert fresh(shop).url == URL
+        test = WebhookEvent.objects.get(delivery=None)
+        assert response.redirect_chain[-1][0].endswith(f"?test={test.pk}")
+        assert url("webhook_test_result", test.pk) in response.content.decode()
+        deeds = set(AuditEntry.objects.values_list("deed", "subject", "by"))
+        assert {("url_set", URL, "user member"), ("test_sent", "", "user member")} <= deeds
+
+    @pytest.mark.parametrize(
+        ("bad", "why"),
+        [
+            ("http://shop.example.com/", "must begin with https://"),
+            ("https://shop.example.com:8080/", "Only ports 443 and 8443"),
+            ("https://user:secret@shop.example.com/", "Leave user name and password out"),
+            ("https://10.0.0.1/", "not an IP address"),
+            ("https://[::ffff:127.0.0.1]/", "not an IP address"),
+            ("https://0x7f.1/", "not an IP address"),
+            ("https://2130706433/", "not an IP address"),
+            ("javascript:alert(1)", "must begin with https://"),
+            ("https://", "names no host"),
+            ("https://a b/", "space"),
+            ("https://" + "a" * 1990 + ".com", "2000"),
+        ],
+    )
+    def test_says_why_another_one_is_refused(self, member, url, shop, settings, bad, why):
+        settings.WEBHOOK_ALLOW_LOOPBACK = False
+
+        response = member.post(url("webhook"), {"url": bad})
+
+        assert response.status_code == 422
+        assert why in str(response.context["form"].errors)
+        assert fresh(shop).url == ""
+        assert not AuditEntry.objects.filter(deed="url_set").exists()
+
+    def test_may_be_taken_away(self, member, url, with_url):
+        member.post(url("webhook"), {"url": ""})
+
+        assert fresh(with_url).url == ""
+        assert not WebhookEvent.objects.filter(delivery=None).exists()
+
+    def test_of_a_paused_endpoint_stays_paused(self, member, url, with_url):
+        member.post(url("webhook_switch"), {"enabled": "0"})
+
+        response = member.post(url("webhook"), {"url": URL + "/2"}, follow=True)
+
+        assert (fresh(with_url).url, fresh(with_url).enabled) == (URL + "/2", False)
+        assert response.status_code == 200
+
+
+class TestResult:
+    def result(self, member, url, shop, **attempt):
+        event = endpoints.send_test(endpoint=shop.endpoint, by=BY, at=timezone.now())
+        if attempt:
+            WebhookAttempt.objects.create(event=event, number=1, at=timezone.now(), milliseconds=12, **attempt)
+        return member.get(url("webhook_test_result", event.pk)).content.decode()
+
+    def test_asks_again_until_there_is_one(self, member, url, with_url):
+        assert 'hx-trigger="every 1s"' in self.result(member, url, with_url)
+
+    def test_shows_what_was_answered(self, member, url, with_url):
+        content = self.result(member, url, with_url, status_code=500, response_start="<b>no</b>")
+
+        assert "500" in content
+        assert "12 ms" in content
+        assert "&lt;b&gt;no&lt;/b&gt;" in content
+        assert "hx-trigger" not in content
+
+
+class TestSecret:
+    def test_is_shown_only_when_asked_for(self, member, url, shop):
+        assert shop.endpoint.secret not in member.get(url("webhook")).content.decode()
+
+        content = member.post(url("webhook_secret"), follow=True).content.decode()
+
+        assert shop.endpoint.secret in content
+        assert shop.endpoint.secret not in member.get(url("webhook")).content.decode()
+
+    def test_rotates_with_two_that_sign(self, member, url, shop):
+        old = shop.endpoint.secret
+
+        response = member.post(url("webhook_secret_rotate"), follow=True)
+
+        assert fresh(shop).secrets(at=timezone.now()) == [response.context["fresh_secret"], old]
+        assert response.context["fresh_secret"] != old
+
+
+class TestSwitch:
+    def test_pauses_and_resumes(self, member, url, with_url):
+        member.post(url("webhook_switch"), {"enabled": "0"})
+        assert fresh(with_url).off_because == OffBecause.STAFF
+
+        member.post(url("webhook_switch"), {"enabled": "1"})
+        assert fresh(with_url).enabled
+        assert {"endpoint_off", "endpoint_on"} <= set(AuditEntry.objects.values_list("deed", flat=True))
+
+    def test_says_what_is_wrong_with_a_failing_endpoint(self, member, url, with_url):
+        WebhookEndpoint.objects.filter(pk=with_url.endpoint.pk).update(failures=7, failing_since=timezone.now())
+
+        assert "Failing since" in member.get(url("webhook")).content.decode()
+
+    def test_sends_no_test_while_off(self, member, url, with_url):
+        member.post(url("webhook_switch"), {"enabled": "0"})
+
+        response = member.post(url("webhook_test"), follow=True)
+
+        assert "switched off" in response.content.decode()
+        assert not WebhookEvent.objects.filter(delivery=None).exists()
