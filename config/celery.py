@@ -27,7 +27,7 @@ app.autodiscover_tasks(["delivery", "delivery.webhooks"])
 
 app.conf.beat_schedule = {
     # Retries fall due by the clock, and a wake-up lost with Redis must cost seconds only.
-    "send-due-webhooks": {"task": "delivery.webhooks.send_due", "schedule": 2.0, "options": {"expires": 2}},
+    "send-due-webhooks": {"task": "delivery.webhooks.send_due", "schedule": 2.0, "options": {"expires": 30}},
     # Attempts are kept 30 days; those of one more hour go at a time.
     "prune-attempts": {"task": "delivery.webhooks.prune", "schedule": 3600.0, "options": {"expires": 3600}},
     # An untaken offer ends within half a minute of its deadline; acceptance checks the deadline itself.

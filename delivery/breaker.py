@@ -34,7 +34,7 @@ def after_success(health: Health, *, sent_at: datetime) -> Health:
 
 
 def after_failure(health: Health, *, sent_at: datetime, at: datetime, asked: timedelta) -> Health:
-    """One more failure in a row. `asked` is the pause of the answer's Retry-After; while open it is kept too.
+    """One more failure in a row. `asked` is the pause of the answer's Retry-After, which holds for the whole endpoint.
 
     Requests that were under way when the breaker opened, and failed like the others, do not make its pause longer.
     """
@@ -43,6 +43,6 @@ def after_failure(health: Health, *, sent_at: datetime, at: datetime, asked: tim
     failures = health.failures + 1
     failing = replace(health, failures=failures, failing_since=health.failing_since or at)
     if not failing.is_open:
-        return failing
+        return replace(failing, paused_until=at + asked if asked else None)
     pause = timedelta(seconds=PAUSES[min(failures - OPENS_AFTER, len(PAUSES) - 1)])
     return replace(failing, paused_until=at + max(pause, asked))

@@ -153,8 +153,9 @@ def _lock(delivery: Delivery) -> Delivery:
     """The delivery, locked until the transaction ends, with its parts.
 
     They are read after the lock was got: a join within the locking query would show them as they were before the wait.
+    The lock leaves the key alone, which a turn that another transaction is just writing refers to.
     """
-    locked = Delivery.objects.select_for_update().get(pk=delivery.pk)
+    locked = Delivery.objects.select_for_update(no_key=True).get(pk=delivery.pk)
     prefetch_related_objects([locked], "driver", "stops")
     return locked
 

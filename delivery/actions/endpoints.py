@@ -8,7 +8,7 @@ from django.db import transaction
 
 from delivery import credentials
 from delivery.errors import EndpointCannotSend
-from delivery.models import AuditEntry, Deed, Environment, Integrator, OffBecause, WebhookEndpoint, WebhookEvent
+from delivery.models import AuditEntry, Deed, Environment, Integrator, OffBecause, Token, WebhookEndpoint, WebhookEvent
 from delivery.webhooks import address_guard, outbox, queue, signing
 
 _log = logging.getLogger(__name__)
@@ -39,7 +39,7 @@ def set_url(*, endpoint: WebhookEndpoint, url: str, by: str, at: datetime) -> We
     locked.save()
     _note(locked, Deed.URL_SET, url, by=by, at=at)
     if url:
-        queue.bring_forward(endpoint_id=locked.pk, at=at)
+        queue.bring_forward(endpoint_id=locked.pk, at=at, poisoned_too=True)
         outbox.wake_on_commit()
     return locked
 
@@ -50,7 +50,7 @@ def set_enabled(*, endpoint: WebhookEndpoint, enabled: bool, by: str, at: dateti
     locked = WebhookEndpoint.objects.select_for_update(no_key=True).get(pk=endpoint.pk)
     if enabled:
         locked.switch_on()
-        queue.bring_forward(endpoint_id=locked.pk, at=at)
+        queue.bring_forward(endpoint_id=locked.pk, at=at, poisoned_too=True)
         outbox.wake_on_commit()
     else:
         locked.switch_off(OffBecause.STAFF, at=at)
@@ -63,13 +63,15 @@ def set_enabled(*, endpoint: WebhookEndpoint, enabled: bool, by: str, at: dateti
 def send_test(*, endpoint: WebhookEndpoint, by: str, at: datetime) -> WebhookEvent:
     """Send a signed test event, whatever the breaker thinks; its attempts tell what came of it.
 
-    Raises EndpointCannotSend without a URL or while the endpoint is switched off.
+    Raises EndpointCannotSend without a URL or a valid token, or while the endpoint is switched off.
     """
     locked = WebhookEndpoint.objects.select_for_update(no_key=True).get(pk=endpoint.pk)
     if not locked.url:
         raise EndpointCannotSend("The endpoint has no URL; set one first.")
     if not locked.enabled:
         raise EndpointCannotSend("The endpoint is switched off; switch it on first.")
+    if not Token.objects.valid(at=at).filter(integrator=locked.integrator_id, environment=locked.environment).exists():
+        raise EndpointCannotSend("The account has no valid token, which every webhook carries; issue one first.")
     locked.paused_until = None
     locked.save(update_fields=["paused_until"])
     event = outbox.record_test(endpoint=locked, at=at)

@@ -58,6 +58,8 @@ def _replay(ids: list[UUID], *, at: datetime) -> int:
     )
     WebhookEvent.objects.filter(pk__in=finished).update(state=EventState.PENDING)
     queue.rejoin(finished, at=at)
-    waiting = WebhookTurn.objects.filter(event__in=ids, lease=None, due_at__gt=at).update(due_at=at)
+    # Locked in one order, so that two replays of the same events wait for each other instead of for ever.
+    later = WebhookTurn.objects.filter(event__in=ids, lease=None, due_at__gt=at).order_by("pk").select_for_update()
+    waiting = WebhookTurn.objects.filter(pk__in=[turn.pk for turn in later]).update(due_at=at)
     outbox.wake_on_commit()
     return len(finished) + waiting

@@ -7,7 +7,8 @@ from django.db import transaction
 
 from delivery import credentials
 from delivery.errors import InvalidToken, TokenEnded
-from delivery.models import AuditEntry, Deed, Environment, Integrator, Token
+from delivery.models import AuditEntry, Deed, Environment, Integrator, Token, WebhookEndpoint
+from delivery.webhooks import outbox, queue
 
 _log = logging.getLogger(__name__)
 _PREFIX = {Environment.LIVE: "rota_live_", Environment.SANDBOX: "rota_test_"}
@@ -69,7 +70,15 @@ def _issue(integrator: Integrator, environment: Environment, deed: Deed, *, by: 
         created_by=by,
     )
     _note(token, deed, by=by, at=at)
+    _release_webhooks(token, at=at)
     return token
+
+
+def _release_webhooks(token: Token, *, at: datetime) -> None:
+    """Webhooks that waited for a valid token go at once."""
+    for endpoint in WebhookEndpoint.objects.filter(integrator=token.integrator_id, environment=token.environment):
+        if queue.bring_forward(endpoint_id=endpoint.pk, at=at):
+            outbox.wake_on_commit()
 
 
 def _note(token: Token, deed: Deed, *, by: str, at: datetime) -> None:

@@ -14,6 +14,8 @@ from delivery.errors import InvalidWebhookUrl
 _PORTS = {443, 8443}
 _LOOPBACK_HOSTS = {"localhost", "127.0.0.1", "::1"}
 _LONGEST_URL = 2000
+# All of the IPv6 internet lies in it; the rest is private, reserved, or not given out.
+_UNICAST = ipaddress.ip_network("2000::/3")
 _REFUSED_NETWORKS = tuple(
     ipaddress.ip_network(network)
     for network in (
@@ -32,20 +34,10 @@ _REFUSED_NETWORKS = tuple(
         "198.51.100.0/24",
         "203.0.113.0/24",
         "224.0.0.0/3",  # multicast, reserved, broadcast
-        "::/96",  # unspecified, loopback, IPv4-compatible
-        "::ffff:0:0:0/96",  # IPv4-translated
-        "64:ff9b::/96",  # NAT64: an IPv4 address in disguise
-        "64:ff9b:1::/48",
-        "100::/64",
         "2001::/23",  # Teredo, ORCHID, benchmarking
         "2001:db8::/32",
         "2002::/16",  # 6to4
         "3fff::/20",
-        "5f00::/16",
-        "fc00::/7",
-        "fe80::/10",
-        "fec0::/10",
-        "ff00::/8",
     )
 )
 
@@ -59,6 +51,8 @@ def is_public(address: str) -> bool:
     ip = ipaddress.ip_address(address.partition("%")[0])
     if isinstance(ip, ipaddress.IPv6Address) and ip.ipv4_mapped is not None:
         ip = ip.ipv4_mapped
+    if isinstance(ip, ipaddress.IPv6Address) and ip not in _UNICAST:
+        return False
     return not any(ip in network for network in _REFUSED_NETWORKS if network.version == ip.version)
 
 
@@ -77,7 +71,7 @@ def check_url(url: str, *, allow_loopback: bool) -> None:
         raise InvalidWebhookUrl("The URL must begin with https://.")
     if not host:
         raise InvalidWebhookUrl("The URL names no host.")
-    if (parts.port or 443) not in _PORTS:
+    if parts.port is not None and parts.port not in _PORTS:
         raise InvalidWebhookUrl("Only ports 443 and 8443 are allowed.")
     if _is_ip_literal(host):
         raise InvalidWebhookUrl("Name a host, not an IP address.")

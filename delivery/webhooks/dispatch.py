@@ -3,7 +3,9 @@
 import asyncio
 import gc
 import logging
+import resource
 import threading
+import time
 from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
@@ -24,7 +26,10 @@ from delivery.webhooks.settlement import settle
 T = TypeVar("T")
 Step = Callable[[ThreadPoolExecutor], Awaitable[None]]
 _log = logging.getLogger(__name__)
-_IN_FLIGHT = 256
+# Idle requests cost little, and so many endpoints that hang, at four each, leave room for the others.
+_IN_FLIGHT = 1024
+# What was claimed longer ago is not sent any more: its lease, 60 s, might end before its answer, 15 s, is written.
+_FRESH_SECONDS = 40
 # Under load outcomes are written together: when there are so many, or so long after the first of them. With fewer
 # requests than that in flight waiting would gather little, so each is written at once.
 _BATCH = 64
@@ -92,19 +97,28 @@ class Sender:
                 self.idle.set()
 
     async def _after_fault(self, news: asyncio.Event, thread: ThreadPoolExecutor) -> None:
-        await _in(thread, connections.close_all)
-        await asyncio.sleep(_DATABASE_PAUSE_SECONDS)
         news.set()
+        try:
+            await _in(thread, connections.close_all)
+        except Error as error:
+            _log.warning("A broken connection would not close: %s", error)
+        await asyncio.sleep(_DATABASE_PAUSE_SECONDS)
 
     async def _claim(self, session: aiohttp.ClientSession, thread: ThreadPoolExecutor) -> None:
         room = _IN_FLIGHT - len(self._requests)
         if room > 0 and not self._stopping.is_set():
+            at = time.monotonic()
             for event, request in await _in(thread, _take, room):
-                self._requests.add(asyncio.create_task(self._send(session, event, request)))
+                self._requests.add(asyncio.create_task(self._send(session, event, request, claimed_at=at)))
 
-    async def _send(self, session: aiohttp.ClientSession, event: Claimed, request: Outgoing | Result) -> None:
-        result = request if isinstance(request, Result) else await sending.send(session, request)
-        self._outcomes.append((event, result))
+    async def _send(
+        self, session: aiohttp.ClientSession, event: Claimed, request: Outgoing | Result, *, claimed_at: float
+    ) -> None:
+        if time.monotonic() - claimed_at > _FRESH_SECONDS:
+            _log.warning("event %s was claimed too long ago and is left to the end of its lease", event.event_id)
+        else:
+            result = request if isinstance(request, Result) else await sending.send(session, request)
+            self._outcomes.append((event, result))
         self._requests.discard(asyncio.current_task())
         if len(self._outcomes) >= _BATCH or len(self._requests) < _BATCH:
             self._ended.set()
@@ -139,7 +153,7 @@ def _take(room: int) -> list[tuple[Claimed, Outgoing | Result]]:
             taken.append((event, envelopes.around(event)))
         except NotSendable as error:
             _log.warning("event %s cannot be sent: %s", event.event_id, error)
-            taken.append((event, Result(error=str(error))))
+            taken.append((event, Result(error=str(error), was_sent=False)))
     return taken
 
 
@@ -161,6 +175,7 @@ class _Background:
     """The sender of this process, in a thread of its own, so that connections outlive the task that woke it."""
 
     def __init__(self) -> None:
+        _allow_many_connections()
         self._loop = asyncio.new_event_loop()
         self._loop.set_default_executor(ThreadPoolExecutor(_LOOK_UP_THREADS, thread_name_prefix="look-up"))
         self._sender = Sender()
@@ -170,6 +185,10 @@ class _Background:
         gc.freeze()
         self._thread = threading.Thread(target=self._run, name="webhook-sender", daemon=True)
         self._thread.start()
+
+    @property
+    def is_alive(self) -> bool:
+        return self._thread.is_alive()
 
     def _run(self) -> None:
         self._loop.run_until_complete(self._sender.run())
@@ -182,6 +201,12 @@ class _Background:
         self._thread.join(seconds)
 
 
+def _allow_many_connections() -> None:
+    """Each endpoint of the last seconds has its own; the usual limit of a process is for less."""
+    _soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+
+
 _background: _Background | None = None
 _starting = threading.Lock()
 
@@ -190,7 +215,7 @@ def look() -> None:
     """Have this process send what is due, in the background."""
     global _background  # noqa: PLW0603  # one sender for each process
     with _starting:
-        if _background is None:
+        if _background is None or not _background.is_alive:
             _background = _Background()
     _background.look()
 

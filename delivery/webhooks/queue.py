@@ -9,6 +9,8 @@ from datetime import datetime, timedelta
 from uuid import UUID
 
 from django.db import connection
+from django.db.models import F
+from django.db.models.functions import Greatest
 
 from delivery import breaker
 from delivery.models import WebhookEvent, WebhookTurn
@@ -16,6 +18,7 @@ from delivery.models import WebhookEvent, WebhookTurn
 # Longer than a request can take and its outcome to be written; when a worker died, others take over after this.
 LEASE = timedelta(seconds=60)
 IN_FLIGHT_PER_ENDPOINT = 4
+_BROUGHT_FORWARD_FOR = timedelta(days=3)
 # Claims go one after the other, so that each sees what is in flight; one lasts a few milliseconds.
 _CLAIM_LOCK = 5_201_964
 
@@ -126,6 +129,15 @@ def claim(*, lease: UUID, at: datetime, limit: int) -> list[Claimed]:
         return [Claimed(*row) for row in cursor.fetchall()]
 
 
-def bring_forward(*, endpoint_id: int, at: datetime) -> None:
-    """Try everything again now that waits for an endpoint's sake; what it refused for its own sake keeps its time."""
-    WebhookTurn.objects.filter(endpoint=endpoint_id, lease=None, is_ordered=True, due_at__gt=at).update(due_at=at)
+def bring_forward(*, endpoint_id: int, at: datetime, poisoned_too: bool = False) -> int:
+    """Try everything again now that waits for an endpoint's sake; what it refused for its own sake keeps its time.
+
+    Returns how many. Such a try is one more and not one of the schedule's, or an endpoint that comes and goes would use them up in
+    minutes. After three days an event has the schedule alone, so that it ends.
+    """
+    waiting = WebhookTurn.objects.filter(
+        endpoint=endpoint_id, lease=None, due_at__gt=at, event__created_at__gt=at - _BROUGHT_FORWARD_FOR
+    )
+    if not poisoned_too:
+        waiting = waiting.filter(is_ordered=True)
+    return waiting.update(due_at=at, tries=Greatest(F("tries") - 1, 0))

@@ -19,6 +19,8 @@ _POISONED_AFTER = 3
 # The last success of a healthy endpoint is written once a second, not once an event.
 _SUCCESS_RESOLUTION = timedelta(seconds=1)
 _GONE = 410
+# Until an event that could not be sent for want of something of our own is looked at again.
+_UNSENT_PAUSE = timedelta(seconds=60)
 
 
 @dataclass
@@ -34,6 +36,7 @@ class _Held:
     refusals: int
     first_refused_at: datetime | None
     is_ordered: bool
+    was_poisoned: bool
     # Whether a success is news of this endpoint.
     is_news: bool
     state: EventState = EventState.PENDING
@@ -43,6 +46,7 @@ class _Held:
 
 _LOCK = """
 SELECT t.id, t.lease, t.event_id, t.endpoint_id, v.attempts_made, t.tries, t.refusals, t.first_refused_at, t.is_ordered,
+       t.delivery_id IS NOT NULL AND NOT t.is_ordered,
        e.failures > 0 OR e.last_success_at IS NULL OR e.last_success_at < %s
 FROM unnest(%s::bigint[], %s::uuid[]) AS h(id, lease)
 JOIN delivery_webhookturn t ON t.id = h.id AND t.lease = h.lease
@@ -61,13 +65,13 @@ def settle(outcomes: Sequence[tuple[Claimed, Result]], *, at: datetime) -> None:
     held = _lock_turns([claimed for claimed, _result in outcomes], at=at)
     tried = [(held[key], result) for claimed, result in outcomes if (key := (claimed.turn_id, claimed.lease)) in held]
     endpoints = _lock_endpoints({turn.endpoint_id for turn, result in tried if turn.is_news or not result.succeeded})
-    before = {endpoint.pk: endpoint.health for endpoint in endpoints.values()}
+    before = {endpoint.pk: (endpoint.health, endpoint.enabled) for endpoint in endpoints.values()}
     for turn, result in tried:
         endpoint = endpoints.get(turn.endpoint_id)
         _judge(turn, result, last_success_at=endpoint.last_success_at if endpoint else None, at=at)
-        if endpoint is not None:
-            _note(endpoint, result, at=at)
-    _write_events(tried)
+        if endpoint is not None and result.was_sent:
+            _note(endpoint, result, counts=not turn.was_poisoned, at=at)
+    _write_events([(turn, result) for turn, result in tried if result.was_sent])
     _write_turns([turn for turn, _result in tried], at=at)
     for endpoint in endpoints.values():
         _write_endpoint(endpoint, before[endpoint.pk], at=at)
@@ -90,6 +94,9 @@ def _lock_endpoints(ids: set[int]) -> dict[int, WebhookEndpoint]:
 
 def _judge(turn: _Held, result: Result, *, last_success_at: datetime | None, at: datetime) -> None:
     """What becomes of the event: sent, to be tried again, given up, or poisoned and out of the others' way."""
+    if not result.was_sent:
+        turn.due_at = at + _UNSENT_PAUSE
+        return
     turn.attempts_made += 1
     turn.tries += 1
     if result.succeeded:
@@ -106,13 +113,14 @@ def _judge(turn: _Held, result: Result, *, last_success_at: datetime | None, at:
             turn.is_poisoned, turn.is_ordered = turn.is_ordered, False
 
 
-def _note(endpoint: WebhookEndpoint, result: Result, *, at: datetime) -> None:
-    """What it tells of the endpoint."""
+def _note(endpoint: WebhookEndpoint, result: Result, *, counts: bool, at: datetime) -> None:
+    """What it tells of the endpoint. `counts` is False for an event that it is known to refuse while it takes others."""
     if result.succeeded:
         endpoint.health = breaker.after_success(endpoint.health, sent_at=result.at)
         return
     asked = retry.asked_pause(result.retry_after, at=at)
-    endpoint.health = breaker.after_failure(endpoint.health, sent_at=result.at, at=at, asked=asked)
+    if counts:
+        endpoint.health = breaker.after_failure(endpoint.health, sent_at=result.at, at=at, asked=asked)
     if endpoint.enabled and result.status_code == _GONE:
         endpoint.switch_off(OffBecause.GONE, at=at)
     elif endpoint.enabled and endpoint.health.has_given_up(at=at):
@@ -205,9 +213,10 @@ def _for_all(statement: str, rows: Sequence[tuple[object, ...]]) -> None:
             cursor.execute(statement, [list(column) for column in zip(*rows, strict=True)])
 
 
-def _write_endpoint(endpoint: WebhookEndpoint, before: breaker.Health, *, at: datetime) -> None:
+def _write_endpoint(endpoint: WebhookEndpoint, known: tuple[breaker.Health, bool], *, at: datetime) -> None:
+    before, was_enabled = known
     health = endpoint.health
-    if health == before:  # fenced off, or nothing new
+    if (health, endpoint.enabled) == (before, was_enabled):  # fenced off, or nothing new
         return
     endpoint.save(
         update_fields=[
@@ -219,5 +228,5 @@ def _write_endpoint(endpoint: WebhookEndpoint, before: breaker.Health, *, at: da
         queue.bring_forward(endpoint_id=endpoint.pk, at=at)
     elif health.is_open and not before.is_open:
         _log.warning("webhook endpoint %s failed %s times in a row", endpoint.pk, health.failures)
-    if endpoint.off_since == at:
+    if was_enabled and not endpoint.enabled:
         _log.warning("webhook endpoint %s switched off: %s", endpoint.pk, endpoint.get_off_because_display())

@@ -31,8 +31,13 @@ class TestBreaker:
         pauses = [(end - start).seconds for start, end in pairwise([NOW, *ends])]
         assert pauses == [5, 10, 20, 40, 60, 60, 60]
 
-    def test_pauses_as_long_as_it_is_asked(self):
-        assert after_failures(5, asked=timedelta(minutes=20)).paused_until == NOW + timedelta(minutes=20)
+    @pytest.mark.parametrize("failures", [1, 5])
+    def test_pauses_as_long_as_it_is_asked_closed_or_open(self, failures):
+        health = after_failures(failures - 1)
+
+        health = breaker.after_failure(health, sent_at=NOW, at=NOW, asked=timedelta(minutes=20))
+
+        assert (health.failures, health.paused_until) == (failures, NOW + timedelta(minutes=20))
 
     @pytest.mark.parametrize(("asked", "pause"), [(0, 5), (600, 600)])
     def test_is_not_paused_longer_for_what_was_under_way_when_it_opened(self, asked, pause):

@@ -107,6 +107,7 @@ def dispatcher(as_role) -> Client:
 @pytest.fixture
 def url(shop):
     """The address of one of the shop's pages, by its name."""
+
     def build(name: str, *arguments: Any) -> str:
         return reverse(f"panel:{name}", args=[shop.integrator.pk, Environment.LIVE, *arguments])
 

@@ -79,7 +79,9 @@ class TestOne:
 
         content = member.get(url("event", events[1].pk)).content.decode()
 
-        assert all(text in content for text in ("503", "31 ms", "no answer in 15 s", "&lt;script&gt;1", str(events[1].pk)))
+        assert all(
+            text in content for text in ("503", "31 ms", "no answer in 15 s", "&lt;script&gt;1", str(events[1].pk))
+        )
         assert "<script>1" not in content
 
     def test_is_sent_again(self, member, url, events):

@@ -109,7 +109,9 @@ def test_page(name, role, with_url, as_role):
 
 
 @pytest.mark.parametrize("role", ["anonymous", "nobody", "stranger", "dispatcher"])
-@pytest.mark.parametrize("name", [name for name, (method, _args, who) in PAGES.items() if method == "post" and who is OWN])
+@pytest.mark.parametrize(
+    "name", [name for name, (method, _args, who) in PAGES.items() if method == "post" and who is OWN]
+)
 def test_a_refused_post_changes_nothing(name, role, with_url, as_role, caplog):
     browser, before = as_role(role), state()
 

@@ -26,19 +26,20 @@ class Command(ScriptCommand):
         whose.add_argument("--delivery", type=UUID, metavar="ID")
         whose.add_argument("--integrator", type=UUID, metavar="ID")
         parser.add_argument("--environment", choices=Environment.values)
-        parser.add_argument("--state", choices=[*EventState.values, "any"], default=EventState.DEAD)
+        parser.add_argument("--state", choices=[*EventState.values, "any"], help="default: dead, of one event any")
         parser.add_argument(
             "--since", metavar="TIME", help="made at this moment or later, such as 2026-11-20T08:00-03:00"
         )
         parser.add_argument("--until", metavar="TIME", help="made before this moment")
 
     def run(self, options: dict[str, Any]) -> dict[str, Any]:
+        state = options["state"] or ("any" if options["event"] else EventState.DEAD)
         chosen = {
             "pk": options["event"],
             "delivery": options["delivery"],
             "endpoint__integrator": options["integrator"],
             "endpoint__environment": options["environment"],
-            "state": None if options["state"] == "any" else options["state"],
+            "state": None if state == "any" else state,
             "created_at__gte": _moment(options["since"]),
             "created_at__lt": _moment(options["until"]),
         }
@@ -50,7 +51,10 @@ class Command(ScriptCommand):
 def _moment(text: str | None) -> Any:
     if text is None:
         return None
-    moment = parse_datetime(text)
+    try:
+        moment = parse_datetime(text)
+    except ValueError:  # well-formed, and no day of any month
+        moment = None
     if moment is None:
         raise CommandError(f"{text} is not a moment. Write it like 2026-11-20T08:00-03:00.")
     return moment if timezone.is_aware(moment) else timezone.make_aware(moment)

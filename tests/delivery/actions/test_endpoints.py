@@ -7,9 +7,9 @@ from django.utils import timezone
 
 from delivery.actions import endpoints
 from delivery.errors import EndpointCannotSend, InvalidWebhookUrl
-from delivery.models import WebhookEndpoint, WebhookEvent
+from delivery.models import Token, WebhookEndpoint, WebhookEvent
 from delivery.webhooks import queue
-from tests.factories import BY, DeliveryFactory, IntegratorFactory
+from tests.factories import BY, DeliveryFactory, IntegratorFactory, TokenFactory
 
 
 @pytest.fixture
@@ -52,6 +52,7 @@ class TestRotateSecret:
 class TestSendTest:
     @pytest.fixture
     def addressed(self, endpoint):
+        TokenFactory.create(integrator=endpoint.integrator)
         return endpoints.set_url(endpoint=endpoint, url="http://127.0.0.1:9/hook", by=BY, at=timezone.now())
 
     def test_goes_before_everything_that_waits(self, addressed):
@@ -77,6 +78,12 @@ class TestSendTest:
     def test_is_refused_without_a_url(self, endpoint):
         with pytest.raises(EndpointCannotSend, match="no URL"):
             endpoints.send_test(endpoint=endpoint, by=BY, at=timezone.now())
+
+    def test_is_refused_without_a_valid_token(self, addressed):
+        Token.objects.update(revoked_at=timezone.now())
+
+        with pytest.raises(EndpointCannotSend, match="no valid token"):
+            endpoints.send_test(endpoint=addressed, by=BY, at=timezone.now())
 
     def test_is_refused_while_the_endpoint_is_off(self, addressed):
         endpoints.set_enabled(endpoint=addressed, enabled=False, by=BY, at=timezone.now())

@@ -9,7 +9,11 @@ import pytest
 from delivery.webhooks import sending
 from delivery.webhooks.sending import Outgoing
 
-HEADERS = {"Authorization": "Bearer secret", "Content-Type": "application/json"}
+HEADERS = {
+    "Authorization": "Bearer secret",
+    "Content-Type": "application/json",
+    "webhook-signature": "v1,c2lnbmF0dXJl",
+}
 
 
 def send(url, *, allow_loopback=True):
@@ -36,6 +40,15 @@ class TestSend:
         sink.answers = [(200, {}, b"a\0b\xff")]
 
         assert send(sink.url).response_start == "a\ufffdb\ufffd"
+
+    def test_keeps_the_token_and_the_signature_out_of_what_is_stored(self, sink):
+        answer = b'{"you sent": "Bearer secret, v1,c2lnbmF0dXJl"}'
+        sink.answers = [(200, {}, answer), (200, {}, b"x" * 4090 + b"secret")]
+
+        echoed, cut = send(sink.url).response_start, send(sink.url).response_start
+
+        assert echoed == '{"you sent": "Bearer [secret], v1,[secret]"}'
+        assert cut.endswith("[secre")
 
     def test_does_not_unpack_a_compressed_answer(self, sink):
         sink.answers = [(200, {"Content-Encoding": "gzip"}, b"not gzip at all")]

@@ -1,0 +1,199 @@
+"""What waits for something of our own, or was brought forward: it costs no try, and nothing is sent late or twice."""
+
+import errno
+import threading
+from datetime import timedelta
+from uuid import uuid4
+
+import pytest
+from django.utils import timezone
+
+from delivery.actions import deliveries, endpoints, events, tokens
+from delivery.models import Environment, EventState, WebhookAttempt, WebhookEndpoint, WebhookEvent, WebhookTurn
+from delivery.webhooks import dispatch, queue, sending, settlement
+from delivery.webhooks.sending import Result
+from delivery.webhooks.settlement import settle
+from tests.factories import BY, DeliveryFactory, DriverFactory
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+def claim(**kwargs):
+    """Everything that is due, by the event's id."""
+    return {each.event_id: each for each in queue.claim(lease=uuid4(), at=timezone.now(), limit=100, **kwargs)}
+
+
+def make_due():
+    WebhookTurn.objects.update(due_at=timezone.now(), lease=None)
+
+
+@pytest.fixture
+def endpoint(token):
+    return token.integrator.endpoints.get(environment=Environment.LIVE)
+
+
+class TestWithoutAToken:
+    @pytest.fixture
+    def waiting(self, token, send_due):
+        """A delivery whose account lost its last token; its events were looked at twenty times since."""
+        delivery = DeliveryFactory.create(token=token)
+        tokens.revoke(token=token, by=BY, at=timezone.now())
+        for _time in range(20):
+            make_due()
+            send_due()
+        return delivery
+
+    def test_an_event_uses_up_no_try_and_the_endpoint_is_not_blamed(self, waiting, sink, endpoint):
+        endpoint.refresh_from_db()
+        assert (sink.received, endpoint.failures, WebhookTurn.objects.get().tries) == ([], 0, 0)
+        assert not WebhookAttempt.objects.exists()
+
+    def test_a_new_one_sends_it_at_once(self, waiting, sink, token, send_due):
+        tokens.issue(integrator=token.integrator, environment=Environment.LIVE, by=BY, at=timezone.now())
+
+        send_due()
+
+        assert [headers["webhook-sequence"] for headers, _body in sink.received] == ["1"]
+
+
+def test_a_shortage_of_this_machine_is_not_the_endpoints_failure(token, endpoint, send_due, monkeypatch):
+    def none_left(*_args, **_kwargs):
+        raise OSError(errno.EMFILE, "Too many open files")
+
+    monkeypatch.setattr(sending, "guarded_socket", none_left)
+    DeliveryFactory.create(token=token)
+
+    send_due()
+
+    endpoint.refresh_from_db()
+    assert (endpoint.failures, WebhookTurn.objects.get().tries) == (0, 0)
+
+
+def test_what_was_claimed_too_long_ago_is_not_sent(token, sink, send_due, monkeypatch):
+    DeliveryFactory.create(token=token)
+    monkeypatch.setattr(dispatch, "_FRESH_SECONDS", -1)
+
+    send_due()
+
+    assert sink.received == []
+    assert WebhookTurn.objects.get().lease is not None  # another worker takes over at its end
+
+
+class TestBroughtForward:
+    def test_an_endpoint_that_comes_and_goes_uses_up_no_schedule(self, token, endpoint):
+        bad, good = (DeliveryFactory.create(token=token).events.get() for _number in range(2))
+        for _time in range(30):
+            WebhookEndpoint.objects.filter(pk=endpoint.pk).update(failures=5, paused_until=None)
+            make_due()
+            WebhookEndpoint.objects.filter(pk=endpoint.pk).update(failures=0)
+            claimed = claim()
+            WebhookEndpoint.objects.filter(pk=endpoint.pk).update(failures=5)
+            settle([(claimed[bad.pk], Result(error="protocol"))], at=timezone.now())
+            settle([(claimed[good.pk], Result(status_code=204))], at=timezone.now())
+            events.replay(events=WebhookEvent.objects.filter(pk=good.pk), by=BY, at=timezone.now())
+
+        assert WebhookEvent.objects.get(pk=bad.pk).state == EventState.PENDING
+        assert WebhookTurn.objects.get(event=bad).tries <= 1
+
+    def test_after_three_days_an_event_has_the_schedule_alone(self, token, endpoint):
+        DeliveryFactory.create(token=token)
+        later = timezone.now() + timedelta(days=3, hours=1)
+        WebhookTurn.objects.update(due_at=later + timedelta(hours=1), tries=15)
+
+        assert queue.bring_forward(endpoint_id=endpoint.pk, at=later) == 0
+        assert queue.bring_forward(endpoint_id=endpoint.pk, at=timezone.now()) == 1
+
+    @pytest.mark.parametrize("means", ["url", "switch"])
+    def test_a_person_brings_poisoned_ones_forward_too(self, token, endpoint, means):
+        DeliveryFactory.create(token=token)
+        WebhookTurn.objects.update(is_ordered=False, due_at=timezone.now() + timedelta(hours=9))
+        at = timezone.now()
+
+        if means == "url":
+            endpoints.set_url(endpoint=endpoint, url=endpoint.url, by=BY, at=at)
+        else:
+            endpoints.set_enabled(endpoint=endpoint, enabled=True, by=BY, at=at)
+
+        assert WebhookTurn.objects.get().due_at == at
+
+
+def test_a_poisoned_event_does_not_count_against_the_endpoint(token, endpoint):
+    poisoned = DeliveryFactory.create(token=token).events.get()
+    WebhookTurn.objects.filter(event=poisoned).update(is_ordered=False)
+    WebhookEndpoint.objects.filter(pk=endpoint.pk).update(failures=5)
+
+    settle([(claim()[poisoned.pk], Result(status_code=422))], at=timezone.now())
+
+    endpoint.refresh_from_db()
+    assert (endpoint.failures, endpoint.paused_until) == (5, None)
+
+
+def test_a_410_under_way_when_the_breaker_opened_switches_the_endpoint_off(token, endpoint):
+    for _number in range(2):
+        DeliveryFactory.create(token=token)
+    WebhookEndpoint.objects.filter(pk=endpoint.pk).update(failures=4, failing_since=timezone.now())
+    first, second = claim().values()
+    sent_at = timezone.now()
+
+    settle([(first, Result(status_code=500, at=sent_at))], at=timezone.now())
+    settle([(second, Result(status_code=410, at=sent_at))], at=timezone.now())
+
+    endpoint.refresh_from_db()
+    assert (endpoint.enabled, endpoint.off_because) == (False, "gone")
+
+
+class TestAtTheSameMoment:
+    """A move that has locked its delivery, and a transaction that has written a turn for it and commits meanwhile."""
+
+    @pytest.fixture
+    def interleaved(self, monkeypatch):
+        """Hold the move between its lock and its event until the other one has written, and the other's commit so long."""
+
+        def arrange(module, name):
+            locked, written = threading.Event(), threading.Event()
+            record, write = deliveries.outbox.record, getattr(module, name)
+
+            def slow_record(**kwargs):
+                locked.set()
+                written.wait(5)
+                return record(**kwargs)
+
+            def slow_write(*args, **kwargs):
+                locked.wait(5)
+                write(*args, **kwargs)
+                written.set()
+                threading.Event().wait(0.3)
+
+            monkeypatch.setattr(deliveries.outbox, "record", slow_record)
+            monkeypatch.setattr(module, name, slow_write)
+
+        return arrange
+
+    def test_a_replay_does_not_undo_a_move(self, token, send_due, at_once, interleaved):
+        delivery, driver = DeliveryFactory.create(token=token), DriverFactory.create()
+        send_due()
+        interleaved(queue, "rejoin")
+
+        outcomes = at_once(
+            lambda: deliveries.accept(delivery=delivery, driver=driver, by=BY, at=timezone.now()),
+            lambda: events.replay(events=WebhookEvent.objects.filter(delivery=delivery), by=BY, at=timezone.now()),
+        )
+
+        assert [outcome for outcome in outcomes if isinstance(outcome, Exception)] == []
+        send_due()
+        assert set(WebhookEvent.objects.values_list("state", flat=True)) == {EventState.SENT}
+
+    def test_a_poisoned_event_let_past_does_not_undo_a_move(self, token, endpoint, at_once, interleaved):
+        delivery = DeliveryFactory.create(token=token, collected=True)
+        WebhookTurn.objects.update(refusals=2, first_refused_at=timezone.now() - timedelta(minutes=1))
+        WebhookEndpoint.objects.filter(pk=endpoint.pk).update(last_success_at=timezone.now())
+        (claimed,) = claim().values()
+        interleaved(settlement, "_write_turns")
+
+        outcomes = at_once(
+            lambda: deliveries.deliver_point(delivery=delivery, point="B", by=BY, at=timezone.now()),
+            lambda: settle([(claimed, Result(status_code=500))], at=timezone.now()),
+        )
+
+        assert [outcome for outcome in outcomes if isinstance(outcome, Exception)] == []
+        assert WebhookTurn.objects.filter(is_ordered=True).count() == 1
