@@ -1,8 +1,11 @@
 """What allauth, which does log-in and second factor, asks of this product."""
 
+import time
 from typing import Any
 
+from allauth.account import app_settings
 from allauth.account.adapter import DefaultAccountAdapter
+from allauth.account.internal.flows.login import get_authentication_records
 from allauth.mfa.adapter import DefaultMFAAdapter
 from allauth.mfa.models import Authenticator
 from django.conf import settings
@@ -16,6 +19,11 @@ class AccountAdapter(DefaultAccountAdapter):
 
     def is_open_for_signup(self, request: HttpRequest) -> bool:
         return False
+
+    def is_reauthentication_required(self, *, app: str, **_more: Any) -> bool:
+        """Before the second factor is touched the password is asked for, unless it was given a moment ago."""
+        given = [record["at"] for record in get_authentication_records(self.request, self.request.user)]
+        return not given or time.time() - max(given) > app_settings.REAUTHENTICATION_TIMEOUT
 
 
 class MFAAdapter(DefaultMFAAdapter):

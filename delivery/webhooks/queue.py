@@ -132,8 +132,8 @@ def claim(*, lease: UUID, at: datetime, limit: int) -> list[Claimed]:
 def bring_forward(*, endpoint_id: int, at: datetime, poisoned_too: bool = False) -> int:
     """Try everything again now that waits for an endpoint's sake; what it refused for its own sake keeps its time.
 
-    Returns how many. Such a try is one more and not one of the schedule's, or an endpoint that comes and goes would use them up in
-    minutes. After three days an event has the schedule alone, so that it ends.
+    Returns how many. Such a try is one more and not one of the schedule's, or an endpoint that comes and goes would
+    use them up in minutes. After three days an event has the schedule alone, so that it ends.
     """
     waiting = WebhookTurn.objects.filter(
         endpoint=endpoint_id, lease=None, due_at__gt=at, event__created_at__gt=at - _BROUGHT_FORWARD_FOR

@@ -114,7 +114,7 @@ def _judge(turn: _Held, result: Result, *, last_success_at: datetime | None, at:
 
 
 def _note(endpoint: WebhookEndpoint, result: Result, *, counts: bool, at: datetime) -> None:
-    """What it tells of the endpoint. `counts` is False for an event that it is known to refuse while it takes others."""
+    """What it tells of the endpoint. `counts` is False for an event that it refuses while it takes others."""
     if result.succeeded:
         endpoint.health = breaker.after_success(endpoint.health, sent_at=result.at)
         return

@@ -5,22 +5,24 @@ import os
 import shutil
 import threading
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from importlib import import_module
 from pathlib import Path
 from queue import Queue
 from typing import Any
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
+from django.apps import apps
 from django.conf import settings
 from django.contrib.auth.models import Group, User
 from django.core.cache import cache
+from django.db import connection
 from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
 
 from delivery.models import Environment, WebhookEndpoint
 from delivery.webhooks import dispatch
-from tests.factories import TokenFactory
+from tests.factories import TariffFactory, TokenFactory
 from tests.integration.factories import SellerFactory
 
 # Playwright's own loop runs in the thread of the tests, and Django takes that for asynchronous code.
@@ -66,11 +68,6 @@ def _fresh_counts(transactional_db: None) -> Iterator[None]:
 @pytest.fixture(autouse=True)
 def _groups(transactional_db: None) -> None:
     """A test before has emptied every table, the migration's groups among them."""
-    from importlib import import_module
-
-    from django.apps import apps
-    from django.db import connection
-
     import_module("config.migrations.0002_roles").create(apps, connection.schema_editor())
 
 
@@ -102,8 +99,6 @@ def people(transactional_db: None) -> Callable[..., User]:
 @pytest.fixture
 def shop(transactional_db: None) -> Any:
     """A live token of a shop with a tariff."""
-    from tests.factories import TariffFactory
-
     TariffFactory.create()
     return TokenFactory.create(integrator__name="Padaria Sol")
 
@@ -164,7 +159,7 @@ class Tab:
 
 
 @pytest.fixture
-def tab(chromium: Browser, live_server: Any) -> Iterator[Callable[..., Tab]]:
+def tab(chromium: Browser, live_server: Any, request: pytest.FixtureRequest) -> Iterator[Callable[..., Tab]]:
     """Open a browser of one's own; `locale` is its language."""
     contexts = []
 
@@ -176,7 +171,9 @@ def tab(chromium: Browser, live_server: Any) -> Iterator[Callable[..., Tab]]:
         return Tab(context, live_server.url)
 
     yield make
-    for context in contexts:
+    for number, context in enumerate(contexts):
+        for page in context.pages:  # how each test left it, for whoever reads a failure
+            page.screenshot(path=SHOTS / f"last-{request.node.name[:60]}-{number}.png")
         context.close()
 
 
@@ -213,10 +210,3 @@ def receiver() -> Iterator[Receiver]:
     it = Receiver()
     yield it
     it.close()
-
-
-@pytest.fixture
-def aside() -> Iterator[Callable[..., Any]]:
-    """Run something of Django's in another thread, where no event loop runs."""
-    with ThreadPoolExecutor(1) as pool:
-        yield lambda do, *arguments: pool.submit(do, *arguments).result(30)

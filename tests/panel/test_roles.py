@@ -1,4 +1,4 @@
-"""Every page of the panel against every role: who sees it, who is told that there is no such page, who is sent to log in."""
+"""Every page of the panel against every role: who sees it, who learns nothing of it, who is sent to log in."""
 
 import logging
 

@@ -147,7 +147,7 @@ class TestAtTheSameMoment:
 
     @pytest.fixture
     def interleaved(self, monkeypatch):
-        """Hold the move between its lock and its event until the other one has written, and the other's commit so long."""
+        """Hold the move between its lock and its event until the other has written, and the other before it commits."""
 
         def arrange(module, name):
             locked, written = threading.Event(), threading.Event()

@@ -1,0 +1,121 @@
+"""Every page at both widths, in both languages: nothing for axe-core, the console or the eye to complain of."""
+
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+
+from delivery.actions import deliveries, drivers, endpoints
+from delivery.distance import Point
+from delivery.models import WebhookAttempt, WebhookEvent
+from integration.actions import keys
+from tests.factories import BY, PICKUP, DeliveryFactory, DriverFactory
+
+pytestmark = pytest.mark.django_db(transaction=True)
+LOCALES = ["en-US", "pt-BR"]
+
+
+@pytest.fixture
+def busy(shop, endpoint):
+    """A shop in the middle of its day: deliveries of every status, webhooks taken and refused."""
+    made = {}
+    now = timezone.now()
+    endpoints.set_url(endpoint=endpoint, url="http://127.0.0.1:9/rota", by=BY, at=now)
+    endpoints.set_enabled(endpoint=endpoint, enabled=False, by=BY, at=now)
+    for number, traits in enumerate([{}, {"accepted": True}, {"collected": True}, {"collected": True}]):
+        driver = DriverFactory.create(name=f"Ana {number}", at_point=PICKUP) if traits else None
+        made[number] = DeliveryFactory.create(token=shop, driver=driver, **traits)
+        if driver:
+            place = Point(PICKUP.latitude + number / 200, PICKUP.longitude - number / 150)
+            drivers.set_position(driver=driver, point=place, by=BY, at=now - timedelta(seconds=90 * number))
+    deliveries.fail_point(delivery=made[3], point="B", reason="Ninguém em casa", by=BY, at=now)
+    deliveries.cancel(delivery=DeliveryFactory.create(token=shop), reason="desistiu", by=BY, at=now)
+    for number, event in enumerate(WebhookEvent.objects.all()):
+        taken = number % 4 != 0
+        WebhookAttempt.objects.create(
+            event=event,
+            number=1,
+            at=now - timedelta(hours=number),
+            milliseconds=20 + 13 * number,
+            status_code=204 if taken else 503,
+            response_start="" if taken else "Service Unavailable",
+        )
+        WebhookEvent.objects.filter(pk=event.pk).update(state="sent" if taken else "dead", attempts_made=1)
+    return made[3]
+
+
+def look(browser, name, problems):
+    browser.page.wait_for_load_state("networkidle")
+    browser.keep(name)
+    problems += [f"{name}: {finding}" for finding in browser.findings(name)]
+
+
+@pytest.mark.parametrize("locale", LOCALES)
+def test_pages_of_an_account(tab, people, shop, seller, busy, locale):
+    people("maria", account=shop.integrator, seller=seller)
+    keys.issue(seller=seller, by=BY, at=timezone.now())
+    base = f"/panel/accounts/{shop.integrator.pk}/live/"
+    dead = WebhookEvent.objects.filter(state="dead").first()
+    pages = {
+        "home": "/panel/",
+        "overview": base,
+        "deliveries": f"{base}deliveries/",
+        "delivery": f"{base}deliveries/{busy.pk}/",
+        "events": f"{base}events/",
+        "event": f"{base}events/{dead.pk}/",
+        "webhook": f"{base}webhook/",
+        "tokens": f"{base}tokens/",
+        "token": f"{base}tokens/{shop.pk}/",
+        "quickstart": f"{base}quickstart/",
+        "activity": f"{base}activity/",
+        "seller": f"/panel/sellers/{seller.pk}/",
+        "seller-quickstart": f"/panel/sellers/{seller.pk}/quickstart/",
+        "two-factor": "/account/two-factor/",
+    }
+    browser = tab(locale)
+    browser.go("/account/login/")
+    problems = []
+    look(browser, f"login-{locale}", problems)
+    browser.log_in("maria")
+    for name, path in pages.items():
+        browser.go(path)
+        look(browser, f"{name}-{locale}", problems)
+
+    assert problems == []
+    assert browser.complaints == []
+
+
+@pytest.mark.parametrize("locale", LOCALES)
+def test_pages_of_a_new_account_say_what_to_do(tab, people, shop, seller, locale):
+    shop.integrator.tokens.update(revoked_at=timezone.now(), revoked_by=BY)
+    people("maria", account=shop.integrator, seller=seller)
+    base = f"/panel/accounts/{shop.integrator.pk}/live/"
+    browser, problems = tab(locale), []
+    browser.log_in("maria")
+    for name in ("", "deliveries/", "events/", "tokens/", "webhook/"):
+        browser.go(base + name)
+        look(browser, f"empty-{name.strip('/') or 'overview'}-{locale}", problems)
+    browser.go(f"/panel/sellers/{seller.pk}/")
+    look(browser, f"empty-seller-{locale}", problems)
+
+    assert problems == []
+    assert browser.complaints == []
+
+
+@pytest.mark.parametrize("locale", LOCALES)
+def test_the_board(tab, people, shop, busy, locale):
+    people("dora", group="Dispatchers")
+    browser, problems = tab(locale), []
+    browser.log_in("dora")
+    page = browser.go("/panel/board/")
+    look(browser, f"board-{locale}", problems)
+    page.locator(".choose").first.click()
+    look(browser, f"board-chosen-{locale}", problems)
+    page.locator("[id^=fail-]").first.click()
+    page.locator("dialog input[name=reason]").wait_for()
+    look(browser, f"board-dialog-{locale}", problems)
+    browser.go("/panel/board/?environment=sandbox")
+    look(browser, f"board-empty-{locale}", problems)
+
+    assert problems == []
+    assert browser.complaints == []
