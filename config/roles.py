@@ -3,7 +3,6 @@
 Integrator members are in neither; what they see hangs on their membership alone (`panel.access`).
 """
 
-
 ACCOUNT_STAFF = "Account staff"
 DISPATCHERS = "Dispatchers"
 
