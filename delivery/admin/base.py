@@ -8,7 +8,9 @@ from django.core.paginator import Paginator
 from django.http import HttpRequest
 from django.utils.functional import cached_property
 from django.utils.html import format_html
-from unfold.admin import ModelAdmin, TabularInline
+from django.utils.text import capfirst
+from unfold.admin import ModelAdmin
+from unfold.admin import TabularInline as UnfoldTabularInline
 
 _COUNTED = 10_000  # reading as many index entries takes a few milliseconds
 
@@ -68,6 +70,16 @@ class Unchangeable:
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         return False
+
+
+class TabularInline(UnfoldTabularInline):
+    """Rows of another table. Each field says what it is, since the head of its column is no label of it."""
+
+    def formfield_for_dbfield(self, db_field: Any, request: HttpRequest, **kwargs: Any) -> Any:
+        field = super().formfield_for_dbfield(db_field, request, **kwargs)
+        if field is not None:
+            field.widget.attrs.setdefault("aria-label", capfirst(str(field.label)))
+        return field
 
 
 class ReadOnlyInline(Unchangeable, TabularInline):

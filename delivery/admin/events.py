@@ -6,6 +6,7 @@ from django.contrib import admin, messages
 from django.db.models import Q, QuerySet
 from django.http import HttpRequest
 from django.utils import timezone
+from django.utils.html import format_html
 from django.utils.translation import gettext_lazy as _
 from unfold.decorators import display
 
@@ -50,7 +51,7 @@ class WebhookEventAdmin(LargeTable, Unchangeable, ModelAdmin):
     ordering = ["-id"]
     fields = [
         "id", "name", "sequence", "delivery", "endpoint", "state", "attempts_made", "next_attempt_at", "created_at",
-        "sent_at", "body",
+        "sent_at", "sent_body",
     ]  # fmt: skip  # a list of names
     inlines = [AttemptInline]
     actions = ["replay"]
@@ -58,6 +59,10 @@ class WebhookEventAdmin(LargeTable, Unchangeable, ModelAdmin):
     @display(description=_("state"), label={EventState(key).label: colour for key, colour in EVENT_COLOURS.items()})
     def state_label(self, event: WebhookEvent) -> str:
         return event.get_state_display()
+
+    @admin.display(description=_("body"))
+    def sent_body(self, event: WebhookEvent) -> str:
+        return format_html('<pre class="rota-code">{}</pre>', event.body)  # as it is signed, to the byte
 
     def has_replay_permission(self, request: HttpRequest) -> bool:
         return request.user.has_perm("delivery.change_webhookendpoint")
