@@ -203,6 +203,7 @@ UNFOLD: dict[str, Any] = {
     "SHOW_LANGUAGES": True,
     "COLORS": lambda _request: {},
     "STYLES": [lambda _request: static("config/admin.css")],
+    "SCRIPTS": [lambda _request: static("config/admin.js")],
     "SIDEBAR": {"navigation": "config.navigation.sidebar"},
 }
 

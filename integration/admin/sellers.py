@@ -28,7 +28,7 @@ class CompanyForm(forms.ModelForm[Company]):
         max_length=20,
         label=_("document"),
         help_text=_("CNPJ or CPF, with or without mask."),
-        widget=UnfoldAdminTextInputWidget,
+        widget=UnfoldAdminTextInputWidget({"aria-label": _("document")}),
     )
 
     class Meta:
