@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 UV_VERSION := 0.13.8
 
-.PHONY: run test test-faults bench-webhooks lint format lock clean
+.PHONY: run test test-faults bench-webhooks bench-admin lint format lock clean
 
 run: .venv/.ready
 	@$(BIN)/python -m config.run
@@ -14,6 +14,10 @@ test: .venv/.ready
 # About twelve minutes; ARGS=drain runs one of drain, latency, hang, claim. Keep the machine quiet meanwhile.
 bench-webhooks: .venv/.ready var/bench/peer/.ready
 	@$(BIN)/python -W ignore -m benchmarks $(ARGS)
+
+# About three minutes: the admin's lists over a million deliveries.
+bench-admin: .venv/.ready
+	@$(BIN)/python -W ignore -m benchmarks changelist
 
 # Workers and servers are killed under load, on servers and data of their own. Each test prints its figures.
 test-faults: .venv/.ready

@@ -1,10 +1,11 @@
-"""`python -m benchmarks [drain|latency|hang|claim]…`: all of them without a name."""
+"""`python -m benchmarks [drain|latency|hang|claim|changelist]…`: those of webhooks without a name."""
 
 import sys
 
 from benchmarks import stage
 
-_NAMES = ("drain", "latency", "hang", "claim")
+_WEBHOOKS = ("drain", "latency", "hang", "claim")
+_NAMES = (*_WEBHOOKS, "changelist")
 
 
 def main(names: list[str]) -> int:
@@ -12,16 +13,17 @@ def main(names: list[str]) -> int:
         print(f"No such benchmark: {', '.join(unknown)}. There are {', '.join(_NAMES)}.", file=sys.stderr)
         return 2
     with stage.servers():
-        from benchmarks import claim, drain, latency, report  # they need Django, which needs the servers
+        from benchmarks import changelist, claim, drain, latency, report  # they need Django, which needs the servers
 
         runs = {
             "drain": drain.run,
             "latency": latency.run,
             "hang": latency.run_with_a_hanging_endpoint,
             "claim": claim.run,
+            "changelist": changelist.run,
         }
         report.machine()
-        for name in names or _NAMES:
+        for name in names or _WEBHOOKS:
             runs[name]()
     return 0
 

@@ -10,6 +10,7 @@ import django_stubs_ext
 import leaflet
 from csp.constants import NONE, SELF
 from django.core.exceptions import ImproperlyConfigured
+from django.templatetags.static import static
 
 from config import embedded
 from config.env import BASE_DIR, data_dir, env, is_embedded, require
@@ -191,6 +192,20 @@ CONTENT_SECURITY_POLICY: dict[str, Any] = {
         "base-uri": [NONE],
         "frame-ancestors": [NONE],
     }
+}
+
+# The admin's look. Its colours stand in a file of their own: Unfold would write them into every page as an inline
+# style, and does not where there are none.
+UNFOLD: dict[str, Any] = {
+    "SITE_TITLE": "Rota",
+    "SITE_HEADER": "Rota",
+    "SITE_SYMBOL": "local_shipping",
+    "SITE_URL": "/panel/",
+    "SHOW_LANGUAGES": True,
+    "COLORS": lambda _request: {},
+    "STYLES": [lambda _request: static("config/admin.css")],
+    "SCRIPTS": [lambda _request: static("config/admin.js")],
+    "SIDEBAR": {"navigation": "config.navigation.sidebar"},
 }
 
 REST_FRAMEWORK = {

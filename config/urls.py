@@ -1,5 +1,7 @@
 """The whole URL map on one screen."""
 
+from functools import partial
+
 from allauth.account.decorators import secure_admin_login
 from django.contrib import admin
 from django.http import HttpRequest, HttpResponse, JsonResponse
@@ -8,6 +10,7 @@ from django.views import defaults
 from django.views.generic import RedirectView
 from django.views.i18n import set_language
 
+from config.admin import allowing_eval
 from delivery.api import problems
 from integration.api import answers
 
@@ -43,6 +46,10 @@ def server_error(request: HttpRequest) -> HttpResponse:
     return defaults.server_error(request)
 
 
+admin.site.login = secure_admin_login(admin.site.login)  # type: ignore[method-assign]  # one log-in for everything
+# Alpine, of which Unfold is made, evaluates its expressions. Nothing outside the admin does.
+admin.site.admin_view = partial(allowing_eval, admin.site.admin_view)  # type: ignore[method-assign]
+
 urlpatterns = [
     path("", RedirectView.as_view(url="/panel/")),
     path("healthz", health),
@@ -53,9 +60,6 @@ urlpatterns = [
     path("panel/", include("panel.urls")),
     path("admin/", admin.site.urls),
 ]
-
-admin.site.login = secure_admin_login(admin.site.login)  # type: ignore[method-assign]  # one log-in for everything
-admin.site.site_header = admin.site.site_title = "Rota"
 
 handler400 = bad_request
 handler404 = not_found

@@ -1,8 +1,9 @@
 from django.apps import AppConfig
+from django.utils.translation import gettext_lazy as _
 
 
 class DeliveryConfig(AppConfig):
     """Area A: immediate delivery."""
 
     name = "delivery"
-    verbose_name = "Immediate delivery"
+    verbose_name = _("Immediate delivery")

@@ -1,8 +1,9 @@
 from django.apps import AppConfig
+from django.utils.translation import gettext_lazy as _
 
 
 class IntegrationConfig(AppConfig):
     """Area B: order integration."""
 
     name = "integration"
-    verbose_name = "Order integration"
+    verbose_name = _("Order integration")

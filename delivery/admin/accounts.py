@@ -11,11 +11,11 @@ from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 from delivery.actions import integrators, tokens
-from delivery.admin.base import ReadOnlyInline, actor
+from delivery.admin.base import ModelAdmin, ReadOnlyInline, TabularInline, actor
 from delivery.models import Environment, Integrator, PickupPoint, Token
 
 
-class PickupPointInline(admin.TabularInline[PickupPoint, Integrator]):
+class PickupPointInline(TabularInline):
     model = PickupPoint
     extra = 0
 
@@ -26,7 +26,7 @@ class TokenInline(ReadOnlyInline):
 
 
 @admin.register(Integrator)
-class IntegratorAdmin(admin.ModelAdmin[Integrator]):
+class IntegratorAdmin(ModelAdmin):
     list_display = ["name", "id", "allow_any_pickup", "created_at"]
     search_fields = ["name"]
     readonly_fields = ["id", "created_at"]
@@ -45,7 +45,7 @@ class IntegratorAdmin(admin.ModelAdmin[Integrator]):
 
 
 @admin.register(Token)
-class TokenAdmin(admin.ModelAdmin[Token]):
+class TokenAdmin(ModelAdmin):
     """Issue, rotate, revoke. The text of a token is shown on the page that answers, and nowhere again."""
 
     list_display = ["hint", "integrator", "environment", "created_at", "last_used_at", "expires_at", "revoked_at"]
@@ -81,14 +81,14 @@ class TokenAdmin(admin.ModelAdmin[Token]):
         now = timezone.now()
         issued = [tokens.rotate(token=token, by=actor(request), at=now) for token in queryset.valid(at=now)]  # type: ignore[attr-defined]  # django-stubs types an action's queryset as a plain one
         for token in issued:
-            self.log_addition(request, token, "Issued by rotation.")
+            self.log_addition(request, token, _("Issued by rotation."))
         return self._show_once(request, issued)
 
     @admin.action(description=_("Revoke now"), permissions=["add"])
     def revoke(self, request: HttpRequest, queryset: QuerySet[Token]) -> None:
         for token in queryset:
             tokens.revoke(token=token, by=actor(request), at=timezone.now())
-            self.log_change(request, token, "Revoked.")
+            self.log_change(request, token, _("Revoked."))
         self.message_user(request, _("Revoked. They are refused from this moment on."))
 
     def _show_once(self, request: HttpRequest, issued: list[Token]) -> HttpResponse:

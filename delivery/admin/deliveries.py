@@ -8,12 +8,16 @@ from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import URLPattern, path, reverse
 from django.utils import timezone
+from django.utils.html import format_html
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_POST
+from unfold.contrib.filters.admin import AutocompleteSelectFilter
+from unfold.decorators import display
 
 from delivery.actions import drivers, moves
-from delivery.admin.base import ReadOnlyInline, Unchangeable, actor
+from delivery.admin.base import LargeTable, ModelAdmin, ReadOnlyInline, Unchangeable, actor, pretty
+from delivery.admin.labels import STATUS_COLOURS
 from delivery.admin.moves import MovesActionForm
 from delivery.errors import DeliveryError
 from delivery.forms import LABELS_OF_MOVES, details, offered
@@ -22,11 +26,15 @@ from delivery.models import Delivery, Stop, Transition, WebhookEvent, parse_id
 
 class StopInline(ReadOnlyInline):
     model = Stop
-    fields = ["label", "status", "external_id", "contact_name", "contact_phone", "address", "failure_reason"]
+    fields = ["label", "status", "external_id", "contact_name", "contact_phone", "place", "failure_reason"]
 
     @admin.display(description=gettext_lazy("point"))
     def label(self, stop: Stop) -> str:
         return stop.label
+
+    @admin.display(description=gettext_lazy("address"))
+    def place(self, stop: Stop) -> str:
+        return _in_one_line(stop.address)
 
 
 class TransitionInline(ReadOnlyInline):
@@ -36,31 +44,33 @@ class TransitionInline(ReadOnlyInline):
 
 class EventInline(ReadOnlyInline):
     model = WebhookEvent
-    fields = ["sequence", "name", "state", "attempts_made", "next_attempt_at", "sent_at"]
+    fields = ["sequence", "name", "state", "attempts_made", "next_attempt_at", "sent_at", "attempts"]
     ordering = ["sequence"]
-    show_change_link = True
+
+    @admin.display(description=gettext_lazy("what was answered"))
+    def attempts(self, event: WebhookEvent) -> str:
+        return format_html(
+            '<a class="rota-link" href="{}">{}</a>',
+            reverse("admin:delivery_webhookevent_change", args=[event.pk]),
+            _("Attempts of %(event)s") % {"event": event},
+        )
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[WebhookEvent]:
         return super().get_queryset(request).select_related("turn")
 
 
 @admin.register(Delivery)
-class DeliveryAdmin(Unchangeable, admin.ModelAdmin[Delivery]):
+class DeliveryAdmin(LargeTable, Unchangeable, ModelAdmin):
     list_display = [
-        "id",
-        "integrator",
-        "environment",
-        "status",
-        "route_status",
-        "driver",
-        "shipping_value",
-        "created_at",
-    ]
-    list_filter = ["status", "route_status", "environment", "vehicle_type"]
+        "id", "integrator", "environment", "status_label", "route_status", "driver", "shipping_value", "created_at",
+    ]  # fmt: skip  # a list of names
+    # Each has its index, with the list's order in it.
+    list_filter = ["status", "route_status", "environment", "vehicle_type", ("created_at", admin.DateFieldListFilter)]
+    list_filter_submit = True  # the filter by integrator has a field
+    sortable_by = ["created_at"]
     list_select_related = ["integrator", "driver"]
     search_fields = ["stops__external_id"]
     search_help_text = gettext_lazy("A deliveryId or an externalId, whole.")
-    show_full_result_count = False
     ordering = ["-created_at"]
     action_form = MovesActionForm
     actions = [f"move_{name}" for name in moves.NAMES]
@@ -68,13 +78,29 @@ class DeliveryAdmin(Unchangeable, admin.ModelAdmin[Delivery]):
     inlines = [StopInline, TransitionInline, EventInline]
     fields = [
         "id", "integrator", "environment", "token", "status", "route_id", "route_status", "driver", "vehicle_type",
-        "mode", "contact_name", "contact_phone", "address", "latitude", "longitude", "packages", "shipping_value",
+        "mode", "contact_name", "contact_phone", "place", "latitude", "longitude", "contents", "shipping_value",
         "distance_km", "created_at", "offer_expires_at", "closed_at", "cancelled_at", "cancel_reason", "cancel_fee",
     ]  # fmt: skip  # a list of names
+
+    @display(description=gettext_lazy("status"), label=STATUS_COLOURS)
+    def status_label(self, delivery: Delivery) -> str:
+        return delivery.status
+
+    @admin.display(description=gettext_lazy("address"))
+    def place(self, delivery: Delivery) -> str:
+        return _in_one_line(delivery.address)
+
+    @admin.display(description=gettext_lazy("packages"))
+    def contents(self, delivery: Delivery) -> str:
+        return pretty(delivery.packages) if delivery.packages else "-"
 
     def has_dispatch_permission(self, request: HttpRequest) -> bool:
         """Whether this user moves deliveries; the name is what `permissions=["dispatch"]` looks for."""
         return request.user.has_perm("delivery.dispatch_delivery")
+
+    def get_list_filter(self, request: HttpRequest) -> Any:
+        may_look_up = request.user.has_perm("delivery.view_integrator")
+        return [*self.list_filter, *([("integrator", AutocompleteSelectFilter)] if may_look_up else [])]
 
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet[Delivery], search_term: str
@@ -123,14 +149,17 @@ class DeliveryAdmin(Unchangeable, admin.ModelAdmin[Delivery]):
         except DeliveryError as error:
             self.message_user(request, f"{delivery}: {error}", messages.ERROR)
             return
-        self.log_change(request, moved, f"{name}: {moved.status}, {moved.route_status}")
+        done = {"move": LABELS_OF_MOVES[name], "status": moved.status, "route": moved.route_status}
+        self.log_change(request, moved, _("%(move)s: the delivery is %(status)s, its route %(route)s.") % done)
         text = _("%(delivery)s: %(move)s done, the delivery is %(status)s and its route %(route)s.") % {
             "delivery": moved,
-            "move": LABELS_OF_MOVES[name],
-            "status": moved.status,
-            "route": moved.route_status,
+            **done,
         }
         self.message_user(request, text, messages.SUCCESS)
+
+
+def _in_one_line(address: dict[str, Any]) -> str:
+    return ", ".join(str(part) for name, part in address.items() if part and name not in ("latitude", "longitude"))
 
 
 def _list_action(name: str) -> Any:

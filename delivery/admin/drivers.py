@@ -10,17 +10,27 @@ from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 from delivery.actions import drivers
-from delivery.admin.base import actor
+from delivery.admin.base import LargeTable, ModelAdmin, ReadOnlyInline, actor
 from delivery.models import Driver, DriverPosition
 
 
+class PositionInline(ReadOnlyInline):
+    """The latest ones; earlier ones on its further pages."""
+
+    model = DriverPosition
+    fields = ["recorded_at", "latitude", "longitude", "accuracy_m", "recorded_by"]
+    ordering = ["-recorded_at"]
+    per_page = 20
+
+
 @admin.register(Driver)
-class DriverAdmin(admin.ModelAdmin[Driver]):
+class DriverAdmin(ModelAdmin):
     list_display = ["name", "phone", "vehicle_type", "environment", "active", "on_duty"]
     list_filter = ["environment", "vehicle_type", "active", "on_duty"]
     search_fields = ["name", "phone"]
     fields = ["name", "phone", "vehicle_type", "environment", "active", "on_duty", "where"]
     readonly_fields = ["where"]
+    inlines = [PositionInline]
     actions = ["go_on_duty", "go_off_duty"]
 
     @admin.display(description=_("latest position"))
@@ -28,7 +38,8 @@ class DriverAdmin(admin.ModelAdmin[Driver]):
         position = driver.latest_position()
         if position is None:
             return str(_("unknown"))
-        return f"{position} ({position.age_seconds(at=timezone.now())} s)"
+        age = position.age_seconds(at=timezone.now())
+        return str(_("%(position)s, %(age)s s ago") % {"position": position, "age": age})
 
     @admin.action(description=_("Go on duty"), permissions=["change"])
     def go_on_duty(self, request: HttpRequest, queryset: QuerySet[Driver]) -> None:
@@ -43,14 +54,14 @@ class DriverAdmin(admin.ModelAdmin[Driver]):
 
 
 @admin.register(DriverPosition)
-class DriverPositionAdmin(admin.ModelAdmin[DriverPosition]):
+class DriverPositionAdmin(LargeTable, ModelAdmin):
     """Positions are added, by hand where no phone sends them, and never rewritten."""
 
     list_display = ["driver", "latitude", "longitude", "accuracy_m", "recorded_at", "recorded_by"]
     list_select_related = ["driver"]
     search_fields = ["driver__name"]
     autocomplete_fields = ["driver"]
-    show_full_result_count = False
+    ordering = ["-id"]
     fields = ["driver", "latitude", "longitude", "accuracy_m"]
 
     def has_change_permission(self, request: HttpRequest, obj: DriverPosition | None = None) -> bool:

@@ -1,4 +1,4 @@
-"""Where webhooks go, and what was sent."""
+"""Where webhooks go."""
 
 from typing import Any
 
@@ -12,10 +12,10 @@ from django.template.response import TemplateResponse
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
-from delivery.actions import endpoints, events
-from delivery.admin.base import ReadOnlyInline, Unchangeable, actor
+from delivery.actions import endpoints
+from delivery.admin.base import ModelAdmin, actor
 from delivery.errors import EndpointCannotSend, InvalidWebhookUrl
-from delivery.models import WebhookAttempt, WebhookEndpoint, WebhookEvent
+from delivery.models import WebhookEndpoint
 from delivery.webhooks import address_guard
 
 
@@ -35,7 +35,7 @@ class EndpointForm(forms.ModelForm[WebhookEndpoint]):
 
 
 @admin.register(WebhookEndpoint)
-class WebhookEndpointAdmin(admin.ModelAdmin[WebhookEndpoint]):
+class WebhookEndpointAdmin(ModelAdmin):
     form = EndpointForm
     list_display = ["integrator", "environment", "url", "enabled", "off_because", "failures", "last_success_at"]
     list_filter = ["environment", "enabled", "off_because"]
@@ -73,7 +73,7 @@ class WebhookEndpointAdmin(admin.ModelAdmin[WebhookEndpoint]):
             except EndpointCannotSend as error:
                 self.message_user(request, f"{endpoint}: {error}", messages.ERROR)
             else:
-                self.log_change(request, endpoint, "Test event sent.")
+                self.log_change(request, endpoint, _("Test event sent."))
         if event is None:
             return None
         self.message_user(request, _("On its way. Reload this page in a moment to see what was answered."))
@@ -90,7 +90,7 @@ class WebhookEndpointAdmin(admin.ModelAdmin[WebhookEndpoint]):
     def _switch(self, request: HttpRequest, queryset: QuerySet[WebhookEndpoint], *, enabled: bool) -> None:
         for endpoint in queryset:
             endpoints.set_enabled(endpoint=endpoint, enabled=enabled, by=actor(request), at=timezone.now())
-            self.log_change(request, endpoint, "Switched on." if enabled else "Switched off.")
+            self.log_change(request, endpoint, _("Switched on.") if enabled else _("Switched off."))
 
     @admin.action(
         description=_("Rotate the signing secret: the old one signs along for 24 hours"), permissions=["change"]
@@ -99,42 +99,7 @@ class WebhookEndpointAdmin(admin.ModelAdmin[WebhookEndpoint]):
         rotated = []
         for endpoint in queryset.select_related("integrator"):
             secret = endpoints.rotate_secret(endpoint=endpoint, by=actor(request), at=timezone.now())
-            self.log_change(request, endpoint, "Signing secret rotated.")
+            self.log_change(request, endpoint, _("Signing secret rotated."))
             rotated.append((endpoint, secret))
         context = {**self.admin_site.each_context(request), "title": _("New signing secret"), "rotated": rotated}
         return TemplateResponse(request, "admin/delivery/secret_rotated.html", context)
-
-
-class AttemptInline(ReadOnlyInline):
-    model = WebhookAttempt
-    fields = ["number", "at", "status_code", "milliseconds", "error", "response_start"]
-
-
-@admin.register(WebhookEvent)
-class WebhookEventAdmin(Unchangeable, admin.ModelAdmin[WebhookEvent]):
-    list_display = ["id", "name", "sequence", "delivery", "endpoint", "state", "attempts_made", "next_attempt_at"]
-    list_filter = ["state", "name", ("created_at", admin.DateFieldListFilter)]
-    list_select_related = ["delivery", "endpoint__integrator", "turn"]
-    search_fields = ["=delivery__stops__external_id", "=endpoint__integrator__name"]
-    show_full_result_count = False
-    ordering = ["-id"]
-    fields = [
-        "id", "name", "sequence", "delivery", "endpoint", "state", "attempts_made", "next_attempt_at", "created_at",
-        "sent_at", "body",
-    ]  # fmt: skip  # a list of names
-    inlines = [AttemptInline]
-    actions = ["replay"]
-
-    def has_replay_permission(self, request: HttpRequest) -> bool:
-        return request.user.has_perm("delivery.change_webhookendpoint")
-
-    @admin.action(description=_("Send again, with the same ids"), permissions=["replay"])
-    def replay(self, request: HttpRequest, queryset: QuerySet[WebhookEvent]) -> None:
-        try:
-            count = events.replay(
-                events=WebhookEvent.objects.filter(pk__in=queryset.values("pk")), by=actor(request), at=timezone.now()
-            )
-        except EndpointCannotSend as error:
-            self.message_user(request, str(error), messages.ERROR)
-        else:
-            self.message_user(request, _("Events on their way again: %(count)s.") % {"count": count})

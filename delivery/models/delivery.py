@@ -94,6 +94,11 @@ class Delivery(Identified, Located):
         indexes = [
             models.Index(fields=["integrator", "environment", "-created_at"], name="delivery_of_integrator"),
             models.Index(fields=["-created_at"], name="delivery_newest"),
+            # One for each filter of the admin's list, in the list's order.
+            models.Index(fields=["status", "-created_at"], name="delivery_by_status"),
+            models.Index(fields=["route_status", "-created_at"], name="delivery_by_route_status"),
+            models.Index(fields=["environment", "-created_at"], name="delivery_by_environment"),
+            models.Index(fields=["vehicle_type", "-created_at"], name="delivery_by_vehicle"),
             models.Index(
                 fields=["environment", "created_at"], name="delivery_live", condition=Q(route_status__in=lifecycle.LIVE)
             ),

@@ -28,8 +28,8 @@ class Identified(models.Model):
 class Located(models.Model):
     """Something at a place. Decimal degrees, WGS84."""
 
-    latitude = models.FloatField()
-    longitude = models.FloatField()
+    latitude = models.FloatField(_("latitude"))
+    longitude = models.FloatField(_("longitude"))
 
     class Meta:
         abstract = True

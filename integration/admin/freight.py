@@ -9,7 +9,9 @@ from import_export.fields import Field
 from import_export.formats.base_formats import CSV
 from import_export.resources import ModelResource
 from import_export.widgets import IntegerWidget
+from unfold.contrib.import_export.forms import ImportForm, SelectableFieldsExportForm
 
+from integration.admin.base import ModelAdmin
 from integration.models import FreightParameter, FreightRate
 
 
@@ -40,7 +42,9 @@ class FreightParameterResource(ModelResource):
         use_transactions = True
 
 
-class TariffAdmin(ImportExportModelAdmin):
+class TariffAdmin(ModelAdmin, ImportExportModelAdmin):
+    import_form_class = ImportForm
+    export_form_class = SelectableFieldsExportForm
     formats = [CSV]
 
     def get_valid_export_item_pks(self, request: HttpRequest) -> Any:

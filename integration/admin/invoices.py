@@ -10,9 +10,11 @@ from django.urls import URLPattern, path, reverse
 from django.utils import timezone
 from django.utils.html import format_html
 from django.utils.translation import gettext_lazy as _
+from unfold.contrib.filters.admin import AutocompleteSelectFilter
+from unfold.widgets import UnfoldAdminTextInputWidget
 
 from integration.actions import invoices
-from integration.admin.base import ReadOnlyInline, actor
+from integration.admin.base import LargeTable, ModelAdmin, ReadOnlyInline, actor
 from integration.models import Invoice, InvoiceLink, InvoiceReference, Order
 
 
@@ -30,7 +32,10 @@ class InvoiceForm(forms.ModelForm[Invoice]):
     """Everything that was read is fixed; one more order may be named."""
 
     link_order = forms.CharField(
-        label=_("link to orderId"), required=False, help_text=_("An orderId of the same seller, whole.")
+        label=_("link to orderId"),
+        required=False,
+        help_text=_("An orderId of the same seller, whole."),
+        widget=UnfoldAdminTextInputWidget,
     )
 
     class Meta:
@@ -48,13 +53,13 @@ class InvoiceForm(forms.ModelForm[Invoice]):
 
 
 @admin.register(Invoice)
-class InvoiceAdmin(admin.ModelAdmin[Invoice]):
+class InvoiceAdmin(LargeTable, ModelAdmin):
     form = InvoiceForm
     list_display = ["access_key", "seller", "issuer_document", "number", "series", "value", "issued_at", "received_at"]
-    list_filter = ["seller"]
+    list_filter = [("seller", AutocompleteSelectFilter)]
+    list_filter_submit = True
     list_select_related = ["seller"]
     search_fields = ["=access_key", "=number", "=references__value"]
-    show_full_result_count = False
     readonly_fields = [
         "seller", "access_key", "issuer_document", "number", "series", "value", "issued_at", "layout", "received_at",
         "received_by", "file",
@@ -78,7 +83,9 @@ class InvoiceAdmin(admin.ModelAdmin[Invoice]):
 
     @admin.display(description=_("file"))
     def file(self, invoice: Invoice) -> str:
-        return format_html('<a href="{}">XML</a>', reverse("admin:integration_invoice_file", args=[invoice.pk]))
+        return format_html(
+            '<a class="rota-link" href="{}">XML</a>', reverse("admin:integration_invoice_file", args=[invoice.pk])
+        )
 
     def get_urls(self) -> list[URLPattern]:
         view = self.admin_site.admin_view(self.file_view)

@@ -7,14 +7,26 @@ from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
+from unfold.contrib.filters.admin import AutocompleteSelectFilter
+from unfold.decorators import display
 
 from integration import lifecycle
 from integration.actions import orders
-from integration.admin.base import ReadOnlyInline, actor
+from integration.admin.base import LargeTable, ModelAdmin, ReadOnlyInline, TabularInline, actor, pretty
 from integration.errors import IntegrationError
 from integration.lifecycle import Status
-from integration.models import InvoiceLink, Order, SearchCode, StatusLog
+from integration.models import InvoiceLink, Order, SearchCode, StatusLog, compact_document
 
+_COLOURS: dict[str, str] = {
+    Status.PENDING: "warning",
+    Status.COLLECTED: "info",
+    Status.IN_TRANSIT: "info",
+    Status.OUT_FOR_DELIVERY: "primary",
+    Status.DELIVERED: "success",
+    Status.DELIVERY_FAILED: "danger",
+    Status.RETURNED: "danger",
+    Status.CANCELLED: "default",
+}
 _TARGETS = [status for status in Status if status is not Status.PENDING]
 
 
@@ -28,7 +40,7 @@ class LinkInline(ReadOnlyInline):
     fields = ["invoice", "linked_by", "linked_at"]
 
 
-class CodeInline(admin.TabularInline[SearchCode, Order]):
+class CodeInline(TabularInline):
     """What tracking finds the order by; staff may add auxiliary codes."""
 
     model = SearchCode
@@ -44,26 +56,58 @@ class CodeInline(admin.TabularInline[SearchCode, Order]):
 
 
 @admin.register(Order)
-class OrderAdmin(admin.ModelAdmin[Order]):
-    list_display = ["code", "tracking_code", "seller", "company", "status", "service", "cost", "created_at"]
-    list_filter = ["status", "service", "seller"]
+class OrderAdmin(LargeTable, ModelAdmin):
+    list_display = ["code", "tracking_code", "seller", "company", "status_label", "service", "cost", "created_at"]
+    list_filter = ["status"]
+    list_filter_submit = True  # the filter by seller has a field
     list_select_related = ["seller", "company"]
-    search_fields = ["=codes__value", "=receiver_document"]
+    search_fields = ["codes__value", "receiver_document"]
     search_help_text = _("An orderId, tracking code, invoice key or receiver's document, whole.")
-    show_full_result_count = False
     readonly_fields = [
-        "id", "seller", "company", "code", "tracking_code", "status", "service", "cost", "items", "receiver_name",
-        "receiver_document", "receiver", "invoice_data", "invoice_key", "created_at", "created_by",
+        "id", "seller", "company", "code", "tracking_code", "status", "service", "cost", "contents", "receiver_name",
+        "receiver_document", "receiver_as_sent", "invoice_as_sent", "invoice_key", "created_at", "created_by",
     ]  # fmt: skip  # a list of names
     fields = list(readonly_fields)
     inlines = [StatusLogInline, CodeInline, LinkInline]
     actions = [f"move_to_{status}" for status in _TARGETS]
+
+    @display(description=_("status"), label=_COLOURS)
+    def status_label(self, order: Order) -> str:
+        return order.status
+
+    @admin.display(description=_("items"))
+    def contents(self, order: Order) -> str:
+        return pretty(order.items)
+
+    @admin.display(description=_("receiver as sent"))
+    def receiver_as_sent(self, order: Order) -> str:
+        return pretty(order.receiver)
+
+    @admin.display(description=_("invoice as sent"))
+    def invoice_as_sent(self, order: Order) -> str:
+        return pretty(order.invoice_data) if order.invoice_data else "-"
 
     def has_add_permission(self, request: HttpRequest) -> bool:
         return False
 
     def has_delete_permission(self, request: HttpRequest, obj: Order | None = None) -> bool:
         return False
+
+    def get_list_filter(self, request: HttpRequest) -> Any:
+        may_look_up = request.user.has_perm("integration.view_seller")
+        return [*self.list_filter, *([("seller", AutocompleteSelectFilter)] if may_look_up else [])]
+
+    def get_search_results(
+        self, request: HttpRequest, queryset: QuerySet[Order], search_term: str
+    ) -> tuple[QuerySet[Order], bool]:
+        """Exact matches only, each by its index."""
+        term = search_term.strip()
+        if not term:
+            return queryset, False
+        codes = SearchCode.objects.filter(value=term)
+        if codes.exists():
+            return queryset.filter(pk__in=codes.values("order")), False
+        return queryset.filter(receiver_document=compact_document(term)), False
 
     def save_formset(self, request: HttpRequest, form: Any, formset: Any, change: bool) -> None:
         for code in formset.save(commit=False):
@@ -75,6 +119,7 @@ class OrderAdmin(admin.ModelAdmin[Order]):
     ) -> HttpResponse:
         order = context.get("original")
         allowed = lifecycle.TABLE[Status(order.status)] if order else ()
+        context["may_move"] = self.has_change_permission(request, order)
         context["moves"] = [(status.value, _LABELS[status]) for status in allowed]
         return super().render_change_form(request, context, *args, **kwargs)
 
@@ -95,8 +140,9 @@ class OrderAdmin(admin.ModelAdmin[Order]):
         except IntegrationError as error:
             self.message_user(request, f"{order}: {error}", messages.ERROR)
             return
-        self.log_change(request, moved, f"Status: {moved.status}")
-        self.message_user(request, f"{moved}: {moved.status}", messages.SUCCESS)
+        self.log_change(request, moved, _("Status: %(status)s") % {"status": moved.status})
+        done = {"order": moved, "status": moved.status}
+        self.message_user(request, _("%(order)s is %(status)s now.") % done, messages.SUCCESS)
 
 
 _LABELS = {

@@ -9,9 +9,10 @@ from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
+from unfold.widgets import UnfoldAdminTextInputWidget
 
 from integration.actions import keys
-from integration.admin.base import ReadOnlyInline, actor
+from integration.admin.base import ModelAdmin, ReadOnlyInline, TabularInline, actor
 from integration.models import ApiKey, Company, Seller, compact_document
 
 
@@ -23,14 +24,19 @@ class DocumentField(forms.CharField):
 
 
 class CompanyForm(forms.ModelForm[Company]):
-    document = DocumentField(max_length=20, label=_("document"), help_text=_("CNPJ or CPF, with or without mask."))
+    document = DocumentField(
+        max_length=20,
+        label=_("document"),
+        help_text=_("CNPJ or CPF, with or without mask."),
+        widget=UnfoldAdminTextInputWidget({"aria-label": _("document")}),
+    )
 
     class Meta:
         model = Company
         fields = ["seller", "document", "name"]
 
 
-class CompanyInline(admin.TabularInline[Company, Seller]):
+class CompanyInline(TabularInline):
     model = Company
     form = CompanyForm
     extra = 0
@@ -43,7 +49,7 @@ class KeyInline(ReadOnlyInline):
 
 
 @admin.register(Seller)
-class SellerAdmin(admin.ModelAdmin[Seller]):
+class SellerAdmin(ModelAdmin):
     list_display = ["name", "reference", "id", "created_at"]
     search_fields = ["name", "=reference"]
     fields = ["name", "reference", "id", "members", "created_at"]
@@ -56,7 +62,7 @@ class SellerAdmin(admin.ModelAdmin[Seller]):
 
 
 @admin.register(Company)
-class CompanyAdmin(admin.ModelAdmin[Company]):
+class CompanyAdmin(ModelAdmin):
     form = CompanyForm
     list_display = ["document", "name", "seller"]
     list_select_related = ["seller"]
@@ -68,7 +74,7 @@ class CompanyAdmin(admin.ModelAdmin[Company]):
 
 
 @admin.register(ApiKey)
-class ApiKeyAdmin(admin.ModelAdmin[ApiKey]):
+class ApiKeyAdmin(ModelAdmin):
     """Issue and revoke. The text of a key is shown on the page that answers, and nowhere again."""
 
     list_display = ["hint", "seller", "created_at", "created_by", "last_used_at", "revoked_at"]
@@ -107,5 +113,5 @@ class ApiKeyAdmin(admin.ModelAdmin[ApiKey]):
     def revoke(self, request: HttpRequest, queryset: QuerySet[ApiKey]) -> None:
         for key in queryset:
             keys.revoke(key=key, by=actor(request), at=timezone.now())
-            self.log_change(request, key, "Revoked.")
+            self.log_change(request, key, _("Revoked."))
         self.message_user(request, _("Revoked. They are refused from this moment on."))

@@ -76,6 +76,7 @@ class Order(models.Model):
             models.Index(fields=["seller", "receiver_document", "-id"], name="order_of_receiver"),
             models.Index(fields=["seller", "invoice_key"], name="order_of_invoice_key"),
             models.Index("seller", Left("code", CUT_REFERENCE), name="order_cut_code"),
+            models.Index(fields=["status", "-id"], name="order_by_status"),  # the filter of the admin's list
         ]
         triggers = [
             pgtrigger.ReadOnly(name="order_immutable", exclude=["status"]),

@@ -7,7 +7,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('delivery', '0005_audit'),
+        ('delivery', '0006_admin_indexes'),
     ]
 
     operations = [

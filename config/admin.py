@@ -1,0 +1,109 @@
+"""People and groups in the admin, which belong to no area. The admin's autodiscovery imports this."""
+
+from collections.abc import Callable
+from typing import Any
+
+from allauth.account.models import EmailAddress
+from allauth.mfa.models import Authenticator
+from csp.constants import UNSAFE_EVAL
+from csp.decorators import csp_update
+from django.contrib import admin
+from django.contrib.auth.admin import GroupAdmin as DjangoGroupAdmin
+from django.contrib.auth.admin import UserAdmin as DjangoUserAdmin
+from django.contrib.auth.models import Group, User
+from django.http import HttpRequest
+from django.utils.translation import gettext_lazy as _
+from unfold.admin import ModelAdmin
+from unfold.forms import AdminPasswordChangeForm, UserChangeForm, UserCreationForm
+
+
+def allowing_eval(admin_view: Callable[..., Any], view: Callable[..., Any], cacheable: bool = False) -> Any:
+    """`AdminSite.admin_view`, with a content security policy that lets Unfold's Alpine evaluate its expressions."""
+    return csp_update({"script-src": [UNSAFE_EVAL]})(admin_view(view, cacheable))
+
+
+for _model in (User, Group, Authenticator, EmailAddress):
+    admin.site.unregister(_model)
+
+# What makes a person more than a member of an account.
+_RIGHTS: Any = ["is_staff", "is_superuser", "groups", "user_permissions"]
+
+
+@admin.register(User)
+class UserAdmin(DjangoUserAdmin, ModelAdmin):  # type: ignore[type-arg]  # generic for the checker only
+    """Rights are given by superusers alone. Others may at most keep people who have none."""
+
+    form = UserChangeForm
+    add_form = UserCreationForm
+    change_password_form = AdminPasswordChangeForm
+    list_display = ["username", "first_name", "last_name", "is_active", "is_staff", "is_superuser", "last_login"]
+    list_filter = ["is_staff", "is_superuser", "is_active", "groups"]
+    readonly_fields = ["last_login", "date_joined"]
+    fieldsets = [
+        (None, {"fields": ["username", "password", "is_active"]}),
+        (_("Person"), {"fields": ["first_name", "last_name", "email"]}),
+        (_("Rights"), {"fields": _RIGHTS}),
+        (_("Dates"), {"fields": ["last_login", "date_joined"]}),
+    ]
+
+    def get_fieldsets(self, request: HttpRequest, obj: Any = None) -> Any:
+        fieldsets = super().get_fieldsets(request, obj)
+        if obj is None or self.has_change_permission(request, obj):
+            return fieldsets
+        without = ["username", "is_active"]  # not even the kind of its password's hash
+        return [(None, {"fields": without}), *fieldsets[1:]]
+
+    def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> Any:
+        fixed = super().get_readonly_fields(request, obj)
+        return fixed if _may_give_rights(request) else [*fixed, *_RIGHTS]
+
+    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        """Not of people with rights either: to set their password would be to have their rights."""
+        allowed: bool = super().has_change_permission(request, obj)
+        return allowed and (obj is None or _may_give_rights(request) or not _has_rights(obj))
+
+    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False  # deactivate instead: histories name them
+
+
+@admin.register(Group)
+class GroupAdmin(DjangoGroupAdmin, ModelAdmin):
+    """Superusers alone change what a group may do."""
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        return _may_give_rights(request)
+
+    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return _may_give_rights(request)
+
+    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return _may_give_rights(request)
+
+
+@admin.register(Authenticator)
+class AuthenticatorAdmin(ModelAdmin):
+    """Second factors. Their secrets are not shown; who lost a telephone has theirs deleted here, and sets up anew."""
+
+    list_display = ["user", "type", "created_at", "last_used_at"]
+    list_filter = ["type"]
+    list_select_related = ["user"]
+    search_fields = ["user__username"]
+    fields = readonly_fields = ["user", "type", "created_at", "last_used_at"]
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        return False
+
+    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False
+
+    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        allowed: bool = super().has_delete_permission(request, obj)
+        return allowed and _may_give_rights(request)
+
+
+def _may_give_rights(request: HttpRequest) -> bool:
+    return bool(request.user.is_active and request.user.is_superuser)
+
+
+def _has_rights(user: User) -> bool:
+    return user.is_staff or user.is_superuser or user.groups.exists() or user.user_permissions.exists()

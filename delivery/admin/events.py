@@ -1,0 +1,90 @@
+"""What was sent, to whom, and what came back."""
+
+from typing import Any
+
+from django.contrib import admin, messages
+from django.db.models import Q, QuerySet
+from django.http import HttpRequest
+from django.utils import timezone
+from django.utils.html import format_html
+from django.utils.translation import gettext_lazy as _
+from unfold.decorators import display
+
+from delivery.actions import events
+from delivery.admin.base import LargeTable, ModelAdmin, ReadOnlyInline, Unchangeable, actor
+from delivery.admin.labels import EVENT_COLOURS
+from delivery.errors import EndpointCannotSend
+from delivery.models import EventState, Stop, WebhookAttempt, WebhookEvent, parse_id
+
+
+class AttemptInline(ReadOnlyInline):
+    model = WebhookAttempt
+    fields = ["number", "at", "status_code", "milliseconds", "error", "response_start"]
+
+
+class WhatBecameOfIt(admin.SimpleListFilter):
+    """States that are found without reading all events. What is sent is most of them, and needs no filter."""
+
+    title = _("state")
+    parameter_name = "state"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, Any]]:
+        return [
+            ("waiting", _("Next to be sent")),
+            (EventState.DEAD.value, EventState.DEAD.label),
+            (EventState.UNADDRESSED.value, EventState.UNADDRESSED.label),
+        ]
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[WebhookEvent]) -> QuerySet[WebhookEvent]:
+        if self.value() == "waiting":
+            return queryset.filter(turn__isnull=False)  # the queue is a small table
+        return queryset.filter(state=self.value()) if self.value() else queryset
+
+
+@admin.register(WebhookEvent)
+class WebhookEventAdmin(LargeTable, Unchangeable, ModelAdmin):
+    list_display = ["id", "name", "sequence", "delivery", "endpoint", "state_label", "attempts_made", "next_attempt_at"]
+    list_filter = [WhatBecameOfIt, ("created_at", admin.DateFieldListFilter)]
+    list_select_related = ["delivery", "endpoint__integrator", "turn"]
+    search_fields = ["delivery__stops__external_id"]
+    search_help_text = _("A webhook-id, a deliveryId or an externalId, whole.")
+    ordering = ["-id"]
+    fields = [
+        "id", "name", "sequence", "delivery", "endpoint", "state", "attempts_made", "next_attempt_at", "created_at",
+        "sent_at", "sent_body",
+    ]  # fmt: skip  # a list of names
+    inlines = [AttemptInline]
+    actions = ["replay"]
+
+    @display(description=_("state"), label={EventState(key).label: colour for key, colour in EVENT_COLOURS.items()})
+    def state_label(self, event: WebhookEvent) -> str:
+        return event.get_state_display()
+
+    @admin.display(description=_("body"))
+    def sent_body(self, event: WebhookEvent) -> str:
+        return format_html('<pre class="rota-code">{}</pre>', event.body)  # as it is signed, to the byte
+
+    def has_replay_permission(self, request: HttpRequest) -> bool:
+        return request.user.has_perm("delivery.change_webhookendpoint")
+
+    def get_search_results(
+        self, request: HttpRequest, queryset: QuerySet[WebhookEvent], search_term: str
+    ) -> tuple[QuerySet[WebhookEvent], bool]:
+        """Exact matches only, each by its index."""
+        term = search_term.strip()
+        if not term:
+            return queryset, False
+        if key := parse_id(term):
+            return queryset.filter(Q(pk=key) | Q(delivery=key)), False
+        return queryset.filter(delivery__in=Stop.objects.filter(external_id=term).values("delivery")), False
+
+    @admin.action(description=_("Send again, with the same ids"), permissions=["replay"])
+    def replay(self, request: HttpRequest, queryset: QuerySet[WebhookEvent]) -> None:
+        try:
+            count = events.replay(
+                events=WebhookEvent.objects.filter(pk__in=queryset.values("pk")), by=actor(request), at=timezone.now()
+            )
+        except EndpointCannotSend as error:
+            self.message_user(request, str(error), messages.ERROR)
+        else:
+            self.message_user(request, _("Events on their way again: %(count)s.") % {"count": count})

@@ -1,0 +1,43 @@
+"""Who did what: to accounts, and to deliveries."""
+
+from django.contrib import admin
+from django.db.models import QuerySet
+from django.http import HttpRequest
+from django.utils.translation import gettext_lazy as _
+
+from delivery.admin.base import LargeTable, ModelAdmin, Unchangeable
+from delivery.models import AuditEntry, Stop, Transition, parse_id
+
+
+@admin.register(AuditEntry)
+class AuditEntryAdmin(LargeTable, Unchangeable, ModelAdmin):
+    """Rare events, so a filter may read all of them."""
+
+    list_display = ["at", "by", "deed", "subject", "integrator", "environment"]
+    list_filter = ["deed", "environment", ("at", admin.DateFieldListFilter)]
+    list_select_related = ["integrator"]
+    search_fields = ["integrator__name", "by", "subject"]
+    ordering = ["-id"]
+
+
+@admin.register(Transition)
+class TransitionAdmin(LargeTable, Unchangeable, ModelAdmin):
+    list_display = ["at", "by", "trigger", "point", "status", "route_status", "reason", "delivery"]
+    list_filter = [("at", admin.DateFieldListFilter)]
+    list_select_related = ["delivery"]
+    search_fields = ["delivery__stops__external_id"]
+    search_help_text = _("A deliveryId, an externalId, or who it was (user ana), whole.")
+    ordering = ["-id"]
+
+    def get_search_results(
+        self, request: HttpRequest, queryset: QuerySet[Transition], search_term: str
+    ) -> tuple[QuerySet[Transition], bool]:
+        """Exact matches only, each by its index."""
+        term = search_term.strip()
+        if not term:
+            return queryset, False
+        if key := parse_id(term):
+            return queryset.filter(delivery=key), False
+        if Transition.objects.filter(by=term).exists():
+            return queryset.filter(by=term), False
+        return queryset.filter(delivery__in=Stop.objects.filter(external_id=term).values("delivery")), False

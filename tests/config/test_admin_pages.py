@@ -1,0 +1,127 @@
+"""Every page of the admin: nothing inline, its policy, and as many questions for many rows as for few."""
+
+import re
+
+import pytest
+from django.contrib import admin
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+from django.urls import reverse
+from django.utils import timezone
+from stdnum.br import cnpj
+
+from delivery.actions import tokens
+from tests.factories import BY, PICKUP, DeliveryFactory, DriverFactory, TariffFactory, TokenFactory
+from tests.integration.factories import SellerFactory, create_order, key_of, load_tariff, nfe_xml, send_invoice
+
+OURS = ("delivery", "integration", "auth", "mfa")
+MODELS = [model._meta.label_lower for model in admin.site._registry if model._meta.app_label in OURS]
+ADDED_BY_HAND = [
+    "delivery.driver", "delivery.driverposition", "delivery.integrator", "delivery.tariff", "delivery.token",
+    "integration.apikey", "integration.company", "integration.freightrate", "integration.seller", "auth.user",
+    "auth.group",
+]  # fmt: skip  # a list of names
+# What the content security policy would refuse: a style or script in the page, in an attribute or on an event.
+INLINE = re.compile(r"<style|<script(?![^>]*\bsrc=)(?![^>]*application/json)|\sstyle=|\son[a-z]+=\"", re.IGNORECASE)
+
+
+def url(label, page, *args):
+    return reverse(f"admin:{label.replace('.', '_')}_{page}", args=args)
+
+
+def directive(response, name):
+    return dict(part.strip().partition(" ")[::2] for part in response["Content-Security-Policy"].split(";"))[name]
+
+
+def fill(django_user_model, number):
+    """At least one row more of everything."""
+    token = TokenFactory.create()
+    tokens.revoke(token=TokenFactory.create(integrator=token.integrator), by=BY, at=timezone.now())
+    TariffFactory.create(integrator=token.integrator)
+    DeliveryFactory.create(token=token, collected=True, driver=DriverFactory.create(at_point=PICKUP))
+    root = f"1122233300{number:02}"
+    document = root + cnpj.calc_check_digits(root)
+    seller = SellerFactory.create(documents=(document,))
+    key_of(seller)
+    create_order(seller, orderId=f"A-{number}", company_document=document)
+    send_invoice(seller, nfe_xml(items=(f"A-{number}",)).encode())
+    django_user_model.objects.create_user(f"person-{number}")
+
+
+@pytest.fixture
+def filled(admin_client, django_user_model):
+    load_tariff()
+    fill(django_user_model, 1)
+    return admin_client
+
+
+class TestEveryList:
+    @pytest.mark.parametrize("label", MODELS)
+    def test_has_nothing_inline(self, filled, label):
+        page = filled.get(url(label, "changelist"))
+
+        assert page.status_code == 200
+        assert INLINE.findall(page.content.decode()) == []
+
+    @pytest.mark.parametrize("label", [label for label in MODELS if label not in {"mfa.authenticator", "auth.group"}])
+    def test_asks_as_much_for_many_rows_as_for_few(self, filled, django_user_model, label):
+        def asked():
+            with CaptureQueriesContext(connection) as queries:
+                filled.get(url(label, "changelist"))
+            return len(queries)
+
+        asked()
+        few = asked()
+        for number in range(2, 5):
+            fill(django_user_model, number)
+
+        assert asked() == few
+
+    @pytest.mark.parametrize("label", MODELS)
+    def test_searches_without_an_error(self, filled, label):
+        assert filled.get(url(label, "changelist"), {"q": "order-1"}, follow=True).status_code == 200
+
+
+class TestEveryForm:
+    @pytest.mark.parametrize("label", MODELS)
+    def test_of_a_row_has_nothing_inline(self, filled, label):
+        model_admin = next(each for model, each in admin.site._registry.items() if model._meta.label_lower == label)
+        row = model_admin.model._default_manager.first()
+        if row is None:
+            assert label == "mfa.authenticator"
+            return
+
+        page = filled.get(url(label, "change", row.pk))
+
+        assert page.status_code == 200
+        assert INLINE.findall(page.content.decode()) == []
+
+    @pytest.mark.parametrize("label", ADDED_BY_HAND)
+    def test_of_a_new_row_has_nothing_inline(self, filled, label):
+        page = filled.get(url(label, "add"))
+
+        assert page.status_code == 200
+        assert INLINE.findall(page.content.decode()) == []
+
+
+class TestPolicy:
+    @pytest.mark.parametrize("path", ["/admin/", "/admin/delivery/delivery/", "/admin/integration/freightrate/import/"])
+    def test_lets_the_admin_evaluate_and_nothing_be_inline(self, filled, path):
+        response = filled.get(path)
+
+        assert directive(response, "script-src") == "'self' 'unsafe-eval'"
+        assert directive(response, "style-src") == "'self'"
+        assert "unsafe-inline" not in response["Content-Security-Policy"]
+
+    def test_lets_nothing_else_evaluate(self, admin_client):
+        assert "unsafe-eval" not in admin_client.get("/panel/")["Content-Security-Policy"]
+
+
+class TestIndex:
+    def test_shows_the_tasks(self, filled):
+        page = filled.get("/admin/").content.decode()
+
+        assert [
+            name for name in ("Deliveries", "Drivers", "Accounts &amp; tokens", "Webhooks") if name not in page
+        ] == []
+        assert INLINE.findall(page) == []

@@ -1,0 +1,162 @@
+"""Lists of any size: estimated counts, filters by index, histories and positions."""
+
+import json
+
+import pytest
+from django.db import connection
+from django.urls import reverse
+from django.utils import timezone
+
+from delivery.actions import drivers
+from delivery.admin import base
+from delivery.admin.base import EstimatingPaginator
+from delivery.models import Delivery, Driver, WebhookEvent
+from tests.delivery.admin.conftest import person
+from tests.factories import BY, PICKUP, DeliveryFactory, DriverFactory, TokenFactory
+
+LIST = reverse("admin:delivery_delivery_changelist")
+
+
+class TestCount:
+    def test_is_exact_when_small(self, db):
+        DeliveryFactory.create_batch(3)
+
+        paginator = EstimatingPaginator(Delivery.objects.all(), 2)
+
+        assert (paginator.count, paginator.num_pages, paginator.is_estimated) == (3, 2, False)
+
+    def test_is_the_planners_when_large_and_said_to_be(self, admin_client, monkeypatch):
+        monkeypatch.setattr(base, "_COUNTED", 2)
+        DeliveryFactory.create_batch(5)
+        with connection.cursor() as cursor:
+            cursor.execute("ANALYZE delivery_delivery")
+
+        page = admin_client.get(LIST)
+
+        assert page.context["cl"].result_count == 5
+        assert "about 5 deliveries" in page.content.decode()
+
+    def test_is_never_below_what_was_counted(self, db, monkeypatch):
+        monkeypatch.setattr(base, "_COUNTED", 2)
+        monkeypatch.setattr(
+            "django.db.models.QuerySet.explain", lambda *_a, **_k: json.dumps([{"Plan": {"Plan Rows": 1}}])
+        )
+        DeliveryFactory.create_batch(5)
+
+        assert EstimatingPaginator(Delivery.objects.all(), 2).count == 3
+
+    def test_asks_for_no_second_one(self, admin_client, django_assert_max_num_queries):
+        DeliveryFactory.create()
+
+        page = admin_client.get(LIST)
+
+        assert page.context["cl"].full_result_count is None
+
+
+class TestFilters:
+    @pytest.mark.parametrize("name", ["status", "route_status", "environment", "vehicle_type"])
+    def test_of_deliveries_each_have_an_index_in_the_lists_order(self, name):
+        assert [name, "-created_at"] in [index.fields for index in Delivery._meta.indexes]
+
+    def test_narrow_the_list(self, admin_client):
+        kept = DeliveryFactory.create(accepted=True)
+        DeliveryFactory.create()
+
+        page = admin_client.get(LIST, {"status__exact": "ACCEPT"})
+
+        assert list(page.context["cl"].result_list) == [kept]
+
+    def test_by_integrator_are_for_those_who_may_look_it_up(self, client, db):
+        client.force_login(person("dora", "view_delivery"))
+        without = client.get(LIST).content.decode()
+        client.force_login(person("ana", "view_delivery", "view_integrator"))
+
+        assert "By integrator" not in without
+        assert "integrator__id__exact" in client.get(LIST).content.decode()
+
+    @pytest.mark.parametrize(("state", "names"), [("waiting", ["PENDING"]), ("dead", ["ACCEPT"]), ("unaddressed", [])])
+    def test_of_events_go_by_what_became_of_them(self, admin_client, state, names):
+        token = TokenFactory.create()
+        token.integrator.endpoints.update(url="http://127.0.0.1:9/")
+        DeliveryFactory.create(token=token, accepted=True)
+        WebhookEvent.objects.filter(name="ACCEPT").update(state="dead")
+
+        page = admin_client.get(reverse("admin:delivery_webhookevent_changelist"), {"state": state})
+
+        assert [event.name for event in page.context["cl"].result_list] == names
+
+
+class TestSearch:
+    @pytest.mark.parametrize("find", [lambda d: d.pk, lambda d: d.events.get().pk, lambda _d: "order-2"])
+    def test_finds_events(self, admin_client, find):
+        delivery = DeliveryFactory.create()
+        DeliveryFactory.create(stops=1)
+
+        page = admin_client.get(reverse("admin:delivery_webhookevent_changelist"), {"q": str(find(delivery))})
+
+        assert [event.delivery for event in page.context["cl"].result_list] == [delivery]
+
+    @pytest.mark.parametrize("find", [lambda d: d.pk, lambda _d: "order-2", lambda _d: "user dora"])
+    def test_finds_who_moved_what(self, admin_client, find):
+        delivery = DeliveryFactory.create()
+        delivery.transitions.create(trigger="x", status="x", route_status="x", by="user dora", at=timezone.now())
+        DeliveryFactory.create(stops=1)
+
+        page = admin_client.get(reverse("admin:delivery_transition_changelist"), {"q": str(find(delivery))})
+
+        assert {row.delivery for row in page.context["cl"].result_list} == {delivery}
+
+
+class TestHistories:
+    @pytest.mark.parametrize("name", ["auditentry", "transition"])
+    def test_are_looked_at_only(self, admin_client, name):
+        DeliveryFactory.create()
+        listed = admin_client.get(reverse(f"admin:delivery_{name}_changelist")).context["cl"].result_list
+
+        page = admin_client.get(reverse(f"admin:delivery_{name}_change", args=[listed[0].pk]))
+
+        assert page.context["has_change_permission"] is False
+        assert admin_client.get(reverse(f"admin:delivery_{name}_add")).status_code == 403
+
+
+class TestDeliverysPage:
+    def test_leads_to_the_attempts_of_each_event(self, admin_client):
+        delivery = DeliveryFactory.create()
+
+        page = admin_client.get(reverse("admin:delivery_delivery_change", args=[delivery.pk])).content.decode()
+
+        assert reverse("admin:delivery_webhookevent_change", args=[delivery.events.get().pk]) in page
+
+
+class TestDriversPage:
+    @pytest.fixture
+    def driver(self, db):
+        driver = DriverFactory.create()
+        for _number in range(25):
+            drivers.set_position(driver=driver, point=PICKUP, by=BY, at=timezone.now())
+        return driver
+
+    def page(self, client, driver):
+        return client.get(reverse("admin:delivery_driver_change", args=[driver.pk]))
+
+    def test_shows_the_latest_positions(self, admin_client, driver):
+        (inline,) = self.page(admin_client, driver).context["inline_admin_formsets"]
+
+        shown = [form.instance for form in inline.formset.initial_forms]
+
+        assert shown == list(driver.positions.order_by("-recorded_at")[:20])
+
+    def test_is_saved_while_the_driver_moves_on(self, admin_client, driver):
+        (inline,) = self.page(admin_client, driver).context["inline_admin_formsets"]
+        formset = inline.formset
+        data = {f"positions-{name}": value for name, value in formset.management_form.initial.items()}
+        data |= {f"positions-{n}-id": form.instance.pk for n, form in enumerate(formset.initial_forms)}
+        for _number in range(3):
+            drivers.set_position(driver=driver, point=PICKUP, by=BY, at=timezone.now())
+
+        fields = {"name": "New name", "vehicle_type": "CAR", "environment": "live", **data}
+        response = admin_client.post(reverse("admin:delivery_driver_change", args=[driver.pk]), fields)
+
+        assert response.status_code == 302
+        assert Driver.objects.get().name == "New name"
+        assert driver.positions.count() == 28
