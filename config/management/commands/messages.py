@@ -88,6 +88,16 @@ def _sources() -> list[Path]:
     return found
 
 
+# Header lines that change with the day or say nothing.
+_UNSTEADY = tuple(
+    f'"{name}:'
+    for name in (
+        "POT-Creation-Date", "PO-Revision-Date", "Project-Id-Version", "Report-Msgid-Bugs-To", "Last-Translator",
+        "Language-Team", "Generated-By",
+    )
+)  # fmt: skip  # a list
+
+
 class Command(BaseCommand):
     help = "Collect the texts of pages into locale/, keep their translations, and compile them. Needs the dev tools."
 
@@ -111,5 +121,5 @@ class Command(BaseCommand):
 def _without_dates(text: bytes) -> bytes:
     """A file that changes with its texts alone."""
     return "".join(
-        line for line in StringIO(text.decode()) if not line.startswith(('"POT-Creation-Date', '"PO-Revision-Date'))
+        line for line in StringIO(text.decode()) if not line.startswith(_UNSTEADY)
     ).encode()
