@@ -140,7 +140,7 @@ def _refusal(state: State, trigger: Trigger) -> MoveRefused:
     possible = ", ".join(name for name in allowed(state.route) if name is not Trigger.EXPIRE)
     if not possible:
         return MoveRefused(
-            "Cannot %(trigger)s: the route is %(route)s, which is the end of it.", trigger=trigger, route=state.route
+            "Cannot %(trigger)s while the route is %(route)s: it is closed.", trigger=trigger, route=state.route
         )
     return MoveRefused(
         "Cannot %(trigger)s while the route is %(route)s. Possible now: %(possible)s.",

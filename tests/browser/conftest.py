@@ -25,9 +25,6 @@ from delivery.webhooks import dispatch
 from tests.factories import TariffFactory, TokenFactory
 from tests.integration.factories import SellerFactory
 
-# Playwright's own loop runs in the thread of the tests, and Django takes that for asynchronous code.
-os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "true"
-
 PASSWORD = "a-good-password-1"
 WIDTHS = {"1440": (1440, 900), "390": (390, 844)}
 SHOTS: Path = settings.BASE_DIR / "var" / "browser"
@@ -48,10 +45,15 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
                 item.add_marker(pytest.mark.skip(reason="No Chromium found: install Debian's package `chromium`."))
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def chromium() -> Iterator[Browser]:
+    """A browser for each module. Its driver's event loop runs in the thread of the tests, so it must not outlive them.
+
+    Django takes that loop for asynchronous code, which these tests are not.
+    """
     SHOTS.mkdir(parents=True, exist_ok=True)
-    with sync_playwright() as playwright:
+    with pytest.MonkeyPatch.context() as patch, sync_playwright() as playwright:
+        patch.setenv("DJANGO_ALLOW_ASYNC_UNSAFE", "true")
         browser = playwright.chromium.launch(executable_path=_CHROMIUM, args=_FLAGS)
         yield browser
         browser.close()

@@ -1,4 +1,5 @@
 import importlib.util
+from datetime import UTC, datetime
 from functools import cache
 from io import BytesIO, StringIO
 from pathlib import Path
@@ -56,6 +57,8 @@ def translated() -> Catalog:
 
 
 def compiled(catalog: Catalog) -> bytes:
+    # The file's header would hold the moment of its reading.
+    catalog.creation_date = catalog.revision_date = datetime.fromtimestamp(0, tz=UTC)
     out = BytesIO()
     write_mo(out, catalog)
     return out.getvalue()
@@ -120,6 +123,4 @@ class Command(BaseCommand):
 
 def _without_dates(text: bytes) -> bytes:
     """A file that changes with its texts alone."""
-    return "".join(
-        line for line in StringIO(text.decode()) if not line.startswith(_UNSTEADY)
-    ).encode()
+    return "".join(line for line in StringIO(text.decode()) if not line.startswith(_UNSTEADY)).encode()
