@@ -37,7 +37,15 @@ _REQUEST = {
 def banner(port: int, demo: dict[str, str] | None) -> str:
     """The text. `demo` holds the credentials of the seeded data, None for a database that was in use already."""
     base = f"http://127.0.0.1:{port}"
-    lines = ["", "Rota is running. Ctrl-C ends it.", "", f"  Admin     {base}/admin/", f"  API       {base}/api/"]
+    lines = [
+        "",
+        "Rota is running. Ctrl-C ends it.",
+        "",
+        f"  Panel     {base}/panel/",
+        f"  Board     {base}/panel/board/",
+        f"  Admin     {base}/admin/",
+    ]
+    lines += [f"  API       {base}/api/"]
     if demo is None:
         lines += ["", f"  New account: {_manage('create_integrator NAME --pickup LAT,LNG')}"]
         lines += [f"  New seller:  {_manage('create_seller NAME --company DOCUMENT')}"]

@@ -41,11 +41,14 @@ class MoveForm(forms.Form):
         self.label = LABELS_OF_MOVES[name]
         fields: dict[str, forms.Field] = {
             "driver": forms.ChoiceField(
-                choices=[("", _("nearest eligible driver")), *((str(driver.pk), driver.name) for driver in drivers)]
+                label=_("Driver"),
+                choices=[("", _("nearest eligible driver")), *((str(driver.pk), driver.name) for driver in drivers)],
             ),
-            "point": forms.ChoiceField(choices=_open_points(delivery)),
-            "reason": forms.CharField(max_length=255),
-            "position": forms.CharField(widget=forms.TextInput({"placeholder": "-23.56,-46.65"})),
+            "point": forms.ChoiceField(label=_("Point"), choices=_open_points(delivery)),
+            "reason": forms.CharField(label=_("Reason"), max_length=255),
+            "position": forms.CharField(
+                label=_("Latitude, longitude"), widget=forms.TextInput({"placeholder": "-23.56,-46.65"})
+            ),
         }
         for field, required in _FIELDS.get(name, {}).items():
             self.fields[field] = fields[field]
