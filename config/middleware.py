@@ -8,6 +8,7 @@ from contextvars import ContextVar
 from uuid import uuid4
 
 from django.conf import settings
+from django.core.exceptions import SuspiciousOperation
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.middleware.locale import LocaleMiddleware
 from django.utils import translation
@@ -44,6 +45,8 @@ class PageLocaleMiddleware(LocaleMiddleware):
     """Each person's language on pages. The APIs speak the language of their contract, whatever the caller's browser."""
 
     def process_request(self, request: HttpRequest) -> None:
+        if "%00" in request.META.get("QUERY_STRING", ""):
+            raise SuspiciousOperation("A query holds a NUL, which no text in the database can.")
         if request.path.startswith("/api/"):
             translation.activate(settings.LANGUAGE_CODE)
         else:

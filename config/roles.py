@@ -35,7 +35,7 @@ ROLES: dict[str, dict[str, dict[str, tuple[str, ...]]]] = {
             "freightparameter": _KEPT,
             "order": _LOOK,
             "statuslog": _LOOK,
-            "searchcode": ("view", "add"),
+            "searchcode": _LOOK,
             "invoice": _LOOK,
             "invoicelink": _LOOK,
         },
@@ -53,7 +53,7 @@ ROLES: dict[str, dict[str, dict[str, tuple[str, ...]]]] = {
         "integration": {
             "order": ("view", "change"),
             "statuslog": _LOOK,
-            "searchcode": _LOOK,
+            "searchcode": ("view", "add"),
         },
     },
 }

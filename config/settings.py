@@ -72,7 +72,7 @@ MIDDLEWARE = [
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
     "allauth.account.middleware.AccountMiddleware",
-    "panel.access.TwoFactorMiddleware",
+    "panel.access.PeopleMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
 ]
@@ -198,6 +198,7 @@ CONTENT_SECURITY_POLICY: dict[str, Any] = {
 # style, and does not where there are none.
 UNFOLD: dict[str, Any] = {
     "SITE_TITLE": "Rota",
+    "SITE_FAVICONS": [{"rel": "icon", "type": "image/svg+xml", "href": lambda _request: static("panel/icon.svg")}],
     "SITE_HEADER": "Rota",
     "SITE_SYMBOL": "local_shipping",
     "SITE_URL": "/panel/",

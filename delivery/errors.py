@@ -128,6 +128,11 @@ class EndpointCannotSend(DeliveryError):
     title = "Nothing can be sent to this endpoint now"
 
 
+class SecretRotatedLately(DeliveryError):
+    code = "secret_rotated_lately"
+    title = "The secret before this one still signs"
+
+
 class InvalidToken(DeliveryError):
     code = "invalid_token"
     title = "Token missing or invalid"

@@ -3,7 +3,7 @@
 from typing import Any
 
 from django import forms
-from django.utils.translation import gettext
+from django.utils.translation import gettext, gettext_noop
 from django.utils.translation import gettext_lazy as _
 
 from delivery import lifecycle
@@ -65,10 +65,37 @@ def details(data: Any) -> Details:
     return Details(**{field: data.get(field, "").strip() for field in ("driver", "point", "reason", "position")})
 
 
+# Words of the contract that refusals name; the API says them as they are, people read them in their language.
+_CODES = {
+    gettext_noop("accept"),
+    gettext_noop("collect"),
+    gettext_noop("deliver"),
+    gettext_noop("fail"),
+    gettext_noop("return"),
+    gettext_noop("cancel"),
+    gettext_noop("AVAILABLE"),
+    gettext_noop("ACCEPTED"),
+    gettext_noop("COLLECTED"),
+    gettext_noop("RETURNING"),
+    gettext_noop("FINISHED"),
+    gettext_noop("CANCELLED"),
+    gettext_noop("EXPIRED"),
+    gettext_noop("MOTORCYCLE"),
+    gettext_noop("CAR"),
+    gettext_noop("live"),
+    gettext_noop("sandbox"),
+}
+
+
 def refusal(error: DeliveryError) -> str:
     """Why something was refused, in the reader's language."""
     text = gettext(error.message)
-    return text % error.values if error.values else text
+    return text % {name: _in_words(value) for name, value in error.values.items()} if error.values else text
+
+
+def _in_words(value: object) -> str:
+    parts = str(value).split(", ")
+    return ", ".join(gettext(part) for part in parts) if _CODES.issuperset(parts) else str(value)
 
 
 def _open_points(delivery: Delivery) -> list[tuple[str, str]]:

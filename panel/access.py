@@ -3,12 +3,16 @@
 import logging
 from collections.abc import Callable
 from typing import Any
+from urllib.parse import urlencode, urlsplit
 
+from allauth.account.internal.flows.login import get_authentication_records, record_authentication
 from allauth.mfa.adapter import get_adapter
+from allauth.mfa.signals import authenticator_added
 from django.conf import settings
 from django.contrib.auth.mixins import LoginRequiredMixin, PermissionRequiredMixin
 from django.contrib.auth.models import AnonymousUser, User
 from django.db.models import QuerySet
+from django.dispatch import receiver
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render
 from django.urls import reverse
@@ -20,7 +24,6 @@ from delivery.models.delivery import DeliveryQuerySet
 from integration.models import Seller
 
 _log = logging.getLogger(__name__)
-_HAS_SECOND_FACTOR = "has_second_factor"
 
 
 def actor(request: HttpRequest) -> str:
@@ -40,7 +43,23 @@ def sellers_of(user: User | AnonymousUser) -> QuerySet[Seller]:
     return sellers if user.has_perm("integration.change_seller") else sellers.filter(members=user.pk)
 
 
-class AccountView(LoginRequiredMixin, View):
+class LoggedInView(LoginRequiredMixin, View):
+    """A page for whoever is logged in. A fragment asked for after the session's end sends its page to the log-in."""
+
+    def _refused(self) -> HttpResponseBase:
+        refused: HttpResponseBase = self.handle_no_permission()
+        return refused
+
+    def handle_no_permission(self) -> Any:
+        refused = super().handle_no_permission()
+        if not self.request.user.is_authenticated and self.request.headers.get("HX-Request"):
+            page = urlsplit(self.request.headers.get("HX-Current-URL", "")).path or reverse("panel:home")
+            address = f"{reverse('account_login')}?{urlencode({'next': page})}"
+            return HttpResponse(status=401, headers={"HX-Redirect": address})
+        return refused
+
+
+class AccountView(LoggedInView):
     """A page of one account in one environment. Whoever may not see the account learns nothing of it, not even that."""
 
     account: Integrator
@@ -49,7 +68,7 @@ class AccountView(LoginRequiredMixin, View):
 
     def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
         if not request.user.is_authenticated:
-            return self.handle_no_permission()
+            return self._refused()
         account = accounts_of(request.user).filter(pk=kwargs.pop("account")).first()
         if account is None:
             _log.warning("%s asked for %s, which is not theirs", actor(request), request.path)
@@ -80,14 +99,14 @@ class AccountView(LoginRequiredMixin, View):
         return render(self.request, template, shown, status=status)
 
 
-class SellerView(LoginRequiredMixin, View):
+class SellerView(LoggedInView):
     """A page of one seller."""
 
     seller: Seller
 
     def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
         if not request.user.is_authenticated:
-            return self.handle_no_permission()
+            return self._refused()
         seller = sellers_of(request.user).filter(pk=kwargs.pop("seller")).first()
         if seller is None:
             _log.warning("%s asked for %s, which is not theirs", actor(request), request.path)
@@ -96,7 +115,7 @@ class SellerView(LoginRequiredMixin, View):
         return super().dispatch(request, *args, **kwargs)
 
 
-class DispatcherView(LoginRequiredMixin, PermissionRequiredMixin, View):
+class DispatcherView(LoggedInView, PermissionRequiredMixin):
     """A page of dispatchers."""
 
     permission_required = "delivery.dispatch_delivery"
@@ -107,27 +126,43 @@ class DispatcherView(LoginRequiredMixin, PermissionRequiredMixin, View):
         return super().handle_no_permission()
 
 
-class TwoFactorMiddleware:
-    """Where a second factor is required of staff, lead those without one to setting it up, whatever they ask for."""
+class PeopleMiddleware:
+    """Pages for people: none is kept by a browser or a proxy, and people with rights come with a second factor.
+
+    That is asked of them where it is required, whatever they want to see.
+    """
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
-        if settings.REQUIRE_TWO_FACTOR and _is_guarded(request.path) and _lacks_second_factor(request):
-            return redirect("mfa_activate_totp")
-        return self.get_response(request)
+        if settings.REQUIRE_TWO_FACTOR and request.path.startswith(_GUARDED) and _lacks_second_factor(request):
+            is_set_up = get_adapter().is_mfa_enabled(request.user)
+            target = reverse("mfa_reauthenticate" if is_set_up else "mfa_activate_totp")
+            return redirect(f"{target}?{urlencode({'next': request.path})}")
+        response = self.get_response(request)
+        if request.path.startswith((*_GUARDED, "/account/")):
+            response.headers.setdefault("Cache-Control", "no-store, private")
+        return response
 
 
-def _is_guarded(path: str) -> bool:
-    return path.startswith(("/panel/", "/admin/"))
+_GUARDED = ("/panel/", "/admin/")
+
+
+def has_rights(user: User | AnonymousUser) -> bool:
+    """Whether this is more than a member of an account: whoever is, needs a second factor."""
+    return bool(user.is_staff or user.is_superuser or user.get_all_permissions())
 
 
 def _lacks_second_factor(request: HttpRequest) -> bool:
+    """Whether somebody with rights came into this session without a second factor, having one or not."""
     user = request.user
-    if not user.is_authenticated or not user.is_staff or request.session.get(_HAS_SECOND_FACTOR):
+    if not user.is_authenticated or not has_rights(user):
         return False
-    if get_adapter().is_mfa_enabled(user):
-        request.session[_HAS_SECOND_FACTOR] = True
-        return False
-    return True
+    return not any(record["method"] == "mfa" for record in get_authentication_records(request, user))
+
+
+@receiver(authenticator_added)
+def _trust_this_session(request: HttpRequest, user: User, **_more: Any) -> None:
+    """Whoever has just set a second factor up has just used it."""
+    record_authentication(request, user, "mfa")

@@ -12,6 +12,7 @@ from django.conf import settings
 from django.http import HttpRequest
 
 from delivery import credentials
+from panel.access import has_rights
 
 
 class AccountAdapter(DefaultAccountAdapter):
@@ -37,4 +38,4 @@ class MFAAdapter(DefaultMFAAdapter):
 
     def can_delete_authenticator(self, authenticator: Authenticator) -> bool:
         user: Any = authenticator.user
-        return not (settings.REQUIRE_TWO_FACTOR and user.is_staff)
+        return not (settings.REQUIRE_TWO_FACTOR and has_rights(user))

@@ -7,7 +7,7 @@ from django.conf import settings
 from django.db import transaction
 
 from delivery import credentials
-from delivery.errors import EndpointCannotSend
+from delivery.errors import EndpointCannotSend, SecretRotatedLately
 from delivery.models import AuditEntry, Deed, Environment, Integrator, OffBecause, Token, WebhookEndpoint, WebhookEvent
 from delivery.webhooks import address_guard, outbox, queue, signing
 
@@ -80,9 +80,14 @@ def send_test(*, endpoint: WebhookEndpoint, by: str, at: datetime) -> WebhookEve
 
 
 @transaction.atomic
-def rotate_secret(*, endpoint: WebhookEndpoint, by: str, at: datetime) -> str:
-    """A new signing secret in clear text, shown once. The old one signs along for 24 hours."""
+def rotate_secret(*, endpoint: WebhookEndpoint, by: str, at: datetime, even_so: bool = False) -> str:
+    """A new signing secret in clear text. The old one signs along for 24 hours.
+
+    Two sign at most. Raises SecretRotatedLately while the one before still does, unless that may end now (`even_so`).
+    """
     locked = WebhookEndpoint.objects.select_for_update(no_key=True).get(pk=endpoint.pk)
+    if not even_so and locked.previous_secret_until is not None and locked.previous_secret_until > at:
+        raise SecretRotatedLately("The secret was rotated lately, and the one before it still signs along.")
     secret = signing.new_secret()
     locked.previous_secret_ciphertext = locked.secret_ciphertext
     locked.previous_secret_until = at + SECRET_OVERLAP
@@ -90,6 +95,12 @@ def rotate_secret(*, endpoint: WebhookEndpoint, by: str, at: datetime) -> str:
     locked.save(update_fields=["previous_secret_ciphertext", "previous_secret_until", "secret_ciphertext"])
     _note(locked, Deed.SECRET_ROTATED, by=by, at=at)
     return secret
+
+
+def show_secret(*, endpoint: WebhookEndpoint, by: str, at: datetime) -> str:
+    """The signing secret in force, for somebody who asked to read it, which is written down."""
+    _note(endpoint, Deed.SECRET_SHOWN, by=by, at=at)
+    return endpoint.secret
 
 
 def _note(endpoint: WebhookEndpoint, deed: Deed, subject: str = "", *, by: str, at: datetime) -> None:

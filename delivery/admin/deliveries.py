@@ -20,7 +20,7 @@ from delivery.admin.base import LargeTable, ModelAdmin, ReadOnlyInline, Unchange
 from delivery.admin.labels import STATUS_COLOURS
 from delivery.admin.moves import MovesActionForm
 from delivery.errors import DeliveryError
-from delivery.forms import LABELS_OF_MOVES, details, offered
+from delivery.forms import LABELS_OF_MOVES, details, offered, refusal
 from delivery.models import Delivery, Stop, Transition, WebhookEvent, parse_id
 
 
@@ -147,7 +147,7 @@ class DeliveryAdmin(LargeTable, Unchangeable, ModelAdmin):
                 name, delivery=delivery, details=details(request.POST), by=actor(request), at=timezone.now()
             )
         except DeliveryError as error:
-            self.message_user(request, f"{delivery}: {error}", messages.ERROR)
+            self.message_user(request, f"{delivery}: {refusal(error)}", messages.ERROR)
             return
         done = {"move": LABELS_OF_MOVES[name], "status": moved.status, "route": moved.route_status}
         self.log_change(request, moved, _("%(move)s: the delivery is %(status)s, its route %(route)s.") % done)
@@ -158,8 +158,11 @@ class DeliveryAdmin(LargeTable, Unchangeable, ModelAdmin):
         self.message_user(request, text, messages.SUCCESS)
 
 
+_IN_ORDER = ("street", "number", "complement", "district", "city", "state", "zipcode", "country")
+
+
 def _in_one_line(address: dict[str, Any]) -> str:
-    return ", ".join(str(part) for name, part in address.items() if part and name not in ("latitude", "longitude"))
+    return ", ".join(str(address[name]) for name in _IN_ORDER if address.get(name))
 
 
 def _list_action(name: str) -> Any:

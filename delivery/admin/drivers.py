@@ -43,11 +43,18 @@ class DriverAdmin(ModelAdmin):
 
     @admin.action(description=_("Go on duty"), permissions=["change"])
     def go_on_duty(self, request: HttpRequest, queryset: QuerySet[Driver]) -> None:
-        self.message_user(request, _("%d drivers on duty.") % queryset.update(on_duty=True))
+        self._set_duty(request, queryset, on_duty=True)
+        self.message_user(request, _("%d drivers on duty.") % len(queryset))
 
     @admin.action(description=_("Go off duty"), permissions=["change"])
     def go_off_duty(self, request: HttpRequest, queryset: QuerySet[Driver]) -> None:
-        self.message_user(request, _("%d drivers off duty.") % queryset.update(on_duty=False))
+        self._set_duty(request, queryset, on_duty=False)
+        self.message_user(request, _("%d drivers off duty.") % len(queryset))
+
+    def _set_duty(self, request: HttpRequest, queryset: QuerySet[Driver], *, on_duty: bool) -> None:
+        queryset.update(on_duty=on_duty)
+        for driver in queryset:
+            self.log_change(request, driver, _("Went on duty.") if on_duty else _("Went off duty."))
 
     def has_delete_permission(self, request: HttpRequest, obj: Driver | None = None) -> bool:
         return False  # deactivate instead: the routes they drove stay on record

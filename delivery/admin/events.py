@@ -14,6 +14,7 @@ from delivery.actions import events
 from delivery.admin.base import LargeTable, ModelAdmin, ReadOnlyInline, Unchangeable, actor
 from delivery.admin.labels import EVENT_COLOURS
 from delivery.errors import EndpointCannotSend
+from delivery.forms import refusal
 from delivery.models import EventState, Stop, WebhookAttempt, WebhookEvent, parse_id
 
 
@@ -85,6 +86,6 @@ class WebhookEventAdmin(LargeTable, Unchangeable, ModelAdmin):
                 events=WebhookEvent.objects.filter(pk__in=queryset.values("pk")), by=actor(request), at=timezone.now()
             )
         except EndpointCannotSend as error:
-            self.message_user(request, str(error), messages.ERROR)
+            self.message_user(request, refusal(error), messages.ERROR)
         else:
             self.message_user(request, _("Events on their way again: %(count)s.") % {"count": count})

@@ -14,7 +14,8 @@ from django.utils.translation import gettext_lazy as _
 
 from delivery.actions import endpoints
 from delivery.admin.base import ModelAdmin, actor
-from delivery.errors import EndpointCannotSend, InvalidWebhookUrl
+from delivery.errors import EndpointCannotSend, InvalidWebhookUrl, SecretRotatedLately
+from delivery.forms import refusal
 from delivery.models import WebhookEndpoint
 from delivery.webhooks import address_guard
 
@@ -30,7 +31,7 @@ class EndpointForm(forms.ModelForm[WebhookEndpoint]):
             try:
                 address_guard.check_url(url, allow_loopback=settings.WEBHOOK_ALLOW_LOOPBACK)
             except InvalidWebhookUrl as error:
-                raise forms.ValidationError(str(error)) from error
+                raise forms.ValidationError(refusal(error)) from error
         return url
 
 
@@ -71,7 +72,7 @@ class WebhookEndpointAdmin(ModelAdmin):
             try:
                 event = endpoints.send_test(endpoint=endpoint, by=actor(request), at=timezone.now())
             except EndpointCannotSend as error:
-                self.message_user(request, f"{endpoint}: {error}", messages.ERROR)
+                self.message_user(request, f"{endpoint}: {refusal(error)}", messages.ERROR)
             else:
                 self.log_change(request, endpoint, _("Test event sent."))
         if event is None:
@@ -95,11 +96,17 @@ class WebhookEndpointAdmin(ModelAdmin):
     @admin.action(
         description=_("Rotate the signing secret: the old one signs along for 24 hours"), permissions=["change"]
     )
-    def rotate_secret(self, request: HttpRequest, queryset: QuerySet[WebhookEndpoint]) -> HttpResponse:
+    def rotate_secret(self, request: HttpRequest, queryset: QuerySet[WebhookEndpoint]) -> HttpResponse | None:
         rotated = []
         for endpoint in queryset.select_related("integrator"):
-            secret = endpoints.rotate_secret(endpoint=endpoint, by=actor(request), at=timezone.now())
-            self.log_change(request, endpoint, _("Signing secret rotated."))
-            rotated.append((endpoint, secret))
+            try:
+                secret = endpoints.rotate_secret(endpoint=endpoint, by=actor(request), at=timezone.now())
+            except SecretRotatedLately as error:
+                self.message_user(request, f"{endpoint}: {refusal(error)}", messages.ERROR)
+            else:
+                self.log_change(request, endpoint, _("Signing secret rotated."))
+                rotated.append((endpoint, secret))
+        if not rotated:
+            return None
         context = {**self.admin_site.each_context(request), "title": _("New signing secret"), "rotated": rotated}
         return TemplateResponse(request, "admin/delivery/secret_rotated.html", context)

@@ -15,6 +15,7 @@ class Deed(models.TextChoices):
     URL_SET = "url_set", _("Webhook URL set")
     ENDPOINT_ON = "endpoint_on", _("Webhooks switched on")
     ENDPOINT_OFF = "endpoint_off", _("Webhooks switched off")
+    SECRET_SHOWN = "secret_shown", _("Signing secret shown")
     SECRET_ROTATED = "secret_rotated", _("Signing secret rotated")
     TEST_SENT = "test_sent", _("Test event sent")
     EVENTS_REPLAYED = "events_replayed", _("Events sent again")

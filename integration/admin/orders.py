@@ -13,7 +13,7 @@ from unfold.decorators import display
 from integration import lifecycle
 from integration.actions import orders
 from integration.admin.base import LargeTable, ModelAdmin, ReadOnlyInline, TabularInline, actor, pretty
-from integration.errors import IntegrationError
+from integration.errors import MoveRefused
 from integration.lifecycle import Status
 from integration.models import InvoiceLink, Order, SearchCode, StatusLog, compact_document
 
@@ -137,8 +137,11 @@ class OrderAdmin(LargeTable, ModelAdmin):
         """Move one order and say what came of it."""
         try:
             moved = orders.move(order=order, to=target, by=actor(request), at=timezone.now())
-        except IntegrationError as error:
-            self.message_user(request, f"{order}: {error}", messages.ERROR)
+        except MoveRefused:
+            # The refusal's own text is the API's, which speaks Portuguese to everybody.
+            refused = {"order": order, "status": order.status, "target": target.value}
+            text = _("%(order)s is %(status)s and cannot become %(target)s.") % refused
+            self.message_user(request, text, messages.ERROR)
             return
         self.log_change(request, moved, _("Status: %(status)s") % {"status": moved.status})
         done = {"order": moved, "status": moved.status}

@@ -60,6 +60,30 @@ def trigger_name(value: str) -> Any:
     return _TRIGGERS.get(value, value)
 
 
+_ERRORS: dict[str, Any] = {
+    "timeout": _("It did not answer within 15 seconds. Answer first, work afterwards."),
+    "dns": _("Its name leads nowhere. Is it spelled right?"),
+    "tls": _("Its certificate is not valid: expired, self-signed, or of another host."),
+    "connect": _("Nobody listens there: the connection was refused or timed out."),
+    "invalid_url": _("The URL cannot be used."),
+    "protocol": _("The connection broke, or what came was no HTTP."),
+    "address_refused": _("Its name leads to an address that is not on the public internet."),
+    "internal": _("Something failed on our side; it is in our log."),
+}
+
+
+@register.filter
+def error_name(value: str) -> Any:
+    """What an attempt's error class means, and what to do about it."""
+    return _ERRORS.get(value, value)
+
+
+@register.filter
+def actor_name(value: str) -> str:
+    """Who did it: a person's own name, else the kind with it."""
+    return value.removeprefix("user ")
+
+
 @register.filter
 def badge(value: str) -> SafeString:
     """A status as a badge; its code, which the API speaks, is its title."""

@@ -5,7 +5,7 @@ from typing import Any
 from uuid import UUID
 
 from django.contrib import messages
-from django.db.models import Count, QuerySet
+from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import redirect
 from django.utils import timezone
@@ -101,7 +101,7 @@ class ResendMany(Events):
         text = ngettext("%(count)s event is on its way again.", "%(count)s events are on their way again.", count)
         messages.success(request, text % {"count": count})
         query = QueryDict(mutable=True)
-        query.update({"again_since": since.isoformat(), "again_until": until.isoformat()})
+        query.update({"again_since": since.isoformat(), "again_until": until.isoformat(), "again_count": str(count)})
         return redirect(f"{self.url('events')}?{query.urlencode()}")
 
 
@@ -112,26 +112,26 @@ class Progress(EventsView):
         span = _range(request.GET)
         if span is None:
             raise Http404
-        counts: dict[str, int] = dict(
-            self.within(span["since"], span["until"]).order_by().values_list("state").annotate(Count("pk"))
-        )
-        total = sum(counts.values())
+        within = self.within(span["since"], span["until"])
+        waiting = min(within.filter(state=EventState.PENDING).count(), span["count"])
+        dead = min(within.filter(state=EventState.DEAD).count(), span["count"] - waiting)
         return self.page(
             "panel/events_progress.html",
             progress=span,
-            total=total,
-            waiting=counts.get(EventState.PENDING, 0),
-            sent=counts.get(EventState.SENT, 0),
-            dead=counts.get(EventState.DEAD, 0),
+            total=span["count"],
+            waiting=waiting,
+            sent=span["count"] - waiting - dead,
+            dead=dead,
         )
 
 
 def _range(query: QueryDict) -> dict[str, Any] | None:
-    """The two moments of a sending-again in an address, or None where there are not two."""
+    """The two moments and the number of a sending-again in an address, or None where they are not all there."""
     try:
         since, until = (parse_datetime(query.get(name, "")) for name in ("again_since", "again_until"))
     except ValueError:
         return None
-    if since is None or until is None or since.tzinfo is None or until.tzinfo is None:
+    count = query.get("again_count", "")
+    if since is None or until is None or since.tzinfo is None or until.tzinfo is None or not count.isdecimal():
         return None
-    return {"since": since, "until": until, "query": query.urlencode()}
+    return {"since": since, "until": until, "count": int(count), "query": query.urlencode()}

@@ -1,16 +1,21 @@
 """Where people land."""
 
-from django.contrib.auth.mixins import LoginRequiredMixin
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
-from django.views.generic import View
 
-from panel.access import accounts_of, sellers_of
+from panel.access import LoggedInView, accounts_of, sellers_of
+
+# From so many on a search is worth its place; more than so many are not shown without one.
+_FEW, _MOST = 10, 100
 
 
-class Home(LoginRequiredMixin, View):
+class Home(LoggedInView):
     """The accounts and sellers one may see."""
 
     def get(self, request: HttpRequest) -> HttpResponse:
-        found = {"accounts": accounts_of(request.user), "sellers": sellers_of(request.user)}
-        return render(request, "panel/home.html", found)
+        words = request.GET.get("q", "").strip()
+        accounts = accounts_of(request.user).filter(name__icontains=words)[:_MOST]
+        sellers = sellers_of(request.user).filter(name__icontains=words)[:_MOST]
+        is_long = bool(words) or len(accounts) + len(sellers) > _FEW
+        context = {"accounts": accounts, "sellers": sellers, "words": words, "is_long": is_long, "most": _MOST}
+        return render(request, "panel/home.html", context)

@@ -6,30 +6,31 @@ from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
+from delivery import credentials
 from integration.actions import keys
 from panel.access import SellerView, actor
 
+# In the session until the next page has shown it, encrypted.
+_FRESH = "fresh_key"
+
 
 class Keys(SellerView):
-    """The seller's keys. A key's text is known only at its issue, so the page that answers shows it."""
+    """The seller's keys. A key's text is known only at its issue; the one page after that shows it."""
 
     def get(self, request: HttpRequest) -> HttpResponse:
-        return self.show()
-
-    def post(self, request: HttpRequest) -> HttpResponse:
-        issued = keys.issue(seller=self.seller, by=actor(request), at=timezone.now())
-        return self.show(issued)
-
-    def show(self, issued: keys.Issued | None = None) -> HttpResponse:
+        fresh = request.session.pop(_FRESH, None)
         context = {
             "seller": self.seller,
             "keys": self.seller.keys.all(),
-            "issued": issued,
-            "base": self.request.build_absolute_uri("/").rstrip("/"),
+            "fresh": credentials.decrypt(fresh) if fresh else None,
+            "base": request.build_absolute_uri("/").rstrip("/"),
         }
-        response = render(self.request, "panel/seller.html", context)
-        response["Cache-Control"] = "no-store"
-        return response
+        return render(request, "panel/seller.html", context)
+
+    def post(self, request: HttpRequest) -> HttpResponse:
+        issued = keys.issue(seller=self.seller, by=actor(request), at=timezone.now())
+        request.session[_FRESH] = credentials.encrypt(issued.clear_text)
+        return redirect("panel:seller", self.seller.pk)
 
 
 class Revoke(SellerView):

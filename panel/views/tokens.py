@@ -38,14 +38,12 @@ class Tokens(TokensView):
         fresh = request.session.pop(_FRESH, None)
         found = list(self.account.tokens.filter(environment=self.environment))
         now = timezone.now()
-        response = self.page(
+        return self.page(
             "panel/tokens.html",
             rows=[(token, token.is_valid(at=now)) for token in found],
             fresh=next((token for token in found if str(token.pk) == fresh), None),
             overlap=tokens.OVERLAP,
         )
-        response["Cache-Control"] = "no-store"
-        return response
 
     def post(self, request: HttpRequest) -> HttpResponse:
         token = tokens.issue(

@@ -9,7 +9,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from delivery.actions import endpoints
-from delivery.errors import EndpointCannotSend, InvalidWebhookUrl
+from delivery.errors import EndpointCannotSend, InvalidWebhookUrl, SecretRotatedLately
 from delivery.forms import refusal
 from delivery.models import WebhookEvent, WebhookTurn
 from panel.access import AccountView, actor
@@ -24,7 +24,7 @@ class WebhookView(AccountView):
     def show(self, form: UrlForm, *, status: int = 200) -> HttpResponse:
         fresh = self.request.session.pop(_FRESH, None) == self.endpoint.pk
         test = self.request.GET.get("test", "")
-        response = self.page(
+        return self.page(
             "panel/webhook.html",
             form=form,
             endpoint=self.endpoint,
@@ -34,8 +34,6 @@ class WebhookView(AccountView):
             now=timezone.now(),
             status=status,
         )
-        response["Cache-Control"] = "no-store"
-        return response
 
     def try_out(self) -> HttpResponse:
         """Send a test event and go where its result is shown."""
@@ -106,13 +104,19 @@ class Secret(AccountView):
     """Show the signing secret in force, to whoever asks for it on purpose."""
 
     def post(self, request: HttpRequest) -> HttpResponse:
+        endpoints.show_secret(endpoint=self.endpoint, by=actor(request), at=timezone.now())
         request.session[_FRESH] = self.endpoint.pk
         return redirect(f"{self.url('webhook')}#secret")
 
 
 class RotateSecret(AccountView):
     def post(self, request: HttpRequest) -> HttpResponse:
-        endpoints.rotate_secret(endpoint=self.endpoint, by=actor(request), at=timezone.now())
+        even_so = request.POST.get("even_so") == "1"
+        try:
+            endpoints.rotate_secret(endpoint=self.endpoint, by=actor(request), at=timezone.now(), even_so=even_so)
+        except SecretRotatedLately as error:
+            messages.error(request, refusal(error))
+            return redirect(self.url("webhook"))
         messages.success(request, _("The secret is new. For 24 hours webhooks carry a signature of the old one too."))
         request.session[_FRESH] = self.endpoint.pk
         return redirect(f"{self.url('webhook')}#secret")

@@ -50,7 +50,7 @@ def test_no_page_allows_inline_scripts_or_styles(role, as_role):
 def test_no_page_has_any_inline(name, with_url, as_role):
     content = as_role("superuser").get(
         address(name, with_url, PAGES[name][1]),
-        {"again_since": "2026-01-01T00:00:00+00:00", "again_until": "2026-01-02T00:00:00+00:00"},
+        {"again_since": "2026-01-01T00:00:00+00:00", "again_until": "2026-01-02T00:00:00+00:00", "again_count": "1"},
     ).content.decode()  # fmt: skip
 
     scripts = re.findall(r"<script(?![^>]*(?:src=|application/json))[^>]*>", content)

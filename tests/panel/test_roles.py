@@ -54,7 +54,7 @@ PAGES = {
     "seller_quickstart": ("get", (), OWN),
 }
 RANGE = {"since": "2026-01-01T00:00", "until": "2026-01-02T00:00"}
-SPAN = {"again_since": "2026-01-01T00:00:00+00:00", "again_until": "2026-01-02T00:00:00+00:00"}
+SPAN = {"again_since": "2026-01-01T00:00:00+00:00", "again_until": "2026-01-02T00:00:00+00:00", "again_count": "1"}
 
 
 def names(patterns):

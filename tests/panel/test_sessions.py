@@ -4,7 +4,7 @@ import pytest
 from allauth.mfa.models import Authenticator
 from allauth.mfa.recovery_codes.internal.auth import RecoveryCodes
 from allauth.mfa.totp.internal import auth as totp
-from django.contrib.auth.models import User
+from django.contrib.auth.models import Group, User
 from django.core.cache import cache
 from django.urls import reverse
 
@@ -115,7 +115,7 @@ class TestRequired:
 
     @pytest.mark.parametrize("path", ["/panel/", "/admin/", "/panel/board/"])
     def test_leads_staff_without_one_to_setting_it_up(self, as_role, path):
-        assert as_role("superuser").get(path).url == reverse("mfa_activate_totp")
+        assert as_role("superuser").get(path).url.startswith(reverse("mfa_activate_totp"))
 
     def test_of_staff_alone(self, as_role):
         assert as_role("member").get("/panel/").status_code == 200
@@ -135,3 +135,51 @@ class TestRequired:
         client.post(reverse("mfa_deactivate_totp"))
 
         assert Authenticator.objects.filter(user=maria, type="totp").exists()
+
+
+class TestRequiredOfRights:
+    """Rights are what asks for a second factor, and this session's use of one what satisfies."""
+
+    @pytest.fixture(autouse=True)
+    def _required(self, settings):
+        settings.REQUIRE_TWO_FACTOR = True
+
+    @pytest.mark.parametrize("group", ["Account staff", "Dispatchers"])
+    def test_a_group_is_enough(self, client, maria, group):
+        maria.groups.add(Group.objects.get(name=group))
+        client.force_login(maria)
+
+        assert client.get("/panel/").url.startswith(reverse("mfa_activate_totp"))
+
+    def test_one_set_up_elsewhere_does_not_open_this_session(self, client, maria):
+        User.objects.filter(pk=maria.pk).update(is_staff=True)
+        client.force_login(maria)
+        assert client.get("/panel/").status_code == 302
+        totp.TOTP.activate(maria, totp.generate_totp_secret())
+
+        assert client.get("/panel/").url.startswith(reverse("mfa_reauthenticate"))
+
+    def test_setting_it_up_is_using_it(self, client, maria, django_capture_on_commit_callbacks):
+        User.objects.filter(pk=maria.pk).update(is_staff=True)
+        log_in(client)
+        page = client.get(reverse("mfa_activate_totp"))
+        with django_capture_on_commit_callbacks(execute=True):
+            client.post(reverse("mfa_activate_totp"), {"code": code_of(page.context["form"].secret)})
+
+        assert client.get("/panel/").status_code == 200
+
+
+def test_no_page_for_people_is_kept(as_role):
+    browser = as_role("superuser")
+
+    for path in ("/panel/", "/account/two-factor/", "/admin/"):
+        assert "no-store" in browser.get(path).headers["Cache-Control"]
+
+
+def test_a_fragment_after_the_sessions_end_leads_its_page_to_the_log_in(client, db):
+    headers = {"HX-Request": "true", "HX-Current-URL": "http://testserver/panel/board/?environment=live"}
+
+    response = client.get(reverse("panel:board_routes"), headers=headers)
+
+    assert response.status_code == 401
+    assert response["HX-Redirect"] == "/account/login/?next=%2Fpanel%2Fboard%2F"

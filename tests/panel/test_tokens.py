@@ -18,7 +18,7 @@ class TestIssue:
         response, text = issue(member, url)
 
         assert text in response.content.decode()
-        assert response["Cache-Control"] == "no-store"
+        assert "no-store" in response["Cache-Control"]
         api = APIClient()
         api.credentials(HTTP_AUTHORIZATION=f"Bearer {text}")
         assert api.post("/api/quotation-delivery", payload()).status_code == 200
@@ -66,7 +66,7 @@ class TestRevoke:
 
         assert client_of(shop.token).post("/api/quotation-delivery", payload()).status_code == 401
         page = member.get(url("token", shop.token.pk)).content.decode()
-        assert "Revoked by user member" in page
+        assert "Revoked by member" in page
         assert "/rotate/" not in page
 
     def test_again_keeps_the_first_name(self, member, as_role, url, shop):

@@ -94,6 +94,22 @@ class TestSecret:
         assert shop.endpoint.secret in content
         assert shop.endpoint.secret not in member.get(url("webhook")).content.decode()
 
+    def test_shown_is_written_down(self, member, url, shop):
+        member.post(url("webhook_secret"))
+
+        assert AuditEntry.objects.get(deed="secret_shown").by == "user member"
+
+    def test_rotated_twice_keeps_the_first_unless_one_insists(self, member, url, shop):
+        first = shop.endpoint.secret
+        member.post(url("webhook_secret_rotate"))
+
+        response = member.post(url("webhook_secret_rotate"), follow=True)
+        assert "rotated lately" in response.content.decode()
+        assert fresh(shop).secrets(at=timezone.now())[1] == first
+
+        member.post(url("webhook_secret_rotate"), {"even_so": "1"})
+        assert first not in fresh(shop).secrets(at=timezone.now())
+
     def test_rotates_with_two_that_sign(self, member, url, shop):
         old = shop.endpoint.secret
 

@@ -68,6 +68,28 @@ document.body.addEventListener("moved", () => { dialog.close(); news(); });
 document.body.addEventListener("refused", news);
 document.addEventListener("visibilitychange", news);
 
+// What was said goes by itself; an old refusal beside a new list would mislead.
+let saying;
+new MutationObserver(() => {
+  clearTimeout(saying);
+  saying = setTimeout(() => { document.getElementById("said").textContent = ""; }, 8000);
+}).observe(document.getElementById("said"), { childList: true });
+
+const offline = document.getElementById("offline");
+let heard = new Date();
+function lost() {
+  offline.textContent = offline.dataset.words.replace("%s", heard.toLocaleTimeString(document.documentElement.lang));
+  offline.hidden = false;
+}
+document.body.addEventListener("htmx:sendError", lost);
+document.body.addEventListener("htmx:timeout", lost);
+document.body.addEventListener("htmx:responseError", lost);
+document.body.addEventListener("htmx:afterRequest", (event) => {
+  if (!event.detail.successful) return;
+  heard = new Date();
+  offline.hidden = true;
+});
+
 function news() {
   if (!document.hidden) htmx.trigger(list(), "refresh");
 }

@@ -4,12 +4,15 @@
 document.addEventListener("click", (event) => {
   const copy = event.target.closest("[data-copy]");
   if (copy) {
-    const text = document.getElementById(copy.dataset.copy).textContent;
-    navigator.clipboard.writeText(text).then(() => {
+    const source = document.getElementById(copy.dataset.copy);
+    const done = () => {
       const before = copy.textContent;
       copy.textContent = copy.dataset.done;
       setTimeout(() => { copy.textContent = before; }, 1500);
-    });
+    };
+    // Browsers give the clipboard to https and localhost alone; elsewhere the text is marked, ready for Ctrl-C.
+    if (navigator.clipboard) navigator.clipboard.writeText(source.textContent).then(done);
+    else getSelection().selectAllChildren(source);
   }
   const unfold = event.target.closest(".unfold");
   if (unfold) {
@@ -23,13 +26,12 @@ document.addEventListener("click", (event) => {
 
 // A form that does something for good is sent once.
 document.addEventListener("submit", (event) => {
-  if (event.target.hasAttribute("hx-post")) return;
-  for (const button of event.target.querySelectorAll("button[type=submit]")) {
-    setTimeout(() => { button.disabled = true; }, 0);
-  }
+  if (event.target.hasAttribute("hx-post") || event.target.method !== "post") return;
+  if (event.target.dataset.sent) event.preventDefault();
+  event.target.dataset.sent = "yes";
 });
 window.addEventListener("pageshow", () => {
-  for (const button of document.querySelectorAll("button[type=submit]:disabled")) button.disabled = false;
+  for (const form of document.querySelectorAll("form[data-sent]")) delete form.dataset.sent;
 });
 
 // Filters apply when chosen; the button is there for those without a script.

@@ -77,7 +77,7 @@ class TestOrders:
     def test_stay_and_say_why_when_a_move_is_refused(self, admin_client, order):
         self.move(admin_client, order, "delivered")
 
-        assert "já foi entregue" in self.move(admin_client, order, "cancelled")
+        assert "cannot become cancelled" in self.move(admin_client, order, "cancelled")
         assert StatusLog.objects.count() == 2
 
     def test_offer_on_their_page_what_is_allowed(self, admin_client, order):

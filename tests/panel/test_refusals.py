@@ -1,0 +1,67 @@
+"""What went wrong, in the reader's language: pages that are not there, refused moves, broken endpoints."""
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+from django.utils import translation
+
+from delivery.errors import DriverNotEligible, MoveRefused
+from delivery.forms import refusal
+from delivery.lifecycle import RouteStatus, State, Status, Trigger, move
+from integration.models import ApiKey
+
+PORTUGUESE = {"accept-language": "pt-BR"}
+
+
+def test_a_refusal_has_no_word_of_the_contract_in_portuguese():
+    with pytest.raises(MoveRefused) as caught:
+        move(State(Status.PENDING, RouteStatus.AVAILABLE, (Status.PENDING,)), Trigger.COLLECT)
+
+    with translation.override("pt-br"):
+        said = refusal(caught.value)
+
+    assert said == "Não é possível coletar enquanto a rota está ofertada. Possível agora: aceitar, cancelar."
+
+
+def test_a_name_that_is_a_word_of_the_contract_stays_a_name_elsewhere():
+    with translation.override("pt-br"):
+        assert refusal(DriverNotEligible("%(driver)s is not on duty.", driver="Ana, Lima")).startswith("Ana, Lima")
+
+
+@pytest.mark.parametrize(
+    ("role", "path", "status", "said"),
+    [
+        ("member", "/panel/nowhere/", 404, "Esta página não existe"),
+        ("member", "/panel/board/", 403, "Isto não é para você"),
+        ("anonymous", "/nowhere", 404, "Esta página não existe"),
+        ("member", "/panel/?q=%00", 400, "Não foi possível ler esta requisição"),
+        ("superuser", "/admin/delivery/delivery/?status=%00", 400, "Não foi possível ler esta requisição"),
+    ],
+)
+def test_pages_that_refuse(as_role, role, path, status, said):
+    response = as_role(role).get(path, headers=PORTUGUESE)
+
+    assert response.status_code == status
+    assert said in response.content.decode()
+
+
+def test_a_form_without_its_token(person):
+    browser = Client(enforce_csrf_checks=True)
+    browser.force_login(person("superuser"))
+
+    response = browser.post(reverse("account_logout"), headers=PORTUGUESE)
+
+    assert response.status_code == 403
+    assert "Este formulário é antigo demais" in response.content.decode()
+
+
+def test_a_sellers_key_is_shown_once_and_made_once(member, shop):
+    address = reverse("panel:seller", args=[shop.seller.pk])
+    before = ApiKey.objects.count()
+
+    page = member.post(address, follow=True)
+
+    text = page.context["fresh"]
+    assert text in page.content.decode()
+    assert text not in member.get(address).content.decode()
+    assert ApiKey.objects.count() == before + 1
