@@ -229,3 +229,31 @@ def test_sets_up_a_second_factor_and_logs_in_with_it(tab, people, settings):
     page.locator("main button.prime").first.click()
     page.wait_for_url("**/panel/**")
     assert page.get_by_role("heading", level=1).count() == 1
+
+
+def test_a_double_click_issues_one_token(tab, people, shop):
+    people("maria", account=shop.integrator)
+    browser = tab()
+    browser.log_in("maria")
+    page = browser.go(address(shop, "tokens/"))
+
+    page.get_by_role("button", name="Issue a token").dblclick(delay=5)
+    page.locator("#token-text").wait_for()
+
+    assert shop.integrator.tokens.count() == 2
+
+
+def test_the_board_says_when_nothing_is_heard_and_when_the_session_has_ended(tab, people, shop):
+    people("dora", group="Dispatchers")
+    DeliveryFactory.create(token=shop)
+    browser = tab()
+    browser.log_in("dora")
+    page = browser.go("/panel/board/")
+
+    page.context.set_offline(True)
+    page.get_by_text("No connection to Rota").wait_for()
+    page.context.set_offline(False)
+    page.locator("#offline").wait_for(state="hidden")
+    page.context.clear_cookies()
+
+    page.wait_for_url("**/account/login/?next=%2Fpanel%2Fboard%2F")

@@ -159,12 +159,12 @@ class TestRequiredOfRights:
 
         assert client.get("/panel/").url.startswith(reverse("mfa_reauthenticate"))
 
-    def test_setting_it_up_is_using_it(self, client, maria, django_capture_on_commit_callbacks):
+    @pytest.mark.django_db(transaction=True)  # it is noted after the commit
+    def test_setting_it_up_is_using_it(self, client, maria):
         User.objects.filter(pk=maria.pk).update(is_staff=True)
         log_in(client)
         page = client.get(reverse("mfa_activate_totp"))
-        with django_capture_on_commit_callbacks(execute=True):
-            client.post(reverse("mfa_activate_totp"), {"code": code_of(page.context["form"].secret)})
+        client.post(reverse("mfa_activate_totp"), {"code": code_of(page.context["form"].secret)})
 
         assert client.get("/panel/").status_code == 200
 
