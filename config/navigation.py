@@ -45,6 +45,10 @@ _GROUPS: list[tuple[Any, list[tuple[str, type[Model]]]]] = [
 ]  # fmt: skip  # a table reads as one
 
 
+# allauth gives its model no name that could be translated.
+_NAMES: dict[type[Model], Any] = {Authenticator: _("Second factors")}
+
+
 def sidebar(request: HttpRequest) -> list[dict[str, Any]]:
     """The groups of which this person may see something, with the entries they may see."""
     panel = {"title": gettext("To the panel"), "icon": "arrow_back", "link": reverse("panel:home"), "active": False}
@@ -57,4 +61,5 @@ def _entries(request: HttpRequest, models: list[tuple[str, type[Model]]]) -> Ite
         if admin.site.get_model_admin(model).has_view_permission(request):
             opts = model._meta  # noqa: SLF001  # its public name
             link = reverse(f"admin:{opts.app_label}_{opts.model_name}_changelist")
-            yield {"title": capfirst(str(opts.verbose_name_plural)), "icon": symbol, "link": link}
+            name = _NAMES.get(model, opts.verbose_name_plural)
+            yield {"title": capfirst(str(name)), "icon": symbol, "link": link}
