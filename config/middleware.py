@@ -45,12 +45,12 @@ class PageLocaleMiddleware(LocaleMiddleware):
     """Each person's language on pages. The APIs speak the language of their contract, whatever the caller's browser."""
 
     def process_request(self, request: HttpRequest) -> None:
-        if "%00" in request.META.get("QUERY_STRING", ""):
-            raise SuspiciousOperation("A query holds a NUL, which no text in the database can.")
         if request.path.startswith("/api/"):
             translation.activate(settings.LANGUAGE_CODE)
-        else:
-            super().process_request(request)
+            return
+        super().process_request(request)
+        if "%00" in request.META.get("QUERY_STRING", ""):
+            raise SuspiciousOperation("A query holds a NUL, which no text in the database can.")
 
     def process_response(self, request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:
         return response if request.path.startswith("/api/") else super().process_response(request, response)
