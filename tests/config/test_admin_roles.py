@@ -1,4 +1,4 @@
-"""Every screen of the admin against every role: who sees its list, who may add, and that no other POST does anything."""
+"""Every screen of the admin against every role: who sees its list, who may add, whose POST does nothing."""
 
 import pytest
 from django.contrib import admin
