@@ -64,7 +64,6 @@ class AccountView(LoggedInView):
 
     account: Integrator
     environment: Environment
-    template: str
 
     def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
         if not request.user.is_authenticated:
