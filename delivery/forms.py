@@ -65,7 +65,8 @@ def details(data: Any) -> Details:
     return Details(**{field: data.get(field, "").strip() for field in ("driver", "point", "reason", "position")})
 
 
-# Words of the contract that refusals name; the API says them as they are, people read them in their language.
+# Words of the contract that refusals and the choices of models name; the API says them as they are, people read them
+# in their language.
 _CODES = {
     gettext_noop("accept"),
     gettext_noop("collect"),
@@ -73,6 +74,12 @@ _CODES = {
     gettext_noop("fail"),
     gettext_noop("return"),
     gettext_noop("cancel"),
+    gettext_noop("PENDING"),
+    gettext_noop("ACCEPT"),
+    gettext_noop("DELIVERED"),
+    gettext_noop("FAILED"),
+    gettext_noop("DEFAULT"),
+    gettext_noop("RETURN"),
     gettext_noop("AVAILABLE"),
     gettext_noop("ACCEPTED"),
     gettext_noop("COLLECTED"),

@@ -58,14 +58,16 @@ class Delivery(Identified, Located):
     token = models.ForeignKey(
         Token, verbose_name=_("requested with"), on_delete=models.PROTECT, related_name="deliveries"
     )
-    status = models.CharField(_("status"), max_length=9, choices=[(s.value, s.value) for s in Status])
-    route_status = models.CharField(_("route status"), max_length=9, choices=[(s.value, s.value) for s in RouteStatus])
+    status = models.CharField(_("status"), max_length=9, choices=[(s.value, _(s.value)) for s in Status])
+    route_status = models.CharField(
+        _("route status"), max_length=9, choices=[(s.value, _(s.value)) for s in RouteStatus]
+    )
     driver = models.ForeignKey(
         Driver, verbose_name=_("driver"), on_delete=models.PROTECT, related_name="deliveries", null=True
     )
 
     vehicle_type = models.CharField(_("vehicle type"), max_length=10, choices=VehicleType)
-    mode = models.CharField(_("mode"), max_length=7, choices=[(m.value, m.value) for m in lifecycle.Mode])
+    mode = models.CharField(_("mode"), max_length=7, choices=[(m.value, _(m.value)) for m in lifecycle.Mode])
     contact_name = models.CharField(_("contact name"), max_length=255)
     contact_phone = models.CharField(_("contact phone"), max_length=255)
     address = models.JSONField(_("address"))

@@ -20,7 +20,7 @@ class Stop(Located):
     contact_name = models.CharField(_("contact name"), max_length=255, blank=True)
     contact_phone = models.CharField(_("contact phone"), max_length=255, blank=True)
     address = models.JSONField(_("address"))
-    status = models.CharField(_("status"), max_length=9, choices=[(s.value, s.value) for s in Status])
+    status = models.CharField(_("status"), max_length=9, choices=[(s.value, _(s.value)) for s in Status])
     failure_reason = models.CharField(_("failure reason"), max_length=255, blank=True)
 
     class Meta:
