@@ -4,6 +4,8 @@ from datetime import timedelta
 from urllib.parse import quote
 
 from django.db import connection
+from django.db.backends.utils import CursorWrapper
+from django.db.models import Model
 from django.utils import timezone
 
 from delivery.models import Delivery, Stop, Transition, WebhookEndpoint, WebhookEvent
@@ -76,12 +78,13 @@ def deliveries(count: int) -> None:
         cursor.execute("VACUUM ANALYZE")
 
 
-def _copy(cursor: object, model: type, key: object, changed: dict[str, str | None]) -> None:
+def _copy(cursor: CursorWrapper, model: type[Model], key: object, changed: dict[str, str | None]) -> None:
     """Write a row for every number, like the row `key` but for what is changed; None leaves it to the database."""
-    meta = model._meta  # type: ignore[attr-defined]  # noqa: SLF001
-    columns = {field.column: changed.get(field.column, f"pattern.{field.column}") for field in meta.concrete_fields}
+    meta = model._meta  # noqa: SLF001  # its public name
+    names = [str(field.column) for field in meta.concrete_fields]
+    columns = {name: changed.get(name, f"pattern.{name}") for name in names}
     named = {column: expression for column, expression in columns.items() if expression is not None}
-    cursor.execute(  # type: ignore[attr-defined]
+    cursor.execute(
         f"INSERT INTO {meta.db_table} ({', '.join(chr(34) + name + chr(34) for name in named)})"
         f" SELECT {', '.join(named.values())} FROM numbered, {meta.db_table} pattern"
         f" WHERE pattern.id = '{key}' ORDER BY n DESC"

@@ -16,6 +16,8 @@ from django.utils.translation import gettext_lazy as _
 from unfold.admin import ModelAdmin
 from unfold.forms import AdminPasswordChangeForm, UserChangeForm, UserCreationForm
 
+from panel.access import has_rights
+
 
 def allowing_eval(admin_view: Callable[..., Any], view: Callable[..., Any], cacheable: bool = False) -> Any:
     """`AdminSite.admin_view`, with a content security policy that lets Unfold's Alpine evaluate its expressions."""
@@ -60,7 +62,7 @@ class UserAdmin(DjangoUserAdmin, ModelAdmin):  # type: ignore[type-arg]  # gener
     def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         """Not of people with rights either: to set their password would be to have their rights."""
         allowed: bool = super().has_change_permission(request, obj)
-        return allowed and (obj is None or _may_give_rights(request) or not _has_rights(obj))
+        return allowed and (obj is None or _may_give_rights(request) or not has_rights(obj))
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         return False  # deactivate instead: histories name them
@@ -103,7 +105,3 @@ class AuthenticatorAdmin(ModelAdmin):
 
 def _may_give_rights(request: HttpRequest) -> bool:
     return bool(request.user.is_active and request.user.is_superuser)
-
-
-def _has_rights(user: User) -> bool:
-    return user.is_staff or user.is_superuser or user.groups.exists() or user.user_permissions.exists()

@@ -47,7 +47,8 @@ def server_error(request: HttpRequest) -> HttpResponse:
 
 
 admin.site.login = secure_admin_login(admin.site.login)  # type: ignore[method-assign]  # one log-in for everything
-# Alpine, of which Unfold is made, evaluates its expressions. Nothing outside the admin does.
+# Alpine, of which Unfold is made, evaluates its expressions. Nothing outside the admin does. Replaced on the site
+# itself, as allauth does with its log-in, because every admin registers with this one.
 admin.site.admin_view = partial(allowing_eval, admin.site.admin_view)  # type: ignore[method-assign]
 
 urlpatterns = [

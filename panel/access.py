@@ -148,9 +148,12 @@ class PeopleMiddleware:
 _GUARDED = ("/panel/", "/admin/")
 
 
-def has_rights(user: User | AnonymousUser) -> bool:
-    """Whether this is more than a member of an account: whoever is, needs a second factor."""
-    return bool(user.is_staff or user.is_superuser or user.get_all_permissions())
+def has_rights(user: User) -> bool:
+    """Whether this is more than a member of an account, active or not.
+
+    Such people need a second factor, and whoever could set their password would have their rights.
+    """
+    return user.is_staff or user.is_superuser or user.groups.exists() or user.user_permissions.exists()
 
 
 def _lacks_second_factor(request: HttpRequest) -> bool:
