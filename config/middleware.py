@@ -13,7 +13,11 @@ from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.middleware.locale import LocaleMiddleware
 from django.utils import translation
 
+from config import errors
+
 HEADER = "X-Request-Id"
+# Key of the WSGI environ: why `config.rsgi` did not read the body, `late` or `busy`.
+UNREAD_BODY = "rota.unread_body"
 _WELL_FORMED = re.compile(r"[A-Za-z0-9_.:-]{8,128}")
 
 _current: ContextVar[str] = ContextVar("request_id", default="-")
@@ -39,6 +43,19 @@ class RequestIdMiddleware:
             return response
         finally:
             _current.reset(mark)
+
+
+class UnreadBodyMiddleware:
+    """Refuse requests whose body the server did not read (`config.rsgi`), before anything looks at the body."""
+
+    _ANSWERS = {"late": errors.late_body, "busy": errors.busy}
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        reason = request.META.get(UNREAD_BODY)
+        return self._ANSWERS[reason](request) if reason else self.get_response(request)
 
 
 class PageLocaleMiddleware(LocaleMiddleware):

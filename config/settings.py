@@ -66,6 +66,7 @@ MIDDLEWARE = [
     "csp.middleware.CSPMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "config.middleware.PageLocaleMiddleware",
+    "config.middleware.UnreadBodyMiddleware",  # below the locale, because it renders pages
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
@@ -76,7 +77,6 @@ MIDDLEWARE = [
 ]
 
 ROOT_URLCONF = "config.urls"
-WSGI_APPLICATION = "config.wsgi.application"
 
 TEMPLATES = [
     {
@@ -151,7 +151,7 @@ CACHES = {"default": {"BACKEND": "django.core.cache.backends.db.DatabaseCache", 
 _database_url = env.str("DATABASE_URL", "")
 DATABASES = {"default": dj_database_url.parse(_database_url) if _database_url else embedded.postgres_settings()}
 DATABASES["default"]["CONN_HEALTH_CHECKS"] = True  # a restarted PostgreSQL costs no request
-if _pool := env.int("DATABASE_POOL", 0):  # the web server's default stands in `config.wsgi`
+if _pool := env.int("DATABASE_POOL", 0):  # the web server's default stands in `config.rsgi`
     DATABASES["default"]["OPTIONS"] = {
         **DATABASES["default"].get("OPTIONS", {}),
         # At least one open connection per process; a request that finds none free waits 10 s and then fails.

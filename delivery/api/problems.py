@@ -106,6 +106,32 @@ def server_error(request: HttpRequest) -> HttpResponse:
     return JsonResponse(body, status=500, content_type=_CONTENT_TYPE)
 
 
+def late_body(request: HttpRequest) -> HttpResponse:
+    """A body that did not arrive in time."""
+    body = problem(
+        request.path,
+        status=408,
+        code="late_body",
+        title="The body did not arrive in time",
+        detail="Nothing was changed. Send the body without pauses, on a connection of its own.",
+        retryable=True,
+    )
+    return JsonResponse(body, status=408, content_type=_CONTENT_TYPE)
+
+
+def busy(request: HttpRequest) -> HttpResponse:
+    """More large bodies at once than this process takes."""
+    body = problem(
+        request.path,
+        status=503,
+        code="busy",
+        title="Too many large requests at once",
+        detail="Nothing was changed. Try again after the seconds in Retry-After.",
+        retryable=True,
+    )
+    return JsonResponse(body, status=503, content_type=_CONTENT_TYPE)
+
+
 def _headers(error: Exception) -> dict[str, str]:
     if isinstance(error, DeliveryError) and error.status == status.HTTP_401_UNAUTHORIZED:
         return {"WWW-Authenticate": 'Bearer realm="rota"'}

@@ -43,6 +43,22 @@ def not_found(_request: HttpRequest) -> HttpResponse:
     return _json(_refusal("Caminho não encontrado"), 404)
 
 
+def bad_request(_request: HttpRequest) -> HttpResponse:
+    """A request that Django refuses before any endpoint sees it."""
+    return _json(_refusal("O cabeçalho Host não é deste serviço, ou a requisição está malformada"), 400)
+
+
+def late_body(_request: HttpRequest) -> HttpResponse:
+    """A body that did not arrive in time."""
+    return _json(_refusal("O corpo da requisição não chegou a tempo; nada foi alterado. Envie-o sem pausas."), 408)
+
+
+def busy(_request: HttpRequest) -> HttpResponse:
+    """More large bodies at once than this process takes."""
+    message = "Há requisições grandes demais ao mesmo tempo; nada foi alterado. Tente novamente."
+    return _json(_refusal(message), 503)
+
+
 def server_error(_request: HttpRequest) -> HttpResponse:
     """A fault of ours."""
     return _json(_refusal("Erro interno; nada foi alterado. Tente novamente."), 500)

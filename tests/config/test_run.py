@@ -14,11 +14,7 @@ import pytest
 import requests
 
 from config.env import BASE_DIR
-
-
-def free_port():
-    with socket.create_server(("127.0.0.1", 0)) as probe:
-        return probe.getsockname()[1]
+from tests.ports import free_port
 
 
 class Run:

@@ -1,6 +1,5 @@
 """Redis only wakes and carries. Without it nothing is lost, and the API answers."""
 
-import socket
 import time
 
 import pytest
@@ -11,13 +10,9 @@ from tests.faults import outages
 from tests.faults.load import Load
 from tests.faults.report import await_all, judge, say
 from tests.faults.waiting import until
+from tests.ports import free_port, listens
 
 _AWAY_SECONDS = 6
-
-
-def free_port():
-    with socket.create_server(("127.0.0.1", 0)) as probe:
-        return probe.getsockname()[1]
 
 
 @pytest.fixture
@@ -42,14 +37,9 @@ def api(stage, shop):
 
     told = set()
     request.told = told
-    until(lambda: _listens(port), seconds=30, what="the web server")
+    until(lambda: listens(port), seconds=30, what="the web server")
     with session:
         yield request
-
-
-def _listens(port):
-    with socket.socket() as probe:
-        return probe.connect_ex(("127.0.0.1", port)) == 0
 
 
 @pytest.mark.timeout(120)

@@ -1,0 +1,202 @@
+"""RSGI entry point, served by granian: reads each request whole before Django's WSGI handler takes a thread for it.
+
+A worker process has one event loop and a few threads. The loop reads bodies, so a client that sends slowly, or not at
+all, costs a connection and no thread, and is refused once its body is late. Without this a handful of stalled uploads
+would occupy every thread. Granian itself limits the time for headers only.
+"""
+
+import asyncio
+import io
+import logging
+import os
+import resource
+import sys
+import threading
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import partial
+from queue import SimpleQueue
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from django.core.wsgi import get_wsgi_application
+
+from config.middleware import UNREAD_BODY
+
+if TYPE_CHECKING:
+    from granian._granian import RSGIHTTPProtocol as HTTPProtocol  # granian.rsgi does not export the name to mypy
+    from granian.rsgi import Scope
+
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
+# The threads below share a pool of connections. Celery would close a pool under its tasks, so workers have none.
+os.environ.setdefault("DATABASE_POOL", "10")
+
+_log = logging.getLogger("rota.server")
+
+# More than any endpoint takes: what is longer is cut off here and refused by the endpoint with its own message.
+MAX_BODY_BYTES = 4 * 1024 * 1024
+SMALL_BODY_BYTES = 256 * 1024
+
+
+@dataclass(frozen=True)
+class Limits:
+    """`body_seconds` for a body, and a second more for every `bytes_per_second` received.
+
+    Bodies over SMALL_BODY_BYTES occupy at most `large_bytes` together, in each process.
+    """
+
+    body_seconds: float = 10
+    bytes_per_second: int = 16 * 1024
+    large_bytes: int = 128 * 1024 * 1024
+
+
+class UnreadBody(Exception):
+    """The body was not read: `late`, or `busy` when large bodies occupy all the memory they may."""
+
+
+class _Disconnected(Exception):
+    """The client went away before its body was complete."""
+
+
+class _Job(NamedTuple):
+    environ: dict[str, Any]
+    protocol: "HTTPProtocol"
+    done: Callable[[], object]  # to be called from any thread
+
+
+class Application:
+    """Django behind granian's RSGI. `threads` requests at once in each worker process."""
+
+    def __init__(self, django: Callable[..., Any], *, threads: int, limits: Limits | None = None) -> None:
+        self._django, self._threads, self._limits = django, threads, limits or Limits()
+        self._jobs: SimpleQueue[_Job] = SimpleQueue()
+        self._large_bytes = 0
+
+    def __rsgi_init__(self, loop: asyncio.AbstractEventLoop) -> None:
+        self._loop = loop
+        _raise_file_limit()
+        for number in range(self._threads):
+            threading.Thread(target=self._serve, name=f"request-{number}", daemon=True).start()
+
+    async def __rsgi__(self, scope: "Scope", protocol: "HTTPProtocol") -> None:
+        environ = environ_of(scope)
+        try:
+            body = await self._body(environ, protocol)
+        except _Disconnected:
+            protocol.response_empty(400, [])  # granian logs a fault where there is no answer
+            return
+        except UnreadBody as error:
+            body = b""
+            environ[UNREAD_BODY] = str(error)  # UnreadBodyMiddleware answers
+        environ["wsgi.input"] = io.BytesIO(body)
+        environ["CONTENT_LENGTH"] = str(len(body))
+        answered = self._loop.create_future()
+        done = partial(self._loop.call_soon_threadsafe, answered.set_result, None)
+        self._jobs.put(_Job(environ, protocol, done))
+        await answered
+
+    async def _body(self, environ: dict[str, Any], protocol: "HTTPProtocol") -> bytes:
+        """The body, or its first MAX_BODY_BYTES. Raises UnreadBody and _Disconnected."""
+        declared = int(environ.get("CONTENT_LENGTH") or 0)  # hyper has refused whatever is no number
+        if not declared and "HTTP_TRANSFER_ENCODING" not in environ:
+            return b""
+        chunks: list[bytes] = []
+        size = large = 0
+        limits, started = self._limits, self._loop.time()
+        try:
+            async with asyncio.timeout_at(started + limits.body_seconds) as deadline:
+                async for chunk in protocol:
+                    chunks.append(chunk)
+                    size += len(chunk)
+                    if size > MAX_BODY_BYTES:
+                        break
+                    if size > SMALL_BODY_BYTES:
+                        large += len(chunk)
+                        self._large_bytes += len(chunk)
+                        if self._large_bytes > limits.large_bytes:
+                            raise UnreadBody("busy")
+                    deadline.reschedule(started + limits.body_seconds + size / limits.bytes_per_second)
+        except TimeoutError as error:
+            raise UnreadBody("late") from error
+        finally:
+            self._large_bytes -= large
+        if size < min(declared, MAX_BODY_BYTES):
+            raise _Disconnected
+        return b"".join(chunks)[:MAX_BODY_BYTES]
+
+    def _serve(self) -> None:
+        """A thread's life: one request after the other."""
+        while True:
+            job = self._jobs.get()
+            try:
+                self._answer(job)
+            except Exception:  # noqa: BLE001  # a thread that ended here would be missing for good
+                # Django answers its own errors; what arrives here is a fault of this module or of granian.
+                _log.exception("%s %s failed outside Django", job.environ["REQUEST_METHOD"], job.environ["PATH_INFO"])
+                with suppress(RuntimeError):  # the answer was sent already
+                    job.protocol.response_empty(500, [])
+            with suppress(RuntimeError):  # the loop is closed: the server is stopping
+                job.done()
+
+    def _answer(self, job: _Job) -> None:
+        head: list[Any] = []
+
+        def start_response(status: str, headers: list[tuple[str, str]], _exc_info: object = None) -> None:
+            head[:] = int(status[:3]), [(name.lower(), value) for name, value in headers]
+
+        response = self._django(job.environ, start_response)
+        try:
+            job.protocol.response_bytes(head[0], head[1], b"".join(response))
+        finally:
+            response.close()  # Django gives the database connection back
+
+
+def environ_of(scope: "Scope") -> dict[str, Any]:
+    """PEP 3333's environ, body aside.
+
+    A header whose name holds an underscore is dropped, as nginx does: `X_Forwarded_For` would otherwise be the same
+    key as the `X-Forwarded-For` that a proxy sets.
+    """
+    host, _colon, port = scope.server.rpartition(":")
+    environ: dict[str, Any] = {
+        "REQUEST_METHOD": scope.method,
+        "SCRIPT_NAME": "",
+        "PATH_INFO": _wsgi_text(scope.path),
+        "QUERY_STRING": _wsgi_text(scope.query_string),
+        "SERVER_NAME": host,
+        "SERVER_PORT": port,
+        "SERVER_PROTOCOL": f"HTTP/{scope.http_version}",
+        "REMOTE_ADDR": scope.client.rpartition(":")[0].strip("[]"),
+        "wsgi.version": (1, 0),
+        "wsgi.url_scheme": scope.scheme,
+        "wsgi.errors": sys.stderr,
+        "wsgi.multithread": True,
+        "wsgi.multiprocess": True,
+        "wsgi.run_once": False,
+    }
+    for name, value in scope.headers.items():
+        if "_" in name:
+            continue
+        key = name.upper().replace("-", "_")
+        if key in ("CONTENT_TYPE", "CONTENT_LENGTH"):
+            environ[key] = value
+            continue
+        key = f"HTTP_{key}"
+        separator = "; " if key == "HTTP_COOKIE" else ","
+        environ[key] = f"{environ[key]}{separator}{value}" if key in environ else value
+    return environ
+
+
+def _wsgi_text(text: str) -> str:
+    """WSGI's strings hold bytes as latin-1."""
+    return text if text.isascii() else text.encode().decode("latin-1")
+
+
+def _raise_file_limit() -> None:
+    """Each connection is an open file; the usual soft limit of 1,024 is less than granian may accept."""
+    _soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = 16_384 if hard == resource.RLIM_INFINITY else min(hard, 16_384)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+
+
+application = Application(get_wsgi_application(), threads=int(os.environ.get("WEB_THREADS", "4")))

@@ -1,0 +1,48 @@
+"""Errors outside the endpoints: in the form of what was asked for."""
+
+import pytest
+
+from delivery.models import Delivery
+from tests.factories import payload
+
+
+class TestUnreadBody:
+    @pytest.mark.parametrize(("reason", "status", "code"), [("late", 408, "late_body"), ("busy", 503, "busy")])
+    def test_is_a_problem_in_area_a(self, api, reason, status, code):
+        answer = api.post("/api/request-delivery", payload(stops=1), format="json", **{"rota.unread_body": reason})
+
+        assert (answer.status_code, answer["Content-Type"]) == (status, "application/problem+json")
+        assert (answer.json()["code"], answer.json()["retryable"]) == (code, True)
+        assert answer["X-Request-Id"]
+        assert Delivery.objects.count() == 0
+
+    @pytest.mark.parametrize(("reason", "status"), [("late", 408), ("busy", 503)])
+    def test_is_a_message_in_area_b(self, client, reason, status):
+        answer = client.post("/api/integration/orders", {}, **{"rota.unread_body": reason})
+
+        assert answer.status_code == status
+        assert answer.json()["success"] is False
+        assert "nada foi alterado" in answer.json()["message"]
+
+    @pytest.mark.parametrize(("reason", "status"), [("late", 408), ("busy", 503)])
+    def test_is_a_page_elsewhere(self, client, db, reason, status):
+        answer = client.post("/account/login/", {}, **{"rota.unread_body": reason})
+
+        assert (answer.status_code, answer["Content-Type"]) == (status, "text/html; charset=utf-8")
+        assert b"<h1>" in answer.content
+
+    def test_says_when_to_try_again(self, client):
+        answer = client.post("/api/request-delivery", {}, **{"rota.unread_body": "busy"})
+
+        assert answer["Retry-After"] == "1"
+
+
+class TestBadHost:
+    @pytest.mark.parametrize(
+        ("path", "key"), [("/api/integration/orders", "success"), ("/api/request-delivery", "code")]
+    )
+    def test_is_answered_in_the_form_of_the_area(self, client, path, key):
+        answer = client.post(path, {}, HTTP_HOST="elsewhere.example")
+
+        assert answer.status_code == 400
+        assert key in answer.json()

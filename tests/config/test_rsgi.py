@@ -1,0 +1,171 @@
+"""The server's entry point behind a real granian: what reaches Django of a request, and what does not."""
+
+import json
+import signal
+import socket
+import subprocess
+import sys
+import time
+
+import pytest
+
+from config.env import BASE_DIR
+from config.rsgi import MAX_BODY_BYTES
+from tests.ports import free_port, listens
+
+
+@pytest.fixture(scope="module")
+def server():
+    port = free_port()
+    command = [
+        sys.executable, "-m", "granian", "--interface", "rsgi", "--loop", "uvloop", "--port", str(port),
+        "--http", "1", "--no-ws", "--log-level", "warning", "tests.config.echo_server:application",
+    ]  # fmt: skip
+    process = subprocess.Popen(command, cwd=BASE_DIR)
+    end = time.monotonic() + 30
+    while not listens(port):
+        assert time.monotonic() < end
+        time.sleep(0.05)
+    yield port, process
+    process.kill()
+    process.wait(10)
+
+
+@pytest.fixture
+def send(server):
+    """Sends bytes and returns the status and the answer's body, read until the server closes the connection."""
+
+    def do(*parts, shut=False):
+        with socket.create_connection(("127.0.0.1", server[0]), timeout=20) as connection:
+            for part in parts:
+                connection.sendall(part)
+            if shut:
+                connection.shutdown(socket.SHUT_WR)
+            received = b"".join(iter(lambda: connection.recv(65536), b""))
+        head, _blank, body = received.partition(b"\r\n\r\n")
+        return int(head.split(b" ")[1]) if head else None, body
+
+    return do
+
+
+def request(*lines, method="POST", path="/"):
+    head = [f"{method} {path} HTTP/1.1", "Host: rota.example", "Connection: close", *lines, "", ""]
+    return "\r\n".join(head).encode()
+
+
+class TestEnviron:
+    def test_drops_headers_with_an_underscore_in_their_name(self, send):
+        _status, body = send(request("X_Forwarded_For: 6.6.6.6", "X-Forwarded-For: 192.0.2.1", "Content_Length: 9"))
+
+        seen = json.loads(body)
+        assert seen["HTTP_X_FORWARDED_FOR"] == "192.0.2.1"
+        assert seen["CONTENT_LENGTH"] == "0"
+
+    def test_joins_repeated_headers(self, send):
+        _status, body = send(request("X-A: 1", "X-A: 2", "Cookie: a=1", "Cookie: b=2"))
+
+        seen = json.loads(body)
+        assert (seen["HTTP_X_A"], seen["HTTP_COOKIE"]) == ("1,2", "a=1; b=2")
+
+    def test_holds_path_and_query_as_bytes_in_latin_1(self, send):
+        _status, body = send(request(path="/caf%C3%A9/%2F?q=%C3%A9", method="GET"))
+
+        seen = json.loads(body)
+        assert seen["PATH_INFO"].encode("latin-1").decode() == "/café//"
+        assert seen["QUERY_STRING"] == "q=%C3%A9"
+
+    def test_names_the_peer_and_the_server(self, send, server):
+        _status, body = send(request())
+
+        seen = json.loads(body)
+        assert (seen["REMOTE_ADDR"], seen["SERVER_NAME"]) == ("127.0.0.1", "127.0.0.1")
+        assert (seen["SERVER_PORT"], seen["SERVER_PROTOCOL"]) == (str(server[0]), "HTTP/1.1")
+        assert (seen["HTTP_HOST"], seen["REQUEST_METHOD"]) == ("rota.example", "POST")
+
+
+class TestBody:
+    def test_is_whole_when_its_length_is_declared(self, send):
+        status, body = send(request("Content-Length: 300000"), b"x" * 100_000, b"y" * 200_000)
+
+        assert (status, json.loads(body)["body_bytes"]) == (200, 300_000)
+
+    def test_is_whole_when_it_comes_in_chunks(self, send):
+        status, body = send(request("Transfer-Encoding: chunked"), b"3\r\nabc\r\n", b"4\r\ndefg\r\n0\r\n\r\n")
+
+        seen = json.loads(body)
+        assert (status, seen["body_bytes"], seen["CONTENT_LENGTH"]) == (200, 7, "7")
+
+    def test_is_read_for_a_get_too(self, send):
+        _status, body = send(request("Content-Length: 3", method="GET"), b"abc")
+
+        assert json.loads(body)["body_bytes"] == 3
+
+    def test_is_cut_where_no_endpoint_takes_more(self, send):
+        _status, body = send(request(f"Content-Length: {MAX_BODY_BYTES + 1}"), b"x" * (MAX_BODY_BYTES + 1))
+
+        assert json.loads(body)["body_bytes"] == MAX_BODY_BYTES
+
+    def test_is_refused_while_other_large_bodies_occupy_the_memory(self, send, server):
+        with socket.create_connection(("127.0.0.1", server[0]), timeout=20) as other:
+            other.sendall(request("Content-Length: 4000000") + b"x" * 3_000_000)
+
+            bodies = [send(request("Content-Length: 4000000"), b"x" * 4_000_000)[1] for _attempt in range(2)]
+
+        assert [json.loads(body).get("rota.unread_body") for body in bodies] == ["busy", "busy"]
+        assert json.loads(send(request("Content-Length: 4000000"), b"x" * 4_000_000)[1])["body_bytes"] == 4_000_000
+
+    def test_reaches_nobody_when_the_client_goes_away(self, send):
+        status, _body = send(request("Content-Length: 10"), b"abc", shut=True)
+
+        assert status == 400
+
+    @pytest.mark.parametrize("start", [b"", b"abc"])
+    def test_is_late_when_it_stalls(self, send, start):
+        _status, body = send(request("Content-Length: 10"), start)
+
+        seen = json.loads(body)
+        assert (seen["rota.unread_body"], seen["body_bytes"]) == ("late", 0)
+
+    def test_is_late_when_its_chunks_stall(self, send):
+        _status, body = send(request("Transfer-Encoding: chunked"), b"3\r\nabc\r\n")
+
+        assert json.loads(body)["rota.unread_body"] == "late"
+
+    def test_has_more_time_while_it_arrives(self, server):
+        with socket.create_connection(("127.0.0.1", server[0]), timeout=20) as connection:
+            connection.sendall(request("Content-Length: 163840"))
+            for _part in range(10):  # 0.5 s, and a second for every 16 KiB: each pause is within what was earned
+                connection.sendall(b"x" * 16_384)
+                time.sleep(0.1)
+            answer = b"".join(iter(lambda: connection.recv(65536), b""))
+
+        assert json.loads(answer.partition(b"\r\n\r\n")[2])["body_bytes"] == 163_840
+
+    @pytest.mark.parametrize("lengths", [("1", "2"), ("-1",), ("a",)])
+    def test_has_one_length(self, send, lengths):
+        status, _body = send(request(*(f"Content-Length: {length}" for length in lengths)), b"abc")
+
+        assert status == 400
+
+
+class TestServer:
+    def test_keeps_its_threads_when_a_response_fails_to_close(self, send):
+        statuses = [send(request(path="/late-fault"))[0] for _request in range(3)]  # more than there are threads
+
+        assert statuses == [200, 200, 200]
+        assert send(request())[0] == 200
+
+    def test_answers_500_when_what_it_serves_raises(self, send, server):
+        status, body = send(request(path="/fault"))
+
+        assert (status, body) == (500, b"")
+        assert send(request())[0] == 200
+
+    def test_ends_on_sigterm_beside_a_stalled_client(self, server):
+        port, process = server
+        with socket.create_connection(("127.0.0.1", port), timeout=20) as stalled:
+            stalled.sendall(request("Content-Length: 10"))
+
+            process.send_signal(signal.SIGTERM)
+
+            assert process.wait(15) == 0
