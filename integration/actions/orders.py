@@ -1,22 +1,18 @@
 """Everything that happens to an order. Each verb writes the status and its log entry in one transaction."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
-from django.db import IntegrityError, connection, transaction
-from psycopg.errors import UniqueViolation
+from django.db import connection, transaction
+from django.db.models import Q
 
 from integration import lifecycle, tracking_codes
 from integration.actions import links
 from integration.errors import CompanyNotFound, DuplicateOrder, ForeignCompany
 from integration.lifecycle import Status
 from integration.models import Company, Order, SearchCode, Seller, StatusLog, compact_document
-
-_DUPLICATE = {"one_order_per_code", "one_order_per_tracking_code"}
 
 
 @dataclass(frozen=True)
@@ -44,8 +40,10 @@ def create(*, seller: Seller, asked: NewOrder, by: str, at: datetime) -> Order:
     if company.seller_id != seller.pk:
         raise ForeignCompany
     with transaction.atomic():
-        # An invoice and its order that come at the same moment must see each other.
+        # An invoice and its order that come at the same moment must see each other, and of two equal orders the
+        # second must see the first.
         links.lock(seller)
+        _refuse_duplicate(seller, asked)
         order = _insert(company, asked, by=by, at=at)
         _log(order, Status.PENDING, via_api=True, by=by, at=at)
         _add_codes(order, asked)
@@ -68,8 +66,21 @@ def move(*, order: Order, to: Status, by: str, at: datetime, via_api: bool = Fal
     return locked
 
 
+def _refuse_duplicate(seller: Seller, asked: NewOrder) -> None:
+    """Raise DuplicateOrder. Call under the seller's lock, without which another order can be created meanwhile.
+
+    A violated constraint would do the same, but PostgreSQL writes the refused row, names and documents included, to
+    its log.
+    """
+    same = Q(code=asked.code)
+    if asked.tracking_code:
+        same |= Q(tracking_code=asked.tracking_code)
+    if Order.objects.filter(same, seller=seller).exists():
+        raise DuplicateOrder
+
+
 def _insert(company: Company, asked: NewOrder, *, by: str, at: datetime) -> Order:
-    order = Order(
+    return Order.objects.create(
         seller_id=company.seller_id,
         company=company,
         code=asked.code,
@@ -85,9 +96,6 @@ def _insert(company: Company, asked: NewOrder, *, by: str, at: datetime) -> Orde
         created_at=at,
         created_by=by,
     )
-    with _duplicates_refused(), transaction.atomic():
-        order.save(force_insert=True)
-    return order
 
 
 def _next_tracking_code(seller_id: int) -> str:
@@ -99,17 +107,6 @@ def _next_tracking_code(seller_id: int) -> str:
         code = tracking_codes.encode(number)
         if not Order.objects.filter(seller=seller_id, tracking_code=code).exists():
             return code
-
-
-@contextmanager
-def _duplicates_refused() -> Iterator[None]:
-    try:
-        yield
-    except IntegrityError as error:
-        cause = error.__cause__
-        if isinstance(cause, UniqueViolation) and cause.diag.constraint_name in _DUPLICATE:
-            raise DuplicateOrder from error
-        raise
 
 
 def _log(order: Order, status: Status, *, via_api: bool, by: str, at: datetime) -> None:
