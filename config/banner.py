@@ -34,8 +34,8 @@ _REQUEST = {
 }  # fmt: skip  # an address reads as one
 
 
-def banner(port: int, demo: dict[str, str] | None) -> str:
-    """The text. `demo` holds the credentials of the seeded data, None for a database that was in use already."""
+def banner(port: int, demo: dict[str, str] | None, *, is_embedded: bool) -> str:
+    """The text. `demo` holds the credentials of data seeded by this start, which are shown this once."""
     base = f"http://127.0.0.1:{port}"
     lines = [
         "",
@@ -44,19 +44,40 @@ def banner(port: int, demo: dict[str, str] | None) -> str:
         f"  Panel     {base}/panel/",
         f"  Board     {base}/panel/board/",
         f"  Admin     {base}/admin/",
+        f"  API       {base}/api/",
     ]
-    lines += [f"  API       {base}/api/"]
-    if demo is None:
-        lines += ["", f"  New account: {_manage('create_integrator NAME --pickup LAT,LNG')}"]
-        lines += [f"  New seller:  {_manage('create_seller NAME --company DOCUMENT')}"]
-        return "\n".join([*lines, ""])
+    if demo is not None:
+        lines += credentials(base, demo)
+    elif is_embedded:
+        lines += [
+            "",
+            "The demo's log-in, tokens and keys were shown at the first start. New ones, with commands to paste:",
+            "",
+            _manage(f"demo_credentials --url {base}"),
+        ]
+    else:
+        lines += [
+            "",
+            "This database is not Rota's own, so no demo data was put into it. SEED_DEMO=1 fills an empty one.",
+            "",
+            f"  New log-in:  {_manage('createsuperuser')}",
+            f"  New account: {_manage('create_integrator NAME --pickup LAT,LNG')}",
+            f"  New seller:  {_manage('create_seller NAME --company DOCUMENT')}",
+        ]
+    return "\n".join([*lines, ""])
+
+
+def credentials(base: str, demo: dict[str, str]) -> list[str]:
+    """Lines with the demo's secrets, and commands that use them."""
     bearer, basic = f"Bearer {demo['token']}", f"Basic {demo['api_key']}"
-    lines += [
+    lines = [
         f"  Log-in    {demo['login']} / {demo['password']}",
         f"  Token     {demo['token']}",
         f"  Sandbox   {demo['sandbox_token']}",
         f"  Secret    {demo['signing_secret']}",
         f"  API key   {demo['api_key']}",
+        "",
+        "They are shown this once.",
     ]
     commands = {
         "Quote a delivery:": _curl(f"{base}/api/quotation-delivery", bearer, _REQUEST),
@@ -66,7 +87,7 @@ def banner(port: int, demo: dict[str, str] | None) -> str:
     }
     for what, command in commands.items():
         lines += ["", what, "", command]
-    return "\n".join([*lines, ""])
+    return lines
 
 
 def _manage(command: str) -> str:

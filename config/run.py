@@ -14,7 +14,6 @@ import time
 import urllib.request
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from pathlib import Path
 from types import FrameType
 from typing import NoReturn, TypeVar
 from urllib.error import URLError
@@ -23,7 +22,7 @@ from config import checks, embedded
 from config.banner import banner
 from config.children import Child, die_with_parent, say
 from config.embedded.private import open_private, shorten, try_lock
-from config.env import BASE_DIR, StartRefused, data_dir, env
+from config.env import BASE_DIR, StartRefused, data_dir, env, is_embedded
 
 T = TypeVar("T")
 _START_SECONDS = 60
@@ -53,7 +52,7 @@ def _run(port: int) -> NoReturn:
         _wait_for_port(port)
         postgres = _timed("PostgreSQL", embedded.hold_postgres)
         _start(children, port)
-        print(banner(port, _demo_credentials()), flush=True)
+        print(banner(port, _seed_demo(), is_embedded=is_embedded()), flush=True)
         _tend(children, postgres)
     finally:
         say("Stopping")
@@ -69,7 +68,6 @@ def _start(children: list[Child], port: int) -> None:
         children.append(redis)
         _timed("Redis", lambda: embedded.wait_for_redis(redis.start()))
     _timed("Database schema", lambda: _manage("migrate", "--verbosity", "0"))
-    _timed("Demo data", lambda: _manage("seed_demo"))
     services = processes(port)
     children += services
     for child in services:
@@ -162,11 +160,15 @@ def _patiently(is_true: Callable[[], bool]) -> bool:
     return True
 
 
-def _manage(*arguments: str) -> None:
+def _manage(*arguments: str) -> str:
+    """Run a management command. Returns what it printed; raises StartRefused."""
     try:
-        subprocess.run([sys.executable, "manage.py", *arguments], cwd=BASE_DIR, check=True)
+        done = subprocess.run(
+            [sys.executable, "manage.py", *arguments], cwd=BASE_DIR, check=True, stdout=subprocess.PIPE, text=True
+        )
     except subprocess.CalledProcessError as error:
         raise StartRefused(f"manage.py {arguments[0]} failed; its message stands above.") from error
+    return done.stdout
 
 
 def _wait_for_web(port: int, web: Child) -> None:
@@ -180,11 +182,15 @@ def _wait_for_web(port: int, web: Child) -> None:
     raise StartRefused("The web server did not come up; its messages stand above.")
 
 
-def _demo_credentials() -> dict[str, str] | None:
-    path = Path(data_dir() / "demo.json")
-    if not path.exists():
+def _seed_demo() -> dict[str, str] | None:
+    """Demo data in an empty database of ours, or in another one where that is wanted. None: nothing was made.
+
+    After everything else, because what it returns is shown once.
+    """
+    (data_dir() / "demo.json").unlink(missing_ok=True)  # where earlier versions kept them
+    if not is_embedded() and not env.bool("SEED_DEMO", False):
         return None
-    credentials: dict[str, str] = json.loads(path.read_text())
+    credentials: dict[str, str] | None = json.loads(_timed("Demo data", lambda: _manage("seed_demo")))
     return credentials
 
 

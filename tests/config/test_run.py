@@ -8,19 +8,23 @@ import socket
 import subprocess
 import sys
 import time
+from urllib.parse import quote
 
 import psutil
+import psycopg
 import pytest
 import requests
 
+from config import embedded
 from config.env import BASE_DIR
 from tests.ports import free_port
+from tests.production import ENVIRONMENT
 
 
 class Run:
     """A run of its own, with its own data folder and port."""
 
-    def __init__(self, folder, port):
+    def __init__(self, folder, port, **environment):
         keep = {name: value for name, value in os.environ.items() if not name.endswith("_URL")}
         self.log = folder / "run.log"
         self.folder = folder
@@ -29,7 +33,7 @@ class Run:
                 [sys.executable, "-m", "config.run"],
                 cwd=BASE_DIR,
                 # A path longer than a unix socket's may be.
-                env={**keep, "DATA_DIR": str(folder / ("data" * 25)), "PORT": str(port)},
+                env={**keep, "DATA_DIR": str(folder / ("data" * 25)), "PORT": str(port), **environment},
                 stdout=out,
                 stderr=subprocess.STDOUT,
             )
@@ -67,6 +71,46 @@ def paste(line):
     return requests.post(url, data=rest[rest.index("-d") + 1].encode(), headers=headers, timeout=10)
 
 
+def paste_command(line):
+    """Do what the printed management command does; it names its data folder itself."""
+    command = ["env", *shlex.split(line)]
+    return subprocess.run(command, cwd=BASE_DIR, check=True, capture_output=True, text=True, timeout=60).stdout
+
+
+def files_with(texts, folder):
+    """Files outside the database that hold one of these texts."""
+    found = []
+    for path in folder.rglob("*"):
+        if path.is_file() and folder / "postgres" not in path.parents:
+            found += [path for text in texts if text.encode() in path.read_bytes()]
+    return found
+
+
+@pytest.fixture
+def external(tmp_path, monkeypatch):
+    """URLs of a PostgreSQL and a Redis that a run did not start."""
+    monkeypatch.setenv("DATA_DIR", str(tmp_path / "external"))
+    for name in ("DATABASE_URL", "REDIS_URL"):
+        monkeypatch.delenv(name, raising=False)
+    server = embedded.hold_postgres()
+    redis = subprocess.Popen(embedded.redis_command(), stdin=subprocess.DEVNULL)
+    embedded.wait_for_redis(redis)
+    yield {
+        "DATABASE_URL": f"postgres://postgres@{quote(embedded.postgres_settings()['HOST'], safe='')}/postgres",
+        "REDIS_URL": f"unix://{embedded.redis_socket()}",
+    }
+    redis.terminate()
+    redis.wait(10)
+    server.release()
+
+
+def people_and_shops(urls):
+    with psycopg.connect(urls["DATABASE_URL"].replace("postgres://", "postgresql://")) as connection:
+        return connection.execute(
+            "SELECT (SELECT count(*) FROM auth_user), (SELECT count(*) FROM delivery_integrator)"
+        ).fetchone()
+
+
 def gone(find, seconds=15):
     end = time.monotonic() + seconds
     while find() and time.monotonic() < end:
@@ -97,7 +141,16 @@ def test_a_newcomers_first_hour(tmp_path):
 
     again = Run(tmp_path, port)
     try:
-        token = re.search(r"Token\s+(\S+)", again.wait_for("Rota is running"))[1]
+        shown = again.wait_for("Rota is running")
+        secrets = re.findall(r"^  (?:Log-in +admin /|Token|Sandbox|Secret|API key) +(\S+)$", text, re.MULTILINE)
+        assert len(secrets) == 5
+        assert not [secret for secret in secrets if secret in shown]
+        assert files_with(secrets, tmp_path / ("data" * 25)) == []
+
+        renewed = paste_command(re.search(r"^.*manage\.py demo_credentials.*$", shown, re.MULTILINE)[0])
+        token = re.search(r"Token\s+(\S+)", renewed)[1]
+        assert [paste(line).status_code for line in re.findall(r"^curl .*$", renewed, re.MULTILINE)] == [200, 201, 200]
+        assert paste(curls[0]).status_code == 401  # with the first token
         delivery = answers[1].json()["deliveryId"]
         url = f"http://127.0.0.1:{port}/api/info-delivery/{delivery}"
         headers = {"Authorization": f"Bearer {token}"}
@@ -129,3 +182,46 @@ def test_a_taken_port_is_named(tmp_path):
 
     assert f"Port {taken.getsockname()[1] if taken.fileno() > 0 else ''}".strip() in run.log.read_text()
     assert "Choose another one" in run.log.read_text()
+
+
+@pytest.mark.timeout(240)
+def test_an_external_database_gets_demo_data_only_when_asked(tmp_path, external):
+    production = {**ENVIRONMENT, **external, "ALLOWED_HOSTS": "127.0.0.1"}
+    run = Run(tmp_path, free_port(), **production)
+    try:
+        text = run.wait_for("Rota is running")
+    finally:
+        run.end()
+    assert people_and_shops(external) == (0, 0)
+    assert "no demo data was put into it. SEED_DEMO=1 fills an empty one" in text
+    assert "Log-in " not in text
+
+    run = Run(tmp_path, free_port(), **production, SEED_DEMO="1")
+    try:
+        text = run.wait_for("Rota is running")
+    finally:
+        run.end()
+    assert people_and_shops(external) == (1, 2)
+    assert "Log-in    admin / " in text
+
+
+def test_the_embedded_mode_does_not_open_to_other_machines(tmp_path):
+    run = Run(tmp_path, free_port(), HOST="0.0.0.0")
+
+    assert run.process.wait(30) == 1
+    assert "HOST=0.0.0.0 would open the embedded mode to other machines" in run.log.read_text()
+    assert "Traceback" not in run.log.read_text()
+    assert not (tmp_path / ("data" * 25)).exists()
+
+
+def test_a_lock_that_is_a_link_is_not_followed(tmp_path):
+    folder = tmp_path / ("data" * 25)
+    folder.mkdir()
+    (tmp_path / "others").write_text("kept")
+    (folder / "run.lock").symlink_to(tmp_path / "others")
+
+    run = Run(tmp_path, free_port())
+
+    assert run.process.wait(30) == 1
+    assert "run.lock cannot be used" in run.log.read_text()
+    assert (tmp_path / "others").read_text() == "kept"

@@ -4,7 +4,6 @@ from decimal import Decimal
 from io import StringIO
 from typing import Any
 
-from django.conf import settings
 from django.contrib.auth.models import User
 from django.core.management import call_command
 from django.core.management.base import BaseCommand
@@ -12,6 +11,7 @@ from django.db import transaction
 
 from delivery.models import Integrator, Tariff, VehicleType
 
+SHOP, SANDBOX_SHOP, SELLER, LOGIN = "Demo shop", "Demo shop (sandbox)", "Demo seller", "admin"
 # Avenida Paulista, São Paulo.
 PICKUP = "-23.561414,-46.655881"
 # Its check digits are right, and it is not one of those that everybody tries first.
@@ -19,38 +19,35 @@ COMPANY = "48.372.915/0001-54"
 
 
 class Command(BaseCommand):
-    help = "Fill an empty database with tariffs, a demo shop, drivers and a log-in. Does nothing to one in use."
+    help = (
+        "Fill an empty database with tariffs, a demo shop, drivers and a log-in. Prints their credentials as JSON, "
+        "which are kept nowhere else; null for a database in use, which is left alone."
+    )
 
     def handle(self, *_args: Any, **_options: Any) -> None:
-        if User.objects.exists() or Integrator.objects.exists() or Tariff.objects.exists():
-            return
-        with transaction.atomic():
-            credentials = _seed()
-        path = settings.DATA_DIR / "demo.json"
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.touch(mode=0o600)
-        path.write_text(json.dumps(credentials, indent=2))
+        credentials = None
+        if not (User.objects.exists() or Integrator.objects.exists() or Tariff.objects.exists()):
+            with transaction.atomic():
+                credentials = _seed()
+        self.stdout.write(json.dumps(credentials))
 
 
 def _seed() -> dict[str, str]:
     _create_tariffs()
-    shop = _call("create_integrator", "Demo shop", f"--pickup={PICKUP}")
-    test = _call("create_integrator", "Demo shop (sandbox)", f"--pickup={PICKUP}", "--sandbox")
+    shop = _call("create_integrator", SHOP, f"--pickup={PICKUP}")
+    test = _call("create_integrator", SANDBOX_SHOP, f"--pickup={PICKUP}", "--sandbox")
     _call("create_driver", "Ana Souza", "--vehicle=MOTORCYCLE", "--phone=+55 11 98888-0001", f"--position={PICKUP}")
     _call("create_driver", "Bruno Lima", "--vehicle=CAR", "--phone=+55 11 98888-0002", f"--position={PICKUP}")
-    seller = _call("create_seller", "Demo seller", f"--company={COMPANY}")
+    seller = _call("create_seller", SELLER, f"--company={COMPANY}")
     password = secrets.token_urlsafe(9)
-    User.objects.create_superuser("admin", "", password)
+    User.objects.create_superuser(LOGIN, "", password)
     return {
-        "login": "admin",
+        "login": LOGIN,
         "password": password,
-        "integrator": shop["integrator"],
         "token": shop["token"],
         "sandbox_token": test["token"],
         "signing_secret": shop["signing_secret"],
-        "seller": seller["seller"],
         "api_key": seller["api_key"],
-        "reference": seller["reference"],
     }
 
 
