@@ -232,6 +232,7 @@ _NEVER_EMPTY: dict[str, Check] = {
     "SEED_DEMO": _boolean,
     "PORT": _number(1, 65_535, whole=True),
     "WEB_WORKERS": _number(1, 512, whole=True),
+    "WEB_THREADS": _number(1, 512, whole=True),
     "WORKERS": _number(1, 512, whole=True),
     "DATABASE_POOL": _number(0, 1_000, whole=True),
     "TRUSTED_PROXIES": _number(0, 10, whole=True),

@@ -1,6 +1,7 @@
 """A process in a wrong environment ends with a sentence for each value that is wrong, whatever kind it is."""
 
 import os
+import re
 import subprocess
 import sys
 
@@ -13,7 +14,7 @@ from tests.production import ENVIRONMENT
 FERNET = ENVIRONMENT["CREDENTIALS_KEYS"]
 COMMANDS = {
     "manage": ["manage.py", "check"],
-    "web": ["-m", "granian", "--interface", "wsgi", "--port", "0", "--log-level", "warning", "config.wsgi:application"],
+    "web": ["-m", "granian", "--interface", "rsgi", "--port", "0", "--log-level", "warning", "config.rsgi:application"],
     "worker": ["-m", "celery", "--app", "config", "worker"],
     "beat": ["-m", "celery", "--app", "config", "beat"],
     "run": ["-m", "config.run"],
@@ -160,6 +161,15 @@ class TestProblems:
 
     def test_are_none_of_the_embedded_mode_by_itself(self):
         assert checks.problems({"DATABASE_URL": "", "REDIS_URL": "", "DEBUG": "1", "ALLOWED_HOSTS": "*"}) == []
+
+
+    def test_are_looked_for_in_every_number_and_boolean_that_is_read(self):
+        apps = ("config", "delivery", "integration", "panel")
+        sources = [path for app in apps for path in (BASE_DIR / app).rglob("*.py")]
+        read = {name for path in sources for name in re.findall(r'env\.(?:int|float|bool)\("(\w+)"', path.read_text())}
+
+        assert {"PORT", "OFFER_TTL", "DEBUG"} <= read
+        assert read - set(checks._NEVER_EMPTY) == set()
 
 
 class TestRefusePublicEmbedded:
