@@ -37,7 +37,7 @@ _REQUIRED = {
     "ALLOWED_HOSTS": "the host names this service answers to, comma-separated, such as rota.example.com",
 }
 
-# What is wrong with a value, as the end of a sentence that the variable's name begins; None: nothing.
+# The end of a sentence that begins with the variable's name and says what is wrong; None: nothing is.
 Check = Callable[[str], str | None]
 
 

@@ -162,7 +162,6 @@ class TestProblems:
     def test_are_none_of_the_embedded_mode_by_itself(self):
         assert checks.problems({"DATABASE_URL": "", "REDIS_URL": "", "DEBUG": "1", "ALLOWED_HOSTS": "*"}) == []
 
-
     def test_are_looked_for_in_every_number_and_boolean_that_is_read(self):
         apps = ("config", "delivery", "integration", "panel")
         sources = [path for app in apps for path in (BASE_DIR / app).rglob("*.py")]
