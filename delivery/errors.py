@@ -123,6 +123,19 @@ class InvalidWebhookUrl(DeliveryError):
     title = "This address cannot receive webhooks"
 
 
+class WebhookHostUnresolved(InvalidWebhookUrl):
+    code = "webhook_host_unresolved"
+    title = "The host name of this address cannot be resolved"
+    retryable = True
+
+
+class LookUpsBusy(InvalidWebhookUrl):
+    code = "look_ups_busy"
+    title = "Too many host names are being looked up"
+    status = 503
+    retryable = True
+
+
 class EndpointCannotSend(DeliveryError):
     code = "endpoint_cannot_send"
     title = "Nothing can be sent to this endpoint now"

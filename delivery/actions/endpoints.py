@@ -1,6 +1,7 @@
 """Where webhooks go and what signs them."""
 
 import logging
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from django.conf import settings
@@ -9,10 +10,17 @@ from django.db import transaction
 from delivery import credentials
 from delivery.errors import EndpointCannotSend, SecretRotatedLately
 from delivery.models import AuditEntry, Deed, Environment, Integrator, OffBecause, Token, WebhookEndpoint, WebhookEvent
-from delivery.webhooks import address_guard, outbox, queue, signing
+from delivery.webhooks import address_guard, look_ups, outbox, queue, signing
 
 _log = logging.getLogger(__name__)
 SECRET_OVERLAP = timedelta(hours=24)
+
+
+@dataclass(frozen=True)
+class CheckedUrl:
+    """An address that `check_url` has let through. Empty: nothing is sent."""
+
+    text: str
 
 
 def create(*, integrator: Integrator, environment: Environment) -> WebhookEndpoint:
@@ -24,21 +32,41 @@ def create(*, integrator: Integrator, environment: Environment) -> WebhookEndpoi
     )
 
 
-@transaction.atomic
 def set_url(*, endpoint: WebhookEndpoint, url: str, by: str, at: datetime) -> WebhookEndpoint:
-    """Send events to `url` from now on, what waits for the old one too; empty stops sending. Raises InvalidWebhookUrl.
+    """Check `url`, then store it. For callers without a transaction; others call `check_url` before they begin one.
+
+    Raises InvalidWebhookUrl, and RuntimeError inside a transaction.
+    """
+    checked = check_url(url)
+    with transaction.atomic(durable=True):
+        return store_url(endpoint=endpoint, url=checked, by=by, at=at)
+
+
+def check_url(url: str) -> CheckedUrl:
+    """Raise InvalidWebhookUrl unless webhooks may be sent to `url`. Looks its host up, which may take 3 s.
+
+    To be called outside any transaction: a slow DNS server would keep row locks and a snapshot for as long.
+    """
+    if url:
+        host = address_guard.check_url(url, allow_loopback=settings.WEBHOOK_ALLOW_LOOPBACK)
+        if host is not None:
+            address_guard.check_addresses(host, look_ups.addresses(host))
+    return CheckedUrl(url)
+
+
+@transaction.atomic
+def store_url(*, endpoint: WebhookEndpoint, url: CheckedUrl, by: str, at: datetime) -> WebhookEndpoint:
+    """Send events to `url` from now on, what waits for the old one too; empty stops sending.
 
     The new address starts without the old one's failures, switched on unless a person had switched it off.
     """
-    if url:
-        address_guard.check_url(url, allow_loopback=settings.WEBHOOK_ALLOW_LOOPBACK)
     locked = WebhookEndpoint.objects.select_for_update(no_key=True).get(pk=endpoint.pk)
-    locked.url = url
+    locked.url = url.text
     if locked.off_because != OffBecause.STAFF:
         locked.switch_on()
     locked.save()
-    _note(locked, Deed.URL_SET, url, by=by, at=at)
-    if url:
+    _note(locked, Deed.URL_SET, url.text, by=by, at=at)
+    if url.text:
         queue.bring_forward(endpoint_id=locked.pk, at=at, poisoned_too=True)
         outbox.wake_on_commit()
     return locked

@@ -1,9 +1,8 @@
 """Where webhooks go."""
 
-from typing import Any
+from typing import Any, cast
 
 from django import forms
-from django.conf import settings
 from django.contrib import admin, messages
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
@@ -17,21 +16,21 @@ from delivery.admin.base import ModelAdmin, actor
 from delivery.errors import EndpointCannotSend, InvalidWebhookUrl, SecretRotatedLately
 from delivery.forms import refusal
 from delivery.models import WebhookEndpoint
-from delivery.webhooks import address_guard
 
 
 class EndpointForm(forms.ModelForm[WebhookEndpoint]):
+    """`url_refused` is set by the admin, which has checked the URL before the transaction of its view."""
+
+    url_refused: InvalidWebhookUrl | None = None
+
     class Meta:
         model = WebhookEndpoint
         fields = ["url", "enabled"]
 
     def clean_url(self) -> str:
+        if self.url_refused is not None:
+            raise forms.ValidationError(refusal(self.url_refused)) from self.url_refused
         url: str = self.cleaned_data["url"]
-        if url:
-            try:
-                address_guard.check_url(url, allow_loopback=settings.WEBHOOK_ALLOW_LOOPBACK)
-            except InvalidWebhookUrl as error:
-                raise forms.ValidationError(refusal(error)) from error
         return url
 
 
@@ -58,10 +57,28 @@ class WebhookEndpointAdmin(ModelAdmin):
     def has_delete_permission(self, request: HttpRequest, obj: WebhookEndpoint | None = None) -> bool:
         return False
 
+    def changeform_view(
+        self, request: HttpRequest, object_id: str | None = None, form_url: str = "", extra_context: Any = None
+    ) -> Any:
+        """Checks the URL here, because Django's view holds a transaction from reading the form to saving it."""
+        if request.method == "POST" and self.has_change_permission(request):
+            try:
+                checked: Any = endpoints.check_url(request.POST.get("url", "").strip())
+            except InvalidWebhookUrl as error:
+                checked = error
+            cast("Any", request).checked_url = checked
+        return super().changeform_view(request, object_id, form_url, extra_context)
+
+    def get_form(self, request: HttpRequest, obj: Any = None, change: bool = False, **kwargs: Any) -> Any:
+        form = super().get_form(request, obj, change, **kwargs)  # a class made for this request
+        checked = getattr(request, "checked_url", None)
+        form.url_refused = checked if isinstance(checked, InvalidWebhookUrl) else None
+        return form
+
     def save_model(self, request: HttpRequest, obj: WebhookEndpoint, form: Any, change: bool) -> None:
         by, at = actor(request), timezone.now()
         if "url" in form.changed_data:
-            endpoints.set_url(endpoint=obj, url=obj.url, by=by, at=at)
+            endpoints.store_url(endpoint=obj, url=cast("Any", request).checked_url, by=by, at=at)
         if "enabled" in form.changed_data:
             endpoints.set_enabled(endpoint=obj, enabled=obj.enabled, by=by, at=at)
 

@@ -26,6 +26,7 @@ class ScriptCommand(BaseCommand):
 
     def handle(self, *_args: Any, **options: Any) -> None:
         try:
+            self.prepare(options)
             with transaction.atomic():
                 answer = self.run(options)
         except DeliveryError as error:
@@ -36,6 +37,9 @@ class ScriptCommand(BaseCommand):
             )
         else:
             self.stdout.write(json.dumps(answer, ensure_ascii=False))
+
+    def prepare(self, options: dict[str, Any]) -> None:
+        """What waits for other machines, before the transaction of `run` begins. May put its result into `options`."""
 
     def run(self, options: dict[str, Any]) -> dict[str, Any]:
         """Do it and return the answer."""

@@ -1,4 +1,4 @@
-"""Where webhooks may go: never into a private network. Pure but for the name look-up and the socket itself.
+"""Where webhooks may go: never into a private network. Pure but for making the socket.
 
 Checked twice: when a URL is saved, so that a person reads why it is refused; and on the socket about to connect, so
 that no redirect, rebinding name or odd spelling gets past.
@@ -7,6 +7,7 @@ that no redirect, rebinding name or odd spelling gets past.
 import ipaddress
 import re
 import socket
+from collections.abc import Iterable
 from urllib.parse import SplitResult, urlsplit
 
 from delivery.errors import InvalidWebhookUrl
@@ -56,9 +57,10 @@ def is_public(address: str) -> bool:
     return not any(ip in network for network in _REFUSED_NETWORKS if network.version == ip.version)
 
 
-def check_url(url: str, *, allow_loopback: bool) -> None:
-    """Raise InvalidWebhookUrl, saying why, unless webhooks may be sent to `url`.
+def check_url(url: str, *, allow_loopback: bool) -> str | None:
+    """Raise InvalidWebhookUrl, saying why, unless `url` may be sent to as far as its text tells.
 
+    Returns the host name to look up, whose addresses `check_addresses` judges; None where there is nothing to look up.
     `allow_loopback` lets http, any port and this machine's own address through, for a newcomer's first webhooks.
     """
     parts = _split(url)
@@ -66,7 +68,7 @@ def check_url(url: str, *, allow_loopback: bool) -> None:
     if parts.username is not None or parts.password is not None:
         raise InvalidWebhookUrl("Leave user name and password out of the URL; the Bearer token identifies us.")
     if parts.scheme in {"http", "https"} and allow_loopback and host in _LOOPBACK_HOSTS:
-        return
+        return None
     if parts.scheme != "https":
         raise InvalidWebhookUrl("The URL must begin with https://.")
     if not host:
@@ -75,7 +77,12 @@ def check_url(url: str, *, allow_loopback: bool) -> None:
         raise InvalidWebhookUrl("Only ports 443 and 8443 are allowed.")
     if _is_ip_literal(host):
         raise InvalidWebhookUrl("Name a host, not an IP address.")
-    if any(not is_public(address) for address in _addresses(host)):
+    return host
+
+
+def check_addresses(host: str, addresses: Iterable[str]) -> None:
+    """Raise InvalidWebhookUrl unless every address that `host` leads to is public."""
+    if not all(is_public(address) for address in addresses):
         raise InvalidWebhookUrl("%(host)s leads to an address that is not on the public internet.", host=host)
 
 
@@ -109,11 +116,3 @@ def _is_ip_literal(host: str) -> bool:
     """An address in any spelling that resolvers take: dotted, short (127.1), decimal, octal, hexadecimal, IPv6."""
     last = host.rpartition(".")[2]
     return ":" in host or bool(re.fullmatch(r"[0-9]+|0[xX][0-9a-fA-F]*", last))
-
-
-def _addresses(host: str) -> list[str]:
-    """What the name leads to now. A name that cannot be looked up now is judged on the socket."""
-    try:
-        return [str(entry[4][0]) for entry in socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)]
-    except (OSError, UnicodeError):
-        return []

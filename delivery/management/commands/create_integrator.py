@@ -21,6 +21,9 @@ class Command(ScriptCommand):
         parser.add_argument("--webhook-url", default="", metavar="URL")
         parser.add_argument("--sandbox", action="store_true", help="issue a sandbox token instead of a live one")
 
+    def prepare(self, options: dict[str, Any]) -> None:
+        options["webhook_url"] = endpoints.check_url(options["webhook_url"])
+
     def run(self, options: dict[str, Any]) -> dict[str, str]:
         environment = Environment.SANDBOX if options["sandbox"] else Environment.LIVE
         integrator = Integrator(name=options["name"])
@@ -32,6 +35,6 @@ class Command(ScriptCommand):
                 integrator=integrator, name=f"Pickup {number}", latitude=point.latitude, longitude=point.longitude
             )
         endpoint = integrator.endpoints.get(environment=environment)
-        endpoints.set_url(endpoint=endpoint, url=options["webhook_url"], by=_BY, at=timezone.now())
+        endpoints.store_url(endpoint=endpoint, url=options["webhook_url"], by=_BY, at=timezone.now())
         token = tokens.issue(integrator=integrator, environment=environment, by=_BY, at=timezone.now())
         return {"integrator": str(integrator.pk), "token": token.clear_text, "signing_secret": endpoint.secret}

@@ -46,7 +46,6 @@ class TestCheckUrl:
             ("https://0x7f000001/hook", "not an IP address"),
             ("https://0177.0.0.1/hook", "not an IP address"),
             ("https://127.0.0.1./hook", "not an IP address"),
-            ("https://localhost/hook", "not on the public internet"),
             ("https://exa mple.com/hook", "space"),
             ("https://example.com\\@evil.com/", "backslash"),
             ("https://example.com/\r\nX: y", "control"),
@@ -60,28 +59,26 @@ class TestCheckUrl:
             address_guard.check_url(url, allow_loopback=False)
 
     @pytest.mark.parametrize("url", ["https://example.com/hook", "https://EXAMPLE.com:8443/a?b=c", "https://a.example"])
-    def test_accepts_a_public_name(self, url, monkeypatch):
-        answer = [(socket.AF_INET, socket.SOCK_STREAM, 6, "", ("93.184.216.34", 0))]
-        monkeypatch.setattr(socket, "getaddrinfo", lambda *args, **kwargs: answer)
-
-        address_guard.check_url(url, allow_loopback=False)
-
-    def test_refuses_a_public_name_with_one_private_address(self, monkeypatch):
-        addresses = ["93.184.216.34", "169.254.169.254"]
-        answer = [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (address, 0)) for address in addresses]
-        monkeypatch.setattr(socket, "getaddrinfo", lambda *args, **kwargs: answer)
-
-        with pytest.raises(InvalidWebhookUrl, match="not on the public internet"):
-            address_guard.check_url("https://rebind.example/hook", allow_loopback=False)
+    def test_gives_the_name_to_look_up(self, url):
+        assert address_guard.check_url(url, allow_loopback=False) in {"example.com", "a.example"}
 
     @pytest.mark.parametrize("url", ["http://127.0.0.1:9000/x", "http://localhost:9000/x", "https://[::1]:1/x"])
     def test_accepts_loopback_where_it_is_allowed(self, url):
-        address_guard.check_url(url, allow_loopback=True)
+        assert address_guard.check_url(url, allow_loopback=True) is None
 
     @pytest.mark.parametrize("url", ["http://10.0.0.1/x", "http://127.0.0.2/x", "http://example.com/x"])
     def test_accepts_nothing_else_there(self, url):
         with pytest.raises(InvalidWebhookUrl):
             address_guard.check_url(url, allow_loopback=True)
+
+
+class TestCheckAddresses:
+    def test_refuses_a_name_with_one_private_address(self):
+        with pytest.raises(InvalidWebhookUrl, match=r"rebind\.example leads to an address that is not on the public"):
+            address_guard.check_addresses("rebind.example", ["93.184.216.34", "169.254.169.254"])
+
+    def test_accepts_public_addresses(self):
+        address_guard.check_addresses("shop.example", ["93.184.216.34", "2600:1f18::1"])
 
 
 class TestGuardedSocket:

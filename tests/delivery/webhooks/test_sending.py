@@ -2,6 +2,7 @@
 
 import asyncio
 import socket
+import threading
 import time
 
 import pytest
@@ -16,10 +17,13 @@ HEADERS = {
 }
 
 
-def send(url, *, allow_loopback=True):
+def send(url, *, times=1, allow_loopback=True):
+    """What came of the request, or of each of several in a row."""
+
     async def sent():
         async with sending.open_session(allow_loopback=allow_loopback) as session:
-            return await sending.send(session, Outgoing(url, HEADERS, b"{}"))
+            results = [await sending.send(session, Outgoing(url, HEADERS, b"{}")) for _time in range(times)]
+        return results if times > 1 else results[0]
 
     loop = asyncio.new_event_loop()  # closing it does not wait for look-ups that hang, as asyncio.run would
     try:
@@ -87,6 +91,16 @@ class TestSend:
 
         assert result.error == "timeout"
         assert time.monotonic() - started < 2
+
+    def test_asks_once_at_a_time_for_a_name_that_hangs(self, monkeypatch):
+        asked, release = [], threading.Event()
+        monkeypatch.setattr(sending, "_TOTAL_SECONDS", 0.3)
+        monkeypatch.setattr(socket, "getaddrinfo", lambda host, *args, **kwargs: asked.append(host) or release.wait(30))
+
+        errors = [result.error for result in send("https://slow.example/", times=3)]
+        release.set()
+
+        assert (errors, asked) == (["timeout"] * 3, ["slow.example"])
 
     @pytest.mark.parametrize(("url", "error"), [("http://127.0.0.1:9/", "connect"), ("http://", "invalid_url")])
     def test_names_what_went_wrong(self, url, error):

@@ -1,0 +1,58 @@
+"""A deadline on calls that cannot be interrupted, such as name resolution. Pure."""
+
+from collections.abc import Callable
+from concurrent.futures import Future
+from functools import partial
+from threading import BoundedSemaphore, Thread
+from typing import TypeVar
+
+T = TypeVar("T")
+
+
+class DeadlinePassed(Exception):
+    """The call has not returned in time. It goes on in its thread, and its result is dropped."""
+
+
+class TooManyCalls(Exception):
+    """As many calls as are allowed at a time have not returned yet."""
+
+
+class BoundedCalls:
+    """Runs blocking calls, `most` at a time in this process, and waits `seconds` for each.
+
+    A call that is still running after its deadline occupies one of the `most` places until it returns, so hung calls
+    cannot add up. Each runs in a daemon thread, which the interpreter does not wait for when it exits; the threads of
+    a ThreadPoolExecutor would be joined.
+    """
+
+    def __init__(self, *, most: int, seconds: float) -> None:
+        self.seconds = seconds
+        self._places = BoundedSemaphore(most)
+
+    def run(self, call: Callable[[], T]) -> T:
+        """Result of `call`. Raises what it raises, DeadlinePassed, or TooManyCalls without having called it."""
+        if not self._places.acquire(blocking=False):
+            raise TooManyCalls
+        future: Future[T] = Future()
+        try:
+            Thread(target=self._run, args=(call, future), daemon=True).start()
+        except RuntimeError:  # no thread could be started
+            self._places.release()
+            raise
+        return self._result(future)
+
+    def _run(self, call: Callable[[], T], future: "Future[T]") -> None:
+        try:
+            tell = partial(future.set_result, call())
+        except BaseException as error:  # noqa: BLE001  # raised again in the thread that waits
+            tell = partial(future.set_exception, error)
+        self._places.release()  # first, so that whoever is told may call again at once
+        tell()
+
+    def _result(self, future: "Future[T]") -> T:
+        try:
+            return future.result(self.seconds)
+        except TimeoutError as error:
+            if future.done():  # the call itself raised it, or returned just now
+                return future.result()
+            raise DeadlinePassed(f"no result after {self.seconds} s") from error
