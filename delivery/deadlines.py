@@ -32,7 +32,7 @@ class BoundedCalls:
     def run(self, call: Callable[[], T]) -> T:
         """Result of `call`. Raises what it raises, DeadlinePassed, or TooManyCalls without having called it."""
         if not self._places.acquire(blocking=False):
-            raise TooManyCalls
+            raise TooManyCalls("all places are taken by calls that have not returned")
         future: Future[T] = Future()
         try:
             Thread(target=self._run, args=(call, future), daemon=True).start()

@@ -4,15 +4,19 @@ import logging
 import math
 from collections.abc import Callable, Sequence
 from decimal import ROUND_HALF_UP, Decimal
-from functools import cache
+from functools import cache, partial
 from itertools import pairwise
 from typing import NamedTuple
 
 import requests
 from geographiclib.geodesic import Geodesic
 
+from delivery.deadlines import BoundedCalls, DeadlinePassed, TooManyCalls
+
 _log = logging.getLogger(__name__)
-_OSRM_TIMEOUT_SECONDS = 2
+_OSRM_SECONDS = 2
+# The timeout of requests is for connecting and for each read: look-up, head and body together need a deadline too.
+_osrm_calls = BoundedCalls(most=8, seconds=_OSRM_SECONDS)
 
 
 class Point(NamedTuple):
@@ -57,17 +61,14 @@ def osrm(url: str) -> Provider:
     """
 
     def legs(points: Sequence[Point]) -> list[Decimal]:
-        path = ";".join(f"{point.longitude:.6f},{point.latitude:.6f}" for point in points)
         try:
-            response = _session().get(
-                f"{url.rstrip('/')}/route/v1/driving/{path}",
-                params={"overview": "false"},
-                timeout=_OSRM_TIMEOUT_SECONDS,
-            )
+            response = _osrm_calls.run(partial(_ask_osrm, url, points))
             response.raise_for_status()
             lengths = [_kilometres(float(leg["distance"])) for leg in response.json()["routes"][0]["legs"]]
         except (requests.RequestException, ValueError, TypeError, LookupError, ArithmeticError) as error:
             raise RoutingFailed(f"OSRM at {url}: {error}") from error
+        except (DeadlinePassed, TooManyCalls) as error:
+            raise RoutingFailed(f"OSRM at {url}: {type(error).__name__} {error}") from error
         if len(lengths) != len(points) - 1:
             raise RoutingFailed(f"OSRM at {url}: {len(lengths)} legs for {len(points)} points")
         return lengths
@@ -92,6 +93,13 @@ def provider(*, routing_url: str, road_factor: float) -> Provider:
     """The configured provider: OSRM with the geodesic distance to fall back on, or the latter alone."""
     plain = geodesic(road_factor)
     return with_fallback(osrm(routing_url), plain) if routing_url else plain
+
+
+def _ask_osrm(url: str, points: Sequence[Point]) -> requests.Response:
+    path = ";".join(f"{point.longitude:.6f},{point.latitude:.6f}" for point in points)
+    return _session().get(
+        f"{url.rstrip('/')}/route/v1/driving/{path}", params={"overview": "false"}, timeout=_OSRM_SECONDS
+    )
 
 
 @cache

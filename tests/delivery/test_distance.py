@@ -1,11 +1,13 @@
 import json
 import threading
+import time
 from decimal import Decimal
 from http.server import BaseHTTPRequestHandler, HTTPServer
 
 import pytest
 
 from delivery import distance
+from delivery.deadlines import BoundedCalls
 from delivery.distance import Point, RoutingFailed
 
 # Published geodesic distance between the two cities' zero markers, about 357.7 km.
@@ -38,13 +40,15 @@ def osrm_server():
             self.send_response(server.status)
             self.send_header("Content-Length", str(len(body)))
             self.end_headers()
-            self.wfile.write(body)
+            for place in range(len(body)):
+                self.wfile.write(body[place : place + 1])
+                time.sleep(server.pause)
 
         def log_message(self, *args):
             pass
 
     server = HTTPServer(("127.0.0.1", 0), Handler)
-    server.paths, server.status = [], 200
+    server.paths, server.status, server.pause = [], 200, 0
     server.url = f"http://127.0.0.1:{server.server_port}/"
     threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
     yield server
@@ -76,6 +80,13 @@ class TestOsrm:
         osrm_server.status, osrm_server.answer = status, answer
 
         with pytest.raises(RoutingFailed):
+            distance.osrm(osrm_server.url)([SAO_PAULO, RIO])
+
+    def test_fails_on_an_answer_that_drips_past_the_deadline(self, osrm_server, monkeypatch):
+        monkeypatch.setattr(distance, "_osrm_calls", BoundedCalls(most=1, seconds=0.2))
+        osrm_server.answer, osrm_server.pause = {"routes": [{"legs": [{"distance": 1234.4}]}]}, 0.02
+
+        with pytest.raises(RoutingFailed, match="DeadlinePassed"):
             distance.osrm(osrm_server.url)([SAO_PAULO, RIO])
 
     def test_gives_way_to_the_geodesic_distance(self, caplog):
