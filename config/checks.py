@@ -235,6 +235,7 @@ _NEVER_EMPTY: dict[str, Check] = {
     "WEB_THREADS": _number(1, 512, whole=True),
     "WORKERS": _number(1, 512, whole=True),
     "DATABASE_POOL": _number(0, 1_000, whole=True),
+    "DATABASE_STATEMENT_SECONDS": _number(0, 86_400),
     "TRUSTED_PROXIES": _number(0, 10, whole=True),
     "SECURE_HSTS_SECONDS": _number(0, 1_000_000_000, whole=True),
     "TIME_ZONE": _time_zone,

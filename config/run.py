@@ -26,6 +26,7 @@ from config.env import BASE_DIR, StartRefused, data_dir, env, is_embedded
 
 T = TypeVar("T")
 _START_SECONDS = 60
+_MANAGE_SECONDS = 600
 _STOP_SECONDS = 20
 _PATIENCE_SECONDS = 5
 
@@ -164,8 +165,13 @@ def _manage(*arguments: str) -> str:
     """Run a management command. Returns what it printed; raises StartRefused."""
     try:
         done = subprocess.run(
-            [sys.executable, "manage.py", *arguments], cwd=BASE_DIR, check=True, stdout=subprocess.PIPE, text=True
-        )
+            [sys.executable, "manage.py", *arguments],
+            cwd=BASE_DIR, check=True, stdout=subprocess.PIPE, text=True, timeout=_MANAGE_SECONDS,
+        )  # fmt: skip
+    except subprocess.TimeoutExpired as error:
+        raise StartRefused(
+            f"manage.py {arguments[0]} has not ended within {_MANAGE_SECONDS} s; run it by itself."
+        ) from error
     except subprocess.CalledProcessError as error:
         raise StartRefused(f"manage.py {arguments[0]} failed; its message stands above.") from error
     return done.stdout

@@ -12,6 +12,7 @@ from csp.constants import NONE, SELF
 from django.templatetags.static import static
 
 from config import checks, embedded
+from config.database import with_deadlines
 from config.env import BASE_DIR, data_dir, env, is_embedded
 
 django_stubs_ext.monkeypatch()
@@ -148,11 +149,17 @@ CACHES = {"default": {"BACKEND": "django.core.cache.backends.db.DatabaseCache", 
 # --- Servers ---------------------------------------------------------------------------------------------------------
 
 _database_url = env.str("DATABASE_URL", "")
-DATABASES = {"default": dj_database_url.parse(_database_url) if _database_url else embedded.postgres_settings()}
+DATABASES: dict[str, dict[str, Any]] = {
+    "default": with_deadlines(
+        dict(dj_database_url.parse(_database_url)) if _database_url else embedded.postgres_settings(),
+        # The web server's default stands beside that of DATABASE_POOL.
+        statement_seconds=env.float("DATABASE_STATEMENT_SECONDS", 0),
+    )
+}
 DATABASES["default"]["CONN_HEALTH_CHECKS"] = True  # a restarted PostgreSQL costs no request
 if _pool := env.int("DATABASE_POOL", 0):  # the web server's default stands in `config.rsgi`
     DATABASES["default"]["OPTIONS"] = {
-        **DATABASES["default"].get("OPTIONS", {}),
+        **DATABASES["default"]["OPTIONS"],
         # At least one open connection per process; a request that finds none free waits 10 s and then fails.
         "pool": {"min_size": 1, "max_size": _pool, "timeout": 10},
     }

@@ -58,11 +58,12 @@ def wait_for_redis(process: "subprocess.Popen[bytes]") -> None:
     """Return once the embedded Redis answers. Raises RuntimeError when it ends or stays silent for 10 s."""
     from redis import Redis
     from redis.exceptions import ConnectionError as RedisConnectionError
+    from redis.exceptions import TimeoutError as RedisTimeoutError
 
     deadline = time.monotonic() + _START_SECONDS
-    with Redis(unix_socket_path=str(redis_socket())) as client:
+    with Redis(unix_socket_path=str(redis_socket()), socket_timeout=1) as client:
         while time.monotonic() < deadline and process.poll() is None:
-            with suppress(RedisConnectionError):
+            with suppress(RedisConnectionError, RedisTimeoutError):
                 client.ping()
                 return
             time.sleep(0.05)

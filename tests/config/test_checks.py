@@ -195,6 +195,23 @@ class TestRefusePublicEmbedded:
         checks.refuse_public_embedded("0.0.0.0")
 
 
+def load(setting, **environment):
+    """Read the settings in a process of their own, and print one."""
+    return start(["-c", f"from django.conf import settings; print(settings.{setting})"], **ENVIRONMENT, **environment)
+
+
+class TestSettings:
+    @pytest.mark.parametrize(("seconds", "expected"), [("15", True), ("0", False)])
+    def test_limit_statements_where_they_are_told_to(self, seconds, expected):
+        result = load("DATABASES['default']['OPTIONS']", DATABASE_STATEMENT_SECONDS=seconds)
+
+        assert ("statement_timeout=15000ms" in result.stdout, result.returncode) == (expected, 0), result.stderr
+
+    @pytest.mark.parametrize(("text", "keys"), [("one,two", ["one", "two"]), ("", [])])
+    def test_take_former_secret_keys(self, text, keys):
+        assert load("SECRET_KEY_FALLBACKS", SECRET_KEY_FALLBACKS=text).stdout.strip() == str(keys)
+
+
 class TestProcess:
     def test_starts_with_everything_set_and_is_strict(self):
         code = "from django.conf import settings; print(settings.SESSION_COOKIE_SECURE, settings.ALLOWED_HOSTS)"

@@ -1,0 +1,37 @@
+"""Deadlines of the connection to PostgreSQL. What the URL itself says about any of them is kept."""
+
+from typing import Any
+
+# Of every process. A server or a network that has vanished is noticed within a minute on either side; without this
+# the system's own figures are two hours for an idle connection and a quarter of an hour for unanswered data.
+_CONNECTION = {
+    "connect_timeout": 5,  # seconds, for each address of the host
+    "keepalives_idle": 30,
+    "keepalives_interval": 10,
+    "keepalives_count": 3,
+    "tcp_user_timeout": 30_000,  # milliseconds
+}
+_SESSION = {
+    # A client that stopped in the middle of a transaction keeps its locks for a minute, not for ever.
+    "idle_in_transaction_session_timeout": "60s",
+    "tcp_keepalives_idle": "30",
+    "tcp_keepalives_interval": "10",
+    "tcp_keepalives_count": "3",
+}
+_LOCK_SECONDS = 5
+
+
+def with_deadlines(database: dict[str, Any], *, statement_seconds: float) -> dict[str, Any]:
+    """Django's settings of a database with a deadline on every wait.
+
+    `statement_seconds` ends a statement that runs for longer, and a wait for a lock after 5 s, with an
+    OperationalError; 0 sets neither, which is for workers, migrations and commands.
+    """
+    session = dict(_SESSION)
+    if statement_seconds:
+        session["statement_timeout"] = f"{int(statement_seconds * 1000)}ms"
+        session["lock_timeout"] = f"{_LOCK_SECONDS}s"
+    given = database.get("OPTIONS", {})
+    parameters = " ".join(f"-c {name}={value}" for name, value in session.items())
+    options = {**_CONNECTION, **given, "options": f"{parameters} {given.get('options', '')}".strip()}
+    return {**database, "OPTIONS": options}

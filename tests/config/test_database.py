@@ -1,0 +1,83 @@
+"""Deadlines of the connection to PostgreSQL, on a real one."""
+
+import psycopg
+import pytest
+from django.db import DatabaseError, connection
+from django.db.backends.postgresql.base import DatabaseWrapper
+
+from config import database
+from config.database import with_deadlines
+from tests.factories import IntegratorFactory
+
+
+@pytest.fixture
+def connect(db):
+    """Make a connection of its own to the tests' database, with `statement_seconds` and options of the URL."""
+    opened = []
+
+    def make(*, statement_seconds, **options):
+        plain = {**connection.settings_dict, "OPTIONS": options}
+        opened.append(DatabaseWrapper(with_deadlines(plain, statement_seconds=statement_seconds)))
+        return opened[-1]
+
+    yield make
+    for wrapper in opened:
+        wrapper.close()
+
+
+def value_of(wrapper, name):
+    with wrapper.cursor() as cursor:
+        cursor.execute(f"SHOW {name}")
+        return cursor.fetchone()[0]
+
+
+class TestWithDeadlines:
+    @pytest.mark.parametrize(
+        ("name", "of_a_request", "of_a_worker"),
+        [
+            ("statement_timeout", "15s", "0"),
+            ("lock_timeout", "5s", "0"),
+            ("idle_in_transaction_session_timeout", "1min", "1min"),
+        ],
+    )
+    def test_sets_the_session(self, connect, name, of_a_request, of_a_worker):
+        assert value_of(connect(statement_seconds=15), name) == of_a_request
+        assert value_of(connect(statement_seconds=0), name) == of_a_worker
+
+    def test_sets_the_connection(self, connect):
+        wrapper = connect(statement_seconds=0)
+        wrapper.ensure_connection()
+
+        parameters = psycopg.conninfo.conninfo_to_dict(wrapper.connection.info.dsn)
+        assert parameters["connect_timeout"] == "5"
+        assert (parameters["keepalives_idle"], parameters["tcp_user_timeout"]) == ("30", "30000")
+
+    def test_keeps_what_the_url_says(self, connect):
+        wrapper = connect(statement_seconds=15, connect_timeout=9, options="-c lock_timeout=1s -c work_mem=5MB")
+        wrapper.ensure_connection()
+
+        assert psycopg.conninfo.conninfo_to_dict(wrapper.connection.info.dsn)["connect_timeout"] == "9"
+        assert [value_of(wrapper, name) for name in ("lock_timeout", "work_mem", "statement_timeout")] == [
+            "1s", "5MB", "15s",
+        ]  # fmt: skip  # one line for the three values
+
+    def test_ends_a_statement_that_runs_too_long(self, connect):
+        with connect(statement_seconds=0.1).cursor() as cursor, pytest.raises(DatabaseError, match="statement timeout"):
+            cursor.execute("SELECT pg_sleep(30)")
+
+
+@pytest.mark.django_db(transaction=True)
+class TestLockedRow:
+    def test_is_not_waited_for_longer_than_the_deadline(self, connect, monkeypatch):
+        monkeypatch.setattr(database, "_LOCK_SECONDS", 0.1)
+        integrator = IntegratorFactory.create()
+        holder, waiter = connect(statement_seconds=0), connect(statement_seconds=15)
+        lock = "SELECT id FROM delivery_integrator WHERE id = %s FOR UPDATE"
+        holder.set_autocommit(False)
+        with holder.cursor() as cursor:
+            cursor.execute(lock, [integrator.pk])
+
+        with waiter.cursor() as cursor, pytest.raises(DatabaseError, match="lock timeout"):
+            cursor.execute(lock, [integrator.pk])
+
+        holder.rollback()
