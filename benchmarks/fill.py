@@ -80,7 +80,7 @@ def deliveries(count: int) -> None:
 
 def _copy(cursor: CursorWrapper, model: type[Model], key: object, changed: dict[str, str | None]) -> None:
     """Write a row for every number, like the row `key` but for what is changed; None leaves it to the database."""
-    meta = model._meta  # noqa: SLF001  # its public name
+    meta = model._meta  # its public name
     names = [str(field.column) for field in meta.concrete_fields]
     columns = {name: changed.get(name, f"pattern.{name}") for name in names}
     named = {column: expression for column, expression in columns.items() if expression is not None}

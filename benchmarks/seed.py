@@ -33,7 +33,7 @@ def accounts(count: int, *, url: str) -> list[Token]:
 def deliveries(tokens: Sequence[Token], *, each: int) -> list[Delivery]:
     """Deliveries of these accounts, all alike."""
     pattern = DeliveryFactory.create(token=tokens[0], stops=3)
-    same = {field.attname: getattr(pattern, field.attname) for field in pattern._meta.concrete_fields}  # noqa: SLF001
+    same = {field.attname: getattr(pattern, field.attname) for field in pattern._meta.concrete_fields}
     made = [
         Delivery(
             **{**same, "id": new_id(), "route_id": new_id(), "token_id": token.pk, "integrator_id": token.integrator_id}
@@ -43,7 +43,7 @@ def deliveries(tokens: Sequence[Token], *, each: int) -> list[Delivery]:
     ]
     pattern.events.all().delete()
     Delivery.objects.bulk_create(made, batch_size=2000)
-    stops = [{f.attname: getattr(stop, f.attname) for f in stop._meta.concrete_fields} for stop in pattern.stops.all()]  # noqa: SLF001
+    stops = [{f.attname: getattr(stop, f.attname) for f in stop._meta.concrete_fields} for stop in pattern.stops.all()]
     Stop.objects.bulk_create(
         [Stop(**{**stop, "id": None, "delivery_id": delivery.pk}) for delivery in made for stop in stops],
         batch_size=2000,

@@ -59,7 +59,7 @@ def sidebar(request: HttpRequest) -> list[dict[str, Any]]:
 def _entries(request: HttpRequest, models: list[tuple[str, type[Model]]]) -> Iterable[dict[str, Any]]:
     for symbol, model in models:
         if admin.site.get_model_admin(model).has_view_permission(request):
-            opts = model._meta  # noqa: SLF001  # its public name
+            opts = model._meta  # its public name
             link = reverse(f"admin:{opts.app_label}_{opts.model_name}_changelist")
             name = _NAMES.get(model, opts.verbose_name_plural)
             yield {"title": capfirst(str(name)), "icon": symbol, "link": link}

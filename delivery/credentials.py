@@ -2,9 +2,10 @@
 
 import hashlib
 import secrets
+from contextlib import suppress
 from functools import cache, lru_cache
 
-from cryptography.fernet import Fernet, MultiFernet
+from cryptography.fernet import Fernet, InvalidToken, MultiFernet
 from django.conf import settings
 
 _RANDOM_BYTES = 32  # 256 bits
@@ -22,16 +23,48 @@ def digest(token: str) -> bytes:
 
 def encrypt(secret: str) -> str:
     """Ciphertext under the first of CREDENTIALS_KEYS."""
-    return _fernet().encrypt(secret.encode()).decode()
+    return _fernet(_keys()).encrypt(secret.encode()).decode()
+
+
+def decrypt(ciphertext: str) -> str:
+    """Clear text under whichever of CREDENTIALS_KEYS made it. Raises cryptography.fernet.InvalidToken otherwise."""
+    return _decrypted(ciphertext, _keys())
+
+
+def reencrypt(ciphertext: str) -> str:
+    """The same text under the first of CREDENTIALS_KEYS. Raises InvalidToken when none of them made it."""
+    return _fernet(_keys()).rotate(ciphertext.encode()).decode()
+
+
+def fingerprint(secret: str) -> str:
+    """Names a secret without giving it away: 48 bits of its SHA-256. The secret must be random and long."""
+    return hashlib.sha256(secret.encode()).hexdigest()[:12]
+
+
+def first_key() -> str:
+    """Fingerprint of the key that encrypts."""
+    return fingerprint(_keys()[0])
+
+
+def key_of(ciphertext: str) -> str:
+    """Fingerprint of the one of CREDENTIALS_KEYS that made a ciphertext. Raises InvalidToken when none did."""
+    for key in _keys():
+        with suppress(InvalidToken):
+            _fernet((key,)).decrypt(ciphertext.encode())
+            return fingerprint(key)
+    raise InvalidToken
+
+
+def _keys() -> tuple[str, ...]:
+    return tuple(settings.CREDENTIALS_KEYS)
 
 
 # A ciphertext always means the same text; who may use it is asked elsewhere, each time.
 @lru_cache(maxsize=4096)
-def decrypt(ciphertext: str) -> str:
-    """Clear text under whichever of CREDENTIALS_KEYS made it. Raises cryptography.fernet.InvalidToken otherwise."""
-    return _fernet().decrypt(ciphertext.encode()).decode()
+def _decrypted(ciphertext: str, keys: tuple[str, ...]) -> str:
+    return _fernet(keys).decrypt(ciphertext.encode()).decode()
 
 
 @cache
-def _fernet() -> MultiFernet:
-    return MultiFernet([Fernet(key) for key in settings.CREDENTIALS_KEYS])
+def _fernet(keys: tuple[str, ...]) -> MultiFernet:
+    return MultiFernet([Fernet(key) for key in keys])

@@ -6,6 +6,7 @@ from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
 from delivery import credentials
+from delivery.models.ciphertext import CiphertextField
 from delivery.models.ids import Identified, one_of
 from delivery.models.integrator import Environment, Integrator
 
@@ -30,7 +31,7 @@ class Token(Identified):
     )
     environment = models.CharField(_("environment"), max_length=7, choices=Environment)
     digest = models.BinaryField(max_length=32, unique=True, editable=False)
-    ciphertext = models.TextField(editable=False)
+    ciphertext = CiphertextField(editable=False)
     hint = models.CharField(_("token"), max_length=20, editable=False, help_text=_("Its beginning and end."))
     created_at = models.DateTimeField(_("created at"), editable=False)
     created_by = models.CharField(_("created by"), max_length=200, editable=False)

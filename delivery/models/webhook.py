@@ -9,6 +9,7 @@ from django.utils.translation import gettext_lazy as _
 
 from delivery import breaker, credentials
 from delivery.lifecycle import Status
+from delivery.models.ciphertext import CiphertextField
 from delivery.models.delivery import Delivery
 from delivery.models.ids import Identified, one_of
 from delivery.models.integrator import Environment, Integrator
@@ -38,8 +39,8 @@ class WebhookEndpoint(models.Model):
         _("why it is off"), max_length=7, choices=OffBecause, default=OffBecause.ON, blank=True, editable=False
     )
     off_since = models.DateTimeField(_("off since"), null=True, editable=False)
-    secret_ciphertext = models.TextField(editable=False)
-    previous_secret_ciphertext = models.TextField(blank=True, editable=False)
+    secret_ciphertext = CiphertextField(editable=False)
+    previous_secret_ciphertext = CiphertextField(blank=True, editable=False)
     previous_secret_until = models.DateTimeField(null=True, blank=True, editable=False)
 
     # What `breaker.Health` is made of; the workers write it.

@@ -1,5 +1,6 @@
 """Sellers of area B: their API keys and how to begin."""
 
+from cryptography.fernet import InvalidToken
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
@@ -9,28 +10,35 @@ from django.utils.translation import gettext as _
 from delivery import credentials
 from integration.actions import keys
 from panel.access import SellerView, actor
-
-# In the session until the next page has shown it, encrypted.
-_FRESH = "fresh_key"
+from panel.ciphertexts import FRESH_KEY
 
 
 class Keys(SellerView):
     """The seller's keys. A key's text is known only at its issue; the one page after that shows it."""
 
     def get(self, request: HttpRequest) -> HttpResponse:
-        fresh = request.session.pop(_FRESH, None)
         context = {
             "seller": self.seller,
             "keys": self.seller.keys.all(),
-            "fresh": credentials.decrypt(fresh) if fresh else None,
+            "fresh": _fresh_key(request),
             "base": request.build_absolute_uri("/").rstrip("/"),
         }
         return render(request, "panel/seller.html", context)
 
     def post(self, request: HttpRequest) -> HttpResponse:
         issued = keys.issue(seller=self.seller, by=actor(request), at=timezone.now())
-        request.session[_FRESH] = credentials.encrypt(issued.clear_text)
+        request.session[FRESH_KEY] = credentials.encrypt(issued.clear_text)
         return redirect("panel:seller", self.seller.pk)
+
+
+def _fresh_key(request: HttpRequest) -> str | None:
+    """The text of the key that was issued on the page before."""
+    ciphertext = request.session.pop(FRESH_KEY, None)
+    try:
+        return credentials.decrypt(ciphertext) if ciphertext else None
+    except InvalidToken:  # its encryption key was removed meanwhile
+        messages.error(request, _("The new key cannot be shown any more. Revoke it and issue another one."))
+        return None
 
 
 class Revoke(SellerView):
