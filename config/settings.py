@@ -32,6 +32,9 @@ else:
     CREDENTIALS_KEYS = env.list("CREDENTIALS_KEYS")
     ALLOWED_HOSTS = env.list("ALLOWED_HOSTS", subcast=str.strip)
 
+# Former values of SECRET_KEY, which still verify what they signed.
+SECRET_KEY_FALLBACKS: list[str] = env.list("SECRET_KEY_FALLBACKS", [])
+
 # --- Application -----------------------------------------------------------------------------------------------------
 
 INSTALLED_APPS = [

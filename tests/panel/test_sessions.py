@@ -108,6 +108,24 @@ class TestSecondFactor:
         assert secret not in stored
 
 
+class TestSecretKey:
+    """As docs/operations.md has it rotated."""
+
+    def test_replaced_with_the_former_one_kept_ends_no_session(self, client, maria, settings):
+        log_in(client)
+        settings.SECRET_KEY_FALLBACKS, settings.SECRET_KEY = [settings.SECRET_KEY], "n" * 50
+        assert client.get("/panel/").status_code == 200
+
+        settings.SECRET_KEY_FALLBACKS = []
+        assert client.get("/panel/").status_code == 200
+
+    def test_replaced_alone_ends_every_session(self, client, maria, settings):
+        log_in(client)
+        settings.SECRET_KEY = "n" * 50
+
+        assert client.get("/panel/").url.startswith(LOG_IN)
+
+
 class TestRequired:
     @pytest.fixture(autouse=True)
     def _required(self, settings):
