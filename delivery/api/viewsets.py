@@ -84,7 +84,7 @@ class DeliveryViewSet(ViewSet):
 
 
 def _token(request: Request) -> Token:
-    assert isinstance(request.auth, Token)  # noqa: S101  # HasToken has seen to it
+    assert isinstance(request.auth, Token)  # noqa: S101  # nosec B101  # HasToken has seen to it
     return request.auth
 
 

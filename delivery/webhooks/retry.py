@@ -37,7 +37,7 @@ def next_attempt(*, tries: int, at: datetime, asked: timedelta = timedelta(0)) -
     """
     if tries > len(SCHEDULE):
         return None
-    jitter = random.uniform(1 - _JITTER, 1 + _JITTER)  # noqa: S311  # spreads load, guards no secret
+    jitter = random.uniform(1 - _JITTER, 1 + _JITTER)  # noqa: S311  # nosec B311  # spreads load, guards no secret
     return at + max(timedelta(seconds=SCHEDULE[tries - 1] * jitter), asked)
 
 

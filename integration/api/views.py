@@ -51,7 +51,7 @@ class SellerView(APIView):
 
     @property
     def key(self) -> ApiKey:
-        assert isinstance(self.request.auth, ApiKey)  # noqa: S101  # HasKey has seen to it
+        assert isinstance(self.request.auth, ApiKey)  # noqa: S101  # nosec B101  # HasKey has seen to it
         return self.request.auth
 
     @property

@@ -25,7 +25,7 @@ from delivery.webhooks import dispatch
 from tests.factories import TariffFactory, TokenFactory
 from tests.integration.factories import SellerFactory
 
-PASSWORD = "a-good-password-1"
+PASSWORD = "a-good-password-1"  # pragma: allowlist secret  # of a test
 WIDTHS = {"1440": (1440, 900), "390": (390, 844)}
 SHOTS: Path = settings.BASE_DIR / "var" / "browser"
 _CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")

@@ -11,7 +11,7 @@ from integration.api.serializers import OrderSerializer
 from integration.models import FreightParameter, FreightRate, Invoice, Order, Seller
 
 COMPANY = "11222333000181"
-OTHER_COMPANY = "12ABC34501DE35"
+OTHER_COMPANY = "12ABC34501DE35"  # pragma: allowlist secret  # a company's number
 ACCESS_KEY = "35261111222333000181550010000001231000000017"
 BY = "tester"
 

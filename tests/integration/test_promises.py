@@ -55,6 +55,7 @@ class TestFreightParameter:
 
 
 class TestCompany:
+    # pragma: allowlist nextline secret  # a company's number
     @pytest.mark.parametrize("document", ["11.222.333/0001-81", "12abc34501de35", "1", ""])
     def test_is_kept_compact(self, seller, document):
         with pytest.raises(REFUSED), transaction.atomic():

@@ -9,7 +9,7 @@ from django.core.cache import cache
 from django.urls import reverse
 
 LOG_IN = reverse("account_login")
-PASSWORD = "a-good-password-1"
+PASSWORD = "a-good-password-1"  # pragma: allowlist secret  # of a test
 
 
 @pytest.fixture(autouse=True)

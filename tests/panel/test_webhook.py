@@ -30,6 +30,7 @@ class TestUrl:
         [
             ("http://shop.example.com/", "must begin with https://"),
             ("https://shop.example.com:8080/", "Only ports 443 and 8443"),
+            # pragma: allowlist nextline secret  # of a test
             ("https://user:secret@shop.example.com/", "Leave user name and password out"),
             ("https://10.0.0.1/", "not an IP address"),
             ("https://[::ffff:127.0.0.1]/", "not an IP address"),
