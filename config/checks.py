@@ -29,7 +29,7 @@ _PUBLIC = (
 )
 
 _REQUIRED = {
-    "SECRET_KEY": 'make one: python -c "import secrets; print(secrets.token_urlsafe(50))"',
+    "SECRET_KEY": 'make one: python -c "import secrets; print(secrets.token_urlsafe(50))"',  # nosec B105  # how to make one
     "CREDENTIALS_KEYS": (
         'make one: python -c "from cryptography.fernet import Fernet; print(Fernet.generate_key().decode())"'
         " (several, comma-separated: the first encrypts, all decrypt)"
@@ -152,7 +152,7 @@ def _database_url(text: str) -> str | None:
         return "has to begin with postgres:// or postgresql://: Rota needs PostgreSQL"
     if not parts.hostname and "host" not in parse_qs(parts.query):
         return "names no host"
-    return None if parts.path.strip("/") else "names no database: postgres://user:password@host:5432/database"
+    return None if parts.path.strip("/") else "names no database: postgres://USER@HOST:5432/DATABASE"
 
 
 def _redis_url(text: str) -> str | None:

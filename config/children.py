@@ -29,7 +29,7 @@ class Child:
     due_at: float = field(default=0.0)
 
     def start(self) -> "subprocess.Popen[bytes]":
-        self.process = subprocess.Popen(  # nosec B603  # our own commands, without a shell
+        self.process = subprocess.Popen(
             self.command, cwd=BASE_DIR, start_new_session=True, preexec_fn=die_with_parent, stdin=subprocess.DEVNULL
         )
         self.started_at = time.monotonic()

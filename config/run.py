@@ -164,7 +164,7 @@ def _patiently(is_true: Callable[[], bool]) -> bool:
 def _manage(*arguments: str) -> str:
     """Run a management command. Returns what it printed; raises StartRefused."""
     try:
-        done = subprocess.run(  # nosec B603  # our own command, without a shell
+        done = subprocess.run(
             [sys.executable, "manage.py", *arguments],
             cwd=BASE_DIR, check=True, stdout=subprocess.PIPE, text=True, timeout=_MANAGE_SECONDS,
         )  # fmt: skip

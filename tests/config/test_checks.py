@@ -99,7 +99,7 @@ RIGHT = [
     {"CREDENTIALS_KEYS": f"{FERNET}, {FERNET}"},
     {"CSRF_TRUSTED_ORIGINS": "https://rota.example.com, https://*.example.com:8443"},
     {
-        "DATABASE_URL": "postgresql://u:p%40ss@db:5432/rota?sslmode=require",
+        "DATABASE_URL": "postgresql://u:p%40ss@db:5432/rota?sslmode=require",  # pragma: allowlist secret
         "REDIS_URL": "rediss://:secret@redis:6380/3",
     },
     {"DATABASE_URL": "postgres://rota@%2Fvar%2Frun%2Fpostgresql/rota", "REDIS_URL": "unix:///run/redis.sock"},

@@ -1,5 +1,6 @@
 """Folders and files of an embedded installation, and what somebody else may have put in their place."""
 
+import json
 import os
 import stat
 
