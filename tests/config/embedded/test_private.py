@@ -109,7 +109,9 @@ class TestLocalSecrets:
         assert mode(data_dir / "secrets.json") == 0o600
 
     def test_are_not_read_through_a_link(self, data_dir, tmp_path):
-        (tmp_path / "others").write_text('{"SECRET_KEY": "known", "CREDENTIALS_KEYS": "known"}')
+        (tmp_path / "others").write_text(
+            '{"SECRET_KEY": "known", "CREDENTIALS_KEYS": "known"}'
+        )  # pragma: allowlist secret
         (data_dir / "secrets.json").symlink_to(tmp_path / "others")
 
         with pytest.raises(StartRefused, match=r"secrets\.json cannot be used"):
