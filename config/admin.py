@@ -1,12 +1,9 @@
 """People and groups in the admin, which belong to no area. The admin's autodiscovery imports this."""
 
-from collections.abc import Callable
 from typing import Any
 
 from allauth.account.models import EmailAddress
 from allauth.mfa.models import Authenticator
-from csp.constants import UNSAFE_EVAL
-from csp.decorators import csp_update
 from django.contrib import admin
 from django.contrib.auth.admin import GroupAdmin as DjangoGroupAdmin
 from django.contrib.auth.admin import UserAdmin as DjangoUserAdmin
@@ -17,12 +14,6 @@ from unfold.admin import ModelAdmin
 from unfold.forms import AdminPasswordChangeForm, UserChangeForm, UserCreationForm
 
 from panel.access import has_rights
-
-
-def allowing_eval(admin_view: Callable[..., Any], view: Callable[..., Any], cacheable: bool = False) -> Any:
-    """`AdminSite.admin_view`, with a content security policy that lets Unfold's Alpine evaluate its expressions."""
-    return csp_update({"script-src": [UNSAFE_EVAL]})(admin_view(view, cacheable))
-
 
 for _model in (User, Group, Authenticator, EmailAddress):
     admin.site.unregister(_model)

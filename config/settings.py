@@ -38,10 +38,10 @@ SECRET_KEY_FALLBACKS: list[str] = env.list("SECRET_KEY_FALLBACKS", [])
 # --- Application -----------------------------------------------------------------------------------------------------
 
 INSTALLED_APPS = [
-    "unfold",  # before the admin, whose templates it replaces
+    "unfold.apps.BasicAppConfig",  # before the admin, whose templates it replaces
     "unfold.contrib.filters",
     "unfold.contrib.import_export",
-    "django.contrib.admin",
+    "config.apps.AdminConfig",
     "django.contrib.auth",
     "django.contrib.contenttypes",
     "django.contrib.sessions",
@@ -215,6 +215,11 @@ UNFOLD: dict[str, Any] = {
     "SCRIPTS": [lambda _request: static("config/admin.js")],
     "SIDEBAR": {"navigation": "config.navigation.sidebar"},
 }
+
+# Without these every member of staff may use the import and export URLs of every admin that has them. An import adds
+# rows too, so such an admin also asks for that permission in `has_import_permission`.
+IMPORT_EXPORT_IMPORT_PERMISSION_CODE = "change"
+IMPORT_EXPORT_EXPORT_PERMISSION_CODE = "view"
 
 REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": [],  # each area names its own; none may be forgotten into being open

@@ -47,6 +47,10 @@ class TariffAdmin(ModelAdmin, ImportExportModelAdmin):
     export_form_class = SelectableFieldsExportForm
     formats = [CSV]
 
+    def has_import_permission(self, request: HttpRequest) -> bool:
+        """An import changes rows, which the library asks for (settings), and adds those that are missing."""
+        return super().has_import_permission(request) and self.has_add_permission(request)
+
     def get_valid_export_item_pks(self, request: HttpRequest) -> Any:
         # The library calls its own version of this, which then warns that it is deprecated.
         return self.get_queryset(request).values_list("pk", flat=True)

@@ -1,9 +1,12 @@
 """People of every role, and a shop with something of everything that a page can name."""
 
+import re
 from dataclasses import dataclass
 from typing import Any
 
 import pytest
+from allauth.mfa.models import Authenticator
+from django.apps import apps
 from django.contrib.auth.models import Group, User
 from django.test import Client
 from django.urls import reverse
@@ -13,8 +16,16 @@ from delivery.actions import endpoints
 from delivery.models import Delivery, Environment, Integrator, Token, WebhookEndpoint, WebhookEvent
 from integration.actions import keys
 from integration.models import ApiKey, Seller
-from tests.factories import BY, DeliveryFactory, IntegratorFactory, TokenFactory
-from tests.integration.factories import SellerFactory
+from tests.factories import (
+    BY,
+    PICKUP,
+    DeliveryFactory,
+    DriverFactory,
+    IntegratorFactory,
+    TariffFactory,
+    TokenFactory,
+)
+from tests.integration.factories import SellerFactory, create_order, nfe_xml, send_invoice
 
 ROLES = ["anonymous", "nobody", "stranger", "member", "account staff", "dispatcher", "superuser"]
 
@@ -58,6 +69,45 @@ def with_url(shop) -> Shop:
     """The shop with a webhook URL that nobody listens at."""
     shop.endpoint = endpoints.set_url(endpoint=shop.endpoint, url="http://127.0.0.1:9/hook", by=BY, at=timezone.now())
     return shop
+
+
+@pytest.fixture
+def world(with_url):
+    """Something of everything that a route can name, by the names of routes' arguments."""
+    test = endpoints.send_test(endpoint=with_url.endpoint, by=BY, at=timezone.now())
+    DriverFactory.create(at_point=PICKUP)
+    TariffFactory.create()
+    create_order(with_url.seller)
+    someone = User.objects.create(username="someone")
+    Authenticator.objects.create(user=someone, type=Authenticator.Type.TOTP, data={})
+    return {
+        "account": with_url.integrator.pk,
+        "environment": Environment.LIVE,
+        "delivery": with_url.delivery.pk,
+        "delivery_id": with_url.delivery.pk,
+        "event": with_url.event.pk,
+        "test": test.pk,
+        "token": with_url.token.pk,
+        "seller": with_url.seller.pk,
+        "key": with_url.key.pk,
+        "pk": send_invoice(with_url.seller, nfe_xml().encode()).pk,
+        "id": someone.pk,
+        "move": "cancel",
+        "name": "cancel",
+        "url": "nothing",
+    }
+
+
+def address(route: str, world: dict[str, Any]) -> str:
+    """The path of a route of the URL resolver, with something of `world` for each of its arguments."""
+    named = dict(world)
+    if "webhook/test/" in route:
+        named["event"] = world["test"]
+    if "<path:object_id>" in route:
+        _admin, app, model, *_rest = route.split("/")
+        rows = apps.get_model(app, model)._default_manager.order_by("-pk")
+        named["object_id"] = world["id"] if model == "user" else rows.values_list("pk", flat=True)[0]
+    return "/" + re.sub(r"<(?:\w+:)?(\w+)>|\(\?P<(\w+)>\.\*\)\$", lambda part: str(named[part[1] or part[2]]), route)
 
 
 @pytest.fixture

@@ -57,3 +57,10 @@ def test_a_search_finds_nothing_of_another_account(shop, other, member, url):
 @pytest.mark.parametrize("key", ["", "0", "x", "00000000-0000-0000-0000-000000000000"])
 def test_an_account_that_does_not_exist(key, member, shop):
     assert member.get(f"/panel/accounts/{key}/live/").status_code == 404
+
+
+@pytest.mark.parametrize("name", ["delivery", "event", "token"])
+def test_of_the_other_environment(name, shop, member):
+    address = reverse(f"panel:{name}", args=[shop.integrator.pk, "sandbox", getattr(shop, name).pk])
+
+    assert member.get(address).status_code == 404

@@ -45,6 +45,18 @@ def test_pages_that_refuse(as_role, role, path, status, said):
     assert said in response.content.decode()
 
 
+@pytest.mark.parametrize(
+    ("role", "name", "said"),
+    [("stranger", "tokens", "which is not theirs"), ("member", "board", "which is for dispatchers")],
+)
+def test_asking_for_what_is_not_ones_own_is_logged(as_role, shop, url, caplog, role, name, said):
+    path = reverse("panel:board") if name == "board" else url(name)
+
+    as_role(role).post(path)
+
+    assert f"user {role} asked for {path}, {said}" in caplog.text
+
+
 def test_a_form_without_its_token(person):
     browser = Client(enforce_csrf_checks=True)
     browser.force_login(person("superuser"))
