@@ -23,13 +23,15 @@ class EagerAMQP(AMQP):
 
 app = Celery("rota", amqp=EagerAMQP)
 app.config_from_object("django.conf:settings", namespace="CELERY")
-app.autodiscover_tasks(["delivery", "delivery.webhooks"])
+app.autodiscover_tasks(["config", "delivery", "delivery.webhooks"])
 
 app.conf.beat_schedule = {
     # Retries fall due by the clock, and a wake-up lost with Redis must cost seconds only.
     "send-due-webhooks": {"task": "delivery.webhooks.send_due", "schedule": 2.0, "options": {"expires": 30}},
     # Attempts are kept 30 days; those of one more hour go at a time.
     "prune-attempts": {"task": "delivery.webhooks.prune", "schedule": 3600.0, "options": {"expires": 3600}},
+    # A session ends twelve hours after the log-in; its row would stay.
+    "clear-sessions": {"task": "config.clear_sessions", "schedule": 3600.0, "options": {"expires": 3600}},
     # An untaken offer ends within half a minute of its deadline; acceptance checks the deadline itself.
     "expire-offers": {"task": "delivery.expire_offers", "schedule": 30.0, "options": {"expires": 30}},
 }
