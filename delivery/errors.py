@@ -29,6 +29,14 @@ class TokenEnded(DeliveryError):
     title = "The token is revoked or expired"
 
 
+class AccountSuspended(DeliveryError):
+    """Its tokens are refused and nothing new is issued to it until the suspension is lifted."""
+
+    code = "account_suspended"
+    title = "The account is suspended"
+    status = 401
+
+
 class PriceUnavailable(DeliveryError):
     code = "price_unavailable"
     title = "No price for this delivery"

@@ -30,6 +30,21 @@ class ForeignCompany(InvalidKey):
     code = "foreign_company"
 
 
+class AccountSuspended(IntegrationError):
+    """The seller is suspended: its keys are refused and none is issued until the suspension is lifted."""
+
+    code = "account_suspended"
+    status = 401
+    message = "A conta deste vendedor está suspensa. Fale com quem opera este serviço"
+
+
+class InvalidReason(IntegrationError):
+    """A suspension says why, in as many characters as its column holds."""
+
+    code = "invalid_reason"
+    message = "Informe o motivo, com até 255 caracteres"
+
+
 class CompanyNotFound(IntegrationError):
     code = "company_not_found"
     status = 404

@@ -9,6 +9,7 @@ from allauth.account.internal.flows.login import get_authentication_records, rec
 from allauth.mfa.adapter import get_adapter
 from allauth.mfa.signals import authenticator_added
 from django.conf import settings
+from django.contrib import messages
 from django.contrib.auth.mixins import LoginRequiredMixin, PermissionRequiredMixin
 from django.contrib.auth.models import AnonymousUser, User
 from django.db.models import QuerySet
@@ -17,10 +18,14 @@ from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.functional import cached_property
+from django.utils.translation import gettext as _
 from django.views.generic import View
 
+from delivery.errors import AccountSuspended
+from delivery.forms import refusal
 from delivery.models import Delivery, Environment, Integrator, WebhookEndpoint
 from delivery.models.delivery import DeliveryQuerySet
+from integration.errors import AccountSuspended as SellerSuspended
 from integration.models import Seller
 
 _log = logging.getLogger(__name__)
@@ -73,7 +78,11 @@ class AccountView(LoggedInView):
             _log.warning("%s asked for %s, which is not theirs", actor(request), request.path)
             raise Http404
         self.account, self.environment = account, Environment(kwargs.pop("environment"))
-        return super().dispatch(request, *args, **kwargs)
+        try:
+            return super().dispatch(request, *args, **kwargs)
+        except AccountSuspended as error:
+            messages.error(request, refusal(error))
+            return redirect(self.url("overview"))
 
     @cached_property
     def endpoint(self) -> WebhookEndpoint:
@@ -111,7 +120,11 @@ class SellerView(LoggedInView):
             _log.warning("%s asked for %s, which is not theirs", actor(request), request.path)
             raise Http404
         self.seller = seller
-        return super().dispatch(request, *args, **kwargs)
+        try:
+            return super().dispatch(request, *args, **kwargs)
+        except SellerSuspended:
+            messages.error(request, _("The seller is suspended: no key is issued to it."))
+            return redirect("panel:seller", seller.pk)
 
 
 class DispatcherView(LoggedInView, PermissionRequiredMixin):

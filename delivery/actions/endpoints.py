@@ -35,7 +35,7 @@ def create(*, integrator: Integrator, environment: Environment) -> WebhookEndpoi
 def set_url(*, endpoint: WebhookEndpoint, url: str, by: str, at: datetime) -> WebhookEndpoint:
     """Check `url`, then store it. For callers without a transaction; others call `check_url` before they begin one.
 
-    Raises InvalidWebhookUrl, and RuntimeError inside a transaction.
+    Raises InvalidWebhookUrl or AccountSuspended, and RuntimeError inside a transaction.
     """
     checked = check_url(url)
     with transaction.atomic(durable=True):
@@ -59,8 +59,9 @@ def store_url(*, endpoint: WebhookEndpoint, url: CheckedUrl, by: str, at: dateti
     """Send events to `url` from now on, what waits for the old one too; empty stops sending.
 
     The new address starts without the old one's failures, switched on unless a person had switched it off.
+    Raises AccountSuspended.
     """
-    locked = WebhookEndpoint.objects.select_for_update(no_key=True).get(pk=endpoint.pk)
+    locked = _lock_of_active(endpoint)
     locked.url = url.text
     if locked.off_because != OffBecause.STAFF:
         locked.switch_on()
@@ -91,9 +92,9 @@ def set_enabled(*, endpoint: WebhookEndpoint, enabled: bool, by: str, at: dateti
 def send_test(*, endpoint: WebhookEndpoint, by: str, at: datetime) -> WebhookEvent:
     """Send a signed test event, whatever the breaker thinks; its attempts tell what came of it.
 
-    Raises EndpointCannotSend without a URL or a valid token, or while the endpoint is switched off.
+    Raises EndpointCannotSend without a URL or a valid token, or while the endpoint is switched off; AccountSuspended.
     """
-    locked = WebhookEndpoint.objects.select_for_update(no_key=True).get(pk=endpoint.pk)
+    locked = _lock_of_active(endpoint)
     if not locked.url:
         raise EndpointCannotSend("The endpoint has no URL; set one first.")
     if not locked.enabled:
@@ -112,8 +113,9 @@ def rotate_secret(*, endpoint: WebhookEndpoint, by: str, at: datetime, even_so: 
     """A new signing secret in clear text. The old one signs along for 24 hours.
 
     Two sign at most. Raises SecretRotatedLately while the one before still does, unless that may end now (`even_so`).
+    Raises AccountSuspended.
     """
-    locked = WebhookEndpoint.objects.select_for_update(no_key=True).get(pk=endpoint.pk)
+    locked = _lock_of_active(endpoint)
     if not even_so and locked.previous_secret_until is not None and locked.previous_secret_until > at:
         raise SecretRotatedLately("The secret was rotated lately, and the one before it still signs along.")
     secret = signing.new_secret()
@@ -129,6 +131,14 @@ def show_secret(*, endpoint: WebhookEndpoint, by: str, at: datetime) -> str:
     """The signing secret in force, for somebody who asked to read it, which is written down."""
     _note(endpoint, Deed.SECRET_SHOWN, by=by, at=at)
     return endpoint.secret
+
+
+def _lock_of_active(endpoint: WebhookEndpoint) -> WebhookEndpoint:
+    """Lock the endpoint until the transaction ends. Raises AccountSuspended."""
+    endpoints = WebhookEndpoint.objects.select_related("integrator").select_for_update(of=("self",), no_key=True)
+    locked = endpoints.get(pk=endpoint.pk)
+    locked.integrator.check_active()
+    return locked
 
 
 def _note(endpoint: WebhookEndpoint, deed: Deed, subject: str = "", *, by: str, at: datetime) -> None:

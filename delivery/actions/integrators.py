@@ -1,9 +1,16 @@
-"""Opening an account."""
+"""Opening an account, suspending it and lifting the suspension."""
+
+import logging
+from datetime import datetime
 
 from django.db import transaction
 
 from delivery.actions import endpoints
-from delivery.models import Environment, Integrator
+from delivery.errors import InvalidReason
+from delivery.models import AuditEntry, Deed, Environment, Integrator
+from delivery.models.integrator import LONGEST_SUSPENSION_REASON
+
+_log = logging.getLogger(__name__)
 
 
 @transaction.atomic
@@ -13,3 +20,41 @@ def open_(integrator: Integrator) -> Integrator:
     for environment in Environment:
         endpoints.create(integrator=integrator, environment=environment)
     return integrator
+
+
+@transaction.atomic
+def suspend(*, integrator: Integrator, reason: str, by: str, at: datetime) -> bool:
+    """Refuse the account's tokens and issue none from now on. Tokens, URLs and running deliveries stay as they are.
+
+    Returns False, and changes nothing, for an account that is suspended already. Raises InvalidReason for an empty
+    reason and for one that its column cannot hold.
+    """
+    reason = reason.strip()
+    if not reason or len(reason) > LONGEST_SUSPENSION_REASON or "\0" in reason:
+        raise InvalidReason(
+            "Say why, in at most %(most)s characters, none of them NUL.", most=LONGEST_SUSPENSION_REASON
+        )
+    state = {"suspended_at": at, "suspended_by": by, "suspension_reason": reason}
+    suspended = Integrator.objects.filter(pk=integrator.pk, suspended_at=None).update(**state) == 1
+    if suspended:
+        _note(integrator, Deed.ACCOUNT_SUSPENDED, reason, by=by, at=at)
+    return suspended
+
+
+@transaction.atomic
+def lift_suspension(*, integrator: Integrator, by: str, at: datetime) -> bool:
+    """Let the account work again with the tokens that it had. False for an account that is not suspended."""
+    state = {"suspended_at": None, "suspended_by": "", "suspension_reason": ""}
+    lifted = Integrator.objects.filter(pk=integrator.pk, suspended_at__isnull=False).update(**state) == 1
+    if lifted:
+        _note(integrator, Deed.SUSPENSION_LIFTED, by=by, at=at)
+    return lifted
+
+
+def _note(integrator: Integrator, deed: Deed, subject: str = "", *, by: str, at: datetime) -> None:
+    """In both environments, because each has an audit trail of its own in the panel."""
+    AuditEntry.objects.bulk_create(
+        AuditEntry(integrator=integrator, environment=environment, deed=deed, subject=subject, by=by, at=at)
+        for environment in Environment
+    )
+    _log.info("account %s: %s by %s", integrator.pk, deed, by)

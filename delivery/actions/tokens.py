@@ -17,7 +17,7 @@ OVERLAP = timedelta(hours=24)
 
 
 def issue(*, integrator: Integrator, environment: Environment, by: str, at: datetime) -> Token:
-    """A new token. `clear_text` shows it, once, to whoever asked for it."""
+    """A new token. `clear_text` shows it, once, to whoever asked for it. Raises AccountSuspended."""
     return _issue(integrator, environment, Deed.TOKEN_ISSUED, by=by, at=at)
 
 
@@ -25,7 +25,7 @@ def issue(*, integrator: Integrator, environment: Environment, by: str, at: date
 def rotate(*, token: Token, by: str, at: datetime, overlap: timedelta = OVERLAP) -> Token:
     """A new token beside `token`, which stays valid for `overlap` and not longer than it was to be.
 
-    Raises TokenEnded.
+    Raises TokenEnded or AccountSuspended.
     """
     old = Token.objects.select_for_update(of=("self",)).select_related("integrator").get(pk=token.pk)
     if not old.is_valid(at=at):
@@ -47,10 +47,11 @@ def revoke(*, token: Token, by: str, at: datetime) -> None:
 
 
 def authenticate(clear_text: str, *, at: datetime) -> Token:
-    """The valid token with this text, its use noted at most once a minute. Raises InvalidToken."""
+    """The valid token with this text, its use noted at most once a minute. Raises InvalidToken or AccountSuspended."""
     token = Token.objects.find(clear_text, at=at)
     if token is None:
         raise InvalidToken("Send 'Authorization: Bearer <token>' with a token that is neither revoked nor expired.")
+    token.integrator.check_active()
     if not token.used_lately(at=at):
         Token.objects.filter(pk=token.pk).update(last_used_at=at)
     return token
@@ -58,6 +59,8 @@ def authenticate(clear_text: str, *, at: datetime) -> Token:
 
 @transaction.atomic
 def _issue(integrator: Integrator, environment: Environment, deed: Deed, *, by: str, at: datetime) -> Token:
+    # Locked, so that a suspension waits for this one.
+    Integrator.objects.select_for_update(no_key=True).get(pk=integrator.pk).check_active()
     prefix = _PREFIX[environment]
     clear_text = credentials.random_token(prefix)
     token = Token.objects.create(

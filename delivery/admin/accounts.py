@@ -2,17 +2,23 @@
 
 from typing import Any
 
-from django.contrib import admin
+from django import forms
+from django.contrib import admin, messages
 from django.db.models import QuerySet
 from django.forms import ModelForm
 from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
+from unfold.forms import ActionForm
+from unfold.widgets import UnfoldAdminTextInputWidget
 
 from delivery.actions import integrators, tokens
-from delivery.admin.base import ModelAdmin, ReadOnlyInline, TabularInline, actor
+from delivery.admin.base import ModelAdmin, ReadOnlyInline, RefusalsAsMessages, TabularInline, actor
+from delivery.errors import AccountSuspended, InvalidReason
+from delivery.forms import refusal
 from delivery.models import Environment, Integrator, PickupPoint, Token
+from delivery.models.integrator import LONGEST_SUSPENSION_REASON
 
 
 class PickupPointInline(TabularInline):
@@ -25,27 +31,70 @@ class TokenInline(ReadOnlyInline):
     fields = ["hint", "environment", "created_at", "created_by", "last_used_at", "expires_at", "revoked_at"]
 
 
+class SuspensionActionForm(ActionForm):
+    """Beside the list's action menu: why an account is suspended."""
+
+    reason = forms.CharField(
+        max_length=LONGEST_SUSPENSION_REASON, required=False, label=_("reason"), widget=UnfoldAdminTextInputWidget
+    )
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["reason"].asked_by = ["suspend"]
+
+
 @admin.register(Integrator)
 class IntegratorAdmin(ModelAdmin):
-    list_display = ["name", "id", "allow_any_pickup", "created_at"]
+    list_display = ["name", "id", "allow_any_pickup", "suspended_at", "created_at"]
+    list_filter = [("suspended_at", admin.EmptyFieldListFilter)]
     search_fields = ["name"]
-    readonly_fields = ["id", "created_at"]
-    fields = ["name", "id", "allow_any_pickup", "members", "created_at"]
+    readonly_fields = ["id", "created_at", "suspended_at", "suspended_by", "suspension_reason"]
     autocomplete_fields = ["members"]
     inlines = [PickupPointInline, TokenInline]
+    action_form = SuspensionActionForm
+    actions = ["suspend", "lift_suspension"]
+
+    def get_fields(self, request: HttpRequest, obj: Integrator | None = None) -> Any:
+        suspension = ["suspended_at", "suspended_by", "suspension_reason"] if obj and obj.suspended_at else []
+        return ["name", "id", *suspension, "allow_any_pickup", "members", "created_at"]
 
     def save_model(self, request: HttpRequest, obj: Integrator, form: ModelForm[Any], change: bool) -> None:
         if change:
-            obj.save()
+            # Not the other columns: somebody may have suspended the account since it was read.
+            obj.save(update_fields=["name", "allow_any_pickup"])
         else:
             integrators.open_(obj)
 
     def has_delete_permission(self, request: HttpRequest, obj: Integrator | None = None) -> bool:
         return False  # its deliveries are its customers' history
 
+    @admin.action(description=_("Suspend: its tokens are refused, running deliveries go on"), permissions=["change"])
+    def suspend(self, request: HttpRequest, queryset: QuerySet[Integrator]) -> None:
+        for integrator in queryset:
+            try:
+                suspended = integrators.suspend(
+                    integrator=integrator,
+                    reason=request.POST.get("reason", ""),
+                    by=actor(request),
+                    at=timezone.now(),
+                )
+            except InvalidReason as error:
+                self.message_user(request, refusal(error), messages.ERROR)
+                return
+            if suspended:
+                self.log_change(request, integrator, _("Suspended."))
+        self.message_user(request, _("Suspended. Their tokens are refused from this moment on."))
+
+    @admin.action(description=_("Lift the suspension: its tokens work again"), permissions=["change"])
+    def lift_suspension(self, request: HttpRequest, queryset: QuerySet[Integrator]) -> None:
+        for integrator in queryset:
+            if integrators.lift_suspension(integrator=integrator, by=actor(request), at=timezone.now()):
+                self.log_change(request, integrator, _("Suspension lifted."))
+        self.message_user(request, _("No longer suspended. Their tokens work again."))
+
 
 @admin.register(Token)
-class TokenAdmin(ModelAdmin):
+class TokenAdmin(RefusalsAsMessages, ModelAdmin):
     """Issue, rotate, revoke. The text of a token is shown on the page that answers, and nowhere again."""
 
     list_display = ["hint", "integrator", "environment", "created_at", "last_used_at", "expires_at", "revoked_at"]
@@ -79,9 +128,15 @@ class TokenAdmin(ModelAdmin):
     @admin.action(description=_("Rotate: issue a new token, the old one stays valid for 24 hours"), permissions=["add"])
     def rotate(self, request: HttpRequest, queryset: QuerySet[Token]) -> HttpResponse:
         now = timezone.now()
-        issued = [tokens.rotate(token=token, by=actor(request), at=now) for token in queryset.valid(at=now)]  # type: ignore[attr-defined]  # django-stubs types an action's queryset as a plain one
-        for token in issued:
-            self.log_addition(request, token, _("Issued by rotation."))
+        issued = []
+        for token in queryset.valid(at=now):  # type: ignore[attr-defined]  # django-stubs types an action's queryset as a plain one
+            try:
+                new = tokens.rotate(token=token, by=actor(request), at=now)
+            except AccountSuspended as error:
+                self.message_user(request, f"{token}: {refusal(error)}", messages.ERROR)
+            else:
+                self.log_addition(request, new, _("Issued by rotation."))
+                issued.append(new)
         return self._show_once(request, issued)
 
     @admin.action(description=_("Revoke now"), permissions=["add"])

@@ -3,14 +3,17 @@
 import json
 from typing import Any
 
-from django.contrib import admin
+from django.contrib import admin, messages
 from django.core.paginator import Paginator
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.utils.functional import cached_property
 from django.utils.html import format_html
 from django.utils.text import capfirst
 from unfold.admin import ModelAdmin
 from unfold.admin import TabularInline as UnfoldTabularInline
+
+from delivery.errors import DeliveryError
+from delivery.forms import refusal
 
 _COUNTED = 10_000  # reading as many index entries takes a few milliseconds
 
@@ -72,6 +75,17 @@ class Unchangeable:
         return False
 
 
+class RefusalsAsMessages:
+    """Mixin: what an action refuses while a form is saved is said on the form's page, and nothing is saved."""
+
+    def changeform_view(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        try:
+            return super().changeform_view(request, *args, **kwargs)  # type: ignore[misc]  # a ModelAdmin follows
+        except DeliveryError as error:
+            messages.error(request, refusal(error))
+            return HttpResponseRedirect(request.get_full_path())
+
+
 class TabularInline(UnfoldTabularInline):
     """Rows of another table. Each field says what it is, since the head of its column is no label of it."""
 
@@ -97,6 +111,7 @@ __all__ = [
     "LargeTable",
     "ModelAdmin",
     "ReadOnlyInline",
+    "RefusalsAsMessages",
     "TabularInline",
     "Unchangeable",
     "actor",

@@ -12,8 +12,8 @@ from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 from delivery.actions import endpoints
-from delivery.admin.base import ModelAdmin, actor
-from delivery.errors import EndpointCannotSend, InvalidWebhookUrl, SecretRotatedLately
+from delivery.admin.base import ModelAdmin, RefusalsAsMessages, actor
+from delivery.errors import AccountSuspended, EndpointCannotSend, InvalidWebhookUrl, SecretRotatedLately
 from delivery.forms import refusal
 from delivery.models import WebhookEndpoint
 
@@ -35,7 +35,7 @@ class EndpointForm(forms.ModelForm[WebhookEndpoint]):
 
 
 @admin.register(WebhookEndpoint)
-class WebhookEndpointAdmin(ModelAdmin):
+class WebhookEndpointAdmin(RefusalsAsMessages, ModelAdmin):
     form = EndpointForm
     list_display = ["integrator", "environment", "url", "enabled", "off_because", "failures", "last_success_at"]
     list_filter = ["environment", "enabled", "off_because"]
@@ -88,7 +88,7 @@ class WebhookEndpointAdmin(ModelAdmin):
         for endpoint in queryset.select_related("integrator"):
             try:
                 event = endpoints.send_test(endpoint=endpoint, by=actor(request), at=timezone.now())
-            except EndpointCannotSend as error:
+            except (AccountSuspended, EndpointCannotSend) as error:
                 self.message_user(request, f"{endpoint}: {refusal(error)}", messages.ERROR)
             else:
                 self.log_change(request, endpoint, _("Test event sent."))
@@ -118,7 +118,7 @@ class WebhookEndpointAdmin(ModelAdmin):
         for endpoint in queryset.select_related("integrator"):
             try:
                 secret = endpoints.rotate_secret(endpoint=endpoint, by=actor(request), at=timezone.now())
-            except SecretRotatedLately as error:
+            except (AccountSuspended, SecretRotatedLately) as error:
                 self.message_user(request, f"{endpoint}: {refusal(error)}", messages.ERROR)
             else:
                 self.log_change(request, endpoint, _("Signing secret rotated."))

@@ -19,6 +19,8 @@ class Deed(models.TextChoices):
     SECRET_ROTATED = "secret_rotated", _("Signing secret rotated")  # pragma: allowlist secret  # a name
     TEST_SENT = "test_sent", _("Test event sent")
     EVENTS_REPLAYED = "events_replayed", _("Events sent again")
+    ACCOUNT_SUSPENDED = "account_suspended", _("Account suspended")
+    SUSPENSION_LIFTED = "suspension_lifted", _("Suspension lifted")
 
 
 class AuditEntry(models.Model):
@@ -30,7 +32,7 @@ class AuditEntry(models.Model):
     environment = models.CharField(_("environment"), max_length=7, choices=Environment)
     deed = models.CharField(_("deed"), max_length=20, choices=Deed)
     subject = models.CharField(
-        _("subject"), max_length=2000, blank=True, help_text=_("A token's hint, a URL, a count.")
+        _("subject"), max_length=2000, blank=True, help_text=_("A token's hint, a URL, a count, a reason.")
     )
     by = models.CharField(_("by"), max_length=200)
     at = models.DateTimeField(_("at"))

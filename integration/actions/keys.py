@@ -4,7 +4,10 @@ import logging
 from dataclasses import dataclass
 from datetime import datetime
 
+from django.db import transaction
+
 from integration import credentials
+from integration.actions import links
 from integration.errors import InvalidKey
 from integration.models import ApiKey, Seller
 
@@ -19,8 +22,11 @@ class Issued:
     clear_text: str
 
 
+@transaction.atomic
 def issue(*, seller: Seller, by: str, at: datetime) -> Issued:
-    """A new key beside the seller's others."""
+    """A new key beside the seller's others. Raises AccountSuspended."""
+    # Locked, so that a suspension waits for this one.
+    links.lock(seller).check_active()
     text = credentials.new_key()
     key = ApiKey.objects.create(
         seller=seller, digest=credentials.digest(text), hint=credentials.hint(text), created_at=at, created_by=by
@@ -36,11 +42,15 @@ def revoke(*, key: ApiKey, by: str, at: datetime) -> None:
 
 
 def authenticate(header: bytes, *, at: datetime) -> ApiKey:
-    """The valid key in an Authorization header, its use noted at most once a minute. Raises InvalidKey."""
+    """The valid key in an Authorization header, its use noted at most once a minute.
+
+    Raises InvalidKey or AccountSuspended.
+    """
     text = credentials.find(header)
     key = ApiKey.objects.find(text) if text else None
     if key is None:
         raise InvalidKey
+    key.seller.check_active()
     if not key.used_lately(at=at):
         ApiKey.objects.filter(pk=key.pk).update(last_used_at=at)
     return key

@@ -9,9 +9,12 @@ from integration.models import Invoice, InvoiceLink, InvoiceReference, Order, Se
 from integration.models.order import CUT_REFERENCE
 
 
-def lock(seller: Seller) -> None:
-    """Make this seller's order creations and invoices wait for each other until the transaction ends."""
-    Seller.objects.select_for_update(no_key=True).get(pk=seller.pk)
+def lock(seller: Seller) -> Seller:
+    """Make this seller's order creations and invoices wait for each other until the transaction ends.
+
+    Returns the row as it is under the lock.
+    """
+    return Seller.objects.select_for_update(no_key=True).get(pk=seller.pk)
 
 
 def compact_key(text: str) -> str:

@@ -3,17 +3,20 @@
 from typing import Any
 
 from django import forms
-from django.contrib import admin
+from django.contrib import admin, messages
 from django.db.models import QuerySet
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
+from unfold.forms import ActionForm
 from unfold.widgets import UnfoldAdminTextInputWidget
 
-from integration.actions import keys
+from integration.actions import keys, sellers
 from integration.admin.base import ModelAdmin, ReadOnlyInline, TabularInline, actor
+from integration.errors import AccountSuspended, InvalidReason
 from integration.models import ApiKey, Company, Seller, compact_document
+from integration.models.seller import LONGEST_SUSPENSION_REASON
 
 
 class DocumentField(forms.CharField):
@@ -48,17 +51,62 @@ class KeyInline(ReadOnlyInline):
     fields = ["hint", "created_at", "created_by", "last_used_at", "revoked_at"]
 
 
+class SuspensionActionForm(ActionForm):
+    """Beside the list's action menu: why a seller is suspended."""
+
+    reason = forms.CharField(
+        max_length=LONGEST_SUSPENSION_REASON, required=False, label=_("reason"), widget=UnfoldAdminTextInputWidget
+    )
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["reason"].asked_by = ["suspend"]
+
+
 @admin.register(Seller)
 class SellerAdmin(ModelAdmin):
-    list_display = ["name", "reference", "id", "created_at"]
+    list_display = ["name", "reference", "id", "suspended_at", "created_at"]
+    list_filter = [("suspended_at", admin.EmptyFieldListFilter)]
     search_fields = ["name", "=reference"]
-    fields = ["name", "reference", "id", "members", "created_at"]
     autocomplete_fields = ["members"]
-    readonly_fields = ["reference", "id", "created_at"]
+    readonly_fields = [
+        "reference", "id", "created_at", "suspended_at", "suspended_by", "suspension_reason",
+    ]  # fmt: skip  # a list of names
     inlines = [CompanyInline, KeyInline]
+    action_form = SuspensionActionForm
+    actions = ["suspend", "lift_suspension"]
+
+    def get_fields(self, request: HttpRequest, obj: Seller | None = None) -> Any:
+        suspension = ["suspended_at", "suspended_by", "suspension_reason"] if obj and obj.suspended_at else []
+        return ["name", "reference", "id", *suspension, "members", "created_at"]
+
+    def save_model(self, request: HttpRequest, obj: Seller, form: Any, change: bool) -> None:
+        # Not the other columns: somebody may have suspended the seller since it was read.
+        obj.save(update_fields=["name"] if change else None)
 
     def has_delete_permission(self, request: HttpRequest, obj: Seller | None = None) -> bool:
         return False  # its orders are its customers' history
+
+    @admin.action(description=_("Suspend: its keys are refused, orders go on"), permissions=["change"])
+    def suspend(self, request: HttpRequest, queryset: QuerySet[Seller]) -> None:
+        reason = request.POST.get("reason", "")
+        for seller in queryset:
+            try:
+                suspended = sellers.suspend(seller=seller, reason=reason, by=actor(request), at=timezone.now())
+            except InvalidReason:
+                text = _("Say why, in at most %(most)s characters, none of them NUL.")
+                self.message_user(request, text % {"most": LONGEST_SUSPENSION_REASON}, messages.ERROR)
+                return
+            if suspended:
+                self.log_change(request, seller, _("Suspended: %(reason)s") % {"reason": reason.strip()})
+        self.message_user(request, _("Suspended. Their keys are refused from this moment on."))
+
+    @admin.action(description=_("Lift the suspension: its keys work again"), permissions=["change"])
+    def lift_suspension(self, request: HttpRequest, queryset: QuerySet[Seller]) -> None:
+        for seller in queryset:
+            if sellers.lift_suspension(seller=seller, by=actor(request)):
+                self.log_change(request, seller, _("Suspension lifted."))
+        self.message_user(request, _("No longer suspended. Their keys work again."))
 
 
 @admin.register(Company)
@@ -93,6 +141,14 @@ class ApiKeyAdmin(ModelAdmin):
 
     def has_delete_permission(self, request: HttpRequest, obj: ApiKey | None = None) -> bool:
         return False
+
+    def changeform_view(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        """What issuing refuses is said on the form's page. The refusals' own texts are the API's, in Portuguese."""
+        try:
+            return super().changeform_view(request, *args, **kwargs)
+        except AccountSuspended:
+            self.message_user(request, _("The seller is suspended: no key is issued to it."), messages.ERROR)
+        return HttpResponseRedirect(request.get_full_path())
 
     def save_model(self, request: HttpRequest, obj: ApiKey, form: Any, change: bool) -> None:
         issued = keys.issue(seller=obj.seller, by=actor(request), at=timezone.now())

@@ -8,7 +8,7 @@ from rest_framework import exceptions, status
 from rest_framework.response import Response
 from rest_framework.views import set_rollback
 
-from integration.errors import IntegrationError, InvalidInvoice, InvalidKey, MalformedBody
+from integration.errors import IntegrationError, InvalidInvoice, MalformedBody
 
 INVALID = "Dados inválidos"
 _PHRASES = {405: "Método não permitido", 415: "Envie o cabeçalho Content-Type: application/json"}
@@ -30,7 +30,8 @@ def _answer(error: Exception, *, invalid_status: int) -> Response | None:
     if isinstance(error, MalformedBody):
         return _invalid({"body": [str(error)]}, invalid_status)
     if isinstance(error, IntegrationError):
-        headers = {"WWW-Authenticate": 'Basic realm="rota"'} if isinstance(error, InvalidKey) else {}
+        is_unauthorized = error.status == status.HTTP_401_UNAUTHORIZED
+        headers = {"WWW-Authenticate": 'Basic realm="rota"'} if is_unauthorized else {}
         errors = {"errors": {"nfe": [str(error)]}} if isinstance(error, InvalidInvoice) else {}
         return Response({**_refusal(str(error)), **errors}, status=error.status, headers=headers)
     if isinstance(error, exceptions.APIException):

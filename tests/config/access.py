@@ -106,6 +106,7 @@ SCREENS: dict[str, tuple[str, str, str, str]] = {
 ACTIONS: dict[str, dict[str, str]] = {
     "auth.group": {"delete_selected": _SUPERUSER},
     "mfa.authenticator": {"delete_selected": _SUPERUSER},
+    "delivery.integrator": {"suspend": _STAFF_ONLY, "lift_suspension": _STAFF_ONLY},
     "delivery.token": {"rotate": _STAFF_ONLY, "revoke": _STAFF_ONLY},
     "delivery.webhookendpoint": dict.fromkeys(("send_test", "switch_on", "switch_off", "rotate_secret"), _STAFF_ONLY),
     "delivery.webhookevent": {"replay": _STAFF_ONLY},
@@ -115,6 +116,7 @@ ACTIONS: dict[str, dict[str, str]] = {
         _DISPATCHERS,
     ),
     "delivery.driver": {"go_on_duty": _DISPATCHERS, "go_off_duty": _DISPATCHERS},
+    "integration.seller": {"suspend": _STAFF_ONLY, "lift_suspension": _STAFF_ONLY},
     "integration.company": {"delete_selected": _SUPERUSER},
     "integration.apikey": {"revoke": _STAFF_ONLY},
     "integration.freightrate": {"delete_selected": _STAFF_ONLY},

@@ -5,8 +5,8 @@ from django.core.files.uploadedfile import SimpleUploadedFile as File
 from django.utils import timezone
 from rest_framework.test import APIClient
 
-from delivery.actions import tokens
-from integration.actions import keys
+from delivery.actions import integrators, tokens
+from integration.actions import keys, sellers
 from integration.models import Order
 from tests.config.access import API, ROUTES
 from tests.factories import BY, TokenFactory, payload
@@ -26,7 +26,7 @@ CALLS = {
     "api/integration/orders/tracking": ("get", {"type": "order_number", "value": "A-1"}, 200, 200),
     "api/integration/invoices/marketplace": ("post", None, 200, 200),
 }
-NOBODY = ["none", "unknown", "revoked", "of the other area"]
+NOBODY = ["none", "unknown", "revoked", "suspended", "of the other area"]
 
 
 @pytest.fixture
@@ -40,12 +40,17 @@ def headers(world, with_url):
     tokens.revoke(token=revoked, by=BY, at=timezone.now())
     key, dead_key = key_of(with_url.seller), keys.issue(seller=with_url.seller, by=BY, at=timezone.now())
     keys.revoke(key=dead_key.key, by=BY, at=timezone.now())
+    suspended, suspended_seller = TokenFactory.create(), SellerFactory.create(documents=())
+    suspended_key = key_of(suspended_seller)
+    integrators.suspend(integrator=suspended.integrator, reason="unpaid", by=BY, at=timezone.now())
+    sellers.suspend(seller=suspended_seller, reason="unpaid", by=BY, at=timezone.now())
     other_key = key_of(SellerFactory.create(documents=(OTHER_COMPANY,)))
     return {
         False: {
             "none": "",
             "unknown": "Bearer rota_live_unknown",
             "revoked": f"Bearer {revoked.clear_text}",
+            "suspended": f"Bearer {suspended.clear_text}",
             "of the other area": f"Bearer {key}",
             "own": f"Bearer {own.clear_text}",
             "another account's": f"Bearer {other.clear_text}",
@@ -54,6 +59,7 @@ def headers(world, with_url):
             "none": "",
             "unknown": "Basic rota_key_unknown",
             "revoked": f"Basic {dead_key.clear_text}",
+            "suspended": f"Basic {suspended_key}",
             "of the other area": f"Basic {own.clear_text}",
             "own": f"Basic {key}",
             "another account's": f"Basic {other_key}",

@@ -1,10 +1,13 @@
 """What account staff do: open accounts, issue, rotate and revoke tokens, set webhook URLs."""
 
 import pytest
+from django.contrib.admin.models import LogEntry
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 from delivery.actions import tokens
-from delivery.errors import InvalidToken
+from delivery.errors import AccountSuspended, InvalidToken
 from delivery.models import Integrator, Tariff, Token, WebhookEndpoint
 from tests.factories import DriverFactory, IntegratorFactory, TariffFactory, TokenFactory
 
@@ -14,7 +17,7 @@ def works(clear_text):
 
     try:
         return bool(tokens.authenticate(clear_text, at=timezone.now()))
-    except InvalidToken:
+    except (AccountSuspended, InvalidToken):
         return False
 
 
@@ -35,6 +38,86 @@ class TestIntegrator:
 
         integrator = Integrator.objects.get(name="Loja Nova")
         assert set(integrator.endpoints.values_list("environment", flat=True)) == {"live", "sandbox"}
+
+
+class TestSuspension:
+    @pytest.fixture
+    def token(self, db):
+        return TokenFactory.create()
+
+    def run(self, client, token, action, **data):
+        url = reverse("admin:delivery_integrator_changelist")
+        chosen = {"action": action, "_selected_action": [str(token.integrator.pk)], **data}
+        return client.post(url, chosen, follow=True).content.decode()
+
+    def test_is_set_with_its_reason_and_lifted_from_the_list(self, admin_client, token):
+        self.run(admin_client, token, "suspend", reason="unpaid")
+        suspended = Integrator.objects.get(), works(token.clear_text)
+        self.run(admin_client, token, "lift_suspension")
+
+        account, worked = suspended
+        assert (account.suspended_by, account.suspension_reason, worked) == ("user admin", "unpaid", False)
+        assert works(token.clear_text)
+        assert [entry.get_change_message() for entry in LogEntry.objects.order_by("pk")] == [
+            "Suspended.",
+            "Suspension lifted.",
+        ]
+
+    def test_without_a_reason_is_not_set_and_says_so(self, admin_client, token):
+        page = self.run(admin_client, token, "suspend", reason=" ")
+
+        assert "Say why, in at most 255 characters" in page
+        assert works(token.clear_text)
+        assert not LogEntry.objects.exists()
+
+    def test_is_shown_on_the_accounts_page(self, admin_client, token):
+        self.run(admin_client, token, "suspend", reason="Bill 17 unpaid")
+
+        page = admin_client.get(reverse("admin:delivery_integrator_change", args=[token.integrator.pk]))
+
+        assert "Bill 17 unpaid" in page.content.decode()
+
+    def test_survives_that_the_account_is_saved_meanwhile(self, admin_client, token):
+        """Two people at once: the one who saves the account's name writes nothing else."""
+        inlines = {
+            f"{name}-{key}": value
+            for name in ("pickup_points", "tokens")
+            for key, value in {"TOTAL_FORMS": 0, "INITIAL_FORMS": 0}.items()
+        }
+
+        with CaptureQueriesContext(connection) as queries:
+            admin_client.post(
+                reverse("admin:delivery_integrator_change", args=[token.integrator.pk]), {"name": "New", **inlines}
+            )
+
+        written = [query["sql"] for query in queries if query["sql"].startswith('UPDATE "delivery_integrator"')]
+        assert Integrator.objects.get().name == "New"
+        assert [sql for sql in written if "suspended_at" in sql] == []
+
+    @pytest.mark.parametrize(
+        ("name", "data"),
+        [
+            ("token_add", lambda token: {"integrator": token.integrator.pk, "environment": "live"}),
+            ("token_changelist", lambda token: {"action": "rotate", "_selected_action": [token.pk]}),
+            ("webhookendpoint_change", lambda _token: {"url": "http://127.0.0.1:9/hook", "enabled": "on"}),
+            ("webhookendpoint_changelist", lambda token: _chosen(token, "send_test")),
+            ("webhookendpoint_changelist", lambda token: _chosen(token, "rotate_secret")),
+        ],
+    )
+    def test_refuses_staff_too_and_says_so(self, admin_client, token, name, data):
+        self.run(admin_client, token, "suspend", reason="unpaid")
+        before = list(Token.objects.values_list()), list(WebhookEndpoint.objects.order_by("pk").values_list())
+        endpoint = token.integrator.endpoints.get(environment="live")
+        url = reverse(f"admin:delivery_{name}", args=[endpoint.pk] if name.endswith("_change") else [])
+
+        page = admin_client.post(url, data(token), follow=True)
+
+        assert "The account is suspended." in page.content.decode()
+        assert (list(Token.objects.values_list()), list(WebhookEndpoint.objects.order_by("pk").values_list())) == before
+
+
+def _chosen(token, action):
+    return {"action": action, "_selected_action": [token.integrator.endpoints.get(environment="live").pk]}
 
 
 class TestToken:

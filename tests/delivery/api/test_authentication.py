@@ -4,7 +4,7 @@ import pytest
 from django.utils import timezone
 from rest_framework.test import APIClient
 
-from delivery.actions import tokens
+from delivery.actions import integrators, tokens
 from delivery.models import Delivery, Environment, Token
 from tests.delivery.api.calls import (
     CANCEL,
@@ -76,6 +76,17 @@ class TestEveryEndpoint:
 
         assert_unauthorized(call(api, method, path, delivery.pk))
         assert Delivery.objects.get().status == "PENDING"
+
+    def test_refuses_a_suspended_account_with_a_code_of_its_own(self, api, token, method, path):
+        delivery = DeliveryFactory.create(token=token)
+        integrators.suspend(integrator=token.integrator, reason="unpaid", by=BY, at=timezone.now())
+
+        response = call(api, method, path, delivery.pk)
+
+        problem = assert_problem(response, 401, "account_suspended")
+        assert (problem["retryable"], response["WWW-Authenticate"]) == (False, 'Bearer realm="rota"')
+        assert Delivery.objects.get().status == "PENDING"
+        assert Token.objects.get().last_used_at is None
 
     def test_refuses_an_expired_token(self, api, token, clock, method, path):
         tokens.rotate(token=token, by=BY, at=clock.now, overlap=timedelta(hours=1))

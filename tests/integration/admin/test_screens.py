@@ -1,12 +1,17 @@
 import re
 
 import pytest
+from django.contrib.admin.models import LogEntry
 from django.core.files.uploadedfile import SimpleUploadedFile as File
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
+from django.utils import timezone
 
-from integration.models import ApiKey, Company, FreightParameter, FreightRate, InvoiceLink, StatusLog
+from integration.actions import sellers
+from integration.models import ApiKey, Company, FreightParameter, FreightRate, InvoiceLink, Seller, StatusLog
 from integration.postcodes import DATA
-from tests.integration.factories import create_order, nfe_xml, send_invoice
+from tests.integration.factories import BY, create_order, nfe_xml, send_invoice
 
 MODELS = ["seller", "company", "apikey", "order", "invoice", "freightrate", "freightparameter"]
 
@@ -48,6 +53,47 @@ class TestKeys:
         admin_client.post(url("apikey_changelist"), {"action": "revoke", "_selected_action": [ApiKey.objects.get().pk]})
 
         assert ApiKey.objects.get().revoked_by == "user admin"
+
+    def test_are_not_issued_to_a_suspended_seller(self, admin_client, seller):
+        sellers.suspend(seller=seller, reason="unpaid", by=BY, at=timezone.now())
+        suspended = admin_client.post(url("apikey_add"), {"seller": seller.pk}, follow=True).content.decode()
+
+        assert "no key is issued to it" in suspended
+        assert not ApiKey.objects.exists()
+
+
+class TestSuspension:
+    def run(self, client, seller, action, **data):
+        chosen = {"action": action, "_selected_action": [seller.pk], **data}
+        return client.post(url("seller_changelist"), chosen, follow=True).content.decode()
+
+    def test_is_set_with_its_reason_and_lifted_from_the_list(self, admin_client, seller):
+        self.run(admin_client, seller, "suspend", reason=" Bill 17 unpaid")
+        suspended = Seller.objects.get()
+        page = admin_client.get(url("seller_change", seller.pk)).content.decode()
+        self.run(admin_client, seller, "lift_suspension")
+
+        assert (suspended.suspended_by, suspended.suspension_reason) == ("user admin", "Bill 17 unpaid")
+        assert "Bill 17 unpaid" in page
+        assert Seller.objects.get().suspended_at is None
+        assert [entry.get_change_message() for entry in LogEntry.objects.order_by("pk")] == [
+            "Suspended: Bill 17 unpaid",
+            "Suspension lifted.",
+        ]
+
+    def test_without_a_reason_is_not_set_and_says_so(self, admin_client, seller):
+        assert "Say why, in at most 255 characters" in self.run(admin_client, seller, "suspend")
+        assert Seller.objects.get().suspended_at is None
+
+    def test_survives_that_the_seller_is_saved_meanwhile(self, admin_client, seller):
+        forms = {f"{p}-{f}": 0 for p in ("companies", "keys") for f in ("TOTAL_FORMS", "INITIAL_FORMS")}
+
+        with CaptureQueriesContext(connection) as queries:
+            admin_client.post(url("seller_change", seller.pk), {"name": "New", **forms})
+
+        written = [query["sql"] for query in queries if query["sql"].startswith('UPDATE "integration_seller"')]
+        assert Seller.objects.get().name == "New"
+        assert [sql for sql in written if "suspended_at" in sql] == []
 
 
 class TestCompanies:

@@ -1,0 +1,176 @@
+"""Suspending an account, what it refuses meanwhile, and lifting the suspension."""
+
+import pytest
+from django.db import IntegrityError, connection, transaction
+from django.utils import timezone
+
+from delivery.actions import endpoints, integrators, tokens
+from delivery.errors import AccountSuspended, InvalidReason
+from delivery.models import AuditEntry, Environment, Integrator, Token, WebhookEndpoint, WebhookEvent
+from tests.factories import BY, IntegratorFactory, TokenFactory
+
+NOW = timezone.now()
+pytestmark = pytest.mark.django_db
+URL = "http://127.0.0.1:9/hook"
+
+
+def suspend(integrator, reason="unpaid", by="user ana"):
+    return integrators.suspend(integrator=integrator, reason=reason, by=by, at=NOW)
+
+
+def state():
+    """Everything that an account's people could change, and what is written of it."""
+    return (
+        list(Token.objects.order_by("pk").values_list()),
+        list(WebhookEndpoint.objects.order_by("pk").values_list()),
+        WebhookEvent.objects.count(),
+        AuditEntry.objects.count(),
+    )
+
+
+@pytest.fixture
+def token(db):
+    """A token of an account with a webhook URL."""
+    token = TokenFactory.create()
+    endpoints.set_url(endpoint=token.integrator.endpoints.get(environment="live"), url=URL, by=BY, at=NOW)
+    return token
+
+
+class TestSuspend:
+    @pytest.mark.parametrize("sandbox", [False, True])
+    def test_refuses_the_tokens_of_both_environments_at_once(self, sandbox, django_assert_num_queries):
+        token = TokenFactory.create(sandbox=sandbox)
+        tokens.authenticate(token.clear_text, at=NOW)
+
+        suspend(token.integrator)
+
+        with django_assert_num_queries(1), pytest.raises(AccountSuspended):
+            tokens.authenticate(token.clear_text, at=NOW)
+
+    def test_keeps_when_by_whom_and_why(self, token):
+        assert suspend(token.integrator, " unpaid\n") is True
+
+        account = Integrator.objects.get()
+        assert (account.suspended_at, account.suspended_by, account.suspension_reason) == (NOW, "user ana", "unpaid")
+
+    def test_is_written_into_the_trail_of_each_environment(self, token):
+        suspend(token.integrator)
+
+        written = AuditEntry.objects.filter(deed="account_suspended").order_by("environment")
+        assert list(written.values_list("environment", "subject", "by", "at")) == [
+            ("live", "unpaid", "user ana", NOW),
+            ("sandbox", "unpaid", "user ana", NOW),
+        ]
+
+    def test_of_a_suspended_account_changes_nothing(self, token):
+        suspend(token.integrator)
+
+        assert suspend(token.integrator, "other", "user bob") is False
+
+        assert Integrator.objects.get().suspension_reason == "unpaid"
+        assert AuditEntry.objects.filter(deed="account_suspended").count() == 2
+
+    @pytest.mark.parametrize("reason", ["", " \n", "x" * 256, "a\0b"])
+    def test_needs_a_reason_that_can_be_kept(self, token, reason):
+        with pytest.raises(InvalidReason):
+            suspend(token.integrator, reason)
+
+        assert Integrator.objects.get().suspended_at is None
+        assert not AuditEntry.objects.filter(deed="account_suspended").exists()
+
+    def test_leaves_other_accounts_alone(self, token):
+        suspend(IntegratorFactory.create())
+
+        assert tokens.authenticate(token.clear_text, at=NOW).pk == token.pk
+
+
+class TestSuspendedAccount:
+    @pytest.mark.parametrize(
+        "change",
+        [
+            lambda token, _hook: tokens.issue(integrator=token.integrator, environment=Environment.LIVE, by=BY, at=NOW),
+            lambda token, _hook: tokens.rotate(token=token, by=BY, at=NOW),
+            lambda _token, hook: endpoints.set_url(endpoint=hook, url=f"{URL}/new", by=BY, at=NOW),
+            lambda _token, hook: endpoints.set_url(endpoint=hook, url="", by=BY, at=NOW),
+            lambda _token, hook: endpoints.rotate_secret(endpoint=hook, by=BY, at=NOW),
+            lambda _token, hook: endpoints.send_test(endpoint=hook, by=BY, at=NOW),
+        ],
+        ids=["issue", "rotate", "set_url", "no_url", "rotate_secret", "send_test"],
+    )
+    def test_is_given_nothing_new(self, token, change):
+        hook = token.integrator.endpoints.get(environment="live")
+        suspend(token.integrator)
+        before = state()
+
+        with pytest.raises(AccountSuspended):
+            change(token, hook)
+
+        assert state() == before
+
+    def test_may_give_up_what_it_has(self, token):
+        hook = token.integrator.endpoints.get(environment="live")
+        suspend(token.integrator)
+
+        tokens.revoke(token=token, by=BY, at=NOW)
+        endpoints.set_enabled(endpoint=hook, enabled=False, by=BY, at=NOW)
+
+        assert Token.objects.get().revoked_at == NOW
+        assert not WebhookEndpoint.objects.get(pk=hook.pk).enabled
+
+
+class TestLiftSuspension:
+    def test_restores_everything_as_it_was(self, token):
+        before, row = state(), list(Integrator.objects.values_list())
+        suspend(token.integrator)
+
+        assert integrators.lift_suspension(integrator=token.integrator, by="user ana", at=NOW) is True
+
+        assert (state()[:3], list(Integrator.objects.values_list())) == (before[:3], row)
+        assert tokens.authenticate(token.clear_text, at=NOW).pk == token.pk
+
+    def test_is_written_into_the_trail_of_each_environment(self, token):
+        suspend(token.integrator)
+
+        integrators.lift_suspension(integrator=token.integrator, by="user bob", at=NOW)
+
+        written = AuditEntry.objects.filter(deed="suspension_lifted").order_by("environment")
+        assert list(written.values_list("environment", "by")) == [("live", "user bob"), ("sandbox", "user bob")]
+
+    def test_of_an_account_that_is_not_suspended_changes_nothing(self, token):
+        before = state()
+
+        assert integrators.lift_suspension(integrator=token.integrator, by=BY, at=NOW) is False
+        assert state() == before
+
+
+@pytest.mark.parametrize(
+    "half",
+    [
+        {"suspended_at": NOW},
+        {"suspended_at": NOW, "suspended_by": BY},
+        {"suspended_at": NOW, "suspension_reason": "unpaid"},
+        {"suspended_by": BY},
+        {"suspension_reason": "unpaid"},
+    ],
+)
+def test_the_database_refuses_half_a_suspension(token, half):
+    with pytest.raises(IntegrityError, match="integrator_suspension_has_who_and_why"), transaction.atomic():
+        Integrator.objects.update(**half)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_token_issued_while_its_account_is_suspended_waits_and_is_refused(at_once):
+    integrator = IntegratorFactory.create()
+    with transaction.atomic():
+        suspend(integrator)
+        issued = at_once(lambda: _issue_without_waiting(integrator))
+
+    assert "lock timeout" in str(issued[0])
+    assert not Token.objects.exists()
+
+
+def _issue_without_waiting(integrator):
+    with transaction.atomic():
+        with connection.cursor() as cursor:
+            cursor.execute("SET LOCAL lock_timeout = '100ms'")
+        return tokens.issue(integrator=integrator, environment=Environment.LIVE, by=BY, at=NOW)

@@ -1,0 +1,118 @@
+"""Suspending a seller, what it refuses meanwhile, and lifting the suspension."""
+
+import pytest
+from django.db import IntegrityError, transaction
+from django.utils import timezone
+from rest_framework.test import APIClient
+
+from integration.actions import keys, orders, sellers
+from integration.errors import AccountSuspended, InvalidReason
+from integration.lifecycle import Status
+from integration.models import ApiKey, Invoice, Order, Seller
+from tests.integration.api.test_authentication import ENDPOINTS
+from tests.integration.factories import BY, create_order, key_of, order_body
+
+NOW = timezone.now()
+
+
+def suspend(seller, reason="unpaid"):
+    return sellers.suspend(seller=seller, reason=reason, by="user ana", at=NOW)
+
+
+class TestSuspend:
+    @pytest.mark.parametrize(("method", "path"), ENDPOINTS)
+    def test_refuses_every_key_at_once_with_a_message_of_its_own(self, seller, api, method, path):
+        create_order(seller)
+        suspend(seller)
+
+        response = getattr(api, method)(f"/api/integration/{path}", order_body(orderId="A-1"), format="json")
+
+        assert response.status_code == 401
+        assert response.json() == {
+            "success": False,
+            "message": "A conta deste vendedor está suspensa. Fale com quem opera este serviço",
+        }
+        assert response["WWW-Authenticate"] == 'Basic realm="rota"'
+        assert Order.objects.get().status == "pending"
+        assert not Invoice.objects.exists()
+        assert ApiKey.objects.get().last_used_at is None
+
+    def test_costs_no_question_more(self, seller, django_assert_num_queries):
+        header = f"Basic {key_of(seller)}".encode()
+        suspend(seller)
+
+        with django_assert_num_queries(1), pytest.raises(AccountSuspended):
+            keys.authenticate(header, at=NOW)
+
+    def test_keeps_when_by_whom_and_why_and_writes_it_to_the_log(self, seller, caplog):
+        with caplog.at_level("INFO", logger="integration.actions.sellers"):
+            assert suspend(seller, " unpaid\n") is True
+            assert suspend(seller, "other") is False
+
+        row = Seller.objects.get()
+        assert (row.suspended_at, row.suspended_by, row.suspension_reason) == (NOW, "user ana", "unpaid")
+        assert [record.getMessage() for record in caplog.records] == [
+            f"seller {seller.reference} suspended by user ana: 'unpaid'"
+        ]
+
+    @pytest.mark.parametrize("reason", ["", " \n", "x" * 256, "a\0b"])
+    def test_needs_a_reason_that_can_be_kept(self, seller, reason):
+        with pytest.raises(InvalidReason):
+            suspend(seller, reason)
+
+        assert Seller.objects.get().suspended_at is None
+
+    def test_leaves_other_sellers_alone(self, seller, other_seller):
+        header = f"Basic {key_of(seller)}".encode()
+
+        suspend(other_seller)
+
+        assert keys.authenticate(header, at=NOW).seller == seller
+
+
+class TestSuspendedSeller:
+    def test_is_issued_no_key(self, seller):
+        suspend(seller)
+
+        with pytest.raises(AccountSuspended):
+            keys.issue(seller=seller, by=BY, at=NOW)
+
+        assert not ApiKey.objects.exists()
+
+    def test_has_its_orders_moved_on(self, seller):
+        order = create_order(seller)
+        suspend(seller)
+
+        orders.move(order=order, to=Status.DELIVERED, by=BY, at=NOW)
+
+        assert Order.objects.get().status == "delivered"
+
+
+class TestLiftSuspension:
+    def test_restores_everything_as_it_was(self, seller, caplog):
+        client = APIClient(HTTP_AUTHORIZATION=f"Basic {key_of(seller)}")
+        before = list(ApiKey.objects.values_list()), list(Seller.objects.values_list())
+        suspend(seller)
+
+        with caplog.at_level("INFO", logger="integration.actions.sellers"):
+            assert sellers.lift_suspension(seller=seller, by="user bob") is True
+            assert sellers.lift_suspension(seller=seller, by="user bob") is False
+
+        assert (list(ApiKey.objects.values_list()), list(Seller.objects.values_list())) == before
+        assert client.get("/api/integration/orders/tracking?type=document&value=1").status_code == 200
+        assert caplog.text.count("lifted by user bob") == 1
+
+
+@pytest.mark.parametrize(
+    "half",
+    [
+        {"suspended_at": NOW},
+        {"suspended_at": NOW, "suspended_by": BY},
+        {"suspended_at": NOW, "suspension_reason": "unpaid"},
+        {"suspended_by": BY},
+        {"suspension_reason": "unpaid"},
+    ],
+)
+def test_the_database_refuses_half_a_suspension(seller, half):
+    with pytest.raises(IntegrityError, match="seller_suspension_has_who_and_why"), transaction.atomic():
+        Seller.objects.update(**half)

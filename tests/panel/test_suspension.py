@@ -1,0 +1,122 @@
+"""A suspended account or seller in the panel: its members may look, are told, and can issue and change nothing."""
+
+import pytest
+from django.urls import reverse
+from django.utils import timezone
+
+from delivery.actions import integrators
+from delivery.models import AuditEntry, Token, WebhookEndpoint, WebhookEvent
+from integration.actions import sellers
+from integration.models import ApiKey
+from tests.factories import BY
+from tests.panel.conftest import ROLES
+
+AT = timezone.now
+ACCOUNT_PAGES = ["overview", "deliveries", "events", "webhook", "tokens", "quickstart", "activity"]
+MEMBERS = ["member", "account staff"]
+
+
+@pytest.fixture
+def suspended(with_url):
+    """The shop with its account and its seller suspended."""
+    integrators.suspend(integrator=with_url.integrator, reason="Bill <3> unpaid", by="user ana", at=AT())
+    sellers.suspend(seller=with_url.seller, reason="Bill <3> unpaid", by="user ana", at=AT())
+    return with_url
+
+
+def state():
+    return (
+        list(Token.objects.order_by("pk").values_list()),
+        list(WebhookEndpoint.objects.order_by("pk").values_list()),
+        list(ApiKey.objects.order_by("pk").values_list()),
+        WebhookEvent.objects.count(),
+        AuditEntry.objects.count(),
+    )
+
+
+class TestSuspendedAccount:
+    @pytest.mark.parametrize("role", MEMBERS)
+    @pytest.mark.parametrize("name", ACCOUNT_PAGES)
+    def test_says_so_on_every_page(self, suspended, as_role, url, name, role):
+        response = as_role(role).get(url(name))
+
+        assert response.status_code == 200
+        assert "By ana on" in response.content.decode()
+        assert "Bill &lt;3&gt; unpaid" in response.content.decode()
+
+    @pytest.mark.parametrize("environment", ["live", "sandbox"])
+    def test_says_so_in_both_environments_and_in_portuguese(self, suspended, member, environment):
+        address = reverse("panel:overview", args=[suspended.integrator.pk, environment])
+
+        content = member.get(address, headers={"accept-language": "pt-BR"}).content.decode()
+
+        assert "Esta conta está suspensa" in content
+
+    @pytest.mark.parametrize("role", MEMBERS)
+    @pytest.mark.parametrize(
+        ("name", "data"),
+        [
+            ("tokens", {}),
+            ("token_rotate", {}),
+            ("webhook", {"url": "http://127.0.0.1:9/other"}),
+            ("webhook", {"url": ""}),
+            ("webhook_test", {}),
+            ("webhook_secret_rotate", {}),
+        ],
+    )
+    def test_is_given_nothing_new(self, suspended, as_role, url, name, data, role):
+        browser, before = as_role(role), state()
+        arguments = [suspended.token.pk] if name == "token_rotate" else []
+
+        response = browser.post(url(name, *arguments), data, follow=True)
+
+        assert response.redirect_chain == [(url("overview"), 302)]
+        assert "The account is suspended." in response.content.decode()
+        assert state() == before
+
+    @pytest.mark.parametrize(
+        ("name", "offered"),
+        [("tokens", "Issue a token"), ("webhook", "Save and test"), ("webhook", "Send a test event")],
+    )
+    def test_is_offered_none_of_it(self, suspended, member, url, name, offered):
+        suspended_page = member.get(url(name)).content.decode()
+        integrators.lift_suspension(integrator=suspended.integrator, by=BY, at=AT())
+
+        assert f">{offered}</button>" not in suspended_page
+        assert f">{offered}</button>" in member.get(url(name)).content.decode()
+
+    def test_may_revoke_a_token(self, suspended, member, url):
+        member.post(url("token_revoke", suspended.token.pk))
+
+        assert Token.objects.get(pk=suspended.token.pk).revoked_by == "user member"
+
+    def test_is_marked_where_accounts_are_listed(self, suspended, member):
+        assert member.get(reverse("panel:home")).content.decode().count(">Suspended</span>") == 2
+
+    def test_that_is_not_suspended_has_no_banner(self, with_url, member, url):
+        assert 'id="suspended"' not in member.get(url("overview")).content.decode()
+
+
+class TestSuspendedSeller:
+    @pytest.mark.parametrize("role", MEMBERS)
+    def test_says_so_and_issues_no_key(self, suspended, as_role, role):
+        browser, page = as_role(role), reverse("panel:seller", args=[suspended.seller.pk])
+        before = state()
+
+        response = browser.post(page, follow=True)
+
+        content = response.content.decode()
+        assert "no key is issued" in content
+        assert "Bill &lt;3&gt; unpaid" in content
+        assert ">Issue a key</button>" not in content
+        assert state() == before
+
+    def test_may_revoke_a_key(self, suspended, member):
+        member.post(reverse("panel:key_revoke", args=[suspended.seller.pk, suspended.key.pk]))
+
+        assert ApiKey.objects.get(pk=suspended.key.pk).revoked_by == "user member"
+
+
+def test_nobody_else_learns_of_a_suspension(suspended, as_role, url):
+    for role in set(ROLES) - {*MEMBERS, "superuser"}:
+        assert "unpaid" not in as_role(role).get(url("overview"), follow=True).content.decode()
