@@ -29,6 +29,11 @@ class TokenEnded(DeliveryError):
     title = "The token is revoked or expired"
 
 
+class TooManyTokens(DeliveryError):
+    code = "too_many_tokens"
+    title = "The account has as many valid tokens as it may have"
+
+
 class AccountSuspended(DeliveryError):
     """Its tokens are refused and nothing new is issued to it until the suspension is lifted."""
 

@@ -38,6 +38,13 @@ class AccountSuspended(IntegrationError):
     message = "A conta deste vendedor está suspensa. Fale com quem opera este serviço"
 
 
+class TooManyKeys(IntegrationError):
+    """The seller has as many keys as it may have."""
+
+    code = "too_many_keys"
+    message = "O vendedor já tem o máximo de chaves válidas; revogue uma antes"
+
+
 class InvalidReason(IntegrationError):
     """A suspension says why, in as many characters as its column holds."""
 

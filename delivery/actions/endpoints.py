@@ -14,6 +14,8 @@ from delivery.webhooks import address_guard, look_ups, outbox, queue, signing
 
 _log = logging.getLogger(__name__)
 SECRET_OVERLAP = timedelta(hours=24)
+# Of one endpoint. Each is a row of the outbox that stays, and a request to somebody else's server.
+TESTS_PER_HOUR = 60
 
 
 @dataclass(frozen=True)
@@ -92,7 +94,8 @@ def set_enabled(*, endpoint: WebhookEndpoint, enabled: bool, by: str, at: dateti
 def send_test(*, endpoint: WebhookEndpoint, by: str, at: datetime) -> WebhookEvent:
     """Send a signed test event, whatever the breaker thinks; its attempts tell what came of it.
 
-    Raises EndpointCannotSend without a URL or a valid token, or while the endpoint is switched off; AccountSuspended.
+    Raises EndpointCannotSend without a URL or a valid token, while the endpoint is switched off, and after too many
+    tests within an hour; AccountSuspended.
     """
     locked = _lock_of_active(endpoint)
     if not locked.url:
@@ -101,6 +104,11 @@ def send_test(*, endpoint: WebhookEndpoint, by: str, at: datetime) -> WebhookEve
         raise EndpointCannotSend("The endpoint is switched off; switch it on first.")
     if not Token.objects.valid(at=at).filter(integrator=locked.integrator_id, environment=locked.environment).exists():
         raise EndpointCannotSend("The account has no valid token, which every webhook carries; issue one first.")
+    if _tested_too_often(locked, at=at):
+        raise EndpointCannotSend(
+            "%(most)s test events were sent within an hour, the most there may be; try again later.",
+            most=TESTS_PER_HOUR,
+        )
     locked.paused_until = None
     locked.save(update_fields=["paused_until"])
     event = outbox.record_test(endpoint=locked, at=at)
@@ -131,6 +139,14 @@ def show_secret(*, endpoint: WebhookEndpoint, by: str, at: datetime) -> str:
     """The signing secret in force, for somebody who asked to read it, which is written down."""
     _note(endpoint, Deed.SECRET_SHOWN, by=by, at=at)
     return endpoint.secret
+
+
+def _tested_too_often(endpoint: WebhookEndpoint, *, at: datetime) -> bool:
+    tests = AuditEntry.objects.filter(
+        integrator=endpoint.integrator_id, environment=endpoint.environment, deed=Deed.TEST_SENT
+    ).order_by("-id")
+    earlier = tests.values_list("at", flat=True)[TESTS_PER_HOUR - 1 : TESTS_PER_HOUR].first()
+    return earlier is not None and at - earlier < timedelta(hours=1)
 
 
 def _lock_of_active(endpoint: WebhookEndpoint) -> WebhookEndpoint:

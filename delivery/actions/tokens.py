@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from django.db import transaction
 
 from delivery import credentials
-from delivery.errors import InvalidToken, TokenEnded
+from delivery.errors import InvalidToken, TokenEnded, TooManyTokens
 from delivery.models import AuditEntry, Deed, Environment, Integrator, Token, WebhookEndpoint
 from delivery.webhooks import outbox, queue
 
@@ -14,10 +14,12 @@ _log = logging.getLogger(__name__)
 _PREFIX = {Environment.LIVE: "rota_live_", Environment.SANDBOX: "rota_test_"}
 _HINT_TAIL = 4
 OVERLAP = timedelta(hours=24)
+# Of one account in one environment, those that a rotation leaves valid for a day included.
+MOST_VALID = 20
 
 
 def issue(*, integrator: Integrator, environment: Environment, by: str, at: datetime) -> Token:
-    """A new token. `clear_text` shows it, once, to whoever asked for it. Raises AccountSuspended."""
+    """A new token. `clear_text` shows it, once, to whoever asked for it. Raises AccountSuspended or TooManyTokens."""
     return _issue(integrator, environment, Deed.TOKEN_ISSUED, by=by, at=at)
 
 
@@ -25,7 +27,7 @@ def issue(*, integrator: Integrator, environment: Environment, by: str, at: date
 def rotate(*, token: Token, by: str, at: datetime, overlap: timedelta = OVERLAP) -> Token:
     """A new token beside `token`, which stays valid for `overlap` and not longer than it was to be.
 
-    Raises TokenEnded or AccountSuspended.
+    Raises TokenEnded, AccountSuspended or TooManyTokens.
     """
     old = Token.objects.select_for_update(of=("self",)).select_related("integrator").get(pk=token.pk)
     if not old.is_valid(at=at):
@@ -59,8 +61,12 @@ def authenticate(clear_text: str, *, at: datetime) -> Token:
 
 @transaction.atomic
 def _issue(integrator: Integrator, environment: Environment, deed: Deed, *, by: str, at: datetime) -> Token:
-    # Locked, so that a suspension waits for this one.
+    # Locked, so that a suspension and further tokens wait for this one.
     Integrator.objects.select_for_update(no_key=True).get(pk=integrator.pk).check_active()
+    if integrator.tokens.filter(environment=environment).valid(at=at).count() >= MOST_VALID:
+        raise TooManyTokens(
+            "The account has %(most)s valid tokens, the most it may have; revoke one first.", most=MOST_VALID
+        )
     prefix = _PREFIX[environment]
     clear_text = credentials.random_token(prefix)
     token = Token.objects.create(

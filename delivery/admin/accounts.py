@@ -15,7 +15,7 @@ from unfold.widgets import UnfoldAdminTextInputWidget
 
 from delivery.actions import integrators, tokens
 from delivery.admin.base import ModelAdmin, ReadOnlyInline, RefusalsAsMessages, TabularInline, actor
-from delivery.errors import AccountSuspended, InvalidReason
+from delivery.errors import AccountSuspended, InvalidReason, TooManyTokens
 from delivery.forms import refusal
 from delivery.models import Environment, Integrator, PickupPoint, Token
 from delivery.models.integrator import LONGEST_SUSPENSION_REASON
@@ -132,7 +132,7 @@ class TokenAdmin(RefusalsAsMessages, ModelAdmin):
         for token in queryset.valid(at=now):  # type: ignore[attr-defined]  # django-stubs types an action's queryset as a plain one
             try:
                 new = tokens.rotate(token=token, by=actor(request), at=now)
-            except AccountSuspended as error:
+            except (AccountSuspended, TooManyTokens) as error:
                 self.message_user(request, f"{token}: {refusal(error)}", messages.ERROR)
             else:
                 self.log_addition(request, new, _("Issued by rotation."))

@@ -8,10 +8,11 @@ from django.db import transaction
 
 from integration import credentials
 from integration.actions import links
-from integration.errors import InvalidKey
+from integration.errors import InvalidKey, TooManyKeys
 from integration.models import ApiKey, Seller
 
 _log = logging.getLogger(__name__)
+MOST_VALID = 20  # of one seller
 
 
 @dataclass(frozen=True)
@@ -24,9 +25,11 @@ class Issued:
 
 @transaction.atomic
 def issue(*, seller: Seller, by: str, at: datetime) -> Issued:
-    """A new key beside the seller's others. Raises AccountSuspended."""
-    # Locked, so that a suspension waits for this one.
+    """A new key beside the seller's others. Raises AccountSuspended or TooManyKeys."""
+    # Locked, so that a suspension and further keys wait for this one.
     links.lock(seller).check_active()
+    if seller.keys.filter(revoked_at=None).count() >= MOST_VALID:
+        raise TooManyKeys
     text = credentials.new_key()
     key = ApiKey.objects.create(
         seller=seller, digest=credentials.digest(text), hint=credentials.hint(text), created_at=at, created_by=by

@@ -14,7 +14,7 @@ from unfold.widgets import UnfoldAdminTextInputWidget
 
 from integration.actions import keys, sellers
 from integration.admin.base import ModelAdmin, ReadOnlyInline, TabularInline, actor
-from integration.errors import AccountSuspended, InvalidReason
+from integration.errors import AccountSuspended, InvalidReason, TooManyKeys
 from integration.models import ApiKey, Company, Seller, compact_document
 from integration.models.seller import LONGEST_SUSPENSION_REASON
 
@@ -148,6 +148,9 @@ class ApiKeyAdmin(ModelAdmin):
             return super().changeform_view(request, *args, **kwargs)
         except AccountSuspended:
             self.message_user(request, _("The seller is suspended: no key is issued to it."), messages.ERROR)
+        except TooManyKeys:
+            text = _("The seller has %(most)s valid keys, the most it may have; revoke one first.")
+            self.message_user(request, text % {"most": keys.MOST_VALID}, messages.ERROR)
         return HttpResponseRedirect(request.get_full_path())
 
     def save_model(self, request: HttpRequest, obj: ApiKey, form: Any, change: bool) -> None:

@@ -9,6 +9,7 @@ from django.utils.translation import gettext as _
 
 from delivery import credentials
 from integration.actions import keys
+from integration.errors import TooManyKeys
 from panel.access import SellerView, actor
 from panel.ciphertexts import FRESH_KEY
 
@@ -26,7 +27,12 @@ class Keys(SellerView):
         return render(request, "panel/seller.html", context)
 
     def post(self, request: HttpRequest) -> HttpResponse:
-        issued = keys.issue(seller=self.seller, by=actor(request), at=timezone.now())
+        try:
+            issued = keys.issue(seller=self.seller, by=actor(request), at=timezone.now())
+        except TooManyKeys:
+            text = _("The seller has %(most)s valid keys, the most it may have; revoke one first.")
+            messages.error(request, text % {"most": keys.MOST_VALID})
+            return redirect("panel:seller", self.seller.pk)
         request.session[FRESH_KEY] = credentials.encrypt(issued.clear_text)
         return redirect("panel:seller", self.seller.pk)
 

@@ -10,7 +10,7 @@ from django.utils.translation import gettext as _
 
 from delivery import models
 from delivery.actions import tokens
-from delivery.errors import TokenEnded
+from delivery.errors import TokenEnded, TooManyTokens
 from delivery.forms import refusal
 from panel.access import AccountView, actor
 
@@ -46,9 +46,13 @@ class Tokens(TokensView):
         )
 
     def post(self, request: HttpRequest) -> HttpResponse:
-        token = tokens.issue(
-            integrator=self.account, environment=self.environment, by=actor(request), at=timezone.now()
-        )
+        try:
+            token = tokens.issue(
+                integrator=self.account, environment=self.environment, by=actor(request), at=timezone.now()
+            )
+        except TooManyTokens as error:
+            messages.error(request, refusal(error))
+            return redirect(self.url("tokens"))
         return self.show_once(token)
 
 
@@ -67,7 +71,7 @@ class Rotate(TokensView):
         found = self.token_of(token)
         try:
             issued = tokens.rotate(token=found, by=actor(request), at=timezone.now())
-        except TokenEnded as error:
+        except (TokenEnded, TooManyTokens) as error:
             messages.error(request, refusal(error))
             return redirect(self.url("token", found.pk))
         return self.show_once(issued)

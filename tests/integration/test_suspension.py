@@ -1,4 +1,4 @@
-"""Suspending a seller, what it refuses meanwhile, and lifting the suspension."""
+"""Suspending a seller, what it refuses meanwhile, the number of its keys, and lifting the suspension."""
 
 import pytest
 from django.db import IntegrityError, transaction
@@ -6,7 +6,7 @@ from django.utils import timezone
 from rest_framework.test import APIClient
 
 from integration.actions import keys, orders, sellers
-from integration.errors import AccountSuspended, InvalidReason
+from integration.errors import AccountSuspended, InvalidReason, TooManyKeys
 from integration.lifecycle import Status
 from integration.models import ApiKey, Invoice, Order, Seller
 from tests.integration.api.test_authentication import ENDPOINTS
@@ -116,3 +116,39 @@ class TestLiftSuspension:
 def test_the_database_refuses_half_a_suspension(seller, half):
     with pytest.raises(IntegrityError, match="seller_suspension_has_who_and_why"), transaction.atomic():
         Seller.objects.update(**half)
+
+
+class TestNumberOfKeys:
+    @pytest.fixture
+    def full(self, seller):
+        for _further in range(keys.MOST_VALID):
+            key_of(seller)
+        return seller
+
+    def test_has_a_limit(self, full):
+        with pytest.raises(TooManyKeys):
+            key_of(full)
+
+        assert ApiKey.objects.count() == 20
+
+    def test_counts_valid_ones_only(self, full):
+        keys.revoke(key=ApiKey.objects.first(), by=BY, at=NOW)
+
+        key_of(full)
+
+        assert ApiKey.objects.count() == 21
+
+    def test_is_each_sellers_own(self, full, other_seller):
+        key_of(other_seller)
+
+        assert ApiKey.objects.count() == 21
+
+
+@pytest.mark.django_db(transaction=True)
+def test_of_keys_issued_at_once_no_more_than_allowed_are_issued(seller, at_once):
+    for _further in range(keys.MOST_VALID - 1):
+        key_of(seller)
+
+    results = at_once(*[lambda: keys.issue(seller=seller, by=BY, at=NOW)] * 4)
+
+    assert sorted(type(result).__name__ for result in results) == ["Issued", *["TooManyKeys"] * 3]

@@ -6,9 +6,9 @@ from django.utils import timezone
 
 from delivery.actions import integrators
 from delivery.models import AuditEntry, Token, WebhookEndpoint, WebhookEvent
-from integration.actions import sellers
+from integration.actions import keys, sellers
 from integration.models import ApiKey
-from tests.factories import BY
+from tests.factories import BY, TokenFactory
 from tests.panel.conftest import ROLES
 
 AT = timezone.now
@@ -115,6 +115,27 @@ class TestSuspendedSeller:
         member.post(reverse("panel:key_revoke", args=[suspended.seller.pk, suspended.key.pk]))
 
         assert ApiKey.objects.get(pk=suspended.key.pk).revoked_by == "user member"
+
+
+class TestLimit:
+    def test_of_tokens_is_said_on_their_page(self, shop, member, url):
+        while Token.objects.count() < 20:
+            TokenFactory.create(integrator=shop.integrator)
+
+        for address in (url("tokens"), url("token_rotate", shop.token.pk)):
+            content = member.post(address, follow=True).content.decode()
+
+            assert "The account has 20 valid tokens" in content
+        assert Token.objects.count() == 20
+
+    def test_of_keys_is_said_on_their_page(self, shop, member):
+        while ApiKey.objects.count() < 20:
+            keys.issue(seller=shop.seller, by=BY, at=AT())
+
+        content = member.post(reverse("panel:seller", args=[shop.seller.pk]), follow=True).content.decode()
+
+        assert "The seller has 20 valid keys" in content
+        assert ApiKey.objects.count() == 20
 
 
 def test_nobody_else_learns_of_a_suspension(suspended, as_role, url):

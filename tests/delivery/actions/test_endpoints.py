@@ -85,6 +85,30 @@ class TestSendTest:
         with pytest.raises(EndpointCannotSend, match="no valid token"):
             endpoints.send_test(endpoint=addressed, by=BY, at=timezone.now())
 
+    def test_is_refused_after_sixty_within_an_hour(self, addressed):
+        start = timezone.now()
+        for minute in range(endpoints.TESTS_PER_HOUR):
+            endpoints.send_test(endpoint=addressed, by=BY, at=start + timedelta(seconds=30 * minute))
+
+        with pytest.raises(EndpointCannotSend, match="60 test events"):
+            endpoints.send_test(endpoint=addressed, by=BY, at=start + timedelta(minutes=59))
+        written = WebhookEvent.objects.count()
+        endpoints.send_test(endpoint=addressed, by=BY, at=start + timedelta(hours=1))
+
+        assert (written, WebhookEvent.objects.count()) == (60, 61)
+
+    def test_of_one_environment_is_not_refused_for_the_others_sake(self, addressed):
+        sandbox = TokenFactory.create(integrator=addressed.integrator, sandbox=True).integrator.endpoints.get(
+            environment="sandbox"
+        )
+        endpoints.set_url(endpoint=sandbox, url=addressed.url, by=BY, at=timezone.now())
+        for _test in range(endpoints.TESTS_PER_HOUR):
+            endpoints.send_test(endpoint=addressed, by=BY, at=timezone.now())
+
+        endpoints.send_test(endpoint=sandbox, by=BY, at=timezone.now())
+
+        assert WebhookEvent.objects.filter(endpoint=sandbox).count() == 1
+
     def test_is_refused_while_the_endpoint_is_off(self, addressed):
         endpoints.set_enabled(endpoint=addressed, enabled=False, by=BY, at=timezone.now())
 

@@ -5,8 +5,8 @@ from django.utils import timezone
 
 from delivery import credentials
 from delivery.actions import tokens
-from delivery.errors import InvalidToken
-from delivery.models import Environment, Token
+from delivery.errors import InvalidToken, TooManyTokens
+from delivery.models import AuditEntry, Environment, Token
 from tests.factories import BY, IntegratorFactory, TokenFactory
 
 NOW = timezone.now()
@@ -93,3 +93,51 @@ class TestAuthenticate:
 
         assert not valid(token)
         assert token.clear_text not in caplog.text
+
+
+class TestLimit:
+    @pytest.fixture
+    def full(self, db):
+        """An account with as many valid tokens of the live environment as it may have."""
+        token = TokenFactory.create(at=NOW)
+        for _further in range(tokens.MOST_VALID - 1):
+            TokenFactory.create(integrator=token.integrator, at=NOW)
+        return token
+
+    def test_refuses_one_more(self, full):
+        with pytest.raises(TooManyTokens, match="revoke one first"):
+            tokens.issue(integrator=full.integrator, environment=Environment.LIVE, by=BY, at=NOW)
+
+        assert (Token.objects.count(), AuditEntry.objects.count()) == (20, 20)
+
+    def test_refuses_a_rotation_and_leaves_the_old_token_as_it_was(self, full):
+        with pytest.raises(TooManyTokens):
+            tokens.rotate(token=full, by=BY, at=NOW)
+
+        assert Token.objects.get(pk=full.pk).expires_at is None
+        assert Token.objects.count() == 20
+
+    @pytest.mark.parametrize("ended", [{"revoked_at": NOW}, {"expires_at": NOW}])
+    def test_counts_valid_ones_only(self, full, ended):
+        Token.objects.filter(pk=full.pk).update(**ended)
+
+        tokens.issue(integrator=full.integrator, environment=Environment.LIVE, by=BY, at=NOW)
+
+        assert Token.objects.count() == 21
+
+    def test_counts_each_environment_and_each_account_for_itself(self, full):
+        TokenFactory.create(integrator=full.integrator, sandbox=True)
+        TokenFactory.create()
+
+        assert Token.objects.count() == 22
+
+
+@pytest.mark.django_db(transaction=True)
+def test_of_tokens_issued_at_once_no_more_than_allowed_are_issued(at_once):
+    integrator = IntegratorFactory.create()
+    for _further in range(tokens.MOST_VALID - 1):
+        TokenFactory.create(integrator=integrator)
+
+    results = at_once(*[lambda: tokens.issue(integrator=integrator, environment=Environment.LIVE, by=BY, at=NOW)] * 4)
+
+    assert sorted(type(result).__name__ for result in results) == ["Token", *["TooManyTokens"] * 3]

@@ -11,7 +11,7 @@ from django.utils import timezone
 from integration.actions import sellers
 from integration.models import ApiKey, Company, FreightParameter, FreightRate, InvoiceLink, Seller, StatusLog
 from integration.postcodes import DATA
-from tests.integration.factories import BY, create_order, nfe_xml, send_invoice
+from tests.integration.factories import BY, create_order, key_of, nfe_xml, send_invoice
 
 MODELS = ["seller", "company", "apikey", "order", "invoice", "freightrate", "freightparameter"]
 
@@ -54,12 +54,17 @@ class TestKeys:
 
         assert ApiKey.objects.get().revoked_by == "user admin"
 
-    def test_are_not_issued_to_a_suspended_seller(self, admin_client, seller):
+    def test_are_neither_issued_to_a_suspended_seller_nor_without_limit(self, admin_client, seller):
         sellers.suspend(seller=seller, reason="unpaid", by=BY, at=timezone.now())
         suspended = admin_client.post(url("apikey_add"), {"seller": seller.pk}, follow=True).content.decode()
+        sellers.lift_suspension(seller=seller, by=BY)
+        for _further in range(20):
+            key_of(seller)
+        full = admin_client.post(url("apikey_add"), {"seller": seller.pk}, follow=True).content.decode()
 
         assert "no key is issued to it" in suspended
-        assert not ApiKey.objects.exists()
+        assert "The seller has 20 valid keys" in full
+        assert ApiKey.objects.count() == 20
 
 
 class TestSuspension:
