@@ -257,6 +257,9 @@ OFFER_TTL = timedelta(minutes=env.float("OFFER_TTL", 60))  # minutes until an un
 DISPATCH_RADIUS_KM = env.float("DISPATCH_RADIUS_KM", 15)
 POSITION_FRESH = timedelta(seconds=env.int("POSITION_FRESH_SECONDS", 120))
 MAX_BODY_BYTES = 256 * 1024
+# Of each seller, unless the admin says otherwise for one; 0 is no limit.
+INVOICE_QUOTA_MB = env.int("INVOICE_QUOTA_MB", 2048)  # of 1,048,576 bytes, kept
+INVOICES_PER_DAY = env.int("INVOICES_PER_DAY", 5000)  # new ones in 24 hours
 
 WEBHOOK_ALLOW_LOOPBACK = env.bool("WEBHOOK_ALLOW_LOOPBACK", EMBEDDED)
 

@@ -107,6 +107,31 @@ class InvoiceUnreferenced(InvalidInvoice):
     message = "A nota fiscal não traz número de pedido (xPed) e nenhum pedido tem a sua chave de acesso"
 
 
+class TooManyInvoices(IntegrationError):
+    """The seller's number of invoices in 24 hours is used up. `retry_after` says when the next may come, in seconds."""
+
+    code = "too_many_invoices"
+    status = 429
+
+    def __init__(self, *, most: int, retry_after: int) -> None:
+        super().__init__(
+            f"Este vendedor já enviou {most} notas fiscais em 24 horas, o máximo permitido. "
+            f"Tente novamente em {retry_after} segundos"
+        )
+        self.retry_after = retry_after
+
+
+class InvoiceStorageFull(IntegrationError):
+    code = "invoice_storage_full"
+    status = 409
+
+    def __init__(self, *, most_mb: int) -> None:
+        super().__init__(
+            f"O espaço deste vendedor para notas fiscais ({most_mb} MB) está cheio e esta não foi salva. "
+            "Peça a quem opera este serviço um limite maior"
+        )
+
+
 class InvoiceMissing(InvalidInvoice):
     code = "invoice_missing"
     message = "Envie exatamente um arquivo XML no campo nfe (multipart/form-data)"

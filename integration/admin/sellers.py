@@ -6,6 +6,7 @@ from django import forms
 from django.contrib import admin, messages
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.template.defaultfilters import filesizeformat
 from django.template.response import TemplateResponse
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
@@ -70,7 +71,7 @@ class SellerAdmin(ModelAdmin):
     search_fields = ["name", "=reference"]
     autocomplete_fields = ["members"]
     readonly_fields = [
-        "reference", "id", "created_at", "suspended_at", "suspended_by", "suspension_reason",
+        "reference", "id", "space_taken", "created_at", "suspended_at", "suspended_by", "suspension_reason",
     ]  # fmt: skip  # a list of names
     inlines = [CompanyInline, KeyInline]
     action_form = SuspensionActionForm
@@ -78,11 +79,16 @@ class SellerAdmin(ModelAdmin):
 
     def get_fields(self, request: HttpRequest, obj: Seller | None = None) -> Any:
         suspension = ["suspended_at", "suspended_by", "suspension_reason"] if obj and obj.suspended_at else []
-        return ["name", "reference", "id", *suspension, "members", "created_at"]
+        quotas = ["invoice_quota_mb", "invoices_per_day", "space_taken"]
+        return ["name", "reference", "id", *suspension, "members", *quotas, "created_at"]
+
+    @admin.display(description=_("taken by invoices"))
+    def space_taken(self, seller: Seller) -> str:
+        return filesizeformat(seller.invoice_bytes)
 
     def save_model(self, request: HttpRequest, obj: Seller, form: Any, change: bool) -> None:
-        # Not the other columns: somebody may have suspended the seller since it was read.
-        obj.save(update_fields=["name"] if change else None)
+        # Not the other columns: the seller may have been suspended, or have sent an invoice, since it was read.
+        obj.save(update_fields=["name", "invoice_quota_mb", "invoices_per_day"] if change else None)
 
     def has_delete_permission(self, request: HttpRequest, obj: Seller | None = None) -> bool:
         return False  # its orders are its customers' history

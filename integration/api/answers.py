@@ -8,7 +8,7 @@ from rest_framework import exceptions, status
 from rest_framework.response import Response
 from rest_framework.views import set_rollback
 
-from integration.errors import IntegrationError, InvalidInvoice, MalformedBody
+from integration.errors import IntegrationError, InvalidInvoice, MalformedBody, TooManyInvoices
 
 INVALID = "Dados inválidos"
 _PHRASES = {405: "Método não permitido", 415: "Envie o cabeçalho Content-Type: application/json"}
@@ -32,6 +32,8 @@ def _answer(error: Exception, *, invalid_status: int) -> Response | None:
     if isinstance(error, IntegrationError):
         is_unauthorized = error.status == status.HTTP_401_UNAUTHORIZED
         headers = {"WWW-Authenticate": 'Basic realm="rota"'} if is_unauthorized else {}
+        if isinstance(error, TooManyInvoices):
+            headers["Retry-After"] = str(error.retry_after)
         errors = {"errors": {"nfe": [str(error)]}} if isinstance(error, InvalidInvoice) else {}
         return Response({**_refusal(str(error)), **errors}, status=error.status, headers=headers)
     if isinstance(error, exceptions.APIException):

@@ -1,8 +1,18 @@
+import pgtrigger
 from django.db import models
 from django.utils.translation import gettext_lazy as _
 
 from integration.models.order import LONGEST_CODE, Order
 from integration.models.seller import Seller
+
+_COUNT_BYTES = """
+IF TG_OP = 'INSERT' THEN
+    UPDATE integration_seller SET invoice_bytes = invoice_bytes + octet_length(NEW.raw) WHERE id = NEW.seller_id;
+ELSE
+    UPDATE integration_seller SET invoice_bytes = invoice_bytes - octet_length(OLD.raw) WHERE id = OLD.seller_id;
+END IF;
+RETURN NULL;
+"""
 
 
 class Invoice(models.Model):
@@ -28,6 +38,16 @@ class Invoice(models.Model):
         verbose_name_plural = _("invoices")
         ordering = ["-id"]
         constraints = [models.UniqueConstraint(fields=["seller", "access_key"], name="one_invoice_per_access_key")]
+        indexes = [models.Index(fields=["seller", "-received_at"], name="invoice_received")]
+        triggers = [
+            pgtrigger.ReadOnly(name="invoice_file_immutable", fields=["seller", "raw"]),
+            pgtrigger.Trigger(
+                name="invoice_bytes_of_seller",
+                when=pgtrigger.After,
+                operation=pgtrigger.Insert | pgtrigger.Delete,
+                func=_COUNT_BYTES,
+            ),
+        ]
 
     def __str__(self) -> str:
         return self.access_key

@@ -44,6 +44,21 @@ class Seller(models.Model):
         editable=False,
     )
 
+    invoice_quota_mb = models.PositiveIntegerField(
+        _("space for invoices (MB)"),
+        null=True,
+        blank=True,
+        help_text=_("Empty: this installation's INVOICE_QUOTA_MB. 0: no limit."),
+    )
+    invoices_per_day = models.PositiveIntegerField(
+        _("invoices in 24 hours"),
+        null=True,
+        blank=True,
+        help_text=_("Empty: this installation's INVOICES_PER_DAY. 0: no limit."),
+    )
+    # A trigger of `Invoice` counts, so that it is true whoever writes or deletes invoices.
+    invoice_bytes = models.BigIntegerField(_("bytes of invoices"), default=0, db_default=0, editable=False)
+
     class Meta:
         verbose_name = _("seller")
         verbose_name_plural = _("sellers")

@@ -66,6 +66,8 @@ WRONG = [
     ("DISPATCH_RADIUS_KM", "nan", "not a number"),
     ("DISPATCH_RADIUS_KM", "-15", "from 0.01"),
     ("POSITION_FRESH_SECONDS", "0", "from 1"),
+    ("INVOICE_QUOTA_MB", "-1", "from 0 to"),
+    ("INVOICES_PER_DAY", "-1", "from 0 to"),
 ]
 
 WRONG_IN_PRODUCTION = [

@@ -104,7 +104,7 @@ class TestLinks:
             create_order(seller, orderId=code)
 
         for items in ([codes[0][:15]], [code[:15] for code in codes[1:]]):
-            with django_assert_num_queries(11):
+            with django_assert_num_queries(12):
                 send_invoice(seller, nfe_xml(items=items, key=f"35{len(items):042}").encode())
 
         assert linked() == codes

@@ -1,0 +1,185 @@
+"""What a seller may send and have kept of invoices: bytes in all, and a number in 24 hours."""
+
+from datetime import timedelta
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile as File
+from django.db import ProgrammingError, connection, transaction
+from django.utils import timezone
+
+from integration.errors import InvoiceStorageFull, TooManyInvoices
+from integration.models import Invoice, InvoiceReference, Seller
+from tests.integration.factories import ACCESS_KEY, nfe_xml, send_invoice
+
+URL = "/api/integration/invoices/marketplace"
+MB = 1024 * 1024
+SAVED = {"success": True, "message": "Nota fiscal salva com sucesso"}
+HOUR = timedelta(hours=1)
+
+
+def xml(number, *, size=0):
+    """An invoice with a key of its own, of `size` bytes."""
+    raw = nfe_xml(key=f"{ACCESS_KEY[:-3]}{number:03}").encode()
+    return raw + b" " * (size - len(raw))
+
+
+def upload(api, raw):
+    return api.post(URL, {"nfe": File("nota.xml", raw)}, format="multipart")
+
+
+def limit(seller, **limits):
+    Seller.objects.filter(pk=seller.pk).update(**limits)
+
+
+def kept():
+    return Invoice.objects.count(), InvoiceReference.objects.count(), Seller.objects.order_by("pk")[0].invoice_bytes
+
+
+class TestSpace:
+    def test_of_the_quota_is_used_to_the_last_byte_and_not_further(self, api, seller):
+        limit(seller, invoice_quota_mb=1)
+
+        assert upload(api, xml(1, size=MB - 5000)).json() == SAVED
+        assert upload(api, xml(2, size=5001)).status_code == 409
+        assert upload(api, xml(3, size=5000)).json() == SAVED
+        assert kept() == (2, 2, MB)
+
+    def test_that_is_full_says_what_to_do_and_keeps_nothing(self, api, seller):
+        limit(seller, invoice_quota_mb=1)
+        upload(api, xml(1, size=MB))
+
+        response = upload(api, xml(2))
+
+        assert response.status_code == 409
+        assert response.json() == {
+            "success": False,
+            "message": "O espaço deste vendedor para notas fiscais (1 MB) está cheio e esta não foi salva. "
+            "Peça a quem opera este serviço um limite maior",
+        }
+        assert kept() == (1, 1, MB)
+
+    def test_that_is_full_still_answers_an_invoice_that_is_kept(self, api, seller):
+        limit(seller, invoice_quota_mb=1)
+        upload(api, xml(1, size=MB))
+
+        response = upload(api, xml(1))
+
+        assert (response.status_code, response.json()) == (200, SAVED)
+        assert kept() == (1, 1, MB)
+
+    def test_is_there_again_with_a_higher_quota(self, api, seller):
+        limit(seller, invoice_quota_mb=1)
+        upload(api, xml(1, size=MB))
+        limit(seller, invoice_quota_mb=2)
+
+        assert upload(api, xml(2)).json() == SAVED
+
+    @pytest.mark.parametrize(
+        ("default", "own", "status"), [(1, None, 409), (1, 2, 200), (2, 1, 409), (1, 0, 200), (0, None, 200)]
+    )
+    def test_is_the_sellers_own_quota_or_the_default(self, api, seller, settings, default, own, status):
+        settings.INVOICE_QUOTA_MB = default
+        limit(seller, invoice_quota_mb=own)
+        upload(api, xml(1, size=MB))
+
+        assert upload(api, xml(2)).status_code == status
+
+    def test_is_each_sellers_own(self, seller, other_seller):
+        limit(seller, invoice_quota_mb=1)
+        send_invoice(seller, xml(1, size=MB))
+
+        send_invoice(other_seller, xml(1, size=MB))
+
+        assert set(Seller.objects.values_list("invoice_bytes", flat=True)) == {MB}
+
+
+class TestNumber:
+    @pytest.fixture(autouse=True)
+    def two_a_day(self, settings):
+        settings.INVOICES_PER_DAY = 2
+
+    def test_refuses_one_more_and_says_when(self, api, seller):
+        for number in (1, 2):
+            assert upload(api, xml(number)).json() == SAVED
+        Invoice.objects.filter(access_key__endswith="001").update(received_at=timezone.now() - 23 * HOUR)
+
+        response = upload(api, xml(3))
+
+        seconds = int(response["Retry-After"])
+        assert response.status_code == 429
+        assert 3590 <= seconds <= 3600
+        assert response.json() == {
+            "success": False,
+            "message": "Este vendedor já enviou 2 notas fiscais em 24 horas, o máximo permitido. "
+            f"Tente novamente em {seconds} segundos",
+        }
+        assert kept()[:2] == (2, 2)
+
+    def test_takes_one_when_the_time_it_named_is_over(self, seller):
+        for number in (1, 2):
+            send_invoice(seller, xml(number))
+        with pytest.raises(TooManyInvoices) as caught:
+            send_invoice(seller, xml(3))
+        Invoice.objects.filter(access_key__endswith="001").update(received_at=timezone.now() - timedelta(days=1))
+
+        send_invoice(seller, xml(3))
+
+        assert 86390 <= caught.value.retry_after <= 86400
+        assert Invoice.objects.count() == 3
+
+    def test_still_answers_an_invoice_that_is_kept(self, api, seller):
+        for number in (1, 2):
+            upload(api, xml(number))
+
+        assert upload(api, xml(1)).json() == SAVED
+        assert kept()[:2] == (2, 2)
+
+    @pytest.mark.parametrize(("own", "status"), [(None, 429), (3, 200), (1, 429), (0, 200)])
+    def test_is_the_sellers_own_or_the_default(self, api, seller, own, status):
+        for number in (1, 2):
+            upload(api, xml(number))
+        limit(seller, invoices_per_day=own)
+
+        assert upload(api, xml(3)).status_code == status
+
+    def test_is_each_sellers_own(self, seller, other_seller):
+        for number in (1, 2):
+            send_invoice(seller, xml(number))
+
+        send_invoice(other_seller, xml(3))
+
+        assert Invoice.objects.count() == 3
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize(
+    ("limits", "refusal"),
+    [({"invoices_per_day": 1}, TooManyInvoices), ({"invoice_quota_mb": 1}, InvoiceStorageFull)],
+)
+def test_of_invoices_sent_at_once_no_more_than_allowed_are_kept(seller, at_once, limits, refusal):
+    limit(seller, **limits)
+
+    results = at_once(*[lambda number=number: send_invoice(seller, xml(number, size=MB)) for number in range(4)])
+
+    assert sorted(type(result).__name__ for result in results) == sorted(["Invoice", *[refusal.__name__] * 3])
+    assert kept() == (1, 1, MB)
+
+
+class TestBytesOfASeller:
+    def test_follow_invoices_that_are_deleted_by_hand(self, seller):
+        for number in (1, 2):
+            send_invoice(seller, xml(number, size=2000 * number))
+
+        with connection.cursor() as cursor:
+            cursor.execute("DELETE FROM integration_invoicereference")
+            cursor.execute("DELETE FROM integration_invoice WHERE octet_length(raw) = 2000")
+
+        assert Seller.objects.get().invoice_bytes == 4000
+
+    @pytest.mark.parametrize("change", [{"raw": b"x"}, {"seller": None}])
+    def test_cannot_be_wrong_because_a_file_changed(self, seller, other_seller, change):
+        send_invoice(seller, xml(1))
+        changed = {**change, "seller": other_seller} if "seller" in change else change
+
+        with pytest.raises(ProgrammingError, match="Cannot update rows"), transaction.atomic():
+            Invoice.objects.update(**changed)
