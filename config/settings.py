@@ -269,7 +269,12 @@ LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
     "filters": {"request_id": {"()": "config.middleware.RequestIdFilter"}},
-    "formatters": {"line": {"format": "%(asctime)s %(levelname)s %(name)s [%(request_id)s] %(message)s"}},
+    "formatters": {
+        "line": {
+            "()": "config.logs.LineFormatter",
+            "format": "%(asctime)s %(levelname)s %(name)s [%(request_id)s] %(message)s",
+        },
+    },
     "handlers": {
         # Standard error, because a command's standard output is its answer.
         "stderr": {"class": "logging.StreamHandler", "formatter": "line", "filters": ["request_id"]},

@@ -1,0 +1,36 @@
+"""How a log record becomes a line."""
+
+import logging
+from collections.abc import Iterable
+from types import TracebackType
+from typing import TypeAlias
+
+_ExcInfo: TypeAlias = tuple[type[BaseException], BaseException, TracebackType | None] | tuple[None, None, None]
+
+
+class LineFormatter(logging.Formatter):
+    """Keeps a record to one line, and the lines of its traceback indented.
+
+    Paths, names and messages of exceptions come from outside. Written as they are, a line break in them would begin a
+    line that looks like a record of its own, and escape sequences would act on the terminal that shows the log.
+    """
+
+    def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802  # logging's name for it
+        return _escaped(super().formatMessage(record))
+
+    def formatException(self, ei: _ExcInfo) -> str:  # noqa: N802  # likewise
+        return _indented(super().formatException(ei).split("\n"))
+
+    def formatStack(self, stack_info: str) -> str:  # noqa: N802  # likewise
+        return _indented(super().formatStack(stack_info).split("\n"))
+
+
+def _indented(lines: Iterable[str]) -> str:
+    return "\n".join(f"    {_escaped(line)}" for line in lines)
+
+
+def _escaped(text: str) -> str:
+    """`text` with every character escaped that `repr` would escape: control characters, line separators, surrogates."""
+    if text.isprintable():
+        return text
+    return "".join(each if each.isprintable() else each.encode("unicode_escape").decode() for each in text)
