@@ -8,7 +8,7 @@ from contextvars import ContextVar
 from uuid import uuid4
 
 from django.conf import settings
-from django.core.exceptions import SuspiciousOperation
+from django.core.exceptions import BadRequest, SuspiciousOperation
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.middleware.locale import LocaleMiddleware
 from django.utils import translation
@@ -68,6 +68,9 @@ class PageLocaleMiddleware(LocaleMiddleware):
         super().process_request(request)
         if "%00" in request.META.get("QUERY_STRING", ""):
             raise SuspiciousOperation("A query holds a NUL, which no text in the database can.")
+        if (request.encoding or "utf-8").lower() not in {"utf-8", "utf8"}:
+            # Django refuses it for one kind of form and fails on some encodings for the other.
+            raise BadRequest("Forms are read as UTF-8 only.")
 
     def process_response(self, request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:
         return response if request.path.startswith("/api/") else super().process_response(request, response)

@@ -58,10 +58,18 @@ class LoggedInView(LoginRequiredMixin, View):
     def handle_no_permission(self) -> Any:
         refused = super().handle_no_permission()
         if not self.request.user.is_authenticated and self.request.headers.get("HX-Request"):
-            page = urlsplit(self.request.headers.get("HX-Current-URL", "")).path or reverse("panel:home")
+            page = _path_of(self.request.headers.get("HX-Current-URL", "")) or reverse("panel:home")
             address = f"{reverse('account_login')}?{urlencode({'next': page})}"
             return HttpResponse(status=401, headers={"HX-Redirect": address})
         return refused
+
+
+def _path_of(url: str) -> str:
+    """The path of an address; empty if it is none."""
+    try:
+        return urlsplit(url).path
+    except ValueError:
+        return ""
 
 
 class AccountView(LoggedInView):

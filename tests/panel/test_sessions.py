@@ -201,3 +201,13 @@ def test_a_fragment_after_the_sessions_end_leads_its_page_to_the_log_in(client, 
 
     assert response.status_code == 401
     assert response["HX-Redirect"] == "/account/login/?next=%2Fpanel%2Fboard%2F"
+
+
+@pytest.mark.parametrize("url", ["http://[", "http://[::1", "//[", "http://]/panel/board/", "\x00", "", "x" * 100_000])
+def test_a_fragment_of_no_page_leads_to_the_log_in(client, db, url):
+    headers = {"HX-Request": "true", "HX-Current-URL": url}
+
+    response = client.get(reverse("panel:board_routes"), headers=headers)
+
+    assert response.status_code == 401
+    assert response["HX-Redirect"].startswith("/account/login/?next=")
