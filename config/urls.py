@@ -19,9 +19,11 @@ urlpatterns = [
     path("healthz", health),
     path("api/integration/", include("integration.api.urls")),
     path("api/", include("delivery.api.urls")),
-    path("account/", include("panel.session_urls")),
+    path("account/", include("people.urls")),
     path("language/", set_language, name="set_language"),
     path("panel/", include("panel.urls")),
+    # The admin's own page would check the current password without a limit.
+    path("admin/password_change/", RedirectView.as_view(pattern_name="account_change_password")),
     path("admin/", admin.site.urls),
 ]
 

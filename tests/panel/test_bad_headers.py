@@ -38,7 +38,7 @@ PAGES = ["account_login", "panel:home", "panel:board_routes", "mfa_index", "admi
 @pytest.mark.parametrize(("header", "value"), HEADERS, ids=lambda text: text[:30])
 @pytest.mark.parametrize("role", ["anonymous", "superuser"])
 def test_no_header_breaks_a_page(settings, as_role, role, header, value):
-    settings.ALLAUTH_TRUSTED_PROXY_COUNT = 1
+    settings.TRUSTED_PROXIES = 1
     browser = as_role(role)
     sent = {"HX-Request": "true", header: value}
 

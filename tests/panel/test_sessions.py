@@ -13,7 +13,7 @@ PASSWORD = "a-good-password-1"  # pragma: allowlist secret  # of a test
 
 
 @pytest.fixture(autouse=True)
-def _fresh_counts(db):
+def _fresh_codes(db):
     cache.clear()
 
 

@@ -9,10 +9,14 @@ from allauth.account.internal.flows.login import get_authentication_records
 from allauth.mfa.adapter import DefaultMFAAdapter
 from allauth.mfa.models import Authenticator
 from django.conf import settings
+from django.contrib.auth.models import User
 from django.http import HttpRequest
 
 from delivery import credentials
 from panel.access import has_rights
+from people import throttle
+from people.addresses import client_address
+from people.throttle import Attempt, Secret, TooManyAttempts
 
 
 class AccountAdapter(DefaultAccountAdapter):
@@ -25,6 +29,24 @@ class AccountAdapter(DefaultAccountAdapter):
         """Before the second factor is touched the password is asked for, unless it was given a moment ago."""
         given = [record["at"] for record in get_authentication_records(self.request, self.request.user)]
         return not given or time.time() - max(given) > app_settings.REAUTHENTICATION_TIMEOUT
+
+    def get_client_ip(self, request: HttpRequest) -> str:
+        return client_address(request.META, proxies=settings.TRUSTED_PROXIES)
+
+    def authenticate(self, request: HttpRequest, **credentials: Any) -> User | None:
+        """Check a password, at log-in and before something sensitive. Raises ValidationError after too many."""
+        attempt = self.begin_attempt(request, secret=Secret.PASSWORD, name=credentials.get("username", ""))
+        user: User | None = super().authenticate(request, **credentials)
+        if user is not None:
+            attempt.forgive()
+        return user
+
+    def begin_attempt(self, request: HttpRequest, *, secret: Secret, name: str) -> Attempt:
+        """`throttle.begin`, whose refusal becomes a form's error."""
+        try:
+            return throttle.begin(request, secret=secret, name=name)
+        except TooManyAttempts as refused:
+            raise self.validation_error("too_many_login_attempts") from refused
 
 
 class MFAAdapter(DefaultMFAAdapter):
