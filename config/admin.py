@@ -4,16 +4,24 @@ from typing import Any
 
 from allauth.account.models import EmailAddress
 from allauth.mfa.models import Authenticator
-from django.contrib import admin
+from django.contrib import admin, messages
 from django.contrib.auth.admin import GroupAdmin as DjangoGroupAdmin
 from django.contrib.auth.admin import UserAdmin as DjangoUserAdmin
 from django.contrib.auth.models import Group, User
-from django.http import HttpRequest
+from django.core.exceptions import PermissionDenied
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect
+from django.template.response import TemplateResponse
+from django.urls import URLPattern, path
+from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
+from django.views.decorators.http import require_POST
 from unfold.admin import ModelAdmin
 from unfold.forms import AdminPasswordChangeForm, UserChangeForm, UserCreationForm
 
 from panel.access import has_rights
+from people import enrolment
+from people.models import InitialPassword
 
 for _model in (User, Group, Authenticator, EmailAddress):
     admin.site.unregister(_model)
@@ -22,13 +30,22 @@ for _model in (User, Group, Authenticator, EmailAddress):
 _RIGHTS: Any = ["is_staff", "is_superuser", "groups", "user_permissions"]
 
 
+class PasswordForm(AdminPasswordChangeForm):
+    """Sets somebody's password, which they change at their next log-in."""
+
+    def save(self, commit: bool = True) -> Any:
+        user = super().save(commit)
+        InitialPassword.objects.update_or_create(user=user)
+        return user
+
+
 @admin.register(User)
 class UserAdmin(DjangoUserAdmin, ModelAdmin):  # type: ignore[type-arg]  # generic for the checker only
     """Rights are given by superusers alone. Others may at most keep people who have none."""
 
     form = UserChangeForm
     add_form = UserCreationForm
-    change_password_form = AdminPasswordChangeForm
+    change_password_form = PasswordForm
     list_display = ["username", "first_name", "last_name", "is_active", "is_staff", "is_superuser", "last_login"]
     list_filter = ["is_staff", "is_superuser", "is_active", "groups"]
     readonly_fields = ["last_login", "date_joined"]
@@ -49,6 +66,43 @@ class UserAdmin(DjangoUserAdmin, ModelAdmin):  # type: ignore[type-arg]  # gener
     def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> Any:
         fixed = super().get_readonly_fields(request, obj)
         return fixed if _may_give_rights(request) else [*fixed, *_RIGHTS]
+
+    def save_model(self, request: HttpRequest, obj: User, form: Any, change: bool) -> None:
+        super().save_model(request, obj, form, change)
+        if not change:
+            InitialPassword.objects.create(user=obj)
+
+    def get_urls(self) -> list[URLPattern]:
+        issue = self.admin_site.admin_view(require_POST(self.issue_code_view))
+        return [path("<int:user_id>/enrolment-code/", issue, name="auth_user_enrolment_code"), *super().get_urls()]
+
+    def change_view(
+        self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: dict[str, Any] | None = None
+    ) -> HttpResponse:
+        user: Any = self.get_object(request, object_id)
+        lacks = user is not None and enrolment.needs_code(user) and not enrolment.has_second_factor(user)
+        context = {**(extra_context or {}), "lacks_second_factor": lacks}
+        return super().change_view(request, object_id, form_url, context)
+
+    def issue_code_view(self, request: HttpRequest, user_id: int) -> HttpResponse:
+        """A code with which a person sets up a second factor, shown on the page that answers and nowhere again."""
+        user = get_object_or_404(User, pk=user_id)
+        if not self.has_change_permission(request, user):
+            raise PermissionDenied
+        try:
+            code = enrolment.issue(user=user, by=request.user.get_username(), at=timezone.now())
+        except enrolment.AlreadyEnrolled:
+            self.message_user(request, _("This person has a second factor. Delete it first."), messages.ERROR)
+            return redirect("admin:auth_user_change", user.pk)
+        self.log_change(request, user, _("Enrolment code issued."))
+        context = {
+            **self.admin_site.each_context(request),
+            "title": _("Enrolment code"),
+            "person": user,
+            "code": code,
+            "opts": self.opts,
+        }
+        return TemplateResponse(request, "admin/auth/user/enrolment_code.html", context)
 
     def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         """Not of people with rights either: to set their password would be to have their rights."""

@@ -76,7 +76,7 @@ MIDDLEWARE = [
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
     "allauth.account.middleware.AccountMiddleware",
-    "panel.access.PeopleMiddleware",
+    "people.middleware.PeopleMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
 ]
 
@@ -143,8 +143,10 @@ MFA_TOTP_ISSUER = "Rota"
 MFA_FORMS = {
     "authenticate": "people.forms.AuthenticateForm",
     "reauthenticate": "people.forms.ReauthenticateForm",
+    "activate_totp": "people.forms.ActivateTOTPForm",
 }
-# Staff without a second factor are led to set one up before anything else.
+# People with rights set up a second factor before anything else, with an enrolment code; passwords set by somebody
+# else are changed at the first log-in.
 REQUIRE_TWO_FACTOR = env.bool("REQUIRE_TWO_FACTOR", not EMBEDDED)
 
 SESSION_COOKIE_AGE = 12 * 60 * 60  # a working day

@@ -1,21 +1,15 @@
 """Who sees what. Every page of an account, a seller or the board goes through one of these."""
 
 import logging
-from collections.abc import Callable
 from typing import Any
 from urllib.parse import urlencode, urlsplit
 
-from allauth.account.internal.flows.login import get_authentication_records, record_authentication
-from allauth.mfa.adapter import get_adapter
-from allauth.mfa.signals import authenticator_added
-from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth.mixins import LoginRequiredMixin, PermissionRequiredMixin
 from django.contrib.auth.models import AnonymousUser, User
 from django.db.models import QuerySet
-from django.dispatch import receiver
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
-from django.shortcuts import redirect, render
+from django.shortcuts import render
 from django.urls import reverse
 from django.utils.functional import cached_property
 from django.utils.translation import gettext as _
@@ -146,46 +140,9 @@ class DispatcherView(LoggedInView, PermissionRequiredMixin):
         return super().handle_no_permission()
 
 
-class PeopleMiddleware:
-    """Pages for people: none is kept by a browser or a proxy, and people with rights come with a second factor.
-
-    That is asked of them where it is required, whatever they want to see.
-    """
-
-    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
-        self.get_response = get_response
-
-    def __call__(self, request: HttpRequest) -> HttpResponse:
-        if settings.REQUIRE_TWO_FACTOR and request.path.startswith(_GUARDED) and _lacks_second_factor(request):
-            is_set_up = get_adapter().is_mfa_enabled(request.user)
-            target = reverse("mfa_reauthenticate" if is_set_up else "mfa_activate_totp")
-            return redirect(f"{target}?{urlencode({'next': request.path})}")
-        response = self.get_response(request)
-        if request.path.startswith((*_GUARDED, "/account/")):
-            response.headers.setdefault("Cache-Control", "no-store, private")
-        return response
-
-
-_GUARDED = ("/panel/", "/admin/")
-
-
 def has_rights(user: User) -> bool:
     """Whether this is more than a member of an account, active or not.
 
     Such people need a second factor, and whoever could set their password would have their rights.
     """
     return user.is_staff or user.is_superuser or user.groups.exists() or user.user_permissions.exists()
-
-
-def _lacks_second_factor(request: HttpRequest) -> bool:
-    """Whether somebody with rights came into this session without a second factor, having one or not."""
-    user = request.user
-    if not user.is_authenticated or not has_rights(user):
-        return False
-    return not any(record["method"] == "mfa" for record in get_authentication_records(request, user))
-
-
-@receiver(authenticator_added)
-def _trust_this_session(request: HttpRequest, user: User, **_more: Any) -> None:
-    """Whoever has just set a second factor up has just used it."""
-    record_authentication(request, user, "mfa")

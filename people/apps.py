@@ -9,5 +9,5 @@ class PeopleConfig(AppConfig):
     verbose_name = _("People")
 
     def ready(self) -> None:
-        """Import the module that connects signal receivers."""
-        from people import devices  # noqa: F401
+        """Import the modules that connect signal receivers."""
+        from people import devices, enrolment, middleware  # noqa: F401

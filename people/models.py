@@ -1,3 +1,4 @@
+from django.contrib.auth.models import User
 from django.db import models
 
 
@@ -13,3 +14,33 @@ class AttemptCount(models.Model):
 
     def __str__(self) -> str:
         return f"{self.count} until {self.expires_at}"
+
+
+class EnrolmentCode(models.Model):
+    """The last code with which a person could set up a second factor, see `people.enrolment`."""
+
+    user = models.OneToOneField(User, primary_key=True, on_delete=models.CASCADE, related_name="enrolment_code")
+    digest = models.BinaryField(max_length=32)
+    issued_by = models.CharField(max_length=200)
+    issued_at = models.DateTimeField()
+    expires_at = models.DateTimeField()
+    used_at = models.DateTimeField(null=True)
+
+    class Meta:
+        default_permissions = ()
+
+    def __str__(self) -> str:
+        return f"{self.user_id}, issued by {self.issued_by}"
+
+
+class InitialPassword(models.Model):
+    """Marks a person whose password was set by somebody else, until the person has changed it."""
+
+    user = models.OneToOneField(User, primary_key=True, on_delete=models.CASCADE, related_name="initial_password")
+    set_at = models.DateTimeField(auto_now=True)
+
+    class Meta:
+        default_permissions = ()
+
+    def __str__(self) -> str:
+        return f"{self.user_id}, since {self.set_at}"

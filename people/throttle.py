@@ -25,9 +25,9 @@ _log = logging.getLogger(__name__)
 
 
 class Secret(StrEnum):
-    """What is guessed at. A code is a one-time code or a recovery code."""
+    """What is guessed at. A code is a one-time code, a recovery code or an enrolment code."""
 
-    PASSWORD = "password"  # noqa: S105  # its name
+    PASSWORD = "password"  # noqa: S105  # pragma: allowlist secret  # nosec B105  # its name
     CODE = "code"
 
 

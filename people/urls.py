@@ -6,6 +6,8 @@ from allauth.mfa.recovery_codes import views as codes
 from allauth.mfa.totp import views as totp
 from django.urls import path
 
+from people.views import ActivateTOTPView
+
 urlpatterns = [
     path("login/", account.login, name="account_login"),
     path("logout/", account.logout, name="account_logout"),
@@ -15,7 +17,7 @@ urlpatterns = [
     path("two-factor/", mfa.index, name="mfa_index"),
     path("two-factor/code/", mfa.authenticate, name="mfa_authenticate"),
     path("two-factor/confirm/", mfa.reauthenticate, name="mfa_reauthenticate"),
-    path("two-factor/app/", totp.activate_totp, name="mfa_activate_totp"),
+    path("two-factor/app/", ActivateTOTPView.as_view(), name="mfa_activate_totp"),
     path("two-factor/app/off/", totp.deactivate_totp, name="mfa_deactivate_totp"),
     path("two-factor/recovery/", codes.view_recovery_codes, name="mfa_view_recovery_codes"),
     path("two-factor/recovery/new/", codes.generate_recovery_codes, name="mfa_generate_recovery_codes"),

@@ -3,11 +3,16 @@
 import re
 
 import pytest
+from allauth.mfa.totp.internal import auth as totp
+from django.contrib.admin.models import LogEntry
 from django.contrib.auth.models import Group, Permission, User
 from django.urls import reverse
+from django.utils import timezone
 
 from config.roles import ACCOUNT_STAFF, DISPATCHERS
 from delivery.models import Delivery, Token
+from people import enrolment
+from people.models import EnrolmentCode
 from tests.factories import DeliveryFactory, IntegratorFactory
 
 CHANGE_USER = ("view_user", "add_user", "change_user", "delete_user", "view_group", "change_group", "add_group")
@@ -154,3 +159,60 @@ class TestRights:
 
         member.refresh_from_db()
         assert member.is_staff
+
+
+class TestEnrolmentCode:
+    @pytest.fixture(autouse=True)
+    def _required(self, settings):
+        """Required of people with rights. These sessions have used a second factor."""
+        settings.REQUIRE_TWO_FACTOR = True
+
+    @pytest.fixture
+    def superuser(self, client, admin_user):
+        return with_second_factor(client, admin_user)
+
+    def test_is_issued_by_a_superuser_and_shown_once(self, superuser):
+        dora = person("dora", role=DISPATCHERS)
+        assert "Issue an enrolment code" in superuser.get(page_of(dora)).content.decode()
+
+        response = superuser.post(reverse("admin:auth_user_enrolment_code", args=[dora.pk]))
+
+        code = response.context["code"]
+        assert code in response.content.decode()
+        assert enrolment.is_valid(user=dora, code=code, at=timezone.now())
+        assert EnrolmentCode.objects.get().issued_by == "admin"
+        assert LogEntry.objects.get().get_change_message() == "Enrolment code issued."
+        assert code not in superuser.get(page_of(dora)).content.decode()
+
+    def test_is_not_issued_by_others_for_people_with_rights(self, client, db):
+        with_second_factor(client, person("clara", permissions=CHANGE_USER))
+        dora = person("dora", role=DISPATCHERS)
+
+        response = client.post(reverse("admin:auth_user_enrolment_code", args=[dora.pk]))
+
+        assert response.status_code == 403
+        assert not EnrolmentCode.objects.exists()
+
+    def test_is_not_issued_by_a_link(self, superuser, admin_user):
+        response = superuser.get(reverse("admin:auth_user_enrolment_code", args=[admin_user.pk]))
+
+        assert response.status_code == 405
+        assert not EnrolmentCode.objects.exists()
+
+    def test_is_not_issued_for_whoever_has_a_second_factor(self, superuser, admin_user):
+        totp.TOTP.activate(admin_user, totp.generate_totp_secret())
+
+        page = superuser.post(reverse("admin:auth_user_enrolment_code", args=[admin_user.pk]), follow=True)
+
+        assert "Delete it first" in page.content.decode()
+        assert not EnrolmentCode.objects.exists()
+
+
+def with_second_factor(client, user):
+    """Log in, with a session that has used a second factor."""
+    client.force_login(user)
+    session = client.session
+    session["account_authentication_methods"] = [{"method": "mfa", "at": 0}]
+    session["account_authentication_methods_user"] = str(user.pk)
+    session.save()
+    return client

@@ -7,6 +7,9 @@ from allauth.mfa.totp.internal import auth as totp
 from django.contrib.auth.models import Group, User
 from django.core.cache import cache
 from django.urls import reverse
+from django.utils import timezone
+
+from people import enrolment
 
 LOG_IN = reverse("account_login")
 PASSWORD = "a-good-password-1"  # pragma: allowlist secret  # of a test
@@ -182,7 +185,9 @@ class TestRequiredOfRights:
         User.objects.filter(pk=maria.pk).update(is_staff=True)
         log_in(client)
         page = client.get(reverse("mfa_activate_totp"))
-        client.post(reverse("mfa_activate_totp"), {"code": code_of(page.context["form"].secret)})
+        enrolment_code = enrolment.issue(user=maria, by="tester", at=timezone.now())
+        fields = {"code": code_of(page.context["form"].secret), "enrolment_code": enrolment_code}
+        client.post(reverse("mfa_activate_totp"), fields)
 
         assert client.get("/panel/").status_code == 200
 

@@ -5,10 +5,12 @@ from allauth.mfa.recovery_codes.internal.auth import RecoveryCodes
 from allauth.mfa.totp.internal import auth as totp
 from django.test import Client
 from django.urls import reverse
+from django.utils import timezone
 
-from tests.people.conftest import CHECKED, HERE, IN, PASSWORD, REFUSED, code_of, log_in, outcome
+from people import enrolment
+from tests.people.conftest import CHECKED, HERE, IN, PASSWORD, REFUSED, WRONG, code_of, log_in, outcome
 
-NEW = {"password1": "another-password-2", "password2": "another-password-2"}
+NEW = {"password1": "another-password-2", "password2": "another-password-2"}  # pragma: allowlist secret
 
 
 @pytest.fixture
@@ -34,7 +36,7 @@ class TestWrongSecrets:
     """Five are checked, and not even the right one afterwards."""
 
     def test_on_the_page_that_changes_the_password(self, maria, logged_in):
-        sent = [send(logged_in, "account_change_password", {"oldpassword": "wrong", **NEW}) for _n in range(7)]
+        sent = [send(logged_in, "account_change_password", {"oldpassword": WRONG, **NEW}) for _n in range(7)]
 
         assert sent == [CHECKED] * 5 + [REFUSED] * 2
         assert send(logged_in, "account_change_password", {"oldpassword": PASSWORD, **NEW}) == REFUSED
@@ -42,14 +44,14 @@ class TestWrongSecrets:
         assert maria.check_password(PASSWORD)
 
     def test_on_the_page_that_asks_for_the_password_again(self, logged_in):
-        sent = [send(logged_in, "account_reauthenticate", {"password": "wrong"}) for _n in range(7)]
+        sent = [send(logged_in, "account_reauthenticate", {"password": WRONG}) for _n in range(7)]
 
         assert sent == [CHECKED] * 5 + [REFUSED] * 2
         assert send(logged_in, "account_reauthenticate", {"password": PASSWORD}) == REFUSED
 
     def test_of_a_password_are_counted_together(self, logged_in):
-        send(logged_in, "account_change_password", {"oldpassword": "wrong", **NEW})
-        send(logged_in, "account_reauthenticate", {"password": "wrong"})
+        send(logged_in, "account_change_password", {"oldpassword": WRONG, **NEW})
+        send(logged_in, "account_reauthenticate", {"password": WRONG})
 
         assert [log_in() for _n in range(4)] == [CHECKED] * 3 + [REFUSED]
 
@@ -77,6 +79,23 @@ class TestWrongSecrets:
             sent.append(send(browser, "mfa_authenticate", {"code": "000000"}))
 
         assert sent == [CHECKED] * 5 + [REFUSED] * 2
+
+    def test_on_the_page_that_sets_up_a_second_factor(self, maria, settings):
+        settings.REQUIRE_TWO_FACTOR = True
+        maria.is_staff = True
+        maria.save()
+        code = enrolment.issue(user=maria, by="tester", at=timezone.now())
+        browser = Client()
+        log_in(PASSWORD, browser=browser)
+        del browser.cookies[f"known_device_{maria.pk}"]
+        secret = browser.get(reverse("mfa_activate_totp")).context["form"].secret
+        right = {"code": code_of(secret)}
+
+        sent = [send(browser, "mfa_activate_totp", {"enrolment_code": "wrong", **right}) for _n in range(7)]
+
+        assert sent == [CHECKED] * 5 + [REFUSED] * 2
+        assert send(browser, "mfa_activate_totp", {"enrolment_code": code, **right}) == REFUSED
+        assert not enrolment.has_second_factor(maria)
 
 
 def test_ones_own_second_factor_does_not_clear_what_failed_from_its_address(maria, secret):
