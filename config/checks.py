@@ -203,6 +203,12 @@ def _fernet_keys(text: str) -> str | None:
     return None
 
 
+def _strong_keys(text: str) -> str | None:
+    """Former keys verify sessions still, so a weak one lets anybody make them."""
+    weak = [number for number, key in enumerate(text.split(","), start=1) if _strong_key(key)]
+    return f"holds a key that is too weak in place {weak[0]}" if weak else None
+
+
 def _strong_key(text: str) -> str | None:
     if len(text) >= _SHORTEST_KEY and len(set(text)) >= _FEWEST_CHARACTERS:
         return None
@@ -250,6 +256,7 @@ _NEVER_EMPTY: dict[str, Check] = {
 
 _IN_PRODUCTION: dict[str, Check] = {
     "SECRET_KEY": _strong_key,
+    "SECRET_KEY_FALLBACKS": _strong_keys,
     "ALLOWED_HOSTS": _named_hosts,
     "DEBUG": _never_true("is on, which shows code and settings to visitors: it is for the embedded mode only"),
     "WEBHOOK_ALLOW_LOOPBACK": _never_true("is on, which is for the embedded mode only"),

@@ -25,15 +25,15 @@ DEBUG = env.bool("DEBUG", False)
 if EMBEDDED:
     _secrets = embedded.local_secrets()
     SECRET_KEY = env.str("SECRET_KEY", "") or _secrets["SECRET_KEY"]
-    CREDENTIALS_KEYS = env.list("CREDENTIALS_KEYS", []) or _secrets["CREDENTIALS_KEYS"].split(",")
+    CREDENTIALS_KEYS = env.list("CREDENTIALS_KEYS", [], subcast=str.strip) or _secrets["CREDENTIALS_KEYS"].split(",")
     ALLOWED_HOSTS = env.list("ALLOWED_HOSTS", ["localhost", "127.0.0.1", "[::1]"], subcast=str.strip)
 else:
     SECRET_KEY = env.str("SECRET_KEY")
-    CREDENTIALS_KEYS = env.list("CREDENTIALS_KEYS")
+    CREDENTIALS_KEYS = env.list("CREDENTIALS_KEYS", subcast=str.strip)
     ALLOWED_HOSTS = env.list("ALLOWED_HOSTS", subcast=str.strip)
 
 # Former values of SECRET_KEY, which still verify what they signed.
-SECRET_KEY_FALLBACKS: list[str] = env.list("SECRET_KEY_FALLBACKS", [])
+SECRET_KEY_FALLBACKS: list[str] = env.list("SECRET_KEY_FALLBACKS", [], subcast=str.strip)
 
 # --- Application -----------------------------------------------------------------------------------------------------
 

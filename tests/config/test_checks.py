@@ -42,6 +42,7 @@ WRONG = [
     ("WORKERS", "-1", "from 1 to 512"),
     ("WEB_WORKERS", "2.5", "not a whole number"),
     ("DATABASE_POOL", "-1", "from 0 to 1,000"),
+    ("DATABASE_STATEMENT_SECONDS", "-1", "from 0 to 86,400"),
     ("TRUSTED_PROXIES", "-1", "from 0 to 10"),
     ("SECURE_HSTS_SECONDS", "-1", "from 0 to"),
     ("TIME_ZONE", "Mars/Olympus", "no time zone"),
@@ -86,6 +87,8 @@ WRONG_IN_PRODUCTION = [
     ("SECRET_KEY", "", "is not set"),
     ("SECRET_KEY", "a", "too weak"),
     ("SECRET_KEY", "a" * 60, "too weak"),
+    ("SECRET_KEY_FALLBACKS", "a", "too weak"),
+    ("SECRET_KEY_FALLBACKS", f"{ENVIRONMENT['SECRET_KEY']},", "too weak"),
     ("CREDENTIALS_KEYS", "", "is not set"),
     ("CREDENTIALS_KEYS", " ", "no Fernet key"),
     ("ALLOWED_HOSTS", "", "is not set"),
@@ -107,7 +110,8 @@ RIGHT = [
     {"DATABASE_URL": "postgres://rota@%2Fvar%2Frun%2Fpostgresql/rota", "REDIS_URL": "unix:///run/redis.sock"},
     {"DATABASE_URL": "postgres:///rota?host=/var/run/postgresql"},
     {"MAP_TILE_URL": "https://{s}.tile.example.com/{z}/{x}/{y}.png", "ROUTING_URL": "http://osrm:5000"},
-    {"MAP_TILE_URL": "", "ROUTING_URL": "", "CSRF_TRUSTED_ORIGINS": ""},
+    {"MAP_TILE_URL": "", "ROUTING_URL": "", "CSRF_TRUSTED_ORIGINS": "", "SECRET_KEY_FALLBACKS": ""},
+    {"SECRET_KEY_FALLBACKS": f"{ENVIRONMENT['SECRET_KEY']}, {ENVIRONMENT['SECRET_KEY']}"},
     {"DEBUG": "0", "WEBHOOK_ALLOW_LOOPBACK": "false", "TIME_ZONE": "America/Manaus", "LOG_LEVEL": "DEBUG"},
     {"ROAD_FACTOR": "1", "OFFER_TTL": "0.5", "DISPATCH_RADIUS_KM": "7.5", "TRUSTED_PROXIES": "0", "DATABASE_POOL": "0"},
 ]
@@ -209,9 +213,19 @@ class TestSettings:
 
         assert ("statement_timeout=15000ms" in result.stdout, result.returncode) == (expected, 0), result.stderr
 
-    @pytest.mark.parametrize(("text", "keys"), [("one,two", ["one", "two"]), ("", [])])
+    @pytest.mark.parametrize(
+        ("text", "keys"), [(f"{'first-' * 10}, {'second-' * 10}", ["first-" * 10, "second-" * 10]), ("", [])]
+    )
     def test_take_former_secret_keys(self, text, keys):
         assert load("SECRET_KEY_FALLBACKS", SECRET_KEY_FALLBACKS=text).stdout.strip() == str(keys)
+
+    def test_take_keys_without_the_spaces_between_them(self):
+        result = start(
+            ["-c", "from django.conf import settings; print(settings.CREDENTIALS_KEYS)"],
+            **{**ENVIRONMENT, "CREDENTIALS_KEYS": f"{FERNET}, {FERNET}"},
+        )
+
+        assert result.stdout.strip() == str([FERNET] * 2), result.stderr
 
 
 class TestProcess:
