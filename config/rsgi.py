@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 # The threads below share a pool of connections. Celery would close a pool under its tasks, so workers have none.
 os.environ.setdefault("DATABASE_POOL", "10")
+os.environ.setdefault("DATABASE_STATEMENT_SECONDS", "15")
 
 _log = logging.getLogger("rota.server")
 

@@ -148,6 +148,7 @@ _ADMIN: dict[str, Row] = {
     "integration/": (_STAFF, _STAFF),
     "(?P<url>.*)$": ("NNN", "NNN"),
     "auth/user/<id>/password/": (_SUPERUSER, _SUPERUSER),
+    "auth/user/<int:user_id>/enrolment-code/": ("MMM", _SUPERUSER),
     "delivery/delivery/<path:object_id>/move/<str:name>/": ("MMM", _DISPATCHERS),
     "integration/invoice/<int:pk>/file/": ("+N+", "+N+"),
     **{f"integration/freightrate/{name}": row for name, row in _TARIFF.items()},

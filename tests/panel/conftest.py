@@ -92,6 +92,7 @@ def world(with_url):
         "key": with_url.key.pk,
         "pk": send_invoice(with_url.seller, nfe_xml().encode()).pk,
         "id": someone.pk,
+        "user_id": someone.pk,
         "move": "cancel",
         "name": "cancel",
         "url": "nothing",
