@@ -150,9 +150,21 @@ MFA_FORMS = {
 REQUIRE_TWO_FACTOR = env.bool("REQUIRE_TWO_FACTOR", not EMBEDDED)
 
 SESSION_COOKIE_AGE = 12 * 60 * 60  # a working day
+# Where there is TLS, browsers take cookies of these names only over it and only from this host.
+_COOKIE_PREFIX = "" if EMBEDDED else "__Host-"
+SESSION_COOKIE_NAME = f"{_COOKIE_PREFIX}sessionid"
+SESSION_COOKIE_HTTPONLY = True
+SESSION_COOKIE_SECURE = not EMBEDDED
 SESSION_COOKIE_SAMESITE = "Lax"
+CSRF_COOKIE_NAME = f"{_COOKIE_PREFIX}csrftoken"
 CSRF_COOKIE_HTTPONLY = True
+CSRF_COOKIE_SECURE = not EMBEDDED
 CSRF_COOKIE_SAMESITE = "Lax"
+LANGUAGE_COOKIE_NAME = f"{_COOKIE_PREFIX}language"
+LANGUAGE_COOKIE_HTTPONLY = True
+LANGUAGE_COOKIE_SECURE = not EMBEDDED
+LANGUAGE_COOKIE_SAMESITE = "Lax"
+MESSAGE_STORAGE = "django.contrib.messages.storage.session.SessionStorage"  # not a cookie, which may be cut or shown
 
 # Holds the one-time codes of the last 30 s, which are not taken twice. In PostgreSQL, so that every process knows them
 # and Redis may be away. The default of 300 entries could evict one that still counts.
@@ -191,9 +203,6 @@ SECURE_PROXY_SSL_HEADER = None if EMBEDDED else ("HTTP_X_FORWARDED_PROTO", "http
 SECURE_SSL_REDIRECT = not EMBEDDED and env.bool("SECURE_SSL_REDIRECT", False)
 SECURE_HSTS_SECONDS = 0 if EMBEDDED else env.int("SECURE_HSTS_SECONDS", 31_536_000)
 SECURE_REFERRER_POLICY = "same-origin"
-SESSION_COOKIE_SECURE = not EMBEDDED
-SESSION_COOKIE_HTTPONLY = True
-CSRF_COOKIE_SECURE = not EMBEDDED
 CSRF_TRUSTED_ORIGINS: list[str] = env.list("CSRF_TRUSTED_ORIGINS", [], subcast=str.strip)
 X_FRAME_OPTIONS = "DENY"
 

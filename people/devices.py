@@ -47,7 +47,8 @@ def _remember(response: HttpResponse, user: User, **_more: Any) -> None:
 
 def _cookie(user: User) -> str:
     """A cookie for each person, so that people who share a browser are all known."""
-    return f"known_device_{user.pk}"
+    prefix = "__Secure-" if settings.SESSION_COOKIE_SECURE else ""  # "__Host-" would need the path "/"
+    return f"{prefix}known_device_{user.pk}"
 
 
 def _signer(user: User) -> TimestampSigner:

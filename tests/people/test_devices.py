@@ -102,14 +102,14 @@ class TestKnownDevice:
 
 
 class TestCookie:
-    @pytest.mark.parametrize("is_secure", [True, False])
-    def test_is_for_the_log_in_alone(self, maria, settings, is_secure):
+    @pytest.mark.parametrize(("is_secure", "prefix"), [(True, "__Secure-"), (False, "")])
+    def test_is_for_the_log_in_alone(self, maria, settings, is_secure, prefix):
         settings.SESSION_COOKIE_SECURE = is_secure
         browser = Client()
 
         log_in(PASSWORD, browser=browser)
 
-        cookie = cookie_of(browser, maria)
+        cookie = browser.cookies[f"{prefix}known_device_{maria.pk}"]
         assert (cookie["path"], cookie["httponly"], cookie["samesite"]) == ("/account/", True, "Lax")
         assert (cookie["max-age"], bool(cookie["secure"])) == (90 * 24 * 60 * 60, is_secure)
 
