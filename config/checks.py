@@ -20,6 +20,7 @@ _TRUE = {"1", "true", "True", "yes", "on"}
 _FALSE = {"0", "false", "False", "no", "off"}
 _HOST_NAME = re.compile(r"\.?[a-z0-9_-]+(\.[a-z0-9_-]+)*\.?|\[[0-9a-f:.]+\]", re.IGNORECASE)
 _LONGEST_HOST_NAME = 255
+_CONTACT = re.compile(r"(https://|mailto:|tel:)[!-~]{1,500}")
 _MOST_SHOWN = 80
 _LOG_LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL")
 _PAIR = "DATABASE_URL and REDIS_URL belong together: set both for production, neither for the embedded servers"
@@ -193,6 +194,13 @@ def _named_hosts(text: str) -> str | None:
     return "holds '*': name the hosts" if "*" in _parts(text) else None
 
 
+def _contacts(text: str) -> str | None:
+    for contact in _parts(text):
+        if not _CONTACT.fullmatch(contact):
+            return f"holds {contact[:_MOST_SHOWN]!r}, which does not begin with https://, mailto: or tel:"
+    return None
+
+
 def _fernet_keys(text: str) -> str | None:
     keys = text.split(",")
     for number, key in enumerate(keys, start=1):
@@ -225,6 +233,7 @@ _MAY_BE_EMPTY: dict[str, Check] = {
     "CREDENTIALS_KEYS": _fernet_keys,
     "ALLOWED_HOSTS": _hosts,
     "CSRF_TRUSTED_ORIGINS": _origins,
+    "SECURITY_CONTACT": _contacts,
     "ROUTING_URL": _url("http", "https"),
     "MAP_TILE_URL": _tile_url,
 }

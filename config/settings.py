@@ -206,6 +206,9 @@ SECURE_REFERRER_POLICY = "same-origin"
 CSRF_TRUSTED_ORIGINS: list[str] = env.list("CSRF_TRUSTED_ORIGINS", [], subcast=str.strip)
 X_FRAME_OPTIONS = "DENY"
 
+# Where weaknesses are reported, as URIs; served as security.txt (RFC 9116). Empty: there is no such file.
+SECURITY_CONTACT: list[str] = env.list("SECURITY_CONTACT", [], subcast=str.strip)
+
 # Map tiles, such as https://tile.example.com/{z}/{x}/{y}.png; empty: routes are drawn on plain ground.
 MAP_TILE_URL = env.str("MAP_TILE_URL", "")
 MAP_ATTRIBUTION = env.str("MAP_ATTRIBUTION", "")

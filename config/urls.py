@@ -7,6 +7,7 @@ from django.views.generic import RedirectView
 from django.views.i18n import set_language
 
 from config import errors
+from config.security_txt import security_txt
 
 
 def health(_request: HttpRequest) -> HttpResponse:
@@ -17,6 +18,7 @@ def health(_request: HttpRequest) -> HttpResponse:
 urlpatterns = [
     path("", RedirectView.as_view(url="/panel/")),
     path("healthz", health),
+    path(".well-known/security.txt", security_txt),
     path("api/integration/", include("integration.api.urls")),
     path("api/", include("delivery.api.urls")),
     path("account/", include("people.urls")),

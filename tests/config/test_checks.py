@@ -25,6 +25,8 @@ WRONG = [
     ("CSRF_TRUSTED_ORIGINS", "rota.example.com", "no origin"),
     ("CSRF_TRUSTED_ORIGINS", "https://a.example.com,https://b.example.com/path", "no origin"),
     ("CSRF_TRUSTED_ORIGINS", "https://[::1", "no origin"),
+    ("SECURITY_CONTACT", "security@example.com", "does not begin with https://, mailto: or tel:"),
+    ("SECURITY_CONTACT", "https://example.com/a,mailto:a@example.com\nContact: b", "does not begin with"),
     ("CREDENTIALS_KEYS", "x", "no Fernet key in place 1 of 1"),
     ("CREDENTIALS_KEYS", f"{FERNET},short", "no Fernet key in place 2 of 2"),
     ("ALLOWED_HOSTS", "https://rota.example.com", "no host name"),
