@@ -58,6 +58,18 @@ class UnreadBodyMiddleware:
         return self._ANSWERS[reason](request) if reason else self.get_response(request)
 
 
+class NoStoreMiddleware:
+    """Answers and pages hold personal data and secrets, so no browser and no proxy keeps any."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        response = self.get_response(request)
+        response.headers.setdefault("Cache-Control", "no-store, private")
+        return response
+
+
 class PageLocaleMiddleware(LocaleMiddleware):
     """Each person's language on pages. The APIs speak the language of their contract, whatever the caller's browser."""
 

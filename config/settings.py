@@ -66,8 +66,9 @@ INSTALLED_APPS = [
 MIDDLEWARE = [
     "config.middleware.RequestIdMiddleware",  # first: every answer and every log line carries the id
     "django.middleware.security.SecurityMiddleware",
+    "csp.middleware.CSPMiddleware",  # above the static files, which are to have a policy too
     "whitenoise.middleware.WhiteNoiseMiddleware",
-    "csp.middleware.CSPMiddleware",
+    "config.middleware.NoStoreMiddleware",  # below the static files, the only ones that may be cached
     "django.contrib.sessions.middleware.SessionMiddleware",
     "config.middleware.PageLocaleMiddleware",
     "config.middleware.UnreadBodyMiddleware",  # below the locale, because it renders pages
@@ -120,6 +121,7 @@ STATIC_URL = "/static/"
 STATICFILES_DIRS = [("leaflet", Path(leaflet.__file__).parent / "static" / "leaflet")]
 # Served from the packages themselves, so that no collectstatic stands between a newcomer and the admin.
 WHITENOISE_USE_FINDERS = True
+WHITENOISE_ALLOW_ALL_ORIGINS = False  # no other site has a use for them
 
 # --- People: log-in, second factor ------------------------------------------------------------------------------------
 
@@ -202,6 +204,7 @@ REDIS_URL = env.str("REDIS_URL", "") or f"unix://{embedded.redis_socket()}"
 SECURE_PROXY_SSL_HEADER = None if EMBEDDED else ("HTTP_X_FORWARDED_PROTO", "https")
 SECURE_SSL_REDIRECT = not EMBEDDED and env.bool("SECURE_SSL_REDIRECT", False)
 SECURE_HSTS_SECONDS = 0 if EMBEDDED else env.int("SECURE_HSTS_SECONDS", 31_536_000)
+SECURE_HSTS_INCLUDE_SUBDOMAINS = True
 SECURE_REFERRER_POLICY = "same-origin"
 CSRF_TRUSTED_ORIGINS: list[str] = env.list("CSRF_TRUSTED_ORIGINS", [], subcast=str.strip)
 X_FRAME_OPTIONS = "DENY"
@@ -222,6 +225,7 @@ CONTENT_SECURITY_POLICY: dict[str, Any] = {
         "font-src": [SELF],
         "img-src": [SELF, "data:", *([_tile_origin] if MAP_TILE_URL else [])],
         "connect-src": [SELF],
+        "object-src": [NONE],
         "form-action": [SELF],
         "base-uri": [NONE],
         "frame-ancestors": [NONE],

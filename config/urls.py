@@ -3,6 +3,7 @@
 from django.contrib import admin
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.urls import include, path
+from django.views.decorators.http import require_safe
 from django.views.generic import RedirectView
 from django.views.i18n import set_language
 
@@ -10,6 +11,7 @@ from config import errors
 from config.security_txt import security_txt
 
 
+@require_safe
 def health(_request: HttpRequest) -> HttpResponse:
     """The process answers. Touches nothing else, so that a busy database restarts nobody."""
     return JsonResponse({"status": "ok"})

@@ -1,4 +1,4 @@
-"""Pages for people: none is kept by a browser or a proxy, and each asks for what its session still owes."""
+"""Pages for people: each asks for what its session still owes."""
 
 from collections.abc import Callable
 from functools import cache
@@ -41,10 +41,7 @@ class PeopleMiddleware:
         is_account = request.path.startswith(_ACCOUNT)
         if (is_page or (is_account and request.path not in _open_paths())) and (page := _owed(request, is_page)):
             return redirect(f"{reverse(page)}?{urlencode({'next': request.path})}")
-        response = self.get_response(request)
-        if is_page or is_account:
-            response.headers.setdefault("Cache-Control", "no-store, private")
-        return response
+        return self.get_response(request)
 
 
 @cache

@@ -1,0 +1,78 @@
+"""Headers that keep browsers and proxies in bounds: on every kind of answer, those of static files and errors too."""
+
+import pytest
+
+# A page, a redirect, both APIs, an error of each, a static file.
+PATHS = [
+    "/account/login/", "/panel/", "/nowhere", "/healthz", "/static/panel/base.css", "/static/panel/icon.svg",
+    "/api/request-delivery", "/api/nowhere", "/api/integration/orders", "/api/integration/nowhere",
+]  # fmt: skip  # a list of paths
+POLICY = {"default-src 'none'", "object-src 'none'", "base-uri 'none'", "frame-ancestors 'none'", "script-src 'self'"}
+
+
+@pytest.fixture
+def over_tls(client, settings, db):
+    """Ask for a path as a production start with TLS serves it."""
+    settings.SECURE_HSTS_SECONDS = 31_536_000
+    responses = []
+
+    def ask(path, method="GET", **more):
+        responses.append(client.generic(method, path, secure=True, **more))
+        return responses[-1]
+
+    yield ask
+    for response in responses:
+        response.close()  # static files are open files
+
+
+@pytest.mark.parametrize("path", PATHS)
+class TestEveryAnswer:
+    def test_has_a_content_security_policy(self, over_tls, path):
+        policy = {part.strip() for part in over_tls(path)["Content-Security-Policy"].split(";")}
+
+        assert policy >= POLICY
+
+    def test_is_what_its_content_type_says(self, over_tls, path):
+        response = over_tls(path)
+
+        assert response["X-Content-Type-Options"] == "nosniff"
+        if response["Content-Type"].startswith("text/"):
+            assert "charset=" in response["Content-Type"]
+
+    def test_asks_for_tls_for_a_year_on_subdomains_too(self, over_tls, path):
+        assert over_tls(path)["Strict-Transport-Security"] == "max-age=31536000; includeSubDomains"
+
+    def test_tells_other_sites_nothing(self, over_tls, path):
+        response = over_tls(path)
+
+        assert response["Referrer-Policy"] == "same-origin"
+        assert response["Cross-Origin-Opener-Policy"] == "same-origin"
+        assert "Access-Control-Allow-Origin" not in response
+
+    def test_is_kept_by_nobody_but_for_static_files(self, over_tls, path):
+        kept = "no-store" not in over_tls(path)["Cache-Control"]
+
+        assert kept == path.startswith("/static/")
+
+    def test_does_not_repeat_a_trace(self, over_tls, path):
+        response = over_tls(path, "TRACE", headers={"X-Secret": "repeated"})
+
+        assert response.status_code in {302, 401, 404, 405}
+        assert b"repeated" not in b"".join(response)
+
+
+def test_an_answer_with_personal_data_is_kept_by_nobody(api, token):
+    response = api.get("/api/info-delivery/00000000-0000-7000-8000-000000000000")
+
+    assert response["Cache-Control"] == "no-store, private"
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/.git/config", "/.env", "/static/", "/static/panel/", "/static/../config/settings.py",
+        "/static/%2e%2e/config/settings.py", "/static/panel/../../config/settings.py", "/var/secrets.json",
+    ],
+)  # fmt: skip  # a list of paths
+def test_no_file_but_static_ones_is_served_and_no_folder_listed(client, db, path):
+    assert client.get(path).status_code == 404
