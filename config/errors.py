@@ -45,6 +45,13 @@ def late_body(request: HttpRequest) -> HttpResponse:
     return render(request, "408.html", status=408)
 
 
+def tls_required(request: HttpRequest) -> HttpResponse:
+    """403: a call of an API over plain HTTP."""
+    if request.path.startswith(_AREA_B):
+        return answers.tls_required(request)
+    return problems.tls_required(request)
+
+
 def busy(request: HttpRequest) -> HttpResponse:
     """503: too many large bodies at once."""
     if request.path.startswith(_AREA_B):

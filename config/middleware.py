@@ -70,6 +70,18 @@ class NoStoreMiddleware:
         return response
 
 
+class PlainHttpMiddleware:
+    """Refuse calls of the APIs without TLS where SECURE_SSL_REDIRECT asks for it; Django redirects pages."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        if settings.SECURE_SSL_REDIRECT and request.path.startswith("/api/") and not request.is_secure():
+            return errors.tls_required(request)
+        return self.get_response(request)
+
+
 class PageLocaleMiddleware(LocaleMiddleware):
     """Each person's language on pages. The APIs speak the language of their contract, whatever the caller's browser."""
 

@@ -71,6 +71,7 @@ MIDDLEWARE = [
     "config.middleware.NoStoreMiddleware",  # below the static files, the only ones that may be cached
     "django.contrib.sessions.middleware.SessionMiddleware",
     "config.middleware.PageLocaleMiddleware",
+    "config.middleware.PlainHttpMiddleware",
     "config.middleware.UnreadBodyMiddleware",  # below the locale, because it renders pages
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
@@ -203,6 +204,8 @@ REDIS_URL = env.str("REDIS_URL", "") or f"unix://{embedded.redis_socket()}"
 # Behind a proxy that ends TLS, which is how production runs.
 SECURE_PROXY_SSL_HEADER = None if EMBEDDED else ("HTTP_X_FORWARDED_PROTO", "https")
 SECURE_SSL_REDIRECT = not EMBEDDED and env.bool("SECURE_SSL_REDIRECT", False)
+# Browsers are led to https. A program that sends its token in clear text is refused, so that somebody notices.
+SECURE_REDIRECT_EXEMPT = [r"^api/", r"^healthz$"]
 SECURE_HSTS_SECONDS = 0 if EMBEDDED else env.int("SECURE_HSTS_SECONDS", 31_536_000)
 SECURE_HSTS_INCLUDE_SUBDOMAINS = True
 SECURE_REFERRER_POLICY = "same-origin"

@@ -119,6 +119,18 @@ def late_body(request: HttpRequest) -> HttpResponse:
     return JsonResponse(body, status=408, content_type=_CONTENT_TYPE)
 
 
+def tls_required(request: HttpRequest) -> HttpResponse:
+    """A call over plain HTTP."""
+    body = problem(
+        request.path,
+        status=403,
+        code="tls_required",
+        title="This API is served over https only",
+        detail="Nothing was changed. Replace the token: it has crossed the network in clear text.",
+    )
+    return JsonResponse(body, status=403, content_type=_CONTENT_TYPE)
+
+
 def busy(request: HttpRequest) -> HttpResponse:
     """More large bodies at once than this process takes."""
     body = problem(

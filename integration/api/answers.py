@@ -56,6 +56,12 @@ def late_body(_request: HttpRequest) -> HttpResponse:
     return _json(_refusal("O corpo da requisição não chegou a tempo; nada foi alterado. Envie-o sem pausas."), 408)
 
 
+def tls_required(_request: HttpRequest) -> HttpResponse:
+    """A call over plain HTTP."""
+    message = "Use https; nada foi alterado. Troque a chave: ela passou pela rede sem criptografia."
+    return _json(_refusal(message), 403)
+
+
 def busy(_request: HttpRequest) -> HttpResponse:
     """More large bodies at once than this process takes."""
     message = "Há requisições grandes demais ao mesmo tempo; nada foi alterado. Tente novamente."

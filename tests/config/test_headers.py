@@ -67,6 +67,35 @@ def test_an_answer_with_personal_data_is_kept_by_nobody(api, token):
     assert response["Cache-Control"] == "no-store, private"
 
 
+class TestPlainHttp:
+    """Where SECURE_SSL_REDIRECT is set."""
+
+    @pytest.fixture(autouse=True)
+    def _redirected(self, settings):
+        settings.SECURE_SSL_REDIRECT = True
+
+    def test_of_a_page_leads_to_https(self, client):
+        response = client.get("/account/login/")
+
+        assert (response.status_code, response["Location"]) == (301, "https://testserver/account/login/")
+
+    @pytest.mark.parametrize(
+        ("path", "key", "value"),
+        [("/api/request-delivery", "code", "tls_required"), ("/api/integration/orders", "success", False)],
+    )
+    def test_of_an_api_is_refused(self, client, path, key, value):
+        response = client.post(path, {}, content_type="application/json")
+
+        assert response.status_code == 403
+        assert response.json()[key] == value
+
+    def test_of_an_api_over_tls_is_served(self, client, db):
+        assert client.post("/api/request-delivery", {}, content_type="application/json", secure=True).status_code == 401
+
+    def test_of_the_health_check_is_answered(self, client):
+        assert client.get("/healthz").status_code == 200
+
+
 @pytest.mark.parametrize(
     "path",
     [
