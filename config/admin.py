@@ -4,11 +4,13 @@ from typing import Any
 
 from allauth.account.models import EmailAddress
 from allauth.mfa.models import Authenticator
+from allauth.usersessions.models import UserSession
 from django.contrib import admin, messages
 from django.contrib.auth.admin import GroupAdmin as DjangoGroupAdmin
 from django.contrib.auth.admin import UserAdmin as DjangoUserAdmin
 from django.contrib.auth.models import Group, User
 from django.core.exceptions import PermissionDenied
+from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.template.response import TemplateResponse
@@ -20,10 +22,10 @@ from unfold.admin import ModelAdmin
 from unfold.forms import AdminPasswordChangeForm, UserChangeForm, UserCreationForm
 
 from panel.access import has_rights
-from people import enrolment
+from people import enrolment, sessions
 from people.models import InitialPassword
 
-for _model in (User, Group, Authenticator, EmailAddress):
+for _model in (User, Group, Authenticator, EmailAddress, UserSession):
     admin.site.unregister(_model)
 
 # What makes a person more than a member of an account.
@@ -49,6 +51,7 @@ class UserAdmin(DjangoUserAdmin, ModelAdmin):  # type: ignore[type-arg]  # gener
     list_display = ["username", "first_name", "last_name", "is_active", "is_staff", "is_superuser", "last_login"]
     list_filter = ["is_staff", "is_superuser", "is_active", "groups"]
     readonly_fields = ["last_login", "date_joined"]
+    actions = ["end_sessions"]
     fieldsets = [
         (None, {"fields": ["username", "password", "is_active"]}),
         (_("Person"), {"fields": ["first_name", "last_name", "email"]}),
@@ -108,6 +111,13 @@ class UserAdmin(DjangoUserAdmin, ModelAdmin):  # type: ignore[type-arg]  # gener
         """Not of people with rights either: to set their password would be to have their rights."""
         allowed: bool = super().has_change_permission(request, obj)
         return allowed and (obj is None or _may_give_rights(request) or not has_rights(obj))
+
+    @admin.action(description=_("Log out everywhere"), permissions=["change"])
+    def end_sessions(self, request: HttpRequest, people: QuerySet[User]) -> None:
+        """End every session of the chosen people, but for those whom this person may not change."""
+        allowed = [person.pk for person in people if self.has_change_permission(request, person)]
+        number = sessions.end_sessions(people.filter(pk__in=allowed))
+        self.message_user(request, _("Sessions ended: %(number)d") % {"number": number})
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         return False  # deactivate instead: histories name them

@@ -54,6 +54,7 @@ INSTALLED_APPS = [
     "allauth",
     "allauth.account",
     "allauth.mfa",
+    "allauth.usersessions",
     "django_htmx",
     "django_filters",
     "config",
@@ -76,6 +77,7 @@ MIDDLEWARE = [
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "people.sessions.SessionLifetimeMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
     "allauth.account.middleware.AccountMiddleware",
     "people.middleware.PeopleMiddleware",
@@ -152,7 +154,8 @@ MFA_FORMS = {
 # else are changed at the first log-in.
 REQUIRE_TWO_FACTOR = env.bool("REQUIRE_TWO_FACTOR", not EMBEDDED)
 
-SESSION_COOKIE_AGE = 12 * 60 * 60  # a working day
+SESSION_COOKIE_AGE = 12 * 60 * 60  # a working day, counted from the log-in
+SESSION_IDLE_SECONDS = 60 * 60
 # Where there is TLS, browsers take cookies of these names only over it and only from this host.
 _COOKIE_PREFIX = "" if EMBEDDED else "__Host-"
 SESSION_COOKIE_NAME = f"{_COOKIE_PREFIX}sessionid"

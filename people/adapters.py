@@ -15,7 +15,7 @@ from django.http import HttpRequest
 from delivery import credentials
 from panel.access import has_rights
 from people import throttle
-from people.addresses import client_address
+from people.addresses import UNKNOWN, client_address
 from people.throttle import Attempt, Secret, TooManyAttempts
 
 
@@ -31,7 +31,9 @@ class AccountAdapter(DefaultAccountAdapter):
         return not given or time.time() - max(given) > app_settings.REAUTHENTICATION_TIMEOUT
 
     def get_client_ip(self, request: HttpRequest) -> str:
-        return client_address(request.META, proxies=settings.TRUSTED_PROXIES)
+        """As the list of somebody's sessions keeps it, whose column takes neither networks nor words."""
+        address = client_address(request.META, proxies=settings.TRUSTED_PROXIES)
+        return "::" if address == UNKNOWN else address.partition("/")[0]
 
     def authenticate(self, request: HttpRequest, **credentials: Any) -> User | None:
         """Check a password, at log-in and before something sensitive. Raises ValidationError after too many."""

@@ -7,7 +7,7 @@ from typing import Any
 # The longest textual IPv6 address has 45 characters; brackets and a port add 8.
 _MAX_LENGTH = 64
 _IPV6_PREFIX = 64  # what one customer is given at least, so its addresses count as one
-_UNKNOWN = "unknown"
+UNKNOWN = "unknown"
 
 
 def client_address(environ: Mapping[str, Any], *, proxies: int) -> str:
@@ -19,7 +19,7 @@ def client_address(environ: Mapping[str, Any], *, proxies: int) -> str:
     """
     forwarded = str(environ.get("HTTP_X_FORWARDED_FOR", "")).rsplit(",", proxies) if proxies else []
     named = forwarded[-proxies] if len(forwarded) >= proxies > 0 else ""
-    return _network(named) or _network(str(environ.get("REMOTE_ADDR", ""))) or _UNKNOWN
+    return _network(named) or _network(str(environ.get("REMOTE_ADDR", ""))) or UNKNOWN
 
 
 def _network(text: str) -> str:

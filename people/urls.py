@@ -6,6 +6,7 @@ from allauth.mfa.recovery_codes import views as codes
 from allauth.mfa.totp import views as totp
 from django.urls import path
 
+from people.sessions import SessionsView
 from people.views import ActivateTOTPView
 
 urlpatterns = [
@@ -13,6 +14,7 @@ urlpatterns = [
     path("logout/", account.logout, name="account_logout"),
     path("inactive/", account.account_inactive, name="account_inactive"),
     path("password/", account.password_change, name="account_change_password"),
+    path("sessions/", SessionsView.as_view(), name="usersessions_list"),
     path("confirm/", account.reauthenticate, name="account_reauthenticate"),
     path("two-factor/", mfa.index, name="mfa_index"),
     path("two-factor/code/", mfa.authenticate, name="mfa_authenticate"),

@@ -1,0 +1,227 @@
+"""Sessions: their keys, their end, and the list of one's own."""
+
+import time
+
+import pytest
+from allauth.mfa.totp.internal import auth as totp
+from allauth.usersessions.models import UserSession
+from django.contrib.auth.models import Permission, User
+from django.contrib.sessions.models import Session
+from django.core.cache import cache
+from django.test import Client
+from django.urls import reverse
+
+LOG_IN, PANEL = reverse("account_login"), "/panel/"
+SESSIONS, CONFIRM = reverse("usersessions_list"), reverse("account_reauthenticate")
+PASSWORD = "a-good-password-1"  # pragma: allowlist secret
+HOUR = 60 * 60
+
+
+@pytest.fixture(autouse=True)
+def _fresh_codes(db):
+    cache.clear()
+
+
+@pytest.fixture
+def maria(db, settings):
+    settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+    return User.objects.create_user("maria", password=PASSWORD)
+
+
+@pytest.fixture
+def log_in(maria):
+    """A browser in which Maria is logged in."""
+
+    def make(browser=None):
+        browser = browser or Client(headers={"User-Agent": "Firefox"})
+        browser.post(LOG_IN, {"login": "maria", "password": PASSWORD})
+        return browser
+
+    return make
+
+
+@pytest.fixture
+def hours_later(monkeypatch):
+    """Let the clock of this process go on."""
+    now = time.time()
+
+    def wait(hours):
+        monkeypatch.setattr("time.time", lambda: now + hours * HOUR)
+
+    return wait
+
+
+def is_logged_in(browser):
+    return browser.get(PANEL).status_code == 200
+
+
+def browser_with(key, settings):
+    browser = Client()
+    browser.cookies[settings.SESSION_COOKIE_NAME] = key
+    return browser
+
+
+class TestKey:
+    def test_is_another_one_after_the_log_in(self, client, log_in, settings):
+        session = client.session
+        session["left"] = "by somebody else"
+        session.save()
+        before = session.session_key
+
+        log_in(client)
+
+        assert client.session.session_key != before
+        assert not Session.objects.filter(pk=before).exists()
+        assert not is_logged_in(browser_with(before, settings))
+
+    def test_is_another_one_after_the_password_was_asked_for_again(self, log_in, settings):
+        browser = log_in()
+        before = browser.session.session_key
+
+        browser.post(CONFIRM, {"password": PASSWORD})
+
+        assert is_logged_in(browser)
+        assert not is_logged_in(browser_with(before, settings))
+        assert [kept.session_key for kept in UserSession.objects.all()] == [browser.session.session_key]
+
+    def test_is_another_one_after_the_second_factor_was_asked_for_again(self, log_in, maria, settings):
+        browser = log_in()
+        secret = totp.generate_totp_secret()
+        totp.TOTP.activate(maria, secret)
+        before = browser.session.session_key
+
+        code = totp.format_hotp_value(totp.hotp_value(secret, next(iter(totp.yield_hotp_counters_from_time()))))
+        browser.post(reverse("mfa_reauthenticate"), {"code": code})
+
+        assert is_logged_in(browser)
+        assert not is_logged_in(browser_with(before, settings))
+
+    def test_has_128_random_bits(self, log_in):
+        assert len(log_in().session.session_key) == 32  # of 36 characters: 165 bits
+
+
+class TestEnd:
+    def test_comes_an_hour_after_the_last_use(self, log_in, hours_later):
+        browser = log_in()
+
+        hours_later(0.9)
+        assert is_logged_in(browser)
+        hours_later(1.8)
+        assert is_logged_in(browser)
+        hours_later(2.9)
+
+        assert not is_logged_in(browser)
+
+    def test_comes_twelve_hours_after_the_log_in(self, log_in, hours_later):
+        browser = log_in()
+
+        for half_hours in range(1, 24):
+            hours_later(half_hours / 2)
+            assert is_logged_in(browser)
+        hours_later(12.1)
+
+        assert not is_logged_in(browser)
+
+    def test_is_kept_by_the_server(self, log_in, hours_later, settings):
+        browser = log_in()
+        key = browser.session.session_key
+        hours_later(1.1)
+
+        browser.get(PANEL)
+
+        assert not Session.objects.filter(pk=key).exists()
+
+    def test_comes_with_the_log_out(self, log_in, settings):
+        browser = log_in()
+        key = browser.session.session_key
+
+        browser.post(reverse("account_logout"))
+
+        assert not is_logged_in(browser_with(key, settings))
+        assert not Session.objects.filter(pk=key).exists()
+
+    def test_comes_when_the_person_is_deactivated(self, log_in, maria):
+        browser = log_in()
+
+        User.objects.filter(pk=maria.pk).update(is_active=False)
+
+        assert not is_logged_in(browser)
+
+    def test_comes_for_the_others_when_the_password_changes(self, log_in):
+        browser, other = log_in(), log_in()
+        new = "another-good-2"
+
+        browser.post("/account/password/", {"oldpassword": PASSWORD, "password1": new, "password2": new})
+
+        assert is_logged_in(browser)
+        assert not is_logged_in(other)
+
+
+class TestAdmin:
+    @pytest.fixture
+    def end_sessions(self, maria):
+        """Choose Maria in the admin and end her sessions."""
+
+        def choose(browser):
+            data = {"action": "end_sessions", "_selected_action": [maria.pk]}
+            return browser.post(reverse("admin:auth_user_changelist"), data, follow=True)
+
+        return choose
+
+    def test_ends_the_sessions_of_a_person(self, admin_client, log_in, end_sessions):
+        browsers = [log_in(), log_in()]
+
+        page = end_sessions(admin_client)
+
+        assert "Sessions ended: 2" in page.content.decode()
+        assert [is_logged_in(browser) for browser in browsers] == [False, False]
+        assert is_logged_in(admin_client)
+
+    def test_leaves_people_with_rights_to_superusers(self, client, log_in, end_sessions, maria):
+        User.objects.filter(pk=maria.pk).update(is_staff=True)
+        clara = User.objects.create_user("clara", is_staff=True)
+        clara.user_permissions.set(Permission.objects.filter(codename__in=["view_user", "change_user"]))
+        client.force_login(clara)
+        browser = log_in()
+
+        page = end_sessions(client)
+
+        assert "Sessions ended: 0" in page.content.decode()
+        assert is_logged_in(browser)
+
+
+class TestList:
+    def test_shows_ones_own(self, log_in):
+        browser, _other = log_in(), log_in(Client(headers={"User-Agent": "Safari on a <b>telephone</b>"}))
+        User.objects.create_user("ana", password=PASSWORD)
+        Client(headers={"User-Agent": "Chrome"}).post(LOG_IN, {"login": "ana", "password": PASSWORD})
+
+        page = browser.get(SESSIONS).content.decode()
+
+        assert page.count("127.0.0.1") == 2
+        assert "Firefox" in page
+        assert "Safari on a &lt;b&gt;telephone" in page
+        assert "Chrome" not in page
+
+    @pytest.mark.parametrize(
+        ("address", "shown"), [("2001:db8::1", "2001:db8::"), ("", "::")], ids=["an IPv6 address", "none that is known"]
+    )
+    def test_takes_any_address(self, log_in, address, shown):
+        browser = log_in(Client(REMOTE_ADDR=address))
+
+        assert f"<td>{shown}" in browser.get(SESSIONS).content.decode()
+
+    def test_ends_the_others_once_the_password_was_given_again(self, log_in, hours_later):
+        browser, other = log_in(), log_in()
+        hours_later(0.5)
+
+        refused = browser.post(SESSIONS)
+        browser.post(f"{CONFIRM}?next={SESSIONS}", {"password": PASSWORD})
+        browser.post(SESSIONS)
+
+        assert refused.url.startswith(CONFIRM)
+        assert is_logged_in(browser)
+        assert not is_logged_in(other)
+
+    def test_is_for_who_is_logged_in(self, client, db):
+        assert client.get(SESSIONS).url.startswith(LOG_IN)
