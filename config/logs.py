@@ -1,6 +1,7 @@
 """How a log record becomes a line."""
 
 import logging
+import time
 from collections.abc import Iterable
 from types import TracebackType
 from typing import TypeAlias
@@ -13,7 +14,13 @@ class LineFormatter(logging.Formatter):
 
     Paths, names and messages of exceptions come from outside. Written as they are, a line break in them would begin a
     line that looks like a record of its own, and escape sequences would act on the terminal that shows the log.
+
+    Times are UTC, so that they are in order and mean the same whatever TIME_ZONE says.
     """
+
+    converter = staticmethod(time.gmtime)
+    default_time_format = "%Y-%m-%dT%H:%M:%S"
+    default_msec_format = "%s.%03dZ"
 
     def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802  # logging's name for it
         return _escaped(super().formatMessage(record))

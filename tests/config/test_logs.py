@@ -39,6 +39,12 @@ class TestLine:
 
         assert line.endswith("ação 東京 🚚 \\n")
 
+    def test_begins_with_its_time_in_utc(self, formatter):
+        record = record_of("x")
+        record.created, record.msecs = 1_795_275_000.25, 250
+
+        assert formatter.format(record).startswith("2026-11-21T15:30:00.250Z WARNING rota ")
+
     @pytest.mark.parametrize("sent", BREAKS)
     def test_of_a_traceback_begins_no_record(self, formatter, sent):
         error = ValueError(f"x{sent}{FORGED}")
