@@ -14,6 +14,7 @@ from django.middleware.locale import LocaleMiddleware
 from django.utils import translation
 
 from config import errors
+from people.addresses import client_address
 
 HEADER = "X-Request-Id"
 # Key of the WSGI environ: why `config.rsgi` did not read the body, `late` or `busy`.
@@ -39,10 +40,19 @@ class RequestIdMiddleware:
             response = self.get_response(request)
             response[HEADER] = request_id
             milliseconds = (time.perf_counter() - started) * 1000
-            _access.info("%s %r %s %.1fms", request.method, request.path, response.status_code, milliseconds)
+            said = (request.method, request.path, response.status_code, milliseconds)
+            _access.info("%s %r %s %.1fms %s %s", *said, client_address(request.META, proxies=settings.TRUSTED_PROXIES), _caller(request))
             return response
         finally:
             _current.reset(mark)
+
+
+def _caller(request: HttpRequest) -> str:
+    """Who called, as far as that is known without a query: the beginning and end of a token or key, or a user."""
+    if auth := getattr(request, "auth", None):  # REST framework's
+        return str(auth)
+    user = getattr(request, "_cached_user", None)  # Django's, once somebody has asked for `user`
+    return f"user {user.get_username()}" if user and user.is_authenticated else "-"
 
 
 class UnreadBodyMiddleware:

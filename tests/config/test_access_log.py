@@ -1,0 +1,58 @@
+"""The access log: who asked for what from where, with what outcome, and no secret."""
+
+import logging
+import re
+
+import pytest
+from django.utils import timezone
+
+from delivery.models import Token
+from integration.actions import keys
+from tests.factories import BY
+from tests.integration.factories import SellerFactory
+
+
+@pytest.fixture
+def lines(caplog):
+    """The access log so far, without the durations."""
+    caplog.set_level(logging.INFO, logger="rota.access")
+    return lambda: [
+        re.sub(r" \d+\.\dms ", " ", record.getMessage()) for record in caplog.records if record.name == "rota.access"
+    ]
+
+
+def test_names_a_token_by_its_ends(api, token, lines):
+    api.get("/api/info-delivery/x")
+
+    assert lines() == [f"GET '/api/info-delivery/x' 404 127.0.0.1 {token.hint}"]
+    assert token.clear_text not in lines()[0]
+
+
+def test_names_nobody_whose_token_is_refused(client, token, lines):
+    Token.objects.update(revoked_at="2026-01-01T00:00Z")
+
+    client.get("/api/info-delivery/x", headers={"Authorization": f"Bearer {token.clear_text}"})
+
+    assert lines() == ["GET '/api/info-delivery/x' 401 127.0.0.1 -"]
+
+
+def test_names_a_person_who_is_refused(client, django_user_model, lines):
+    client.force_login(django_user_model.objects.create_user("maria"))
+
+    client.get("/panel/board/")
+
+    assert lines() == ["GET '/panel/board/' 403 127.0.0.1 user maria"]
+
+
+def test_has_no_query_which_may_name_a_receiver(api, lines):
+    api.get("/api/integration/orders/tracking?type=document&value=11144477735")
+
+    assert lines() == ["GET '/api/integration/orders/tracking' 401 127.0.0.1 -"]
+
+
+def test_names_a_sellers_key_by_its_ends(client, db, lines):
+    issued = keys.issue(seller=SellerFactory.create(), by=BY, at=timezone.now())
+
+    client.get("/api/integration/orders/tracking?value=1", headers={"Authorization": f"Basic {issued.clear_text}"})
+
+    assert lines() == [f"GET '/api/integration/orders/tracking' 422 127.0.0.1 {issued.key.hint}"]
