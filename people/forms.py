@@ -1,5 +1,6 @@
 """allauth's forms that check a secret by themselves, with the same limits as the log-in."""
 
+import logging
 from typing import Any
 
 from allauth.account import forms as account
@@ -8,13 +9,17 @@ from allauth.core import context
 from allauth.mfa.base import forms as mfa
 from allauth.mfa.totp import forms as totp
 from django import forms
+from django.conf import settings
 from django.core.exceptions import ValidationError
 from django.utils import timezone
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from people import enrolment
+from people.addresses import client_address
 from people.throttle import Attempt, Secret
+
+_log = logging.getLogger(__name__)
 
 
 def _begin_attempt(secret: Secret, user: Any) -> Attempt:
@@ -45,7 +50,12 @@ class _ThrottledCode:
 
     def clean_code(self) -> str:
         attempt = _begin_attempt(Secret.CODE, self.user)
-        code: str = super().clean_code()  # type: ignore[misc]  # allauth's
+        try:
+            code: str = super().clean_code()  # type: ignore[misc]  # allauth's
+        except ValidationError:
+            address = client_address(context.request.META, proxies=settings.TRUSTED_PROXIES)
+            _log.warning("A wrong code of %s from %s", self.user.get_username(), address)
+            raise
         attempt.forgive()
         return code
 
