@@ -5,11 +5,9 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from allauth.account.decorators import reauthentication_required
 from allauth.account.internal.flows.login import get_authentication_records
 from allauth.account.signals import authentication_step_completed, password_changed
 from allauth.usersessions.models import UserSession
-from allauth.usersessions.views import ListUserSessionsView
 from django.conf import settings
 from django.contrib.auth import SESSION_KEY, logout
 from django.contrib.auth.models import User
@@ -17,7 +15,8 @@ from django.contrib.auth.signals import user_logged_in, user_logged_out, user_lo
 from django.db.models import QuerySet
 from django.dispatch import receiver
 from django.http import HttpRequest, HttpResponse
-from django.utils.decorators import method_decorator
+
+from people.addresses import client_address
 
 _TIMES = "began_and_seen"
 _SEEN_RESOLUTION_SECONDS = 60  # spares a write on every request
@@ -86,7 +85,7 @@ def _log_change(request: HttpRequest, user: User, **_more: Any) -> None:
 
 
 def _address(request: HttpRequest | None) -> str:
-    return request.META.get("REMOTE_ADDR", "-") if request else "-"
+    return client_address(request.META, proxies=settings.TRUSTED_PROXIES) if request else "-"
 
 
 def end_sessions(people: QuerySet[User]) -> int:
@@ -95,8 +94,3 @@ def end_sessions(people: QuerySet[User]) -> int:
     for session in sessions:
         session.end()
     return len(sessions)
-
-
-@method_decorator(reauthentication_required(allow_get=True), name="dispatch")
-class SessionsView(ListUserSessionsView):
-    """One's own sessions. Ending the others asks for the password or a code, unless that was just given."""

@@ -6,12 +6,11 @@ from allauth.mfa.recovery_codes import views as codes
 from allauth.mfa.totp import views as totp
 from django.urls import path
 
-from people.sessions import SessionsView
-from people.views import ActivateTOTPView
+from people.views import ActivateTOTPView, LogOutView, SessionsView
 
 urlpatterns = [
     path("login/", account.login, name="account_login"),
-    path("logout/", account.logout, name="account_logout"),
+    path("logout/", LogOutView.as_view(), name="account_logout"),
     path("inactive/", account.account_inactive, name="account_inactive"),
     path("password/", account.password_change, name="account_change_password"),
     path("sessions/", SessionsView.as_view(), name="usersessions_list"),

@@ -140,6 +140,9 @@ class TestEnd:
         assert not is_logged_in(browser_with(key, settings))
         assert not Session.objects.filter(pk=key).exists()
 
+    def test_has_the_browser_drop_what_it_kept(self, log_in):
+        assert log_in().post(reverse("account_logout"))["Clear-Site-Data"] == '"cache"'
+
     def test_comes_when_the_person_is_deactivated(self, log_in, maria):
         browser = log_in()
 
