@@ -5,6 +5,7 @@ import math
 from collections.abc import Callable, Sequence
 from decimal import ROUND_HALF_UP, Decimal
 from functools import cache, partial
+from http import HTTPStatus
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -63,7 +64,8 @@ def osrm(url: str) -> Provider:
     def legs(points: Sequence[Point]) -> list[Decimal]:
         try:
             response = _osrm_calls.run(partial(_ask_osrm, url, points))
-            response.raise_for_status()
+            if response.status_code != HTTPStatus.OK:
+                raise RoutingFailed(f"OSRM at {url}: status {response.status_code}")
             lengths = [_kilometres(float(leg["distance"])) for leg in response.json()["routes"][0]["legs"]]
         except (requests.RequestException, ValueError, TypeError, LookupError, ArithmeticError) as error:
             raise RoutingFailed(f"OSRM at {url}: {error}") from error
@@ -98,7 +100,10 @@ def provider(*, routing_url: str, road_factor: float) -> Provider:
 def _ask_osrm(url: str, points: Sequence[Point]) -> requests.Response:
     path = ";".join(f"{point.longitude:.6f},{point.latitude:.6f}" for point in points)
     return _session().get(
-        f"{url.rstrip('/')}/route/v1/driving/{path}", params={"overview": "false"}, timeout=_OSRM_SECONDS
+        f"{url.rstrip('/')}/route/v1/driving/{path}",
+        params={"overview": "false"},
+        timeout=_OSRM_SECONDS,
+        allow_redirects=False,  # only the server that was configured may be told where a delivery goes
     )
 
 

@@ -39,6 +39,7 @@ def osrm_server():
             body = json.dumps(server.answer).encode()
             self.send_response(server.status)
             self.send_header("Content-Length", str(len(body)))
+            self.send_header("Location", "/elsewhere")  # which matters to a redirect alone
             self.end_headers()
             for place in range(len(body)):
                 self.wfile.write(body[place : place + 1])
@@ -69,6 +70,7 @@ class TestOsrm:
         ("status", "answer"),
         [
             (400, {"code": "NoRoute"}),
+            (302, {"routes": [{"legs": [{"distance": 1234.4}]}]}),
             (200, {"routes": []}),
             (200, []),
             (200, {"routes": [{"legs": [{"distance": None}]}]}),
@@ -81,6 +83,7 @@ class TestOsrm:
 
         with pytest.raises(RoutingFailed):
             distance.osrm(osrm_server.url)([SAO_PAULO, RIO])
+        assert len(osrm_server.paths) == 1  # no redirect is followed
 
     def test_fails_on_an_answer_that_drips_past_the_deadline(self, osrm_server, monkeypatch):
         monkeypatch.setattr(distance, "_osrm_calls", BoundedCalls(most=1, seconds=0.2))
