@@ -40,8 +40,9 @@ class RequestIdMiddleware:
             response = self.get_response(request)
             response[HEADER] = request_id
             milliseconds = (time.perf_counter() - started) * 1000
-            said = (request.method, request.path, response.status_code, milliseconds)
-            _access.info("%s %r %s %.1fms %s %s", *said, client_address(request.META, proxies=settings.TRUSTED_PROXIES), _caller(request))
+            address = client_address(request.META, proxies=settings.TRUSTED_PROXIES)
+            answered = (request.method, request.path, response.status_code, milliseconds)
+            _access.info("%s %r %s %.1fms %s %s", *answered, address, _caller(request))
             return response
         finally:
             _current.reset(mark)

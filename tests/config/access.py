@@ -58,6 +58,7 @@ _ACCOUNT: dict[str, Row] = {
     "logout/": (ANYBODY, ANYBODY),
     "inactive/": (ANYBODY, "MMMMMMM"),
     "password/": (_LOGGED_IN, _LOGGED_IN),
+    "sessions/": (_LOGGED_IN, _LOGGED_IN),
     "confirm/": (_LOGGED_IN, _LOGGED_IN),
     "two-factor/": (_LOGGED_IN, "LMMMMMM"),
     "two-factor/code/": (ANYBODY, ANYBODY),  # in the middle of a log-in, else leads elsewhere
@@ -104,6 +105,7 @@ SCREENS: dict[str, tuple[str, str, str, str]] = {
 }
 # model: its list's actions, and who may run them.
 ACTIONS: dict[str, dict[str, str]] = {
+    "auth.user": {"end_sessions": _SUPERUSER},
     "auth.group": {"delete_selected": _SUPERUSER},
     "mfa.authenticator": {"delete_selected": _SUPERUSER},
     "delivery.integrator": {"suspend": _STAFF_ONLY, "lift_suspension": _STAFF_ONLY},
@@ -176,7 +178,8 @@ for _label, _rights in SCREENS.items():
 _IN_AN_ACCOUNT = "panel/accounts/<uuid:account>/<environment:environment>/"
 ROUTES: dict[str, Row] = {
     "": (ANYBODY, ANYBODY),
-    "healthz": (ANYBODY, ANYBODY),
+    "healthz": (ANYBODY, "MMMMMMM"),
+    ".well-known/security.txt": ("NNNNNNN", "MMMMMMM"),  # there is none unless SECURITY_CONTACT is set
     "language/": (ANYBODY, ANYBODY),
     **{f"api/{route}": API for route in _API},
     **{f"account/{route}": row for route, row in _ACCOUNT.items()},
