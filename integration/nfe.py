@@ -1,7 +1,9 @@
 """Safe reading of an invoice XML (NF-e, layouts 2.00 to 4.00). Pure: bytes in, an `Nfe` or InvalidInvoice out.
 
-The bytes go straight to libxml2, after the checks that keep a hostile file small and dull: size, encoding, no
-DOCTYPE (so no entity but XML's own five), number of tags. libxml2 itself refuses nesting deeper than 256.
+The encoding is decided here and libxml2 is told, so that the text which is checked is the text which is parsed. The
+checks: size, encoding, no DOCTYPE (so no entity but XML's own five), number of tags; libxml2 itself refuses nesting
+deeper than 256. Elements are found by lxml's `iterchildren`, which compares names in C: `tag` and `QName` would build
+"{namespace}name" for each element, and a namespace may be as long as the file.
 """
 
 import codecs
@@ -9,6 +11,8 @@ import re
 from dataclasses import dataclass
 from datetime import datetime, timedelta, timezone
 from decimal import Decimal
+from itertools import islice
+from typing import NoReturn
 
 from lxml import etree
 
@@ -20,8 +24,32 @@ _MAX_ITEMS = 1000
 _MAX_TAGS = 250_000
 _LONGEST_REFERENCE = 255
 _NAMESPACES = ("http://www.portalfiscal.inf.br/nfe", None)
-_ENCODINGS = {"utf-8", "iso8859-1", "cp1252", "ascii"}
-_DECLARED = re.compile(rb"""^<\?xml[^>]{0,200}?\bencoding\s*=\s*["']([A-Za-z0-9._:-]{1,40})["']""")
+# Encodings that contain ASCII, by the names that declarations give them, and what Python calls them.
+_ENCODINGS = {
+    "utf-8": "utf-8",
+    "utf8": "utf-8",
+    "iso-8859-1": "iso-8859-1",
+    "iso8859-1": "iso-8859-1",
+    "latin1": "iso-8859-1",
+    "windows-1252": "windows-1252",
+    "cp1252": "windows-1252",
+    "us-ascii": "ascii",
+    "ascii": "ascii",
+}
+# First bytes that no encoding containing ASCII has, in the order of comparison: UTF-32 begins as UTF-16 does.
+_FIRST_BYTES = (
+    (codecs.BOM_UTF32_LE, ""),
+    (b"<\0\0\0", ""),
+    (codecs.BOM_UTF16_LE, "utf-16"),
+    (codecs.BOM_UTF16_BE, "utf-16"),
+    (b"<\0", "utf-16-le"),
+    (b"\0<", "utf-16-be"),
+)
+_LONGEST_DECLARATION = 200
+_DECLARATION = re.compile(
+    rb"""<\?xml\s+version\s*=\s*["']1\.[0-9]["'](\s+encoding\s*=\s*["']([A-Za-z0-9._-]{1,40})["'])?"""
+    rb"""(\s+standalone\s*=\s*["'](yes|no)["'])?\s*\?>"""
+)
 _DOCTYPE = "<!DOCTYPE"
 _ACCESS_KEY = re.compile(r"[0-9A-Z]{44}")
 _LAYOUT = re.compile(r"(2\.0[0-9]|3\.[01][0-9]|4\.00)")
@@ -52,32 +80,53 @@ def read(raw: bytes) -> Nfe:
     """Read an invoice. Raises BodyTooLarge over 2 MiB, InvalidInvoice with the reason for anything else unfit."""
     if len(raw) > MAX_BYTES:
         raise BodyTooLarge("O arquivo é maior que 2 MiB")
-    _refuse_encoding(raw)
-    if any(_DOCTYPE.encode(encoding) in raw for encoding in ("ascii", "utf-16-le", "utf-16-be")):
+    text = _decoded(raw)
+    if _DOCTYPE in text:
         raise InvalidInvoice("O XML contém DOCTYPE, que não é aceito")
-    if raw.count(b"<") > _MAX_TAGS:
+    if text.count("<") > _MAX_TAGS:
         raise InvalidInvoice("O XML tem elementos demais")
-    return _extract(_invoice_of(_parse(raw)))
+    return _extract(_invoice_of(_parse(text)))
 
 
-def _refuse_encoding(raw: bytes) -> None:
-    """Only UTF-8, UTF-16, ISO-8859-1, windows-1252 and US-ASCII, and the declaration must fit the bytes."""
-    if raw.startswith((codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE)):  # the former begins as UTF-16's does
-        raise InvalidInvoice("Codificação UTF-32 não é aceita")
-    if raw.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE, b"<\0?\0", b"\0<\0?", b"<\0n\0", b"\0<\0n")):
-        return  # libxml2 goes by these bytes, whatever the declaration says
-    declared = _DECLARED.match(raw.removeprefix(codecs.BOM_UTF8).lstrip())
-    name = declared[1].decode() if declared else "utf-8"
+def _decoded(raw: bytes) -> str:
+    """The file's text. A NUL is refused: behind a "<" libxml2 would take it for UTF-16, whatever it is told."""
+    encoding = _encoding(raw)
     try:
-        known = codecs.lookup(name).name in _ENCODINGS
-    except LookupError:
-        known = False
-    if not known:
-        raise InvalidInvoice(f"Codificação {name} não é aceita; use UTF-8, UTF-16, ISO-8859-1 ou windows-1252")
+        text = raw.decode(encoding)
+    except UnicodeDecodeError as error:
+        raise InvalidInvoice(f"O arquivo não é um texto em {encoding}") from error
+    if "\0" in text:
+        raise InvalidInvoice("O XML contém o caractere NUL, que não é aceito")
+    return text
 
 
-def _parse(raw: bytes) -> etree._Element:
+def _encoding(raw: bytes) -> str:
+    """Python's name of the file's encoding: UTF-8, UTF-16, ISO-8859-1, windows-1252 or US-ASCII.
+
+    The first bytes tell UTF-16 from encodings that contain ASCII; among those the XML declaration decides, UTF-8 where
+    there is none. A declaration that is not understood is refused, because libxml2 might read it in another way.
+    """
+    for first_bytes, encoding in _FIRST_BYTES:
+        if raw.startswith(first_bytes):
+            return encoding or _refuse_encoding("UTF-32")
+    start = raw.removeprefix(codecs.BOM_UTF8)
+    if not start.startswith(b"<?xml") or not start[5:6].isspace():
+        return "utf-8-sig"
+    declaration = _DECLARATION.match(start[:_LONGEST_DECLARATION])
+    if declaration is None:
+        raise InvalidInvoice("A declaração XML não é válida ou é longa demais")
+    name = (declaration[2] or b"utf-8").decode()
+    encoding = _ENCODINGS.get(name.lower(), "") or _refuse_encoding(name)
+    return "utf-8-sig" if encoding == "utf-8" else encoding
+
+
+def _refuse_encoding(name: str) -> NoReturn:
+    raise InvalidInvoice(f"Codificação {name} não é aceita; use UTF-8, UTF-16, ISO-8859-1 ou windows-1252")
+
+
+def _parse(text: str) -> etree._Element:
     parser = etree.XMLParser(
+        encoding="utf-8",  # overrides the declaration
         resolve_entities=False,
         no_network=True,
         load_dtd=False,
@@ -87,7 +136,7 @@ def _parse(raw: bytes) -> etree._Element:
         collect_ids=False,
     )
     try:
-        root = etree.fromstring(raw, parser)
+        root = etree.fromstring(text.encode(), parser)
     except (etree.XMLSyntaxError, ValueError, LookupError) as error:
         raise InvalidInvoice("O arquivo não é um XML bem-formado") from error
     if root.getroottree().docinfo.internalDTD is not None:
@@ -106,7 +155,7 @@ def _invoice_of(root: etree._Element) -> etree._Element:
 
 
 def _extract(invoice: etree._Element) -> Nfe:
-    items = _children(invoice, "det")
+    items = list(islice(invoice.iterchildren("{*}det"), _MAX_ITEMS + 1))
     if len(items) > _MAX_ITEMS:
         raise InvalidInvoice(f"A nota fiscal tem mais de {_MAX_ITEMS} itens")
     layout = _fitting(_LAYOUT, invoice.get("versao", "").strip(), "versao")
@@ -161,12 +210,9 @@ def _moment(text: str) -> datetime | None:
     return moment if moment.tzinfo else moment.replace(tzinfo=_BRASILIA)
 
 
-def _children(parent: etree._Element, name: str) -> list[etree._Element]:
-    return [child for child in parent if isinstance(child.tag, str) and etree.QName(child).localname == name]
-
-
 def _child(parent: etree._Element, name: str) -> etree._Element | None:
-    return next(iter(_children(parent, name)), None)
+    """The first child of this local name, whatever its namespace."""
+    return next(parent.iterchildren(f"{{*}}{name}"), None)
 
 
 def _text(parent: etree._Element, *path: str) -> str:

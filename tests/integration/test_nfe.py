@@ -14,6 +14,8 @@ BOMB = '<!DOCTYPE x [<!ENTITY a "aaaaaaaaaa">{}]><x>&j;</x>'.format(
     "".join(f'<!ENTITY {name} "{f"&{inner};" * 10}">' for inner, name in zip("abcdefghi", "bcdefghij", strict=True))
 )
 PROLOG = '<?xml version="1.0" encoding="{}"?>\n'
+# Further from its beginning than anybody writes it.
+PADDED = PROLOG.replace(" encoding", " " * 300 + "encoding")
 
 
 def prefixed():
@@ -106,6 +108,19 @@ HOSTILE = {
     "many attributes": b"<a " + b" ".join(b'a%d=""' % n for n in range(150_000)) + b"/>",
     "utf-7": (PROLOG.format("UTF-7") + nfe_xml()).encode("utf-7"),
     "utf-32": nfe_xml().encode("utf-32"),
+    "utf-32 without its mark": nfe_xml().encode("utf-32-be"),
+    "utf-32 without its mark, little-endian": nfe_xml().encode("utf-32-le"),
+    "declared utf-32 behind spaces": (PADDED.format("UTF-32") + nfe_xml()).encode("utf-32-le"),
+    "declared utf-7 behind spaces": (PADDED.format("UTF-7") + nfe_xml()).encode("utf-7"),
+    "declared utf-7 before its version": b'<?xml encoding="UTF-7" version="1.0"?>' + nfe_xml().encode("utf-7"),
+    "declared utf-7 without a version": b'<?xml encoding="UTF-7"?>' + nfe_xml().encode("utf-7"),
+    "declared twice": PROLOG.format("UTF-8").replace("?>", ' encoding="UTF-7"?>').encode() + nfe_xml().encode("utf-7"),
+    "declared by an alias": (PROLOG.format("unicode-1-1-utf-7") + nfe_xml()).encode("utf-7"),
+    "utf-16 within utf-16": f"<!DOCTYPE x>{nfe_xml()}".encode("utf-16-le").decode("latin-1").encode("utf-16"),
+    "utf-16 within utf-8": nfe_xml().encode("utf-16-le").decode("latin-1").encode(),
+    "half a utf-16 character": nfe_xml().encode("utf-16") + b"a",
+    "lone surrogate": nfe_xml().replace("A-1", "\ud800").encode("utf-16", "surrogatepass"),
+    "cp1252 without a meaning": PROLOG.format("windows-1252").encode() + nfe_xml().encode("cp1252") + b"\x81",
     "ebcdic": (PROLOG.format("cp037") + nfe_xml()).encode("cp037", "replace"),
     "declared utf-16, is utf-8": (PROLOG.format("UTF-16") + nfe_xml()).encode(),
     "1001 items": nfe_xml(items=("A",) * 1001).encode(),
@@ -122,6 +137,14 @@ HOSTILE = {
 
 
 class TestRefuse:
+    @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "latin-1", "utf-16", "utf-16-be", "utf-32-be"])
+    @pytest.mark.parametrize("prolog", ["", PROLOG, PADDED])
+    def test_a_doctype_in_any_encoding(self, encoding, prolog):
+        text = prolog.format(encoding) + "<!DOCTYPE nfeProc>" + nfe_xml()
+
+        with pytest.raises(InvalidInvoice):
+            nfe.read(text.encode(encoding))
+
     @pytest.mark.parametrize("name", HOSTILE)
     def test_a_file_in_under_a_second_and_bounded_memory(self, name):
         started, before = time.monotonic(), resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
