@@ -12,6 +12,7 @@ from delivery.lifecycle import RouteStatus, Trigger
 from delivery.models import Delivery, Driver, parse_id
 
 POSITION = "position"
+_LONGEST_POINT = 100  # characters
 # What a person may do. EXPIRE is the clock's.
 NAMES = (*(trigger.value for trigger in Trigger if trigger is not Trigger.EXPIRE), POSITION)
 
@@ -60,13 +61,14 @@ def perform(name: str, *, delivery: Delivery, details: Details, by: str, at: dat
 def parse_point(text: str) -> Point:
     """A "LAT,LNG" in decimal degrees. Raises InvalidPosition."""
     try:
-        latitude, longitude = (float(part) for part in text.split(","))
+        latitude, longitude = (float(part) for part in text[:_LONGEST_POINT].split(","))
     except ValueError:
         latitude = longitude = math.nan
     point = Point(latitude, longitude)
-    if not point.is_on_earth:
+    if len(text) > _LONGEST_POINT or not point.is_on_earth:
         raise InvalidPosition(
-            "'%(text)s' is not LATITUDE,LONGITUDE in decimal degrees, such as -23.56,-46.65.", text=text
+            "'%(text)s' is not LATITUDE,LONGITUDE in decimal degrees, such as -23.56,-46.65.",
+            text=text[:_LONGEST_POINT],
         )
     return point
 

@@ -7,9 +7,13 @@ from typing import Any
 
 from rest_framework import serializers
 
-_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d{1,3})?", re.ASCII)
+_NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d{1,3})?", re.ASCII)
 _ZIPCODE = re.compile(r"\d{5}-?\d{3}", re.ASCII)
 _LONGEST_NUMBER = 64
+
+
+def _spells_number(text: str) -> bool:
+    return len(text) <= _LONGEST_NUMBER and _NUMBER.fullmatch(text.strip()) is not None
 
 
 class NumberField(serializers.FloatField):
@@ -20,7 +24,7 @@ class NumberField(serializers.FloatField):
     def to_internal_value(self, data: Any) -> float:
         if isinstance(data, bool) or not isinstance(data, int | float | str):
             self.fail("invalid")
-        if isinstance(data, str) and (len(data) > _LONGEST_NUMBER or not _NUMBER.fullmatch(data.strip())):
+        if isinstance(data, str) and not _spells_number(data):
             self.fail("invalid")
         try:
             number = float(data)
@@ -63,7 +67,9 @@ class QuantityField(serializers.IntegerField):
         super().__init__(min_value=1, max_value=1_000_000_000, **kwargs)
 
     def to_internal_value(self, data: Any) -> int:
-        if isinstance(data, bool) or (isinstance(data, str) and not _NUMBER.fullmatch(data.strip())):
+        if isinstance(data, bool) or not isinstance(data, int | float | str):
+            self.fail("invalid")
+        if isinstance(data, str) and not _spells_number(data):
             self.fail("invalid")
         return super().to_internal_value(data)
 

@@ -17,6 +17,7 @@ from delivery.models.token import Token
 if TYPE_CHECKING:
     from delivery.models.stop import Stop
 
+_ID_LENGTH = 36
 _MONEY: dict[str, Any] = {"max_digits": 10, "decimal_places": 2}
 
 
@@ -217,6 +218,8 @@ class Delivery(Identified, Located):
 
 def parse_id(text: str) -> UUID | None:
     """The id that `text` spells in its canonical form, or None. `UUID` alone would also take braces and URNs."""
+    if len(text) != _ID_LENGTH:
+        return None
     try:
         parsed = UUID(text)
     except ValueError:

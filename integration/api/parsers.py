@@ -1,5 +1,6 @@
 """Reading a request's body within bounds."""
 
+import io
 import json
 from collections.abc import Mapping
 from decimal import Decimal, InvalidOperation
@@ -16,6 +17,10 @@ from integration.errors import BodyTooLarge, InvoiceMissing, MalformedBody
 _DEEPEST = 100
 # What multipart/form-data adds to a file: boundaries, headers, a few other fields.
 _MULTIPART_OVERHEAD = 64 * 1024
+# The file, and what a form may carry beside it.
+_MOST_PARTS = 20
+# Python refuses to make an int of more than 4300 digits.
+_MOST_DIGITS = 20
 
 
 class BoundedJSONParser(BaseParser):
@@ -45,16 +50,26 @@ class BoundedJSONParser(BaseParser):
 
 
 class BoundedMultiPartParser(MultiPartParser):
-    """A form whose whole size is judged before a byte of it is read. Raises BodyTooLarge or InvoiceMissing."""
+    """A form whose size is judged before it is read, and the number of its parts before they are.
+
+    Raises BodyTooLarge or InvoiceMissing.
+    """
 
     def parse(
         self, stream: IO[bytes], media_type: str | None = None, parser_context: Mapping[str, Any] | None = None
     ) -> "DataAndFiles[Any, Any]":  # generic in its stubs only
-        length = (parser_context or {})["request"].META.get("CONTENT_LENGTH") or "0"
-        if not (length.isascii() and length.isdigit()) or int(length) > nfe.MAX_BYTES + _MULTIPART_OVERHEAD:
+        request = (parser_context or {})["request"]
+        length = request.META.get("CONTENT_LENGTH") or "0"
+        is_number = len(length) <= _MOST_DIGITS and length.isascii() and length.isdigit()
+        if not is_number or int(length) > nfe.MAX_BYTES + _MULTIPART_OVERHEAD:
             raise BodyTooLarge("O arquivo é maior que 2 MiB")
+        body = stream.read(int(length))
+        boundary = request.content_params.get("boundary")
+        # Django takes a millisecond for each part, if its header is made for that, and takes a thousand parts.
+        if not boundary or body.count(f"--{boundary}".encode()) > _MOST_PARTS + 1:
+            raise InvoiceMissing
         try:
-            return super().parse(stream, media_type, parser_context)
+            return super().parse(io.BytesIO(body), media_type, parser_context)
         except (ParseError, SuspiciousOperation) as error:  # malformed, or more fields and files than Django takes
             raise InvoiceMissing from error
 

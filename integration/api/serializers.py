@@ -108,7 +108,8 @@ class OrderSerializer(serializers.Serializer[Any]):
     orderCost = AmountField()  # noqa: N815  # likewise
     trackingCode = OptionalTextField()  # noqa: N815  # likewise
     service = ServiceField()
-    items = serializers.ListField(
+    # DRF's ListField would read every entry before it counts them.
+    items: serializers.ListSerializer[Any] = serializers.ListSerializer(
         child=ItemSerializer(),
         min_length=1,
         max_length=_MOST_ITEMS,

@@ -9,6 +9,7 @@ from stdnum.exceptions import ValidationError as WrongNumber
 
 from integration.models.seller import Seller
 
+_LONGEST_DOCUMENT = len("11.222.333/0001-81")
 _MASK = re.compile(r"[\s./-]+")
 
 
@@ -19,7 +20,8 @@ def compact_document(text: str) -> str:
 
 def validate_document(text: str) -> None:
     """A CNPJ (the alphanumeric one too) or CPF with right check digits. Raises ValidationError."""
-    kinds = (cnpj, cpf) if len(set(text)) > 1 else ()  # 111.111.111-11 fits its check digits and is nobody's
+    # 111.111.111-11 fits its check digits and is nobody's.
+    kinds = (cnpj, cpf) if len(text) <= _LONGEST_DOCUMENT and len(set(text)) > 1 else ()
     for kind in kinds:
         try:
             kind.validate(text)

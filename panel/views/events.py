@@ -21,6 +21,8 @@ from panel.access import AccountView, actor
 from panel.filters import EventFilter, page_before
 from panel.forms import RangeForm
 
+# More events than there will ever be; Python refuses to make an int of more than 4300 digits.
+_MOST_DIGITS = 12
 _FAILED = (EventState.DEAD, EventState.UNADDRESSED)
 
 
@@ -132,6 +134,8 @@ def _range(query: QueryDict) -> dict[str, Any] | None:
     except ValueError:
         return None
     count = query.get("again_count", "")
-    if since is None or until is None or since.tzinfo is None or until.tzinfo is None or not count.isdecimal():
+    if len(count) > _MOST_DIGITS or not count.isdecimal():
+        return None
+    if since is None or until is None or since.tzinfo is None or until.tzinfo is None:
         return None
     return {"since": since, "until": until, "count": int(count), "query": query.urlencode()}

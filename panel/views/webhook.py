@@ -11,7 +11,7 @@ from django.utils.translation import gettext as _
 from delivery.actions import endpoints
 from delivery.errors import EndpointCannotSend, InvalidWebhookUrl, SecretRotatedLately
 from delivery.forms import refusal
-from delivery.models import WebhookEvent, WebhookTurn
+from delivery.models import WebhookEvent, WebhookTurn, parse_id
 from panel.access import AccountView, actor
 from panel.forms import UrlForm
 
@@ -45,10 +45,8 @@ class WebhookView(AccountView):
         return redirect(f"{self.url('webhook')}?test={event.pk}")
 
     def _test_event(self, key: str) -> WebhookEvent | None:
-        try:
-            return WebhookEvent.objects.filter(endpoint=self.endpoint, delivery=None, pk=UUID(key)).first()
-        except ValueError:
-            return None
+        event = parse_id(key)
+        return WebhookEvent.objects.filter(endpoint=self.endpoint, delivery=None, pk=event).first() if event else None
 
 
 class Webhook(WebhookView):
