@@ -4,6 +4,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views import defaults
 
+from config.limits import TooLong
 from delivery.api import problems
 from integration.api import answers
 
@@ -62,3 +63,12 @@ def busy(request: HttpRequest) -> HttpResponse:
         response = render(request, "503.html", status=503)
     response["Retry-After"] = "1"
     return response
+
+
+def too_long(request: HttpRequest, limit: TooLong) -> HttpResponse:
+    """414 or 431: the URL or a header is longer than a limit."""
+    if request.path.startswith(_AREA_B):
+        return answers.too_long(limit.portuguese, status=limit.status)
+    if request.path.startswith(_AREA_A):
+        return problems.too_long(request, limit.english, status=limit.status, code=limit.code)
+    return render(request, "too_long.html", status=limit.status)

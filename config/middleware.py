@@ -13,7 +13,7 @@ from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.middleware.locale import LocaleMiddleware
 from django.utils import translation
 
-from config import errors
+from config import errors, limits
 from people.addresses import client_address
 
 HEADER = "X-Request-Id"
@@ -67,6 +67,17 @@ class UnreadBodyMiddleware:
     def __call__(self, request: HttpRequest) -> HttpResponse:
         reason = request.META.get(UNREAD_BODY)
         return self._ANSWERS[reason](request) if reason else self.get_response(request)
+
+
+class LimitMiddleware:
+    """Refuse requests beyond `config.limits`; what was too long has been taken out of them."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        limit: limits.TooLong | None = request.META.get(limits.TOO_LONG)
+        return errors.too_long(request, limit) if limit else self.get_response(request)
 
 
 class NoStoreMiddleware:

@@ -19,8 +19,7 @@ from functools import partial
 from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from django.core.wsgi import get_wsgi_application
-
+from config.limits import get_wsgi_application
 from config.middleware import UNREAD_BODY
 
 if TYPE_CHECKING:

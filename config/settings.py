@@ -74,6 +74,7 @@ MIDDLEWARE = [
     "config.middleware.PageLocaleMiddleware",
     "config.middleware.PlainHttpMiddleware",
     "config.middleware.UnreadBodyMiddleware",  # below the locale, because it renders pages
+    "config.middleware.LimitMiddleware",  # likewise
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",

@@ -93,6 +93,12 @@ def bad_request(request: HttpRequest) -> HttpResponse:
     return JsonResponse(body, status=400, content_type=_CONTENT_TYPE)
 
 
+def too_long(request: HttpRequest, detail: str, *, status: int, code: str) -> HttpResponse:
+    """A URL or a header beyond the limits of `config.limits`."""
+    body = problem(request.path, status=status, code=code, title="The request is too large", detail=detail)
+    return JsonResponse(body, status=status, content_type=_CONTENT_TYPE)
+
+
 def server_error(request: HttpRequest) -> HttpResponse:
     """A fault of ours."""
     body = problem(

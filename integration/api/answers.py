@@ -68,6 +68,11 @@ def busy(_request: HttpRequest) -> HttpResponse:
     return _json(_refusal(message), 503)
 
 
+def too_long(message: str, *, status: int) -> HttpResponse:
+    """A URL or a header beyond the limits of `config.limits`."""
+    return _json(_refusal(message), status)
+
+
 def server_error(_request: HttpRequest) -> HttpResponse:
     """A fault of ours."""
     return _json(_refusal("Erro interno; nada foi alterado. Tente novamente."), 500)
