@@ -1,0 +1,99 @@
+"""Every field of every JSON body of both areas, with the worst of values. The fields are the serializers' own."""
+
+import json
+
+import pytest
+from rest_framework.serializers import ListSerializer, Serializer
+
+import delivery.api.urls
+import integration.api.urls
+from delivery.api import serializers as area_a
+from integration.api import serializers as area_b
+from tests.cost.cpu import assert_cheap
+from tests.cost.worst import json_values
+from tests.cost.wsgi import ask
+from tests.factories import DeliveryFactory, payload
+from tests.integration.factories import key_of, order_body
+
+# The dearest takes a fifth of this. A quadratic cost takes minutes at this size.
+SECONDS = 1
+
+# Path: what reads its body, and a body to put the worst into. {} stands for a delivery's id.
+BODIES = {
+    "/api/quotation-delivery": (area_a.DeliveryRequestSerializer, payload),
+    "/api/request-delivery": (area_a.DeliveryRequestSerializer, payload),
+    "/api/cancel-delivery/{}": (area_a.CancelSerializer, dict),
+    "/api/integration/shipping/quote": (
+        area_b.QuoteSerializer,
+        lambda: {"origin": "01310100", "destination": "40010000"},
+    ),
+    "/api/integration/orders": (area_b.OrderSerializer, order_body),
+    "/api/integration/orders/cancel": (area_b.CancelSerializer, dict),
+}
+# Endpoints without a JSON body; tests/cost/test_requests.py and test_invoices.py have them.
+OTHERS = {"info-delivery", "location-delivery", "orders-tracking", "invoices-marketplace"}
+
+
+def pointers(serializer, above=()):
+    """The place of every field below a serializer; in a list that of its first entry."""
+    for name, field in serializer.fields.items():
+        place = (*above, name)
+        yield place
+        if isinstance(field, ListSerializer):
+            yield (*place, 0)
+            yield from pointers(field.child, (*place, 0))
+        elif isinstance(field, Serializer):
+            yield from pointers(field, place)
+
+
+FIELDS = [
+    pytest.param(path, place, id=f"{path}#{'/'.join(map(str, place))}")
+    for path, (serializer, _body) in BODIES.items()
+    # A quote has the fields of a request.
+    for place in [(), *(pointers(serializer()) if path != "/api/quotation-delivery" else ())]
+]
+
+
+def body_with(body, place, value):
+    """The body as JSON, with `value`, which is JSON already, at the place; () is the whole body."""
+    if not place:
+        return value.encode()
+    mark = "the worst"
+    *above, last = place
+    inner = body
+    for name, after in zip(above, place[1:], strict=True):
+        if isinstance(inner, dict):
+            inner.setdefault(name, [{}] if after == 0 else {})
+        inner = inner[name]
+    inner[last] = mark
+    return json.dumps(body, ensure_ascii=False).replace(json.dumps(mark), value).encode()
+
+
+def post(path, body, authorization):
+    answer = ask("POST", path, headers={"Authorization": authorization, "Content-Type": "application/json"}, body=body)
+    assert len(body) < 256 * 1024  # else it would be refused for its size
+    assert answer.status in {200, 201, 400, 401, 404, 422}, answer
+
+
+def test_every_endpoint_is_here():
+    names = {pattern.name for urls in (delivery.api.urls, integration.api.urls) for pattern in urls.urlpatterns}
+
+    assert {path.removesuffix("/{}").rpartition("/")[2] for path in BODIES} | OTHERS == {
+        {"shipping-quote": "quote", "orders-cancel": "cancel"}.get(name, name) for name in names
+    }
+
+
+@pytest.mark.parametrize(("path", "place"), FIELDS)
+def test_the_worst_of_a_field_is_cheap(path, place, token, seller, tariff):
+    is_area_b = path.startswith("/api/integration/")
+    authorization = f"Basic {key_of(seller)}" if is_area_b else f"Bearer {token.clear_text}"
+    _serializer, body = BODIES[path]
+    path = path.format(DeliveryFactory.create(token=token).pk)
+
+    assert_cheap(
+        {
+            name: lambda value=value: post(path, body_with(body(), place, value), authorization)
+            for name, value in json_values().items()
+        },
+        seconds=SECONDS,
+    )

@@ -1,0 +1,121 @@
+"""The reader of invoices: its CPU time is bounded whatever is sent, and nothing but its own refusals comes out."""
+
+import codecs
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from integration import nfe
+from integration.errors import BodyTooLarge, InvalidInvoice
+from tests.cost.cpu import assert_cheap
+from tests.cost.worst_invoices import TEXTS
+from tests.cost.wsgi import ask
+from tests.integration.factories import key_of, nfe_xml
+
+# The dearest takes a fifth of this.
+SECONDS = 1
+SAMPLES = {path.name: path.read_bytes() for path in sorted((Path(__file__).parent.parent / "corpus/nfe").glob("*.xml"))}
+
+
+def read(raw):
+    try:
+        nfe.read(raw)
+    except (InvalidInvoice, BodyTooLarge):
+        return
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_the_worst_invoice_is_cheap(name):
+    text = TEXTS[name]()
+
+    assert len(text.encode()) <= nfe.MAX_BYTES
+    assert_cheap(
+        {
+            "UTF-8": lambda: read(text.encode()),
+            "UTF-16": lambda: read(text[: nfe.MAX_BYTES // 2 - 1].encode("utf-16")),
+            "half of it in UTF-16": lambda: read((text[:400_000] + text[-400_000:]).encode("utf-16-be")),
+        },
+        seconds=SECONDS,
+    )
+
+
+@pytest.mark.parametrize("name", SAMPLES)
+def test_a_real_invoice_is_read(name):
+    assert len(nfe.read(SAMPLES[name]).access_key) == 44
+
+
+def piece(data, raw):
+    """A piece of the file: between two of its tags, or anywhere."""
+    start = data.draw(st.integers(0, len(raw) - 1))
+    return start, data.draw(st.integers(start + 1, min(len(raw), start + 2000)))
+
+
+NASTY = [
+    b"<", b">", b"&", b"&#0;", b"&#x10ffff;", b"]]>", b"<![CDATA[", b"<!--", b"-->", b"<?xml version='1.0'?>",
+    b"<?a ?>", b"<!DOCTYPE a>", b"\0", b"\xff\xfe", b"\xfe\xff", codecs.BOM_UTF8, b'xmlns:x="u" ', b"<x:a/>",
+    b"xmlns='' ", b'encoding="UTF-32"', b"\xed\xa0\x80", b"9" * 5000, b" " * 5000,
+]  # fmt: skip  # a list of bytes
+
+
+def mutated(data):
+    """A real invoice after a few changes: pieces dropped, moved, repeated up to the largest size, nasty ones put in."""
+    raw = data.draw(st.sampled_from([*SAMPLES.values(), nfe_xml().encode()]))
+    for _change in range(data.draw(st.integers(1, 4))):
+        start, end = piece(data, raw)
+        match data.draw(st.sampled_from(["drop", "repeat", "insert", "wrap"])):
+            case "drop":
+                raw = raw[:start] + raw[end:] or b"<"
+            case "repeat":
+                times = data.draw(st.sampled_from([2, 100, nfe.MAX_BYTES]))
+                room = max(nfe.MAX_BYTES - len(raw), 0) // (end - start)
+                raw = raw[:start] + raw[start:end] * min(times, room + 1) + raw[end:]
+            case "insert":
+                raw = raw[:start] + data.draw(st.sampled_from(NASTY)) + raw[start:]
+            case "wrap":
+                depth = data.draw(st.sampled_from([1, 100, 10_000]))
+                raw = raw[:start] + b"<a>" * depth + raw[start:end] + b"</a>" * depth + raw[end:]
+    encoding = data.draw(st.sampled_from(["as it is"] * 4 + ["utf-16", "utf-16-be", "utf-32", "utf-7", "cp037"]))
+    return raw if encoding == "as it is" else raw.decode(errors="replace").encode(encoding, "replace")
+
+
+@settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
+@given(st.data())
+def test_a_mutated_invoice_is_cheap_and_gives_no_other_error(data):
+    raw = mutated(data)
+
+    assert_cheap({"mutated": lambda: read(raw)}, seconds=SECONDS)
+
+
+PART = "--b\r\n"
+FORM = f"{PART}Content-Disposition: form-data"
+BASE64 = f'{FORM}; name="nfe"; filename="n.xml"\r\nContent-Transfer-Encoding: base64\r\n\r\n'
+FILE = f'{FORM}; name="nfe"; filename="n.xml"\r\n\r\n'
+END = "\r\n--b--"
+UPLOADS = {
+    "empty parts": PART * 300_000,
+    "parts with a long header": f"{FORM};{';' * 900}\r\n\r\n\r\n" * 2000,
+    "parts with an open quote": f'{FORM};a="{";" * 900}\r\n\r\n\r\n' * 2000,
+    "parts with many headers": (PART + "a:b\r\n" * 180 + "\r\n\r\n") * 1500,
+    "base64 of spaces": f"{BASE64}A{' ' * 2_000_000}{END}",
+    "base64 between spaces": f"{BASE64}{'A   ' * 500_000}{END}",
+    "near boundaries": FILE + "\r\n--a" * 400_000,
+    "no end": FILE + "x" * 2_000_000,
+    "a long field": f'{FORM}; name="a"\r\n\r\n{"a" * 1_000_000}-{"b" * 1_000_000}{END}',
+    "a header without an end": f'{FORM}; name="{"x" * 2_000_000}',
+}
+TYPES = ["", "; charset=punycode", "; charset=bz2_codec", "; charset*=nosuch'x'y", "; boundary*0=b"]
+
+
+@pytest.mark.parametrize("more", TYPES)
+@pytest.mark.parametrize("name", UPLOADS)
+def test_the_worst_upload_is_cheap(name, more, seller):
+    body = UPLOADS[name].encode()
+    headers = {"Authorization": f"Basic {key_of(seller)}", "Content-Type": f"multipart/form-data; boundary=b{more}"}
+
+    def upload():
+        answer = ask("POST", "/api/integration/invoices/marketplace", headers=headers, body=body)
+        assert answer.status == 422, answer
+
+    assert_cheap({"upload": upload}, seconds=SECONDS)

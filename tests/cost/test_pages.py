@@ -1,0 +1,113 @@
+"""Every page of the panel and every form of the admin, with the worst in each parameter and field."""
+
+from dataclasses import fields
+from functools import partial
+from urllib.parse import urlencode
+
+import pytest
+from django.contrib import admin
+from django.test import Client
+from django.urls import reverse
+
+from config import limits
+from delivery.actions.moves import Details
+from panel.filters import DeliveryFilter, EventFilter
+from panel.forms import RangeForm, UrlForm
+from tests.cost.cpu import assert_cheap
+from tests.cost.test_requests import checked
+from tests.cost.worst import texts
+from tests.panel.test_roles import PAGES, address
+
+# The dearest takes a third of this: a page in the first request of a process.
+SECONDS = 1
+# The kinds of text that a page's own fields read: numbers, ids, moments, texts with a meaning.
+KINDS = [
+    "digits", "digits, then a letter", "numbers with dots", "spaces, then a letter", "commas", "moment, then spaces",
+    "moments", "URN", "URL", "escaped quotes between spaces", "combining marks", "line ends",
+]  # fmt: skip  # a list of names
+# Of every form and filter of the panel, and what its views take from the query by themselves.
+TAKEN = sorted(
+    {*DeliveryFilter.base_filters, *EventFilter.base_filters, *RangeForm.base_fields, *UrlForm.base_fields}
+    | {field.name for field in fields(Details)}
+    | {"before", "test", "seen", "environment", "again_since", "again_until", "again_count", "enabled", "even_so"}
+    | {"next", "language"}
+)
+# A query's values grow when they are quoted.
+QUOTED = 6
+RANGE = {"again_since": "2026-01-01T00:00:00+00:00", "again_until": "2026-01-02T00:00:00+00:00"}
+
+
+def session_of(user):
+    """Headers of a browser in which the user is logged in, and whose forms are not forged."""
+    browser, token = Client(), "a" * 32
+    browser.force_login(user)
+    cookies = "; ".join(f"{name}={morsel.value}" for name, morsel in browser.cookies.items())
+    return {
+        "Cookie": f"{cookies}; csrftoken={token}",
+        "X-CSRFToken": token,
+        "Content-Type": "application/x-www-form-urlencoded",
+    }
+
+
+class TestAPageOfThePanel:
+    @pytest.mark.parametrize("name", [*PAGES, "language"])
+    def test_with_the_worst_of_every_parameter_is_cheap(self, name, with_url, person):
+        headers = session_of(person("superuser"))
+        path = reverse("set_language") if name == "language" else address(name, with_url, PAGES[name][1])
+        short, long = texts(limits.LONGEST_URL // len(TAKEN) // QUOTED), texts(20_000)
+        queries = {kind: urlencode(dict.fromkeys(TAKEN, short[kind])) for kind in KINDS}
+        forms = {kind: urlencode(dict.fromkeys(TAKEN, long[kind])).encode() for kind in KINDS}
+
+        assert_cheap(
+            {f"query of {kind}": partial(checked, "GET", path, query=queries[kind], headers=headers) for kind in KINDS}
+            | {f"form of {kind}": partial(checked, "POST", path, body=forms[kind], headers=headers) for kind in KINDS},
+            seconds=SECONDS,
+        )
+
+    @pytest.mark.parametrize("page", ["deliveries", "events", "webhook", "events_progress"])
+    @pytest.mark.parametrize("name", ["before", "test", "again_count", "q", "since"])
+    def test_with_the_longest_parameter_is_cheap(self, page, name, with_url, person):
+        headers = session_of(person("superuser"))
+        path = address(page, with_url, ())
+        worst = texts(limits.LONGEST_URL // QUOTED) | {"digits": "1" * (limits.LONGEST_URL - 500)}
+
+        assert_cheap(
+            {
+                kind: partial(checked, "GET", path, query=urlencode(RANGE | {name: worst[kind]}), headers=headers)
+                for kind in KINDS
+            },
+            seconds=SECONDS,
+        )
+
+
+class TestTheAdmin:
+    @pytest.mark.parametrize("model", admin.site._registry, ids=lambda model: model._meta.label_lower)
+    def test_with_the_worst_of_every_field_is_cheap(self, model, admin_user, rf):
+        headers, request = session_of(admin_user), rf.get("/")
+        request.user = admin_user
+        model_admin = admin.site._registry[model]
+        label = f"admin:{model._meta.app_label}_{model._meta.model_name}"
+        taken = model_admin.get_form(request).base_fields if model_admin.has_add_permission(request) else {}
+        # A field of choices looks its values up in a set or by one query.
+        names = [name for name, field in taken.items() if not hasattr(field, "choices")]
+        search = texts(limits.LONGEST_URL // QUOTED) | {"escaped quotes between spaces": 'x" ' + '\\" ' * 500}
+        long = texts(50_000)
+
+        calls = {
+            f"search for {kind}": partial(
+                checked, "GET", reverse(f"{label}_changelist"), query=urlencode({"q": search[kind]}), headers=headers
+            )
+            for kind in KINDS
+        }
+        if names:
+            calls |= {
+                f"form of {kind}": partial(
+                    checked,
+                    "POST",
+                    reverse(f"{label}_add"),
+                    body=urlencode(dict.fromkeys(names, long[kind])).encode(),
+                    headers=headers,
+                )
+                for kind in KINDS
+            }
+        assert_cheap(calls, seconds=SECONDS)

@@ -1,0 +1,117 @@
+"""Every regular expression of the product: reviewed, and tried with the worst for each of its parts.
+
+A new or changed pattern fails until it stands in the table, with how its cost is bounded and a text that it matches.
+Bound the length before the pattern is asked, or write it so that matching takes linear time: no two neighbouring
+quantifiers, and no quantifier within another, may take the same character.
+"""
+
+import re
+from dataclasses import dataclass
+from functools import partial
+
+import pytest
+
+from tests.cost.cpu import assert_cheap
+from tests.cost.patterns import patterns
+
+SECONDS = 0.5
+LINEAR = 250_000
+
+
+@dataclass(frozen=True)
+class Bound:
+    """How a pattern is bounded, the longest text that reaches it, a text that it matches."""
+
+    reason: str
+    longest: int
+    example: str
+
+
+COUNTED = "linear: every quantifier is counted"
+ONE = "linear: one quantifier over one class"
+TABLE = {
+    ("config/checks.py", r"\.?[a-z0-9_-]+(\.[a-z0-9_-]+)*\.?|\[[0-9a-f:.]+\]"): Bound(
+        "linear: a point stands before each repetition; the operator's own environment", LINEAR, ".rota.example.com."
+    ),
+    ("config/checks.py", r"""[\s;,'\"]"""): Bound("linear: no quantifier", LINEAR, ";"),
+    ("config/middleware.py", r"[A-Za-z0-9_.:-]{8,128}"): Bound(COUNTED, LINEAR, "0190b5a0-7c3e"),
+    ("delivery/api/fields.py", r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d{1,3})?"): Bound(
+        "length checked by _spells_number; linear too: a point stands between the digits", LINEAR, "-12.50e+10"
+    ),
+    ("delivery/api/fields.py", r"\d{5}-?\d{3}"): Bound(COUNTED, LINEAR, "01310-200"),
+    ("delivery/management/output.py", r"^-\d[\d.,\- ]*$"): Bound(ONE, LINEAR, "-23.56,-46.65"),
+    ("delivery/webhooks/address_guard.py", r"[0-9]+|0[xX][0-9a-fA-F]*"): Bound(
+        "length checked by _split; linear too: one quantifier in each alternative", LINEAR, "0x7f000001"
+    ),
+    ("delivery/webhooks/address_guard.py", r"[\x00-\x20\x7f-\x9f\\]"): Bound("linear: no quantifier", LINEAR, "\\"),
+    ("integration/api/fields.py", r"[0-9]{1,18}"): Bound(COUNTED, LINEAR, "12"),
+    ("integration/api/fields.py", r"\d{1,16}(\.\d{1,20})?"): Bound(COUNTED, LINEAR, "12.50"),
+    ("integration/api/fields.py", r"\d{1,3}"): Bound(COUNTED, LINEAR, "12"),
+    ("integration/api/fields.py", r"\d{1,6}x\d{1,6}x\d{1,6},\d{1,6}(\.\d{1,6})?"): Bound(
+        COUNTED, LINEAR, "10x20x30,1.5"
+    ),
+    ("integration/api/fields.py", r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d"): Bound(COUNTED, LINEAR, "2026-11-20 10:00:00"),
+    ("integration/models/company.py", r"[\s./-]+"): Bound(ONE, LINEAR, "./-"),
+    ("integration/models/company.py", r"^([0-9A-Z]{12}[0-9]{2}|[0-9]{11})$"): Bound(
+        "length checked by the column; counted too, and PostgreSQL's own engine", LINEAR, "11222333000181"
+    ),
+    ("integration/models/freight.py", r"^0*[1-9][0-9]{0,8}$"): Bound(
+        "length checked by the column; linear too: 0 and 1 to 9 do not overlap", LINEAR, "0012"
+    ),
+    ("integration/models/freight.py", r"^[0-9]{1,9}$"): Bound(COUNTED, LINEAR, "12"),
+    ("integration/models/freight.py", r"^([A-Z]{2}( [A-Z]{2})*)?$"): Bound(
+        "length checked by the column; linear too: a space stands before each repetition", LINEAR, "AC AM"
+    ),
+    ("integration/nfe.py", r"(2\.0[0-9]|3\.[01][0-9]|4\.00)"): Bound(COUNTED, LINEAR, "4.00"),
+    ("integration/nfe.py", r"[0-9A-Z]{11,14}"): Bound(COUNTED, LINEAR, "11222333000181"),
+    ("integration/nfe.py", r"[0-9A-Z]{44}"): Bound(COUNTED, LINEAR, "1" * 44),
+    ("integration/nfe.py", r"[0-9]{1,13}(\.[0-9]{1,2})?"): Bound(COUNTED, LINEAR, "150.50"),
+    ("integration/nfe.py", r"[0-9]{1,3}"): Bound(COUNTED, LINEAR, "1"),
+    ("integration/nfe.py", r"[0-9]{1,9}"): Bound(COUNTED, LINEAR, "123"),
+    (
+        "integration/nfe.py",
+        (
+            r"""<\?xml\s+version\s*=\s*["']1\.[0-9]["'](\s+encoding\s*=\s*["']([A-Za-z0-9._-]{1,40})["'])?"""
+            r"""(\s+standalone\s*=\s*["'](yes|no)["'])?\s*\?>"""
+        ),
+    ): Bound("length checked by _encoding", 200, """<?xml version="1.0" encoding="UTF-8" standalone="yes" ?>"""),
+    ("integration/postcodes.py", r"\d{8}"): Bound(COUNTED, LINEAR, "01310100"),
+    ("panel/urls.py", "live|sandbox"): Bound("linear: no quantifier", LINEAR, "live"),
+}
+
+
+def test_every_pattern_is_reviewed():
+    assert patterns() == set(TABLE)
+
+
+def worst(example, longest):
+    """The example with each of its characters, and each pair of neighbours, repeated and followed by several ends."""
+    for start in range(len(example)):
+        for width in (1, 2):
+            unit = example[start : start + width]
+            head = example[:start] + unit * ((longest - len(example)) // len(unit))
+            for tail in ("", "\x00", example[start + width :], example[start:] + "\x00"):
+                yield (head + tail)[:longest]
+
+
+@pytest.mark.parametrize("key", TABLE, ids=lambda key: f"{key[0]} {key[1][:30]}")
+def test_a_pattern_is_cheap_with_the_worst_for_each_part(key):
+    bound = TABLE[key]
+    pattern = re.compile(key[1], re.ASCII)
+    assert pattern.search(bound.example)
+
+    assert_cheap(
+        {
+            f"{call.__name__} {number}": partial(call, text)
+            for number, text in enumerate(dict.fromkeys(worst(bound.example, bound.longest)))
+            for call in (pattern.match, pattern.fullmatch, pattern.search)
+        },
+        seconds=SECONDS,
+    )
+
+
+def test_a_quadratic_pattern_is_found():
+    quadratic = re.compile(r"\d+\.?\d*")
+
+    with pytest.raises(AssertionError, match="CPU seconds"):
+        assert_cheap({text: partial(quadratic.fullmatch, text) for text in worst("1.5", 10_000)}, seconds=0.1)

@@ -1,0 +1,108 @@
+"""What a request has beside a JSON body: its path, query and headers, with the worst of texts."""
+
+from functools import partial
+from urllib.parse import urlencode
+
+import pytest
+
+from config import limits
+from tests.cost.cpu import assert_cheap
+from tests.cost.worst import SIZE, texts
+from tests.cost.wsgi import ask
+from tests.factories import TokenFactory
+from tests.integration.api.test_tracking import URL as TRACKING
+from tests.integration.factories import key_of
+
+# The dearest takes a third of this: on Python 3.11 a cookie of 8 KiB.
+SECONDS = 1
+
+HEADERS = [
+    "Authorization", "Content-Type", "X-Request-Id", "Cookie", "Accept", "Accept-Language", "Host", "Referer", "Origin",
+    "Forwarded", "X-Forwarded-For", "X-Forwarded-Proto", "If-None-Match", "If-Modified-Since", "HX-Current-URL",
+    "HX-Request", "X-CSRFToken", "User-Agent", "Idempotency-Key", "Prefer",
+]  # fmt: skip  # a list of names
+PATHS = ["/api/info-delivery/x", TRACKING, "/account/login/", "/panel/"]
+# Each to be filled up by its last character: the worst for the parsers of cookies, parameters, hosts, URLs and base64.
+WORST = [
+    "1", "x", " ", ",", ";", "/", ".", "-", ":", "=", '"', "\\", "%", "(", "[", 'a="\\', 'a="\\1', 'a="; ', 'a/b;a=";',
+    "a/b; ;", "multipart/form-data;boundary=x", "text/plain;charset=x", "a/b;charset*=x'y'1",
+    "text/plain; charset=rot13;", "pt-", "pt,", "en;q=0", "Basic A", "Bearer x", "Bearer  ",
+    "http://[", "http://a.", "[:", "Mon, 1", 'W/"',
+]  # fmt: skip  # a list of texts
+
+
+def filled(text, size):
+    """The text with its last character repeated, and an open quote closed."""
+    end = '"' if text.count('"') == 1 else ""
+    return text + text[-1] * (size - len(text + end)) + end
+
+
+def checked(method, path, **request):
+    answer = ask(method, path, **request)
+    assert answer.status < 500, answer
+    assert answer.headers["X-Request-Id"]
+
+
+class TestAHeader:
+    @pytest.mark.parametrize("path", PATHS)
+    @pytest.mark.parametrize("name", HEADERS)
+    def test_is_cheap_at_the_limit_and_beyond(self, name, path, db):
+        calls = {
+            f"{text} of {size}": partial(checked, "GET", path, headers={"HX-Request": "true", name: filled(text, size)})
+            for size in (limits.LONGEST_HEADER, SIZE)
+            for text in WORST
+        }
+
+        assert_cheap(calls, seconds=SECONDS)
+
+    @pytest.mark.parametrize("name", ["Cookie", "Content-Type", "Authorization", "X-Anything"])
+    def test_beyond_the_limit_is_refused_in_the_form_of_the_area(self, name, db):
+        given = {name: "x" * (limits.LONGEST_HEADER + 1)}
+
+        answers = [ask("GET", path, headers=given) for path in PATHS]
+
+        assert [answer.status for answer in answers] == [431] * 4
+        assert b'"code": "header_too_long"' in answers[0].body
+        assert f"O cabeçalho {name} é maior que 8 KiB".encode() in answers[1].body
+        assert b"<h1>The request is too large</h1>" in answers[2].body
+
+
+class TestAPath:
+    @pytest.mark.parametrize("endpoint", ["info-delivery", "location-delivery", "cancel-delivery"])
+    def test_with_the_worst_id_is_cheap(self, endpoint, db):
+        headers = {"Authorization": f"Bearer {TokenFactory.create().clear_text}"}
+        method = "POST" if endpoint == "cancel-delivery" else "GET"
+        calls = {
+            f"{kind} of {size}": partial(checked, method, f"/api/{endpoint}/{text}", headers=headers)
+            for size in (limits.LONGEST_URL - 100, SIZE)
+            for kind, text in texts(size).items()
+        }
+
+        assert_cheap(calls, seconds=SECONDS)
+
+    @pytest.mark.parametrize(("path", "form"), [("/api/x", b"url_too_long"), (TRACKING, "O endereço é maior".encode())])
+    @pytest.mark.parametrize("part", ["path", "query"])
+    def test_beyond_the_limit_is_refused_in_the_form_of_the_area(self, path, form, part, db):
+        long = "x" * limits.LONGEST_URL
+
+        answer = ask("GET", path + long) if part == "path" else ask("GET", path, query=long)
+
+        assert answer.status == 414
+        assert form in answer.body
+
+
+class TestAQuery:
+    @pytest.mark.parametrize("name", ["type", "value", "document"])
+    def test_of_tracking_is_cheap(self, name, seller):
+        headers = {"Authorization": f"Basic {key_of(seller)}"}
+        plain = {"type": "document", "value": "1"}
+        queries = {
+            f"{kind} of {size}": urlencode(plain | {name: text})
+            for size in (600, SIZE)  # the former also when it is quoted below the limit
+            for kind, text in texts(size).items()
+        }
+
+        assert_cheap(
+            {kind: partial(checked, "GET", TRACKING, query=query, headers=headers) for kind, query in queries.items()},
+            seconds=SECONDS,
+        )
