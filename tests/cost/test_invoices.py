@@ -1,6 +1,7 @@
 """The reader of invoices: its CPU time is bounded whatever is sent, and nothing but its own refusals comes out."""
 
 import codecs
+from decimal import Decimal
 from pathlib import Path
 
 import pytest
@@ -41,9 +42,18 @@ def test_the_worst_invoice_is_cheap(name):
     )
 
 
-@pytest.mark.parametrize("name", SAMPLES)
-def test_a_real_invoice_is_read(name):
-    assert len(nfe.read(SAMPLES[name]).access_key) == 44
+@pytest.mark.parametrize(
+    ("name", "layout", "references"),
+    [
+        ("processed_4.00.xml", "4.00", ("LOJA-1001", "LOJA-1002")),
+        ("prefixed_3.10.xml", "3.10", ("A-1", "A-2")),
+        ("unprocessed_2.00_latin_1.xml", "2.00", ("PED 77",)),
+    ],
+)
+def test_an_invoice_with_everything_around_it_is_read(name, layout, references):
+    invoice = nfe.read(SAMPLES[name])
+
+    assert (invoice.layout, invoice.references, invoice.value) == (layout, references, Decimal("313.90"))
 
 
 def piece(data, raw):
