@@ -90,6 +90,13 @@ class TestSuspendedAccount:
 
         assert Token.objects.get(pk=suspended.token.pk).revoked_by == "user member"
 
+    def test_may_have_an_event_sent_again(self, suspended, member, url):
+        WebhookEvent.objects.filter(pk=suspended.event.pk).update(state="dead")
+
+        member.post(url("event_resend", suspended.event.pk))
+
+        assert WebhookEvent.objects.get(pk=suspended.event.pk).state == "pending"
+
     def test_is_marked_where_accounts_are_listed(self, suspended, member):
         assert member.get(reverse("panel:home")).content.decode().count(">Suspended</span>") == 2
 
