@@ -12,6 +12,7 @@ from standardwebhooks import Webhook
 
 from delivery.actions import deliveries, drivers, endpoints
 from delivery.models import Delivery, EventState, WebhookEvent, WebhookTurn
+from people import enrolment
 from tests.factories import BY, PICKUP, DeliveryFactory, DriverFactory, payload
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -228,7 +229,8 @@ def test_sends_everything_that_failed_in_a_range_again_with_progress(
 
 def test_sets_up_a_second_factor_and_logs_in_with_it(tab, people, settings, locale, say):
     settings.REQUIRE_TWO_FACTOR = True
-    people("dora", group="Dispatchers")
+    dora = people("dora", group="Dispatchers")
+    enrolment_code = enrolment.issue(user=dora, by="ana", at=timezone.now())
     browser = tab(locale)
     page = browser.go("/account/login/")
     page.fill("#id_login", "dora")
@@ -237,6 +239,7 @@ def test_sets_up_a_second_factor_and_logs_in_with_it(tab, people, settings, loca
 
     page.locator("#authenticator_secret").wait_for()
     secret = page.locator("#authenticator_secret").input_value()
+    page.fill("#id_enrolment_code", enrolment_code)
     page.fill("#id_code", code_of(secret))
     page.get_by_role("button", name=say("Activate")).click()
     assert len(page.locator("#recovery-codes").inner_text().split()) == 10
