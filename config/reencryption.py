@@ -16,8 +16,8 @@ from django.contrib.sessions.models import Session
 from django.db import transaction
 from django.db.models import Model
 
-from delivery import credentials
-from delivery.models import CiphertextField
+from common import credentials
+from common.fields import CiphertextField
 from panel import ciphertexts
 
 _BATCH = 500

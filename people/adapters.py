@@ -12,7 +12,7 @@ from django.conf import settings
 from django.contrib.auth.models import User
 from django.http import HttpRequest
 
-from delivery import credentials
+from common import credentials
 from panel.access import has_rights
 from people import throttle
 from people.addresses import UNKNOWN, client_address

@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from django.conf import settings
 from django.db import transaction
 
-from delivery import credentials
+from common import credentials
 from delivery.errors import EndpointCannotSend, SecretRotatedLately
 from delivery.models import AuditEntry, Deed, Environment, Integrator, OffBecause, Token, WebhookEndpoint, WebhookEvent
 from delivery.webhooks import address_guard, look_ups, outbox, queue, signing

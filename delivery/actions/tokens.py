@@ -5,14 +5,13 @@ from datetime import datetime, timedelta
 
 from django.db import transaction
 
-from delivery import credentials
+from common import credentials
 from delivery.errors import InvalidToken, TokenEnded, TooManyTokens
 from delivery.models import AuditEntry, Deed, Environment, Integrator, Token, WebhookEndpoint
 from delivery.webhooks import outbox, queue
 
 _log = logging.getLogger(__name__)
 _PREFIX = {Environment.LIVE: "rota_live_", Environment.SANDBOX: "rota_test_"}
-_HINT_TAIL = 4
 OVERLAP = timedelta(hours=24)
 # Of one account in one environment, those that a rotation leaves valid for a day included.
 MOST_VALID = 20
@@ -74,7 +73,7 @@ def _issue(integrator: Integrator, environment: Environment, deed: Deed, *, by: 
         environment=environment,
         digest=credentials.digest(clear_text),
         ciphertext=credentials.encrypt(clear_text),
-        hint=f"{prefix}…{clear_text[-_HINT_TAIL:]}",
+        hint=credentials.hint(prefix, clear_text),
         created_at=at,
         created_by=by,
     )

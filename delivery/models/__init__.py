@@ -2,7 +2,6 @@
 
 from delivery.models.attempt import WebhookAttempt
 from delivery.models.audit import AuditEntry, Deed
-from delivery.models.ciphertext import CiphertextField
 from delivery.models.delivery import Delivery, parse_id
 from delivery.models.driver import Driver, DriverPosition, VehicleType
 from delivery.models.integrator import Environment, Integrator
@@ -15,7 +14,6 @@ from delivery.models.webhook import EventState, OffBecause, WebhookEndpoint, Web
 
 __all__ = [
     "AuditEntry",
-    "CiphertextField",
     "Deed",
     "Delivery",
     "Driver",

@@ -5,8 +5,8 @@ from django.db import models
 from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
-from delivery import credentials
-from delivery.models.ciphertext import CiphertextField
+from common import credentials
+from common.fields import CiphertextField
 from delivery.models.ids import Identified, one_of
 from delivery.models.integrator import Environment, Integrator
 

@@ -7,9 +7,10 @@ from django.db import models
 from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
-from delivery import breaker, credentials
+from common import credentials
+from common.fields import CiphertextField
+from delivery import breaker
 from delivery.lifecycle import Status
-from delivery.models.ciphertext import CiphertextField
 from delivery.models.delivery import Delivery
 from delivery.models.ids import Identified, one_of
 from delivery.models.integrator import Environment, Integrator

@@ -6,7 +6,8 @@ from datetime import datetime
 
 from django.db import transaction
 
-from integration import credentials
+from common import credentials
+from integration import api_keys
 from integration.actions import links
 from integration.errors import InvalidKey, TooManyKeys
 from integration.models import ApiKey, Seller
@@ -30,9 +31,13 @@ def issue(*, seller: Seller, by: str, at: datetime) -> Issued:
     links.lock(seller).check_active()
     if seller.keys.filter(revoked_at=None).count() >= MOST_VALID:
         raise TooManyKeys
-    text = credentials.new_key()
+    text = credentials.random_token(api_keys.PREFIX)
     key = ApiKey.objects.create(
-        seller=seller, digest=credentials.digest(text), hint=credentials.hint(text), created_at=at, created_by=by
+        seller=seller,
+        digest=credentials.digest(text),
+        hint=credentials.hint(api_keys.PREFIX, text),
+        created_at=at,
+        created_by=by,
     )
     _log.info("key %s of seller %s issued by %s", key.pk, seller.reference, by)
     return Issued(key, text)
@@ -49,7 +54,7 @@ def authenticate(header: bytes, *, at: datetime) -> ApiKey:
 
     Raises InvalidKey or AccountSuspended.
     """
-    text = credentials.find(header)
+    text = api_keys.find(header)
     key = ApiKey.objects.find(text) if text else None
     if key is None:
         raise InvalidKey

@@ -3,7 +3,7 @@ from datetime import datetime, timedelta
 from django.db import models
 from django.utils.translation import gettext_lazy as _
 
-from integration import credentials
+from common import credentials
 from integration.models.seller import Seller
 
 _LAST_USE_RESOLUTION = timedelta(minutes=1)

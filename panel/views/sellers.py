@@ -7,7 +7,7 @@ from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from delivery import credentials
+from common import credentials
 from integration.actions import keys
 from integration.errors import TooManyKeys
 from panel.access import SellerView, actor

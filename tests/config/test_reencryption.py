@@ -19,10 +19,10 @@ from django.utils import timezone
 from psycopg.sql import SQL, Identifier
 from standardwebhooks import Webhook
 
+from common import credentials
 from config import reencryption
 from config.env import BASE_DIR
 from config.management.commands import reencrypt_credentials
-from delivery import credentials
 from delivery.actions import endpoints
 from delivery.models import Token, WebhookEndpoint
 from tests.delivery.webhooks.conftest import send_due, sink  # noqa: F401  # fixtures

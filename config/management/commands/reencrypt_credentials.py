@@ -7,9 +7,9 @@ from typing import Any
 from django.conf import settings
 from django.core.management.base import BaseCommand
 
+from common import credentials
 from config import reencryption
 from config.reencryption import Found
-from delivery import credentials
 
 _MOST_PASSES = 10
 _PAUSE_SECONDS = 1

@@ -3,7 +3,7 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from delivery import credentials
+from common import credentials
 from delivery.actions import tokens
 from delivery.errors import InvalidToken, TooManyTokens
 from delivery.models import AuditEntry, Environment, Token

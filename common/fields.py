@@ -1,3 +1,5 @@
+"""Model fields that both areas use."""
+
 from typing import Any
 
 from django.db import models

@@ -1,4 +1,4 @@
-"""Secrets at rest: a digest to look a token up by, and Fernet for what must be sent again in clear text."""
+"""Secrets at rest: a digest to look a token or key up by, and Fernet for what is needed in clear text again."""
 
 import hashlib
 import secrets
@@ -9,6 +9,7 @@ from cryptography.fernet import Fernet, InvalidToken, MultiFernet
 from django.conf import settings
 
 _RANDOM_BYTES = 32  # 256 bits
+_HINT_TAIL = 4
 
 
 def random_token(prefix: str) -> str:
@@ -19,6 +20,11 @@ def random_token(prefix: str) -> str:
 def digest(token: str) -> bytes:
     """SHA-256. A token has 256 bits of entropy, so a plain digest cannot be searched back."""
     return hashlib.sha256(token.encode()).digest()
+
+
+def hint(prefix: str, token: str) -> str:
+    """The beginning and end of a token, for people to tell tokens apart."""
+    return f"{prefix}…{token[-_HINT_TAIL:]}"
 
 
 def encrypt(secret: str) -> str:
