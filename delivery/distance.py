@@ -12,7 +12,7 @@ from typing import NamedTuple
 import requests
 from geographiclib.geodesic import Geodesic
 
-from delivery.deadlines import BoundedCalls, DeadlinePassed, TooManyCalls
+from common.deadlines import BoundedCalls, DeadlinePassed, TooManyCalls
 
 _log = logging.getLogger(__name__)
 _OSRM_SECONDS = 2

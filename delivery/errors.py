@@ -6,15 +6,16 @@ later without a change.
 
 from typing import ClassVar
 
+from common.errors import DomainError
 
-class DeliveryError(Exception):
+
+class DeliveryError(DomainError):
     """A refusal that its reader can act on. `str(error)` is the detail, in English.
 
     `message` and `values` make it up, `%(name)s` in the one for each of the other, so that pages can say it in the
     reader's language.
     """
 
-    code: ClassVar[str]
     title: ClassVar[str]
     status: ClassVar[int] = 422
     retryable: ClassVar[bool] = False

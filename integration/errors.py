@@ -6,11 +6,12 @@
 
 from typing import ClassVar
 
+from common.errors import DomainError
 
-class IntegrationError(Exception):
+
+class IntegrationError(DomainError):
     """A refusal that its reader can act on."""
 
-    code: ClassVar[str]
     status: ClassVar[int] = 422
     message: ClassVar[str] = ""
 

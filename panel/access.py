@@ -15,6 +15,7 @@ from django.utils.functional import cached_property
 from django.utils.translation import gettext as _
 from django.views.generic import View
 
+from common.actors import actor
 from delivery.errors import AccountSuspended
 from delivery.forms import refusal
 from delivery.models import Delivery, Environment, Integrator, WebhookEndpoint
@@ -23,11 +24,6 @@ from integration.errors import AccountSuspended as SellerSuspended
 from integration.models import Seller
 
 _log = logging.getLogger(__name__)
-
-
-def actor(request: HttpRequest) -> str:
-    """Who acts, as it is written into histories."""
-    return f"user {request.user.get_username()}"
 
 
 def accounts_of(user: User | AnonymousUser) -> QuerySet[Integrator]:

@@ -5,10 +5,10 @@ from datetime import datetime
 
 from django.db import transaction
 
+from common.suspension import LONGEST_REASON
 from delivery.actions import endpoints
 from delivery.errors import InvalidReason
 from delivery.models import AuditEntry, Deed, Environment, Integrator
-from delivery.models.integrator import LONGEST_SUSPENSION_REASON
 
 _log = logging.getLogger(__name__)
 
@@ -30,10 +30,8 @@ def suspend(*, integrator: Integrator, reason: str, by: str, at: datetime) -> bo
     reason and for one that its column cannot hold.
     """
     reason = reason.strip()
-    if not reason or len(reason) > LONGEST_SUSPENSION_REASON or "\0" in reason:
-        raise InvalidReason(
-            "Say why, in at most %(most)s characters, none of them NUL.", most=LONGEST_SUSPENSION_REASON
-        )
+    if not reason or len(reason) > LONGEST_REASON or "\0" in reason:
+        raise InvalidReason("Say why, in at most %(most)s characters, none of them NUL.", most=LONGEST_REASON)
     state = {"suspended_at": at, "suspended_by": by, "suspension_reason": reason}
     suspended = Integrator.objects.filter(pk=integrator.pk, suspended_at=None).update(**state) == 1
     if suspended:

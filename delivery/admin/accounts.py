@@ -2,7 +2,6 @@
 
 from typing import Any
 
-from django import forms
 from django.contrib import admin, messages
 from django.db.models import QuerySet
 from django.forms import ModelForm
@@ -10,15 +9,15 @@ from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
-from unfold.forms import ActionForm
-from unfold.widgets import UnfoldAdminTextInputWidget
 
+from common.actors import actor
+from common.admin_base import ModelAdmin, ReadOnlyInline, TabularInline
+from common.suspension import SuspensionActionForm
 from delivery.actions import integrators, tokens
-from delivery.admin.base import ModelAdmin, ReadOnlyInline, RefusalsAsMessages, TabularInline, actor
+from delivery.admin.refusals import RefusalsAsMessages
 from delivery.errors import AccountSuspended, InvalidReason, TooManyTokens
 from delivery.forms import refusal
 from delivery.models import Environment, Integrator, PickupPoint, Token
-from delivery.models.integrator import LONGEST_SUSPENSION_REASON
 
 
 class PickupPointInline(TabularInline):
@@ -29,18 +28,6 @@ class PickupPointInline(TabularInline):
 class TokenInline(ReadOnlyInline):
     model = Token
     fields = ["hint", "environment", "created_at", "created_by", "last_used_at", "expires_at", "revoked_at"]
-
-
-class SuspensionActionForm(ActionForm):
-    """Beside the list's action menu: why an account is suspended."""
-
-    reason = forms.CharField(
-        max_length=LONGEST_SUSPENSION_REASON, required=False, label=_("reason"), widget=UnfoldAdminTextInputWidget
-    )
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        self.fields["reason"].asked_by = ["suspend"]
 
 
 @admin.register(Integrator)

@@ -15,8 +15,9 @@ from django.views.decorators.http import require_POST
 from unfold.contrib.filters.admin import AutocompleteSelectFilter
 from unfold.decorators import display
 
+from common.actors import actor
+from common.admin_base import LargeTable, ModelAdmin, ReadOnlyInline, Unchangeable, pretty
 from delivery.actions import drivers, moves
-from delivery.admin.base import LargeTable, ModelAdmin, ReadOnlyInline, Unchangeable, actor, pretty
 from delivery.admin.labels import STATUS_COLOURS
 from delivery.admin.moves import MovesActionForm
 from delivery.errors import DeliveryError

@@ -9,8 +9,9 @@ from django.http import HttpRequest
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
+from common.actors import actor
+from common.admin_base import LargeTable, ModelAdmin, ReadOnlyInline
 from delivery.actions import drivers
-from delivery.admin.base import LargeTable, ModelAdmin, ReadOnlyInline, actor
 from delivery.models import Driver, DriverPosition
 
 

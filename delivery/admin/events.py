@@ -10,8 +10,9 @@ from django.utils.html import format_html
 from django.utils.translation import gettext_lazy as _
 from unfold.decorators import display
 
+from common.actors import actor
+from common.admin_base import LargeTable, ModelAdmin, ReadOnlyInline, Unchangeable
 from delivery.actions import events
-from delivery.admin.base import LargeTable, ModelAdmin, ReadOnlyInline, Unchangeable, actor
 from delivery.admin.labels import EVENT_COLOURS
 from delivery.errors import EndpointCannotSend
 from delivery.forms import refusal

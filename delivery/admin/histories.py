@@ -5,7 +5,7 @@ from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.utils.translation import gettext_lazy as _
 
-from delivery.admin.base import LargeTable, ModelAdmin, Unchangeable
+from common.admin_base import LargeTable, ModelAdmin, Unchangeable
 from delivery.models import AuditEntry, Stop, Transition, parse_id
 
 

@@ -2,7 +2,7 @@
 
 from django.contrib import admin
 
-from delivery.admin.base import ModelAdmin
+from common.admin_base import ModelAdmin
 from delivery.models import Tariff
 
 

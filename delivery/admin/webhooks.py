@@ -11,8 +11,10 @@ from django.template.response import TemplateResponse
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
+from common.actors import actor
+from common.admin_base import ModelAdmin
 from delivery.actions import endpoints
-from delivery.admin.base import ModelAdmin, RefusalsAsMessages, actor
+from delivery.admin.refusals import RefusalsAsMessages
 from delivery.errors import AccountSuspended, EndpointCannotSend, InvalidWebhookUrl, SecretRotatedLately
 from delivery.forms import refusal
 from delivery.models import WebhookEndpoint

@@ -4,13 +4,11 @@ from collections.abc import Callable
 from typing import Any
 
 from django.utils import timezone
-from rest_framework.negotiation import BaseContentNegotiation
-from rest_framework.parsers import BaseParser
-from rest_framework.renderers import BaseRenderer
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.viewsets import ViewSet
 
+from common.negotiation import AlwaysJSON
 from delivery import bodies
 from delivery.actions import deliveries, quotes
 from delivery.api import problems
@@ -19,19 +17,6 @@ from delivery.api.parsers import BoundedJSONParser
 from delivery.api.serializers import CancelSerializer, DeliveryRequestSerializer
 from delivery.errors import DeliveryNotFound, InvalidDeliveryId
 from delivery.models import Delivery, Token, parse_id
-
-
-class AlwaysJSON(BaseContentNegotiation):
-    """Answers are JSON whatever the Accept header prefers: there is nothing else to choose from."""
-
-    def select_parser(self, request: Request, parsers: Any) -> BaseParser | None:
-        media_type = (request.content_type or "").partition(";")[0].strip().lower()
-        return next((parser for parser in parsers if parser.media_type == media_type), None)
-
-    def select_renderer(
-        self, request: Request, renderers: Any, format_suffix: str | None = None
-    ) -> tuple[BaseRenderer, str]:
-        return renderers[0], renderers[0].media_type
 
 
 class DeliveryViewSet(ViewSet):

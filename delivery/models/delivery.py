@@ -7,10 +7,11 @@ from django.db import models
 from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
+from common.constraints import one_of
 from delivery import lifecycle
 from delivery.lifecycle import RouteStatus, Status
 from delivery.models.driver import Driver, DriverPosition, VehicleType
-from delivery.models.ids import Identified, Located, new_id, on_earth, one_of
+from delivery.models.ids import Identified, Located, new_id, on_earth
 from delivery.models.integrator import Environment, Integrator
 from delivery.models.token import Token
 

@@ -5,8 +5,9 @@ from django.db import models
 from django.db.models import OuterRef, Q, Subquery
 from django.utils.translation import gettext_lazy as _
 
+from common.constraints import one_of
 from delivery import lifecycle
-from delivery.models.ids import Identified, Located, on_earth, one_of
+from delivery.models.ids import Identified, Located, on_earth
 from delivery.models.integrator import Environment
 
 if TYPE_CHECKING:

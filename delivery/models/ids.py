@@ -1,6 +1,5 @@
 """Identifiers and the coordinates that several nouns share."""
 
-from collections.abc import Iterable
 from uuid import UUID
 
 from django.db import models
@@ -37,11 +36,6 @@ class Located(models.Model):
     @property
     def point(self) -> Point:
         return Point(self.latitude, self.longitude)
-
-
-def one_of(name: str, field: str, choices: Iterable[str]) -> models.CheckConstraint:
-    """Constraint that `field` holds one of these words."""
-    return models.CheckConstraint(name=name, condition=Q(**{f"{field}__in": list(choices)}))
 
 
 def on_earth(name: str) -> models.CheckConstraint:

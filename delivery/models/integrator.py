@@ -1,12 +1,10 @@
 from django.conf import settings
 from django.db import models
-from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
+from common.suspension import Suspendable, suspension_is_whole
 from delivery.errors import AccountSuspended
 from delivery.models.ids import Identified
-
-LONGEST_SUSPENSION_REASON = 255
 
 
 class Environment(models.TextChoices):
@@ -16,7 +14,7 @@ class Environment(models.TextChoices):
     SANDBOX = "sandbox", _("Sandbox")
 
 
-class Integrator(Identified):
+class Integrator(Identified, Suspendable):
     """An account that requests deliveries: a shop, a marketplace, an ERP."""
 
     name = models.CharField(_("name"), max_length=120)
@@ -33,35 +31,17 @@ class Integrator(Identified):
         help_text=_("People who see this account, and no other, in the panel."),
     )
     created_at = models.DateTimeField(_("created at"), auto_now_add=True)
-    suspended_at = models.DateTimeField(_("suspended at"), null=True, blank=True, editable=False)
-    suspended_by = models.CharField(
-        _("suspended by"), max_length=200, blank=True, default="", db_default="", editable=False
-    )
-    suspension_reason = models.CharField(
-        _("reason of the suspension"),
-        max_length=LONGEST_SUSPENSION_REASON,
-        blank=True,
-        default="",
-        db_default="",
-        editable=False,
-    )
 
     class Meta:
         verbose_name = _("integrator")
         verbose_name_plural = _("integrators")
         ordering = ["name"]
-        constraints = [
-            models.CheckConstraint(
-                name="integrator_suspension_has_who_and_why",
-                condition=Q(suspended_at=None, suspended_by="", suspension_reason="")
-                | (Q(suspended_at__isnull=False) & ~Q(suspended_by="") & ~Q(suspension_reason="")),
-            )
-        ]
+        constraints = [suspension_is_whole("integrator_suspension_has_who_and_why")]
 
     def __str__(self) -> str:
         return self.name
 
     def check_active(self) -> None:
         """Raise AccountSuspended while the account is suspended."""
-        if self.suspended_at is not None:
+        if self.is_suspended:
             raise AccountSuspended("The account is suspended. Ask whoever runs this service to lift the suspension.")

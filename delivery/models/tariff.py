@@ -6,8 +6,8 @@ from django.db import models
 from django.db.models import F, Q
 from django.utils.translation import gettext_lazy as _
 
+from common.constraints import one_of
 from delivery.models.driver import VehicleType
-from delivery.models.ids import one_of
 from delivery.models.integrator import Integrator
 from delivery.pricing import Terms
 

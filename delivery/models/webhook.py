@@ -8,11 +8,12 @@ from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
 from common import credentials
+from common.constraints import one_of
 from common.fields import CiphertextField
 from delivery import breaker
 from delivery.lifecycle import Status
 from delivery.models.delivery import Delivery
-from delivery.models.ids import Identified, one_of
+from delivery.models.ids import Identified
 from delivery.models.integrator import Environment, Integrator
 
 

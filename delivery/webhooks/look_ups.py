@@ -5,7 +5,7 @@ What is sent is resolved by aiohttp, within the deadline of its request; see `se
 
 import socket
 
-from delivery.deadlines import BoundedCalls, DeadlinePassed, TooManyCalls
+from common.deadlines import BoundedCalls, DeadlinePassed, TooManyCalls
 from delivery.errors import LookUpsBusy, WebhookHostUnresolved
 
 # Below the number of a web process's threads, so that hung look-ups leave some for other requests.

@@ -7,9 +7,9 @@ from datetime import datetime
 from django.core.exceptions import ValidationError
 from django.db import transaction
 
+from common.suspension import LONGEST_REASON
 from integration.errors import CompanyTaken, InvalidDocument, InvalidReason
 from integration.models import Company, Seller, compact_document
-from integration.models.seller import LONGEST_SUSPENSION_REASON
 
 _log = logging.getLogger(__name__)
 
@@ -33,7 +33,7 @@ def suspend(*, seller: Seller, reason: str, by: str, at: datetime) -> bool:
     reason and for one that its column cannot hold.
     """
     reason = reason.strip()
-    if not reason or len(reason) > LONGEST_SUSPENSION_REASON or "\0" in reason:
+    if not reason or len(reason) > LONGEST_REASON or "\0" in reason:
         raise InvalidReason
     state = {"suspended_at": at, "suspended_by": by, "suspension_reason": reason}
     suspended = Seller.objects.filter(pk=seller.pk, suspended_at=None).update(**state) == 1

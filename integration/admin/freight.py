@@ -11,7 +11,7 @@ from import_export.resources import ModelResource
 from import_export.widgets import IntegerWidget
 from unfold.contrib.import_export.forms import ImportForm, SelectableFieldsExportForm
 
-from integration.admin.base import ModelAdmin
+from common.admin_base import ModelAdmin
 from integration.models import FreightParameter, FreightRate
 
 

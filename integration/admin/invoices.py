@@ -13,8 +13,9 @@ from django.utils.translation import gettext_lazy as _
 from unfold.contrib.filters.admin import AutocompleteSelectFilter
 from unfold.widgets import UnfoldAdminTextInputWidget
 
+from common.actors import actor
+from common.admin_base import LargeTable, ModelAdmin, ReadOnlyInline
 from integration.actions import invoices
-from integration.admin.base import LargeTable, ModelAdmin, ReadOnlyInline, actor
 from integration.models import Invoice, InvoiceLink, InvoiceReference, Order
 
 

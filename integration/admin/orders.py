@@ -10,9 +10,10 @@ from django.utils.translation import gettext_lazy as _
 from unfold.contrib.filters.admin import AutocompleteSelectFilter
 from unfold.decorators import display
 
+from common.actors import actor
+from common.admin_base import LargeTable, ModelAdmin, ReadOnlyInline, TabularInline, pretty
 from integration import lifecycle
 from integration.actions import orders
-from integration.admin.base import LargeTable, ModelAdmin, ReadOnlyInline, TabularInline, actor, pretty
 from integration.errors import MoveRefused
 from integration.lifecycle import Status
 from integration.models import InvoiceLink, Order, SearchCode, StatusLog, compact_document

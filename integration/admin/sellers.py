@@ -10,14 +10,14 @@ from django.template.defaultfilters import filesizeformat
 from django.template.response import TemplateResponse
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
-from unfold.forms import ActionForm
 from unfold.widgets import UnfoldAdminTextInputWidget
 
+from common.actors import actor
+from common.admin_base import ModelAdmin, ReadOnlyInline, TabularInline
+from common.suspension import LONGEST_REASON, SuspensionActionForm
 from integration.actions import keys, sellers
-from integration.admin.base import ModelAdmin, ReadOnlyInline, TabularInline, actor
 from integration.errors import AccountSuspended, InvalidReason, TooManyKeys
 from integration.models import ApiKey, Company, Seller, compact_document
-from integration.models.seller import LONGEST_SUSPENSION_REASON
 
 
 class DocumentField(forms.CharField):
@@ -50,18 +50,6 @@ class CompanyInline(TabularInline):
 class KeyInline(ReadOnlyInline):
     model = ApiKey
     fields = ["hint", "created_at", "created_by", "last_used_at", "revoked_at"]
-
-
-class SuspensionActionForm(ActionForm):
-    """Beside the list's action menu: why a seller is suspended."""
-
-    reason = forms.CharField(
-        max_length=LONGEST_SUSPENSION_REASON, required=False, label=_("reason"), widget=UnfoldAdminTextInputWidget
-    )
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        self.fields["reason"].asked_by = ["suspend"]
 
 
 @admin.register(Seller)
@@ -101,7 +89,7 @@ class SellerAdmin(ModelAdmin):
                 suspended = sellers.suspend(seller=seller, reason=reason, by=actor(request), at=timezone.now())
             except InvalidReason:
                 text = _("Say why, in at most %(most)s characters, none of them NUL.")
-                self.message_user(request, text % {"most": LONGEST_SUSPENSION_REASON}, messages.ERROR)
+                self.message_user(request, text % {"most": LONGEST_REASON}, messages.ERROR)
                 return
             if suspended:
                 self.log_change(request, seller, _("Suspended: %(reason)s") % {"reason": reason.strip()})

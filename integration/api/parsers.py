@@ -1,16 +1,16 @@
 """Reading a request's body within bounds."""
 
 import io
-import json
 from collections.abc import Mapping
 from decimal import Decimal, InvalidOperation
-from typing import IO, Any, NoReturn
+from typing import IO, Any
 
 from django.conf import settings
 from django.core.exceptions import SuspiciousOperation
 from rest_framework.exceptions import ParseError
 from rest_framework.parsers import BaseParser, DataAndFiles, MultiPartParser
 
+from common import json_body
 from integration import nfe
 from integration.errors import BodyTooLarge, InvoiceMissing, MalformedBody
 
@@ -34,19 +34,19 @@ class BoundedJSONParser(BaseParser):
     def parse(
         self, stream: IO[bytes], media_type: str | None = None, parser_context: Mapping[str, Any] | None = None
     ) -> dict[str, Any]:
-        raw = stream.read(settings.MAX_BODY_BYTES + 1)
-        if len(raw) > settings.MAX_BODY_BYTES:
-            raise BodyTooLarge(f"O corpo da requisição é maior que {settings.MAX_BODY_BYTES // 1024} KiB")
         try:
-            body = json.loads(raw.decode("utf-8"), parse_float=_decimal, parse_constant=_refuse_constant)
-        except RecursionError as error:
+            return json_body.read_object(
+                stream, most_bytes=settings.MAX_BODY_BYTES, most_levels=_DEEPEST, parse_float=_decimal
+            )
+        except json_body.BodyTooLarge as error:
+            kibibytes = settings.MAX_BODY_BYTES // 1024
+            raise BodyTooLarge(f"O corpo da requisição é maior que {kibibytes} KiB") from error
+        except json_body.BodyTooDeep as error:
             raise MalformedBody(f"O corpo tem mais de {_DEEPEST} níveis") from error
-        except ValueError as error:  # also what is not UTF-8, and integers of thousands of digits
+        except json_body.InvalidJSON as error:
             raise MalformedBody("O corpo não é JSON em UTF-8") from error
-        if not isinstance(body, dict):
-            raise MalformedBody("O corpo deve ser um objeto JSON")
-        _refuse_depth(body)
-        return body
+        except json_body.NotAnObject as error:
+            raise MalformedBody("O corpo deve ser um objeto JSON") from error
 
 
 class BoundedMultiPartParser(MultiPartParser):
@@ -79,21 +79,3 @@ def _decimal(text: str) -> Decimal:
         return Decimal(text)
     except InvalidOperation as error:
         raise ValueError(f"{text} is beyond every exponent") from error
-
-
-def _refuse_constant(name: str) -> NoReturn:
-    raise ValueError(f"{name} is not a JSON value")
-
-
-def _refuse_depth(body: dict[str, Any]) -> None:
-    level: list[Any] = [body]
-    for _depth in range(_DEEPEST):
-        level = [child for value in level for child in _children(value)]
-        if not level:
-            return
-    raise MalformedBody(f"O corpo tem mais de {_DEEPEST} níveis")
-
-
-def _children(value: Any) -> list[Any]:
-    items = value.values() if isinstance(value, dict) else value
-    return [item for item in items if isinstance(item, dict | list)]

@@ -5,13 +5,11 @@ from datetime import UTC, datetime
 from typing import Any
 
 from django.utils import timezone
-from rest_framework.negotiation import BaseContentNegotiation
-from rest_framework.parsers import BaseParser
-from rest_framework.renderers import BaseRenderer
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
+from common.negotiation import AlwaysJSON
 from integration import nfe
 from integration.actions import invoices, orders, quotes, tracking
 from integration.api import answers
@@ -22,19 +20,6 @@ from integration.errors import BodyTooLarge, InvoiceMissing, OrderNotFound, Sear
 from integration.models import ApiKey, Order, StatusLog
 
 Body = dict[str, Any]
-
-
-class AlwaysJSON(BaseContentNegotiation):
-    """Answers are JSON whatever the Accept header prefers: there is nothing else to choose from."""
-
-    def select_parser(self, request: Request, parsers: Any) -> BaseParser | None:
-        media_type = (request.content_type or "").partition(";")[0].strip().lower()
-        return next((parser for parser in parsers if parser.media_type == media_type), None)
-
-    def select_renderer(
-        self, request: Request, renderers: Any, format_suffix: str | None = None
-    ) -> tuple[BaseRenderer, str]:
-        return renderers[0], renderers[0].media_type
 
 
 class SellerView(APIView):

@@ -2,12 +2,11 @@ import secrets
 
 from django.conf import settings
 from django.db import models
-from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
+from common.suspension import Suspendable, suspension_is_whole
 from integration.errors import AccountSuspended
 
-LONGEST_SUSPENSION_REASON = 255
 # Without the letters and digits that people confuse on the telephone.
 _ALPHABET = "23456789ABCDEFGHJKMNPQRSTVWXYZ"  # pragma: allowlist secret  # an alphabet
 _REFERENCE_LENGTH = 10
@@ -18,7 +17,7 @@ def new_reference() -> str:
     return "SEL-" + "".join(secrets.choice(_ALPHABET) for _place in range(_REFERENCE_LENGTH))
 
 
-class Seller(models.Model):
+class Seller(Suspendable):
     """Who integrates orders. Keys, companies, orders and invoices belong to a seller and are seen by no other."""
 
     name = models.CharField(_("name"), max_length=120)
@@ -31,18 +30,6 @@ class Seller(models.Model):
         help_text=_("People who see this seller, and no other, in the panel."),
     )
     created_at = models.DateTimeField(_("created at"), auto_now_add=True)
-    suspended_at = models.DateTimeField(_("suspended at"), null=True, blank=True, editable=False)
-    suspended_by = models.CharField(
-        _("suspended by"), max_length=200, blank=True, default="", db_default="", editable=False
-    )
-    suspension_reason = models.CharField(
-        _("reason of the suspension"),
-        max_length=LONGEST_SUSPENSION_REASON,
-        blank=True,
-        default="",
-        db_default="",
-        editable=False,
-    )
 
     invoice_quota_mb = models.PositiveIntegerField(
         _("space for invoices (MB)"),
@@ -63,18 +50,12 @@ class Seller(models.Model):
         verbose_name = _("seller")
         verbose_name_plural = _("sellers")
         ordering = ["name"]
-        constraints = [
-            models.CheckConstraint(
-                name="seller_suspension_has_who_and_why",
-                condition=Q(suspended_at=None, suspended_by="", suspension_reason="")
-                | (Q(suspended_at__isnull=False) & ~Q(suspended_by="") & ~Q(suspension_reason="")),
-            )
-        ]
+        constraints = [suspension_is_whole("seller_suspension_has_who_and_why")]
 
     def __str__(self) -> str:
         return f"{self.name} ({self.reference})"
 
     def check_active(self) -> None:
         """Raise AccountSuspended while the seller is suspended."""
-        if self.suspended_at is not None:
+        if self.is_suspended:
             raise AccountSuspended

@@ -16,13 +16,14 @@ from django.utils import timezone
 from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 
+from common.actors import actor
 from delivery import lifecycle
 from delivery.actions import drivers, moves
 from delivery.errors import DeliveryError
 from delivery.forms import LABELS_OF_MOVES, MoveForm, details, refusal
 from delivery.models import Delivery, Driver, DriverPosition, Environment, Stop
 from panel import maps
-from panel.access import DispatcherView, actor
+from panel.access import DispatcherView
 
 # More than anybody looks through; the oldest come first, because they wait longest.
 _MOST = 200

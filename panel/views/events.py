@@ -13,11 +13,12 @@ from django.utils.dateparse import parse_datetime
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
+from common.actors import actor
 from delivery.actions import events
 from delivery.errors import EndpointCannotSend
 from delivery.forms import refusal
 from delivery.models import EventState, WebhookEvent
-from panel.access import AccountView, actor
+from panel.access import AccountView
 from panel.filters import EventFilter, page_before
 from panel.forms import RangeForm
 

@@ -8,9 +8,10 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from common import credentials
+from common.actors import actor
 from integration.actions import keys
 from integration.errors import TooManyKeys
-from panel.access import SellerView, actor
+from panel.access import SellerView
 from panel.ciphertexts import FRESH_KEY
 
 

@@ -8,11 +8,12 @@ from django.shortcuts import redirect
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
+from common.actors import actor
 from delivery import models
 from delivery.actions import tokens
 from delivery.errors import TokenEnded, TooManyTokens
 from delivery.forms import refusal
-from panel.access import AccountView, actor
+from panel.access import AccountView
 
 # In the session, and only until the next page has shown it: the id, never the text.
 _FRESH = "fresh_token"

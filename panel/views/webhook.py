@@ -8,11 +8,12 @@ from django.shortcuts import redirect
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
+from common.actors import actor
 from delivery.actions import endpoints
 from delivery.errors import EndpointCannotSend, InvalidWebhookUrl, SecretRotatedLately
 from delivery.forms import refusal
 from delivery.models import WebhookEvent, WebhookTurn, parse_id
-from panel.access import AccountView, actor
+from panel.access import AccountView
 from panel.forms import UrlForm
 
 _FRESH = "fresh_secret"

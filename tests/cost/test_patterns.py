@@ -43,7 +43,7 @@ TABLE = {
         "length checked by _spells_number; linear too: a point stands between the digits", LINEAR, "-12.50e+10"
     ),
     ("delivery/api/fields.py", r"\d{5}-?\d{3}"): Bound(COUNTED, LINEAR, "01310-200"),
-    ("delivery/management/output.py", r"^-\d[\d.,\- ]*$"): Bound(ONE, LINEAR, "-23.56,-46.65"),
+    ("common/commands.py", r"^-\d[\d.,\- ]*$"): Bound(ONE, LINEAR, "-23.56,-46.65"),
     ("delivery/webhooks/address_guard.py", r"[0-9]+|0[xX][0-9a-fA-F]*"): Bound(
         "length checked by _split; linear too: one quantifier in each alternative", LINEAR, "0x7f000001"
     ),

@@ -6,8 +6,8 @@ from http.server import BaseHTTPRequestHandler, HTTPServer
 
 import pytest
 
+from common.deadlines import BoundedCalls
 from delivery import distance
-from delivery.deadlines import BoundedCalls
 from delivery.distance import Point, RoutingFailed
 
 # Published geodesic distance between the two cities' zero markers, about 357.7 km.

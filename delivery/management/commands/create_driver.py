@@ -3,12 +3,12 @@ from typing import Any
 
 from django.utils import timezone
 
+from common.commands import JSONCommand
 from delivery.actions import drivers, moves
-from delivery.management.output import ScriptCommand
 from delivery.models import Driver, Environment, VehicleType
 
 
-class Command(ScriptCommand):
+class Command(JSONCommand):
     help = 'Create a driver, active and on duty. Prints {"driver"}.'
 
     def add_arguments(self, parser: ArgumentParser) -> None:

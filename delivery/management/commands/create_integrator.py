@@ -3,14 +3,14 @@ from typing import Any
 
 from django.utils import timezone
 
+from common.commands import JSONCommand
 from delivery.actions import endpoints, integrators, moves, tokens
-from delivery.management.output import ScriptCommand
 from delivery.models import Environment, Integrator, PickupPoint
 
 _BY = "command create_integrator"
 
 
-class Command(ScriptCommand):
+class Command(JSONCommand):
     help = 'Create an integrator. Prints {"integrator", "token", "signing_secret"}.'
 
     def add_arguments(self, parser: ArgumentParser) -> None:

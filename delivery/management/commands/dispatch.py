@@ -4,15 +4,15 @@ from typing import Any
 from django.core.management.base import CommandError
 from django.utils import timezone
 
+from common.commands import JSONCommand
 from delivery.actions import moves
 from delivery.errors import DeliveryNotFound
-from delivery.management.output import ScriptCommand
 from delivery.models import Delivery, parse_id
 
 _TAKING_ONE = {"deliver", "fail", "position"}
 
 
-class Command(ScriptCommand):
+class Command(JSONCommand):
     help = (
         "Move a delivery as a dispatcher does: accept [--driver ID] | collect | deliver POINT | "
         "fail POINT --reason TEXT | return | position LAT,LNG | cancel [--reason TEXT]. "

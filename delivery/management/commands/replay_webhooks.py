@@ -7,14 +7,14 @@ from django.db.models import Q
 from django.utils import timezone
 from django.utils.dateparse import parse_datetime
 
+from common.commands import JSONCommand
 from delivery.actions import events
-from delivery.management.output import ScriptCommand
 from delivery.models import Environment, EventState, WebhookEvent
 
 _BY = "command replay_webhooks"
 
 
-class Command(ScriptCommand):
+class Command(JSONCommand):
     help = (
         "Send webhook events again, with the same ids and bodies, those of one delivery in order. Without --state only "
         'those that were given up. Prints {"replayed": NUMBER}, or {"error", "detail"} and exits with 1.'

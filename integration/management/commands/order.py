@@ -3,14 +3,14 @@ from typing import Any
 
 from django.utils import timezone
 
+from common.commands import JSONCommand
 from integration.actions import orders
-from integration.errors import IntegrationError, MoveRefused, OrderNotFound, SellerNotFound
+from integration.errors import MoveRefused, OrderNotFound, SellerNotFound
 from integration.lifecycle import Status
-from integration.management.output import ScriptCommand
 from integration.models import Order, Seller
 
 
-class Command(ScriptCommand):
+class Command(JSONCommand):
     help = (
         "Move an order as staff do. ORDER_ID is the orderId that the seller sent. "
         'Prints {"order", "status"}, or {"error", "detail"} and exits with 1 when the move is refused.'
@@ -21,13 +21,10 @@ class Command(ScriptCommand):
         parser.add_argument("status", metavar="STATUS", help=", ".join(Status))
         parser.add_argument("--seller", required=True, metavar="ID", help="the seller's id, or its reference")
 
-    def handle(self, *_args: Any, **options: Any) -> None:
-        try:
-            order = _find(options["seller"], options["order"])
-            moved = orders.move(order=order, to=_status(options["status"]), by="command order", at=timezone.now())
-        except IntegrationError as error:
-            self.refuse(error)
-        self.answer(order=moved.code, status=moved.status)
+    def run(self, options: dict[str, Any]) -> dict[str, str]:
+        order = _find(options["seller"], options["order"])
+        moved = orders.move(order=order, to=_status(options["status"]), by="command order", at=timezone.now())
+        return {"order": moved.code, "status": moved.status}
 
 
 def _status(text: str) -> Status:

@@ -14,8 +14,8 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
+from common.deadlines import BoundedCalls
 from delivery.actions import endpoints
-from delivery.deadlines import BoundedCalls
 from delivery.errors import InvalidWebhookUrl
 from delivery.models import AuditEntry, Integrator, WebhookEndpoint
 from delivery.webhooks import look_ups

@@ -7,9 +7,9 @@ from django.db import connection
 from django.urls import reverse
 from django.utils import timezone
 
+from common import admin_base
+from common.admin_base import EstimatingPaginator
 from delivery.actions import drivers
-from delivery.admin import base
-from delivery.admin.base import EstimatingPaginator
 from delivery.models import Delivery, Driver, WebhookEvent
 from tests.delivery.admin.conftest import person
 from tests.factories import BY, PICKUP, DeliveryFactory, DriverFactory, TokenFactory
@@ -26,7 +26,7 @@ class TestCount:
         assert (paginator.count, paginator.num_pages, paginator.is_estimated) == (3, 2, False)
 
     def test_is_the_planners_when_large_and_said_to_be(self, admin_client, monkeypatch):
-        monkeypatch.setattr(base, "_COUNTED", 2)
+        monkeypatch.setattr(admin_base, "_COUNTED", 2)
         DeliveryFactory.create_batch(5)
         with connection.cursor() as cursor:
             cursor.execute("ANALYZE delivery_delivery")
@@ -37,7 +37,7 @@ class TestCount:
         assert "about 5 deliveries" in page.content.decode()
 
     def test_is_never_below_what_was_counted(self, db, monkeypatch):
-        monkeypatch.setattr(base, "_COUNTED", 2)
+        monkeypatch.setattr(admin_base, "_COUNTED", 2)
         monkeypatch.setattr(
             "django.db.models.QuerySet.explain", lambda *_a, **_k: json.dumps([{"Plan": {"Plan Rows": 1}}])
         )

@@ -5,7 +5,7 @@ import threading
 
 import pytest
 
-from delivery.deadlines import BoundedCalls
+from common.deadlines import BoundedCalls
 from delivery.errors import LookUpsBusy, WebhookHostUnresolved
 from delivery.webhooks import look_ups
 

@@ -1,4 +1,4 @@
-"""What scripts read: exactly one JSON object on standard output."""
+"""Management commands for scripts: exactly one JSON object on standard output."""
 
 import json
 import re
@@ -9,11 +9,11 @@ from django.core.exceptions import ValidationError
 from django.core.management.base import BaseCommand, CommandParser
 from django.db import transaction
 
-from delivery.errors import DeliveryError
+from common.errors import DomainError
 
 
-class ScriptCommand(BaseCommand):
-    """A command for scripts: all of `run` or nothing. It prints the answer, or the error and exits with 1."""
+class JSONCommand(BaseCommand):
+    """Runs `run` in one transaction and prints its answer, or `{"error": code, "detail"}` and exits with 1."""
 
     requires_migrations_checks = False
 
@@ -29,7 +29,7 @@ class ScriptCommand(BaseCommand):
             self.prepare(options)
             with transaction.atomic():
                 answer = self.run(options)
-        except DeliveryError as error:
+        except DomainError as error:
             self._refuse(error.code, str(error))
         except ValidationError as error:
             self._refuse(
@@ -39,10 +39,10 @@ class ScriptCommand(BaseCommand):
             self.stdout.write(json.dumps(answer, ensure_ascii=False))
 
     def prepare(self, options: dict[str, Any]) -> None:
-        """What waits for other machines, before the transaction of `run` begins. May put its result into `options`."""
+        """What waits for other machines, before the transaction of `run`. May put its result into `options`."""
 
     def run(self, options: dict[str, Any]) -> dict[str, Any]:
-        """Do it and return the answer."""
+        """Do it and return the answer. Raises DomainError or ValidationError for what is refused."""
         raise NotImplementedError
 
     def _refuse(self, code: str, detail: str) -> None:

@@ -2,7 +2,7 @@ import threading
 
 import pytest
 
-from delivery.deadlines import BoundedCalls, DeadlinePassed, TooManyCalls
+from common.deadlines import BoundedCalls, DeadlinePassed, TooManyCalls
 
 
 @pytest.fixture

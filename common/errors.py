@@ -1,0 +1,9 @@
+"""The base of both areas' domain errors."""
+
+from typing import ClassVar
+
+
+class DomainError(Exception):
+    """A refusal with a stable `code`. `str(error)` is the sentence that its reader gets."""
+
+    code: ClassVar[str]

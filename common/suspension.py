@@ -1,0 +1,57 @@
+"""Suspension of whoever calls an API: since when, by whom and why."""
+
+from typing import Any
+
+from django import forms
+from django.db import models
+from django.db.models import Q
+from django.utils.translation import gettext_lazy as _
+from unfold.forms import ActionForm
+from unfold.widgets import UnfoldAdminTextInputWidget
+
+LONGEST_REASON = 255
+
+
+class Suspendable(models.Model):
+    """A model whose rows can be suspended. Give it the constraint of `suspension_is_whole`."""
+
+    suspended_at = models.DateTimeField(_("suspended at"), null=True, blank=True, editable=False)
+    suspended_by = models.CharField(
+        _("suspended by"), max_length=200, blank=True, default="", db_default="", editable=False
+    )
+    suspension_reason = models.CharField(
+        _("reason of the suspension"),
+        max_length=LONGEST_REASON,
+        blank=True,
+        default="",
+        db_default="",
+        editable=False,
+    )
+
+    class Meta:
+        abstract = True
+
+    @property
+    def is_suspended(self) -> bool:
+        return self.suspended_at is not None
+
+
+def suspension_is_whole(name: str) -> models.CheckConstraint:
+    """Constraint that a suspended row says who did it and why, and another row neither."""
+    return models.CheckConstraint(
+        name=name,
+        condition=Q(suspended_at=None, suspended_by="", suspension_reason="")
+        | (Q(suspended_at__isnull=False) & ~Q(suspended_by="") & ~Q(suspension_reason="")),
+    )
+
+
+class SuspensionActionForm(ActionForm):
+    """Beside the action menu of an admin list: the reason of a suspension."""
+
+    reason = forms.CharField(
+        max_length=LONGEST_REASON, required=False, label=_("reason"), widget=UnfoldAdminTextInputWidget
+    )
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["reason"].asked_by = ["suspend"]
