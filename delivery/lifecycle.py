@@ -86,7 +86,7 @@ class _Move:
     """A row of the table: what the orders, the route and the delivery become.
 
     `route` None: the route settles when no order is open any more.
-    `delivery` None: the delivery follows its orders.
+    `delivery` None: the delivery follows its orders. A FAILED one stays FAILED.
     """
 
     which: _Orders
@@ -132,7 +132,10 @@ def move(state: State, trigger: Trigger, *, position: int | None = None) -> Stat
         raise _refusal(state, trigger)
     orders = _moved_orders(state.orders, row, position)
     route = row.route or _settled_route(orders, state.mode)
-    return replace(state, orders=orders, route=route, delivery=row.delivery or _aggregate(orders, route))
+    delivery = row.delivery or _aggregate(orders, route)
+    if state.delivery is Status.FAILED:
+        delivery = Status.FAILED  # final: the integrator was told so, whatever the driver brings back
+    return replace(state, orders=orders, route=route, delivery=delivery)
 
 
 def _refusal(state: State, trigger: Trigger) -> MoveRefused:

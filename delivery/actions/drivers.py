@@ -33,7 +33,8 @@ def claim_first_eligible(delivery: Delivery, *, at: datetime) -> Driver:
     real driver may be sent, a simulated one is made when none is free.
     """
     for driver in eligible(delivery, at=at):
-        locked = Driver.objects.select_for_update(skip_locked=True).filter(pk=driver.pk).first()
+        # NO KEY: a position being inserted holds a key-share lock on its driver, who is not taken by that.
+        locked = Driver.objects.select_for_update(skip_locked=True, no_key=True).filter(pk=driver.pk).first()
         # Asked again under the lock: the list was read before it.
         if locked is not None and _is_free(locked):
             return locked
@@ -48,7 +49,7 @@ def claim_first_eligible(delivery: Delivery, *, at: datetime) -> Driver:
 
 def claim(driver: Driver, delivery: Delivery, *, at: datetime) -> Driver:
     """Lock this driver if the route may be theirs. Raises DriverNotEligible or DriverHasOpenRoute with the reason."""
-    locked = Driver.objects.select_for_update().get(pk=driver.pk)
+    locked = Driver.objects.select_for_update(no_key=True).get(pk=driver.pk)
     if locked.environment != delivery.environment:
         raise DriverNotEligible(
             "A %(theirs)s driver cannot take a %(environment)s delivery.",

@@ -44,18 +44,21 @@ class DriverAdmin(ModelAdmin):
 
     @admin.action(description=_("Go on duty"), permissions=["change"])
     def go_on_duty(self, request: HttpRequest, queryset: QuerySet[Driver]) -> None:
-        self._set_duty(request, queryset, on_duty=True)
-        self.message_user(request, _("%d drivers on duty.") % len(queryset))
+        count = self._set_duty(request, queryset, on_duty=True)
+        self.message_user(request, _("%d drivers on duty.") % count)
 
     @admin.action(description=_("Go off duty"), permissions=["change"])
     def go_off_duty(self, request: HttpRequest, queryset: QuerySet[Driver]) -> None:
-        self._set_duty(request, queryset, on_duty=False)
-        self.message_user(request, _("%d drivers off duty.") % len(queryset))
+        count = self._set_duty(request, queryset, on_duty=False)
+        self.message_user(request, _("%d drivers off duty.") % count)
 
-    def _set_duty(self, request: HttpRequest, queryset: QuerySet[Driver], *, on_duty: bool) -> None:
-        queryset.update(on_duty=on_duty)
-        for driver in queryset:
+    def _set_duty(self, request: HttpRequest, queryset: QuerySet[Driver], *, on_duty: bool) -> int:
+        """Returns how many drivers were chosen."""
+        chosen = list(queryset)  # before the update: the list may be filtered by `on_duty`
+        Driver.objects.filter(pk__in=[driver.pk for driver in chosen]).update(on_duty=on_duty)
+        for driver in chosen:
             self.log_change(request, driver, _("Went on duty.") if on_duty else _("Went off duty."))
+        return len(chosen)
 
     def has_delete_permission(self, request: HttpRequest, obj: Driver | None = None) -> bool:
         return False  # deactivate instead: the routes they drove stay on record

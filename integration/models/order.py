@@ -34,7 +34,8 @@ class OrderQuerySet(models.QuerySet["Order"]):
 
     def with_document(self, value: str, *, seller: Seller) -> Self:
         """The seller's orders whose receiver has this document, with or without its mask."""
-        return self.of(seller).filter(receiver_document=compact_document(value))
+        document = compact_document(value)
+        return self.of(seller).filter(receiver_document=document) if document else self.none()
 
 
 class Order(models.Model):

@@ -38,6 +38,8 @@ ROWS = [
     # back at A
     (State(C, RETURNING, (D, F)), Trigger.RETURN, None, State(D, FINISHED, (D, F))),
     (State(F, RETURNING, (F,)), Trigger.RETURN, None, State(F, FINISHED, (F,))),
+    # after a cancel, also with something delivered
+    (State(F, RETURNING, (D, F)), Trigger.RETURN, None, State(F, FINISHED, (D, F))),
     # cancelled before and after pickup, and on the way back
     (State(P, AVAILABLE, (P, P)), Trigger.CANCEL, None, State(F, CANCELLED, (F, F))),
     (State(A, ACCEPTED, (A, A)), Trigger.CANCEL, None, State(F, CANCELLED, (F, F))),
@@ -101,7 +103,8 @@ class TestAnyHistory:
             if state.route in CLOSED or state.route is RETURNING:
                 assert not any(order in OPEN for order in state.orders)
             if state.route is FINISHED:
-                assert state.delivery is (D if D in state.orders else F)
+                assert state.delivery is (D if D in state.orders and before.delivery is not F else F)
+            assert before.delivery is not F or state.delivery is F
 
     def test_a_route_is_free_held_or_closed(self):
         assert {AVAILABLE, *HELD, *CLOSED} == set(RouteStatus)

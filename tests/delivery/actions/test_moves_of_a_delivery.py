@@ -1,5 +1,6 @@
 """Collect, deliver, fail, return, cancel and expire: what each leaves in the database."""
 
+import json
 from datetime import timedelta
 from decimal import Decimal
 
@@ -9,7 +10,7 @@ from django.utils import timezone
 from delivery.actions import deliveries, offers
 from delivery.errors import AlreadyFinished, MoveRefused, ReasonMissing, StopNotFound, StopNotOpen
 from delivery.lifecycle import Mode
-from delivery.models import Delivery, Stop, Transition, WebhookEvent
+from delivery.models import Delivery, Stop, Transition, WebhookEndpoint, WebhookEvent
 from tests.factories import BY, DeliveryFactory, DriverFactory
 
 
@@ -143,8 +144,16 @@ class TestCancel:
 
         assert statuses(delivery) == ("FAILED", "RETURNING", ["DELIVERED", "FAILED", "FAILED"])
         assert cancelled.cancel_fee == delivery.shipping_value
+
+    def test_after_pickup_stays_failed_when_the_driver_is_back(self):
+        delivery = DeliveryFactory.create(collected=True)
+        do(deliveries.deliver_point, delivery, point="B")
+        do(deliveries.cancel, delivery, reason="")
+
         do(deliveries.return_, delivery)
-        assert statuses(delivery)[:2] == ("DELIVERED", "FINISHED")
+
+        assert statuses(delivery) == ("FAILED", "FINISHED", ["DELIVERED", "FAILED", "FAILED"])
+        assert json.loads(delivery.events.latest("sequence").body)["status"] == "FAILED"
 
     def test_again_changes_nothing(self):
         delivery = DeliveryFactory.create()
@@ -176,6 +185,17 @@ class TestExpireOverdue:
 
         assert statuses(old) == ("FAILED", "EXPIRED", ["FAILED"] * 3)
         assert statuses(young)[:2] == ("PENDING", "AVAILABLE")
+
+    def test_goes_on_after_a_delivery_that_cannot_be_expired_and_names_it(self, caplog):
+        broken = DeliveryFactory.create(at=timezone.now() - timedelta(minutes=62))
+        old = DeliveryFactory.create(at=timezone.now() - timedelta(minutes=61))
+        WebhookEndpoint.objects.filter(integrator=broken.integrator).delete()
+
+        assert offers.expire_overdue(at=timezone.now()) == 1
+
+        assert statuses(broken)[:2] == ("PENDING", "AVAILABLE")
+        assert statuses(old)[:2] == ("FAILED", "EXPIRED")
+        assert [str(broken.pk) in record.getMessage() for record in caplog.records if record.exc_info] == [True]
 
     def test_leaves_what_was_taken_meanwhile(self):
         delivery = DeliveryFactory.create(at=timezone.now() - timedelta(minutes=61))

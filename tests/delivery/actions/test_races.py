@@ -9,10 +9,10 @@ import pytest
 from django.db import transaction
 from django.utils import timezone
 
-from delivery.actions import deliveries
+from delivery.actions import deliveries, drivers
 from delivery.errors import DriverHasOpenRoute, MoveRefused, RouteTaken, StopNotOpen
 from delivery.models import Delivery, WebhookEvent
-from tests.factories import BY, DeliveryFactory, DriverFactory
+from tests.factories import BY, PICKUP, DeliveryFactory, DriverFactory
 
 ROUNDS = range(5)
 
@@ -34,9 +34,9 @@ def errors(results):
 class TestAtTheSameInstant:
     def test_one_of_many_drivers_gets_the_route(self, round_, at_once):
         delivery = DeliveryFactory.create()
-        drivers = DriverFactory.create_batch(6)
+        candidates = DriverFactory.create_batch(6)
 
-        results = at_once(*(accept(delivery, driver) for driver in drivers))
+        results = at_once(*(accept(delivery, driver) for driver in candidates))
 
         assert errors(results) == [RouteTaken] * 5
         assert WebhookEvent.objects.filter(delivery=delivery).count() == 2
@@ -51,12 +51,12 @@ class TestAtTheSameInstant:
         assert Delivery.objects.filter(driver=driver).count() == 1
 
     def test_the_first_eligible_of_two_routes_are_two_drivers(self, round_, at_once):
-        drivers = DriverFactory.create_batch(2)
+        candidates = DriverFactory.create_batch(2)
         first, second = DeliveryFactory.create(), DeliveryFactory.create()
 
         results = at_once(accept(first, None), accept(second, None))
 
-        assert {delivery.driver for delivery in results} == set(drivers)
+        assert {delivery.driver for delivery in results} == set(candidates)
 
     def test_cancel_and_accept_leave_one_story(self, round_, at_once):
         delivery, driver = DeliveryFactory.create(), DriverFactory.create()
@@ -112,3 +112,27 @@ def test_a_cancel_that_waited_for_an_accept_tells_of_its_driver(at_once):
     assert (cancelled.driver, cancelled.route_status) == (driver, "CANCELLED")
     told = json.loads(delivery.events.get(sequence=3).body)
     assert told["driver"]["name"] == driver.name
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_driver_whose_position_is_being_recorded_can_take_a_route(at_once):
+    delivery, driver = DeliveryFactory.create(), DriverFactory.create()
+    reported, accepted = Event(), Event()
+
+    def report_slowly():
+        with transaction.atomic():
+            drivers.set_position(driver=driver, point=PICKUP, by=BY, at=timezone.now())
+            reported.set()
+            assert accepted.wait(10)  # the row of the position is not committed before
+
+    def accept_meanwhile():
+        assert reported.wait(10)
+        try:
+            return deliveries.accept(delivery=delivery, driver=None, by=BY, at=timezone.now())
+        finally:
+            accepted.set()
+
+    _nothing, taken = at_once(report_slowly, accept_meanwhile)
+
+    assert errors([_nothing, taken]) == []
+    assert taken.driver == driver

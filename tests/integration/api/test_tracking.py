@@ -51,6 +51,12 @@ class TestTracking:
         assert look_up(api, value, "document").json()["success"] is True
         assert look_up(api, value).json() == NOT_FOUND
 
+    @pytest.mark.parametrize("value", ["-", ".", " / "])
+    def test_finds_no_orders_without_a_document_by_a_mask_alone(self, api, seller, value):
+        create_order(seller, receiver={**order_body()["receiver"], "document": ""})
+
+        assert look_up(api, f"{value}", "document").json() == NOT_FOUND
+
     @pytest.mark.parametrize("value", ["A-", "a-1", "A-1%", "none", "a\0b", "x" * 5000])
     def test_compares_exactly(self, api, seller, value):
         create_order(seller)
