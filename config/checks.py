@@ -7,10 +7,11 @@ import ipaddress
 import os
 import re
 from collections.abc import Callable, Mapping
-from urllib.parse import SplitResult, parse_qs, urlsplit
+from urllib.parse import SplitResult, parse_qs, parse_qsl, urlsplit
 from zoneinfo import ZoneInfo
 
 from cryptography.fernet import Fernet
+from psycopg import ProgrammingError, conninfo
 
 from config.env import StartRefused
 
@@ -22,6 +23,7 @@ _HOST_NAME = re.compile(r"\.?[a-z0-9_-]+(\.[a-z0-9_-]+)*\.?|\[[0-9a-f:.]+\]", re
 _LONGEST_HOST_NAME = 255
 _CONTACT = re.compile(r"(https://|mailto:|tel:)[!-~]{1,500}")
 _MOST_SHOWN = 80
+_SSL_MODES = ("disable", "allow", "prefer", "require", "verify-ca", "verify-full")
 _LOG_LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL")
 _PAIR = "DATABASE_URL and REDIS_URL belong together: set both for production, neither for the embedded servers"
 _PUBLIC = (
@@ -153,7 +155,23 @@ def _database_url(text: str) -> str | None:
         return "has to begin with postgres:// or postgresql://: Rota needs PostgreSQL"
     if not parts.hostname and "host" not in parse_qs(parts.query):
         return "names no host"
-    return None if parts.path.strip("/") else "names no database: postgres://USER@HOST:5432/DATABASE"
+    if not parts.path.strip("/"):
+        return "names no database: postgres://USER@HOST:5432/DATABASE"
+    return _connection_options(dict(parse_qsl(parts.query)))
+
+
+def _connection_options(options: dict[str, str]) -> str | None:
+    """Options behind the "?" of DATABASE_URL, which libpq would refuse at each connection."""
+    for name, value in options.items():
+        try:
+            conninfo.make_conninfo(**{name: value})
+        except ProgrammingError:
+            return f"has the option '{name[:_MOST_SHOWN]}', which libpq does not know"
+        if name.endswith(("timeout", "idle", "interval", "count")) and not value.isdecimal():
+            return f"has the option {name}, whose value is no number"
+    if options.get("sslmode", "prefer") not in _SSL_MODES:
+        return f"has an sslmode that is none of {', '.join(_SSL_MODES)}"
+    return None
 
 
 def _redis_url(text: str) -> str | None:
@@ -218,6 +236,8 @@ def _strong_keys(text: str) -> str | None:
 
 
 def _strong_key(text: str) -> str | None:
+    if text.startswith("django-insecure-"):
+        return f"is one of Django's `startproject`, which are for development; {_REQUIRED['SECRET_KEY']}"
     if len(text) >= _SHORTEST_KEY and len(set(text)) >= _FEWEST_CHARACTERS:
         return None
     return (

@@ -1,8 +1,12 @@
-"""Errors that no endpoint answers itself, each in the form of what was asked for: area A, area B or a page."""
+"""Errors that no endpoint answers itself, each in the form of what was asked for: area A, area B or a page.
+
+Pages are rendered here and not by `django.views.defaults`, whose CSRF check reads the body of the request that failed
+and may fail itself.
+"""
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
-from django.views import defaults
+from django.template.loader import render_to_string
 
 from config.limits import TooLong
 from delivery.api import problems
@@ -12,21 +16,21 @@ _AREA_A = "/api/"
 _AREA_B = "/api/integration/"
 
 
-def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
+def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:  # noqa: ARG001  # named by Django
     if f"{request.path}/".startswith(_AREA_B):
         return answers.not_found(request)
     if f"{request.path}/".startswith(_AREA_A):
         return problems.not_found(request)
-    return defaults.page_not_found(request, exception)
+    return render(request, "404.html", status=404)
 
 
-def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
+def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:  # noqa: ARG001  # named by Django
     """What Django itself refuses, such as a Host header that ALLOWED_HOSTS does not know."""
     if request.path.startswith(_AREA_B):
         return answers.bad_request(request)
     if request.path.startswith(_AREA_A):
         return problems.bad_request(request)
-    return defaults.bad_request(request, exception)
+    return HttpResponse(render_to_string("400.html"), status=400)
 
 
 def server_error(request: HttpRequest) -> HttpResponse:
@@ -34,7 +38,7 @@ def server_error(request: HttpRequest) -> HttpResponse:
         return answers.server_error(request)
     if request.path.startswith(_AREA_A):
         return problems.server_error(request)
-    return defaults.server_error(request)
+    return HttpResponse(render_to_string("500.html"), status=500)
 
 
 def late_body(request: HttpRequest) -> HttpResponse:

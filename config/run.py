@@ -18,15 +18,18 @@ from http.client import HTTPConnection, HTTPException
 from types import FrameType
 from typing import NoReturn, TypeVar
 
+import psycopg
+
 from config import checks, embedded
 from config.banner import banner
 from config.children import Child, die_with_parent, say
-from config.embedded.private import open_private, shorten, try_lock
+from config.embedded.private import open_private, private_folder, shorten, try_lock
 from config.env import BASE_DIR, StartRefused, data_dir, env, is_embedded
 
 T = TypeVar("T")
 _START_SECONDS = 60
 _MANAGE_SECONDS = 600
+_CONNECT_SECONDS = 5
 _STOP_SECONDS = 20
 _PATIENCE_SECONDS = 5
 
@@ -68,12 +71,23 @@ def _start(children: list[Child], port: int) -> None:
         redis = Child("redis", embedded.redis_command())
         children.append(redis)
         _timed("Redis", lambda: embedded.wait_for_redis(redis.start()))
+    _timed("Connection to PostgreSQL", _check_database)
     _timed("Database schema", lambda: _manage("migrate", "--verbosity", "0"))
     services = processes(port)
     children += services
     for child in services:
         child.start()
     _timed("Web server", lambda: _wait_for_web(port, services[0]))
+
+
+def _check_database() -> None:
+    """Raise StartRefused when DATABASE_URL is set and leads to no database."""
+    if not (url := env.str("DATABASE_URL", "")):
+        return
+    try:
+        psycopg.connect(url, connect_timeout=_CONNECT_SECONDS).close()
+    except psycopg.Error as error:
+        raise StartRefused(f"The database of DATABASE_URL cannot be used: {str(error).splitlines()[0]}") from error
 
 
 def _tend(children: list[Child], postgres: embedded.Postgres | None) -> NoReturn:
@@ -118,7 +132,7 @@ def processes(port: int) -> list[Child]:
         Child(
             "beat",
             [
-                *celery, "beat", "--schedule", str(data_dir() / "celerybeat-schedule"),
+                *celery, "beat", "--schedule", str(private_folder(data_dir() / "beat") / "schedule"),
                 "--pidfile=", "--loglevel", "WARNING",
             ],
         ),

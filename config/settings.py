@@ -321,6 +321,8 @@ LOGGING = {
     # The access log says it already, with the request id.
     "loggers": {
         "django.request": {"level": "ERROR"},
+        # Anybody can send a Host header; the access log has the 400, without a traceback.
+        "django.security.DisallowedHost": {"level": "CRITICAL"},
         "django.server": {"level": "ERROR"},
     },
 }

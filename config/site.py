@@ -1,20 +1,47 @@
 """The admin site: Unfold's, with the product's log-in and without the URLs that the product does not use."""
 
+import logging
 from collections.abc import Callable
+from functools import wraps
 from typing import Any
 
 from allauth.account.decorators import secure_admin_login
 from csp.constants import UNSAFE_EVAL
 from csp.decorators import csp_update
+from django.core.exceptions import BadRequest, ValidationError
+from django.core.paginator import InvalidPage
+from django.db import DataError
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
+from django.template.response import SimpleTemplateResponse
 from django.urls import URLPattern
 from django.utils.decorators import method_decorator
 from unfold.sites import UnfoldAdminSite
 
+_log = logging.getLogger(__name__)
 # "View on site" loads any object of any model without asking for a permission, and no model here has such a page.
 # Passwords are changed on the account pages, which limit the rate of wrong ones; so are they confirmed there.
 _NOT_SERVED = {"view_on_site", "password_change_done"}
+
+
+# What Django's admin, its widgets and Unfold raise for ids, page numbers and texts that none of their links and forms
+# holds: they convert them unchecked, some while the page is rendered.
+_JUNK = (ValidationError, ValueError, OverflowError, DataError, InvalidPage)
+
+
+def _refusing_junk(view: Callable[..., Any]) -> Callable[..., Any]:
+    """The view, which answers such input with 400. The log keeps the traceback, as it would of a 500."""
+
+    @wraps(view)
+    def refusing(request: HttpRequest, *args: Any, **kwargs: Any) -> Any:
+        try:
+            response = view(request, *args, **kwargs)
+            return response.render() if isinstance(response, SimpleTemplateResponse) else response
+        except _JUNK as error:
+            _log.exception("The admin could not read its input")
+            raise BadRequest("An id, a number or a text is not what the admin's pages send.") from error
+
+    return refusing
 
 
 class Site(UnfoldAdminSite):
@@ -25,7 +52,7 @@ class Site(UnfoldAdminSite):
 
     def admin_view(self, view: Callable[..., Any], cacheable: bool = False) -> Any:
         """Unfold's Alpine evaluates its expressions, which the content security policy allows nowhere else."""
-        return csp_update({"script-src": [UNSAFE_EVAL]})(super().admin_view(view, cacheable))
+        return csp_update({"script-src": [UNSAFE_EVAL]})(super().admin_view(_refusing_junk(view), cacheable))
 
     @method_decorator(secure_admin_login)
     def login(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:

@@ -94,7 +94,7 @@ def _decoded(raw: bytes) -> str:
     try:
         text = raw.decode(encoding)
     except UnicodeDecodeError as error:
-        raise InvalidInvoice(f"O arquivo não é um texto em {encoding}") from error
+        raise InvalidInvoice(f"O arquivo não é um texto em {encoding.removesuffix('-sig').upper()}") from error
     if "\0" in text:
         raise InvalidInvoice("O XML contém o caractere NUL, que não é aceito")
     return text

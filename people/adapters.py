@@ -25,6 +25,12 @@ class AccountAdapter(DefaultAccountAdapter):
     def is_open_for_signup(self, request: HttpRequest) -> bool:
         return False
 
+    def is_safe_url(self, url: str | None) -> bool:
+        try:
+            return bool(super().is_safe_url(url))
+        except ValueError:  # allauth splits it with `urlparse`, which raises for some texts that are no URL
+            return False
+
     def is_reauthentication_required(self, *, app: str, **_more: Any) -> bool:
         """Before the second factor is touched the password is asked for, unless it was given a moment ago."""
         given = [record["at"] for record in get_authentication_records(self.request, self.request.user)]

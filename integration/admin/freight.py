@@ -1,17 +1,12 @@
 """The tariff: edited here row by row, or taken out and put in again as CSV with a preview of what changes."""
 
-from typing import Any
-
 from django.contrib import admin
-from django.http import HttpRequest
-from import_export.admin import ImportExportModelAdmin
 from import_export.fields import Field
-from import_export.formats.base_formats import CSV
 from import_export.resources import ModelResource
 from import_export.widgets import IntegerWidget
-from unfold.contrib.import_export.forms import ImportForm, SelectableFieldsExportForm
 
 from common.admin_base import ModelAdmin
+from common.tabular_import import TabularImportAdmin
 from integration.models import FreightParameter, FreightRate
 
 
@@ -42,22 +37,8 @@ class FreightParameterResource(ModelResource):
         use_transactions = True
 
 
-class TariffAdmin(ModelAdmin, ImportExportModelAdmin):
-    import_form_class = ImportForm
-    export_form_class = SelectableFieldsExportForm
-    formats = [CSV]
-
-    def has_import_permission(self, request: HttpRequest) -> bool:
-        """An import changes rows, which the library asks for (settings), and adds those that are missing."""
-        return super().has_import_permission(request) and self.has_add_permission(request)
-
-    def get_valid_export_item_pks(self, request: HttpRequest) -> Any:
-        # The library calls its own version of this, which then warns that it is deprecated.
-        return self.get_queryset(request).values_list("pk", flat=True)
-
-
 @admin.register(FreightRate)
-class FreightRateAdmin(TariffAdmin):
+class FreightRateAdmin(ModelAdmin, TabularImportAdmin):
     resource_classes = [FreightRateResource]
     list_display = [
         "service", "zone", "origin_kind", "destination_kind", "base_centavos", "extra_kg_centavos", "deadline_days",
@@ -66,6 +47,6 @@ class FreightRateAdmin(TariffAdmin):
 
 
 @admin.register(FreightParameter)
-class FreightParameterAdmin(TariffAdmin):
+class FreightParameterAdmin(ModelAdmin, TabularImportAdmin):
     resource_classes = [FreightParameterResource]
     list_display = ["name", "value", "unit", "basis"]

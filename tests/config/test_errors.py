@@ -37,7 +37,43 @@ class TestUnreadBody:
         assert answer["Retry-After"] == "1"
 
 
+class TestBrokenForms:
+    """The error page itself must not fail on the body that caused it, whatever cookies come along."""
+
+    @pytest.mark.parametrize("path", ["/nothing", "/panel/x", "/account/login/", "/admin/"])
+    @pytest.mark.parametrize(
+        "content_type",
+        [
+            "application/x-www-form-urlencoded; charset=utf-7",
+            "application/x-www-form-urlencoded; charset=latin-1",
+            "multipart/form-data",
+            "multipart/form-data; boundary=",
+        ],
+    )
+    def test_are_answered_in_html(self, client, db, path, content_type):
+        client.raise_request_exception = False
+        client.cookies["csrftoken"] = "a" * 32
+
+        answer = client.generic("POST", path, b"a=b", content_type=content_type)
+
+        assert answer.status_code in {302, 400, 403, 404}
+        assert answer["X-Request-Id"]
+        assert answer["X-Content-Type-Options"] == "nosniff"
+
+    @pytest.mark.parametrize("url", ["http://[", "//[", "https://[111]/", "https://℀.com/", "http://evil.example/"])
+    def test_an_address_to_go_on_to_that_is_none(self, client, db, url):
+        answer = client.get("/account/login/", {"next": url})
+
+        assert answer.status_code == 200
+
+
 class TestBadHost:
+    def test_leaves_no_traceback_in_the_log(self, client, caplog):
+        answer = client.get("/account/login/", HTTP_HOST="elsewhere.example")
+
+        assert answer.status_code == 400
+        assert [record for record in caplog.records if record.exc_info] == []
+
     @pytest.mark.parametrize(
         ("path", "key"), [("/api/integration/orders", "success"), ("/api/request-delivery", "code")]
     )

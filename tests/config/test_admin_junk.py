@@ -1,0 +1,79 @@
+"""Ids, page numbers and texts that no link or form of the admin holds: refused, never a fault, nothing written."""
+
+import pytest
+from django.contrib import admin
+from django.contrib.admin.models import LogEntry
+from django.urls import reverse
+
+JUNK = ["x", "-1", "", "%", "0", "1" * 5000, "a\0b", "00000000-0000-0000-0000-00000000000g", "null", "1e9"]
+SCREENS = sorted(admin.site._registry, key=lambda model: model._meta.label_lower)
+
+
+@pytest.fixture
+def browser(admin_client):
+    admin_client.raise_request_exception = False
+    return admin_client
+
+
+def label(model, page):
+    return f"admin:{model._meta.app_label}_{model._meta.model_name}_{page}"
+
+
+@pytest.mark.parametrize("page", ["x", "0", "-1", "9" * 5000, "%ff", ""])
+def test_a_page_of_the_search(browser, page):
+    response = browser.get("/admin/search/", {"s": "a", "page": page})
+
+    assert response.status_code in {200, 400}
+
+
+@pytest.mark.parametrize("model", SCREENS, ids=lambda model: model._meta.label_lower)
+class TestScreen:
+    def test_actions_of_rows_that_do_not_exist(self, browser, model, rf, admin_user):
+        request = rf.get("/")
+        request.user = admin_user
+        url = reverse(label(model, "changelist"))
+
+        statuses = {
+            browser.post(url, {"action": name, "_selected_action": [junk], "post": "yes", "reason": "x"}).status_code
+            for name in admin.site._registry[model].get_actions(request)
+            for junk in JUNK
+        }
+
+        assert statuses <= {200, 302, 400}
+        assert LogEntry.objects.count() == 0
+
+    def test_a_page_of_the_list(self, browser, model):
+        url = reverse(label(model, "changelist"))
+
+        statuses = {browser.get(url, {"p": junk, "q": junk}).status_code for junk in JUNK}
+
+        assert statuses <= {200, 302, 400}
+
+    def test_an_object(self, browser, model):
+        statuses = {
+            browser.get(f"{reverse(label(model, 'changelist'))}{junk.replace('%', '%25')}/change/").status_code
+            for junk in JUNK
+            if junk.isprintable()
+        }
+
+        assert statuses <= {200, 301, 302, 400, 404, 414}
+
+    def test_every_field_of_the_form(self, browser, model, rf, admin_user):
+        request = rf.get("/")
+        request.user = admin_user
+        screen = admin.site._registry[model]
+        if not screen.has_add_permission(request):
+            return
+        names = [*screen.get_form(request).base_fields]
+        for inline in screen.get_inline_instances(request):
+            prefix = inline.get_formset(request).get_default_prefix()
+            names += [f"{prefix}-TOTAL_FORMS", f"{prefix}-INITIAL_FORMS"]
+            names += [f"{prefix}-0-{name}" for name in (*inline.get_formset(request).form.base_fields, "id")]
+        before = model._default_manager.count()
+
+        statuses = {
+            browser.post(reverse(label(model, "add")), dict.fromkeys(names, junk)).status_code for junk in JUNK if junk
+        }
+
+        assert statuses <= {200, 400}
+        assert model._default_manager.count() == before
