@@ -75,13 +75,6 @@ def test_a_count_of_more_digits_than_python_reads_is_no_range(shop, member, url)
     assert member.get(url("events_progress"), span | {"again_count": "1" * 5000}).status_code == 404
 
 
-def test_a_fragment_of_a_page_that_is_no_url_sends_to_the_log_in(db):
-    response = Client().get("/panel/", headers={"HX-Request": "true", "HX-Current-URL": "http://["})
-
-    assert response.status_code == 401
-    assert response.headers["HX-Redirect"] == "/account/login/?next=%2Fpanel%2F"
-
-
 def test_a_page_in_portuguese(shop, member, url):
     member.post(reverse("set_language"), {"language": "pt-br", "next": "/"})
 
