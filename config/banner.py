@@ -61,6 +61,7 @@ def banner(port: int, demo: dict[str, str] | None, *, is_embedded: bool) -> str:
             "This database is not Rota's own, so no demo data was put into it. SEED_DEMO=1 fills an empty one.",
             "",
             f"  New log-in:  {_manage('createsuperuser')}",
+            f"  its code:    {_manage('enrol_second_factor USERNAME')}",
             f"  New account: {_manage('create_integrator NAME --pickup LAT,LNG')}",
             f"  New seller:  {_manage('create_seller NAME --company DOCUMENT')}",
         ]
