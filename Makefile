@@ -34,7 +34,7 @@ lint: .venv/.ready security
 
 # Neither reaches for the network: without --no-verify, detect-secrets would try what it finds against its service.
 security: .venv/.ready
-	$(BIN)/bandit --quiet --configfile pyproject.toml --recursive common config delivery integration panel people manage.py
+	$(BIN)/bandit --quiet --configfile pyproject.toml --recursive access common config delivery integration panel manage.py
 	@git ls-files --error-unmatch Makefile >/dev/null  # outside a checkout there would be no files, and no findings
 	git ls-files -z | xargs -0 $(BIN)/detect-secrets-hook --no-verify --baseline .secrets.baseline
 	! git grep -nE '(rota_(live|test|key)_|whsec_)[A-Za-z0-9_+/-]{43}'  # this service's own, in any spelling

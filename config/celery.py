@@ -23,7 +23,7 @@ class EagerAMQP(AMQP):
 
 app = Celery("rota", amqp=EagerAMQP)
 app.config_from_object("django.conf:settings", namespace="CELERY")
-app.autodiscover_tasks(["config", "delivery", "delivery.webhooks", "people"])
+app.autodiscover_tasks(["config", "delivery", "delivery.webhooks", "access"])
 
 app.conf.beat_schedule = {
     # Retries fall due by the clock, and a wake-up lost with Redis must cost seconds only.
@@ -33,7 +33,7 @@ app.conf.beat_schedule = {
     # A session ends twelve hours after the log-in; its row would stay.
     "clear-sessions": {"task": "config.clear_sessions", "schedule": 3600.0, "options": {"expires": 3600}},
     # Counters of failed log-ins whose window is over; they count no more, and only take up room.
-    "prune-login-attempts": {"task": "people.prune_attempts", "schedule": 600.0, "options": {"expires": 600}},
+    "prune-login-attempts": {"task": "access.prune_attempts", "schedule": 600.0, "options": {"expires": 600}},
     # An untaken offer ends within half a minute of its deadline; acceptance checks the deadline itself.
     "expire-offers": {"task": "delivery.expire_offers", "schedule": 30.0, "options": {"expires": 30}},
 }

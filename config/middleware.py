@@ -13,8 +13,8 @@ from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.middleware.locale import LocaleMiddleware
 from django.utils import translation
 
+from access.addresses import client_address
 from config import errors, limits
-from people.addresses import client_address
 
 HEADER = "X-Request-Id"
 # Key of the WSGI environ: why `config.rsgi` did not read the body, `late` or `busy`.

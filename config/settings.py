@@ -58,7 +58,7 @@ INSTALLED_APPS = [
     "django_htmx",
     "django_filters",
     "config",
-    "people",
+    "access",
     "panel",
     "delivery",
     "integration",
@@ -78,10 +78,10 @@ MIDDLEWARE = [
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
-    "people.sessions.SessionLifetimeMiddleware",
+    "access.sessions.SessionLifetimeMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
     "allauth.account.middleware.AccountMiddleware",
-    "people.middleware.PeopleMiddleware",
+    "access.middleware.SecondFactorMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
 ]
 
@@ -109,7 +109,7 @@ AUTH_PASSWORD_VALIDATORS: list[dict[str, Any]] = [
         "OPTIONS": {"min_length": 12},
     },
     {"NAME": "django.contrib.auth.password_validation.UserAttributeSimilarityValidator"},
-    {"NAME": "config.passwords.GuessablePasswordValidator"},
+    {"NAME": "access.passwords.GuessablePasswordValidator"},
 ]
 
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
@@ -132,24 +132,24 @@ WHITENOISE_ALLOW_ALL_ORIGINS = False  # no other site has a use for them
 AUTHENTICATION_BACKENDS = ["allauth.account.auth_backends.AuthenticationBackend"]
 LOGIN_URL = "account_login"
 LOGIN_REDIRECT_URL = "panel:home"
-ACCOUNT_ADAPTER = "people.adapters.AccountAdapter"
+ACCOUNT_ADAPTER = "access.adapters.AccountAdapter"
 ACCOUNT_LOGIN_METHODS = {"username"}
 ACCOUNT_SIGNUP_FIELDS = ["username*", "password1*"]
 ACCOUNT_EMAIL_VERIFICATION = "none"
 ACCOUNT_LOGOUT_REDIRECT_URL = "account_login"
 ACCOUNT_SESSION_REMEMBER = False
-# `people.throttle` counts instead: allauth counts by Host header, in a cache that evicts counters.
+# `access.throttle` counts instead: allauth counts by Host header, in a cache that evicts counters.
 ACCOUNT_RATE_LIMITS = False
-ACCOUNT_FORMS = {"change_password": "people.forms.ChangePasswordForm"}  # nosec B105  # pragma: allowlist secret  # a class
+ACCOUNT_FORMS = {"change_password": "access.forms.ChangePasswordForm"}  # nosec B105  # pragma: allowlist secret  # a class
 TRUSTED_PROXIES = env.int("TRUSTED_PROXIES", 0 if EMBEDDED else 1)
-MFA_ADAPTER = "people.adapters.MFAAdapter"
+MFA_ADAPTER = "access.adapters.MFAAdapter"
 MFA_SUPPORTED_TYPES = ["totp", "recovery_codes"]
 MFA_RECOVERY_CODES_SHOW_ONCE = True
 MFA_TOTP_ISSUER = "Rota"
 MFA_FORMS = {
-    "authenticate": "people.forms.AuthenticateForm",
-    "reauthenticate": "people.forms.ReauthenticateForm",
-    "activate_totp": "people.forms.ActivateTOTPForm",
+    "authenticate": "access.forms.AuthenticateForm",
+    "reauthenticate": "access.forms.ReauthenticateForm",
+    "activate_totp": "access.forms.ActivateTOTPForm",
 }
 # People with rights set up a second factor before anything else, with an enrolment code; passwords set by somebody
 # else are changed at the first log-in.

@@ -23,7 +23,7 @@ urlpatterns = [
     path(".well-known/security.txt", security_txt),
     path("api/integration/", include("integration.api.urls")),
     path("api/", include("delivery.api.urls")),
-    path("account/", include("people.urls")),
+    path("account/", include("access.urls")),
     path("language/", set_language, name="set_language"),
     path("panel/", include("panel.urls")),
     # The admin's own page would check the current password without a limit.

@@ -1,4 +1,4 @@
-"""The panel's map. Whose account and which environment stand in the address; `panel.access` asks who may go there."""
+"""URLs of the panel. Account and environment are part of the path; `panel.views.base` checks who may open it."""
 
 from django.urls import include, path, register_converter
 

@@ -1,4 +1,4 @@
-"""The groups of `config.roles`, with their permissions."""
+"""The groups of `access.roles`, with their permissions."""
 
 from typing import Any
 
@@ -6,7 +6,7 @@ from django.apps import apps as installed
 from django.contrib.auth.management import create_permissions
 from django.db import migrations
 
-from config.roles import ROLES, codenames
+from access.roles import ROLES, codenames
 
 
 def create(apps: Any, schema_editor: Any) -> None:

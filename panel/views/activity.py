@@ -4,7 +4,7 @@ from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse
 
 from delivery.models import AuditEntry
-from panel.access import AccountView
+from panel.views.base import AccountView
 
 _PER_PAGE = 50
 

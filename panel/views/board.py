@@ -23,7 +23,7 @@ from delivery.errors import DeliveryError
 from delivery.forms import LABELS_OF_MOVES, MoveForm, details, refusal
 from delivery.models import Delivery, Driver, DriverPosition, Environment, Stop
 from panel import maps
-from panel.access import DispatcherView
+from panel.views.base import DispatcherView
 
 # More than anybody looks through; the oldest come first, because they wait longest.
 _MOST = 200

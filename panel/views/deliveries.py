@@ -6,8 +6,8 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.utils import timezone
 
 from panel import maps, timeline
-from panel.access import AccountView
 from panel.filters import DeliveryFilter, page_before
+from panel.views.base import AccountView
 
 
 class Deliveries(AccountView):

@@ -18,9 +18,9 @@ from delivery.actions import events
 from delivery.errors import EndpointCannotSend
 from delivery.forms import refusal
 from delivery.models import EventState, WebhookEvent
-from panel.access import AccountView
 from panel.filters import EventFilter, page_before
 from panel.forms import RangeForm
+from panel.views.base import AccountView
 
 # More events than there will ever be; Python refuses to make an int of more than 4300 digits.
 _MOST_DIGITS = 12

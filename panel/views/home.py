@@ -3,7 +3,8 @@
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 
-from panel.access import LoggedInView, accounts_of, sellers_of
+from access.rights import accounts_of, sellers_of
+from panel.views.base import LoggedInView
 
 # From so many on a search is worth its place; more than so many are not shown without one.
 _FEW, _MOST = 10, 100

@@ -9,7 +9,7 @@ from django.utils import timezone
 from delivery.lifecycle import Status
 from delivery.models import WebhookAttempt
 from panel import attention, plots
-from panel.access import AccountView
+from panel.views.base import AccountView
 
 _HOURS = 24
 

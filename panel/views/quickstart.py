@@ -6,7 +6,7 @@ from typing import Any
 from django.http import HttpRequest, HttpResponse
 
 from delivery.models import Integrator
-from panel.access import AccountView
+from panel.views.base import AccountView
 
 # Avenida Paulista, where an account has no pickup point yet.
 _ANYWHERE = (-23.561414, -46.655881)

@@ -11,8 +11,8 @@ from common import credentials
 from common.actors import actor
 from integration.actions import keys
 from integration.errors import TooManyKeys
-from panel.access import SellerView
 from panel.ciphertexts import FRESH_KEY
+from panel.views.base import SellerView
 
 
 class Keys(SellerView):

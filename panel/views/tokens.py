@@ -13,7 +13,7 @@ from delivery import models
 from delivery.actions import tokens
 from delivery.errors import TokenEnded, TooManyTokens
 from delivery.forms import refusal
-from panel.access import AccountView
+from panel.views.base import AccountView
 
 # In the session, and only until the next page has shown it: the id, never the text.
 _FRESH = "fresh_token"

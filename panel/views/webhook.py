@@ -13,8 +13,8 @@ from delivery.actions import endpoints
 from delivery.errors import EndpointCannotSend, InvalidWebhookUrl, SecretRotatedLately
 from delivery.forms import refusal
 from delivery.models import WebhookEvent, WebhookTurn, parse_id
-from panel.access import AccountView
 from panel.forms import UrlForm
+from panel.views.base import AccountView
 
 _FRESH = "fresh_secret"
 

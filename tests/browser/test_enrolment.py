@@ -5,7 +5,7 @@ from allauth.mfa.totp.internal import auth as totp
 from django.contrib.auth.models import User
 from django.contrib.sessions.backends.db import SessionStore
 
-from people.models import InitialPassword
+from access.models import InitialPassword
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

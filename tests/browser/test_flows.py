@@ -10,9 +10,9 @@ from django.utils import timezone, translation
 from django.utils.translation import gettext
 from standardwebhooks import Webhook
 
+from access import enrolment
 from delivery.actions import deliveries, drivers, endpoints
 from delivery.models import Delivery, EventState, WebhookEvent, WebhookTurn
-from people import enrolment
 from tests.factories import BY, PICKUP, DeliveryFactory, DriverFactory, payload
 
 pytestmark = pytest.mark.django_db(transaction=True)

@@ -8,7 +8,7 @@ from rest_framework.test import APIClient
 from delivery.actions import integrators, tokens
 from integration.actions import keys, sellers
 from integration.models import Order
-from tests.config.access import API, ROUTES
+from tests.access.rights_by_url import API, ROUTES
 from tests.factories import BY, TokenFactory, payload
 from tests.integration.factories import OTHER_COMPANY, SellerFactory, key_of, nfe_xml, order_body
 from tests.panel.conftest import address

@@ -304,7 +304,7 @@ class TestColumns:
         """A new place stores what it encrypts in a CiphertextField or joins `panel.ciphertexts`, and is added here."""
         places = {
             str(path.relative_to(BASE_DIR))
-            for package in ("config", "delivery", "integration", "panel", "people")
+            for package in ("access", "config", "delivery", "integration", "panel")
             for path in (BASE_DIR / package).rglob("*.py")
             if any(_encrypts(node) for node in ast.walk(ast.parse(path.read_text())))
         }
@@ -313,7 +313,7 @@ class TestColumns:
             "delivery/actions/endpoints.py",  # WebhookEndpoint.secret_ciphertext
             "delivery/actions/tokens.py",  # Token.ciphertext
             "panel/views/sellers.py",  # the session
-            "people/adapters.py",  # Authenticator.data
+            "access/adapters.py",  # Authenticator.data
         }
 
 

@@ -13,7 +13,7 @@ from config import limits
 from delivery.actions.moves import Details
 from panel.filters import DeliveryFilter, EventFilter
 from panel.forms import RangeForm, UrlForm
-from tests.config.access import ROUTES
+from tests.access.rights_by_url import ROUTES
 from tests.cost.cpu import assert_cheap
 from tests.cost.test_requests import checked
 from tests.cost.worst import texts

@@ -36,7 +36,7 @@ TABLE = {
     ("config/checks.py", r"(https://|mailto:|tel:)[!-~]{1,500}"): Bound(
         "linear: one counted quantifier; the operator's own environment", LINEAR, "mailto:security@example.com"
     ),
-    ("config/passwords.py", r"[^\W\d_]+"): Bound("cut to 256 characters; linear too: one quantifier", LINEAR, "rota 1"),
+    ("access/passwords.py", r"[^\W\d_]+"): Bound("cut to 256 characters; linear too: one quantifier", LINEAR, "rota 1"),
     ("config/checks.py", r"""[\s;,'\"]"""): Bound("linear: no quantifier", LINEAR, ";"),
     ("config/middleware.py", r"[A-Za-z0-9_.:-]{8,128}"): Bound(COUNTED, LINEAR, "0190b5a0-7c3e"),
     ("delivery/api/fields.py", r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d{1,3})?"): Bound(

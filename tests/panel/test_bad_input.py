@@ -10,7 +10,7 @@ from django.utils import timezone
 from delivery.actions import deliveries
 from delivery.models import Delivery, Integrator, Token
 from integration.models import Seller
-from tests.config.access import ROUTES
+from tests.access.rights_by_url import ROUTES
 from tests.factories import BY, DeliveryFactory, PickupPointFactory
 from tests.panel.conftest import ROLES, address
 

@@ -9,7 +9,7 @@ from django.core.cache import cache
 from django.urls import reverse
 from django.utils import timezone
 
-from people import enrolment
+from access import enrolment
 
 LOG_IN = reverse("account_login")
 PASSWORD = "a-good-password-1"  # pragma: allowlist secret  # of a test

@@ -18,7 +18,7 @@ from delivery import errors
 
 LOCALE = "pt_BR"
 FOLDER = settings.BASE_DIR / "locale" / LOCALE / "LC_MESSAGES"
-_APPS = ("common", "config", "delivery", "integration", "panel", "people")
+_APPS = ("access", "common", "config", "delivery", "integration", "panel")
 # Ships no Brazilian Portuguese of its own.
 _UNTRANSLATED_PACKAGES = ("unfold",)
 _UNUSED = {"constance", "guardian", "location_field", "simple_history", "unfold_crispy", "components.py"}

@@ -1,0 +1,113 @@
+"""The first second factor of a person with rights.
+
+Where one is required, a password alone must not be enough to set it up: whoever stole the first password would set
+up their own. A person needs a code beside it, which a superuser issues and hands over separately.
+"""
+
+import logging
+import secrets
+from datetime import datetime, timedelta
+from typing import Any
+
+from allauth.account.internal.flows.login import record_authentication
+from allauth.mfa.models import Authenticator
+from allauth.mfa.signals import authenticator_added, authenticator_removed, authenticator_reset
+from django.conf import settings
+from django.contrib.admin.models import CHANGE, LogEntry
+from django.contrib.auth.models import User
+from django.db.models import QuerySet
+from django.dispatch import receiver
+from django.http import HttpRequest
+from django.utils.crypto import salted_hmac
+from django.utils.translation import gettext, gettext_noop
+
+from access.addresses import client_address
+from access.models import EnrolmentCode
+from access.rights import has_privileges
+
+LIFETIME = timedelta(hours=24)
+# Without I, L, O, 0 and 1, which people mix up.
+_ALPHABET = "ABCDEFGHJKMNPQRSTUVWXYZ23456789"  # pragma: allowlist secret
+_GROUPS, _GROUP_LENGTH = 4, 4  # 31 ** 16, which is 79 bits
+
+_log = logging.getLogger(__name__)
+
+
+class AlreadyEnrolled(Exception):
+    """The person has a second factor. A superuser deletes it first, in the admin."""
+
+
+def needs_code(user: User) -> bool:
+    """Whether this person sets up a second factor with an enrolment code only."""
+    return settings.REQUIRE_TWO_FACTOR and has_privileges(user)
+
+
+def issue(*, user: User, by: str, at: datetime) -> str:
+    """A code with which `user` can set up a second factor once within `LIFETIME`. Codes issued before end.
+
+    Raises AlreadyEnrolled.
+    """
+    if has_second_factor(user):
+        raise AlreadyEnrolled
+    characters = [[secrets.choice(_ALPHABET) for _ in range(_GROUP_LENGTH)] for _ in range(_GROUPS)]
+    code = "-".join("".join(group) for group in characters)
+    EnrolmentCode.objects.update_or_create(
+        user=user,
+        defaults={
+            "digest": _digest(code),
+            "issued_by": by,
+            "issued_at": at,
+            "expires_at": at + LIFETIME,
+            "used_at": None,
+        },
+    )
+    _log.info("An enrolment code for %s was issued by %s", user.get_username(), by)
+    return code
+
+
+def is_valid(*, user: User, code: str, at: datetime) -> bool:
+    """Whether `use` would take this code."""
+    return _valid(user, code, at).exists()
+
+
+def use(*, user: User, code: str, at: datetime) -> bool:
+    """Use a code up. False if it is none of this person's, is used or too old. Of several calls at once one is True."""
+    return _valid(user, code, at).update(used_at=at) == 1
+
+
+def has_second_factor(user: User) -> bool:
+    return Authenticator.objects.filter(user=user).exists()
+
+
+def _valid(user: User, code: str, at: datetime) -> QuerySet[EnrolmentCode]:
+    return EnrolmentCode.objects.filter(user=user, digest=_digest(code), used_at=None, expires_at__gt=at)
+
+
+def _digest(code: str) -> bytes:
+    """Keyed, so that a copy of the database tells nothing about a code. Spaces, dashes and case do not matter."""
+    plain = "".join(character for character in code.upper() if character.isalnum())
+    return salted_hmac(__name__, plain, algorithm="sha256").digest()
+
+
+@receiver(authenticator_added)
+def _trust_this_session(request: HttpRequest, user: User, **_more: Any) -> None:
+    """Whoever has just set a second factor up has just used it."""
+    record_authentication(request, user, "mfa")
+
+
+@receiver(authenticator_added)
+@receiver(authenticator_removed)
+@receiver(authenticator_reset)
+def _write_history(signal: Any, request: HttpRequest, user: User, authenticator: Authenticator, **_more: Any) -> None:
+    """Write a change of somebody's second factor into the log and into the person's history in the admin."""
+    if authenticator.type == Authenticator.Type.RECOVERY_CODES and signal is not authenticator_reset:
+        return  # they come and go with the app
+    message = {
+        authenticator_added: gettext_noop("Second factor set up, from address %(address)s."),
+        authenticator_removed: gettext_noop("Second factor removed, from address %(address)s."),
+        authenticator_reset: gettext_noop("Recovery codes renewed, from address %(address)s."),
+    }[signal]
+    values = {"address": client_address(request.META, proxies=settings.TRUSTED_PROXIES)}
+    _log.warning("%s: %s", user.get_username(), message % values)
+    person = User.objects.filter(pk=user.pk)
+    LogEntry.objects.log_actions(user.pk, person, CHANGE, gettext(message) % values, single_object=True)

@@ -1,0 +1,88 @@
+"""Pages for people: each asks for what its session still owes."""
+
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+from urllib.parse import urlencode
+
+from allauth.account.internal.flows.login import get_authentication_records
+from allauth.account.signals import password_changed
+from django.conf import settings
+from django.contrib import messages
+from django.contrib.auth.models import User
+from django.contrib.auth.signals import user_logged_in
+from django.dispatch import receiver
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.urls import reverse
+from django.utils.translation import gettext
+
+from access import enrolment
+from access.models import InitialPassword
+from access.rights import has_privileges
+
+_PAGES = ("/panel/", "/admin/")
+_ACCOUNT = "/account/"
+_INITIAL_PASSWORD = "initial_password"  # noqa: S105  # pragma: allowlist secret  # nosec B105  # a session's key
+
+
+class SecondFactorMiddleware:
+    """Leads whoever has no second factor in this session, or a password set by somebody else, to the page for that.
+
+    People with rights need a second factor for every page where it is required. Whoever has one needs it, required
+    or not, for the pages on which it and the password are changed: a session may be older than the second factor.
+    """
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        is_page = request.path.startswith(_PAGES)
+        is_account = request.path.startswith(_ACCOUNT)
+        if (is_page or (is_account and request.path not in _open_paths())) and (page := _owed(request, is_page)):
+            return redirect(f"{reverse(page)}?{urlencode({'next': request.path})}")
+        return self.get_response(request)
+
+
+@cache
+def _open_paths() -> frozenset[str]:
+    """Pages of the log-in that do without a second factor, because they lead to it or out."""
+    names = (
+        "account_login", "account_logout", "account_inactive", "account_reauthenticate",
+        "mfa_authenticate", "mfa_reauthenticate", "mfa_activate_totp",
+    )  # fmt: skip  # a list
+    return frozenset(reverse(name) for name in names)
+
+
+def _owed(request: HttpRequest, is_page: bool) -> str:
+    """The name of the page that this session has to visit first; empty if it may go on."""
+    user = request.user
+    if not user.is_authenticated:
+        return ""
+    if not _used_second_factor(request):
+        is_required = settings.REQUIRE_TWO_FACTOR and has_privileges(user)
+        if (is_required or not is_page) and enrolment.has_second_factor(user):
+            return "mfa_reauthenticate"
+        if is_required:
+            return "mfa_activate_totp"
+    if settings.REQUIRE_TWO_FACTOR and is_page and request.session.get(_INITIAL_PASSWORD):
+        messages.info(request, gettext("Your password was set by somebody else. Choose one that only you know."))
+        return "account_change_password"
+    return ""
+
+
+def _used_second_factor(request: HttpRequest) -> bool:
+    return any(record["method"] == "mfa" for record in get_authentication_records(request, request.user))
+
+
+@receiver(user_logged_in)
+def _note_initial_password(request: HttpRequest, user: User, **_more: Any) -> None:
+    """Asked once per log-in: setting a password ends the sessions that there are."""
+    if InitialPassword.objects.filter(user=user).exists():
+        request.session[_INITIAL_PASSWORD] = True
+
+
+@receiver(password_changed)
+def _forget_initial_password(request: HttpRequest, user: User, **_more: Any) -> None:
+    InitialPassword.objects.filter(user=user).delete()
+    request.session.pop(_INITIAL_PASSWORD, None)

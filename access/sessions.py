@@ -1,0 +1,96 @@
+"""How long a session lasts, the list of somebody's sessions (`allauth.usersessions`), and log lines of log-ins."""
+
+import logging
+import time
+from collections.abc import Callable
+from typing import Any
+
+from allauth.account.internal.flows.login import get_authentication_records
+from allauth.account.signals import authentication_step_completed, password_changed
+from allauth.usersessions.models import UserSession
+from django.conf import settings
+from django.contrib.auth import SESSION_KEY, logout
+from django.contrib.auth.models import User
+from django.contrib.auth.signals import user_logged_in, user_logged_out, user_login_failed
+from django.db.models import QuerySet
+from django.dispatch import receiver
+from django.http import HttpRequest, HttpResponse
+
+from access.addresses import client_address
+
+_TIMES = "began_and_seen"
+_SEEN_RESOLUTION_SECONDS = 60  # spares a write on every request
+_log = logging.getLogger(__name__)
+
+
+class SessionLifetimeMiddleware:
+    """End sessions that began SESSION_COOKIE_AGE ago, and those without a request for SESSION_IDLE_SECONDS.
+
+    Django alone counts from the last change of a session's data, and has no limit for idle ones.
+    """
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        if not request.path.startswith("/api/") and SESSION_KEY in request.session:
+            _keep_or_end(request)
+        return self.get_response(request)
+
+
+def _keep_or_end(request: HttpRequest) -> None:
+    began, seen = request.session.get(_TIMES, (0, 0))
+    now = int(time.time())
+    if now - began >= settings.SESSION_COOKIE_AGE or now - seen >= settings.SESSION_IDLE_SECONDS:
+        logout(request)
+    elif now - seen >= _SEEN_RESOLUTION_SECONDS:
+        request.session[_TIMES] = [began, now]
+
+
+@receiver(user_logged_in)
+def _begin(request: HttpRequest, user: User, **_more: Any) -> None:
+    now = int(time.time())
+    request.session[_TIMES] = [now, now]
+    methods = " and ".join(record["method"] for record in get_authentication_records(request, user))
+    _log.info("%s logged in from %s with %s", user.get_username(), _address(request), methods or "no secret")
+
+
+@receiver(authentication_step_completed)
+def _renew_key(request: HttpRequest, user: User, method: str, reauthenticated: bool = False, **_more: Any) -> None:
+    """Give the session another key once its person has proved again who they are, and end the old one."""
+    if reauthenticated:
+        _log.info("%s proved again who they are, from %s with %s", user.get_username(), _address(request), method)
+        old = request.session.session_key
+        request.session.cycle_key()
+        UserSession.objects.filter(session_key=old).update(session_key=request.session.session_key)
+
+
+@receiver(user_login_failed)
+def _log_failure(credentials: dict[str, Any], request: HttpRequest | None = None, **_more: Any) -> None:
+    """Names that nobody has are left out: now and then one is a password typed into the wrong field."""
+    name = str(credentials.get("username", ""))
+    known = name if "\0" not in name and User.objects.filter(username__iexact=name).exists() else "somebody unknown"
+    _log.warning("A wrong password for %s from %s", known, _address(request))
+
+
+@receiver(user_logged_out)
+def _log_end(user: User | None, **_more: Any) -> None:
+    if user is not None:
+        _log.info("%s logged out or reached the end of the session", user.get_username())
+
+
+@receiver(password_changed)
+def _log_change(request: HttpRequest, user: User, **_more: Any) -> None:
+    _log.warning("%s changed their password, from %s", user.get_username(), _address(request))
+
+
+def _address(request: HttpRequest | None) -> str:
+    return client_address(request.META, proxies=settings.TRUSTED_PROXIES) if request else "-"
+
+
+def end_sessions(people: QuerySet[User]) -> int:
+    """Log people out everywhere. Returns how many sessions ended."""
+    sessions = list(UserSession.objects.filter(user__in=people))
+    for session in sessions:
+        session.end()
+    return len(sessions)

@@ -1,0 +1,11 @@
+"""Periodic work of the log-in."""
+
+from celery import shared_task
+
+from access import throttle
+
+
+@shared_task(name="access.prune_attempts")
+def prune_attempts() -> None:
+    """Delete the counters of failed log-ins whose window is over."""
+    throttle.prune()

@@ -1,0 +1,139 @@
+"""Limits on attempts at passwords and one-time codes, counted in PostgreSQL.
+
+An attempt is counted before its secret is checked, in one statement per counter, so that attempts at once cannot
+exceed a limit; a right secret gives the attempt back. Which counters an attempt has, and why: docs/decisions.md.
+"""
+
+import hashlib
+import logging
+import unicodedata
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from enum import StrEnum
+from typing import Any
+
+from django.conf import settings
+from django.db import connection, transaction
+from django.db.models import F
+from django.http import HttpRequest
+
+from access import devices
+from access.addresses import client_address
+from access.models import AttemptCount
+
+_log = logging.getLogger(__name__)
+
+
+class Secret(StrEnum):
+    """What is guessed at. A code is a one-time code, a recovery code or an enrolment code."""
+
+    PASSWORD = "password"  # noqa: S105  # pragma: allowlist secret  # nosec B105  # its name
+    CODE = "code"
+
+
+@dataclass(frozen=True)
+class Limit:
+    """At most `amount` failed attempts within `window`, which begins with the first of them."""
+
+    name: str
+    amount: int
+    window: timedelta
+
+
+PER_DEVICE = Limit("device", 10, timedelta(hours=1))
+PER_ADDRESS = Limit("address", 20, timedelta(minutes=10))
+PER_NAME_AND_ADDRESS = Limit("name and address", 5, timedelta(minutes=5))
+# All unknown devices together. A one-time code has 6 digits, so its limit keeps guesses to 2 % a year.
+PER_NAME = {
+    Secret.PASSWORD: Limit("name", 100, timedelta(hours=1)),
+    Secret.CODE: Limit("name", 50, timedelta(days=1)),
+}
+
+
+class TooManyAttempts(Exception):
+    """A limit is reached. The secret was not looked at, and the attempt was not counted."""
+
+    def __init__(self, limit: Limit) -> None:
+        super().__init__(f"{limit.amount} attempts per {limit.name} within {limit.window}")
+        self.limit = limit
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """A counted attempt: the key and the end of the window of each of its counters."""
+
+    counted: tuple[tuple[str, datetime], ...]
+
+    def forgive(self) -> None:
+        """Take it back, because the secret was right.
+
+        One statement per row: `begin` locks rows in another order than one statement for all of them might.
+        """
+        for key, expires_at in self.counted:
+            AttemptCount.objects.filter(key=key, expires_at=expires_at, count__gt=0).update(count=F("count") - 1)
+
+
+def begin(request: HttpRequest, *, secret: Secret, name: str) -> Attempt:
+    """Count an attempt at a secret of the person `name`, who may not exist. Raises TooManyAttempts."""
+    address = client_address(request.META, proxies=settings.TRUSTED_PROXIES)
+    device = devices.known(request, name)
+    try:
+        with transaction.atomic():  # a refused attempt is counted nowhere
+            return Attempt(tuple(_count(limit, key) for limit, key in _counters(secret, name, address, device)))
+    except TooManyAttempts as refused:
+        _log.warning("An attempt at a %s from %s was refused: %s", secret, address, refused)
+        raise
+
+
+def prune() -> int:
+    """Delete the counters whose window is over. Returns how many there were.
+
+    Locked rows are left for the next time: waiting for them could deadlock with `begin`.
+    """
+    with connection.cursor() as cursor:
+        cursor.execute(_PRUNE)
+        return cursor.rowcount
+
+
+def _counters(secret: Secret, name: str, address: str, device: str) -> list[tuple[Limit, tuple[str, ...]]]:
+    if device:
+        return [(PER_DEVICE, (secret, device))]
+    # The address first: when it is refused no row is made, which bounds the rows that one address can cause.
+    # Every attempt locks in this order, so no two can deadlock.
+    name = _normalized(name)
+    return [
+        (PER_ADDRESS, (address,)),
+        (PER_NAME_AND_ADDRESS, (secret, address, name)),
+        (PER_NAME[secret], (secret, name)),
+    ]
+
+
+def _normalized(name: str) -> str:
+    """One text for all spellings that may mean one person; log-in ignores case."""
+    return unicodedata.normalize("NFKC", name).casefold()
+
+
+_COUNT = """
+INSERT INTO access_attemptcount AS held (key, count, expires_at) VALUES (%(key)s, 1, now() + %(window)s)
+ON CONFLICT (key) DO UPDATE SET
+    count = CASE WHEN held.expires_at <= now() THEN 1 ELSE held.count + 1 END,
+    expires_at = CASE WHEN held.expires_at <= now() THEN now() + %(window)s ELSE held.expires_at END
+WHERE held.expires_at <= now() OR held.count < %(amount)s
+RETURNING expires_at
+"""
+
+_PRUNE = """
+DELETE FROM access_attemptcount
+WHERE key IN (SELECT key FROM access_attemptcount WHERE expires_at <= now() FOR UPDATE SKIP LOCKED)
+"""
+
+
+def _count(limit: Limit, parts: tuple[str, ...]) -> tuple[str, datetime]:
+    key = hashlib.sha256("\0".join((limit.name, *parts)).encode()).hexdigest()
+    parameters: dict[str, Any] = {"key": key, "window": limit.window, "amount": limit.amount}
+    with connection.cursor() as cursor:
+        cursor.execute(_COUNT, parameters)
+        row = cursor.fetchone()
+    if row is None:
+        raise TooManyAttempts(limit)
+    return key, row[0]

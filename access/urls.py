@@ -1,0 +1,25 @@
+"""Log-in and second factor: those of allauth's pages that this product has. Their names are allauth's."""
+
+from allauth.account import views as account
+from allauth.mfa.base import views as mfa
+from allauth.mfa.recovery_codes import views as codes
+from allauth.mfa.totp import views as totp
+from django.urls import path
+
+from access.views import ActivateTOTPView, LogOutView, SessionsView
+
+urlpatterns = [
+    path("login/", account.login, name="account_login"),
+    path("logout/", LogOutView.as_view(), name="account_logout"),
+    path("inactive/", account.account_inactive, name="account_inactive"),
+    path("password/", account.password_change, name="account_change_password"),
+    path("sessions/", SessionsView.as_view(), name="usersessions_list"),
+    path("confirm/", account.reauthenticate, name="account_reauthenticate"),
+    path("two-factor/", mfa.index, name="mfa_index"),
+    path("two-factor/code/", mfa.authenticate, name="mfa_authenticate"),
+    path("two-factor/confirm/", mfa.reauthenticate, name="mfa_reauthenticate"),
+    path("two-factor/app/", ActivateTOTPView.as_view(), name="mfa_activate_totp"),
+    path("two-factor/app/off/", totp.deactivate_totp, name="mfa_deactivate_totp"),
+    path("two-factor/recovery/", codes.view_recovery_codes, name="mfa_view_recovery_codes"),
+    path("two-factor/recovery/new/", codes.generate_recovery_codes, name="mfa_generate_recovery_codes"),
+]

@@ -1,0 +1,123 @@
+"""Base classes of pages: each decides who may open the page."""
+
+import logging
+from typing import Any
+from urllib.parse import urlencode, urlsplit
+
+from django.contrib import messages
+from django.contrib.auth.mixins import LoginRequiredMixin, PermissionRequiredMixin
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils.functional import cached_property
+from django.utils.translation import gettext as _
+from django.views.generic import View
+
+from access.rights import accounts_of, sellers_of
+from common.actors import actor
+from delivery.errors import AccountSuspended
+from delivery.forms import refusal
+from delivery.models import Delivery, Environment, Integrator, WebhookEndpoint
+from delivery.models.delivery import DeliveryQuerySet
+from integration.errors import AccountSuspended as SellerSuspended
+from integration.models import Seller
+
+_log = logging.getLogger(__name__)
+
+
+class LoggedInView(LoginRequiredMixin, View):
+    """A page for whoever is logged in. A fragment asked for after the session's end sends its page to the log-in."""
+
+    def _refused(self) -> HttpResponseBase:
+        refused: HttpResponseBase = self.handle_no_permission()
+        return refused
+
+    def handle_no_permission(self) -> Any:
+        refused = super().handle_no_permission()
+        if not self.request.user.is_authenticated and self.request.headers.get("HX-Request"):
+            page = _path_of(self.request.headers.get("HX-Current-URL", "")) or reverse("panel:home")
+            address = f"{reverse('account_login')}?{urlencode({'next': page})}"
+            return HttpResponse(status=401, headers={"HX-Redirect": address})
+        return refused
+
+
+def _path_of(url: str) -> str:
+    """The path of an address; empty if it is none."""
+    try:
+        return urlsplit(url).path
+    except ValueError:
+        return ""
+
+
+class AccountView(LoggedInView):
+    """A page of one account in one environment. Whoever may not see the account learns nothing of it, not even that."""
+
+    account: Integrator
+    environment: Environment
+
+    def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+        if not request.user.is_authenticated:
+            return self._refused()
+        account = accounts_of(request.user).filter(pk=kwargs.pop("account")).first()
+        if account is None:
+            _log.warning("%s asked for %s, which is not theirs", actor(request), request.path)
+            raise Http404
+        self.account, self.environment = account, Environment(kwargs.pop("environment"))
+        try:
+            return super().dispatch(request, *args, **kwargs)
+        except AccountSuspended as error:
+            messages.error(request, refusal(error))
+            return redirect(self.url("overview"))
+
+    @cached_property
+    def endpoint(self) -> WebhookEndpoint:
+        """Where the account's webhooks of this environment go."""
+        return WebhookEndpoint.objects.get(integrator=self.account, environment=self.environment)
+
+    @property
+    def deliveries(self) -> DeliveryQuerySet:
+        return Delivery.objects.within(self.account, self.environment)
+
+    def url(self, name: str, *arguments: Any) -> str:
+        """The address of another page of this account."""
+        return reverse(f"panel:{name}", args=[self.account.pk, self.environment, *arguments])
+
+    def page(self, template: str, /, status: int = 200, **context: Any) -> HttpResponse:
+        shown = {
+            "account": self.account,
+            "environment": self.environment,
+            "environments": Environment.choices,
+            **context,
+        }
+        return render(self.request, template, shown, status=status)
+
+
+class SellerView(LoggedInView):
+    """A page of one seller."""
+
+    seller: Seller
+
+    def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+        if not request.user.is_authenticated:
+            return self._refused()
+        seller = sellers_of(request.user).filter(pk=kwargs.pop("seller")).first()
+        if seller is None:
+            _log.warning("%s asked for %s, which is not theirs", actor(request), request.path)
+            raise Http404
+        self.seller = seller
+        try:
+            return super().dispatch(request, *args, **kwargs)
+        except SellerSuspended:
+            messages.error(request, _("The seller is suspended: no key is issued to it."))
+            return redirect("panel:seller", seller.pk)
+
+
+class DispatcherView(LoggedInView, PermissionRequiredMixin):
+    """A page of dispatchers."""
+
+    permission_required = "delivery.dispatch_delivery"
+
+    def handle_no_permission(self) -> Any:
+        if self.request.user.is_authenticated:
+            _log.warning("%s asked for %s, which is for dispatchers", actor(self.request), self.request.path)
+        return super().handle_no_permission()

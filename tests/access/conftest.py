@@ -1,0 +1,53 @@
+"""People who log in, and where from."""
+
+from typing import Any
+
+import pytest
+from allauth.mfa.totp.internal import auth as totp
+from django.contrib.auth.models import User
+from django.test import Client
+from django.urls import reverse
+
+from tests.panel.conftest import as_role, person, shop, with_url, world
+
+__all__ = ["as_role", "person", "shop", "with_url", "world"]
+
+LOG_IN = reverse("account_login")
+PASSWORD = "a-good-password-1"  # pragma: allowlist secret
+WRONG = "wrong"
+HERE = "203.0.113.9"
+CHECKED, REFUSED, IN = "checked", "refused", "in"
+
+
+@pytest.fixture(autouse=True)
+def _quick_hashes(settings: Any) -> None:
+    """Hundreds of passwords are checked here."""
+    settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+    settings.TRUSTED_PROXIES = 0
+
+
+@pytest.fixture
+def maria(db: None) -> User:
+    return User.objects.create_user("maria", password=PASSWORD)
+
+
+def outcome(response: Any) -> str:
+    """Whether a secret was looked at and found wrong, was not looked at, or was right."""
+    if response.status_code == 302:
+        return IN
+    text = response.content.decode()
+    if "Too many failed login attempts" in text:
+        return REFUSED
+    assert response.status_code == 200
+    assert any(each in text for each in ("are not correct", "ncorrect", "your current password", "This code is wrong"))
+    return CHECKED
+
+
+def log_in(password: str = WRONG, *, name: str = "maria", address: str = HERE, browser: Any = None, **more: Any):
+    """Try a password, in a browser of its own unless one is given."""
+    data = {"login": name, "password": password}
+    return outcome((browser or Client()).post(LOG_IN, data, REMOTE_ADDR=address, **more))
+
+
+def code_of(secret: str) -> str:
+    return totp.format_hotp_value(totp.hotp_value(secret, next(iter(totp.yield_hotp_counters_from_time()))))

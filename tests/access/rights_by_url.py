@@ -1,0 +1,192 @@
+"""Who may ask for each URL: the reviewed table that `test_rights_by_url` holds the URL resolver against.
+
+A row is a route with its answers to GET and to POST, one character for each role in the order of
+`tests.panel.conftest.ROLES`: anonymous, nobody, stranger, member, account staff, dispatcher, superuser.
+
+    +  answered: 2xx, a redirect that is not to a log-in, or 422 for a form that is not valid
+    L  sent to log in, and back afterwards
+    F  403
+    N  404, also for what one may not see
+    M  405, for those who may see the page
+    T  401: a token or key is asked for, whoever is logged in
+"""
+
+Row = tuple[str, str]
+
+ANYBODY = "+++++++"
+API = ("TTTTTTT", "TTTTTTT")
+
+_LOGGED_IN = "L++++++"
+_OWN = "LNN++N+"  # an account's or a seller's pages: its members and account staff
+_DISPATCH = "LFFFF++"
+_PANEL: dict[str, Row] = {
+    "": (_LOGGED_IN, "LMMMMMM"),
+    "board/": (_DISPATCH, "LFFFFMM"),
+    "board/routes/": (_DISPATCH, "LFFFFMM"),
+    "board/<uuid:delivery>/<str:move>/": (_DISPATCH, _DISPATCH),
+}
+_READ: Row = (_OWN, "LNNMMNM")
+_WRITE: Row = ("LNNMMNM", _OWN)
+_BOTH: Row = (_OWN, _OWN)
+_OF_AN_ACCOUNT: dict[str, Row] = {
+    "": _READ,
+    "plot/": _READ,
+    "deliveries/": _READ,
+    "deliveries/<uuid:delivery>/": _READ,
+    "events/": _READ,
+    "events/resend/": _WRITE,
+    "events/progress/": _READ,
+    "events/<uuid:event>/": _READ,
+    "events/<uuid:event>/resend/": _WRITE,
+    "webhook/": _BOTH,
+    "webhook/test/": _WRITE,
+    "webhook/test/<uuid:event>/": _READ,
+    "webhook/switch/": _WRITE,
+    "webhook/secret/": _WRITE,
+    "webhook/secret/rotate/": _WRITE,
+    "tokens/": _BOTH,
+    "tokens/<uuid:token>/": _READ,
+    "tokens/<uuid:token>/rotate/": _WRITE,
+    "tokens/<uuid:token>/revoke/": _WRITE,
+    "quickstart/": _READ,
+    "activity/": _READ,
+}
+_OF_A_SELLER: dict[str, Row] = {"": _BOTH, "keys/<int:key>/revoke/": _WRITE, "quickstart/": _READ}
+
+_ACCOUNT: dict[str, Row] = {
+    "login/": (ANYBODY, ANYBODY),
+    "logout/": (ANYBODY, ANYBODY),
+    "inactive/": (ANYBODY, "MMMMMMM"),
+    "password/": (_LOGGED_IN, _LOGGED_IN),
+    "sessions/": (_LOGGED_IN, _LOGGED_IN),
+    "confirm/": (_LOGGED_IN, _LOGGED_IN),
+    "two-factor/": (_LOGGED_IN, "LMMMMMM"),
+    "two-factor/code/": (ANYBODY, ANYBODY),  # in the middle of a log-in, else leads elsewhere
+    "two-factor/confirm/": (_LOGGED_IN, _LOGGED_IN),
+    "two-factor/app/": (_LOGGED_IN, _LOGGED_IN),
+    "two-factor/app/off/": ("LNNNNNN", "LNNNNNN"),
+    "two-factor/recovery/": ("LNNNNNN", "LMMMMMM"),
+    "two-factor/recovery/new/": (_LOGGED_IN, _LOGGED_IN),
+}
+
+_API = [
+    "integration/shipping/quote", "integration/orders", "integration/orders/cancel", "integration/orders/tracking",
+    "integration/invoices/marketplace", "quotation-delivery", "request-delivery",
+    "cancel-delivery/<str:delivery_id>", "info-delivery/<str:delivery_id>", "location-delivery/<str:delivery_id>",
+]  # fmt: skip  # a list of names
+
+# The admin: its outsiders are sent to its log-in, so a row has one character for account staff, dispatchers and
+# superusers each.
+OUTSIDE = "LLLL"
+_STAFF, _STAFF_ONLY, _DISPATCHERS, _SUPERUSER, _ALL, _NONE = "+++", "+F+", "F++", "FF+", "+++", "FFF"
+
+# model: who may look, add, change, delete.
+SCREENS: dict[str, tuple[str, str, str, str]] = {
+    "auth.user": (_STAFF_ONLY, _SUPERUSER, _SUPERUSER, _NONE),
+    "auth.group": (_SUPERUSER, _SUPERUSER, _SUPERUSER, _SUPERUSER),
+    "mfa.authenticator": (_SUPERUSER, _NONE, _NONE, _SUPERUSER),
+    "delivery.integrator": (_STAFF_ONLY, _STAFF_ONLY, _STAFF_ONLY, _NONE),
+    "delivery.token": (_STAFF_ONLY, _STAFF_ONLY, _NONE, _NONE),
+    "delivery.auditentry": (_STAFF_ONLY, _NONE, _NONE, _NONE),
+    "delivery.webhookendpoint": (_STAFF_ONLY, _NONE, _STAFF_ONLY, _NONE),
+    "delivery.webhookevent": (_ALL, _NONE, _NONE, _NONE),
+    "delivery.tariff": (_STAFF_ONLY, _STAFF_ONLY, _STAFF_ONLY, _STAFF_ONLY),
+    "delivery.delivery": (_ALL, _NONE, _NONE, _NONE),
+    "delivery.transition": (_ALL, _NONE, _NONE, _NONE),
+    "delivery.driver": (_DISPATCHERS, _DISPATCHERS, _DISPATCHERS, _NONE),
+    "delivery.driverposition": (_DISPATCHERS, _DISPATCHERS, _NONE, _NONE),
+    "integration.seller": (_STAFF_ONLY, _STAFF_ONLY, _STAFF_ONLY, _NONE),
+    "integration.company": (_STAFF_ONLY, _STAFF_ONLY, _STAFF_ONLY, _SUPERUSER),
+    "integration.apikey": (_STAFF_ONLY, _STAFF_ONLY, _NONE, _NONE),
+    "integration.freightrate": (_STAFF_ONLY, _STAFF_ONLY, _STAFF_ONLY, _STAFF_ONLY),
+    "integration.freightparameter": (_STAFF_ONLY, _STAFF_ONLY, _STAFF_ONLY, _SUPERUSER),
+    "integration.order": (_ALL, _NONE, _DISPATCHERS, _NONE),
+    "integration.invoice": (_STAFF_ONLY, _NONE, _SUPERUSER, _NONE),
+}
+# model: its list's actions, and who may run them.
+ACTIONS: dict[str, dict[str, str]] = {
+    "auth.user": {"end_sessions": _SUPERUSER},
+    "auth.group": {"delete_selected": _SUPERUSER},
+    "mfa.authenticator": {"delete_selected": _SUPERUSER},
+    "delivery.integrator": {"suspend": _STAFF_ONLY, "lift_suspension": _STAFF_ONLY},
+    "delivery.token": {"rotate": _STAFF_ONLY, "revoke": _STAFF_ONLY},
+    "delivery.webhookendpoint": dict.fromkeys(("send_test", "switch_on", "switch_off", "rotate_secret"), _STAFF_ONLY),
+    "delivery.webhookevent": {"replay": _STAFF_ONLY},
+    "delivery.tariff": {"delete_selected": _STAFF_ONLY},
+    "delivery.delivery": dict.fromkeys(
+        (f"move_{name}" for name in ("accept", "collect", "deliver", "fail", "return", "cancel", "position")),
+        _DISPATCHERS,
+    ),
+    "delivery.driver": {"go_on_duty": _DISPATCHERS, "go_off_duty": _DISPATCHERS},
+    "integration.seller": {"suspend": _STAFF_ONLY, "lift_suspension": _STAFF_ONLY},
+    "integration.company": {"delete_selected": _SUPERUSER},
+    "integration.apikey": {"revoke": _STAFF_ONLY},
+    "integration.freightrate": {"delete_selected": _STAFF_ONLY},
+    "integration.freightparameter": {"delete_selected": _SUPERUSER},
+    "integration.order": dict.fromkeys(
+        (
+            f"move_to_{status}"
+            for status in (
+                "collected", "in_transit", "out_for_delivery", "delivered", "delivery_failed", "returned", "cancelled",
+            )
+        ),
+        _DISPATCHERS,
+    ),
+}  # fmt: skip  # a table
+_TARIFF: dict[str, Row] = {
+    "import/": (_STAFF_ONLY, _STAFF_ONLY),
+    "process_import/": ("MMM", _STAFF_ONLY),
+    "export/": (_STAFF_ONLY, _STAFF_ONLY),
+}
+_ADMIN: dict[str, Row] = {
+    "": (_STAFF, _STAFF),
+    "search/": (_STAFF, _STAFF),
+    "password_change/": (_STAFF, _STAFF),  # leads to the account pages
+    "autocomplete/": (_NONE, "MMM"),  # what may be looked up: `test_rights_by_url.test_autocomplete`
+    "jsi18n/": (_STAFF, "MMM"),
+    "auth/": ("+N+", "+N+"),
+    "mfa/": ("NN+", "NN+"),
+    "delivery/": (_STAFF, _STAFF),
+    "integration/": (_STAFF, _STAFF),
+    "(?P<url>.*)$": ("NNN", "NNN"),
+    "auth/user/<id>/password/": (_SUPERUSER, _SUPERUSER),
+    "auth/user/<int:user_id>/enrolment-code/": ("MMM", _SUPERUSER),
+    "delivery/delivery/<path:object_id>/move/<str:name>/": ("MMM", _DISPATCHERS),
+    "integration/invoice/<int:pk>/file/": ("+N+", "+N+"),
+    **{f"integration/freightrate/{name}": row for name, row in _TARIFF.items()},
+    **{f"integration/freightparameter/{name}": row for name, row in _TARIFF.items()},
+}
+
+
+def _screen(label: str, look: str, add: str, change: str, delete: str) -> dict[str, Row]:
+    """The six routes that Django's admin gives each model."""
+    screen = f"{label.replace('.', '/')}/"
+    row = f"{screen}<path:object_id>/"
+    return {
+        screen: (look, look),
+        f"{screen}add/": (add, add),
+        f"{row}history/": (look, look),
+        f"{row}change/": (look, change),
+        f"{row}delete/": (delete, delete),
+        row: (_STAFF, _STAFF),  # leads to change/, whether there is such a row or not
+    }
+
+
+for _label, _rights in SCREENS.items():
+    _ADMIN.update(_screen(_label, *_rights))
+
+_IN_AN_ACCOUNT = "panel/accounts/<uuid:account>/<environment:environment>/"
+ROUTES: dict[str, Row] = {
+    "": (ANYBODY, ANYBODY),
+    "healthz": (ANYBODY, "MMMMMMM"),
+    ".well-known/security.txt": ("NNNNNNN", "MMMMMMM"),  # there is none unless SECURITY_CONTACT is set
+    "language/": (ANYBODY, ANYBODY),
+    **{f"api/{route}": API for route in _API},
+    **{f"account/{route}": row for route, row in _ACCOUNT.items()},
+    **{f"panel/{route}": row for route, row in _PANEL.items()},
+    **{f"{_IN_AN_ACCOUNT}{route}": row for route, row in _OF_AN_ACCOUNT.items()},
+    **{f"panel/sellers/<int:seller>/{route}": row for route, row in _OF_A_SELLER.items()},
+    **{f"admin/{route}": (OUTSIDE + get, OUTSIDE + post) for route, (get, post) in _ADMIN.items()},
+    "admin/login/": ("LFFF+++", "LFFF+++"),
+    "admin/logout/": ("++++MMM", ANYBODY),
+}

@@ -1,0 +1,218 @@
+"""Who sees and does what in the admin: the two roles, and who may give rights."""
+
+import re
+
+import pytest
+from allauth.mfa.totp.internal import auth as totp
+from django.contrib.admin.models import LogEntry
+from django.contrib.auth.models import Group, Permission, User
+from django.urls import reverse
+from django.utils import timezone
+
+from access import enrolment
+from access.models import EnrolmentCode
+from access.roles import ACCOUNT_STAFF, DISPATCHERS
+from delivery.models import Delivery, Token
+from tests.factories import DeliveryFactory, IntegratorFactory
+
+CHANGE_USER = ("view_user", "add_user", "change_user", "delete_user", "view_group", "change_group", "add_group")
+
+
+def person(name, *, role=None, permissions=()):
+    user = User.objects.create_user(name, password="x", is_staff=True)
+    if role:
+        user.groups.add(Group.objects.get(name=role))
+    user.user_permissions.set(Permission.objects.filter(codename__in=permissions, content_type__app_label="auth"))
+    return user
+
+
+def page_of(user):
+    return reverse("admin:auth_user_change", args=[user.pk])
+
+
+@pytest.fixture
+def staff(client, db):
+    client.force_login(person("ana", role=ACCOUNT_STAFF))
+    return client
+
+
+@pytest.fixture
+def dispatcher(client, db):
+    client.force_login(person("dora", role=DISPATCHERS))
+    return client
+
+
+@pytest.fixture
+def clerk(client, db):
+    """Keeps people, and is no superuser."""
+    client.force_login(person("clara", permissions=CHANGE_USER))
+    return client
+
+
+def sidebar(client):
+    content = client.get("/admin/").content.decode()
+    return set(re.findall(r'href="/admin/\w+/(\w+)/"', content))
+
+
+class TestSidebar:
+    def test_of_account_staff(self, staff):
+        assert sidebar(staff) == {
+            "integrator", "token", "auditentry", "webhookendpoint", "webhookevent", "delivery", "transition", "tariff",
+            "seller", "company", "apikey", "order", "invoice", "freightrate", "freightparameter", "user",
+        }  # fmt: skip  # a list of names
+
+    def test_of_dispatchers(self, dispatcher):
+        shown = {"delivery", "transition", "driver", "driverposition", "webhookevent", "order"}
+
+        assert sidebar(dispatcher) == shown
+
+    def test_leads_only_where_one_may_go(self, dispatcher):
+        for path in re.findall(r'href="(/admin/\w+/\w+/)"', dispatcher.get("/admin/").content.decode()):
+            assert dispatcher.get(path).status_code == 200
+
+
+class TestAccountStaff:
+    def test_issue_tokens(self, staff):
+        fields = {"integrator": IntegratorFactory.create().pk, "environment": "live"}
+
+        staff.post(reverse("admin:delivery_token_add"), fields)
+
+        assert Token.objects.get().created_by == "user ana"
+
+    def test_look_at_deliveries_and_move_none(self, staff):
+        delivery = DeliveryFactory.create(accepted=True)
+
+        assert staff.get(reverse("admin:delivery_delivery_change", args=[delivery.pk])).status_code == 200
+        move = staff.post(reverse("admin:delivery_delivery_move", args=[delivery.pk, "collect"]))
+
+        assert (move.status_code, Delivery.objects.get().status) == (403, "ACCEPT")
+
+    def test_see_no_drivers(self, staff):
+        assert staff.get(reverse("admin:delivery_driver_changelist")).status_code == 403
+
+    def test_look_at_people_and_change_none(self, staff):
+        page = staff.get(page_of(User.objects.get(username="ana")))
+        staff.post(page_of(User.objects.get(username="ana")), {"username": "ana", "is_superuser": "on"})
+
+        assert page.status_code == 200
+        assert "pbkdf2" not in page.content.decode()
+        assert not User.objects.get(username="ana").is_superuser
+
+
+class TestDispatchers:
+    def test_move_deliveries(self, dispatcher):
+        delivery = DeliveryFactory.create(accepted=True)
+
+        dispatcher.post(reverse("admin:delivery_delivery_move", args=[delivery.pk, "collect"]))
+
+        assert Delivery.objects.get().status == "COLLECTED"
+
+    @pytest.mark.parametrize("name", ["delivery_token", "delivery_integrator", "delivery_tariff", "auth_user"])
+    def test_see_neither_accounts_nor_people(self, dispatcher, name):
+        assert dispatcher.get(reverse(f"admin:{name}_changelist")).status_code == 403
+
+
+class TestRights:
+    def test_are_not_given_by_somebody_without_them(self, clerk):
+        member = User.objects.create_user("member")
+        everything = {"is_staff": "on", "is_superuser": "on", "groups": [Group.objects.first().pk]}
+
+        clerk.post(page_of(member), {"username": "member", "is_active": "on", "first_name": "M", **everything})
+
+        member.refresh_from_db()
+        assert (member.first_name, member.is_staff, member.is_superuser, member.groups.count()) == (
+            "M",
+            False,
+            False,
+            0,
+        )
+
+    def test_are_not_taken_over_with_a_password(self, clerk, admin_user):
+        url = reverse("admin:auth_user_password_change", args=[admin_user.pk])
+
+        response = clerk.post(url, {"password1": "rota-Rota-1", "password2": "rota-Rota-1", "usable_password": "true"})
+
+        admin_user.refresh_from_db()
+        assert (response.status_code, admin_user.check_password("rota-Rota-1")) == (403, False)
+
+    def test_are_not_given_to_oneself(self, clerk):
+        clara = User.objects.get(username="clara")
+
+        response = clerk.post(page_of(clara), {"username": "clara", "is_superuser": "on", "is_staff": "on"})
+
+        clara.refresh_from_db()
+        assert (response.status_code, clara.is_superuser) == (403, False)
+
+    def test_of_a_group_are_changed_by_superusers_alone(self, clerk):
+        group = Group.objects.get(name=DISPATCHERS)
+
+        response = clerk.post(reverse("admin:auth_group_change", args=[group.pk]), {"name": "x"})
+
+        assert response.status_code == 403
+        assert Group.objects.filter(name=DISPATCHERS).exists()
+
+    def test_are_given_by_a_superuser(self, admin_client):
+        member = User.objects.create_user("member")
+        dates = {"last_login_0": "", "last_login_1": ""}
+
+        admin_client.post(page_of(member), {"username": "member", "is_active": "on", "is_staff": "on", **dates})
+
+        member.refresh_from_db()
+        assert member.is_staff
+
+
+class TestEnrolmentCode:
+    @pytest.fixture(autouse=True)
+    def _required(self, settings):
+        """Required of people with rights. These sessions have used a second factor."""
+        settings.REQUIRE_TWO_FACTOR = True
+
+    @pytest.fixture
+    def superuser(self, client, admin_user):
+        return with_second_factor(client, admin_user)
+
+    def test_is_issued_by_a_superuser_and_shown_once(self, superuser):
+        dora = person("dora", role=DISPATCHERS)
+        assert "Issue an enrolment code" in superuser.get(page_of(dora)).content.decode()
+
+        response = superuser.post(reverse("admin:auth_user_enrolment_code", args=[dora.pk]))
+
+        code = response.context["code"]
+        assert code in response.content.decode()
+        assert enrolment.is_valid(user=dora, code=code, at=timezone.now())
+        assert EnrolmentCode.objects.get().issued_by == "admin"
+        assert LogEntry.objects.get().get_change_message() == "Enrolment code issued."
+        assert code not in superuser.get(page_of(dora)).content.decode()
+
+    def test_is_not_issued_by_others_for_people_with_rights(self, client, db):
+        with_second_factor(client, person("clara", permissions=CHANGE_USER))
+        dora = person("dora", role=DISPATCHERS)
+
+        response = client.post(reverse("admin:auth_user_enrolment_code", args=[dora.pk]))
+
+        assert response.status_code == 403
+        assert not EnrolmentCode.objects.exists()
+
+    def test_is_not_issued_by_a_link(self, superuser, admin_user):
+        response = superuser.get(reverse("admin:auth_user_enrolment_code", args=[admin_user.pk]))
+
+        assert response.status_code == 405
+        assert not EnrolmentCode.objects.exists()
+
+    def test_is_not_issued_for_whoever_has_a_second_factor(self, superuser, admin_user):
+        totp.TOTP.activate(admin_user, totp.generate_totp_secret())
+
+        page = superuser.post(reverse("admin:auth_user_enrolment_code", args=[admin_user.pk]), follow=True)
+
+        assert "Delete it first" in page.content.decode()
+        assert not EnrolmentCode.objects.exists()
+
+
+def with_second_factor(client, user):
+    """Log in, with a session that has used a second factor."""
+    client.force_login(user)
+    session = client.session
+    session["account_authentication_methods"] = [{"method": "mfa", "at": 0}]
+    session["account_authentication_methods_user"] = str(user.pk)
+    session.save()
+    return client

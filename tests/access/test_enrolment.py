@@ -1,0 +1,210 @@
+"""The first second factor of a person with rights: a password alone does not set it up."""
+
+from datetime import timedelta
+from io import StringIO
+
+import pytest
+from allauth.mfa.models import Authenticator
+from allauth.mfa.recovery_codes.internal.auth import RecoveryCodes
+from allauth.mfa.totp.internal import auth as totp
+from django.contrib.admin.models import LogEntry
+from django.contrib.auth.models import User
+from django.core.management import CommandError, call_command
+from django.test import Client
+from django.urls import reverse
+from django.utils import timezone
+
+from access import enrolment
+from access.models import EnrolmentCode
+from tests.access.conftest import PASSWORD, code_of, log_in
+
+SET_UP = reverse("mfa_activate_totp")
+
+
+@pytest.fixture(autouse=True)
+def _required(settings):
+    settings.REQUIRE_TWO_FACTOR = True
+
+
+@pytest.fixture
+def dora(db):
+    """Has rights, and no second factor yet."""
+    return User.objects.create_user("dora", password=PASSWORD, is_staff=True)
+
+
+@pytest.fixture
+def browser(dora):
+    """Logged in with Dora's password."""
+    client = Client()
+    log_in(PASSWORD, name="dora", browser=client)
+    return client
+
+
+def issue(user, at=None):
+    return enrolment.issue(user=user, by="ana", at=at or timezone.now())
+
+
+def set_up(browser, **fields):
+    secret = browser.get(SET_UP).context["form"].secret
+    return browser.post(SET_UP, {"code": code_of(secret), **fields})
+
+
+class TestSettingUp:
+    @pytest.mark.parametrize("fields", [{}, {"enrolment_code": ""}, {"enrolment_code": "ABCD-EFGH-JKMN-PQRS"}])
+    def test_is_refused_with_the_password_alone(self, dora, browser, fields):
+        issue(dora)
+
+        response = set_up(browser, **fields)
+
+        assert "enrolment_code" in response.context["form"].errors
+        assert not Authenticator.objects.exists()
+
+    @pytest.mark.django_db(transaction=True)
+    @pytest.mark.parametrize("spelled", [str, str.lower, lambda code: f" {code.replace('-', ' ')} "])
+    def test_takes_a_code_that_was_issued(self, dora, browser, spelled):
+        response = set_up(browser, enrolment_code=spelled(issue(dora)))
+
+        assert response.url == reverse("mfa_view_recovery_codes")
+        assert browser.get("/panel/").status_code == 200
+        assert EnrolmentCode.objects.get().used_at is not None
+
+    def test_does_not_use_the_code_up_when_the_app_shows_another(self, dora, browser):
+        code = issue(dora)
+
+        response = set_up(browser, enrolment_code=code, code="wrong")
+
+        assert "code" in response.context["form"].errors
+        assert EnrolmentCode.objects.get().used_at is None
+
+    def test_refuses_the_code_of_somebody_else(self, dora, browser):
+        code = issue(User.objects.create_user("ana", is_staff=True))
+
+        set_up(browser, enrolment_code=code)
+
+        assert not Authenticator.objects.exists()
+
+    def test_refuses_a_code_after_a_day(self, dora, browser):
+        code = issue(dora, at=timezone.now() - timedelta(hours=24))
+
+        set_up(browser, enrolment_code=code)
+
+        assert not Authenticator.objects.exists()
+
+    def test_refuses_a_code_after_a_newer_one(self, dora, browser):
+        old = issue(dora)
+        issue(dora)
+
+        set_up(browser, enrolment_code=old)
+
+        assert not Authenticator.objects.exists()
+
+    def test_refuses_a_code_that_was_used_before_a_superuser_deleted_the_factor(self, dora, browser):
+        code = issue(dora)
+        set_up(browser, enrolment_code=code)
+        Authenticator.objects.all().delete()
+
+        set_up(browser, enrolment_code=code)
+
+        assert not Authenticator.objects.exists()
+
+    def test_needs_no_code_of_people_without_rights(self, maria):
+        client = Client()
+        log_in(PASSWORD, browser=client)
+
+        set_up(client)
+
+        assert Authenticator.objects.filter(user=maria).exists()
+
+    def test_needs_no_code_where_it_is_not_required(self, dora, browser, settings):
+        settings.REQUIRE_TWO_FACTOR = False
+
+        set_up(browser)
+
+        assert Authenticator.objects.filter(user=dora).exists()
+
+    @pytest.mark.django_db(transaction=True)
+    def test_is_written_into_the_history_and_told_on_the_page(self, dora, browser):
+        set_up(browser, enrolment_code=issue(dora))
+
+        entry = LogEntry.objects.get()
+        assert (entry.user, entry.object_id) == (dora, str(dora.pk))
+        assert entry.get_change_message() == "Second factor set up, from address 127.0.0.1."
+        assert "by ana" in browser.get(reverse("mfa_index")).content.decode()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_code_is_used_once_by_many_at_once(at_once):
+    dora = User.objects.create_user("dora", is_staff=True)
+    code = issue(dora)
+
+    used = at_once(*[lambda: enrolment.use(user=dora, code=code, at=timezone.now())] * 8)
+
+    assert sorted(used) == [False] * 7 + [True]
+
+
+def test_a_code_is_not_in_the_database(dora):
+    code = issue(dora)
+
+    stored = bytes(EnrolmentCode.objects.get().digest)
+    assert code.encode() not in stored
+    assert len(stored) == 32
+
+
+class TestPasswordAlone:
+    """Whoever has no more than the password of a person with rights gets no further than the enrolment page."""
+
+    @pytest.mark.parametrize("path", ["/panel/", "/admin/", "/account/password/", "/account/two-factor/"])
+    def test_leads_to_the_enrolment(self, browser, path):
+        assert browser.get(path).url.startswith(SET_UP)
+
+    def test_does_not_change_the_password(self, dora, browser):
+        new = {"password1": "another-password-2", "password2": "another-password-2"}  # pragma: allowlist secret
+
+        browser.post(reverse("account_change_password"), {"oldpassword": PASSWORD, **new})
+
+        dora.refresh_from_db()
+        assert dora.check_password(PASSWORD)
+
+
+@pytest.mark.parametrize("is_required", [True, False])
+class TestSessionOlderThanTheSecondFactor:
+    """It was opened with the password alone, and must not change what the second factor protects."""
+
+    @pytest.fixture(autouse=True)
+    def _enrolled_elsewhere(self, settings, is_required, dora, browser):
+        settings.REQUIRE_TWO_FACTOR = is_required
+        totp.TOTP.activate(dora, totp.generate_totp_secret())
+        RecoveryCodes.activate(dora)
+
+    @pytest.mark.parametrize(
+        "name",
+        ["mfa_generate_recovery_codes", "mfa_view_recovery_codes", "mfa_deactivate_totp", "account_change_password"],
+    )
+    def test_is_asked_for_it(self, browser, name):
+        before = list(Authenticator.objects.order_by("pk").values("pk", "data"))
+
+        responses = [browser.get(reverse(name)), browser.post(reverse(name))]
+
+        assert [each.url.partition("?")[0] for each in responses] == [reverse("mfa_reauthenticate")] * 2
+        assert list(Authenticator.objects.order_by("pk").values("pk", "data")) == before
+
+
+class TestCommand:
+    def test_issues_a_code(self, dora):
+        out = StringIO()
+
+        call_command("enrol_second_factor", "dora", stdout=out)
+
+        assert enrolment.is_valid(user=dora, code=out.getvalue().splitlines()[0], at=timezone.now())
+        assert EnrolmentCode.objects.get().issued_by == "command enrol_second_factor"
+
+    def test_refuses_a_name_that_nobody_has(self, db):
+        with pytest.raises(CommandError, match="nobody called 'x'"):
+            call_command("enrol_second_factor", "x")
+
+    def test_refuses_whoever_has_a_second_factor(self, dora):
+        totp.TOTP.activate(dora, totp.generate_totp_secret())
+
+        with pytest.raises(CommandError, match="dora has a second factor"):
+            call_command("enrol_second_factor", "dora")
+        assert not EnrolmentCode.objects.exists()

@@ -1,0 +1,82 @@
+"""What the log says of log-ins: who, from where, with what, and no secret."""
+
+import logging
+
+import pytest
+from allauth.mfa.totp.internal.auth import TOTP, generate_totp_secret
+from django.contrib.auth.models import User
+from django.urls import reverse
+
+PASSWORD, WRONG = "a-good-password-1", "typed-by-mistake-2"
+LOG_IN = reverse("account_login")
+
+
+@pytest.fixture
+def maria(db, settings):
+    settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+    return User.objects.create_user("maria", password=PASSWORD)
+
+
+@pytest.fixture
+def said(caplog):
+    """The messages of the people's log so far."""
+    caplog.set_level(logging.INFO, logger="access")
+    return lambda: [record.getMessage() for record in caplog.records if record.name.startswith("access.")]
+
+
+def log_in(client, name="maria", password=PASSWORD):
+    return client.post(LOG_IN, {"login": name, "password": password})
+
+
+def test_a_log_in_and_its_end(client, maria, said):
+    log_in(client)
+    client.post(reverse("account_logout"))
+
+    assert said() == [
+        "maria logged in from 127.0.0.1 with password",
+        "maria logged out or reached the end of the session",
+    ]
+
+
+def test_a_wrong_password(client, maria, said):
+    log_in(client, password=WRONG)
+
+    assert said() == ["A wrong password for maria from 127.0.0.1"]
+
+
+def test_a_password_in_the_field_of_the_name(client, maria, said):
+    log_in(client, name=WRONG)
+
+    assert said() == ["A wrong password for somebody unknown from 127.0.0.1"]
+
+
+def test_a_password_given_again_and_changed(client, maria, said):
+    log_in(client)
+    client.post(reverse("account_reauthenticate"), {"password": PASSWORD})
+    client.post("/account/password/", {"oldpassword": PASSWORD, "password1": WRONG, "password2": WRONG})
+
+    assert said()[1:] == [
+        "maria proved again who they are, from 127.0.0.1 with password",
+        "maria changed their password, from 127.0.0.1",
+    ]
+
+
+def test_no_password_and_no_session_key(client, maria, caplog):
+    caplog.set_level(logging.DEBUG)
+
+    log_in(client, password=WRONG)
+    log_in(client)
+    client.post("/account/password/", {"oldpassword": PASSWORD, "password1": WRONG, "password2": WRONG})
+
+    assert caplog.text
+    for secret in (PASSWORD, WRONG, client.session.session_key):
+        assert secret not in caplog.text
+
+
+def test_a_wrong_code(client, maria, said):
+    TOTP.activate(maria, generate_totp_secret())
+    log_in(client)
+
+    client.post(reverse("mfa_authenticate"), {"code": "000000"})
+
+    assert said() == ["A wrong code of maria from 127.0.0.1"]

@@ -1,0 +1,243 @@
+"""How many wrong passwords get through, whatever a client sends."""
+
+from collections import Counter
+from contextlib import suppress
+from datetime import timedelta
+
+import pytest
+from django.contrib.auth.models import User
+from django.db import connection
+from django.db.models import F
+from django.test import Client, RequestFactory
+
+from access import throttle
+from access.models import AttemptCount
+from access.throttle import Secret, TooManyAttempts
+from tests.access.conftest import CHECKED, HERE, IN, LOG_IN, PASSWORD, REFUSED, log_in
+
+# What a client can choose: a value for each attempt, `n` counts them.
+HEADERS = {
+    "nothing": lambda n: {},
+    "Forwarded": lambda n: {"Forwarded": f"for=198.51.100.{n}"},
+    "X-Real-IP": lambda n: {"X-Real-IP": f"198.51.100.{n}"},
+    "X-Client-IP": lambda n: {"X-Client-IP": f"198.51.100.{n}"},
+    "True-Client-IP": lambda n: {"True-Client-IP": f"198.51.100.{n}"},
+    "CF-Connecting-IP": lambda n: {"CF-Connecting-IP": f"198.51.100.{n}"},
+    "Fastly-Client-IP": lambda n: {"Fastly-Client-IP": f"198.51.100.{n}"},
+    "X-Cluster-Client-IP": lambda n: {"X-Cluster-Client-IP": f"198.51.100.{n}"},
+    "X-Forwarded": lambda n: {"X-Forwarded": f"198.51.100.{n}"},
+    "Via": lambda n: {"Via": f"1.1 proxy-{n}"},
+    "Host": lambda n: {"Host": f"localhost:{1000 + n}"},
+    "another Host": lambda n: {"Host": ["localhost", "127.0.0.1", "[::1]"][n % 3]},
+    "X-Forwarded-Host": lambda n: {"X-Forwarded-Host": f"host-{n}.example"},
+    "X-Forwarded-Port": lambda n: {"X-Forwarded-Port": str(n)},
+    "X-Forwarded-Proto": lambda n: {"X-Forwarded-Proto": ["http", "https"][n % 2]},
+    "User-Agent": lambda n: {"User-Agent": f"browser {n}"},
+    "Accept-Language": lambda n: {"Accept-Language": f"en-{n}, en"},
+    "Cookie": lambda n: {"Cookie": f"sessionid=session-{n:032}; known_device_1=device-{n}"},
+    "Authorization": lambda n: {"Authorization": f"Basic {n}"},
+    "X-Request-Id": lambda n: {"X-Request-Id": f"request-{n:08}"},
+}  # fmt: skip  # a table
+# What stands left of the proxies' own entry, or all there is without a proxy.
+FORWARDED = {
+    "an address": lambda n: f"198.51.100.{n}",
+    "two addresses": lambda n: f"198.51.100.{n}, 198.51.101.{n}",
+    "IPv6": lambda n: f"2001:db8:{n}::1",
+    "a port": lambda n: f"198.51.100.{n}:80",
+    "this machine": lambda n: "127.0.0.1",
+    "a name": lambda n: f"host-{n}",
+    "an empty entry": lambda n: ",",
+    "a break": lambda n: f"198.51.100.{n}\r\n",
+    "a long list": lambda n: ", ".join(f"198.51.{n}.{each}" for each in range(256)),
+}
+TRIES = 7
+
+
+def wrong_passwords(headers_of):
+    """Seven of them, each in a fresh browser, then the right one: how many were checked, and what became of it."""
+    outcomes = Counter(log_in(f"wrong-{n}", **headers_of(n)) for n in range(TRIES))
+    return outcomes[CHECKED], outcomes[REFUSED], log_in(PASSWORD, **headers_of(TRIES))
+
+
+def attempt(*, name, address):
+    """A wrong password, as `log_in` sends it, without the page."""
+    throttle.begin(RequestFactory().post(LOG_IN, REMOTE_ADDR=address), secret=Secret.PASSWORD, name=name)
+
+
+@pytest.mark.parametrize("proxies", [0, 1])
+class TestFailedLogIns:
+    """Five wrong passwords of one name from one address are checked, and not even the right one afterwards."""
+
+    @pytest.mark.parametrize("header", HEADERS)
+    def test_are_limited_whatever_the_header(self, maria, settings, proxies, header):
+        settings.TRUSTED_PROXIES = proxies
+        settings.ALLOWED_HOSTS = ["localhost", "127.0.0.1", "[::1]", "testserver"]
+
+        sent = wrong_passwords(lambda n: {"headers": HEADERS[header](n), "HTTP_X_FORWARDED_FOR": HERE})
+
+        assert sent == (5, 2, REFUSED)
+
+    @pytest.mark.parametrize("forwarded", FORWARDED)
+    def test_are_limited_whatever_was_forwarded(self, maria, settings, proxies, forwarded):
+        """A proxy appends its own entry, or a line of its own, which the server joins with a comma.
+
+        WSGI has one key for X-Forwarded-For and its spellings with underscores, which `config.rsgi` drops.
+        """
+        settings.TRUSTED_PROXIES = proxies
+        own = [HERE] if proxies else []
+
+        sent = wrong_passwords(lambda n: {"HTTP_X_FORWARDED_FOR": ",".join([FORWARDED[forwarded](n), *own])})
+
+        assert sent == (5, 2, REFUSED)
+
+
+class TestNames:
+    @pytest.mark.parametrize(
+        "spelling",
+        ["MARIA", "Maria", " maria", "maria ", "maria\t", "\u3000maria\u00a0", "ｍaria", "maria\u2028"],
+    )
+    def test_are_one_name_in_every_spelling(self, maria, spelling):
+        for _attempt in range(4):
+            log_in()
+
+        assert [log_in(name=spelling), log_in(name=spelling), log_in(PASSWORD)] == [CHECKED, REFUSED, REFUSED]
+
+    def test_with_a_nul_are_refused_by_the_form_and_count_nothing(self, maria):
+        response = Client().post(LOG_IN, {"login": "maria\0", "password": PASSWORD}, REMOTE_ADDR=HERE)
+
+        assert "Null characters are not allowed" in response.content.decode()
+        assert not AttemptCount.objects.exists()
+
+    def test_that_nobody_has_are_limited_alike(self, db):
+        assert Counter(log_in(name="nobody") for _attempt in range(8)) == {CHECKED: 5, REFUSED: 3}
+
+    def test_of_one_person_do_not_lock_another(self, maria):
+        User.objects.create_user("joao", password=PASSWORD)
+        for _attempt in range(5):
+            log_in()
+
+        assert log_in(PASSWORD, name="joao") == IN
+
+
+class TestAddresses:
+    def test_are_limited_over_all_names(self, db):
+        assert Counter(log_in(name=f"name-{n}") for n in range(25)) == {CHECKED: 20, REFUSED: 5}
+
+    def test_of_one_ipv6_network_count_as_one(self, maria):
+        outcomes = Counter(log_in(address=f"2001:db8:0:1::{n}") for n in range(8))
+
+        assert outcomes == {CHECKED: 5, REFUSED: 3}
+
+    def test_fill_the_table_to_a_bound(self, db):
+        for n in range(200):
+            with suppress(TooManyAttempts):
+                attempt(name=f"name-{n}", address=HERE)
+
+        assert AttemptCount.objects.count() == 1 + 2 * 20
+
+    def test_cannot_erase_the_counter_of_a_name(self, maria):
+        """Django's own cache evicts at 300 entries."""
+        for _attempt in range(5):
+            log_in()
+
+        for n in range(400):
+            attempt(name=f"name-{n}", address=f"198.51.{n // 20}.1")
+
+        assert AttemptCount.objects.count() > 800
+        assert log_in(PASSWORD) == REFUSED
+
+    def test_of_one_attacker_do_not_lock_a_name_elsewhere(self, maria):
+        for _attempt in range(8):
+            log_in(address="198.51.100.1")
+
+        assert log_in(PASSWORD) == IN
+
+    def test_all_together_are_limited_for_one_name(self, maria):
+        for n in range(98):
+            attempt(name="maria", address=f"198.51.100.{n % 20}")
+
+        outcomes = [log_in(address=f"198.51.101.{n}") for n in range(4)]
+
+        assert outcomes == [CHECKED, CHECKED, REFUSED, REFUSED]
+
+
+class TestWindows:
+    def test_end(self, maria):
+        for _attempt in range(5):
+            log_in()
+        AttemptCount.objects.update(expires_at=F("expires_at") - timedelta(minutes=5))
+
+        assert log_in(PASSWORD) == IN
+
+    def test_are_not_made_longer_by_further_attempts(self, maria):
+        for _attempt in range(5):
+            log_in()
+        before = list(AttemptCount.objects.order_by("key").values("key", "count", "expires_at"))
+
+        log_in()
+
+        assert list(AttemptCount.objects.order_by("key").values("key", "count", "expires_at")) == before
+
+    def test_that_are_over_are_pruned_and_others_are_not(self, maria):
+        log_in()
+        AttemptCount.objects.update(expires_at=F("expires_at") - timedelta(minutes=7))
+
+        pruned = throttle.prune()
+
+        assert (pruned, AttemptCount.objects.count()) == (1, 2)  # that of name and address
+
+
+class TestRightPasswords:
+    def test_count_nothing(self, maria):
+        for _attempt in range(6):
+            assert log_in(PASSWORD) == IN
+
+        assert set(AttemptCount.objects.values_list("count", flat=True)) == {0}
+
+    def test_do_not_clear_what_failed_before(self, maria):
+        for password in ("wrong", "wrong", PASSWORD, "wrong", "wrong", PASSWORD, "wrong"):
+            log_in(password)
+
+        assert log_in(PASSWORD) == REFUSED
+
+
+@pytest.mark.django_db(transaction=True)
+def test_fifty_wrong_passwords_at_once_are_no_more_than_the_limit(at_once):
+    User.objects.create_user("maria", password=PASSWORD)
+
+    outcomes = Counter(at_once(*[log_in] * 50))
+
+    assert outcomes == {CHECKED: 5, REFUSED: 45}
+
+
+def test_a_refusal_is_logged_with_its_address_and_without_the_name(maria, caplog):
+    for _attempt in range(6):
+        log_in()
+
+    (line,) = [record.getMessage() for record in caplog.records if record.name == "access.throttle"]
+    assert line == f"An attempt at a password from {HERE} was refused: 5 attempts per name and address within 0:05:00"
+
+
+def test_the_admins_own_page_for_passwords_is_that_of_the_log_in(admin_client):
+    response = admin_client.post("/admin/password_change/", {"old_password": "wrong"})
+
+    assert (response.status_code, response.url) == (302, "/account/password/")
+
+
+@pytest.mark.django_db(transaction=True)
+def test_pruning_does_not_wait_for_a_counter_in_use():
+    """It could deadlock with an attempt, which locks several counters."""
+    attempt(name="maria", address=HERE)
+    AttemptCount.objects.update(expires_at=F("expires_at") - timedelta(hours=1))
+    other = connection.copy()
+    with other.cursor() as cursor, connection.cursor() as own:
+        cursor.execute("BEGIN; SELECT FROM access_attemptcount FOR UPDATE")
+        own.execute("SET lock_timeout = '5s'")
+
+        pruned_meanwhile = throttle.prune()
+        cursor.execute("ROLLBACK")
+        pruned_then = throttle.prune()
+
+        own.execute("RESET lock_timeout")
+    other.close()
+    assert (pruned_meanwhile, pruned_then) == (0, 3)

@@ -1,0 +1,110 @@
+"""Passwords that people choose: long, not guessable, of any characters, kept letter for letter."""
+
+import re
+
+import pytest
+from django.contrib.auth.models import User
+from django.test import Client
+
+OLD = "a-good-password-1"
+LOG_IN, CHANGE = "/account/login/", "/account/password/"
+
+
+@pytest.fixture
+def maria(db):
+    return User.objects.create_user("maria.oliveira", password=OLD)
+
+
+@pytest.fixture
+def change(client, maria):
+    """Change Maria's password on the page for it. Returns the answer."""
+    client.force_login(maria)
+
+    def post(new, old=OLD):
+        return client.post(CHANGE, {"oldpassword": old, "password1": new, "password2": new})
+
+    return post
+
+
+def can_log_in(password):
+    response = Client().post(LOG_IN, {"login": "maria.oliveira", "password": password})
+    return response.status_code == 302
+
+
+@pytest.mark.parametrize(
+    ("password", "why"),
+    [
+        ("eleven-char", "at least 12 characters"),
+        ("qwertyuiop123", "common password"),  # in the list as it is
+        ("Sunshine-2026!", "common password with something around it"),
+        ("123dragon456789", "common password with something around it"),
+        ("dragondragon", "common password with something around it"),
+        ("rota-entregas-2026", "words are those of this service"),
+        ("Senha-Admin-2026", "words are those of this service"),
+        ("maria.oliveira1", "too similar to the username"),
+    ],
+)
+def test_is_refused(change, maria, password, why):
+    response = change(password)
+
+    assert why in response.content.decode()
+    maria.refresh_from_db()
+    assert maria.check_password(OLD)
+
+
+@pytest.mark.parametrize(
+    "password",
+    [
+        "plum canoe ladder frost",
+        "correct-horse-battery-staple",
+        "839201746528",  # digits alone
+        "kgvxwqzjtnbm",  # small letters alone
+        "ção 東京 🚚 Ünïcode",
+        "x9" * 64,
+    ],
+)
+def test_of_any_characters_is_taken_up_to_any_length(change, password):
+    response = change(password)
+
+    assert response.status_code == 302
+    assert can_log_in(password)
+
+
+def test_is_taken_letter_for_letter(change):
+    password = "  Plum canoe Ladder  "
+
+    change(password)
+
+    assert can_log_in(password)
+    assert not can_log_in(password.strip())
+    assert not can_log_in(password.lower())
+    assert not can_log_in(password + "x" * 100)
+
+
+def test_of_64_characters_is_not_cut(change):
+    password = "plum canoe ladder frost " * 4  # pragma: allowlist secret
+
+    change(password)
+
+    assert not can_log_in(password[:64])
+    assert can_log_in(password)
+
+
+def test_is_changed_with_the_current_one_alone(change, maria):
+    change("plum canoe ladder frost", old="wrong")
+
+    maria.refresh_from_db()
+    assert maria.check_password(OLD)
+
+
+@pytest.mark.parametrize("path", [LOG_IN, CHANGE])
+def test_is_masked_and_left_to_password_managers(client, maria, path):
+    if path == CHANGE:
+        client.force_login(maria)
+
+    page = client.get(path).content.decode()
+
+    fields = re.findall(r'<input[^>]*name="[a-z]*password[^>]*>', page)
+    assert fields
+    assert all('type="password"' in tag and "onpaste" not in tag for tag in fields)
+    assert 'autocomplete="off"' not in page
