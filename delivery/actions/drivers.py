@@ -4,40 +4,33 @@ from datetime import datetime
 
 from django.conf import settings
 
-from delivery.distance import Point, metres
+from delivery.distance import Point
 from delivery.errors import DriverHasOpenRoute, DriverNotEligible, InvalidPosition, NoEligibleDriver
 from delivery.models import Delivery, Driver, DriverPosition, Environment
+from delivery.models.driver import DriverQuerySet
 
 
-def eligible(delivery: Delivery, *, at: datetime) -> list[Driver]:
-    """The drivers this route is offered to now: free, fitting, and near where a fresh position is known.
+def eligible(delivery: Delivery, *, at: datetime) -> DriverQuerySet:
+    """The drivers this route is offered to now, nearest first, with `distance_m`: metres to A.
 
-    Nearest first; those without a fresh position come last.
+    They are free, fit the route, and are within the dispatch radius of A where a fresh position is known. A driver
+    without a fresh position is eligible too, has `distance_m` None and comes last. Can be filtered and sliced.
     """
     free = Driver.objects.free_for(vehicle_type=delivery.vehicle_type, environment=delivery.environment)
-    positions = free.newest_positions()
-    ranked: list[tuple[float, Driver]] = []
-    for driver in free:
-        position = positions.get(driver.pk)
-        if position is None or _is_old(position, at=at):
-            ranked.append((float("inf"), driver))
-        elif not _is_too_far(position, delivery, at=at):
-            ranked.append((metres(position.point, delivery.point), driver))
-    return [driver for _metres, driver in sorted(ranked, key=lambda entry: entry[0])]
+    return free.reaching(delivery.point, radius_m=_radius_m(), fresh_since=at - settings.POSITION_FRESH)
 
 
 def claim_first_eligible(delivery: Delivery, *, at: datetime) -> Driver:
     """The nearest eligible driver, locked until the transaction ends. Raises NoEligibleDriver.
 
-    A driver whom another acceptance is just taking is passed over instead of waited for. In the sandbox, where no
-    real driver may be sent, a simulated one is made when none is free.
+    A driver whose row another acceptance has locked is skipped, not waited for. In the sandbox, where no real driver
+    may be sent, a simulated one is created when none is free.
     """
-    for driver in eligible(delivery, at=at):
-        # NO KEY: a position being inserted holds a key-share lock on its driver, who is not taken by that.
-        locked = Driver.objects.select_for_update(skip_locked=True, no_key=True).filter(pk=driver.pk).first()
-        # Asked again under the lock: the list was read before it.
-        if locked is not None and _is_free(locked):
-            return locked
+    offered = eligible(delivery, at=at)
+    nearby = offered.in_box_around(delivery.point, radius_m=_radius_m(), fresh_since=at - settings.POSITION_FRESH)
+    driver = _lock_first(nearby) or _lock_first(offered)
+    if driver is not None:
+        return driver
     if delivery.environment == Environment.SANDBOX:
         return _simulated(delivery)
     raise NoEligibleDriver(
@@ -45,6 +38,17 @@ def claim_first_eligible(delivery: Delivery, *, at: datetime) -> Driver:
         vehicle=delivery.vehicle_type,
         km=f"{settings.DISPATCH_RADIUS_KM:g}",
     )
+
+
+def _lock_first(candidates: DriverQuerySet) -> Driver | None:
+    """The first of these that no other transaction has locked, now locked by this one."""
+    # NO KEY: an insert of a position holds a key-share lock on its driver, which must not hide the driver.
+    unlocked = candidates.select_for_update(of=("self",), skip_locked=True, no_key=True)
+    while (driver := unlocked.first()) is not None:
+        # The query may have seen the driver before another acceptance committed. The next one sees that acceptance.
+        if _is_free(driver):
+            return driver
+    return None
 
 
 def claim(driver: Driver, delivery: Delivery, *, at: datetime) -> Driver:
@@ -67,8 +71,7 @@ def claim(driver: Driver, delivery: Delivery, *, at: datetime) -> Driver:
         )
     if not _is_free(locked):
         raise DriverHasOpenRoute("%(driver)s holds another open route and must finish it first.", driver=locked.name)
-    position = locked.latest_position()
-    if position is not None and _is_too_far(position, delivery, at=at):
+    if not eligible(delivery, at=at).filter(pk=locked.pk).exists():
         raise DriverNotEligible(
             "%(driver)s is farther than %(km)s km from A.", driver=locked.name, km=f"{settings.DISPATCH_RADIUS_KM:g}"
         )
@@ -96,14 +99,8 @@ def _is_free(driver: Driver) -> bool:
     return free.filter(pk=driver.pk).exists()
 
 
-def _is_old(position: DriverPosition, *, at: datetime) -> bool:
-    return at - position.recorded_at > settings.POSITION_FRESH
-
-
-def _is_too_far(position: DriverPosition, delivery: Delivery, *, at: datetime) -> bool:
-    """Only a fresh position says that a driver is far away."""
-    far = metres(position.point, delivery.point) > settings.DISPATCH_RADIUS_KM * 1000
-    return far and not _is_old(position, at=at)
+def _radius_m() -> float:
+    return settings.DISPATCH_RADIUS_KM * 1000
 
 
 def _simulated(delivery: Delivery) -> Driver:

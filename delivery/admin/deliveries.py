@@ -128,7 +128,7 @@ class DeliveryAdmin(LargeTable, Unchangeable, ModelAdmin):
         if delivery is None or not self.has_dispatch_permission(request):
             return {}
         may_accept = "accept" in moves.allowed(delivery)
-        eligible = drivers.eligible(delivery, at=timezone.now()) if may_accept else []
+        eligible = list(drivers.eligible(delivery, at=timezone.now())) if may_accept else []
         return {"moves": offered(delivery, eligible), "may_accept": may_accept, "eligible": eligible}
 
     def move_view(self, request: HttpRequest, object_id: str, name: str) -> HttpResponse:

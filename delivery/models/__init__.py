@@ -3,7 +3,7 @@
 from delivery.models.attempt import WebhookAttempt
 from delivery.models.audit import AuditEntry, Deed
 from delivery.models.delivery import Delivery, parse_id
-from delivery.models.driver import Driver, DriverPosition, VehicleType
+from delivery.models.driver import Driver, DriverPosition, LatestPosition, VehicleType
 from delivery.models.integrator import Environment, Integrator
 from delivery.models.pickup_point import PickupPoint
 from delivery.models.stop import Stop
@@ -21,6 +21,7 @@ __all__ = [
     "Environment",
     "EventState",
     "Integrator",
+    "LatestPosition",
     "OffBecause",
     "PickupPoint",
     "Stop",

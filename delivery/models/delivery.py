@@ -11,8 +11,9 @@ from common.constraints import one_of
 from delivery import lifecycle
 from delivery.lifecycle import RouteStatus, Status
 from delivery.models.driver import Driver, DriverPosition, VehicleType
-from delivery.models.ids import Identified, Located, new_id, on_earth
+from delivery.models.ids import Identified, new_id
 from delivery.models.integrator import Environment, Integrator
+from delivery.models.location import Located, on_earth
 from delivery.models.token import Token
 
 if TYPE_CHECKING:

@@ -1,14 +1,18 @@
 from datetime import datetime
 from typing import TYPE_CHECKING, Self
 
+import pgtrigger
 from django.db import models
-from django.db.models import OuterRef, Q, Subquery
+from django.db.models import Case, F, OuterRef, Q, Subquery, Value, When
+from django.db.models.expressions import CombinedExpression
 from django.utils.translation import gettext_lazy as _
 
 from common.constraints import one_of
 from delivery import lifecycle
-from delivery.models.ids import Identified, Located, on_earth
+from delivery.distance import Point
+from delivery.models.ids import Identified
 from delivery.models.integrator import Environment
+from delivery.models.location import Located, cartesian, distance_m, on_earth
 
 if TYPE_CHECKING:
     from uuid import UUID
@@ -21,10 +25,31 @@ class VehicleType(models.TextChoices):
 
 class DriverQuerySet(models.QuerySet["Driver"]):
     def free_for(self, *, vehicle_type: str, environment: str) -> Self:
-        """On duty in this vehicle and environment, and holding no open route. Distance is not looked at."""
+        """On duty in this vehicle and environment, and holding no open route. Their distance is not considered."""
         return self.filter(active=True, on_duty=True, vehicle_type=vehicle_type, environment=environment).exclude(
             deliveries__route_status__in=lifecycle.HELD
         )
+
+    def reaching(self, point: Point, *, radius_m: float, fresh_since: datetime) -> Self:
+        """Without those whose latest position, recorded at `fresh_since` or later, is farther than `radius_m`.
+
+        Annotates `distance_m`: metres to `point`, None for a driver without such a position. Nearest first, those
+        without a distance last, by name. Reads all of these drivers; restrict it by `in_box_around` to read less.
+        """
+        metres = distance_m([F("latest__x"), F("latest__y"), F("latest__z")], _cartesian_of(point))
+        return (
+            self.annotate(distance_m=Case(When(latest__recorded_at__gte=fresh_since, then=metres)))
+            .filter(Q(distance_m=None) | Q(distance_m__lte=radius_m))
+            .order_by(F("distance_m").asc(nulls_last=True), "name", "pk")
+        )
+
+    def in_box_around(self, point: Point, *, radius_m: float, fresh_since: datetime) -> Self:
+        """Those with a fresh position in the cube that encloses the sphere of this radius. Uses its index."""
+        ranges = {
+            f"latest__{axis}__range": (centre - Value(radius_m), centre + Value(radius_m))
+            for axis, centre in zip("xyz", _cartesian_of(point), strict=True)
+        }
+        return self.filter(latest__recorded_at__gte=fresh_since, **ranges)
 
     def newest_positions(self) -> "dict[UUID, DriverPosition]":
         """The newest position of each of these drivers that has one, by the driver's id. Two queries for any number."""
@@ -70,7 +95,7 @@ class Driver(Identified):
 
 
 class DriverPosition(Located):
-    """Where a driver was at a moment."""
+    """A GPS fix of a driver. Append-only."""
 
     driver = models.ForeignKey(Driver, verbose_name=_("driver"), on_delete=models.CASCADE, related_name="positions")
     accuracy_m = models.FloatField(_("accuracy (m)"), null=True, blank=True)
@@ -88,9 +113,54 @@ class DriverPosition(Located):
             ),
         ]
         indexes = [models.Index(fields=["driver", "-recorded_at"], name="driver_position_latest")]
+        triggers = [
+            # A position that arrives late does not replace a newer one.
+            pgtrigger.Trigger(
+                name="driver_position_keeps_latest",
+                when=pgtrigger.After,
+                operation=pgtrigger.Insert,
+                func="""
+                    INSERT INTO delivery_latestposition AS latest (driver_id, latitude, longitude, recorded_at)
+                        VALUES (NEW.driver_id, NEW.latitude, NEW.longitude, NEW.recorded_at)
+                        ON CONFLICT (driver_id) DO UPDATE SET
+                            latitude = NEW.latitude, longitude = NEW.longitude, recorded_at = NEW.recorded_at
+                            WHERE latest.recorded_at <= NEW.recorded_at;
+                    RETURN NULL;
+                """,
+            ),
+        ]
 
     def __str__(self) -> str:
         return f"{self.latitude:.5f}, {self.longitude:.5f}"
 
     def age_seconds(self, *, at: datetime) -> int:
+        """Whole seconds from the position to `at`, rounded down; 0 for a position recorded after `at`."""
         return max(int((at - self.recorded_at).total_seconds()), 0)
+
+
+_X, _Y, _Z = cartesian(F("latitude"), F("longitude"))
+
+
+class LatestPosition(Located):
+    """The newest `DriverPosition` of each driver, kept by its trigger, with an index for finding drivers nearby.
+
+    A row of its own and not columns of the driver: an update of the driver's row at every position report would wait
+    for the row lock of an acceptance, and an acceptance would skip a driver whose position is being recorded.
+    """
+
+    driver = models.OneToOneField(Driver, on_delete=models.CASCADE, primary_key=True, related_name="latest")
+    recorded_at = models.DateTimeField()
+    # Earth-centred coordinates in metres.
+    x = models.GeneratedField(expression=_X, output_field=models.FloatField(), db_persist=True)
+    y = models.GeneratedField(expression=_Y, output_field=models.FloatField(), db_persist=True)
+    z = models.GeneratedField(expression=_Z, output_field=models.FloatField(), db_persist=True)
+
+    class Meta:
+        indexes = [models.Index(fields=["x", "y", "z"], name="latest_position_xyz")]
+
+    def __str__(self) -> str:
+        return f"{self.latitude:.5f}, {self.longitude:.5f}"
+
+
+def _cartesian_of(point: Point) -> tuple[CombinedExpression, ...]:
+    return cartesian(Value(point.latitude), Value(point.longitude))

@@ -3,11 +3,7 @@
 from uuid import UUID
 
 from django.db import models
-from django.db.models import Q
-from django.utils.translation import gettext_lazy as _
 from uuid_utils import compat
-
-from delivery.distance import Point
 
 
 def new_id() -> UUID:
@@ -22,26 +18,3 @@ class Identified(models.Model):
 
     class Meta:
         abstract = True
-
-
-class Located(models.Model):
-    """Something at a place. Decimal degrees, WGS84."""
-
-    latitude = models.FloatField(_("latitude"))
-    longitude = models.FloatField(_("longitude"))
-
-    class Meta:
-        abstract = True
-
-    @property
-    def point(self) -> Point:
-        return Point(self.latitude, self.longitude)
-
-
-def on_earth(name: str) -> models.CheckConstraint:
-    """Constraint that the row's coordinates exist. In PostgreSQL a NaN exceeds every number, so it fails too."""
-    return models.CheckConstraint(
-        name=name,
-        violation_error_message=_("Latitude runs from -90 to 90, longitude from -180 to 180, in decimal degrees."),
-        condition=Q(latitude__gte=-90, latitude__lte=90, longitude__gte=-180, longitude__lte=180),
-    )

@@ -6,8 +6,9 @@ from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
 from delivery.distance import Point, metres
-from delivery.models.ids import Identified, Located, on_earth
+from delivery.models.ids import Identified
 from delivery.models.integrator import Integrator
+from delivery.models.location import Located, on_earth
 
 LARGEST_RADIUS_M = 5_000
 # A degree of latitude is never shorter than 110.5 km.

@@ -6,7 +6,7 @@ from django.utils.translation import gettext_lazy as _
 from delivery import lifecycle
 from delivery.lifecycle import Status
 from delivery.models.delivery import Delivery
-from delivery.models.ids import Located, on_earth
+from delivery.models.location import Located, on_earth
 
 LABELS = "BCD"
 

@@ -104,7 +104,7 @@ class Move(DispatcherView):
         found = _delivery(delivery, move)
         if move not in moves.allowed(found):
             return self._say(request, _("This is not possible any more; the list shows what is."), is_error=True)
-        eligible = drivers.eligible(found, at=timezone.now()) if move == "accept" else []
+        eligible = list(drivers.eligible(found, at=timezone.now())) if move == "accept" else []
         form = MoveForm(move, found, eligible)
         point = request.GET.get("point")
         if point and "point" in form.fields:

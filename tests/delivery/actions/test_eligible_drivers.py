@@ -1,0 +1,143 @@
+"""Which drivers a route is offered to, and in which order."""
+
+from datetime import timedelta
+
+import pytest
+from django.db import connection, transaction
+from django.utils import timezone
+from geographiclib.geodesic import Geodesic
+
+from delivery.actions import deliveries, drivers
+from delivery.distance import Point
+from delivery.models import Delivery, Driver, Environment, LatestPosition
+from tests.factories import BY, PICKUP, DeliveryFactory, DriverFactory
+
+NOW = timezone.now()
+RADIUS_M = 15_000
+# São Paulo, a point on either side of the 180th meridian, both poles, Greenwich on the equator.
+PLACES = [PICKUP, Point(-17.0, 179.99), Point(-17.0, -179.99), Point(90.0, 0.0), Point(-89.95, 77.0), Point(0.0, 0.0)]
+
+
+def eligible_at(point, *, at=NOW):
+    delivery = Delivery(latitude=point.latitude, longitude=point.longitude, vehicle_type="MOTORCYCLE")
+    delivery.environment = Environment.LIVE
+    return drivers.eligible(delivery, at=at)
+
+
+def shifted(point, *, metres, azimuth):
+    there = Geodesic.WGS84.Direct(*point, azimuth, metres)
+    return Point(there["lat2"], there["lon2"])
+
+
+def position(driver, point, *, at=NOW):
+    return drivers.set_position(driver=driver, point=point, by=BY, at=at)
+
+
+@pytest.mark.django_db
+class TestEligible:
+    @pytest.mark.parametrize("place", PLACES)
+    @pytest.mark.parametrize("azimuth", [0, 45, 90, 180, 270])
+    def test_reaches_to_the_dispatch_radius_everywhere_on_earth(self, place, azimuth):
+        inside, outside = DriverFactory.create_batch(2)
+        position(inside, shifted(place, metres=RADIUS_M - 0.001, azimuth=azimuth))
+        position(outside, shifted(place, metres=RADIUS_M + 0.001, azimuth=azimuth))
+
+        found = eligible_at(place)
+        in_box = found.in_box_around(place, radius_m=RADIUS_M, fresh_since=NOW)
+
+        assert [driver.pk for driver in found] == [driver.pk for driver in in_box] == [inside.pk]
+        assert found[0].distance_m == pytest.approx(RADIUS_M - 0.001, abs=0.0005)
+
+    def test_includes_a_driver_exactly_at_the_radius(self, settings):
+        settings.DISPATCH_RADIUS_KM = 0
+        position(DriverFactory.create(), PICKUP)
+
+        assert eligible_at(PICKUP).get().distance_m == 0
+
+    def test_lists_the_nearest_first_and_those_without_a_fresh_position_last_by_name(self):
+        far, near, silent, unknown = (DriverFactory.create(name=name) for name in ("Ana", "Bia", "Caio", "Alba"))
+        position(far, shifted(PICKUP, metres=9_000, azimuth=10))
+        position(near, shifted(PICKUP, metres=8_999, azimuth=200))
+        position(silent, PICKUP, at=NOW - timedelta(hours=1))
+
+        found = list(eligible_at(PICKUP))
+
+        assert found == [near, far, unknown, silent]
+        assert [driver.distance_m for driver in found] == [pytest.approx(8_999), pytest.approx(9_000), None, None]
+
+    @pytest.mark.parametrize(("age", "is_eligible"), [(120, False), (120.001, True)])
+    def test_ignores_a_distant_position_older_than_the_limit(self, settings, age, is_eligible):
+        settings.POSITION_FRESH = timedelta(seconds=120)
+        position(DriverFactory.create(), Point(0.0, 0.0), at=NOW - timedelta(seconds=age))
+
+        assert eligible_at(PICKUP).exists() is is_eligible
+
+    def test_uses_the_newest_position_whichever_arrives_first(self):
+        left, came = DriverFactory.create_batch(2)
+        position(left, Point(0.0, 0.0))
+        position(left, PICKUP, at=NOW - timedelta(seconds=1))
+        position(came, Point(0.0, 0.0), at=NOW - timedelta(seconds=1))
+        position(came, PICKUP)
+
+        assert list(eligible_at(PICKUP)) == [came]
+        assert LatestPosition.objects.count() == 2
+
+    def test_takes_the_later_of_two_positions_of_the_same_moment(self):
+        driver = DriverFactory.create()
+        position(driver, Point(0.0, 0.0))
+        position(driver, PICKUP)
+
+        assert eligible_at(PICKUP).get() == driver
+
+    def test_can_be_searched_and_sliced_in_one_query(self, django_assert_num_queries):
+        DriverFactory.create_batch(3, name="Ana")
+        DriverFactory.create(name="Bia")
+
+        with django_assert_num_queries(1):
+            assert [driver.name for driver in eligible_at(PICKUP).filter(name__icontains="an")[1:3]] == ["Ana", "Ana"]
+
+
+@pytest.mark.django_db
+class TestAcceptance:
+    def test_reads_no_more_for_more_drivers(self, django_assert_num_queries):
+        for driver in DriverFactory.create_batch(5):
+            position(driver, PICKUP, at=timezone.now())
+        delivery = DeliveryFactory.create()
+
+        with transaction.atomic(), django_assert_num_queries(2):
+            drivers.claim_first_eligible(delivery, at=timezone.now())
+
+
+@pytest.fixture
+def without_waiting():
+    """Calls a function in a transaction that fails at once when it would wait for a lock."""
+
+    def call(function, **arguments):
+        with transaction.atomic():
+            with connection.cursor() as cursor:
+                cursor.execute("SET LOCAL lock_timeout = '100ms'")
+            return function(**arguments, by=BY, at=timezone.now())
+
+    return call
+
+
+@pytest.mark.django_db(transaction=True)
+class TestRowLockOfADriver:
+    def test_is_not_waited_for_by_an_acceptance_without_a_named_driver(self, at_once, without_waiting):
+        nearest, second = DriverFactory.create(at_point=PICKUP), DriverFactory.create()
+        delivery = DeliveryFactory.create()
+
+        with transaction.atomic():
+            Driver.objects.select_for_update(no_key=True).get(pk=nearest.pk)
+            (accepted,) = at_once(lambda: without_waiting(deliveries.accept, delivery=delivery, driver=None))
+
+        assert accepted.driver == second
+
+    def test_of_an_acceptance_does_not_delay_a_position(self, at_once, without_waiting):
+        driver = DriverFactory.create(at_point=PICKUP)
+
+        with transaction.atomic():
+            Driver.objects.select_for_update(no_key=True).get(pk=driver.pk)
+            (recorded,) = at_once(lambda: without_waiting(drivers.set_position, driver=driver, point=PICKUP))
+
+        assert driver.latest_position() == recorded
