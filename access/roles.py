@@ -32,7 +32,7 @@ ROLES: dict[str, dict[str, dict[str, tuple[str, ...]]]] = {
             "company": _KEPT,
             "apikey": ("view", "add"),
             "freightrate": _ALL,
-            "freightparameter": _KEPT,
+            "freightparameters": ("view", "change"),
             "order": _LOOK,
             "statuslog": _LOOK,
             "searchcode": _LOOK,

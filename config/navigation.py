@@ -25,7 +25,7 @@ from delivery.models import (
     WebhookEndpoint,
     WebhookEvent,
 )
-from integration.models import ApiKey, Company, FreightParameter, FreightRate, Invoice, Order, Seller
+from integration.models import ApiKey, Company, FreightParameters, FreightRate, Invoice, Order, Seller
 
 # Each group's entries: a symbol of Material Symbols, and what is listed.
 _GROUPS: list[tuple[Any, list[tuple[str, type[Model]]]]] = [
@@ -40,7 +40,7 @@ _GROUPS: list[tuple[Any, list[tuple[str, type[Model]]]]] = [
             ("vpn_key", ApiKey),
         ],
     ),
-    (_("Tariffs"), [("payments", Tariff), ("table_chart", FreightRate), ("tune", FreightParameter)]),
+    (_("Tariffs"), [("payments", Tariff), ("table_chart", FreightRate), ("tune", FreightParameters)]),
     (_("People"), [("person", User), ("group", Group), ("phonelink_lock", Authenticator)]),
 ]  # fmt: skip  # a table reads as one
 

@@ -1,10 +1,10 @@
-"""The tariff that a new installation begins with, from the tables in `data/`. Pure."""
+"""The rates that a new installation begins with, from `data/rates.csv`. Pure."""
 
 from integration.postcodes import rows
 
 
 def rates() -> list[dict[str, str | int]]:
-    """Values of each FreightRate."""
+    """Field values of each FreightRate."""
     return [
         {
             "service": row["service"],
@@ -16,12 +16,4 @@ def rates() -> list[dict[str, str | int]]:
             "deadline_days": int(row["deadline_days"]),
         }
         for row in rows("rates.csv")
-    ]
-
-
-def parameters() -> list[dict[str, str]]:
-    """Values of each FreightParameter."""
-    return [
-        {"name": row["param"], "value": row["value"], "unit": row["unit"], "basis": row["basis"]}
-        for row in rows("parameters.csv")
     ]

@@ -1,4 +1,4 @@
-"""Price and deadline of a shipment. Pure and integer-only: centavos, grams, centimetres, business days."""
+"""Price and deadline of a shipment. Pure, and in integers only: centavos, grams, centimetres, business days."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -8,27 +8,31 @@ from integration.postcodes import Kind, Region, rows
 
 
 class Service(StrEnum):
-    """Which rows of the tariff. The quote names none; the parameter `quote_service` does."""
+    """Speed of a shipment. Each has rates of its own."""
 
     ECONOMY = "economy"
     EXPRESS = "express"
 
 
 class Zone(StrEnum):
-    """How far apart two regions are, for the tariff."""
+    """Distance class of a pair of regions. Each has rates of its own."""
 
-    LOCAL = "local"  # within one capital
-    STATE = "state"
-    REGIONAL = "regional"
+    LOCAL = "local"  # within one state capital
+    STATE = "state"  # within one state
+    REGIONAL = "regional"  # between states: regional, near, mid and far as `data/zones.csv` says
     NEAR = "near"
     MID = "mid"
     FAR = "far"
-    REMOTE = "remote"
+    REMOTE = "remote"  # from or to one of `Parameters.remote_states`, from another state
 
 
 @dataclass(frozen=True)
-class Terms:
-    """The tariff's parameters. `_g` grams, `_bp` hundredths of a percent, `_centavos` BRL / 100."""
+class Parameters:
+    """Figures that hold for all rates, with their defaults.
+
+    The end of a name is the unit: `_g` grams, `_bp` hundredths of a percent, `_centavos` BRL / 100, `_days` business
+    days.
+    """
 
     default_weight_g: int = 1000
     max_weight_g: int = 30_000
@@ -39,14 +43,14 @@ class Terms:
     ad_valorem_free_centavos: int = 5000
     gris_bp: int = 0
     minimum_charge_centavos: int = 2290
-    remote_ufs: frozenset[str] = frozenset({"AC", "AP", "AM", "RR"})
     handling_days: int = 0
+    remote_states: frozenset[str] = frozenset({"AC", "AP", "AM", "RR"})
     quote_service: Service = Service.ECONOMY
 
 
 @dataclass(frozen=True)
 class Rate:
-    """One row of the tariff: price up to the first step of weight, price of each further step, deadline."""
+    """One row of the tariff: price of the first weight step, price of each further step, deadline."""
 
     base_centavos: int
     extra_kg_centavos: int
@@ -55,7 +59,7 @@ class Rate:
 
 @dataclass(frozen=True)
 class Package:
-    """What is sent. None: not said. Without all three sides there is no cubed weight."""
+    """What is sent. None: not stated. The cubed weight needs all three sides."""
 
     weight_g: int | None = None
     width_cm: int | None = None
@@ -66,7 +70,7 @@ class Package:
 
 @dataclass(frozen=True)
 class Price:
-    """Centavos and business days."""
+    """`amount` in centavos, `deadline` in business days."""
 
     amount: int
     deadline: int
@@ -82,45 +86,51 @@ _BASIS_POINTS = 10_000
 _KILOGRAM = 1000
 
 
-def zone(origin: Region, destination: Region, *, remote: frozenset[str]) -> Zone:
-    """Zone of a way. `remote` names the states that are far from every other one."""
+def zone(origin: Region, destination: Region, *, remote_states: frozenset[str]) -> Zone:
+    """Zone of a shipment. Between different states, one of `remote_states` at either end makes it REMOTE."""
     if origin.state == destination.state:
         return Zone.LOCAL if origin.kind is destination.kind is Kind.CAPITAL else Zone.STATE
-    if remote & {origin.state, destination.state}:
+    if remote_states & {origin.state, destination.state}:
         return Zone.REMOTE
     return _ZONES[_MACRO_REGION[origin.state], _MACRO_REGION[destination.state]]
 
 
-def price(package: Package, rate: Rate | None, terms: Terms) -> Price:
-    """Price of `package` by a row of the tariff. Raises NoCoverage without a row, TooHeavy over the largest weight."""
+def price(package: Package, rate: Rate | None, parameters: Parameters) -> Price:
+    """Price of `package` at `rate`.
+
+    The minimum charge applies to the freight before insurance (ad valorem) and risk management (GRIS) are added.
+
+    Raises NoCoverage if `rate` is None, TooHeavy over the maximum weight.
+    """
     if rate is None:
         raise NoCoverage("Região sem cobertura: não há tarifa para este trecho")
-    steps = _steps(package, terms)
+    steps = _weight_steps(package, parameters)
     freight = rate.base_centavos + (steps - 1) * rate.extra_kg_centavos
-    insured = max(package.declared_centavos - terms.ad_valorem_free_centavos, 0)
-    insurance = _up(insured * terms.ad_valorem_bp, _BASIS_POINTS)
-    risk = _up(package.declared_centavos * terms.gris_bp, _BASIS_POINTS)
-    amount = max(freight, terms.minimum_charge_centavos) + insurance + risk
-    return Price(amount=amount, deadline=rate.deadline_days + terms.handling_days)
+    insured = max(package.declared_centavos - parameters.ad_valorem_free_centavos, 0)
+    insurance = _divide_up(insured * parameters.ad_valorem_bp, _BASIS_POINTS)
+    risk = _divide_up(package.declared_centavos * parameters.gris_bp, _BASIS_POINTS)
+    amount = max(freight, parameters.minimum_charge_centavos) + insurance + risk
+    return Price(amount=amount, deadline=rate.deadline_days + parameters.handling_days)
 
 
-def _steps(package: Package, terms: Terms) -> int:
-    """Steps of weight to be charged, one at least: the larger of real and cubed weight, rounded up."""
-    weight = terms.default_weight_g if package.weight_g is None else package.weight_g
-    if weight > terms.max_weight_g:
-        raise TooHeavy(f"Peso acima do limite de {terms.max_weight_g / _KILOGRAM:g} kg: sem cobertura")
-    cubed = _cubed_weight(package, terms)
-    charged = max(weight, cubed) if cubed > terms.cubic_threshold_g else weight
-    return max(_up(charged, terms.weight_rounding_g), 1)
+def _weight_steps(package: Package, parameters: Parameters) -> int:
+    """Weight steps to charge, at least one: of the real weight, or of the cubed one if that is larger."""
+    weight = parameters.default_weight_g if package.weight_g is None else package.weight_g
+    if weight > parameters.max_weight_g:
+        raise TooHeavy(f"Peso acima do limite de {parameters.max_weight_g / _KILOGRAM:g} kg: sem cobertura")
+    cubed = _cubed_weight(package, parameters)
+    charged = max(weight, cubed) if cubed > parameters.cubic_threshold_g else weight
+    return max(_divide_up(charged, parameters.weight_rounding_g), 1)
 
 
-def _cubed_weight(package: Package, terms: Terms) -> int:
+def _cubed_weight(package: Package, parameters: Parameters) -> int:
+    """Grams that the volume counts as, 0 unless all three sides are stated."""
     if package.width_cm is None or package.height_cm is None or package.length_cm is None:
         return 0
     volume = package.width_cm * package.height_cm * package.length_cm
-    return _up(volume * _KILOGRAM, terms.cubic_divisor_cm3_per_kg)
+    return _divide_up(volume * _KILOGRAM, parameters.cubic_divisor_cm3_per_kg)
 
 
-def _up(number: int, divisor: int) -> int:
-    """Division of whole numbers, rounded up."""
+def _divide_up(number: int, divisor: int) -> int:
+    """Integer division, rounded up."""
     return -(-number // divisor)

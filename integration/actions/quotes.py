@@ -1,10 +1,10 @@
-"""What a shipment costs between two postcodes."""
+"""Freight between two postcodes."""
 
 from dataclasses import dataclass
 
 from integration import freight, postcodes
 from integration.freight import Package, Price
-from integration.models import FreightParameter, FreightRate
+from integration.models import FreightParameters, FreightRate
 from integration.postcodes import Region
 
 
@@ -18,9 +18,13 @@ class Quote:
 
 
 def quote(*, origin: str, destination: str, package: Package) -> Quote:
-    """Price by the tariff in force now. Raises NoCoverage for a postcode or way that it does not serve, or TooHeavy."""
+    """Price by the tariff in force, between two postcodes of eight digits.
+
+    Raises NoCoverage for a postcode that is not assigned or a pair of regions without a rate, TooHeavy over the maximum
+    weight.
+    """
     start, end = postcodes.region(origin), postcodes.region(destination)
-    terms = FreightParameter.objects.all().terms()
-    zone = freight.zone(start, end, remote=terms.remote_ufs)
-    row = FreightRate.objects.all().between(start, end, zone=zone, service=terms.quote_service)
-    return Quote(start, end, freight.price(package, row.rate if row else None, terms))
+    parameters = FreightParameters.current()
+    zone = freight.zone(start, end, remote_states=parameters.remote_states)
+    row = FreightRate.objects.all().between(start, end, zone=zone, service=parameters.quote_service)
+    return Quote(start, end, freight.price(package, row.rate if row else None, parameters))

@@ -1,37 +1,30 @@
-"""The tariff: edited here row by row, or taken out and put in again as CSV with a preview of what changes."""
+"""The tariff. Rates are edited row by row, or exported and imported as CSV with a preview of the changes."""
 
+from django import forms
 from django.contrib import admin
+from django.http import HttpRequest
+from django.utils.translation import gettext_lazy as _
 from import_export.fields import Field
 from import_export.resources import ModelResource
 from import_export.widgets import IntegerWidget
+from unfold.widgets import UnfoldAdminCheckboxSelectMultipleWidget
 
 from common.admin_base import ModelAdmin
 from common.tabular_import import TabularImportAdmin
-from integration.models import FreightParameter, FreightRate
+from integration.freight import STATES
+from integration.models import FreightParameters, FreightRate
 
 
 class FreightRateResource(ModelResource):
-    # The columns are those of data/rates.csv, so that file can be edited and imported as it is.
+    # The columns are named as in data/rates.csv, so that an edited copy of that file can be imported.
     destination_kind = Field(attribute="destination_kind", column_name="dest_kind")
     base_centavos = Field(attribute="base_centavos", column_name="base_centavos_up_to_1kg", widget=IntegerWidget())
 
     class Meta:
         model = FreightRate
-        # A row is known by its way, so a file made from nothing but the tariff's figures can be imported.
+        # Rows are identified by what they apply to and not by id, so that a file made elsewhere can be imported.
         import_id_fields = ["service", "zone", "origin_kind", "destination_kind"]
         fields = [*import_id_fields, "base_centavos", "extra_kg_centavos", "deadline_days"]
-        clean_model_instances = True
-        skip_unchanged = True
-        use_transactions = True
-
-
-class FreightParameterResource(ModelResource):
-    name = Field(attribute="name", column_name="param")
-
-    class Meta:
-        model = FreightParameter
-        import_id_fields = ["name"]
-        fields = ["name", "value", "unit", "basis"]
         clean_model_instances = True
         skip_unchanged = True
         use_transactions = True
@@ -46,7 +39,45 @@ class FreightRateAdmin(ModelAdmin, TabularImportAdmin):
     list_filter = ["service", "zone"]
 
 
-@admin.register(FreightParameter)
-class FreightParameterAdmin(ModelAdmin, TabularImportAdmin):
-    resource_classes = [FreightParameterResource]
-    list_display = ["name", "value", "unit", "basis"]
+class FreightParametersForm(forms.ModelForm[FreightParameters]):
+    remote_states = forms.MultipleChoiceField(
+        label=_("remote states"),
+        choices=[(state, state) for state in sorted(STATES)],
+        required=False,
+        help_text=FreightParameters._meta.get_field("remote_states").help_text,
+        widget=UnfoldAdminCheckboxSelectMultipleWidget,
+    )
+
+    class Meta:
+        model = FreightParameters
+        fields = ["remote_states"]  # the admin adds those of its fieldsets
+
+
+@admin.register(FreightParameters)
+class FreightParametersAdmin(ModelAdmin):
+    """One row, which is edited and neither added nor deleted."""
+
+    form = FreightParametersForm
+    list_display = ["__str__", "quote_service", "max_weight_g", "minimum_charge_centavos", "handling_days"]
+    fieldsets = [
+        (
+            _("Weight"),
+            {
+                "fields": [
+                    "default_weight_g", "max_weight_g", "weight_rounding_g", "cubic_divisor_cm3_per_kg",
+                    "cubic_threshold_g",
+                ]
+            },
+        ),
+        (
+            _("Charges"),
+            {"fields": ["minimum_charge_centavos", "ad_valorem_bp", "ad_valorem_free_centavos", "gris_bp"]},
+        ),
+        (_("Service and deadline"), {"fields": ["quote_service", "remote_states", "handling_days"]}),
+    ]  # fmt: skip  # a list of names
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        return False
+
+    def has_delete_permission(self, request: HttpRequest, obj: FreightParameters | None = None) -> bool:
+        return False

@@ -1,4 +1,4 @@
-"""A tariff to begin with, so that the first quote has an answer. Rows that staff made meanwhile stay as they are."""
+"""The default rates, so that the first quote has a price. Rows that exist already stay as they are."""
 
 from django.apps.registry import Apps as StateApps
 from django.db import migrations
@@ -10,10 +10,6 @@ from integration import defaults
 def load(apps: StateApps, _schema_editor: BaseDatabaseSchemaEditor) -> None:
     apps.get_model("integration", "FreightRate").objects.bulk_create(
         [apps.get_model("integration", "FreightRate")(**row) for row in defaults.rates()], ignore_conflicts=True
-    )
-    apps.get_model("integration", "FreightParameter").objects.bulk_create(
-        [apps.get_model("integration", "FreightParameter")(**row) for row in defaults.parameters()],
-        ignore_conflicts=True,
     )
 
 

@@ -2,7 +2,7 @@
 
 from integration.models.api_key import ApiKey
 from integration.models.company import Company, compact_document
-from integration.models.freight import FreightParameter, FreightRate
+from integration.models.freight import FreightParameters, FreightRate
 from integration.models.invoice import Invoice, InvoiceLink, InvoiceReference
 from integration.models.order import Order, SearchCode, StatusLog
 from integration.models.seller import Seller
@@ -10,7 +10,7 @@ from integration.models.seller import Seller
 __all__ = [
     "ApiKey",
     "Company",
-    "FreightParameter",
+    "FreightParameters",
     "FreightRate",
     "Invoice",
     "InvoiceLink",

@@ -1,24 +1,21 @@
-"""The tariff: figures that staff edit. Read anew for every quote, so an edit is in force at once on every worker."""
+"""The tariff. Quotes read it from the database every time, so an edit is in force at once in every process."""
 
 from typing import Any
 
-from django.core.exceptions import ValidationError
+from django.contrib.postgres.fields import ArrayField
+from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
-from django.db.models import Q
+from django.db.models import F, Q
 from django.utils.translation import gettext_lazy as _
 
-from integration.freight import STATES, Rate, Service, Terms, Zone
+from common.constraints import one_of
+from integration.freight import STATES, Parameters, Rate, Service, Zone
 from integration.postcodes import Kind, Region
-
-_NAMES = list(Terms.__dataclass_fields__)
-_INTEGER = r"^[0-9]{1,9}$"
-_STATE_LIST = r"^([A-Z]{2}( [A-Z]{2})*)?$"
-# What divides or steps must not be nothing.
-_AT_LEAST_ONE = ("weight_rounding_g", "cubic_divisor_cm3_per_kg", "default_weight_g", "max_weight_g")
 
 
 class FreightRateQuerySet(models.QuerySet["FreightRate"]):
     def between(self, origin: Region, destination: Region, *, zone: Zone, service: Service) -> "FreightRate | None":
+        """The row for `service` in `zone`, from and to this kind of region. None: the tariff does not cover it."""
         return self.filter(
             service=service, zone=zone, origin_kind=origin.kind, destination_kind=destination.kind
         ).first()
@@ -55,51 +52,116 @@ class FreightRate(models.Model):
         return Rate(self.base_centavos, self.extra_kg_centavos, self.deadline_days)
 
 
-class FreightParameterQuerySet(models.QuerySet["FreightParameter"]):
-    def terms(self) -> Terms:
-        """All parameters; one without a row has the default of `freight.Terms`."""
-        values: dict[str, Any] = {parameter.name: parameter.parsed for parameter in self}
-        return Terms(**values)
+_ONE_TONNE = 1_000_000
+_ONE_MILLION_BRL = 100_000_000
+_ALL_OF_IT = 10_000  # 100 % in hundredths of a percent
+# Smallest and largest value. What something is divided by must not be 0.
+_RANGES = {
+    "default_weight_g": (1, _ONE_TONNE),
+    "max_weight_g": (1, _ONE_TONNE),
+    "weight_rounding_g": (1, _ONE_TONNE),
+    "cubic_divisor_cm3_per_kg": (1, 1_000_000),
+    "cubic_threshold_g": (0, _ONE_TONNE),
+    "ad_valorem_bp": (0, _ALL_OF_IT),
+    "ad_valorem_free_centavos": (0, _ONE_MILLION_BRL),
+    "gris_bp": (0, _ALL_OF_IT),
+    "minimum_charge_centavos": (0, _ONE_MILLION_BRL),
+    "handling_days": (0, 365),
+}
 
 
-class FreightParameter(models.Model):
-    """One figure that holds for the whole tariff."""
+def _figure(name: str, label: Any, help_text: Any = "") -> "models.PositiveIntegerField[int, int]":
+    smallest, largest = _RANGES[name]
+    validators = [MinValueValidator(smallest), MaxValueValidator(largest)]
+    return models.PositiveIntegerField(label, validators=validators, help_text=help_text)
 
-    name = models.CharField(_("parameter"), max_length=40, unique=True, choices=[(name, name) for name in _NAMES])
-    value = models.CharField(_("value"), max_length=120, blank=True)
-    unit = models.CharField(_("unit"), max_length=20, blank=True)
-    basis = models.CharField(_("basis"), max_length=255, blank=True)
 
-    objects = FreightParameterQuerySet.as_manager()
+class FreightParameters(models.Model):
+    """The figures that hold for all rates: a table of exactly one row, whose id is 1."""
+
+    id = models.PositiveSmallIntegerField(primary_key=True, default=1, editable=False)
+    default_weight_g = _figure("default_weight_g", _("assumed weight (g)"), _("Charged when a quote states no weight."))
+    max_weight_g = _figure(
+        "max_weight_g", _("maximum weight (g)"), _("A heavier shipment is refused. Correios: 30,000.")
+    )
+    weight_rounding_g = _figure(
+        "weight_rounding_g", _("weight step (g)"), _("Weights are rounded up to whole steps of this size.")
+    )
+    cubic_divisor_cm3_per_kg = _figure(
+        "cubic_divisor_cm3_per_kg",
+        _("cubic divisor (cm³/kg)"),
+        _("Volume that counts as 1 kg. Correios: 6,000; road carriers: 3,333."),
+    )
+    cubic_threshold_g = _figure(
+        "cubic_threshold_g",
+        _("cubic threshold (g)"),
+        _("A cubed weight up to this is ignored. 0: the larger weight is always charged."),
+    )
+    ad_valorem_bp = _figure(
+        "ad_valorem_bp",
+        _("ad valorem (0.01 %)"),
+        _("Share of the declared value beyond the free amount. 100 is 1 %."),
+    )
+    ad_valorem_free_centavos = _figure(
+        "ad_valorem_free_centavos",
+        _("ad valorem: free amount (centavos)"),
+        _("Declared value that is insured without charge."),
+    )
+    gris_bp = _figure(
+        "gris_bp", _("GRIS (0.01 %)"), _("Share of the whole declared value. Road carriers: about 30, which is 0.3 %.")
+    )
+    minimum_charge_centavos = _figure(
+        "minimum_charge_centavos",
+        _("minimum charge (centavos)"),
+        _("Least freight of a shipment. Ad valorem and GRIS are added to it."),
+    )
+    handling_days = _figure(
+        "handling_days", _("handling time (business days)"), _("Added to the deadline of every rate.")
+    )
+    remote_states = ArrayField(
+        models.CharField(max_length=2, choices=[(state, state) for state in sorted(STATES)]),
+        verbose_name=_("remote states"),
+        blank=True,
+        help_text=_("Shipments between one of them and another state are in the zone remote."),
+    )
+    quote_service = models.CharField(
+        _("service of quotes"),
+        max_length=7,
+        choices=[(s.value, s.value) for s in Service],
+        help_text=_("The quote API has one price and names no service: that of this one is given."),
+    )
 
     class Meta:
-        verbose_name = _("freight parameter")
+        verbose_name = _("freight parameters")
         verbose_name_plural = _("freight parameters")
-        ordering = ["name"]
         constraints = [
-            # The quote reads these with `int`, which must never fail on a row that somebody wrote by other ways.
+            models.CheckConstraint(name="freight_parameters_one_row", condition=Q(id=1)),
+            *(
+                models.CheckConstraint(name=f"freight_{name}_range", condition=Q(**{f"{name}__range": limits}))
+                for name, limits in _RANGES.items()
+            ),
             models.CheckConstraint(
-                name="freight_parameter_readable",
-                condition=Q(name__in=_NAMES)
-                & (
-                    Q(name="remote_ufs", value__regex=_STATE_LIST)
-                    | Q(name="quote_service", value__in=[s.value for s in Service])
-                    | Q(~Q(name__in=["remote_ufs", "quote_service", *_AT_LEAST_ONE]), value__regex=_INTEGER)
-                    | Q(name__in=_AT_LEAST_ONE, value__regex=r"^0*[1-9][0-9]{0,8}$")
-                ),
-                violation_error_message=_("Not a value of this parameter."),
-            )
+                name="freight_default_weight_within_maximum",
+                condition=Q(default_weight_g__lte=F("max_weight_g")),
+                violation_error_message=_("The assumed weight is over the maximum weight."),
+            ),
+            models.CheckConstraint(
+                name="freight_remote_states_exist", condition=Q(remote_states__contained_by=sorted(STATES))
+            ),
+            one_of("freight_quote_service", "quote_service", [s.value for s in Service]),
         ]
 
     def __str__(self) -> str:
-        return self.name
+        return str(_("Freight parameters"))
 
-    def clean(self) -> None:
-        if self.name == "remote_ufs" and (unknown := set(self.value.split()) - STATES):
-            raise ValidationError({"value": _("No such state: %s") % ", ".join(sorted(unknown))})
-
-    @property
-    def parsed(self) -> int | frozenset[str] | Service:
-        if self.name == "remote_ufs":
-            return frozenset(self.value.split())
-        return Service(self.value) if self.name == "quote_service" else int(self.value)
+    @classmethod
+    def current(cls) -> Parameters:
+        """The parameters in force: those of the row, or the defaults of `Parameters` if the table is empty."""
+        row = cls.objects.first()
+        if row is None:
+            return Parameters()
+        return Parameters(
+            **{name: getattr(row, name) for name in _RANGES},
+            remote_states=frozenset(row.remote_states),
+            quote_service=Service(row.quote_service),
+        )

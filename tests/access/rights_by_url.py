@@ -99,7 +99,7 @@ SCREENS: dict[str, tuple[str, str, str, str]] = {
     "integration.company": (_STAFF_ONLY, _STAFF_ONLY, _STAFF_ONLY, _SUPERUSER),
     "integration.apikey": (_STAFF_ONLY, _STAFF_ONLY, _NONE, _NONE),
     "integration.freightrate": (_STAFF_ONLY, _STAFF_ONLY, _STAFF_ONLY, _STAFF_ONLY),
-    "integration.freightparameter": (_STAFF_ONLY, _STAFF_ONLY, _STAFF_ONLY, _SUPERUSER),
+    "integration.freightparameters": (_STAFF_ONLY, _NONE, _STAFF_ONLY, _NONE),
     "integration.order": (_ALL, _NONE, _DISPATCHERS, _NONE),
     "integration.invoice": (_STAFF_ONLY, _NONE, _SUPERUSER, _NONE),
 }
@@ -122,7 +122,6 @@ ACTIONS: dict[str, dict[str, str]] = {
     "integration.company": {"delete_selected": _SUPERUSER},
     "integration.apikey": {"revoke": _STAFF_ONLY},
     "integration.freightrate": {"delete_selected": _STAFF_ONLY},
-    "integration.freightparameter": {"delete_selected": _SUPERUSER},
     "integration.order": dict.fromkeys(
         (
             f"move_to_{status}"
@@ -154,7 +153,6 @@ _ADMIN: dict[str, Row] = {
     "delivery/delivery/<path:object_id>/move/<str:name>/": ("MMM", _DISPATCHERS),
     "integration/invoice/<int:pk>/file/": ("+N+", "+N+"),
     **{f"integration/freightrate/{name}": row for name, row in _TARIFF.items()},
-    **{f"integration/freightparameter/{name}": row for name, row in _TARIFF.items()},
 }
 
 

@@ -58,7 +58,7 @@ class TestSidebar:
     def test_of_account_staff(self, staff):
         assert sidebar(staff) == {
             "integrator", "token", "auditentry", "webhookendpoint", "webhookevent", "delivery", "transition", "tariff",
-            "seller", "company", "apikey", "order", "invoice", "freightrate", "freightparameter", "user",
+            "seller", "company", "apikey", "order", "invoice", "freightrate", "freightparameters", "user",
         }  # fmt: skip  # a list of names
 
     def test_of_dispatchers(self, dispatcher):

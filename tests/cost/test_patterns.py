@@ -59,13 +59,6 @@ TABLE = {
     ("integration/models/company.py", r"^([0-9A-Z]{12}[0-9]{2}|[0-9]{11})$"): Bound(
         "length checked by the column; counted too, and PostgreSQL's own engine", LINEAR, "11222333000181"
     ),
-    ("integration/models/freight.py", r"^0*[1-9][0-9]{0,8}$"): Bound(
-        "length checked by the column; linear too: 0 and 1 to 9 do not overlap", LINEAR, "0012"
-    ),
-    ("integration/models/freight.py", r"^[0-9]{1,9}$"): Bound(COUNTED, LINEAR, "12"),
-    ("integration/models/freight.py", r"^([A-Z]{2}( [A-Z]{2})*)?$"): Bound(
-        "length checked by the column; linear too: a space stands before each repetition", LINEAR, "AC AM"
-    ),
     ("integration/nfe.py", r"(2\.0[0-9]|3\.[01][0-9]|4\.00)"): Bound(COUNTED, LINEAR, "4.00"),
     ("integration/nfe.py", r"[0-9A-Z]{11,14}"): Bound(COUNTED, LINEAR, "11222333000181"),
     ("integration/nfe.py", r"[0-9A-Z]{44}"): Bound(COUNTED, LINEAR, "1" * 44),

@@ -1,14 +1,15 @@
 """Sellers, orders and invoices, made as the product makes them: through its actions and its API."""
 
+from dataclasses import asdict
 from typing import Any
 
 import factory
 from django.utils import timezone
 
-from integration import defaults
+from integration import defaults, freight
 from integration.actions import invoices, keys, orders, sellers
 from integration.api.serializers import OrderSerializer
-from integration.models import FreightParameter, FreightRate, Invoice, Order, Seller
+from integration.models import FreightParameters, FreightRate, Invoice, Order, Seller
 
 COMPANY = "11222333000181"
 OTHER_COMPANY = "12ABC34501DE35"  # pragma: allowlist secret  # a company's number
@@ -29,11 +30,11 @@ class SellerFactory(factory.Factory):
 
 
 def load_tariff() -> None:
-    """The default tariff, also after a test whose flush has emptied every table."""
+    """The default tariff, also after a transactional test, which empties every table at its end."""
     FreightRate.objects.bulk_create([FreightRate(**row) for row in defaults.rates()], ignore_conflicts=True)
-    FreightParameter.objects.bulk_create(
-        [FreightParameter(**row) for row in defaults.parameters()], ignore_conflicts=True
-    )
+    parameters = asdict(freight.Parameters())
+    parameters["remote_states"] = sorted(parameters["remote_states"])
+    FreightParameters.objects.get_or_create(defaults=parameters)
 
 
 def key_of(seller: Seller) -> str:

@@ -3,7 +3,7 @@ from hypothesis import strategies as st
 
 from integration import defaults, freight, postcodes
 from integration.errors import NoCoverage
-from integration.freight import Package, Rate, Terms
+from integration.freight import Package, Parameters, Rate
 
 RATES = {
     (row["service"], row["zone"], row["origin_kind"], row["destination_kind"]): Rate(
@@ -19,8 +19,8 @@ def price(origin, destination, package):
     """Price of a package by the default tariff, None without coverage."""
     try:
         start, end = postcodes.region(origin), postcodes.region(destination)
-        zone = freight.zone(start, end, remote=Terms().remote_ufs)
-        return freight.price(package, RATES.get(("economy", zone, start.kind, end.kind)), Terms())
+        zone = freight.zone(start, end, remote_states=Parameters().remote_states)
+        return freight.price(package, RATES.get(("economy", zone, start.kind, end.kind)), Parameters())
     except NoCoverage:
         return None
 
@@ -39,7 +39,7 @@ class TestPrice:
         if lighter is not None:
             assert type(lighter.amount) is int
             assert type(lighter.deadline) is int
-            assert lighter.amount >= Terms().minimum_charge_centavos
+            assert lighter.amount >= Parameters().minimum_charge_centavos
             assert lighter.deadline >= 0
         if heavier is not None:
             assert heavier.amount >= lighter.amount
@@ -48,13 +48,3 @@ class TestPrice:
         starts = [row["start"] for row in postcodes.rows("postcodes.csv")]
 
         assert all(price(a, b, Package()) is not None for a in starts for b in starts)
-
-
-class TestTerms:
-    def test_have_the_defaults_of_the_table(self):
-        rows = {row["name"]: row["value"] for row in defaults.parameters()}
-        terms = Terms()
-
-        assert rows.pop("remote_ufs").split() == ["AC", "AP", "AM", "RR"]
-        assert rows.pop("quote_service") == terms.quote_service
-        assert {name: int(value) for name, value in rows.items()} == {name: getattr(terms, name) for name in rows}

@@ -1,9 +1,11 @@
-"""What the database keeps, whatever the code does."""
+"""Constraints and triggers of the database."""
 
 import pytest
 from django.db import IntegrityError, ProgrammingError, transaction
 
-from integration.models import Company, FreightParameter, Order, StatusLog
+from integration.freight import Parameters
+from integration.models import Company, FreightParameters, Order, StatusLog
+from integration.models.freight import _RANGES
 from tests.integration.factories import create_order
 
 REFUSED = (ProgrammingError, IntegrityError)  # a trigger's refusal and a constraint's
@@ -34,24 +36,39 @@ class TestOrder:
             Order.objects.update(**change)
 
 
-class TestFreightParameter:
+class TestFreightParameters:
     @pytest.mark.parametrize(
-        ("name", "value"),
+        "change",
         [
-            ("max_weight_g", "-1"), ("max_weight_g", "１"), ("cubic_divisor_cm3_per_kg", "0"), ("gris_bp", "a"),
-            ("remote_ufs", "ac"), ("quote_service", "turbo"), ("unknown", "1"),
+            *({name: limits[0] - 1} for name, limits in _RANGES.items()),
+            *({name: limits[1] + 1} for name, limits in _RANGES.items()),
+            {"max_weight_g": 999}, {"remote_states": ["ac"]}, {"remote_states": ["AC", "XX"]},
+            {"quote_service": "turbo"},
         ],
     )  # fmt: skip  # a list of cases
-    def test_is_always_readable(self, db, name, value):
-        FreightParameter.objects.all().delete()
+    def test_are_refused_out_of_range(self, tariff, change):
+        with pytest.raises(IntegrityError, match="check constraint"), transaction.atomic():
+            FreightParameters.objects.update(**change)
 
-        with pytest.raises(REFUSED), transaction.atomic():
-            FreightParameter.objects.create(name=name, value=value)
+        assert FreightParameters.current() == Parameters()
 
-    def test_has_a_default_without_a_row(self, db):
-        FreightParameter.objects.all().delete()
+    def test_are_taken_up_to_the_ends_of_their_ranges(self, tariff):
+        FreightParameters.objects.update(**{name: smallest for name, (smallest, _largest) in _RANGES.items()})
+        FreightParameters.objects.update(**{name: largest for name, (_smallest, largest) in _RANGES.items()})
 
-        assert FreightParameter.objects.all().terms().max_weight_g == 30_000
+        assert FreightParameters.current().handling_days == 365
+
+    def test_have_one_row(self, tariff):
+        row = FreightParameters.objects.get()
+        row.pk = 2
+
+        with pytest.raises(IntegrityError, match="freight_parameters_one_row"), transaction.atomic():
+            row.save(force_insert=True)
+
+    def test_have_defaults_without_a_row(self, db):
+        FreightParameters.objects.all().delete()
+
+        assert FreightParameters.current() == Parameters()
 
 
 class TestCompany:

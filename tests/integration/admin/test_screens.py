@@ -9,11 +9,13 @@ from django.urls import reverse
 from django.utils import timezone
 
 from integration.actions import sellers
-from integration.models import ApiKey, Company, FreightParameter, FreightRate, InvoiceLink, Seller, StatusLog
+from integration.freight import Parameters
+from integration.models import ApiKey, Company, FreightParameters, FreightRate, InvoiceLink, Seller, StatusLog
+from integration.models.freight import _RANGES
 from integration.postcodes import DATA
 from tests.integration.factories import BY, create_order, key_of, nfe_xml, send_invoice
 
-MODELS = ["seller", "company", "apikey", "order", "invoice", "freightrate", "freightparameter"]
+MODELS = ["seller", "company", "apikey", "order", "invoice", "freightrate", "freightparameters"]
 
 
 def url(name, *args):
@@ -170,50 +172,79 @@ class TestInvoices:
 
 
 class TestTariff:
-    @pytest.mark.parametrize("model", ["freightrate", "freightparameter"])
-    def test_goes_out_and_in_as_csv(self, admin_client, tariff, model):
-        csv = self.export(admin_client, model)
-        count = {"freightrate": FreightRate, "freightparameter": FreightParameter}[model].objects.count()
+    def test_goes_out_and_in_as_csv(self, admin_client, tariff):
+        csv = self.export(admin_client)
 
-        self.import_(admin_client, model, csv)
+        self.import_(admin_client, csv)
 
-        assert csv.count(b"\n") == count + 1
+        assert csv.count(b"\n") == FreightRate.objects.count() + 1 == 49
 
-    @pytest.mark.parametrize(("model", "file"), [("freightrate", "rates"), ("freightparameter", "parameters")])
-    def test_takes_the_default_files_as_they_are(self, admin_client, tariff, model, file):
+    def test_takes_the_default_file_as_it_is(self, admin_client, tariff):
+        before = list(FreightRate.objects.order_by("pk").values())
         FreightRate.objects.update(base_centavos=1)
-        FreightParameter.objects.filter(name="max_weight_g").update(value="1")
 
-        self.import_(admin_client, model, (DATA / f"{file}.csv").read_bytes())
+        self.import_(admin_client, (DATA / "rates.csv").read_bytes())
 
-        assert FreightRate.objects.filter(base_centavos=2290).exists() is (model == "freightrate")
-        assert FreightParameter.objects.filter(value="30000").exists() is (model == "freightparameter")
+        assert list(FreightRate.objects.order_by("pk").values()) == before
 
     def test_takes_a_changed_price(self, admin_client, tariff):
-        csv = self.export(admin_client, "freightrate").replace(b"2290,190,3", b"1234,190,3")
+        csv = self.export(admin_client).replace(b"2290,190,3", b"1234,190,3")
 
-        self.import_(admin_client, "freightrate", csv)
+        self.import_(admin_client, csv)
 
         assert FreightRate.objects.get(service="economy", zone="local").base_centavos == 1234
         assert FreightRate.objects.count() == 48
 
-    def test_refuses_a_parameter_that_cannot_be_read(self, admin_client, tariff):
-        csv = b"param,value,unit,basis\nmax_weight_g,-5,g,x\n"
-
-        page = admin_client.post(url("freightparameter_import"), {"format": "0", "import_file": File("t.csv", csv)})
-
-        assert page.context["result"].has_validation_errors()
-        assert FreightParameter.objects.get(name="max_weight_g").value == "30000"
-
-    def export(self, client, model):
-        fields = client.get(url(f"{model}_export")).context["form"].fields
+    def export(self, client):
+        fields = client.get(url("freightrate_export")).context["form"].fields
         chosen = dict.fromkeys(fields.keys() - {"export_items"}, "on")
-        response = client.post(url(f"{model}_export"), {**chosen, "format": "0", "resource": "0"})
+        response = client.post(url("freightrate_export"), {**chosen, "format": "0", "resource": "0"})
         assert response["Content-Type"].startswith("text/csv")
         return response.content
 
-    def import_(self, client, model, csv):
-        preview = client.post(url(f"{model}_import"), {"format": "0", "import_file": File("t.csv", csv)})
+    def import_(self, client, csv):
+        preview = client.post(url("freightrate_import"), {"format": "0", "import_file": File("t.csv", csv)})
         form = preview.context["confirm_form"]
-        response = client.post(url(f"{model}_process_import"), form.initial)
+        response = client.post(url("freightrate_process_import"), form.initial)
         assert response.status_code == 302
+
+
+class TestParameters:
+    FORM = {**{name: limits[0] for name, limits in _RANGES.items()}, "quote_service": "express"}
+
+    def change(self, client, **changes):
+        return client.post(url("freightparameters_change", 1), {**self.FORM, **changes})
+
+    def test_are_changed_by_name(self, admin_client, tariff):
+        assert self.change(admin_client, remote_states=["PA", "AC"], handling_days=2).status_code == 302
+
+        parameters = FreightParameters.current()
+        assert (parameters.handling_days, parameters.quote_service) == (2, "express")
+        assert parameters.remote_states == {"AC", "PA"}
+
+    def test_need_no_remote_state(self, admin_client, tariff):
+        self.change(admin_client)
+
+        assert FreightParameters.current().remote_states == frozenset()
+
+    @pytest.mark.parametrize(
+        ("changes", "field"),
+        [
+            ({"cubic_divisor_cm3_per_kg": 0}, "cubic_divisor_cm3_per_kg"), ({"gris_bp": 10_001}, "gris_bp"),
+            ({"remote_states": ["XX"]}, "remote_states"), ({"quote_service": "turbo"}, "quote_service"),
+            ({"default_weight_g": 2}, "__all__"), ({"max_weight_g": ""}, "max_weight_g"),
+        ],
+    )  # fmt: skip  # a list of cases
+    def test_name_the_field_that_is_refused(self, admin_client, tariff, changes, field):
+        response = self.change(admin_client, **changes)
+
+        assert response.context["adminform"].form.errors.keys() == {field}
+        assert FreightParameters.current() == Parameters()
+
+    def test_are_neither_added_nor_deleted(self, admin_client, tariff):
+        answers = [
+            admin_client.post(url("freightparameters_add")),
+            admin_client.post(url("freightparameters_delete", 1)),
+        ]
+
+        assert [answer.status_code for answer in answers] == [403, 403]

@@ -1,6 +1,6 @@
 import pytest
 
-from integration.models import FreightParameter, FreightRate
+from integration.models import FreightParameters, FreightRate
 
 URL = "/api/integration/shipping/quote"
 pytestmark = pytest.mark.usefixtures("tariff")
@@ -102,8 +102,13 @@ class TestQuote:
         assert api.post(URL, body()).json()["data"]["amount"] == 9999
 
     def test_uses_the_service_that_the_parameters_name(self, api):
-        FreightParameter.objects.filter(name="quote_service").update(value="express")
+        FreightParameters.objects.update(quote_service="express")
 
         assert api.post(URL, body()).json()["data"] == {
             "from": "São Paulo/SP", "to": "Salvador/BA", "amount": 6390, "deadline": 3,
         }  # fmt: skip  # a body reads as one
+
+    def test_takes_a_state_from_the_remote_ones(self, api):
+        FreightParameters.objects.update(remote_states=["BA"])
+
+        assert api.post(URL, body()).json()["data"]["deadline"] != 8
