@@ -7,7 +7,7 @@ PIP_AUDIT_VERSION := 2.10.1
 .PHONY: run test test-faults bench-webhooks bench-admin lint security audit format lock clean
 
 run: .venv/.ready
-	@$(BIN)/python -m config.run
+	@$(BIN)/python -m config.local.run
 
 test: .venv/.ready
 	@$(BIN)/python -m pytest $(ARGS)

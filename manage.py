@@ -1,18 +1,22 @@
 #!/usr/bin/env python
-"""Django's command line. Without DATABASE_URL it holds the embedded PostgreSQL for as long as the command runs."""
+"""Django's command line. In embedded mode it keeps the embedded PostgreSQL running for as long as the command runs."""
 
 import os
 import sys
 
 from django.core.management import execute_from_command_line
 
-from config import checks, embedded
+from config import checks
+from config.env import is_embedded
 
 
 def main() -> None:
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
     checks.refuse_bad_environment()
-    embedded.hold_postgres()
+    if is_embedded():
+        from config.local import embedded  # its packages are absent in production
+
+        embedded.hold_postgres()
     execute_from_command_line(sys.argv)
 
 

@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from config import embedded, run
 from config.env import BASE_DIR
+from config.local import embedded, run
 
 DATA = BASE_DIR / "var" / "bench"
 _START_SECONDS = 30

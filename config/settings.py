@@ -11,26 +11,35 @@ import leaflet
 from csp.constants import NONE, SELF
 from django.templatetags.static import static
 
-from config import checks, embedded
+from config import checks
 from config.database import with_deadlines
-from config.env import BASE_DIR, data_dir, env, is_embedded
+from config.env import BASE_DIR, env, is_embedded
 
 django_stubs_ext.monkeypatch()
 checks.refuse_bad_environment()
 
-DATA_DIR = data_dir()
 EMBEDDED = is_embedded()
 DEBUG = env.bool("DEBUG", False)
 
+_defaults: dict[str, str] = {}
 if EMBEDDED:
-    _secrets = embedded.local_secrets()
-    SECRET_KEY = env.str("SECRET_KEY", "") or _secrets["SECRET_KEY"]
-    CREDENTIALS_KEYS = env.list("CREDENTIALS_KEYS", [], subcast=str.strip) or _secrets["CREDENTIALS_KEYS"].split(",")
-    ALLOWED_HOSTS = env.list("ALLOWED_HOSTS", ["localhost", "127.0.0.1", "[::1]"], subcast=str.strip)
-else:
-    SECRET_KEY = env.str("SECRET_KEY")
-    CREDENTIALS_KEYS = env.list("CREDENTIALS_KEYS", subcast=str.strip)
-    ALLOWED_HOSTS = env.list("ALLOWED_HOSTS", subcast=str.strip)
+    from config.local import embedded  # its packages are absent in production
+
+    _defaults = embedded.environment()
+
+
+def _required(name: str) -> str:
+    """Value of a variable that production has to set (`config.checks`) and that embedded mode has a default for."""
+    return env.str(name, "") or _defaults[name]
+
+
+def _items(text: str) -> list[str]:
+    return [item.strip() for item in text.split(",")]
+
+
+SECRET_KEY = _required("SECRET_KEY")
+CREDENTIALS_KEYS = _items(_required("CREDENTIALS_KEYS"))
+ALLOWED_HOSTS = _items(_required("ALLOWED_HOSTS"))
 
 # Former values of SECRET_KEY, which still verify what they signed.
 SECRET_KEY_FALLBACKS: list[str] = env.list("SECRET_KEY_FALLBACKS", [], subcast=str.strip)
@@ -185,10 +194,9 @@ CACHES = {
 
 # --- Servers ---------------------------------------------------------------------------------------------------------
 
-_database_url = env.str("DATABASE_URL", "")
 DATABASES: dict[str, dict[str, Any]] = {
     "default": with_deadlines(
-        dict(dj_database_url.parse(_database_url)) if _database_url else embedded.postgres_settings(),
+        dict(dj_database_url.parse(_required("DATABASE_URL"))),
         # The web server's default stands beside that of DATABASE_POOL.
         statement_seconds=env.float("DATABASE_STATEMENT_SECONDS", 0),
     )
@@ -201,7 +209,7 @@ if _pool := env.int("DATABASE_POOL", 0):  # the web server's default stands in `
         "pool": {"min_size": 1, "max_size": _pool, "timeout": 10},
     }
 
-REDIS_URL = env.str("REDIS_URL", "") or f"unix://{embedded.redis_socket()}"
+REDIS_URL = _required("REDIS_URL")
 
 # --- HTTP ------------------------------------------------------------------------------------------------------------
 

@@ -6,8 +6,8 @@ Without URLs the embedded servers are started, with data of their own, so that a
 import os
 import subprocess
 
-from config import embedded
 from config.env import BASE_DIR, env
+from config.local import embedded
 
 os.environ.setdefault("DATA_DIR", str(BASE_DIR / "var" / "test"))
 os.environ.setdefault("LOG_LEVEL", "WARNING")

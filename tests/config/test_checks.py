@@ -17,7 +17,7 @@ COMMANDS = {
     "web": ["-m", "granian", "--interface", "rsgi", "--port", "0", "--log-level", "warning", "config.rsgi:application"],
     "worker": ["-m", "celery", "--app", "config", "worker"],
     "beat": ["-m", "celery", "--app", "config", "beat"],
-    "run": ["-m", "config.run"],
+    "run": ["-m", "config.local.run"],
 }
 
 # Variable, value, and what the sentence says; in production and embedded mode alike.

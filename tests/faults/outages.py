@@ -6,7 +6,7 @@ from contextlib import contextmanager
 
 from django.db import connection
 
-from config import embedded
+from config.local import embedded
 from tests import servers
 
 

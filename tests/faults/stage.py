@@ -11,8 +11,8 @@ from pathlib import Path
 
 import psutil
 
-from config import run
 from config.env import BASE_DIR, data_dir
+from config.local import run
 
 _TETHERED = Path(__file__).with_name("tethered.py")
 # What a developer's shell may hold and a worker would obey.

@@ -4,9 +4,9 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 
-from config.demo import immediate, orders
-from config.demo.stage import DemoFailed, check_service
 from config.env import env
+from config.local.demo import immediate, orders
+from config.local.demo.client import DemoFailed, check_service
 
 
 class Command(BaseCommand):

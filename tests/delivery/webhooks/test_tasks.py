@@ -8,8 +8,9 @@ import pytest
 from django.utils import timezone
 from redis import Redis
 
-from config import celery_app, embedded
+from config import celery_app
 from config.env import BASE_DIR
+from config.local import embedded
 from delivery.actions import endpoints
 from delivery.webhooks import dispatch, tasks
 from tests.factories import BY, DeliveryFactory, TokenFactory

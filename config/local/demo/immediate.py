@@ -5,8 +5,8 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
-from config.demo.receiver import Receiver
-from config.demo.stage import DemoFailed, Stage, command
+from config.local.demo.client import Client, DemoFailed, command
+from config.local.demo.receiver import Receiver
 from delivery.models import Driver
 
 PICKUP = "-23.561414,-46.655881"
@@ -55,30 +55,30 @@ def play(*, url: str, say: Callable[[str], None]) -> None:
         shop = command("create_integrator", "Demo", f"--pickup={PICKUP}", f"--webhook-url={receiver.url}")
         driver = command("create_driver", "Demo driver", "--vehicle=MOTORCYCLE", f"--position={PICKUP}")["driver"]
         say(f"Integrator {shop['integrator']}, webhooks to {receiver.url}")
-        stage = Stage(url=url, authorization=f"Bearer {shop['token']}", say=say)
+        client = Client(url=url, authorization=f"Bearer {shop['token']}", say=say)
         follower = _Follower(receiver, shop, say)
         try:
-            _play(stage, follower, driver)
+            _play(client, follower, driver)
             follower.expect_nothing_more()
         finally:
             Driver.objects.filter(pk=driver).update(on_duty=False)  # the service's own offers are not for this one
 
 
-def _play(stage: Stage, follower: "_Follower", driver: str) -> None:
-    quote = stage.call("POST", "/api/quotation-delivery", json=REQUEST, expect=200)
-    created = stage.call("POST", "/api/request-delivery", json=REQUEST, expect=201)
+def _play(client: Client, follower: "_Follower", driver: str) -> None:
+    quote = client.call("POST", "/api/quotation-delivery", json=REQUEST, expect=200)
+    created = client.call("POST", "/api/request-delivery", json=REQUEST, expect=201)
     delivery = created["deliveryId"]
-    stage.check(created["shippingValue"] == quote["shippingValue"], "the price that was quoted")
+    client.check(created["shippingValue"] == quote["shippingValue"], "the price that was quoted")
     follower.expect_next(delivery)
 
     def move(*arguments: str) -> None:
-        stage.say(f"  dispatcher: {' '.join(arguments)}")
+        client.say(f"  dispatcher: {' '.join(arguments)}")
         command("dispatch", delivery, *arguments)
 
     move("accept", f"--driver={driver}")
     follower.expect_next(delivery)
-    location = stage.call("GET", f"/api/location-delivery/{delivery}", expect=200)
-    stage.check(location["tracking"]["available"], "the driver's position after acceptance")
+    location = client.call("GET", f"/api/location-delivery/{delivery}", expect=200)
+    client.check(location["tracking"]["available"], "the driver's position after acceptance")
     for step in (
         ["collect"],
         ["deliver", "B"],
@@ -88,10 +88,10 @@ def _play(stage: Stage, follower: "_Follower", driver: str) -> None:
     ):
         move(*step)
         follower.expect_next(delivery)
-    info = stage.call("GET", f"/api/info-delivery/{delivery}", expect=200)
-    stage.check([order["status"] for order in info["orders"]] == EXPECTED[-1][2], "the last webhook's statuses")
-    location = stage.call("GET", f"/api/location-delivery/{delivery}", expect=200)
-    stage.check(location["tracking"]["reason"] == "FINISHED", "no position after the end")
+    info = client.call("GET", f"/api/info-delivery/{delivery}", expect=200)
+    client.check([order["status"] for order in info["orders"]] == EXPECTED[-1][2], "the last webhook's statuses")
+    location = client.call("GET", f"/api/location-delivery/{delivery}", expect=200)
+    client.check(location["tracking"]["reason"] == "FINISHED", "no position after the end")
 
 
 class _Follower:

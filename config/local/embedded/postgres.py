@@ -13,11 +13,11 @@ import subprocess
 import tempfile
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from urllib.parse import quote
 
-from config.embedded.account import Account
-from config.embedded.private import LONGEST_SOCKET_PATH, locked, open_private, runtime_dir, shorten, try_lock
 from config.env import StartRefused, data_dir, env
+from config.local.embedded.account import Account
+from config.local.embedded.private import LONGEST_SOCKET_PATH, locked, open_private, runtime_dir, shorten, try_lock
 
 VERSION = "18"
 _PORT = "5432"  # part of the socket's name
@@ -147,15 +147,9 @@ def hold_postgres() -> Postgres | None:
     return server
 
 
-def postgres_settings() -> dict[str, Any]:
-    """Django's connection to the embedded server, which whoever started this process is holding."""
-    return {
-        "ENGINE": "django.db.backends.postgresql",
-        "NAME": "postgres",
-        "USER": "postgres",
-        "HOST": str(_socket_folder()),
-        "PORT": _PORT,
-    }
+def postgres_url() -> str:
+    """DATABASE_URL of the embedded server, which runs as long as some process holds it."""
+    return f"postgres://postgres@{quote(str(_socket_folder()), safe='')}:{_PORT}/postgres"
 
 
 def _socket_folder() -> Path:

@@ -6,9 +6,9 @@ import stat
 
 import pytest
 
-from config.embedded import local_secrets
-from config.embedded.private import LOG_BYTES, open_private, private_folder, runtime_dir, shorten
 from config.env import StartRefused
+from config.local.embedded import local_secrets
+from config.local.embedded.private import LOG_BYTES, open_private, private_folder, runtime_dir, shorten
 
 OTHER_UID = 54_321
 

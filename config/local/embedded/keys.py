@@ -9,8 +9,8 @@ from pathlib import Path
 
 from cryptography.fernet import Fernet
 
-from config.embedded.private import open_private
 from config.env import data_dir
+from config.local.embedded.private import open_private
 
 
 def local_secrets() -> dict[str, str]:

@@ -7,15 +7,16 @@ import signal
 import stat
 import subprocess
 import sys
+from urllib.parse import unquote, urlsplit
 
 import psutil
 import psycopg
 import pytest
 
-from config import embedded
-from config.embedded import account
-from config.embedded.account import Account
 from config.env import BASE_DIR, StartRefused
+from config.local import embedded
+from config.local.embedded import account
+from config.local.embedded.account import Account
 
 
 @pytest.fixture
@@ -36,10 +37,7 @@ def server(data_dir):
 
 
 def connect():
-    settings = embedded.postgres_settings()
-    return psycopg.connect(
-        host=settings["HOST"], port=settings["PORT"], user=settings["USER"], dbname=settings["NAME"], autocommit=True
-    )
+    return psycopg.connect(embedded.postgres_url(), autocommit=True)
 
 
 def modes(*paths):
@@ -81,7 +79,7 @@ class TestHoldPostgres:
         server.release()
 
         assert folder == "."
-        assert len(embedded.postgres_settings()["HOST"]) < 100
+        assert len(unquote(urlsplit(embedded.postgres_url()).hostname)) < 100
 
     def test_ends_with_its_last_holder(self, data_dir):
         first, second = embedded.hold_postgres(), embedded.hold_postgres()
@@ -94,7 +92,7 @@ class TestHoldPostgres:
         assert not second.is_running()
 
     def test_does_not_count_a_holder_that_was_killed(self, data_dir):
-        hold = "from config import embedded; embedded.hold_postgres(); print('held', flush=True); input()"
+        hold = "from config.local import embedded; embedded.hold_postgres(); print('held', flush=True); input()"
         with subprocess.Popen(
             [sys.executable, "-c", hold], cwd=BASE_DIR, stdin=subprocess.PIPE, stdout=subprocess.PIPE
         ) as process:

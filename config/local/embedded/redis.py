@@ -7,8 +7,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from config.embedded.private import LONGEST_SOCKET_PATH, private_folder, runtime_dir, shorten
 from config.env import StartRefused, data_dir
+from config.local.embedded.private import LONGEST_SOCKET_PATH, private_folder, runtime_dir, shorten
 
 if TYPE_CHECKING:
     import subprocess

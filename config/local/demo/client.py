@@ -17,7 +17,7 @@ class DemoFailed(Exception):
     """The service did something else than the demo expects."""
 
 
-class Stage:
+class Client:
     """Prints each exchange as it happens. `say` takes one line."""
 
     def __init__(self, *, url: str, authorization: str, say: Callable[[str], None]) -> None:

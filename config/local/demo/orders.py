@@ -6,7 +6,7 @@ from typing import Any
 
 from stdnum.br import cnpj
 
-from config.demo.stage import Stage, command
+from config.local.demo.client import Client, command
 
 _API = "/api/integration"
 QUOTE = {
@@ -28,57 +28,57 @@ def play(*, url: str, say: Callable[[str], None]) -> None:
     document = _new_document()
     seller = command("create_seller", "Demo seller", f"--company={document}")
     say(f"Seller {seller['seller']}, reference {seller['reference']}, company {document}")
-    stage = Stage(url=url, authorization=f"Basic {seller['api_key']}", say=say)
-    _quote(stage)
+    client = Client(url=url, authorization=f"Basic {seller['api_key']}", say=say)
+    _quote(client)
     code = f"PEDIDO-{secrets.token_hex(4)}"
-    tracking_code = _create(stage, document, code)
-    _send_invoice(stage, document, code)
-    _follow(stage, seller["seller"], code, tracking_code)
-    _cancel(stage, document)
+    tracking_code = _create(client, document, code)
+    _send_invoice(client, document, code)
+    _follow(client, seller["seller"], code, tracking_code)
+    _cancel(client, document)
 
 
-def _quote(stage: Stage) -> None:
-    quote = stage.call("POST", f"{_API}/shipping/quote", json=QUOTE, expect=200)["data"]
-    stage.check((quote["from"], quote["to"]) == ("São Paulo/SP", "Salvador/BA"), "the names of both regions")
-    stage.check(type(quote["amount"]) is int and type(quote["deadline"]) is int, "whole centavos and business days")
-    refused = stage.call("POST", f"{_API}/shipping/quote", json={**QUOTE, "destination": "4002"}, expect=400)
-    stage.check(refused["success"] is False, "success false for a postcode of four digits")
+def _quote(client: Client) -> None:
+    quote = client.call("POST", f"{_API}/shipping/quote", json=QUOTE, expect=200)["data"]
+    client.check((quote["from"], quote["to"]) == ("São Paulo/SP", "Salvador/BA"), "the names of both regions")
+    client.check(type(quote["amount"]) is int and type(quote["deadline"]) is int, "whole centavos and business days")
+    refused = client.call("POST", f"{_API}/shipping/quote", json={**QUOTE, "destination": "4002"}, expect=400)
+    client.check(refused["success"] is False, "success false for a postcode of four digits")
 
 
-def _create(stage: Stage, document: str, code: str) -> str:
-    created = stage.call("POST", f"{_API}/orders", json=_order(document, code), expect=201)
-    again = stage.call("POST", f"{_API}/orders", json=_order(document, code), expect=400)
-    stage.check(again["message"] == "Este objeto já foi previamente cadastrado!", "a duplicate is refused as such")
+def _create(client: Client, document: str, code: str) -> str:
+    created = client.call("POST", f"{_API}/orders", json=_order(document, code), expect=201)
+    again = client.call("POST", f"{_API}/orders", json=_order(document, code), expect=400)
+    client.check(again["message"] == "Este objeto já foi previamente cadastrado!", "a duplicate is refused as such")
     return str(created["tracking_code"])
 
 
-def _send_invoice(stage: Stage, document: str, code: str) -> None:
+def _send_invoice(client: Client, document: str, code: str) -> None:
     xml = _invoice(document, code)
     upload = {"nfe": ("nota.xml", xml.encode(), "application/xml")}
-    saved = stage.call("POST", f"{_API}/invoices/marketplace", files=upload, expect=200)
-    stage.check(saved["message"] == "Nota fiscal salva com sucesso", "the invoice is kept")
-    found = stage.call("GET", _look_up(_access_key(document)), expect=200)
-    stage.check(found["success"] is True, "the order is found by the key of its invoice")
-    stage.call("POST", f"{_API}/invoices/marketplace", files={"xml": ("nota.xml", b"<x/>")}, expect=422)
+    saved = client.call("POST", f"{_API}/invoices/marketplace", files=upload, expect=200)
+    client.check(saved["message"] == "Nota fiscal salva com sucesso", "the invoice is kept")
+    found = client.call("GET", _look_up(_access_key(document)), expect=200)
+    client.check(found["success"] is True, "the order is found by the key of its invoice")
+    client.call("POST", f"{_API}/invoices/marketplace", files={"xml": ("nota.xml", b"<x/>")}, expect=422)
 
 
-def _follow(stage: Stage, seller: str, code: str, tracking_code: str) -> None:
+def _follow(client: Client, seller: str, code: str, tracking_code: str) -> None:
     for status in ("collected", "in_transit", "delivered"):
-        stage.say(f"  staff: order {code} {status}")
+        client.say(f"  staff: order {code} {status}")
         command("order", code, f"--seller={seller}", status)
-    (record,) = stage.call("GET", _look_up(tracking_code), expect=200)["data"]
+    (record,) = client.call("GET", _look_up(tracking_code), expect=200)["data"]
     seen = [entry["status"] for entry in record["status_log"]]
-    stage.check(seen == ["pending", "collected", "in_transit", "delivered"], "every status in the log, in order")
-    stage.call("POST", f"{_API}/orders/cancel", json={"orderId": code}, expect=400)
+    client.check(seen == ["pending", "collected", "in_transit", "delivered"], "every status in the log, in order")
+    client.call("POST", f"{_API}/orders/cancel", json={"orderId": code}, expect=400)
 
 
-def _cancel(stage: Stage, document: str) -> None:
+def _cancel(client: Client, document: str) -> None:
     code = f"PEDIDO-{secrets.token_hex(4)}"
-    stage.call("POST", f"{_API}/orders", json=_order(document, code), expect=201)
-    cancelled = stage.call("POST", f"{_API}/orders/cancel", json={"orderId": code}, expect=200)
-    stage.check(cancelled == {"success": True, "message": "Objeto cancelado com sucesso"}, "the cancellation's answer")
-    stage.call("POST", f"{_API}/orders/cancel", json={"orderId": code}, expect=400)
-    stage.call("POST", f"{_API}/orders/cancel", json={"orderId": "unknown"}, expect=404)
+    client.call("POST", f"{_API}/orders", json=_order(document, code), expect=201)
+    cancelled = client.call("POST", f"{_API}/orders/cancel", json={"orderId": code}, expect=200)
+    client.check(cancelled == {"success": True, "message": "Objeto cancelado com sucesso"}, "the cancellation's answer")
+    client.call("POST", f"{_API}/orders/cancel", json={"orderId": code}, expect=400)
+    client.call("POST", f"{_API}/orders/cancel", json={"orderId": "unknown"}, expect=404)
 
 
 def _look_up(value: str) -> str:

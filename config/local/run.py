@@ -20,11 +20,12 @@ from typing import NoReturn, TypeVar
 
 import psycopg
 
-from config import checks, embedded
-from config.banner import banner
-from config.children import Child, die_with_parent, say
-from config.embedded.private import open_private, private_folder, shorten, try_lock
+from config import checks
 from config.env import BASE_DIR, StartRefused, data_dir, env, is_embedded
+from config.local import embedded
+from config.local.banner import banner
+from config.local.children import Child, die_with_parent, say
+from config.local.embedded.private import open_private, private_folder, shorten, try_lock
 
 T = TypeVar("T")
 _START_SECONDS = 60

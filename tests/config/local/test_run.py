@@ -8,15 +8,14 @@ import socket
 import subprocess
 import sys
 import time
-from urllib.parse import quote
 
 import psutil
 import psycopg
 import pytest
 import requests
 
-from config import embedded
 from config.env import BASE_DIR
+from config.local import embedded
 from tests.ports import free_port
 from tests.production import ENVIRONMENT
 
@@ -30,7 +29,7 @@ class Run:
         self.folder = folder
         with self.log.open("w") as out:
             self.process = subprocess.Popen(
-                [sys.executable, "-m", "config.run"],
+                [sys.executable, "-m", "config.local.run"],
                 cwd=BASE_DIR,
                 # A path longer than a unix socket's may be.
                 env={**keep, "DATA_DIR": str(folder / ("data" * 25)), "PORT": str(port), **environment},
@@ -96,7 +95,7 @@ def external(tmp_path, monkeypatch):
     redis = subprocess.Popen(embedded.redis_command(), stdin=subprocess.DEVNULL)
     embedded.wait_for_redis(redis)
     yield {
-        "DATABASE_URL": f"postgres://postgres@{quote(embedded.postgres_settings()['HOST'], safe='')}/postgres",
+        "DATABASE_URL": embedded.postgres_url(),
         "REDIS_URL": f"unix://{embedded.redis_socket()}",
     }
     redis.terminate()

@@ -9,8 +9,9 @@ import pytest
 from redis import Redis
 from redis.exceptions import OutOfMemoryError, ResponseError
 
-from config import celery_app, embedded
+from config import celery_app
 from config.env import is_embedded
+from config.local import embedded
 
 REFUSED = [
     ["CONFIG", "GET", "dir"], ["CONFIG", "SET", "dir", "/"], ["DEBUG", "SLEEP", "0"], ["MODULE", "LIST"],

@@ -1,0 +1,32 @@
+"""What the production processes import."""
+
+import subprocess
+import sys
+
+import pytest
+
+from config.env import BASE_DIR
+from tests.production import ENVIRONMENT
+
+PROCESSES = {
+    "web": "import config.rsgi; from django.urls import get_resolver; get_resolver().url_patterns",
+    "worker": "from config import celery_app as app; app.loader.import_default_modules()",
+    "management command": "import manage; manage.main()",
+}
+
+
+@pytest.mark.parametrize("code", PROCESSES.values(), ids=PROCESSES)
+def test_imports_nothing_of_config_local(code):
+    code = f"{code}; import sys; print([name for name in sys.modules if name.startswith('config.local')])"
+
+    result = subprocess.run(
+        [sys.executable, "-c", code, "check"],
+        cwd=BASE_DIR,
+        env={"PATH": "", **ENVIRONMENT},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=50,
+    )
+
+    assert (result.returncode, result.stdout.splitlines()[-1:]) == (0, ["[]"]), result.stderr
