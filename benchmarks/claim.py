@@ -41,7 +41,7 @@ def _milliseconds() -> float:
     for number in range(_CLAIMS):
         if number % 20 == 0:  # what is undone leaves dead rows, which no claim in service does
             with connection.cursor() as cursor:
-                cursor.execute("VACUUM delivery_webhookturn")
+                cursor.execute("VACUUM delivery_webhookqueueitem")
         with transaction.atomic():
             started = time.perf_counter()
             claimed = queue.claim(lease=uuid4(), at=timezone.now(), limit=1000)

@@ -9,8 +9,8 @@ from django.db import connection
 
 from benchmarks import report, seed, stage
 from config.env import BASE_DIR
-from delivery.models import WebhookAttempt, WebhookEndpoint, WebhookEvent, WebhookTurn
-from delivery.webhooks import tasks
+from delivery.models import WebhookAttempt, WebhookEndpoint, WebhookEvent, WebhookQueueItem
+from delivery.webhooks import wake_up
 
 _EVENTS, _ENDPOINTS, _EACH = 20_000, 50, 4
 _PEER_EVENTS, _PEER_RUNS = 2_000, 3
@@ -53,17 +53,19 @@ def _drain() -> float:
     with stage.worker(processes=1):
         WebhookEndpoint.objects.update(enabled=True, off_because="", off_since=None)
         started = time.monotonic()
-        tasks.wake()
-        while WebhookTurn.objects.exists():
+        wake_up.send()
+        while WebhookQueueItem.objects.exists():
             if time.monotonic() - started > _LONGEST_SECONDS:
-                raise RuntimeError(f"{WebhookTurn.objects.count()} deliveries still wait after {_LONGEST_SECONDS} s")
+                raise RuntimeError(
+                    f"{WebhookQueueItem.objects.count()} deliveries still wait after {_LONGEST_SECONDS} s"
+                )
             time.sleep(0.02)
         took = time.monotonic() - started
     sent = WebhookAttempt.objects.filter(status_code=204).count()
     if sent != _EVENTS:
         raise RuntimeError(f"{sent} attempts succeeded, not {_EVENTS}")
     with connection.cursor() as cursor:
-        cursor.execute("TRUNCATE delivery_webhookattempt, delivery_webhookturn, delivery_webhookevent")
+        cursor.execute("TRUNCATE delivery_webhookattempt, delivery_webhookqueueitem, delivery_webhookevent")
     return _EVENTS / took
 
 

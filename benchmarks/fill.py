@@ -63,7 +63,8 @@ def deliveries(count: int) -> None:
             "state": "CASE WHEN n % 1000 = 0 THEN 'dead' WHEN n % 100 = 1 THEN 'pending' ELSE 'sent' END",
         })  # fmt: skip  # likewise
         cursor.execute(
-            "INSERT INTO delivery_webhookturn (event_id, delivery_id, endpoint_id, is_ordered, due_at, tries, refusals)"
+            "INSERT INTO delivery_webhookqueueitem"
+            " (event_id, delivery_id, endpoint_id, is_ordered, due_at, tries, refusals)"
             " SELECT id, delivery_id, endpoint_id, TRUE, now(), 0, 0 FROM delivery_webhookevent"
             " WHERE state = 'pending' AND sequence = 1 ORDER BY id DESC LIMIT 2000 ON CONFLICT DO NOTHING"
         )

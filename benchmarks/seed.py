@@ -12,8 +12,8 @@ from delivery.models.ids import new_id
 from tests.factories import DeliveryFactory, TokenFactory
 
 _TABLES = (
-    "delivery_webhookturn, delivery_webhookattempt, delivery_webhookevent, delivery_webhookendpoint, delivery_token, "
-    "delivery_integrator"
+    "delivery_webhookqueueitem, delivery_webhookattempt, delivery_webhookevent, delivery_webhookendpoint, "
+    "delivery_token, delivery_integrator"
 )
 
 
@@ -73,7 +73,8 @@ def due_events(made: Sequence[Delivery], *, each: int) -> None:
     )
     with connection.cursor() as cursor:
         cursor.execute(
-            "INSERT INTO delivery_webhookturn (event_id, delivery_id, endpoint_id, is_ordered, due_at, tries, refusals)"
+            "INSERT INTO delivery_webhookqueueitem"
+            " (event_id, delivery_id, endpoint_id, is_ordered, due_at, tries, refusals)"
             " SELECT id, delivery_id, endpoint_id, TRUE, now(), 0, 0 FROM delivery_webhookevent WHERE sequence = 1"
         )
         cursor.execute("VACUUM ANALYZE")

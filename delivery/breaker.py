@@ -1,17 +1,25 @@
-"""A circuit breaker for each webhook endpoint: one that keeps failing is asked seldom, in the end not at all. Pure."""
+"""A circuit breaker for each webhook endpoint. Pure.
+
+It opens after five failures in a row. While it is open, requests are paused, and after each pause one event is sent as
+a probe. The first success closes it. After five days without a success the endpoint is to be switched off.
+"""
 
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 OPENS_AFTER = 5
-# Seconds until the next probe, after the fifth failure in a row, the sixth …
-PAUSES = (5, 10, 20, 40, 60)
+# Seconds until the next probe, after the fifth failure in a row, the sixth, and so on; the last one repeats.
+PROBE_PAUSES = (5, 10, 20, 40, 60)
 GIVES_UP_AFTER = timedelta(days=5)
 
 
 @dataclass(frozen=True)
-class Health:
-    """What is known of an endpoint. `failures` in a row; `last_success_at` is when that request was sent."""
+class BreakerState:
+    """The breaker of one endpoint.
+
+    `failures` counts those in a row, `failing_since` is when the first of them was recorded, nothing is sent before
+    `paused_until`, and `last_success_at` is when the request that succeeded last was sent.
+    """
 
     failures: int = 0
     failing_since: datetime | None = None
@@ -20,29 +28,33 @@ class Health:
 
     @property
     def is_open(self) -> bool:
-        """Open, nothing is sent until `paused_until`; then one event at a time, as a probe, until one is taken."""
         return self.failures >= OPENS_AFTER
 
     def has_given_up(self, *, at: datetime) -> bool:
+        """Whether the endpoint has failed for so long that it is to be switched off."""
         return self.failing_since is not None and at - self.failing_since >= GIVES_UP_AFTER
 
 
-def after_success(health: Health, *, sent_at: datetime) -> Health:
-    """Healthy again."""
-    latest = max(sent_at, health.last_success_at or sent_at)
-    return Health(last_success_at=latest)
+def after_success(state: BreakerState, *, sent_at: datetime) -> BreakerState:
+    """The state after a success: closed, without a pause."""
+    return BreakerState(last_success_at=max(sent_at, state.last_success_at or sent_at))
 
 
-def after_failure(health: Health, *, sent_at: datetime, at: datetime, asked: timedelta) -> Health:
-    """One more failure in a row. `asked` is the pause of the answer's Retry-After, which holds for the whole endpoint.
+def after_failure(state: BreakerState, *, sent_at: datetime, at: datetime, retry_after: timedelta) -> BreakerState:
+    """The state after one more failure.
 
-    Requests that were under way when the breaker opened, and failed like the others, do not make its pause longer.
+    `retry_after` is the pause that the response asked for, zero without one; it holds for the whole endpoint. A request
+    that was sent before the pause began is not counted, so that requests which fail together do not lengthen the pause.
     """
-    if health.paused_until is not None and sent_at < health.paused_until:
-        return replace(health, paused_until=max(health.paused_until, at + asked))
-    failures = health.failures + 1
-    failing = replace(health, failures=failures, failing_since=health.failing_since or at)
+    if state.paused_until is not None and sent_at < state.paused_until:
+        return replace(state, paused_until=max(state.paused_until, at + retry_after))
+    failures = state.failures + 1
+    failing = replace(state, failures=failures, failing_since=state.failing_since or at)
     if not failing.is_open:
-        return replace(failing, paused_until=at + asked if asked else None)
-    pause = timedelta(seconds=PAUSES[min(failures - OPENS_AFTER, len(PAUSES) - 1)])
-    return replace(failing, paused_until=at + max(pause, asked))
+        return replace(failing, paused_until=at + retry_after if retry_after else None)
+    return replace(failing, paused_until=at + max(_probe_pause(failures), retry_after))
+
+
+def _probe_pause(failures: int) -> timedelta:
+    index = min(failures - OPENS_AFTER, len(PROBE_PAUSES) - 1)
+    return timedelta(seconds=PROBE_PAUSES[index])

@@ -44,7 +44,7 @@ def _of_webhooks(endpoint: WebhookEndpoint, *, at: datetime) -> list[Notice]:
             "why": endpoint.get_off_because_display()
         }
         found.append(Notice(text, "webhook", _("Look and resume"), is_grave=True))
-    elif endpoint.health.is_open:
+    elif endpoint.breaker_state.is_open:
         text = _("The endpoint failed %(count)s times in a row; it is tried again by itself.") % {
             "count": endpoint.failures
         }

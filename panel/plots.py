@@ -70,8 +70,8 @@ def of_hours(rows: Iterable[Mapping[str, Any]], *, until: datetime, count: int =
     hours = []
     for number in range(count):
         start = last - (count - 1 - number) * _HOUR
-        row = found.get(start, {"total": 0, "taken": 0, "p95": None})
-        taken, failed = row["taken"], row["total"] - row["taken"]
+        row = found.get(start, {"total": 0, "successes": 0, "p95": None})
+        taken, failed = row["successes"], row["total"] - row["successes"]
         taken_height, failed_height = HEIGHT * taken / most, HEIGHT * failed / most
         hours.append(
             Hour(

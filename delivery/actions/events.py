@@ -8,7 +8,7 @@ from django.db import transaction
 from django.db.models import Count, QuerySet
 
 from delivery.errors import EndpointCannotSend
-from delivery.models import AuditEntry, Deed, EventState, WebhookEvent, WebhookTurn
+from delivery.models import AuditEntry, Deed, EventState, WebhookEvent, WebhookQueueItem
 from delivery.webhooks import outbox, queue
 
 _log = logging.getLogger(__name__)
@@ -57,9 +57,9 @@ def _replay(ids: list[UUID], *, at: datetime) -> int:
         events.exclude(state=EventState.PENDING).select_for_update().order_by("pk").values_list("pk", flat=True)
     )
     WebhookEvent.objects.filter(pk__in=finished).update(state=EventState.PENDING)
-    queue.rejoin(finished, at=at)
+    queue.add_again(finished, due_at=at)
     # Locked in one order, so that two replays of the same events wait for each other instead of for ever.
-    later = WebhookTurn.objects.filter(event__in=ids, lease=None, due_at__gt=at).order_by("pk").select_for_update()
-    waiting = WebhookTurn.objects.filter(pk__in=[turn.pk for turn in later]).update(due_at=at)
+    later = WebhookQueueItem.objects.filter(event__in=ids, lease=None, due_at__gt=at).order_by("pk").select_for_update()
+    waiting = WebhookQueueItem.objects.filter(pk__in=[turn.pk for turn in later]).update(due_at=at)
     outbox.wake_on_commit()
     return len(finished) + waiting

@@ -39,7 +39,7 @@ class WhatBecameOfIt(admin.SimpleListFilter):
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[WebhookEvent]) -> QuerySet[WebhookEvent]:
         if self.value() == "waiting":
-            return queryset.filter(turn__isnull=False)  # the queue is a small table
+            return queryset.filter(queue_item__isnull=False)  # the queue is a small table
         return queryset.filter(state=self.value()) if self.value() else queryset
 
 
@@ -47,7 +47,7 @@ class WhatBecameOfIt(admin.SimpleListFilter):
 class WebhookEventAdmin(LargeTable, Unchangeable, ModelAdmin):
     list_display = ["id", "name", "sequence", "delivery", "endpoint", "state_label", "attempts_made", "next_attempt_at"]
     list_filter = [WhatBecameOfIt, ("created_at", admin.DateFieldListFilter)]
-    list_select_related = ["delivery", "endpoint__integrator", "turn"]
+    list_select_related = ["delivery", "endpoint__integrator", "queue_item"]
     search_fields = ["delivery__stops__external_id"]
     search_help_text = _("A webhook-id, a deliveryId or an externalId, whole.")
     ordering = ["-id"]

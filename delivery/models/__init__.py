@@ -10,7 +10,7 @@ from delivery.models.stop import Stop
 from delivery.models.tariff import Tariff
 from delivery.models.token import Token
 from delivery.models.transition import Transition
-from delivery.models.webhook import EventState, OffBecause, WebhookEndpoint, WebhookEvent, WebhookTurn
+from delivery.models.webhook import EventState, OffBecause, WebhookEndpoint, WebhookEvent, WebhookQueueItem
 
 __all__ = [
     "AuditEntry",
@@ -32,6 +32,6 @@ __all__ = [
     "WebhookAttempt",
     "WebhookEndpoint",
     "WebhookEvent",
-    "WebhookTurn",
+    "WebhookQueueItem",
     "parse_id",
 ]

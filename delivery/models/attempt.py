@@ -9,12 +9,13 @@ from django.utils.translation import gettext_lazy as _
 
 from delivery.models.webhook import WebhookEndpoint, WebhookEvent
 
-# An event may be tried this long after it was made.
-_LONGEST_WAY = timedelta(days=6)
+# No event is sent later than this after it was recorded, unless it is replayed: the schedule takes 72 hours, and the
+# endpoint is switched off after five days of failures.
+_OLDEST_EVENT = timedelta(days=6)
 
 
 class _Percentile95(Aggregate):
-    """PostgreSQL's own: the value that 95 of 100 stay below."""
+    """The 95th percentile, interpolated by PostgreSQL."""
 
     template = "percentile_cont(0.95) WITHIN GROUP (ORDER BY %(expressions)s)"
     output_field = FloatField()
@@ -22,30 +23,34 @@ class _Percentile95(Aggregate):
 
 class WebhookAttemptQuerySet(models.QuerySet["WebhookAttempt"]):
     def by_hour(self, endpoint: WebhookEndpoint, *, since: datetime) -> Any:
-        """For each hour with attempts at this endpoint: `hour`, `total`, `taken` (2xx) and `p95` in milliseconds."""
-        mine = Q(event__endpoint=endpoint, event__created_at__gte=since - _LONGEST_WAY)
+        """For each hour with attempts: `hour`, `total`, `successes` (answered with 2xx) and `p95` in milliseconds.
+
+        Attempts at events older than six days, which only a replay makes, are left out, so that the index of the
+        endpoint's events limits what is read.
+        """
+        recent = Q(event__endpoint=endpoint, event__created_at__gte=since - _OLDEST_EVENT)
         return (
-            self.filter(mine, at__gte=since)
+            self.filter(recent, at__gte=since)
             .annotate(hour=TruncHour("at"))
             .order_by("hour")
             .values("hour")
             .annotate(
                 total=Count("pk"),
-                taken=Count("pk", filter=Q(status_code__range=(200, 299))),
+                successes=Count("pk", filter=Q(status_code__range=(200, 299))),
                 p95=_Percentile95(F("milliseconds")),
             )
         )
 
 
 class WebhookAttempt(models.Model):
-    """One try at sending an event, kept for people to see."""
+    """One attempt to send an event, kept for 30 days. `status_code` is None when there was no answer; see `error`."""
 
     event = models.ForeignKey(
         WebhookEvent,
         verbose_name=_("event"),
         on_delete=models.CASCADE,
         related_name="attempts",
-        db_index=False,  # `one_attempt_per_number` serves
+        db_index=False,  # the unique constraint's index begins with this column
     )
     number = models.PositiveSmallIntegerField(_("number"))
     at = models.DateTimeField(_("at"))
@@ -61,12 +66,12 @@ class WebhookAttempt(models.Model):
         verbose_name_plural = _("attempts")
         ordering = ["id"]
         constraints = [models.UniqueConstraint(fields=["event", "number"], name="one_attempt_per_number")]
-        # Rows are written in the order of time, so a block range index finds the old ones at next to no cost.
+        # Rows are inserted in the order of `at`, so a block range index finds the old ones and costs little to keep.
         indexes = [BrinIndex(fields=["at"], name="attempt_age", pages_per_range=32)]
 
     def __str__(self) -> str:
         return f"{self.number}: {self.status_code or self.error}"
 
     @property
-    def was_taken(self) -> bool:
+    def succeeded(self) -> bool:
         return self.status_code is not None and 200 <= self.status_code < 300  # noqa: PLR2004  # every 2xx is a success

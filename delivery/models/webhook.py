@@ -18,7 +18,7 @@ from delivery.models.integrator import Environment, Integrator
 
 
 class OffBecause(models.TextChoices):
-    """Why an endpoint is switched off."""
+    """Why an endpoint is switched off; empty while it is on."""
 
     ON = "", _("Switched on")
     STAFF = "staff", _("Switched off by hand")
@@ -45,7 +45,7 @@ class WebhookEndpoint(models.Model):
     previous_secret_ciphertext = CiphertextField(blank=True, editable=False)
     previous_secret_until = models.DateTimeField(null=True, blank=True, editable=False)
 
-    # What `breaker.Health` is made of; the workers write it.
+    # The fields of `breaker.BreakerState`, written by the workers.
     failures = models.PositiveIntegerField(_("failures in a row"), default=0, editable=False)
     failing_since = models.DateTimeField(_("failing since"), null=True, editable=False)
     paused_until = models.DateTimeField(_("paused until"), null=True, editable=False)
@@ -69,38 +69,41 @@ class WebhookEndpoint(models.Model):
         return f"{self.integrator}, {self.get_environment_display()}"
 
     @property
-    def health(self) -> breaker.Health:
-        return breaker.Health(self.failures, self.failing_since, self.paused_until, self.last_success_at)
+    def breaker_state(self) -> breaker.BreakerState:
+        return breaker.BreakerState(self.failures, self.failing_since, self.paused_until, self.last_success_at)
 
-    @health.setter
-    def health(self, health: breaker.Health) -> None:
-        self.failures, self.failing_since = health.failures, health.failing_since
-        self.paused_until, self.last_success_at = health.paused_until, health.last_success_at
+    @breaker_state.setter
+    def breaker_state(self, state: breaker.BreakerState) -> None:
+        self.failures, self.failing_since = state.failures, state.failing_since
+        self.paused_until, self.last_success_at = state.paused_until, state.last_success_at
 
     def switch_on(self) -> None:
-        """As new: what it did before is forgotten. To be saved."""
+        """Send events, and reset the breaker but for the last success. Does not save."""
         self.enabled, self.off_because, self.off_since = True, OffBecause.ON, None
-        self.health = breaker.Health(last_success_at=self.last_success_at)
+        self.breaker_state = breaker.BreakerState(last_success_at=self.last_success_at)
 
     def switch_off(self, because: OffBecause, *, at: datetime) -> None:
-        """Hold events back from now on. To be saved."""
+        """Record events without sending them. Does not save."""
         self.enabled, self.off_because, self.off_since = False, because, at
 
     @property
     def secret(self) -> str:
-        """The signing secret in force, `whsec_…`."""
+        """The current signing secret, `whsec_…`."""
         return credentials.decrypt(self.secret_ciphertext)
 
     def secrets(self, *, at: datetime) -> list[str]:
-        """Every secret that signs at this moment: the one in force first, then the one it replaced lately."""
-        live = [self.secret]
+        """The secrets that sign at this moment: the current one, then the previous one while it is still valid.
+
+        Raises cryptography.fernet.InvalidToken when no key of CREDENTIALS_KEYS decrypts one of them.
+        """
+        secrets = [self.secret]
         if self.previous_secret_until is not None and self.previous_secret_until > at:
-            live.append(credentials.decrypt(self.previous_secret_ciphertext))
-        return live
+            secrets.append(credentials.decrypt(self.previous_secret_ciphertext))
+        return secrets
 
 
 class EventState(models.TextChoices):
-    """Where an event stands on its way to the integrator."""
+    """Whether an event is still to be sent, and if not, why."""
 
     PENDING = "pending", _("Pending")
     SENT = "sent", _("Sent")
@@ -111,7 +114,7 @@ class EventState(models.TextChoices):
 class WebhookEvent(Identified):
     """The outbox: one change of one delivery, written in the transaction of the change. `id` is the `webhook-id`.
 
-    A test event belongs to no delivery.
+    A test event has no delivery.
     """
 
     delivery = models.ForeignKey(
@@ -122,11 +125,11 @@ class WebhookEvent(Identified):
         verbose_name=_("endpoint"),
         on_delete=models.CASCADE,
         related_name="events",
-        db_index=False,  # `event_log` serves
+        db_index=False,  # the index `event_log` begins with this column
     )
     sequence = models.PositiveIntegerField(_("sequence"), help_text=_("1, 2, 3 … within the delivery."))
     name = models.CharField(_("event"), max_length=9, choices=[(s.value, s.value) for s in Status])
-    # Text and not jsonb, so that every retry and replay sends, and signs, the same bytes.
+    # Text, because jsonb would not keep the bytes that every retry and replay must repeat and sign.
     body = models.TextField(_("body"))
     created_at = models.DateTimeField(_("created at"))
 
@@ -147,8 +150,8 @@ class WebhookEvent(Identified):
                 name="event_body_immutable", fields=["delivery", "endpoint", "sequence", "name", "body", "created_at"]
             ),
         ]
-        # No B-tree on `state`, so that finishing an event touches no index. A block range index lets the update stay
-        # within its page (heap-only), and is enough for the states that few events end in.
+        # A B-tree on `state` would be updated for every event that is sent. With a block range index the update of the
+        # row stays within its page (heap-only tuple), and the index is selective enough for the rare states.
         indexes = [
             models.Index(fields=["endpoint", "-created_at"], name="event_log"),
             BrinIndex(fields=["created_at", "state"], name="event_age_and_state", pages_per_range=32),
@@ -164,48 +167,62 @@ class WebhookEvent(Identified):
     @property
     @display(description=_("next attempt at"))
     def next_attempt_at(self) -> datetime | None:
-        """When it is tried next, or when a worker's lease ends. None when it is finished or waits for earlier ones."""
+        """When it is sent next, or when a worker's lease ends. None when it has ended or waits for earlier events."""
         try:
-            return self.turn.due_at
-        except WebhookTurn.DoesNotExist:
+            return self.queue_item.due_at
+        except WebhookQueueItem.DoesNotExist:
             return None
 
 
-class WebhookTurn(models.Model):
-    """The queue: whose turn it is. Small and hot; a row goes when there is nothing more to send.
+class WebhookQueueItem(models.Model):
+    """An event to send next. A small table with many updates; a row is deleted when nothing is left to send.
 
-    A delivery with something to send has one ordered turn, which names its first pending event and moves to the next
-    when that is settled. A test event has a turn of its own, and so has an event that was poisoned: refused again and
-    again while the endpoint took others, it is tried on beside the later ones.
+    A delivery with pending events has one ordered item, which refers to the first of them and moves on to the next when
+    that has ended, so events of one delivery are sent in order. A test event has an item of its own. So has a poisoned
+    event, one that the endpoint refused repeatedly while it accepted others: its item is no longer ordered, and is
+    retried beside the later events of its delivery.
     """
 
-    event = models.OneToOneField(WebhookEvent, verbose_name=_("event"), on_delete=models.CASCADE, related_name="turn")
+    event = models.OneToOneField(
+        WebhookEvent, verbose_name=_("event"), on_delete=models.CASCADE, related_name="queue_item"
+    )
     delivery = models.ForeignKey(
-        Delivery, verbose_name=_("delivery"), on_delete=models.CASCADE, related_name="turns", null=True, db_index=False
+        Delivery,
+        verbose_name=_("delivery"),
+        on_delete=models.CASCADE,
+        related_name="queue_items",
+        null=True,
+        db_index=False,  # the unique constraint covers the ordered items, and there are few others
     )
     endpoint = models.ForeignKey(
-        WebhookEndpoint, verbose_name=_("endpoint"), on_delete=models.CASCADE, related_name="turns", db_index=False
+        WebhookEndpoint,
+        verbose_name=_("endpoint"),
+        on_delete=models.CASCADE,
+        related_name="queue_items",
+        db_index=False,  # the index `queue_item_due` begins with this column
     )
     is_ordered = models.BooleanField(default=True)
-    due_at = models.DateTimeField(_("next attempt at"), help_text=_("While a worker holds it, when its lease ends."))
-    tries = models.PositiveSmallIntegerField(default=0, help_text=_("Of the schedule; a replay begins anew."))
-    refusals = models.PositiveSmallIntegerField(
-        default=0, help_text=_("Tries that the endpoint answered, not with 2xx.")
+    due_at = models.DateTimeField(_("next attempt at"), help_text=_("While the item is claimed, the end of its lease."))
+    tries = models.PositiveSmallIntegerField(
+        default=0, help_text=_("Attempts that count towards the schedule of retries. A replay resets them.")
     )
+    refusals = models.PositiveSmallIntegerField(default=0, help_text=_("Attempts with an answer other than 2xx."))
     first_refused_at = models.DateTimeField(null=True)
-    lease = models.UUIDField(null=True, help_text=_("Fence: only the worker that claimed it may settle it."))
+    lease = models.UUIDField(
+        null=True, help_text=_("Fencing token: only the worker that claimed the item under it may settle the item.")
+    )
 
     class Meta:
-        verbose_name = _("webhook turn")
-        verbose_name_plural = _("webhook turns")
+        verbose_name = _("webhook queue item")
+        verbose_name_plural = _("webhook queue items")
         constraints = [
             models.UniqueConstraint(
-                fields=["delivery"], name="one_ordered_turn_per_delivery", condition=Q(is_ordered=True)
+                fields=["delivery"], name="one_ordered_queue_item_per_delivery", condition=Q(is_ordered=True)
             ),
         ]
         indexes = [
-            models.Index(fields=["endpoint", "due_at"], name="turn_due"),
-            models.Index(fields=["endpoint"], name="turn_held", condition=Q(lease__isnull=False)),
+            models.Index(fields=["endpoint", "due_at"], name="queue_item_due"),
+            models.Index(fields=["endpoint"], name="queue_item_leased", condition=Q(lease__isnull=False)),
         ]
 
     def __str__(self) -> str:

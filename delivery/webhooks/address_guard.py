@@ -1,7 +1,7 @@
-"""Where webhooks may go: never into a private network. Pure but for making the socket.
+"""Refuses webhook URLs and addresses inside private networks (server-side request forgery).
 
-Checked twice: when a URL is saved, so that a person reads why it is refused; and on the socket about to connect, so
-that no redirect, rebinding name or odd spelling gets past.
+Checked twice: when a URL is saved, so that the person who sets it is told why it is refused; and for the socket that is
+about to connect, because the addresses of a name can change after the URL was checked (DNS rebinding).
 """
 
 import ipaddress
@@ -14,8 +14,8 @@ from delivery.errors import InvalidWebhookUrl
 
 _PORTS = {443, 8443}
 _LOOPBACK_HOSTS = {"localhost", "127.0.0.1", "::1"}
-_LONGEST_URL = 2000
-# All of the IPv6 internet lies in it; the rest is private, reserved, or not given out.
+_MAX_URL_LENGTH = 2000
+# Global unicast: every public IPv6 address is in it. The rest is private, reserved or unassigned.
 _UNICAST = ipaddress.ip_network("2000::/3")
 _REFUSED_NETWORKS = tuple(
     ipaddress.ip_network(network)
@@ -24,8 +24,8 @@ _REFUSED_NETWORKS = tuple(
         "10.0.0.0/8",
         "100.64.0.0/10",  # carrier-grade NAT
         "127.0.0.0/8",
-        "168.63.129.16/32",  # Azure's host service, a public address that is not on the internet
-        "169.254.0.0/16",  # link-local, where clouds keep their metadata
+        "168.63.129.16/32",  # Azure's virtual host service, not reachable from the internet
+        "169.254.0.0/16",  # link-local, with the metadata services of clouds
         "172.16.0.0/12",
         "192.0.0.0/24",
         "192.0.2.0/24",
@@ -44,11 +44,11 @@ _REFUSED_NETWORKS = tuple(
 
 
 class AddressRefused(OSError):
-    """The socket was about to connect to an address that is not public."""
+    """A socket was requested for an address that is not public."""
 
 
 def is_public(address: str) -> bool:
-    """Whether an IP address lies on the public internet. IPv4-mapped IPv6 addresses are judged as IPv4."""
+    """Whether an IP address is on the public internet. An IPv4-mapped IPv6 address is treated as the IPv4 address."""
     ip = ipaddress.ip_address(address.partition("%")[0])
     if isinstance(ip, ipaddress.IPv6Address) and ip.ipv4_mapped is not None:
         ip = ip.ipv4_mapped
@@ -58,30 +58,26 @@ def is_public(address: str) -> bool:
 
 
 def check_url(url: str, *, allow_loopback: bool) -> str | None:
-    """Raise InvalidWebhookUrl, saying why, unless `url` may be sent to as far as its text tells.
+    """Check everything about `url` that needs no name look-up. Raises InvalidWebhookUrl with the reason.
 
-    Returns the host name to look up, whose addresses `check_addresses` judges; None where there is nothing to look up.
-    `allow_loopback` lets http, any port and this machine's own address through, for a newcomer's first webhooks.
+    Returns the host name, whose addresses `check_addresses` is to check, or None for a loopback URL.
+    `allow_loopback` accepts URLs of this machine, with http and any port, so that webhooks can be tried locally.
     """
     parts = _split(url)
     host = (parts.hostname or "").rstrip(".")
-    if parts.username is not None or parts.password is not None:
-        raise InvalidWebhookUrl("Leave user name and password out of the URL; the Bearer token identifies us.")
-    if parts.scheme in {"http", "https"} and allow_loopback and host in _LOOPBACK_HOSTS:
+    _refuse_credentials(parts)
+    if allow_loopback and host in _LOOPBACK_HOSTS and parts.scheme in {"http", "https"}:
         return None
     if parts.scheme != "https":
         raise InvalidWebhookUrl("The URL must begin with https://.")
-    if not host:
-        raise InvalidWebhookUrl("The URL names no host.")
+    _check_host(host)
     if parts.port is not None and parts.port not in _PORTS:
         raise InvalidWebhookUrl("Only ports 443 and 8443 are allowed.")
-    if _is_ip_literal(host):
-        raise InvalidWebhookUrl("Name a host, not an IP address.")
     return host
 
 
 def check_addresses(host: str, addresses: Iterable[str]) -> None:
-    """Raise InvalidWebhookUrl unless every address that `host` leads to is public."""
+    """Raise InvalidWebhookUrl unless every one of the addresses of `host` is public."""
     if not all(is_public(address) for address in addresses):
         raise InvalidWebhookUrl("%(host)s leads to an address that is not on the public internet.", host=host)
 
@@ -89,30 +85,46 @@ def check_addresses(host: str, addresses: Iterable[str]) -> None:
 def guarded_socket(
     address_info: tuple[int, int, int, str, tuple[object, ...]], *, allow_loopback: bool
 ) -> socket.socket:
-    """A socket for aiohttp to connect with. Raises AddressRefused when the address is not public."""
+    """A socket for aiohttp, not connected yet. Raises AddressRefused when the address is not public.
+
+    `address_info` is an entry of `socket.getaddrinfo`.
+    """
     family, kind, protocol, _name, address = address_info
     host = str(address[0])
-    is_own = allow_loopback and ipaddress.ip_address(host.partition("%")[0]).is_loopback
-    if not is_own and not is_public(host):
+    is_allowed_loopback = allow_loopback and ipaddress.ip_address(host.partition("%")[0]).is_loopback
+    if not is_allowed_loopback and not is_public(host):
         raise AddressRefused(f"{host} is not on the public internet")
     return socket.socket(family, kind, protocol)
 
 
 def _split(url: str) -> SplitResult:
-    if len(url) > _LONGEST_URL:
-        raise InvalidWebhookUrl("The URL is longer than %(most)s characters.", most=_LONGEST_URL)
-    # Control characters and spaces are dropped or read differently by different parsers; backslashes too.
+    """The parts of `url`. Raises InvalidWebhookUrl unless every parser splits it in the same way."""
+    if len(url) > _MAX_URL_LENGTH:
+        raise InvalidWebhookUrl("The URL is longer than %(most)s characters.", most=_MAX_URL_LENGTH)
+    # Parsers differ in how they treat control characters, spaces and backslashes.
     if re.search(r"[\x00-\x20\x7f-\x9f\\]", url):
         raise InvalidWebhookUrl("The URL contains a space, a backslash or a control character.")
     try:
         parts = urlsplit(url)
-        parts.port  # noqa: B018  # reading it raises when it is not a number up to 65535
+        parts.port  # noqa: B018  # the property raises ValueError unless it is a number up to 65535
     except ValueError as error:
         raise InvalidWebhookUrl("This is not a URL.") from error
     return parts
 
 
+def _refuse_credentials(parts: SplitResult) -> None:
+    if parts.username is not None or parts.password is not None:
+        raise InvalidWebhookUrl("Leave user name and password out of the URL; the Bearer token identifies us.")
+
+
+def _check_host(host: str) -> None:
+    if not host:
+        raise InvalidWebhookUrl("The URL names no host.")
+    if _is_ip_literal(host):
+        raise InvalidWebhookUrl("Name a host, not an IP address.")
+
+
 def _is_ip_literal(host: str) -> bool:
-    """An address in any spelling that resolvers take: dotted, short (127.1), decimal, octal, hexadecimal, IPv6."""
+    """Whether resolvers read `host` as an address: dotted, short (127.1), decimal, octal, hexadecimal or IPv6."""
     last = host.rpartition(".")[2]
     return ":" in host or bool(re.fullmatch(r"[0-9]+|0[xX][0-9a-fA-F]*", last))

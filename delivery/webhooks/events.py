@@ -1,4 +1,4 @@
-"""An event as the integrator receives it."""
+"""Builds events in the form that integrators receive."""
 
 import json
 from datetime import datetime
@@ -9,7 +9,7 @@ from delivery.models import Delivery, EventState, WebhookEndpoint, WebhookEvent
 
 
 def build(*, delivery: Delivery, endpoint: WebhookEndpoint, at: datetime) -> WebhookEvent:
-    """The unsaved event of the delivery's latest change. Without a URL it is kept, and not sent."""
+    """The unsaved event of the delivery's latest change; in state UNADDRESSED where the endpoint has no URL."""
     return WebhookEvent(
         delivery=delivery,
         endpoint=endpoint,
@@ -22,7 +22,7 @@ def build(*, delivery: Delivery, endpoint: WebhookEndpoint, at: datetime) -> Web
 
 
 def build_test(*, endpoint: WebhookEndpoint, at: datetime) -> WebhookEvent:
-    """An unsaved event of no delivery, in the form of a real one."""
+    """An unsaved test event, which has no delivery and the same keys as a real one."""
     return WebhookEvent(
         endpoint=endpoint, sequence=1, name=Status.PENDING, body=_text(bodies.TEST_EVENT), created_at=at
     )

@@ -1,11 +1,11 @@
-"""What was tried is kept for people for 30 days."""
+"""Deletes old attempts."""
 
 from datetime import datetime, timedelta
 
 from django.db import connection
 
 KEPT = timedelta(days=30)
-# Small, so that no transaction of it is long.
+# Rows that one transaction deletes; small, so that none is long.
 _BATCH = 5000
 
 _PRUNE = """
@@ -15,12 +15,12 @@ WHERE id IN (SELECT id FROM delivery_webhookattempt WHERE at < %s LIMIT %s)
 
 
 def prune(*, at: datetime) -> int:
-    """Drop older attempts, in batches that commit one by one. Returns how many there were."""
-    dropped = 0
+    """Delete attempts older than 30 days, in batches that are committed one by one. Returns how many there were."""
+    deleted = 0
     while True:
         with connection.cursor() as cursor:
             cursor.execute(_PRUNE, [at - KEPT, _BATCH])
             count: int = cursor.rowcount
-            dropped += count
+            deleted += count
             if count < _BATCH:
-                return dropped
+                return deleted

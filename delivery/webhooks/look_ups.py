@@ -1,6 +1,6 @@
-"""Looks up the host name of a webhook URL when it is saved. Pure but for the look-up.
+"""Looks up the host name of a webhook URL when it is saved.
 
-What is sent is resolved by aiohttp, within the deadline of its request; see `sending` and `dispatch`.
+When a webhook is sent, aiohttp looks the name up within the deadline of the request; see `sending` and `dispatch`.
 """
 
 import socket
@@ -8,16 +8,16 @@ import socket
 from common.deadlines import BoundedCalls, DeadlinePassed, TooManyCalls
 from delivery.errors import LookUpsBusy, WebhookHostUnresolved
 
-# Below the number of a web process's threads, so that hung look-ups leave some for other requests.
-_MOST = 3
+# Fewer than the threads of a web process, so that look-ups which hang leave threads for other requests.
+_MAX_CONCURRENT = 3
 _SECONDS = 3
-_calls = BoundedCalls(most=_MOST, seconds=_SECONDS)
+_calls = BoundedCalls(most=_MAX_CONCURRENT, seconds=_SECONDS)
 
 
 def addresses(host: str) -> list[str]:
-    """The IP addresses that a name leads to now, one at least. Waits 3 s at most; do not call it in a transaction.
+    """The IP addresses of a host name, at least one. Takes up to 3 s, so it must not be called in a transaction.
 
-    Raises WebhookHostUnresolved, or LookUpsBusy while three look-ups of this process have not returned.
+    Raises WebhookHostUnresolved, or LookUpsBusy while three earlier look-ups of this process have not returned.
     """
     try:
         found = _calls.run(lambda: socket.getaddrinfo(host, None, type=socket.SOCK_STREAM))
@@ -31,7 +31,7 @@ def addresses(host: str) -> list[str]:
             host=host,
             seconds=_calls.seconds,
         ) from error
-    except (OSError, UnicodeError) as error:  # UnicodeError: no name that DNS can have
+    except (OSError, UnicodeError) as error:  # UnicodeError: not a valid DNS name
         if isinstance(error, socket.gaierror) and error.errno == socket.EAI_AGAIN:
             raise WebhookHostUnresolved(
                 "No DNS server gave an answer for %(host)s. Check its DNS servers, or try again later.", host=host

@@ -1,4 +1,4 @@
-"""HTTP. Many requests at once in one loop, each with a hard deadline, none to a place that is not public."""
+"""The HTTP client: concurrent requests in one event loop, each with a deadline, only to public addresses."""
 
 import errno
 import logging
@@ -17,16 +17,16 @@ from delivery.webhooks.address_guard import AddressRefused, guarded_socket
 _log = logging.getLogger(__name__)
 
 _CONNECT_SECONDS = 3
-_TOTAL_SECONDS = 15
-# Many servers close an idle connection after five seconds, some just as the next request comes.
-_KEPT_ALIVE_SECONDS = 4
-_READ_BYTES = 64 * 1024
-_KEPT_BYTES = 4 * 1024
+TOTAL_SECONDS = 15
+# Many servers close an idle connection after five seconds. Closing it earlier avoids a request on a closed connection.
+_KEEP_ALIVE_SECONDS = 4
+_MAX_READ_BYTES = 64 * 1024
+_STORED_BYTES = 4 * 1024
 
 
 @dataclass(frozen=True)
-class Outgoing:
-    """One request to make."""
+class Request:
+    """A POST request."""
 
     url: str
     headers: Mapping[str, str]
@@ -34,7 +34,7 @@ class Outgoing:
 
     @property
     def secrets(self) -> list[bytes]:
-        """What of the headers nobody but the endpoint may read."""
+        """The Bearer token and the signatures, which must not be stored with the response."""
         token = self.headers.get("Authorization", "").partition(" ")[2]
         signatures = [part.partition(",")[2] for part in self.headers.get("webhook-signature", "").split()]
         return [secret.encode() for secret in (token, *signatures) if secret]
@@ -42,10 +42,11 @@ class Outgoing:
 
 @dataclass(frozen=True)
 class Result:
-    """What came of it. `error` is a short class such as `timeout`; the response's beginning is kept for people.
+    """The outcome of a request.
 
-    `at` is when the request began. Without a request, for want of a token or of something of this machine's own,
-    `was_sent` is False: that is no failure of the endpoint's.
+    Either `status_code` or `error` is set; `error` is a short class such as `timeout`. `response_start` is the start of
+    the response's body, `retry_after` the header as received, and `at` when the request began. `was_sent` is False
+    when no request was made for a reason on our side, such as a missing token; that is no failure of the endpoint.
     """
 
     status_code: int | None = None
@@ -62,32 +63,32 @@ class Result:
 
 
 def open_session(*, allow_loopback: bool) -> aiohttp.ClientSession:
-    """A session to send with; it keeps connections open between requests. To be used in an event loop."""
+    """A session that keeps connections open between requests. To be called within the event loop that uses it."""
     return aiohttp.ClientSession(
         connector=aiohttp.TCPConnector(
             limit=0,
-            keepalive_timeout=_KEPT_ALIVE_SECONDS,
+            keepalive_timeout=_KEEP_ALIVE_SECONDS,
             socket_factory=partial(guarded_socket, allow_loopback=allow_loopback),
         ),
         cookie_jar=aiohttp.DummyCookieJar(),
-        auto_decompress=False,  # a small compressed answer must not unpack into a large one
-        # aiohttp would round a deadline of more than five seconds up to the next whole one.
+        auto_decompress=False,  # a small compressed response could expand to gigabytes
+        # By default aiohttp rounds deadlines of more than five seconds up to whole seconds.
         timeout=aiohttp.ClientTimeout(
-            total=_TOTAL_SECONDS, sock_connect=_CONNECT_SECONDS, ceil_threshold=_TOTAL_SECONDS + 1
+            total=TOTAL_SECONDS, sock_connect=_CONNECT_SECONDS, ceil_threshold=TOTAL_SECONDS + 1
         ),
-        trust_env=False,  # .netrc would replace the Bearer token, and a proxy would read it
+        trust_env=False,  # .netrc would replace the Bearer token, and a proxy could read it
     )
 
 
-async def send(session: aiohttp.ClientSession, request: Outgoing) -> Result:
-    """Send a request and say what came of it, within 15 s. Raises nothing but cancellation."""
+async def send(session: aiohttp.ClientSession, request: Request) -> Result:
+    """Send a request and return its outcome, within 15 s. Every error becomes a Result; only cancellation is raised."""
     at, started = datetime.now(UTC), time.monotonic()
-    answer = await _answer(session, request)
-    return Result(at=at, milliseconds=int((time.monotonic() - started) * 1000), **answer)
+    response = await _post(session, request)
+    return Result(at=at, milliseconds=int((time.monotonic() - started) * 1000), **response)
 
 
-async def _answer(session: aiohttp.ClientSession, request: Outgoing) -> dict[str, Any]:
-    """The fields of a Result that tell of the answer."""
+async def _post(session: aiohttp.ClientSession, request: Request) -> dict[str, Any]:
+    """The fields of a Result that describe the response or the error."""
     try:
         async with session.post(
             request.url, data=request.body, headers=request.headers, allow_redirects=False
@@ -98,33 +99,34 @@ async def _answer(session: aiohttp.ClientSession, request: Outgoing) -> dict[str
                 "retry_after": response.headers.get("Retry-After", ""),
             }
     except (aiohttp.ClientError, OSError, TimeoutError, ValueError) as error:
-        if getattr(error, "errno", None) in _OWN_SHORTAGES:
-            _log.error("This machine is short of something that a request needs: %s", error)
-            return {"error": "own_shortage", "was_sent": False}
+        if getattr(error, "errno", None) in _LOCAL_SHORTAGES:
+            _log.error("This machine lacks a resource that a request needs: %s", error)
+            return {"error": "local_shortage", "was_sent": False}
         return {"error": _error_class(error)}
-    except Exception:  # noqa: BLE001  # what nobody foresaw of one endpoint must not undo the results of the others
-        _log.exception("a request failed in a new way")
+    except Exception:  # noqa: BLE001  # an unforeseen error of one request must not affect the others
+        _log.exception("A request failed with an unexpected error")
         return {"error": "internal"}
 
 
 async def _read_start(response: aiohttp.ClientResponse, *, secrets: Sequence[bytes]) -> str:
-    """The answer's first 4 KiB, after reading 64 KiB at most; the connection of a longer one is dropped.
+    """The first 4 KiB of the body as text, with `secrets` replaced.
 
-    An endpoint that repeats what it was sent does not get the token and the signature into the log.
+    Reads at most 64 KiB and closes the connection of a longer response, which could not be reused. The secrets are
+    replaced because an endpoint may repeat its request in the response, which is stored and shown.
     """
     received = bytearray()
     async for chunk in response.content.iter_any():
         received += chunk
-        if len(received) >= _READ_BYTES:
+        if len(received) >= _MAX_READ_BYTES:
             response.close()
             break
     for secret in secrets:
         received = received.replace(secret, b"[secret]")
-    # PostgreSQL's text holds no NUL.
-    return bytes(received[:_KEPT_BYTES]).decode(errors="replace").replace("\0", "\ufffd")
+    # PostgreSQL's type text cannot store NUL.
+    return bytes(received[:_STORED_BYTES]).decode(errors="replace").replace("\0", "\ufffd")
 
 
-_OWN_SHORTAGES = {errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM}
+_LOCAL_SHORTAGES = {errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM}
 _ERROR_CLASSES: tuple[tuple[type[BaseException], str], ...] = (
     (TimeoutError, "timeout"),
     (aiohttp.ClientConnectorDNSError, "dns"),
@@ -136,7 +138,7 @@ _ERROR_CLASSES: tuple[tuple[type[BaseException], str], ...] = (
 
 
 def _error_class(error: Exception) -> str:
-    """A short, stable class of what went wrong, for people and filters."""
+    """A short, stable name for the kind of error, shown to people."""
     if any(isinstance(cause, AddressRefused) for cause in (error, getattr(error, "os_error", None), error.__cause__)):
         return "address_refused"
     return next((name for kind, name in _ERROR_CLASSES if isinstance(error, kind)), "protocol")

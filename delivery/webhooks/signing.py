@@ -16,7 +16,7 @@ def new_secret() -> str:
 
 
 def sign(*, webhook_id: str, timestamp: int, body: bytes, secrets: Sequence[str]) -> str:
-    """Value of `webhook-signature`: one `v1,…` for each live secret, separated by spaces.
+    """Value of `webhook-signature`: one `v1,…` for each secret, separated by spaces.
 
     Source: Standard Webhooks specification, "Signature scheme": the signed content is `id.timestamp.body`.
     """

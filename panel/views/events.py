@@ -35,7 +35,7 @@ class EventsView(AccountView):
         return WebhookEvent.objects.filter(endpoint=self.endpoint)
 
     def event_of(self, key: UUID) -> WebhookEvent:
-        event = self.events.filter(pk=key).select_related("turn", "delivery").first()
+        event = self.events.filter(pk=key).select_related("queue_item", "delivery").first()
         if event is None:
             raise Http404
         return event
@@ -50,7 +50,7 @@ class Events(EventsView):
 
     def show(self, form: RangeForm, *, status: int = 200) -> HttpResponse:
         query = self.request.GET
-        filters = EventFilter(query, queryset=self.events.select_related("turn"))
+        filters = EventFilter(query, queryset=self.events.select_related("queue_item"))
         rows, older = page_before(filters.qs, query.get("before", "")) if filters.is_valid() else ([], "")
         return self.page(
             "panel/events.html",

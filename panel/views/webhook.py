@@ -12,7 +12,7 @@ from common.actors import actor
 from delivery.actions import endpoints
 from delivery.errors import EndpointCannotSend, InvalidWebhookUrl, SecretRotatedLately
 from delivery.forms import refusal
-from delivery.models import WebhookEvent, WebhookTurn, parse_id
+from delivery.models import WebhookEvent, WebhookQueueItem, parse_id
 from panel.forms import UrlForm
 from panel.views.base import AccountView
 
@@ -30,7 +30,7 @@ class WebhookView(AccountView):
             form=form,
             endpoint=self.endpoint,
             fresh_secret=self.endpoint.secret if fresh else None,
-            waiting=WebhookTurn.objects.filter(endpoint=self.endpoint).count(),
+            waiting=WebhookQueueItem.objects.filter(endpoint=self.endpoint).count(),
             test=self._test_event(test),
             now=timezone.now(),
             status=status,

@@ -64,7 +64,7 @@ def _fresh_counts(transactional_db: None) -> Iterator[None]:
     cache.clear()
     yield
     dispatch.stop(seconds=20)
-    dispatch._background = None
+    dispatch._thread = None
 
 
 @pytest.fixture(autouse=True)
@@ -76,7 +76,7 @@ def _groups(transactional_db: None) -> None:
 @pytest.fixture(autouse=True)
 def _sends(monkeypatch: pytest.MonkeyPatch) -> None:
     """What a worker would do when it is woken, in this process."""
-    monkeypatch.setattr("delivery.webhooks.tasks.wake", dispatch.look)
+    monkeypatch.setattr("delivery.webhooks.wake_up.send", dispatch.wake)
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ from standardwebhooks import Webhook
 
 from access import enrolment
 from delivery.actions import deliveries, drivers, endpoints
-from delivery.models import Delivery, EventState, WebhookEvent, WebhookTurn
+from delivery.models import Delivery, EventState, WebhookEvent, WebhookQueueItem
 from tests.factories import BY, PICKUP, DeliveryFactory, DriverFactory, payload
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -183,7 +183,7 @@ def test_sends_a_failed_webhook_again(tab, people, shop, endpoint, receiver, loc
     people("maria", account=shop.integrator)
     DeliveryFactory.create(token=shop)
     endpoints.set_url(endpoint=endpoint, url=receiver.url, by=BY, at=timezone.now())
-    WebhookTurn.objects.all().delete()
+    WebhookQueueItem.objects.all().delete()
     WebhookEvent.objects.update(state=EventState.DEAD)
     browser = tab(locale)
     browser.log_in("maria")

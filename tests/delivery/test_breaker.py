@@ -4,26 +4,26 @@ from itertools import pairwise
 import pytest
 
 from delivery import breaker
-from delivery.breaker import Health
+from delivery.breaker import BreakerState
 
 NOW = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
 NOTHING = timedelta(0)
 
 
-def after_failures(count, *, asked=NOTHING):
+def after_failures(count, *, retry_after=NOTHING):
     """So many requests one after the other, each sent when the pause before it was over."""
-    health, at = Health(last_success_at=NOW - timedelta(hours=1)), NOW
+    state, at = BreakerState(last_success_at=NOW - timedelta(hours=1)), NOW
     for _number in range(count):
-        at = health.paused_until or at
-        health = breaker.after_failure(health, sent_at=at, at=at, asked=asked)
-    return health
+        at = state.paused_until or at
+        state = breaker.after_failure(state, sent_at=at, at=at, retry_after=retry_after)
+    return state
 
 
 class TestBreaker:
     def test_stays_closed_for_four_failures(self):
-        health = after_failures(4)
+        state = after_failures(4)
 
-        assert (health.is_open, health.paused_until, health.failing_since) == (False, None, NOW)
+        assert (state.is_open, state.paused_until, state.failing_since) == (False, None, NOW)
 
     def test_opens_at_the_fifth_and_pauses_ever_longer_up_to_a_minute(self):
         ends = [after_failures(count).paused_until for count in range(5, 12)]
@@ -33,33 +33,33 @@ class TestBreaker:
 
     @pytest.mark.parametrize("failures", [1, 5])
     def test_pauses_as_long_as_it_is_asked_closed_or_open(self, failures):
-        health = after_failures(failures - 1)
+        state = after_failures(failures - 1)
 
-        health = breaker.after_failure(health, sent_at=NOW, at=NOW, asked=timedelta(minutes=20))
+        state = breaker.after_failure(state, sent_at=NOW, at=NOW, retry_after=timedelta(minutes=20))
 
-        assert (health.failures, health.paused_until) == (failures, NOW + timedelta(minutes=20))
+        assert (state.failures, state.paused_until) == (failures, NOW + timedelta(minutes=20))
 
-    @pytest.mark.parametrize(("asked", "pause"), [(0, 5), (600, 600)])
-    def test_is_not_paused_longer_for_what_was_under_way_when_it_opened(self, asked, pause):
-        health = after_failures(5)
+    @pytest.mark.parametrize(("retry_after", "pause"), [(0, 5), (600, 600)])
+    def test_is_not_paused_longer_for_what_was_under_way_when_it_opened(self, retry_after, pause):
+        state = after_failures(5)
 
-        late = breaker.after_failure(health, sent_at=NOW, at=NOW, asked=timedelta(seconds=asked))
+        late = breaker.after_failure(state, sent_at=NOW, at=NOW, retry_after=timedelta(seconds=retry_after))
 
         assert (late.failures, late.paused_until) == (5, NOW + timedelta(seconds=pause))
 
     def test_closes_with_one_success(self):
-        health = breaker.after_success(after_failures(9), sent_at=NOW)
+        state = breaker.after_success(after_failures(9), sent_at=NOW)
 
-        assert health == Health(last_success_at=NOW)
+        assert state == BreakerState(last_success_at=NOW)
 
     def test_keeps_the_latest_success_when_a_slow_one_comes_in_late(self):
-        health = breaker.after_success(Health(last_success_at=NOW), sent_at=NOW - timedelta(seconds=9))
+        state = breaker.after_success(BreakerState(last_success_at=NOW), sent_at=NOW - timedelta(seconds=9))
 
-        assert health.last_success_at == NOW
+        assert state.last_success_at == NOW
 
     def test_gives_up_five_days_after_the_first_failure_in_a_row(self):
-        health = after_failures(7)
+        state = after_failures(7)
 
-        assert not health.has_given_up(at=NOW + timedelta(days=4, hours=23))
-        assert health.has_given_up(at=NOW + timedelta(days=5))
-        assert not Health(last_success_at=NOW).has_given_up(at=NOW + timedelta(days=50))
+        assert not state.has_given_up(at=NOW + timedelta(days=4, hours=23))
+        assert state.has_given_up(at=NOW + timedelta(days=5))
+        assert not BreakerState(last_success_at=NOW).has_given_up(at=NOW + timedelta(days=50))

@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from delivery.models import EventState, WebhookAttempt, WebhookEvent, WebhookTurn
+from delivery.models import EventState, WebhookAttempt, WebhookEvent, WebhookQueueItem
 from tests.factories import DeliveryFactory
 
 
@@ -20,7 +20,7 @@ def events(with_url):
     made = list(WebhookEvent.objects.filter(delivery=delivery).order_by("sequence"))
     WebhookEvent.objects.filter(pk=made[0].pk).update(state=EventState.SENT)
     WebhookEvent.objects.filter(pk=made[1].pk).update(state=EventState.DEAD)
-    WebhookTurn.objects.filter(delivery=delivery).update(event=made[2])
+    WebhookQueueItem.objects.filter(delivery=delivery).update(event=made[2])
     return made
 
 

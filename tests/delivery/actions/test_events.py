@@ -7,7 +7,7 @@ from django.utils import timezone
 
 from delivery.actions import endpoints, events
 from delivery.errors import EndpointCannotSend
-from delivery.models import EventState, WebhookEvent, WebhookTurn
+from delivery.models import EventState, WebhookEvent, WebhookQueueItem
 from tests.factories import BY, DeliveryFactory, TokenFactory
 
 
@@ -31,7 +31,7 @@ def delivery(endpoint):
 
 def finish(delivery, state):
     delivery.events.update(state=state)
-    WebhookTurn.objects.filter(delivery=delivery).delete()
+    WebhookQueueItem.objects.filter(delivery=delivery).delete()
 
 
 def replay(chosen):
@@ -44,13 +44,13 @@ class TestReplay:
 
         assert replay(WebhookEvent.objects.filter(pk=before.pk)) == 1
 
-        turn = WebhookTurn.objects.get()
-        assert (turn.event, turn.event.body, turn.event.state) == (before, before.body, EventState.PENDING)
+        item = WebhookQueueItem.objects.get()
+        assert (item.event, item.event.body, item.event.state) == (before, before.body, EventState.PENDING)
 
     def test_takes_those_of_one_delivery_in_order(self, delivery):
         assert replay(delivery.events.filter(sequence__gte=2).order_by("-sequence")) == 2
 
-        assert WebhookTurn.objects.get().event.sequence == 2
+        assert WebhookQueueItem.objects.get().event.sequence == 2
         assert delivery.events.filter(state=EventState.PENDING).count() == 2
 
     def test_takes_what_a_filter_and_a_time_range_leave(self, delivery):
@@ -66,38 +66,38 @@ class TestReplay:
     def test_joins_a_delivery_that_has_its_turn(self, delivery):
         last = delivery.events.get(sequence=3)
         WebhookEvent.objects.filter(pk=last.pk).update(state=EventState.PENDING)
-        WebhookTurn.objects.create(event=last, delivery=delivery, endpoint=last.endpoint, due_at=timezone.now())
+        WebhookQueueItem.objects.create(event=last, delivery=delivery, endpoint=last.endpoint, due_at=timezone.now())
 
         assert replay(delivery.events.filter(sequence=1)) == 1
 
-        assert WebhookTurn.objects.get().event == last
+        assert WebhookQueueItem.objects.get().event == last
         assert delivery.events.get(sequence=1).state == EventState.PENDING
 
     def test_tries_at_once_what_waits_for_its_retry(self, delivery):
         finish(delivery, EventState.DEAD)
         replay(delivery.events.all())
-        WebhookTurn.objects.update(due_at=timezone.now() + timedelta(hours=8))
+        WebhookQueueItem.objects.update(due_at=timezone.now() + timedelta(hours=8))
 
         assert replay(delivery.events.filter(sequence=1)) == 1
 
-        assert WebhookTurn.objects.get().due_at <= timezone.now()
+        assert WebhookQueueItem.objects.get().due_at <= timezone.now()
 
     def test_leaves_what_is_in_flight(self, delivery):
         replay(delivery.events.filter(sequence=1))
         later = timezone.now() + timedelta(seconds=60)
-        WebhookTurn.objects.update(due_at=later, lease=delivery.pk)
+        WebhookQueueItem.objects.update(due_at=later, lease=delivery.pk)
 
         assert replay(delivery.events.filter(sequence=1)) == 0
 
-        assert WebhookTurn.objects.get().due_at == later
+        assert WebhookQueueItem.objects.get().due_at == later
 
     def test_starts_the_schedule_anew_and_goes_on_counting_attempts(self, delivery):
         delivery.events.update(attempts_made=17)
 
         replay(delivery.events.filter(sequence=1))
 
-        turn = WebhookTurn.objects.get()
-        assert (turn.tries, turn.event.attempts_made) == (0, 17)
+        item = WebhookQueueItem.objects.get()
+        assert (item.tries, item.event.attempts_made) == (0, 17)
 
     def test_is_refused_without_a_url_and_changes_nothing(self, delivery, endpoint):
         endpoints.set_url(endpoint=endpoint, url="", by=BY, at=timezone.now())
@@ -114,9 +114,9 @@ class TestReplay:
 
     def test_sends_a_test_event_again(self, endpoint):
         event = endpoints.send_test(endpoint=endpoint, by=BY, at=timezone.now())
-        WebhookTurn.objects.all().delete()
+        WebhookQueueItem.objects.all().delete()
         WebhookEvent.objects.update(state=EventState.SENT)
 
         assert replay(WebhookEvent.objects.filter(pk=event.pk)) == 1
 
-        assert WebhookTurn.objects.get().is_ordered is False
+        assert WebhookQueueItem.objects.get().is_ordered is False

@@ -5,7 +5,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from delivery.actions import endpoints
-from delivery.models import EventState, WebhookAttempt, WebhookEvent, WebhookTurn
+from delivery.models import EventState, WebhookAttempt, WebhookEvent, WebhookQueueItem
 from tests.delivery.admin.conftest import person
 from tests.factories import BY, DeliveryFactory, TokenFactory
 
@@ -30,7 +30,7 @@ def endpoint(db):
 def dead(endpoint):
     """An event that was given up, with one attempt."""
     event = DeliveryFactory.create(token=endpoint.integrator.tokens.get()).events.get()
-    WebhookTurn.objects.all().delete()
+    WebhookQueueItem.objects.all().delete()
     WebhookEvent.objects.update(state=EventState.DEAD, attempts_made=17)
     WebhookAttempt.objects.create(
         event=event, number=17, at=timezone.now(), milliseconds=31, status_code=503, response_start="come back later"
@@ -49,7 +49,7 @@ class TestEvents:
         assert post(admin_client, EVENTS, "replay", dead) == ["Events on their way again: 1."]
 
         dead.refresh_from_db()
-        assert (dead.state, dead.turn.tries) == (EventState.PENDING, 0)
+        assert (dead.state, dead.queue_item.tries) == (EventState.PENDING, 0)
 
     def test_are_not_sent_again_without_a_url_and_say_why(self, admin_client, dead, endpoint):
         endpoints.set_url(endpoint=endpoint, url="", by=BY, at=timezone.now())
@@ -57,14 +57,14 @@ class TestEvents:
         (message,) = post(admin_client, EVENTS, "replay", dead)
 
         assert "no URL" in message
-        assert not WebhookTurn.objects.exists()
+        assert not WebhookQueueItem.objects.exists()
 
     def test_are_not_sent_again_by_an_onlooker(self, client, dead):
         client.force_login(person("otto", "view_webhookevent"))
 
         post(client, EVENTS, "replay", dead)
 
-        assert not WebhookTurn.objects.exists()
+        assert not WebhookQueueItem.objects.exists()
 
     def test_are_listed_with_the_same_number_of_questions(self, admin_client, endpoint, django_assert_num_queries):
         DeliveryFactory.create(token=endpoint.integrator.tokens.get())

@@ -8,7 +8,7 @@ from django.db.migrations.executor import MigrationExecutor
 from django.utils import timezone
 
 from delivery.actions import endpoints
-from delivery.models import WebhookEndpoint, WebhookTurn
+from delivery.models import WebhookEndpoint, WebhookQueueItem
 from tests.factories import BY, DeliveryFactory, TokenFactory
 
 
@@ -23,7 +23,7 @@ def migrate_to_the_newest():
 
 
 @pytest.mark.django_db(transaction=True)
-class TestWebhookTurns:
+class TestWebhookQueueItems:
     def test_take_over_what_waited_to_be_sent(self):
         endpoint = TokenFactory.create().integrator.endpoints.get(environment="live")
         endpoints.set_url(endpoint=endpoint, url="http://127.0.0.1:9/", by=BY, at=timezone.now())
@@ -42,6 +42,6 @@ class TestWebhookTurns:
         finally:
             migrate_to_the_newest()
 
-        turn = WebhookTurn.objects.get()
-        assert (turn.event, turn.due_at, turn.tries) == (delivery.events.get(sequence=2), later, 4)
+        item = WebhookQueueItem.objects.get()
+        assert (item.event, item.due_at, item.tries) == (delivery.events.get(sequence=2), later, 4)
         assert WebhookEndpoint.objects.get(pk=endpoint.pk).off_because == "staff"

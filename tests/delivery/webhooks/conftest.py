@@ -8,7 +8,7 @@ import pytest
 from django.utils import timezone
 
 from delivery.actions import endpoints
-from delivery.webhooks.dispatch import Sender
+from delivery.webhooks.sender import Sender
 from tests.factories import BY, TokenFactory
 
 
@@ -55,7 +55,7 @@ def sink():
 async def _send_due():
     sender = Sender()
     running = asyncio.create_task(sender.run())
-    sender.look()
+    sender.wake()
     await sender.idle.wait()
     sender.stop()
     await running

@@ -7,12 +7,12 @@ from django.utils import timezone
 from standardwebhooks import Webhook
 
 from delivery.actions import deliveries, endpoints, events, tokens
-from delivery.models import EventState, WebhookAttempt, WebhookEndpoint, WebhookEvent, WebhookTurn
+from delivery.models import EventState, WebhookAttempt, WebhookEndpoint, WebhookEvent, WebhookQueueItem
 from tests.factories import BY, DeliveryFactory, TokenFactory
 
 
 def make_due():
-    WebhookTurn.objects.update(due_at=timezone.now())
+    WebhookQueueItem.objects.update(due_at=timezone.now())
     WebhookEndpoint.objects.update(paused_until=None)
 
 
@@ -99,7 +99,7 @@ class TestRetrying:
 
         send_due()
 
-        wait = WebhookTurn.objects.get().due_at - timezone.now()
+        wait = WebhookQueueItem.objects.get().due_at - timezone.now()
         assert timedelta(minutes=19) < wait <= timedelta(minutes=20)
 
     def test_of_one_integrator_is_not_undone_by_the_secrets_of_another(self, delivery, sink, send_due):
@@ -113,7 +113,7 @@ class TestRetrying:
 
         assert len(sink.received) == 3
         assert not WebhookAttempt.objects.filter(event__delivery=other).exists()
-        assert WebhookTurn.objects.get().due_at > timezone.now()
+        assert WebhookQueueItem.objects.get().due_at > timezone.now()
 
     def test_gives_up_after_17_tries_and_goes_on_with_the_next(self, delivery, sink, send_due):
         sink.answers = [(500, {}, b"")] * 17 + [(204, {}, b"")]

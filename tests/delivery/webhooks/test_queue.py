@@ -1,4 +1,4 @@
-"""Whose turn it is, and who may take it. `sink` is an address only: nothing is sent here."""
+"""Whose item it is, and who may take it. `sink` is an address only: nothing is sent here."""
 
 from datetime import timedelta
 from uuid import uuid4
@@ -7,7 +7,7 @@ import pytest
 from django.utils import timezone
 
 from delivery.actions import endpoints
-from delivery.models import WebhookEndpoint, WebhookEvent, WebhookTurn
+from delivery.models import WebhookEndpoint, WebhookEvent, WebhookQueueItem
 from delivery.webhooks import queue
 from tests.factories import BY, DeliveryFactory, TokenFactory
 
@@ -32,12 +32,12 @@ class TestEntering:
     def test_gives_a_delivery_one_turn_at_its_first_event(self, token):
         delivery = DeliveryFactory.create(token=token, collected=True)
 
-        assert WebhookTurn.objects.get().event == delivery.events.get(sequence=1)
+        assert WebhookQueueItem.objects.get().event == delivery.events.get(sequence=1)
 
     def test_leaves_no_turn_without_an_address(self, db):
         DeliveryFactory.create()
 
-        assert not WebhookTurn.objects.exists()
+        assert not WebhookQueueItem.objects.exists()
 
 
 class TestClaiming:
@@ -62,7 +62,7 @@ class TestClaiming:
 
         (second,) = claim(later=timedelta(seconds=61))
 
-        assert (second.event_id, second.turn_id) == (first.event_id, first.turn_id)
+        assert (second.event_id, second.item_id) == (first.event_id, first.item_id)
         assert second.lease != first.lease
 
     def test_has_no_more_than_four_of_an_endpoint_in_flight(self, token, others):
@@ -77,7 +77,7 @@ class TestClaiming:
     def test_serves_the_endpoint_that_has_waited_longest_first(self, token, others):
         DeliveryFactory.create(token=token)
         DeliveryFactory.create(token=others)
-        WebhookTurn.objects.filter(endpoint=endpoint_of(others)).update(due_at=timezone.now() - timedelta(hours=1))
+        WebhookQueueItem.objects.filter(endpoint=endpoint_of(others)).update(due_at=timezone.now() - timedelta(hours=1))
 
         assert [claimed.endpoint_id for claimed in claim(limit=1)] == [endpoint_of(others).pk]
 
@@ -105,7 +105,7 @@ class TestClaiming:
 
     def test_waits_until_it_is_due(self, token):
         DeliveryFactory.create(token=token)
-        WebhookTurn.objects.update(due_at=timezone.now() + timedelta(seconds=30))
+        WebhookQueueItem.objects.update(due_at=timezone.now() + timedelta(seconds=30))
 
         assert claim() == []
         assert len(claim(later=timedelta(seconds=31))) == 1

@@ -10,7 +10,7 @@ NOW = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
 
 
 def pause(tries, retry_after=""):
-    return retry.next_attempt(tries=tries, at=NOW, asked=retry.asked_pause(retry_after, at=NOW)) - NOW
+    return retry.next_attempt(tries=tries, at=NOW, retry_after=retry.parse_retry_after(retry_after, at=NOW)) - NOW
 
 
 class TestNextAttempt:

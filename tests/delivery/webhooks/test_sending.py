@@ -8,7 +8,7 @@ import time
 import pytest
 
 from delivery.webhooks import sending
-from delivery.webhooks.sending import Outgoing
+from delivery.webhooks.sending import Request
 
 HEADERS = {
     "Authorization": "Bearer secret",
@@ -22,7 +22,7 @@ def send(url, *, times=1, allow_loopback=True):
 
     async def sent():
         async with sending.open_session(allow_loopback=allow_loopback) as session:
-            results = [await sending.send(session, Outgoing(url, HEADERS, b"{}")) for _time in range(times)]
+            results = [await sending.send(session, Request(url, HEADERS, b"{}")) for _time in range(times)]
         return results if times > 1 else results[0]
 
     loop = asyncio.new_event_loop()  # closing it does not wait for look-ups that hang, as asyncio.run would
@@ -73,7 +73,7 @@ class TestSend:
         assert sink.received[0][0]["authorization"] == "Bearer secret"
 
     def test_ends_at_its_deadline(self, monkeypatch):
-        monkeypatch.setattr(sending, "_TOTAL_SECONDS", 0.3)
+        monkeypatch.setattr(sending, "TOTAL_SECONDS", 0.3)
 
         with socket.create_server(("127.0.0.1", 0)) as silent:
             started = time.monotonic()
@@ -83,7 +83,7 @@ class TestSend:
         assert time.monotonic() - started < 5
 
     def test_does_not_wait_for_a_name_look_up_that_hangs(self, monkeypatch):
-        monkeypatch.setattr(sending, "_TOTAL_SECONDS", 0.3)
+        monkeypatch.setattr(sending, "TOTAL_SECONDS", 0.3)
         monkeypatch.setattr(socket, "getaddrinfo", lambda *args, **kwargs: time.sleep(3))
         started = time.monotonic()
 
@@ -94,7 +94,7 @@ class TestSend:
 
     def test_asks_once_at_a_time_for_a_name_that_hangs(self, monkeypatch):
         asked, release = [], threading.Event()
-        monkeypatch.setattr(sending, "_TOTAL_SECONDS", 0.3)
+        monkeypatch.setattr(sending, "TOTAL_SECONDS", 0.3)
         monkeypatch.setattr(socket, "getaddrinfo", lambda host, *args, **kwargs: asked.append(host) or release.wait(30))
 
         errors = [result.error for result in send("https://slow.example/", times=3)]

@@ -9,7 +9,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from delivery.actions import deliveries, endpoints
-from delivery.models import EventState, WebhookAttempt, WebhookEndpoint, WebhookEvent, WebhookTurn
+from delivery.models import EventState, WebhookAttempt, WebhookEndpoint, WebhookEvent, WebhookQueueItem
 from delivery.webhooks import queue
 from delivery.webhooks.sending import Result
 from delivery.webhooks.settlement import settle
@@ -26,7 +26,7 @@ def claim(*, at):
 def attempt(event, outcome, *, at=None, also=()):
     """One try of `event`; of the others that are due, those of `also` succeed and the rest is left."""
     at = at or timezone.now()
-    WebhookTurn.objects.update(due_at=at, lease=None)
+    WebhookQueueItem.objects.update(due_at=at, lease=None)
     WebhookEndpoint.objects.update(paused_until=None)
     claimed = claim(at=at)
     outcomes = [(claimed[other.pk], Result(**OK, at=at)) for other in also]
@@ -45,8 +45,8 @@ def first(token):
     return DeliveryFactory.create(token=token, collected=True).events.get(sequence=1)
 
 
-def turn_of(delivery):
-    return WebhookTurn.objects.get(delivery=delivery, is_ordered=True)
+def item_of(delivery):
+    return WebhookQueueItem.objects.get(delivery=delivery, is_ordered=True)
 
 
 class TestOutcome:
@@ -54,23 +54,23 @@ class TestOutcome:
         attempt(first, OK)
 
         assert (first.state, first.attempts_made, first.sent_at is not None) == (EventState.SENT, 1, True)
-        turn = turn_of(first.delivery)
-        assert (turn.event.sequence, turn.tries, turn.lease) == (2, 0, None)
-        assert turn.due_at <= timezone.now()
+        item = item_of(first.delivery)
+        assert (item.event.sequence, item.tries, item.lease) == (2, 0, None)
+        assert item.due_at <= timezone.now()
 
     def test_the_last_success_leaves_no_turn(self, first):
         for event in first.delivery.events.order_by("sequence"):
             attempt(event, OK)
 
-        assert not WebhookTurn.objects.exists()
+        assert not WebhookQueueItem.objects.exists()
 
     @pytest.mark.parametrize("outcome", [REFUSED, TIMEOUT])
     def test_failure_is_tried_again_later_and_holds_the_turn(self, first, outcome):
         attempt(first, outcome, at=NOW)
 
-        turn = turn_of(first.delivery)
-        assert (first.state, turn.event, turn.tries, turn.lease) == (EventState.PENDING, first, 1, None)
-        assert timedelta(seconds=4) <= turn.due_at - NOW <= timedelta(seconds=6)
+        item = item_of(first.delivery)
+        assert (first.state, item.event, item.tries, item.lease) == (EventState.PENDING, first, 1, None)
+        assert timedelta(seconds=4) <= item.due_at - NOW <= timedelta(seconds=6)
 
     def test_every_try_is_kept(self, first):
         attempt(first, TIMEOUT)
@@ -86,7 +86,7 @@ class TestOutcome:
         settle([(late, Result(**REFUSED))], at=NOW)
 
         first.refresh_from_db()
-        assert (first.attempts_made, turn_of(first.delivery).lease) == (0, current.lease)
+        assert (first.attempts_made, item_of(first.delivery).lease) == (0, current.lease)
         assert not WebhookAttempt.objects.exists()
 
     def test_of_a_delivery_that_is_gone_is_dropped(self, first):
@@ -119,12 +119,12 @@ class TestPoison:
     def test_lets_the_later_events_pass_after_three_refusals(self, first, others):
         attempt(first, REFUSED)
         attempt(first, REFUSED, also=others[:1])
-        assert turn_of(first.delivery).event == first
+        assert item_of(first.delivery).event == first
 
         attempt(first, REFUSED, also=others[1:])
 
-        assert turn_of(first.delivery).event.sequence == 2
-        assert (first.turn.is_ordered, first.turn.tries, first.state) == (False, 3, EventState.PENDING)
+        assert item_of(first.delivery).event.sequence == 2
+        assert (first.queue_item.is_ordered, first.queue_item.tries, first.state) == (False, 3, EventState.PENDING)
 
     def test_the_poisoned_event_is_tried_on_beside_the_others(self, first, others):
         for also in ([], others[:1], others[1:]):
@@ -133,7 +133,7 @@ class TestPoison:
         attempt(first, OK)
 
         assert first.state == EventState.SENT
-        assert turn_of(first.delivery).event.sequence == 2
+        assert item_of(first.delivery).event.sequence == 2
 
     def test_keeps_the_order_while_the_endpoint_takes_nothing(self, first, endpoint):
         WebhookEndpoint.objects.filter(pk=endpoint.pk).update(last_success_at=timezone.now() - timedelta(minutes=1))
@@ -141,14 +141,14 @@ class TestPoison:
         for _try in range(6):
             attempt(first, REFUSED)
 
-        assert turn_of(first.delivery).event == first
+        assert item_of(first.delivery).event == first
 
     def test_keeps_the_order_when_the_endpoint_does_not_answer(self, first, others):
         attempt(first, TIMEOUT)
         attempt(first, TIMEOUT, also=others[:1])
         attempt(first, TIMEOUT, also=others[1:])
 
-        assert turn_of(first.delivery).event == first
+        assert item_of(first.delivery).event == first
 
 
 class TestHealth:
@@ -165,21 +165,21 @@ class TestHealth:
             attempt(first, REFUSED)
         waiting = DeliveryFactory.create(token=token)
         (claimed,) = queue.claim(lease=uuid4(), at=NOW, limit=1)
-        WebhookTurn.objects.exclude(pk=claimed.turn_id).update(due_at=NOW + timedelta(hours=20))
+        WebhookQueueItem.objects.exclude(pk=claimed.item_id).update(due_at=NOW + timedelta(hours=20))
 
         settle([(claimed, Result(**OK, at=NOW))], at=NOW)
 
         endpoint.refresh_from_db()
         assert (endpoint.failures, endpoint.paused_until, endpoint.failing_since) == (0, None, None)
-        assert {turn.due_at for turn in WebhookTurn.objects.all()} == {NOW}
-        assert WebhookTurn.objects.filter(delivery__in=[waiting, first.delivery]).exists()
+        assert {item.due_at for item in WebhookQueueItem.objects.all()} == {NOW}
+        assert WebhookQueueItem.objects.filter(delivery__in=[waiting, first.delivery]).exists()
 
     def test_410_switches_off_and_keeps_the_events(self, first, endpoint):
         attempt(first, {"status_code": 410}, at=NOW)
 
         endpoint.refresh_from_db()
         assert (endpoint.enabled, endpoint.off_because, endpoint.off_since) == (False, "gone", NOW)
-        assert (first.state, turn_of(first.delivery).event) == (EventState.PENDING, first)
+        assert (first.state, item_of(first.delivery).event) == (EventState.PENDING, first)
 
     def test_five_days_without_a_success_switch_off(self, first, endpoint):
         attempt(first, REFUSED, at=NOW)
@@ -220,7 +220,7 @@ class TestHealth:
 
 @pytest.mark.django_db(transaction=True)
 class TestAtTheSameInstant:
-    """A change is committed while a worker settles the event before it: none may be left without its turn."""
+    """A change is committed while a worker settles the event before it: none may be left without its item."""
 
     def test_a_new_event_never_misses_its_turn(self, token, at_once):
         for _round in range(15):
@@ -236,7 +236,7 @@ class TestAtTheSameInstant:
                 settle([(claimed, Result(**OK))], at=timezone.now())
 
             assert at_once(change, record)[1] is None
-            assert turn_of(delivery).event.sequence == 2
+            assert item_of(delivery).event.sequence == 2
             WebhookEvent.objects.all().delete()
 
     def test_an_outcome_waits_for_a_change_that_is_being_made(self, token, at_once):
@@ -252,4 +252,4 @@ class TestAtTheSameInstant:
             assert settling.is_alive()
         settling.join(10)
 
-        assert turn_of(delivery).event.sequence == 2
+        assert item_of(delivery).event.sequence == 2

@@ -1,4 +1,4 @@
-"""Waking workers: a real broker that is there, and one that is not."""
+"""Waking workers through a real broker, and through one that is away."""
 
 import os
 import subprocess
@@ -12,22 +12,22 @@ from config import celery_app
 from config.env import BASE_DIR
 from config.local import embedded
 from delivery.actions import endpoints
-from delivery.webhooks import dispatch, tasks
+from delivery.webhooks import dispatch, tasks, wake_up
 from tests.factories import BY, DeliveryFactory, TokenFactory
 from tests.production import ENVIRONMENT
 
-_CLOCKED = """
+_TIMED_CALLS = """
 import time, django
 django.setup()
-from delivery.webhooks import tasks
-for _call in range(3):
+from delivery.webhooks import wake_up
+for _number in range(3):
     started = time.monotonic()
-    tasks.wake()
+    wake_up.send()
     print(time.monotonic() - started)
 """
 
 
-def addressed():
+def token_with_url():
     """A token whose integrator has a webhook URL."""
     token = TokenFactory.create()
     endpoint = token.integrator.endpoints.get(environment="live")
@@ -44,42 +44,42 @@ def queue():
         else Redis(unix_socket_path=str(embedded.redis_socket())) as redis
     ):
         name = celery_app.conf.task_default_queue
-        redis.delete(name, tasks._CALLED)
+        redis.delete(name, wake_up._PENDING_KEY)
         yield lambda: redis.llen(name)
-        redis.delete(name, tasks._CALLED)
+        redis.delete(name, wake_up._PENDING_KEY)
 
 
-class TestWake:
+class TestSend:
     @pytest.mark.django_db(transaction=True)
-    def test_follows_the_commit_of_a_change(self, queue):
-        DeliveryFactory.create(token=addressed())
+    def test_sends_a_wake_up_after_the_commit_of_a_change(self, queue):
+        DeliveryFactory.create(token=token_with_url())
 
         assert queue() == 1
 
     @pytest.mark.django_db(transaction=True)
-    def test_goes_once_however_many_changes_there_are_before_a_worker_looks(self, queue):
+    def test_sends_one_wake_up_for_several_changes(self, queue):
         for _number in range(3):
-            DeliveryFactory.create(token=addressed())
+            DeliveryFactory.create(token=token_with_url())
 
         assert queue() == 1
 
     @pytest.mark.django_db(transaction=True)
-    def test_does_not_go_where_nothing_can_be_sent(self, queue):
+    def test_sends_none_for_an_endpoint_without_a_url(self, queue):
         DeliveryFactory.create()
 
         assert queue() == 0
 
     @pytest.mark.django_db
-    def test_does_not_go_before_the_commit(self, queue):
-        DeliveryFactory.create(token=addressed())
+    def test_sends_none_before_the_commit(self, queue):
+        DeliveryFactory.create(token=token_with_url())
 
         assert queue() == 0
 
-    def test_costs_a_request_next_to_nothing_when_the_broker_is_away(self):
+    def test_does_not_connect_again_for_two_seconds_when_the_broker_is_away(self):
         keep = {name: value for name, value in os.environ.items() if name in {"PATH", "HOME"}}
 
         result = subprocess.run(
-            [sys.executable, "-c", _CLOCKED],
+            [sys.executable, "-c", _TIMED_CALLS],
             cwd=BASE_DIR,
             env={**keep, **ENVIRONMENT, "DJANGO_SETTINGS_MODULE": "config.settings"},
             capture_output=True,
@@ -95,12 +95,12 @@ class TestWake:
 
 
 class TestSendDue:
-    def test_looks_and_lets_the_next_change_call_again(self, queue, monkeypatch):
-        looked = []
-        monkeypatch.setattr(dispatch, "look", lambda: looked.append(queue()))
-        tasks.wake()
+    def test_wakes_the_sender_and_lets_the_next_change_send_a_wake_up(self, queue, monkeypatch):
+        lengths = []
+        monkeypatch.setattr(dispatch, "wake", lambda: lengths.append(queue()))
+        wake_up.send()
 
         tasks.send_due()
-        tasks.wake()
+        wake_up.send()
 
-        assert (looked, queue()) == ([1], 2)
+        assert (lengths, queue()) == ([1], 2)

@@ -9,8 +9,8 @@ import pytest
 from django.utils import timezone
 
 from delivery.actions import deliveries, endpoints, events, tokens
-from delivery.models import Environment, EventState, WebhookAttempt, WebhookEndpoint, WebhookEvent, WebhookTurn
-from delivery.webhooks import dispatch, queue, sending, settlement
+from delivery.models import Environment, EventState, WebhookAttempt, WebhookEndpoint, WebhookEvent, WebhookQueueItem
+from delivery.webhooks import locked_items, queue, sender, sending
 from delivery.webhooks.sending import Result
 from delivery.webhooks.settlement import settle
 from tests.factories import BY, DeliveryFactory, DriverFactory
@@ -24,7 +24,7 @@ def claim(**kwargs):
 
 
 def make_due():
-    WebhookTurn.objects.update(due_at=timezone.now(), lease=None)
+    WebhookQueueItem.objects.update(due_at=timezone.now(), lease=None)
 
 
 @pytest.fixture
@@ -45,7 +45,7 @@ class TestWithoutAToken:
 
     def test_an_event_uses_up_no_try_and_the_endpoint_is_not_blamed(self, waiting, sink, endpoint):
         endpoint.refresh_from_db()
-        assert (sink.received, endpoint.failures, WebhookTurn.objects.get().tries) == ([], 0, 0)
+        assert (sink.received, endpoint.failures, WebhookQueueItem.objects.get().tries) == ([], 0, 0)
         assert not WebhookAttempt.objects.exists()
 
     def test_a_new_one_sends_it_at_once(self, waiting, sink, token, send_due):
@@ -66,17 +66,17 @@ def test_a_shortage_of_this_machine_is_not_the_endpoints_failure(token, endpoint
     send_due()
 
     endpoint.refresh_from_db()
-    assert (endpoint.failures, WebhookTurn.objects.get().tries) == (0, 0)
+    assert (endpoint.failures, WebhookQueueItem.objects.get().tries) == (0, 0)
 
 
 def test_what_was_claimed_too_long_ago_is_not_sent(token, sink, send_due, monkeypatch):
     DeliveryFactory.create(token=token)
-    monkeypatch.setattr(dispatch, "_FRESH_SECONDS", -1)
+    monkeypatch.setattr(sender, "_FRESH_SECONDS", -1)
 
     send_due()
 
     assert sink.received == []
-    assert WebhookTurn.objects.get().lease is not None  # another worker takes over at its end
+    assert WebhookQueueItem.objects.get().lease is not None  # another worker takes over at its end
 
 
 class TestBroughtForward:
@@ -93,12 +93,12 @@ class TestBroughtForward:
             events.replay(events=WebhookEvent.objects.filter(pk=good.pk), by=BY, at=timezone.now())
 
         assert WebhookEvent.objects.get(pk=bad.pk).state == EventState.PENDING
-        assert WebhookTurn.objects.get(event=bad).tries <= 1
+        assert WebhookQueueItem.objects.get(event=bad).tries <= 1
 
     def test_after_three_days_an_event_has_the_schedule_alone(self, token, endpoint):
         DeliveryFactory.create(token=token)
         later = timezone.now() + timedelta(days=3, hours=1)
-        WebhookTurn.objects.update(due_at=later + timedelta(hours=1), tries=15)
+        WebhookQueueItem.objects.update(due_at=later + timedelta(hours=1), tries=15)
 
         assert queue.bring_forward(endpoint_id=endpoint.pk, at=later) == 0
         assert queue.bring_forward(endpoint_id=endpoint.pk, at=timezone.now()) == 1
@@ -106,7 +106,7 @@ class TestBroughtForward:
     @pytest.mark.parametrize("means", ["url", "switch"])
     def test_a_person_brings_poisoned_ones_forward_too(self, token, endpoint, means):
         DeliveryFactory.create(token=token)
-        WebhookTurn.objects.update(is_ordered=False, due_at=timezone.now() + timedelta(hours=9))
+        WebhookQueueItem.objects.update(is_ordered=False, due_at=timezone.now() + timedelta(hours=9))
         at = timezone.now()
 
         if means == "url":
@@ -114,12 +114,12 @@ class TestBroughtForward:
         else:
             endpoints.set_enabled(endpoint=endpoint, enabled=True, by=BY, at=at)
 
-        assert WebhookTurn.objects.get().due_at == at
+        assert WebhookQueueItem.objects.get().due_at == at
 
 
 def test_a_poisoned_event_does_not_count_against_the_endpoint(token, endpoint):
     poisoned = DeliveryFactory.create(token=token).events.get()
-    WebhookTurn.objects.filter(event=poisoned).update(is_ordered=False)
+    WebhookQueueItem.objects.filter(event=poisoned).update(is_ordered=False)
     WebhookEndpoint.objects.filter(pk=endpoint.pk).update(failures=5)
 
     settle([(claim()[poisoned.pk], Result(status_code=422))], at=timezone.now())
@@ -143,7 +143,7 @@ def test_a_410_under_way_when_the_breaker_opened_switches_the_endpoint_off(token
 
 
 class TestAtTheSameMoment:
-    """A move that has locked its delivery, and a transaction that has written a turn for it and commits meanwhile."""
+    """A move that has locked its delivery, and a transaction that has written its queue item and commits meanwhile."""
 
     @pytest.fixture
     def interleaved(self, monkeypatch):
@@ -172,7 +172,7 @@ class TestAtTheSameMoment:
     def test_a_replay_does_not_undo_a_move(self, token, send_due, at_once, interleaved):
         delivery, driver = DeliveryFactory.create(token=token), DriverFactory.create()
         send_due()
-        interleaved(queue, "rejoin")
+        interleaved(queue, "add_again")
 
         outcomes = at_once(
             lambda: deliveries.accept(delivery=delivery, driver=driver, by=BY, at=timezone.now()),
@@ -185,10 +185,10 @@ class TestAtTheSameMoment:
 
     def test_a_poisoned_event_let_past_does_not_undo_a_move(self, token, endpoint, at_once, interleaved):
         delivery = DeliveryFactory.create(token=token, collected=True)
-        WebhookTurn.objects.update(refusals=2, first_refused_at=timezone.now() - timedelta(minutes=1))
+        WebhookQueueItem.objects.update(refusals=2, first_refused_at=timezone.now() - timedelta(minutes=1))
         WebhookEndpoint.objects.filter(pk=endpoint.pk).update(last_success_at=timezone.now())
         (claimed,) = claim().values()
-        interleaved(settlement, "_write_turns")
+        interleaved(locked_items, "write")
 
         outcomes = at_once(
             lambda: deliveries.deliver_point(delivery=delivery, point="B", by=BY, at=timezone.now()),
@@ -196,4 +196,4 @@ class TestAtTheSameMoment:
         )
 
         assert [outcome for outcome in outcomes if isinstance(outcome, Exception)] == []
-        assert WebhookTurn.objects.filter(is_ordered=True).count() == 1
+        assert WebhookQueueItem.objects.filter(is_ordered=True).count() == 1

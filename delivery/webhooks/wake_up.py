@@ -1,0 +1,53 @@
+"""Wakes a worker through Celery. A lost or repeated wake-up does no harm, because the queue is in PostgreSQL.
+
+Web processes use this module, so it must not import what sends: see the import contracts in pyproject.toml.
+"""
+
+import logging
+import time
+from datetime import timedelta
+from functools import cache
+
+from celery import current_app
+from django.conf import settings
+from kombu.exceptions import OperationalError
+from redis import Redis, RedisError
+
+_log = logging.getLogger(__name__)
+SEND_DUE = "delivery.webhooks.send_due"
+# The key exists while a wake-up is waiting for a worker. It expires, in case that wake-up was lost.
+_PENDING_KEY = "rota:webhooks:wake-up-pending"
+_PENDING_SECONDS = 2
+_EXPIRES_SECONDS = 60
+# After a failure the broker is not used for this long, so that its outage does not delay every request.
+_BACK_OFF_SECONDS = 2
+_next_use = 0.0  # on the monotonic clock
+
+
+def send() -> None:
+    """Wake a worker, unless an earlier wake-up is still waiting for one. Raises nothing when the broker is away.
+
+    Celery beat wakes workers every two seconds, so a failure delays webhooks until shortly after the broker is back.
+    """
+    global _next_use  # noqa: PLW0603  # one back-off for each process
+    if time.monotonic() < _next_use:
+        return
+    try:
+        if _redis().set(_PENDING_KEY, 1, nx=True, px=timedelta(seconds=_PENDING_SECONDS)):
+            current_app.send_task(SEND_DUE, expires=_EXPIRES_SECONDS)
+    except (OperationalError, RedisError) as error:
+        _next_use = time.monotonic() + _BACK_OFF_SECONDS
+        _log.warning("No worker was woken; beat will do it: %s", error)
+
+
+def received() -> None:
+    """Let the next change send a wake-up again. A worker calls this before it reads the queue."""
+    try:
+        _redis().delete(_PENDING_KEY)
+    except RedisError as error:  # the key expires soon
+        _log.warning("Redis is away: %s", error)
+
+
+@cache
+def _redis() -> Redis:
+    return Redis.from_url(settings.REDIS_URL, socket_connect_timeout=1, socket_timeout=1)

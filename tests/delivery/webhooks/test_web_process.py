@@ -1,0 +1,32 @@
+"""What a web process imports to record an event."""
+
+import os
+import subprocess
+import sys
+
+from config.env import BASE_DIR
+
+_WEB_PROCESS = """
+import sys
+import config.rsgi
+import config.urls
+from delivery.webhooks import outbox, wake_up
+wake_up.send()
+print(*sorted({"aiohttp", "delivery.webhooks.sender", "delivery.webhooks.tasks"} & set(sys.modules)))
+"""
+
+
+class TestWebProcess:
+    def test_wakes_a_worker_without_importing_what_sends(self):
+        result = subprocess.run(
+            [sys.executable, "-c", _WEB_PROCESS],
+            cwd=BASE_DIR,
+            env=dict(os.environ),
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+
+        assert result.returncode == 0, result.stderr
+        assert result.stdout.strip() == ""
+        assert "No worker was woken" not in result.stderr
