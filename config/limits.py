@@ -10,6 +10,8 @@ from typing import Any
 import django
 from django.core.handlers.wsgi import WSGIHandler, WSGIRequest
 
+from config.areas import area_of
+
 LONGEST_HEADER = 8 * 1024
 LONGEST_URL = 4 * 1024
 # Key of the WSGI environ: the limit that the request exceeded.
@@ -67,7 +69,7 @@ class Utf8Request(WSGIRequest):
             super()._set_content_type_params(meta)  # type: ignore[misc]  # not in the stubs
         except ValueError:  # a parameter in an encoding that Python does not know
             self.content_type, self.content_params = "", {}
-        if self.path_info.startswith("/api/"):
+        if area_of(self.path_info):
             self.encoding = "utf-8"
 
 

@@ -15,6 +15,7 @@ from django.utils import translation
 
 from access.addresses import client_address
 from config import errors, limits
+from config.areas import area_of
 
 HEADER = "X-Request-Id"
 # Key of the WSGI environ: why `config.rsgi` did not read the body, `late` or `busy`.
@@ -99,7 +100,7 @@ class PlainHttpMiddleware:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
-        if settings.SECURE_SSL_REDIRECT and request.path.startswith("/api/") and not request.is_secure():
+        if settings.SECURE_SSL_REDIRECT and area_of(request.path) and not request.is_secure():
             return errors.tls_required(request)
         return self.get_response(request)
 
@@ -108,7 +109,7 @@ class PageLocaleMiddleware(LocaleMiddleware):
     """Each person's language on pages. The APIs speak the language of their contract, whatever the caller's browser."""
 
     def process_request(self, request: HttpRequest) -> None:
-        if request.path.startswith("/api/"):
+        if area_of(request.path):
             translation.activate(settings.LANGUAGE_CODE)
             return
         super().process_request(request)
@@ -119,7 +120,7 @@ class PageLocaleMiddleware(LocaleMiddleware):
             raise BadRequest("Forms are read as UTF-8 only.")
 
     def process_response(self, request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:
-        return response if request.path.startswith("/api/") else super().process_response(request, response)
+        return response if area_of(request.path) else super().process_response(request, response)
 
 
 class RequestIdFilter(logging.Filter):

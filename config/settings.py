@@ -217,7 +217,7 @@ REDIS_URL = _required("REDIS_URL")
 SECURE_PROXY_SSL_HEADER = None if EMBEDDED else ("HTTP_X_FORWARDED_PROTO", "https")
 SECURE_SSL_REDIRECT = not EMBEDDED and env.bool("SECURE_SSL_REDIRECT", False)
 # Browsers are led to https. A program that sends its token in clear text is refused, so that somebody notices.
-SECURE_REDIRECT_EXEMPT = [r"^api/", r"^healthz$"]
+SECURE_REDIRECT_EXEMPT = [r"(?i)^api", r"^healthz$"]
 SECURE_HSTS_SECONDS = 0 if EMBEDDED else env.int("SECURE_HSTS_SECONDS", 31_536_000)
 SECURE_HSTS_INCLUDE_SUBDOMAINS = True
 SECURE_REFERRER_POLICY = "same-origin"
