@@ -1,4 +1,4 @@
-"""Reading a DeliveryRequest. Every error names its field; unknown keys are ignored."""
+"""Validates the request bodies of area A. Unknown keys are ignored."""
 
 from typing import Any
 
@@ -23,8 +23,8 @@ from delivery.models.stop import LABELS
 
 Data = dict[str, Any]
 
-# Kinds of package; of each there may be many.
-_MOST_PACKAGES = 200
+# Entries of orderPackages; `quantity` says how many pieces each entry stands for.
+_MAX_PACKAGES = 200
 
 
 class ContactsSerializer(serializers.Serializer[Any]):
@@ -70,10 +70,10 @@ class DropoffSerializer(serializers.Serializer[Any]):
     coordinates = CoordinatesSerializer(required=False, allow_null=True)
 
     def validate(self, attrs: Data) -> Data:
-        """The drop-off's place is in `coordinates`, or else in `address`, whole in one of them."""
-        for place in (attrs.get("coordinates") or {}, attrs["address"]):
-            if place.get("latitude") is not None and place.get("longitude") is not None:
-                return {**attrs, "point": Point(place["latitude"], place["longitude"])}
+        """Add the drop-off's `point`: both coordinates of `coordinates`, or else both of `address`."""
+        for pair in (attrs.get("coordinates") or {}, attrs["address"]):
+            if pair.get("latitude") is not None and pair.get("longitude") is not None:
+                return {**attrs, "point": Point(pair["latitude"], pair["longitude"])}
         message = "Give latitude and longitude, here or in coordinates."
         missing = [name for name in ("latitude", "longitude") if attrs["address"].get(name) is None]
         raise serializers.ValidationError(
@@ -82,6 +82,8 @@ class DropoffSerializer(serializers.Serializer[Any]):
 
 
 class PackageSerializer(serializers.Serializer[Any]):
+    """`quantity` pieces, each of `height`, `width` and `length` in centimetres and `weight` in kilograms."""
+
     description = TextField()
     height = MeasureField(required=False, allow_null=True)
     width = MeasureField(required=False, allow_null=True)
@@ -91,7 +93,7 @@ class PackageSerializer(serializers.Serializer[Any]):
 
 
 class DeliveryRequestSerializer(serializers.Serializer[Any]):
-    """Body of quotation-delivery and request-delivery. `request_data` is what the actions take."""
+    """Body of quotation-delivery and request-delivery."""
 
     vehicleType = NamedChoiceField(choices=VehicleType.values)  # noqa: N815  # the specification's name
     pickup = PickupSerializer()
@@ -99,14 +101,14 @@ class DeliveryRequestSerializer(serializers.Serializer[Any]):
         child=DropoffSerializer(), min_length=1, max_length=len(LABELS)
     )
     orderPackages: serializers.ListSerializer[Any] = serializers.ListSerializer(  # noqa: N815  # likewise
-        child=PackageSerializer(), required=False, allow_null=True, max_length=_MOST_PACKAGES
+        child=PackageSerializer(), required=False, allow_null=True, max_length=_MAX_PACKAGES
     )
     deliveryMode = NamedChoiceField(  # noqa: N815  # likewise
         choices=[mode.value for mode in Mode], required=False, allow_null=True
     )
 
     @property
-    def asked(self) -> DeliveryRequest:
+    def delivery_request(self) -> DeliveryRequest:
         """The validated body as the actions take it."""
         data: Data = self.validated_data
         pickup = data["pickup"]["address"]

@@ -4,7 +4,7 @@ from delivery.api.viewsets import DeliveryViewSet
 
 urlpatterns = [
     path("quotation-delivery", DeliveryViewSet.as_view({"post": "quote"}), name="quotation-delivery"),
-    path("request-delivery", DeliveryViewSet.as_view({"post": "request_"}), name="request-delivery"),
+    path("request-delivery", DeliveryViewSet.as_view({"post": "request_delivery"}), name="request-delivery"),
     path("cancel-delivery/<str:delivery_id>", DeliveryViewSet.as_view({"post": "cancel"}), name="cancel-delivery"),
     path("info-delivery/<str:delivery_id>", DeliveryViewSet.as_view({"get": "info"}), name="info-delivery"),
     path("location-delivery/<str:delivery_id>", DeliveryViewSet.as_view({"get": "location"}), name="location-delivery"),

@@ -1,4 +1,4 @@
-"""The five endpoints of area A. Each reads, makes one call, answers."""
+"""The five endpoints of area A. Each validates its input, calls one action and returns a body."""
 
 from collections.abc import Callable
 from typing import Any
@@ -9,6 +9,7 @@ from rest_framework.response import Response
 from rest_framework.viewsets import ViewSet
 
 from common.negotiation import AlwaysJSON
+from common.options import OptionsView
 from delivery import bodies
 from delivery.actions import deliveries, quotes
 from delivery.api import problems
@@ -19,29 +20,28 @@ from delivery.errors import DeliveryNotFound, InvalidDeliveryId
 from delivery.models import Delivery, Token, parse_id
 
 
-class DeliveryViewSet(ViewSet):
-    """Quote, request, cancel, query and locate, each within the calling token's integrator and environment."""
+class DeliveryViewSet(OptionsView, ViewSet):
+    """Quote, request, cancel, query and locate deliveries of the calling token's integrator and environment."""
 
     authentication_classes = [BearerAuthentication]
     permission_classes = [HasToken]
     parser_classes = [BoundedJSONParser]
     content_negotiation_class = AlwaysJSON
-    metadata_class = None  # OPTIONS has nothing to say that is documented
 
     def get_exception_handler(self) -> Callable[[Exception, dict[str, Any]], Response | None]:
         return problems.handle
 
     def quote(self, request: Request) -> Response:
         """POST /api/quotation-delivery."""
-        asked = _read_request(request)
-        quote = quotes.quote(integrator=_token(request).integrator, asked=asked)
+        quote = quotes.quote(integrator=_token(request).integrator, asked=_read_request(request))
         return Response({"shippingValue": float(quote.value)})
 
-    def request_(self, request: Request) -> Response:
+    def request_delivery(self, request: Request) -> Response:
         """POST /api/request-delivery."""
-        asked = _read_request(request)
         token = _token(request)
-        delivery = deliveries.request(token=token, asked=asked, by=f"token {token.hint}", at=timezone.now())
+        delivery = deliveries.request(
+            token=token, asked=_read_request(request), by=f"token {token.hint}", at=timezone.now()
+        )
         return Response(bodies.creation(delivery), status=201)
 
     def cancel(self, request: Request, delivery_id: str) -> Response:
@@ -69,18 +69,21 @@ class DeliveryViewSet(ViewSet):
 
 
 def _token(request: Request) -> Token:
-    assert isinstance(request.auth, Token)  # noqa: S101  # nosec B101  # HasToken has seen to it
+    assert isinstance(request.auth, Token)  # noqa: S101  # nosec B101  # HasToken requires it
     return request.auth
 
 
 def _read_request(request: Request) -> quotes.DeliveryRequest:
     serializer = DeliveryRequestSerializer(data=request.data)
     serializer.is_valid(raise_exception=True)
-    return serializer.asked
+    return serializer.delivery_request
 
 
 def _find(token: Token, delivery_id: str) -> Delivery:
-    """The delivery, if it is this token's to see. An unknown and a foreign one are told apart by nobody."""
+    """The delivery with this id in the token's account and environment.
+
+    Raises DeliveryNotFound alike for an unknown id and for another account's, so that ids cannot be probed.
+    """
     key = parse_id(delivery_id)
     delivery = Delivery.objects.of(token).with_parts().filter(pk=key).first() if key else None
     if delivery is None:

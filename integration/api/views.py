@@ -7,9 +7,9 @@ from typing import Any
 from django.utils import timezone
 from rest_framework.request import Request
 from rest_framework.response import Response
-from rest_framework.views import APIView
 
 from common.negotiation import AlwaysJSON
+from common.options import OptionsView
 from integration import nfe
 from integration.actions import invoices, orders, quotes, tracking
 from integration.api import answers
@@ -22,7 +22,7 @@ from integration.models import ApiKey, Order, StatusLog
 Body = dict[str, Any]
 
 
-class SellerView(APIView):
+class SellerView(OptionsView):
     """What the endpoints share: the calling key, and the status of an invalid payload by the specification."""
 
     authentication_classes = [KeyAuthentication]
