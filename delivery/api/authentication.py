@@ -1,4 +1,4 @@
-"""Who is calling: an integrator, known by its Bearer token. Not tied to Django's users."""
+"""Bearer authentication of integrators. Not tied to Django's users."""
 
 from django.contrib.auth.models import AnonymousUser
 from django.utils import timezone
@@ -15,7 +15,10 @@ _PARTS = 2
 
 
 class BearerAuthentication(BaseAuthentication):
-    """`Authorization: Bearer <token>`; `request.auth` is the Token."""
+    """Reads `Authorization: Bearer <token>`; `request.auth` is the Token.
+
+    Raises InvalidToken, and AccountSuspended for a valid token of a suspended account.
+    """
 
     def authenticate(self, request: Request) -> tuple[AnonymousUser, Token]:
         parts = get_authorization_header(request).split()
@@ -32,7 +35,7 @@ class BearerAuthentication(BaseAuthentication):
 
 
 class HasToken(BasePermission):
-    """Only callers whom `BearerAuthentication` has recognised."""
+    """Allows requests that `BearerAuthentication` has authenticated."""
 
     def has_permission(self, request: Request, view: APIView) -> bool:
         return isinstance(request.auth, Token)

@@ -1,4 +1,4 @@
-"""Fields stricter than DRF's where JSON and Python disagree on what a number is."""
+"""Serializer fields that accept what the specification allows, where DRF's own fields accept more."""
 
 import math
 import re
@@ -9,22 +9,23 @@ from rest_framework import serializers
 
 _NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d{1,3})?", re.ASCII)
 _ZIPCODE = re.compile(r"\d{5}-?\d{3}", re.ASCII)
-_LONGEST_NUMBER = 64
+_LONGEST_NUMBER = 64  # characters
 
 
-def _spells_number(text: str) -> bool:
+def _is_decimal_number(text: str) -> bool:
+    """Whether the text is a number in decimal notation. The length is checked before the pattern reads the text."""
     return len(text) <= _LONGEST_NUMBER and _NUMBER.fullmatch(text.strip()) is not None
 
 
 class NumberField(serializers.FloatField):
-    """A finite JSON number, or a string that spells one. Booleans, NaN and infinities are no numbers."""
+    """A finite JSON number, or a string that holds one. Refuses booleans, NaN and infinities."""
 
     default_error_messages = {"invalid": "A valid number is required.", "overflow": "The number is too large."}
 
     def to_internal_value(self, data: Any) -> float:
         if isinstance(data, bool) or not isinstance(data, int | float | str):
             self.fail("invalid")
-        if isinstance(data, str) and not _spells_number(data):
+        if isinstance(data, str) and not _is_decimal_number(data):
             self.fail("invalid")
         try:
             number = float(data)
@@ -36,17 +37,21 @@ class NumberField(serializers.FloatField):
 
 
 class LatitudeField(NumberField):
+    """Decimal degrees."""
+
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(min_value=-90, max_value=90, **kwargs)
 
 
 class LongitudeField(NumberField):
+    """Decimal degrees."""
+
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(min_value=-180, max_value=180, **kwargs)
 
 
 class MeasureField(NumberField):
-    """Centimetres or kilograms, more than nothing."""
+    """A length in centimetres or a weight in kilograms, greater than 0 and at most 1,000,000,000."""
 
     default_error_messages = {"not_positive": "Ensure this value is greater than 0."}
 
@@ -61,7 +66,7 @@ class MeasureField(NumberField):
 
 
 class QuantityField(serializers.IntegerField):
-    """A whole number of pieces. `true` is not one, and neither are 1.5 and what only Python reads as one: "1_0"."""
+    """An integer from 1 to 1,000,000,000. Refuses booleans, fractions, and notations that only Python reads ("1_0")."""
 
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(min_value=1, max_value=1_000_000_000, **kwargs)
@@ -69,22 +74,26 @@ class QuantityField(serializers.IntegerField):
     def to_internal_value(self, data: Any) -> int:
         if isinstance(data, bool) or not isinstance(data, int | float | str):
             self.fail("invalid")
-        if isinstance(data, str) and not _spells_number(data):
+        if isinstance(data, str) and not _is_decimal_number(data):
             self.fail("invalid")
         return super().to_internal_value(data)
 
 
 class NamedChoiceField(serializers.ChoiceField):
-    """One of a few words. The refusal lists them and repeats nothing of what was sent: it may not even be Unicode."""
+    """One of a few words.
+
+    The error lists them and does not repeat the value, which may hold characters that cannot be encoded in UTF-8.
+    """
 
     def __init__(self, choices: Sequence[str], **kwargs: Any) -> None:
         super().__init__(choices, error_messages={"invalid_choice": f"Choose one of: {', '.join(choices)}."}, **kwargs)
 
 
 class TextField(serializers.CharField):
-    """Optional text of at most 255 characters; null counts as empty. A whole number counts as its digits.
+    """Optional text of at most 255 characters. Null is empty text; an integer is the text of its digits.
 
-    A fraction is refused: Python would write it in a way of its own, and an order's id would come back changed.
+    Floats are refused: Python's text of one can differ from what was sent (1.10 becomes "1.1"), which would change an
+    `externalId`.
     """
 
     def __init__(self, **kwargs: Any) -> None:
@@ -97,7 +106,7 @@ class TextField(serializers.CharField):
 
 
 class StrictTextField(serializers.CharField):
-    """Text only: DRF's own field would also take numbers."""
+    """Text only; DRF's CharField also takes numbers."""
 
     def to_internal_value(self, data: Any) -> str:
         if not isinstance(data, str):
@@ -106,7 +115,7 @@ class StrictTextField(serializers.CharField):
 
 
 class ZipcodeField(serializers.CharField):
-    """Eight digits, with or without the hyphen; the value is the digits alone."""
+    """Eight digits, with or without a hyphen after the fifth. The value is the digits without the hyphen."""
 
     default_error_messages = {"invalid_zipcode": "A zipcode has 8 digits, with or without a hyphen: 01310-100."}
 
@@ -114,7 +123,7 @@ class ZipcodeField(serializers.CharField):
         super().__init__(required=False, allow_null=True, allow_blank=True, **kwargs)
 
     def run_validation(self, data: Any = serializers.empty) -> Any:
-        # DRF lets a blank value through before it looks at it; an empty zipcode is not eight digits.
+        # DRF accepts blank text before it calls to_internal_value; an empty zipcode is refused.
         if isinstance(data, str) and not data.strip():
             self.fail("invalid_zipcode")
         return super().run_validation(data)

@@ -1,4 +1,4 @@
-"""Reading a request's body within bounds."""
+"""Parses request bodies with limits on size and nesting."""
 
 from collections.abc import Mapping
 from typing import IO, Any
@@ -9,8 +9,8 @@ from rest_framework.parsers import BaseParser
 from common import json_body
 from delivery.errors import BodyTooLarge, MalformedBody
 
-# The deepest value that the API knows, dropoffs[0].address.city, is at depth 4.
-_DEEPEST = 20
+# Levels of objects and lists. The deepest object of the API, dropoffs[0].address, is at level 4.
+_MAX_LEVELS = 20
 
 
 class BoundedJSONParser(BaseParser):
@@ -25,16 +25,16 @@ class BoundedJSONParser(BaseParser):
         parser_context: Mapping[str, Any] | None = None,
     ) -> dict[str, Any]:
         try:
-            return json_body.read_object(stream, most_bytes=settings.MAX_BODY_BYTES, most_levels=_DEEPEST)
+            return json_body.read_object(stream, most_bytes=settings.MAX_BODY_BYTES, most_levels=_MAX_LEVELS)
         except json_body.BodyTooLarge as error:
             raise BodyTooLarge(f"The body is larger than {settings.MAX_BODY_BYTES // 1024} KiB.") from error
         except json_body.BodyTooDeep as error:
-            raise MalformedBody(f"The body is nested deeper than {_DEEPEST} levels.") from error
+            raise MalformedBody(f"The body is nested deeper than {_MAX_LEVELS} levels.") from error
         except json_body.NotAnObject as error:
             raise MalformedBody("The body must be a JSON object.") from error
         except json_body.InvalidJSON as error:
             raise MalformedBody(
                 f"The body is not JSON: {error}."
                 if str(error)
-                else "The body is not JSON in UTF-8, or holds a number that JSON does not know."
+                else "The body is not JSON in UTF-8, or it holds NaN, Infinity or a number with too many digits."
             ) from error

@@ -1,7 +1,7 @@
-"""Error bodies of area A: RFC 9457 problem details, made in this one place.
+"""Error bodies of area A, as RFC 9457 problem details.
 
-Beside the RFC's members each has `code` (stable, listed in docs/integrators.md), `retryable`, and for a field's fault
-`errors`: a JSON Pointer, a code and a sentence for each.
+Besides the RFC's members each body has `code` (stable, listed in docs/integrators.md) and `retryable`. A 422 for
+invalid fields adds `errors`, a list of `{pointer, code, detail}` where `pointer` is a JSON Pointer.
 """
 
 from collections.abc import Iterator
@@ -17,10 +17,12 @@ from delivery.errors import DeliveryError
 
 _CONTENT_TYPE = "application/problem+json"
 _INVALID_TITLE = "The request has invalid fields"
+_UNKNOWN_ERROR = "The request failed unexpectedly. Name the X-Request-Id header of this answer when you report it."
+_UNKNOWN_EFFECT = "It may have taken effect: query the delivery, or look in the panel, before you repeat the request."
 
 
 def handle(error: Exception, context: dict[str, Any]) -> Response | None:
-    """DRF's exception handler for area A. None for what is not the caller's doing: that becomes a logged 500."""
+    """DRF's exception handler for area A. Returns None for an unexpected exception: Django logs it and answers 500."""
     path = context["request"].path
     if isinstance(error, exceptions.ValidationError):
         body = problem(
@@ -54,10 +56,8 @@ def handle(error: Exception, context: dict[str, Any]) -> Response | None:
     return Response(body, status=body["status"], headers=_headers(error), content_type=_CONTENT_TYPE)
 
 
-def problem(  # the members of the RFC, by keyword
-    path: str, *, status: int, code: str, title: str, detail: str, retryable: bool = False
-) -> dict[str, Any]:
-    """A problem's body."""
+def problem(path: str, *, status: int, code: str, title: str, detail: str, retryable: bool = False) -> dict[str, Any]:
+    """The body of a problem; `path` becomes `instance`."""
     return {
         "type": f"urn:rota:problem:{code}",
         "title": title,
@@ -70,19 +70,19 @@ def problem(  # the members of the RFC, by keyword
 
 
 def not_found(request: HttpRequest) -> HttpResponse:
-    """A path that no endpoint has."""
+    """404: no endpoint has this path."""
     body = problem(
         request.path,
         status=404,
         code="no_such_path",
         title="No such path",
-        detail="No endpoint has this path; paths of this API have no trailing slash.",
+        detail="No endpoint has this path. Paths are in lower case, without double slashes and trailing slashes.",
     )
     return JsonResponse(body, status=404, content_type=_CONTENT_TYPE)
 
 
 def bad_request(request: HttpRequest) -> HttpResponse:
-    """A request that Django refuses before any endpoint sees it."""
+    """400: Django refused the request before it reached an endpoint."""
     body = problem(
         request.path,
         status=400,
@@ -94,26 +94,30 @@ def bad_request(request: HttpRequest) -> HttpResponse:
 
 
 def too_long(request: HttpRequest, detail: str, *, status: int, code: str) -> HttpResponse:
-    """A URL or a header beyond the limits of `config.limits`."""
+    """414 or 431: the URL or a header exceeds the limits of `config.limits`."""
     body = problem(request.path, status=status, code=code, title="The request is too large", detail=detail)
     return JsonResponse(body, status=status, content_type=_CONTENT_TYPE)
 
 
 def server_error(request: HttpRequest) -> HttpResponse:
-    """A fault of ours."""
+    """500: an unexpected exception.
+
+    It may have been raised after a commit, so the body claims nothing about the effect of the request.
+    """
+    is_read = request.method in ("GET", "HEAD")
     body = problem(
         request.path,
         status=500,
         code="server_error",
         title="An error on our side",
-        detail="Nothing was changed by this request. Try again, and quote the X-Request-Id header if it stays.",
-        retryable=True,
+        detail=_UNKNOWN_ERROR if is_read else f"{_UNKNOWN_ERROR} {_UNKNOWN_EFFECT}",
+        retryable=is_read,
     )
     return JsonResponse(body, status=500, content_type=_CONTENT_TYPE)
 
 
 def late_body(request: HttpRequest) -> HttpResponse:
-    """A body that did not arrive in time."""
+    """408: the body did not arrive in time."""
     body = problem(
         request.path,
         status=408,
@@ -126,19 +130,19 @@ def late_body(request: HttpRequest) -> HttpResponse:
 
 
 def tls_required(request: HttpRequest) -> HttpResponse:
-    """A call over plain HTTP."""
+    """403: a call over plain HTTP."""
     body = problem(
         request.path,
         status=403,
         code="tls_required",
         title="This API is served over https only",
-        detail="Nothing was changed. Replace the token: it has crossed the network in clear text.",
+        detail="Nothing was changed. Replace the token: it was sent over the network unencrypted.",
     )
     return JsonResponse(body, status=403, content_type=_CONTENT_TYPE)
 
 
 def busy(request: HttpRequest) -> HttpResponse:
-    """More large bodies at once than this process takes."""
+    """503: this process is receiving as many large bodies as it may."""
     body = problem(
         request.path,
         status=503,
@@ -157,12 +161,12 @@ def _headers(error: Exception) -> dict[str, str]:
 
 
 def _field_errors(detail: Any, pointer: str = "#") -> Iterator[dict[str, str]]:
-    """DRF's tree of errors as a flat list of JSON Pointers (RFC 6901, fragment form)."""
+    """DRF's nested errors as a flat list; each `pointer` is a JSON Pointer (RFC 6901) in its URI fragment form."""
     if isinstance(detail, dict):
         for name, inner in detail.items():
-            own = name == "non_field_errors"
+            is_of_object = name == "non_field_errors"
             escaped = str(name).replace("~", "~0").replace("/", "~1")
-            yield from _field_errors(inner, pointer if own else f"{pointer}/{escaped}")
+            yield from _field_errors(inner, pointer if is_of_object else f"{pointer}/{escaped}")
     elif isinstance(detail, list):
         for index, inner in enumerate(detail):
             is_leaf = isinstance(inner, exceptions.ErrorDetail)

@@ -74,8 +74,12 @@ def too_long(message: str, *, status: int) -> HttpResponse:
 
 
 def server_error(_request: HttpRequest) -> HttpResponse:
-    """A fault of ours."""
-    return _json(_refusal("Erro interno; nada foi alterado. Tente novamente."), 500)
+    """500: an unexpected exception, perhaps after a commit, so the message claims nothing about the effect."""
+    message = (
+        "Erro interno. A requisição pode ter tido efeito: consulte antes de repeti-la, e informe ao suporte o "
+        "cabeçalho X-Request-Id desta resposta."
+    )
+    return _json(_refusal(message), 500)
 
 
 def _json(body: dict[str, Any], status_code: int) -> JsonResponse:

@@ -61,17 +61,25 @@ class TestAProblem:
         }
         assert_nothing_written()
 
-    def test_of_ours_is_a_500_without_its_cause(self, api, monkeypatch):
-        def broken(**_kwargs):
+    @pytest.mark.parametrize("method", ["get", "post"])
+    def test_of_ours_is_a_500_without_its_cause(self, api, monkeypatch, method):
+        """After a POST it claims neither that nothing was changed nor that the call can be repeated."""
+
+        def broken(*_args, **_options):
             raise RuntimeError("secret")
 
         monkeypatch.setattr(quotes, "quote", broken)
+        monkeypatch.setattr("delivery.api.viewsets.parse_id", broken)
         api.raise_request_exception = False
 
-        response = api.post(QUOTE, payload())
+        response = api.post(QUOTE, payload()) if method == "post" else api.get(INFO.format(UNKNOWN))
 
         problem = assert_problem(response, 500, "server_error")
-        assert (set(problem), problem["retryable"]) == (MEMBERS, True)
+        is_read = method == "get"
+        assert (set(problem), problem["retryable"]) == (MEMBERS, is_read)
+        assert ("may have taken effect: query" in problem["detail"]) is not is_read
+        assert "X-Request-Id" in problem["detail"]
+        assert "changed" not in problem["detail"]
         assert b"secret" not in response.content
         assert response["X-Request-Id"]
 
