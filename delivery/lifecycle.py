@@ -57,8 +57,8 @@ class Mode(StrEnum):
 # A driver holds the route in these, one route at a time.
 HELD = (RouteStatus.ACCEPTED, RouteStatus.COLLECTED, RouteStatus.RETURNING)
 CLOSED = (RouteStatus.FINISHED, RouteStatus.CANCELLED, RouteStatus.EXPIRED)
-# Somebody still has something to do.
-LIVE = (RouteStatus.AVAILABLE, *HELD)
+# Not closed: offered or under way.
+IN_PROGRESS = (RouteStatus.AVAILABLE, *HELD)
 # An order is open until it is delivered or failed.
 OPEN = (Status.PENDING, Status.ACCEPT, Status.COLLECTED)
 
@@ -122,15 +122,15 @@ def allowed(route: RouteStatus) -> tuple[Trigger, ...]:
     return tuple(trigger for trigger in Trigger if (trigger, route) in TABLE)
 
 
-def move(state: State, trigger: Trigger, *, position: int | None = None) -> State:
-    """State after `trigger`. `position` (0 for B, 1 for C, 2 for D) names the order of a DELIVER or FAIL.
+def move(state: State, trigger: Trigger, *, index: int | None = None) -> State:
+    """State after `trigger`. `index` (0 for B, 1 for C, 2 for D) names the order of a DELIVER or FAIL.
 
     Raises MoveRefused when the table has no such row, StopNotOpen when that order is closed already.
     """
     row = TABLE.get((trigger, state.route))
     if row is None:
         raise _refusal(state, trigger)
-    orders = _moved_orders(state.orders, row, position)
+    orders = _moved_orders(state.orders, row, index)
     route = row.route or _settled_route(orders, state.mode)
     delivery = row.delivery or _aggregate(orders, route)
     if state.delivery is Status.FAILED:
@@ -153,14 +153,14 @@ def _refusal(state: State, trigger: Trigger) -> MoveRefused:
     )
 
 
-def _moved_orders(orders: tuple[Status, ...], row: _Move, position: int | None) -> tuple[Status, ...]:
+def _moved_orders(orders: tuple[Status, ...], row: _Move, index: int | None) -> tuple[Status, ...]:
     if row.which is _Orders.NONE or row.order is None:
         return orders
     if row.which is _Orders.OPEN:
         return tuple(row.order if order in OPEN else order for order in orders)
-    if position is None or orders[position] not in OPEN:
+    if index is None or orders[index] not in OPEN:
         raise StopNotOpen("This point is closed already; name a point that is still open.")
-    return (*orders[:position], row.order, *orders[position + 1 :])
+    return (*orders[:index], row.order, *orders[index + 1 :])
 
 
 def _settled_route(orders: Iterable[Status], mode: Mode) -> RouteStatus:

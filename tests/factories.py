@@ -124,7 +124,7 @@ class DeliveryFactory(factory.Factory):
         TariffFactory.create()
         at, moves, driver = kwargs["at"], kwargs["moves"], kwargs["driver"]
         delivery = deliveries.request(
-            token=kwargs["token"], asked=asked(stops=kwargs["stops"], mode=kwargs["mode"]), by=BY, at=at
+            token=kwargs["token"], payload=validated_payload(stops=kwargs["stops"], mode=kwargs["mode"]), by=BY, at=at
         )
         if "accept" in moves:
             driver = driver or DriverFactory.create(environment=delivery.environment)
@@ -134,8 +134,8 @@ class DeliveryFactory(factory.Factory):
         return delivery
 
 
-def asked(*, stops: int = 3, mode: Mode = Mode.DEFAULT, **changes: Any) -> DeliveryRequest:
-    """What a validated body becomes."""
+def validated_payload(*, stops: int = 3, mode: Mode = Mode.DEFAULT, **changes: Any) -> DeliveryRequest:
+    """A DeliveryRequest body after validation, as the actions take it."""
     dropoffs = [Place(point=point, address={}, external_id=f"order-{n}") for n, point in enumerate(DROPOFFS[:stops], 1)]
     pickup = Place(point=PICKUP, address={}, contact_name="Shop", contact_phone="+55 11 3333-0000")
     values = {"vehicle_type": VehicleType.MOTORCYCLE, "pickup": pickup, "dropoffs": dropoffs, "mode": mode, **changes}

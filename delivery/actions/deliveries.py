@@ -27,23 +27,23 @@ LONGEST_REASON = 255
 _CENT = Decimal("0.01")
 
 
-def request(*, token: Token, asked: DeliveryRequest, by: str, at: datetime) -> Delivery:
+def request(*, token: Token, payload: DeliveryRequest, by: str, at: datetime) -> Delivery:
     """Create a delivery and offer its route. Raises PickupNotLinked or PriceUnavailable; then nothing is written."""
     integrator = token.integrator
-    if not integrator.allow_any_pickup and not integrator.pickup_points.active().covers(asked.pickup.point):
+    if not integrator.allow_any_pickup and not integrator.pickup_points.active().covers(payload.pickup.point):
         raise PickupNotLinked("No active pickup point of this account lies near pickup.address.")
-    quote = quotes.quote(integrator=integrator, asked=asked)
-    state = lifecycle.new(orders=len(asked.dropoffs), mode=asked.mode)
+    quote = quotes.quote(integrator=integrator, payload=payload)
+    state = lifecycle.new(orders=len(payload.dropoffs), mode=payload.mode)
     with transaction.atomic():
         delivery = Delivery.objects.create(
             integrator=integrator,
             environment=token.environment,
             token=token,
-            vehicle_type=asked.vehicle_type,
+            vehicle_type=payload.vehicle_type,
             mode=state.mode.value,
             status=state.delivery.value,
             route_status=state.route.value,
-            packages=asked.packages,
+            packages=payload.packages,
             shipping_value=quote.value,
             distance_km=quote.distance_km,
             cancel_percent_accepted=quote.tariff.cancel_percent_accepted,
@@ -51,17 +51,17 @@ def request(*, token: Token, asked: DeliveryRequest, by: str, at: datetime) -> D
             created_at=at,
             offer_expires_at=at + settings.OFFER_TTL,
             last_sequence=1,
-            **_place_fields(asked.pickup),
+            **_place_fields(payload.pickup),
         )
         Stop.objects.bulk_create(
             Stop(
                 delivery=delivery,
-                position=position,
-                status=state.orders[position].value,
+                index=index,
+                status=state.orders[index].value,
                 external_id=dropoff.external_id,
                 **_place_fields(dropoff),
             )
-            for position, dropoff in enumerate(asked.dropoffs)
+            for index, dropoff in enumerate(payload.dropoffs)
         )
         prefetch_related_objects([delivery], "stops")
         _record(delivery, "request", by=by, at=at)
@@ -82,14 +82,14 @@ def accept(*, delivery: Delivery, driver: Driver | None, by: str, at: datetime) 
         raise OfferExpired("Nobody took the offer in time; the integrator has to request again.")
     after = lifecycle.move(locked.state, Trigger.ACCEPT)
     locked.driver = drivers.claim(driver, locked, at=at) if driver else drivers.claim_first_eligible(locked, at=at)
-    return _become(locked, after, Trigger.ACCEPT, by=by, at=at)
+    return _apply(locked, after, Trigger.ACCEPT, by=by, at=at)
 
 
 @transaction.atomic
 def collect(*, delivery: Delivery, by: str, at: datetime) -> Delivery:
     """The driver has the goods. Raises MoveRefused."""
     locked = _lock(delivery)
-    return _become(locked, lifecycle.move(locked.state, Trigger.COLLECT), Trigger.COLLECT, by=by, at=at)
+    return _apply(locked, lifecycle.move(locked.state, Trigger.COLLECT), Trigger.COLLECT, by=by, at=at)
 
 
 @transaction.atomic
@@ -97,8 +97,8 @@ def deliver_point(*, delivery: Delivery, point: str, by: str, at: datetime) -> D
     """The order at `point` (B, C or D) is delivered. Raises StopNotFound, StopNotOpen or MoveRefused."""
     locked = _lock(delivery)
     stop = _stop_at(locked, point)
-    after = lifecycle.move(locked.state, Trigger.DELIVER, position=stop.position)
-    return _become(locked, after, Trigger.DELIVER, point=stop.label, by=by, at=at)
+    after = lifecycle.move(locked.state, Trigger.DELIVER, index=stop.index)
+    return _apply(locked, after, Trigger.DELIVER, point=stop.label, by=by, at=at)
 
 
 @transaction.atomic
@@ -109,16 +109,16 @@ def fail_point(*, delivery: Delivery, point: str, reason: str, by: str, at: date
         raise ReasonMissing("Say why the point failed; people read it in the delivery's history.")
     locked = _lock(delivery)
     stop = _stop_at(locked, point)
-    after = lifecycle.move(locked.state, Trigger.FAIL, position=stop.position)
+    after = lifecycle.move(locked.state, Trigger.FAIL, index=stop.index)
     stop.failure_reason = reason
-    return _become(locked, after, Trigger.FAIL, point=stop.label, reason=stop.failure_reason, by=by, at=at)
+    return _apply(locked, after, Trigger.FAIL, point=stop.label, reason=stop.failure_reason, by=by, at=at)
 
 
 @transaction.atomic
 def return_(*, delivery: Delivery, by: str, at: datetime) -> Delivery:
     """The driver is back at A with what was to be brought back. Raises MoveRefused."""
     locked = _lock(delivery)
-    return _become(locked, lifecycle.move(locked.state, Trigger.RETURN), Trigger.RETURN, by=by, at=at)
+    return _apply(locked, lifecycle.move(locked.state, Trigger.RETURN), Trigger.RETURN, by=by, at=at)
 
 
 @transaction.atomic
@@ -137,7 +137,7 @@ def cancel(*, delivery: Delivery, reason: str, by: str, at: datetime) -> Deliver
     locked.cancel_fee = (locked.shipping_value * _fee_percent(locked) / 100).quantize(_CENT, ROUND_HALF_UP)
     locked.cancelled_at = at
     locked.cancel_reason = reason
-    return _become(locked, after, Trigger.CANCEL, reason=reason, by=by, at=at)
+    return _apply(locked, after, Trigger.CANCEL, reason=reason, by=by, at=at)
 
 
 @transaction.atomic
@@ -146,7 +146,7 @@ def expire(*, delivery: Delivery, by: str, at: datetime) -> Delivery:
     locked = _lock(delivery)
     if locked.route_status != RouteStatus.AVAILABLE or locked.offer_expires_at > at:
         return locked
-    return _become(locked, lifecycle.move(locked.state, Trigger.EXPIRE), Trigger.EXPIRE, by=by, at=at)
+    return _apply(locked, lifecycle.move(locked.state, Trigger.EXPIRE), Trigger.EXPIRE, by=by, at=at)
 
 
 def _lock(delivery: Delivery) -> Delivery:
@@ -183,7 +183,7 @@ def _fee_percent(delivery: Delivery) -> Decimal:
     return delivery.cancel_percent_collected
 
 
-def _become(
+def _apply(
     delivery: Delivery,
     after: lifecycle.State,
     trigger: Trigger,

@@ -9,7 +9,16 @@ from django.db import transaction
 
 from common import credentials
 from delivery.errors import EndpointCannotSend, SecretRotatedLately
-from delivery.models import AuditEntry, Deed, Environment, Integrator, OffBecause, Token, WebhookEndpoint, WebhookEvent
+from delivery.models import (
+    AuditAction,
+    AuditEntry,
+    Environment,
+    Integrator,
+    OffBecause,
+    Token,
+    WebhookEndpoint,
+    WebhookEvent,
+)
 from delivery.webhooks import address_guard, look_ups, outbox, queue, signing
 
 _log = logging.getLogger(__name__)
@@ -68,7 +77,7 @@ def store_url(*, endpoint: WebhookEndpoint, url: CheckedUrl, by: str, at: dateti
     if locked.off_because != OffBecause.STAFF:
         locked.switch_on()
     locked.save()
-    _note(locked, Deed.URL_SET, url.text, by=by, at=at)
+    _note(locked, AuditAction.URL_SET, url.text, by=by, at=at)
     if url.text:
         queue.bring_forward(endpoint_id=locked.pk, at=at, poisoned_too=True)
         outbox.wake_on_commit()
@@ -86,7 +95,7 @@ def set_enabled(*, endpoint: WebhookEndpoint, enabled: bool, by: str, at: dateti
     else:
         locked.switch_off(OffBecause.STAFF, at=at)
     locked.save()
-    _note(locked, Deed.ENDPOINT_ON if enabled else Deed.ENDPOINT_OFF, by=by, at=at)
+    _note(locked, AuditAction.ENDPOINT_ON if enabled else AuditAction.ENDPOINT_OFF, by=by, at=at)
     return locked
 
 
@@ -112,7 +121,7 @@ def send_test(*, endpoint: WebhookEndpoint, by: str, at: datetime) -> WebhookEve
     locked.paused_until = None
     locked.save(update_fields=["paused_until"])
     event = outbox.record_test(endpoint=locked, at=at)
-    _note(locked, Deed.TEST_SENT, by=by, at=at)
+    _note(locked, AuditAction.TEST_SENT, by=by, at=at)
     return event
 
 
@@ -131,19 +140,19 @@ def rotate_secret(*, endpoint: WebhookEndpoint, by: str, at: datetime, even_so: 
     locked.previous_secret_until = at + SECRET_OVERLAP
     locked.secret_ciphertext = credentials.encrypt(secret)
     locked.save(update_fields=["previous_secret_ciphertext", "previous_secret_until", "secret_ciphertext"])
-    _note(locked, Deed.SECRET_ROTATED, by=by, at=at)
+    _note(locked, AuditAction.SECRET_ROTATED, by=by, at=at)
     return secret
 
 
 def show_secret(*, endpoint: WebhookEndpoint, by: str, at: datetime) -> str:
     """The signing secret in force, for somebody who asked to read it, which is written down."""
-    _note(endpoint, Deed.SECRET_SHOWN, by=by, at=at)
+    _note(endpoint, AuditAction.SECRET_SHOWN, by=by, at=at)
     return endpoint.secret
 
 
 def _tested_too_often(endpoint: WebhookEndpoint, *, at: datetime) -> bool:
     tests = AuditEntry.objects.filter(
-        integrator=endpoint.integrator_id, environment=endpoint.environment, deed=Deed.TEST_SENT
+        integrator=endpoint.integrator_id, environment=endpoint.environment, action=AuditAction.TEST_SENT
     ).order_by("-id")
     earlier = tests.values_list("at", flat=True)[TESTS_PER_HOUR - 1 : TESTS_PER_HOUR].first()
     return earlier is not None and at - earlier < timedelta(hours=1)
@@ -157,13 +166,13 @@ def _lock_of_active(endpoint: WebhookEndpoint) -> WebhookEndpoint:
     return locked
 
 
-def _note(endpoint: WebhookEndpoint, deed: Deed, subject: str = "", *, by: str, at: datetime) -> None:
+def _note(endpoint: WebhookEndpoint, action: AuditAction, subject: str = "", *, by: str, at: datetime) -> None:
     AuditEntry.objects.create(
         integrator_id=endpoint.integrator_id,
         environment=endpoint.environment,
-        deed=deed,
+        action=action,
         subject=subject,
         by=by,
         at=at,
     )
-    _log.info("webhook endpoint %s: %s by %s", endpoint.pk, deed, by)
+    _log.info("webhook endpoint %s: %s by %s", endpoint.pk, action, by)

@@ -8,7 +8,7 @@ from django.db import transaction
 from django.db.models import Count, QuerySet
 
 from delivery.errors import EndpointCannotSend
-from delivery.models import AuditEntry, Deed, EventState, WebhookEvent, WebhookQueueItem
+from delivery.models import AuditAction, AuditEntry, EventState, WebhookEvent, WebhookQueueItem
 from delivery.webhooks import outbox, queue
 
 _log = logging.getLogger(__name__)
@@ -40,7 +40,7 @@ def _note(events: QuerySet[WebhookEvent], *, by: str, at: datetime) -> None:
         AuditEntry(
             integrator_id=integrator,
             environment=environment,
-            deed=Deed.EVENTS_REPLAYED,
+            action=AuditAction.EVENTS_REPLAYED,
             subject=str(count),
             by=by,
             at=at,

@@ -8,7 +8,7 @@ from django.db import transaction
 from common.suspension import LONGEST_REASON
 from delivery.actions import endpoints
 from delivery.errors import InvalidReason
-from delivery.models import AuditEntry, Deed, Environment, Integrator
+from delivery.models import AuditAction, AuditEntry, Environment, Integrator
 
 _log = logging.getLogger(__name__)
 
@@ -35,7 +35,7 @@ def suspend(*, integrator: Integrator, reason: str, by: str, at: datetime) -> bo
     state = {"suspended_at": at, "suspended_by": by, "suspension_reason": reason}
     suspended = Integrator.objects.filter(pk=integrator.pk, suspended_at=None).update(**state) == 1
     if suspended:
-        _note(integrator, Deed.ACCOUNT_SUSPENDED, reason, by=by, at=at)
+        _record_audit(integrator, AuditAction.ACCOUNT_SUSPENDED, reason, by=by, at=at)
     return suspended
 
 
@@ -45,14 +45,14 @@ def lift_suspension(*, integrator: Integrator, by: str, at: datetime) -> bool:
     state = {"suspended_at": None, "suspended_by": "", "suspension_reason": ""}
     lifted = Integrator.objects.filter(pk=integrator.pk, suspended_at__isnull=False).update(**state) == 1
     if lifted:
-        _note(integrator, Deed.SUSPENSION_LIFTED, by=by, at=at)
+        _record_audit(integrator, AuditAction.SUSPENSION_LIFTED, by=by, at=at)
     return lifted
 
 
-def _note(integrator: Integrator, deed: Deed, subject: str = "", *, by: str, at: datetime) -> None:
-    """In both environments, because each has an audit trail of its own in the panel."""
+def _record_audit(integrator: Integrator, action: AuditAction, subject: str = "", *, by: str, at: datetime) -> None:
+    """Add an entry to the audit trail of each environment; the panel shows them separately."""
     AuditEntry.objects.bulk_create(
-        AuditEntry(integrator=integrator, environment=environment, deed=deed, subject=subject, by=by, at=at)
+        AuditEntry(integrator=integrator, environment=environment, action=action, subject=subject, by=by, at=at)
         for environment in Environment
     )
-    _log.info("account %s: %s by %s", integrator.pk, deed, by)
+    _log.info("account %s: %s by %s", integrator.pk, action, by)

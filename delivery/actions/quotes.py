@@ -51,23 +51,23 @@ class Quote:
     tariff: Tariff
 
 
-def quote(*, integrator: Integrator, asked: DeliveryRequest) -> Quote:
-    """Price of what is asked. Raises PriceUnavailable without an active tariff, and over its distance or weight."""
-    tariff = Tariff.objects.in_force(vehicle_type=asked.vehicle_type, integrator=integrator)
+def quote(*, integrator: Integrator, payload: DeliveryRequest) -> Quote:
+    """Price of what is payload. Raises PriceUnavailable without an active tariff, and over its distance or weight."""
+    tariff = Tariff.objects.in_force(vehicle_type=payload.vehicle_type, integrator=integrator)
     if tariff is None:
-        raise PriceUnavailable(f"No active tariff for {asked.vehicle_type}.")
-    trip = _trip(asked)
+        raise PriceUnavailable(f"No active tariff for {payload.vehicle_type}.")
+    trip = _trip(payload)
     return Quote(value=pricing.price(tariff.terms, trip), distance_km=trip.total_km, tariff=tariff)
 
 
-def _trip(asked: DeliveryRequest) -> pricing.Trip:
-    points = [asked.pickup.point, *(dropoff.point for dropoff in asked.dropoffs)]
-    returning = asked.mode is Mode.RETURN
+def _trip(payload: DeliveryRequest) -> pricing.Trip:
+    points = [payload.pickup.point, *(dropoff.point for dropoff in payload.dropoffs)]
+    returning = payload.mode is Mode.RETURN
     legs_of = distance.provider(routing_url=settings.ROUTING_URL, road_factor=settings.ROAD_FACTOR)
-    legs = legs_of([*points, asked.pickup.point] if returning else points)
+    legs = legs_of([*points, payload.pickup.point] if returning else points)
     return pricing.Trip(
-        outbound_km=sum(legs[: len(asked.dropoffs)], Decimal(0)),
-        return_km=sum(legs[len(asked.dropoffs) :], Decimal(0)),
-        dropoffs=len(asked.dropoffs),
-        weight_kg=asked.weight_kg,
+        outbound_km=sum(legs[: len(payload.dropoffs)], Decimal(0)),
+        return_km=sum(legs[len(payload.dropoffs) :], Decimal(0)),
+        dropoffs=len(payload.dropoffs),
+        weight_kg=payload.weight_kg,
     )

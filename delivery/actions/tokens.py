@@ -7,7 +7,7 @@ from django.db import transaction
 
 from common import credentials
 from delivery.errors import InvalidToken, TokenEnded, TooManyTokens
-from delivery.models import AuditEntry, Deed, Environment, Integrator, Token, WebhookEndpoint
+from delivery.models import AuditAction, AuditEntry, Environment, Integrator, Token, WebhookEndpoint
 from delivery.webhooks import outbox, queue
 
 _log = logging.getLogger(__name__)
@@ -19,7 +19,7 @@ MOST_VALID = 20
 
 def issue(*, integrator: Integrator, environment: Environment, by: str, at: datetime) -> Token:
     """A new token. `clear_text` shows it, once, to whoever asked for it. Raises AccountSuspended or TooManyTokens."""
-    return _issue(integrator, environment, Deed.TOKEN_ISSUED, by=by, at=at)
+    return _issue(integrator, environment, AuditAction.TOKEN_ISSUED, by=by, at=at)
 
 
 @transaction.atomic
@@ -37,14 +37,14 @@ def rotate(*, token: Token, by: str, at: datetime, overlap: timedelta = OVERLAP)
     if old.expires_at is None or old.expires_at > end:
         old.expires_at = end
         old.save(update_fields=["expires_at"])
-    return _issue(old.integrator, Environment(old.environment), Deed.TOKEN_ROTATED, by=by, at=at)
+    return _issue(old.integrator, Environment(old.environment), AuditAction.TOKEN_ROTATED, by=by, at=at)
 
 
 @transaction.atomic
 def revoke(*, token: Token, by: str, at: datetime) -> None:
     """End a token now. Once revoked, it keeps the moment and the name of the first time."""
     if Token.objects.filter(pk=token.pk, revoked_at=None).update(revoked_at=at, revoked_by=by):
-        _note(token, Deed.TOKEN_REVOKED, by=by, at=at)
+        _note(token, AuditAction.TOKEN_REVOKED, by=by, at=at)
 
 
 def authenticate(clear_text: str, *, at: datetime) -> Token:
@@ -59,7 +59,7 @@ def authenticate(clear_text: str, *, at: datetime) -> Token:
 
 
 @transaction.atomic
-def _issue(integrator: Integrator, environment: Environment, deed: Deed, *, by: str, at: datetime) -> Token:
+def _issue(integrator: Integrator, environment: Environment, action: AuditAction, *, by: str, at: datetime) -> Token:
     # Locked, so that a suspension and further tokens wait for this one.
     Integrator.objects.select_for_update(no_key=True).get(pk=integrator.pk).check_active()
     if integrator.tokens.filter(environment=environment).valid(at=at).count() >= MOST_VALID:
@@ -77,7 +77,7 @@ def _issue(integrator: Integrator, environment: Environment, deed: Deed, *, by: 
         created_at=at,
         created_by=by,
     )
-    _note(token, deed, by=by, at=at)
+    _note(token, action, by=by, at=at)
     _release_webhooks(token, at=at)
     return token
 
@@ -89,8 +89,13 @@ def _release_webhooks(token: Token, *, at: datetime) -> None:
             outbox.wake_on_commit()
 
 
-def _note(token: Token, deed: Deed, *, by: str, at: datetime) -> None:
+def _note(token: Token, action: AuditAction, *, by: str, at: datetime) -> None:
     AuditEntry.objects.create(
-        integrator_id=token.integrator_id, environment=token.environment, deed=deed, subject=token.hint, by=by, at=at
+        integrator_id=token.integrator_id,
+        environment=token.environment,
+        action=action,
+        subject=token.hint,
+        by=by,
+        at=at,
     )
-    _log.info("token %s: %s by %s", token.pk, deed, by)
+    _log.info("token %s: %s by %s", token.pk, action, by)

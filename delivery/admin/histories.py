@@ -13,8 +13,8 @@ from delivery.models import AuditEntry, Stop, Transition, parse_id
 class AuditEntryAdmin(LargeTable, Unchangeable, ModelAdmin):
     """Rare events, so a filter may read all of them."""
 
-    list_display = ["at", "by", "deed", "subject", "integrator", "environment"]
-    list_filter = ["deed", "environment", ("at", admin.DateFieldListFilter)]
+    list_display = ["at", "by", "action", "subject", "integrator", "environment"]
+    list_filter = ["action", "environment", ("at", admin.DateFieldListFilter)]
     list_select_related = ["integrator"]
     search_fields = ["integrator__name", "by", "subject"]
     ordering = ["-id"]

@@ -33,14 +33,14 @@ class DeliveryViewSet(OptionsView, ViewSet):
 
     def quote(self, request: Request) -> Response:
         """POST /api/quotation-delivery."""
-        quote = quotes.quote(integrator=_token(request).integrator, asked=_read_request(request))
+        quote = quotes.quote(integrator=_token(request).integrator, payload=_read_request(request))
         return Response({"shippingValue": float(quote.value)})
 
     def request_delivery(self, request: Request) -> Response:
         """POST /api/request-delivery."""
         token = _token(request)
         delivery = deliveries.request(
-            token=token, asked=_read_request(request), by=f"token {token.hint}", at=timezone.now()
+            token=token, payload=_read_request(request), by=f"token {token.hint}", at=timezone.now()
         )
         return Response(bodies.creation(delivery), status=201)
 

@@ -1,9 +1,10 @@
 """One file per noun."""
 
 from delivery.models.attempt import WebhookAttempt
-from delivery.models.audit import AuditEntry, Deed
-from delivery.models.delivery import Delivery, parse_id
+from delivery.models.audit import AuditAction, AuditEntry
+from delivery.models.delivery import Delivery
 from delivery.models.driver import Driver, DriverPosition, LatestPosition, VehicleType
+from delivery.models.ids import parse_id
 from delivery.models.integrator import Environment, Integrator
 from delivery.models.pickup_point import PickupPoint
 from delivery.models.stop import Stop
@@ -13,8 +14,8 @@ from delivery.models.transition import Transition
 from delivery.models.webhook import EventState, OffBecause, WebhookEndpoint, WebhookEvent, WebhookQueueItem
 
 __all__ = [
+    "AuditAction",
     "AuditEntry",
-    "Deed",
     "Delivery",
     "Driver",
     "DriverPosition",

@@ -6,8 +6,8 @@ from common.constraints import one_of
 from delivery.models.integrator import Environment, Integrator
 
 
-class Deed(models.TextChoices):
-    """What somebody did to an account."""
+class AuditAction(models.TextChoices):
+    """Kinds of change to an account that the audit trail records."""
 
     TOKEN_ISSUED = "token_issued", _("Token issued")
     TOKEN_ROTATED = "token_rotated", _("Token rotated")
@@ -24,13 +24,13 @@ class Deed(models.TextChoices):
 
 
 class AuditEntry(models.Model):
-    """Who did what to an account, and when. Append-only. What moved a delivery stands in its `Transition`s."""
+    """Who did what to an account, and when. Append-only. Changes of deliveries are recorded as `Transition`."""
 
     integrator = models.ForeignKey(
         Integrator, verbose_name=_("integrator"), on_delete=models.CASCADE, related_name="audit"
     )
     environment = models.CharField(_("environment"), max_length=7, choices=Environment)
-    deed = models.CharField(_("deed"), max_length=20, choices=Deed)
+    action = models.CharField(_("action"), max_length=20, choices=AuditAction)
     subject = models.CharField(
         _("subject"), max_length=2000, blank=True, help_text=_("A token's hint, a URL, a count, a reason.")
     )
@@ -48,4 +48,4 @@ class AuditEntry(models.Model):
         ]
 
     def __str__(self) -> str:
-        return f"{self.get_deed_display()} {self.subject}".strip()
+        return f"{self.get_action_display()} {self.subject}".strip()

@@ -1,6 +1,5 @@
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, Self
-from uuid import UUID
+from typing import Any, Self
 
 import pgtrigger
 from django.db import models
@@ -14,13 +13,19 @@ from delivery.models.driver import Driver, DriverPosition, VehicleType
 from delivery.models.ids import Identified, new_id
 from delivery.models.integrator import Environment, Integrator
 from delivery.models.location import Located, on_earth
+from delivery.models.stop import Stop
 from delivery.models.token import Token
 
-if TYPE_CHECKING:
-    from delivery.models.stop import Stop
-
-_ID_LENGTH = 36
 _MONEY: dict[str, Any] = {"max_digits": 10, "decimal_places": 2}
+
+
+# Conditions hold plain strings, so that migrations do not import the enums, whose members can change.
+def _route_in(*statuses: RouteStatus) -> Q:
+    return Q(route_status__in=[status.value for status in statuses])
+
+
+def _status_in(*statuses: Status) -> Q:
+    return Q(status__in=[status.value for status in statuses])
 
 
 class DeliveryQuerySet(models.QuerySet["Delivery"]):
@@ -32,9 +37,9 @@ class DeliveryQuerySet(models.QuerySet["Delivery"]):
         """Deliveries of this account in this environment."""
         return self.filter(integrator=integrator, environment=environment)
 
-    def live(self, environment: str) -> Self:
-        """Routes that are offered or under way."""
-        return self.filter(environment=environment, route_status__in=lifecycle.LIVE)
+    def in_progress(self, environment: str) -> Self:
+        """Deliveries of this environment whose route is offered or under way."""
+        return self.filter(environment=environment, route_status__in=lifecycle.IN_PROGRESS)
 
     def with_parts(self) -> Self:
         """With everything that a body shows."""
@@ -105,10 +110,12 @@ class Delivery(Identified, Located):
             models.Index(fields=["environment", "-created_at"], name="delivery_by_environment"),
             models.Index(fields=["vehicle_type", "-created_at"], name="delivery_by_vehicle"),
             models.Index(
-                fields=["environment", "created_at"], name="delivery_live", condition=Q(route_status__in=lifecycle.LIVE)
+                fields=["environment", "created_at"],
+                name="delivery_in_progress",
+                condition=_route_in(*lifecycle.IN_PROGRESS),
             ),
             models.Index(
-                fields=["offer_expires_at"], name="delivery_offered", condition=Q(route_status=RouteStatus.AVAILABLE)
+                fields=["offer_expires_at"], name="delivery_offered", condition=_route_in(RouteStatus.AVAILABLE)
             ),
         ]
         constraints = [
@@ -116,22 +123,22 @@ class Delivery(Identified, Located):
             one_of("delivery_environment", "environment", Environment.values),
             one_of("delivery_vehicle_type", "vehicle_type", VehicleType.values),
             models.UniqueConstraint(
-                fields=["driver"], name="one_open_route_per_driver", condition=Q(route_status__in=lifecycle.HELD)
+                fields=["driver"], name="one_open_route_per_driver", condition=_route_in(*lifecycle.HELD)
             ),
             models.CheckConstraint(
                 name="delivery_driver_fits_route",
-                condition=Q(route_status__in=[RouteStatus.AVAILABLE, RouteStatus.EXPIRED], driver=None)
-                | Q(route_status__in=[*lifecycle.HELD, RouteStatus.FINISHED], driver__isnull=False)
-                | Q(route_status=RouteStatus.CANCELLED),
+                condition=(_route_in(RouteStatus.AVAILABLE, RouteStatus.EXPIRED) & Q(driver=None))
+                | (_route_in(*lifecycle.HELD, RouteStatus.FINISHED) & Q(driver__isnull=False))
+                | _route_in(RouteStatus.CANCELLED),
             ),
             models.CheckConstraint(
                 name="delivery_status_fits_route",
-                condition=Q(route_status=RouteStatus.AVAILABLE, status=Status.PENDING)
-                | Q(route_status=RouteStatus.ACCEPTED, status=Status.ACCEPT)
-                | Q(route_status=RouteStatus.COLLECTED, status=Status.COLLECTED)
-                | Q(route_status=RouteStatus.RETURNING, status__in=[Status.COLLECTED, Status.FAILED])
-                | Q(route_status=RouteStatus.FINISHED, status__in=[Status.DELIVERED, Status.FAILED])
-                | Q(route_status__in=[RouteStatus.CANCELLED, RouteStatus.EXPIRED], status=Status.FAILED),
+                condition=(_route_in(RouteStatus.AVAILABLE) & _status_in(Status.PENDING))
+                | (_route_in(RouteStatus.ACCEPTED) & _status_in(Status.ACCEPT))
+                | (_route_in(RouteStatus.COLLECTED) & _status_in(Status.COLLECTED))
+                | (_route_in(RouteStatus.RETURNING) & _status_in(Status.COLLECTED, Status.FAILED))
+                | (_route_in(RouteStatus.FINISHED) & _status_in(Status.DELIVERED, Status.FAILED))
+                | (_route_in(RouteStatus.CANCELLED, RouteStatus.EXPIRED) & _status_in(Status.FAILED)),
             ),
             models.CheckConstraint(
                 name="delivery_cancellation_whole",
@@ -140,8 +147,8 @@ class Delivery(Identified, Located):
             ),
             models.CheckConstraint(
                 name="delivery_closed_has_its_time",
-                condition=Q(route_status__in=lifecycle.CLOSED, closed_at__isnull=False)
-                | Q(~Q(route_status__in=lifecycle.CLOSED), closed_at=None),
+                condition=(_route_in(*lifecycle.CLOSED) & Q(closed_at__isnull=False))
+                | (~_route_in(*lifecycle.CLOSED) & Q(closed_at=None)),
             ),
             models.CheckConstraint(
                 name="delivery_price_not_negative", condition=Q(shipping_value__gte=0, distance_km__gte=0)
@@ -188,9 +195,9 @@ class Delivery(Identified, Located):
         )
 
     @property
-    def ordered_stops(self) -> "list[Stop]":
+    def ordered_stops(self) -> list[Stop]:
         """B, C, D. From the prefetched rows where there are any."""
-        return sorted(self.stops.all(), key=lambda stop: stop.position)
+        return sorted(self.stops.all(), key=lambda stop: stop.index)
 
     @property
     def is_closed(self) -> bool:
@@ -213,17 +220,6 @@ class Delivery(Identified, Located):
     def was_cancelled_after_pickup(self) -> bool:
         return self.cancelled_at is not None and self.route_status != RouteStatus.CANCELLED
 
-    def stop_at(self, label: str) -> "Stop | None":
+    def stop_at(self, label: str) -> Stop | None:
         """The stop with this label, B, C or D."""
         return next((stop for stop in self.ordered_stops if stop.label == label.upper()), None)
-
-
-def parse_id(text: str) -> UUID | None:
-    """The id that `text` spells in its canonical form, or None. `UUID` alone would also take braces and URNs."""
-    if len(text) != _ID_LENGTH:
-        return None
-    try:
-        parsed = UUID(text)
-    except ValueError:
-        return None
-    return parsed if str(parsed) == text.lower() else None

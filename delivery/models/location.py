@@ -17,7 +17,7 @@ _MEAN_RADIUS_M = 6_371_008.8
 
 
 class Located(models.Model):
-    """A row with coordinates."""
+    """Abstract model with coordinates."""
 
     latitude = models.FloatField(_("latitude"))
     longitude = models.FloatField(_("longitude"))

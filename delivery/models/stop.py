@@ -5,17 +5,21 @@ from django.utils.translation import gettext_lazy as _
 
 from delivery import lifecycle
 from delivery.lifecycle import Status
-from delivery.models.delivery import Delivery
 from delivery.models.location import Located, on_earth
 
 LABELS = "BCD"
 
 
 class Stop(Located):
-    """One drop-off of a delivery: an item of `orders` in the API. Its place and receiver never change."""
+    """One drop-off of a delivery: an item of `orders` in the API. Only its status and failure reason can change.
 
-    delivery = models.ForeignKey(Delivery, verbose_name=_("delivery"), on_delete=models.CASCADE, related_name="stops")
-    position = models.PositiveSmallIntegerField(_("position"), help_text=_("0 for B, 1 for C, 2 for D."))
+    The label shown for `index` is a letter of `LABELS`; "A" is the delivery's pickup.
+    """
+
+    delivery = models.ForeignKey(
+        "delivery.Delivery", verbose_name=_("delivery"), on_delete=models.CASCADE, related_name="stops"
+    )
+    index = models.PositiveSmallIntegerField(_("index"), help_text=_("0 for B, 1 for C, 2 for D."))
     external_id = models.CharField(_("external id"), max_length=255, blank=True)
     contact_name = models.CharField(_("contact name"), max_length=255, blank=True)
     contact_phone = models.CharField(_("contact phone"), max_length=255, blank=True)
@@ -26,14 +30,14 @@ class Stop(Located):
     class Meta:
         verbose_name = _("stop")
         verbose_name_plural = _("stops")
-        ordering = ["delivery", "position"]
+        ordering = ["delivery", "index"]
         constraints = [
             on_earth("stop_on_earth"),
-            models.UniqueConstraint(fields=["delivery", "position"], name="one_stop_per_position"),
+            models.UniqueConstraint(fields=["delivery", "index"], name="one_stop_per_index"),
+            models.CheckConstraint(name="stop_index_b_c_or_d", condition=Q(index__gte=0, index__lt=len(LABELS))),
             models.CheckConstraint(
-                name="stop_position_b_c_or_d", condition=Q(position__gte=0, position__lt=len(LABELS))
+                name="stop_status_known", condition=Q(status__in=[status.value for status in Status])
             ),
-            models.CheckConstraint(name="stop_status_known", condition=Q(status__in=list(Status))),
         ]
         indexes = [models.Index(fields=["external_id"], name="stop_external_id", condition=~Q(external_id=""))]
         triggers = [
@@ -44,7 +48,8 @@ class Stop(Located):
                 condition=~pgtrigger.Q(old__status__in=[s.value for s in lifecycle.OPEN])
                 & ~pgtrigger.Q(old__status=pgtrigger.F("new__status")),
             ),
-            # An accepted route takes no object more and loses none.
+            # No stop can be added to an accepted route or removed from it. FOR SHARE waits for the end of an
+            # acceptance that holds the delivery's row lock.
             pgtrigger.Trigger(
                 name="stop_set_is_locked",
                 when=pgtrigger.Before,
@@ -53,7 +58,7 @@ class Stop(Located):
                 func="""
                     SELECT route_status INTO route FROM delivery_delivery
                         WHERE id = CASE TG_OP WHEN 'INSERT' THEN NEW.delivery_id ELSE OLD.delivery_id END
-                        FOR SHARE;  -- waits for an acceptance that is under way
+                        FOR SHARE;
                     IF route IS NOT NULL AND route <> 'AVAILABLE' THEN
                         RAISE EXCEPTION 'rota: the stops of an accepted route cannot change';
                     END IF;
@@ -68,4 +73,4 @@ class Stop(Located):
 
     @property
     def label(self) -> str:
-        return LABELS[self.position]
+        return LABELS[self.index]

@@ -51,7 +51,12 @@ def _environment(request: HttpRequest) -> Environment:
 
 
 def _cards(environment: Environment) -> list[Card]:
-    live = Delivery.objects.live(environment).with_parts().select_related("integrator").order_by("created_at")[:_MOST]
+    live = (
+        Delivery.objects.in_progress(environment)
+        .with_parts()
+        .select_related("integrator")
+        .order_by("created_at")[:_MOST]
+    )
     deliveries = list(live)
     held_by = [delivery.driver_id for delivery in deliveries if delivery.driver_id is not None]
     positions = Driver.objects.filter(pk__in=held_by).newest_positions()

@@ -54,18 +54,18 @@ ALLOWED = {(trigger, before.route) for before, trigger, _point, _after in ROWS}
 class TestMove:
     @pytest.mark.parametrize(("before", "trigger", "point", "after"), ROWS)
     def test_follows_the_table(self, before, trigger, point, after):
-        assert lifecycle.move(before, trigger, position=point) == after
+        assert lifecycle.move(before, trigger, index=point) == after
 
     @pytest.mark.parametrize(("trigger", "route"), sorted(set(itertools.product(Trigger, RouteStatus)) - ALLOWED))
     def test_refuses_what_the_table_does_not_have(self, trigger, route):
         with pytest.raises(MoveRefused, match=f"Cannot {trigger} while the route is {route}"):
-            lifecycle.move(State(C, route, (C,)), trigger, position=0)
+            lifecycle.move(State(C, route, (C,)), trigger, index=0)
 
     @pytest.mark.parametrize("trigger", [Trigger.DELIVER, Trigger.FAIL])
     @pytest.mark.parametrize("closed", [D, F])
     def test_refuses_a_point_that_is_closed(self, trigger, closed):
         with pytest.raises(StopNotOpen):
-            lifecycle.move(State(C, COLLECTED, (closed, C)), trigger, position=0)
+            lifecycle.move(State(C, COLLECTED, (closed, C)), trigger, index=0)
 
     def test_every_row_of_the_code_is_tested(self):
         assert set(lifecycle.TABLE) == ALLOWED
@@ -90,10 +90,10 @@ class TestAnyHistory:
     def test_keeps_its_promises(self, orders, mode, tries):
         state = lifecycle.new(orders=orders, mode=mode)
 
-        for trigger, position in tries:
+        for trigger, index in tries:
             before = state
             try:
-                state = lifecycle.move(state, trigger, position=min(position, orders - 1))
+                state = lifecycle.move(state, trigger, index=min(index, orders - 1))
             except (MoveRefused, StopNotOpen):
                 continue
 

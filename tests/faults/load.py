@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from delivery.actions import deliveries
 from delivery.models import Delivery, Token
-from tests.factories import BY, DriverFactory, asked
+from tests.factories import BY, DriverFactory, validated_payload
 
 _THREADS = 2
 
@@ -75,7 +75,7 @@ class Load:
 def life(token: Token) -> Iterator[Delivery]:
     """A delivery with two drop-offs after each of its five changes."""
     driver = DriverFactory.create()
-    delivery = deliveries.request(token=token, asked=asked(stops=2), by=BY, at=timezone.now())
+    delivery = deliveries.request(token=token, payload=validated_payload(stops=2), by=BY, at=timezone.now())
     yield delivery
     yield deliveries.accept(delivery=delivery, driver=driver, by=BY, at=timezone.now())
     yield deliveries.collect(delivery=delivery, by=BY, at=timezone.now())

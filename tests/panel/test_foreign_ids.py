@@ -31,7 +31,7 @@ def test_of_an_account(method, name, part, shop, other, member, url):
 
     assert response.status_code == 404
     assert Token.objects.get(pk=other.token.pk).revoked_at is None
-    assert not AuditEntry.objects.exclude(deed="token_issued").exists()
+    assert not AuditEntry.objects.exclude(action="token_issued").exists()
 
 
 def test_of_a_seller(shop, other, member):

@@ -38,7 +38,7 @@ class TestIssue:
         issue(member, url)
 
         entry = AuditEntry.objects.first()
-        assert (entry.by, entry.deed, entry.integrator) == ("user member", "token_issued", shop.integrator)
+        assert (entry.by, entry.action, entry.integrator) == ("user member", "token_issued", shop.integrator)
         assert entry.subject in member.get(url("activity")).content.decode()
 
 
@@ -74,4 +74,4 @@ class TestRevoke:
         as_role("account staff").post(url("token_revoke", shop.token.pk))
 
         assert Token.objects.get(pk=shop.token.pk).revoked_by == "user member"
-        assert AuditEntry.objects.filter(deed="token_revoked").count() == 1
+        assert AuditEntry.objects.filter(action="token_revoked").count() == 1

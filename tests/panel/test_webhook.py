@@ -22,8 +22,8 @@ class TestUrl:
         test = WebhookEvent.objects.get(delivery=None)
         assert response.redirect_chain[-1][0].endswith(f"?test={test.pk}")
         assert url("webhook_test_result", test.pk) in response.content.decode()
-        deeds = set(AuditEntry.objects.values_list("deed", "subject", "by"))
-        assert {("url_set", URL, "user member"), ("test_sent", "", "user member")} <= deeds
+        actions = set(AuditEntry.objects.values_list("action", "subject", "by"))
+        assert {("url_set", URL, "user member"), ("test_sent", "", "user member")} <= actions
 
     @pytest.mark.parametrize(
         ("bad", "why"),
@@ -50,7 +50,7 @@ class TestUrl:
         assert response.status_code == 422
         assert why in str(response.context["form"].errors)
         assert fresh(shop).url == ""
-        assert not AuditEntry.objects.filter(deed="url_set").exists()
+        assert not AuditEntry.objects.filter(action="url_set").exists()
 
     def test_may_be_taken_away(self, member, url, with_url):
         member.post(url("webhook"), {"url": ""})
@@ -98,7 +98,7 @@ class TestSecret:
     def test_shown_is_written_down(self, member, url, shop):
         member.post(url("webhook_secret"))
 
-        assert AuditEntry.objects.get(deed="secret_shown").by == "user member"
+        assert AuditEntry.objects.get(action="secret_shown").by == "user member"
 
     def test_rotated_twice_keeps_the_first_unless_one_insists(self, member, url, shop):
         first = shop.endpoint.secret
@@ -127,7 +127,7 @@ class TestSwitch:
 
         member.post(url("webhook_switch"), {"enabled": "1"})
         assert fresh(with_url).enabled
-        assert {"endpoint_off", "endpoint_on"} <= set(AuditEntry.objects.values_list("deed", flat=True))
+        assert {"endpoint_off", "endpoint_on"} <= set(AuditEntry.objects.values_list("action", flat=True))
 
     def test_says_what_is_wrong_with_a_failing_endpoint(self, member, url, with_url):
         WebhookEndpoint.objects.filter(pk=with_url.endpoint.pk).update(failures=7, failing_since=timezone.now())

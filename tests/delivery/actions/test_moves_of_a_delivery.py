@@ -20,7 +20,7 @@ def do(verb, delivery, **details):
 
 def statuses(delivery):
     fresh = Delivery.objects.get(pk=delivery.pk)
-    orders = list(Stop.objects.filter(delivery=delivery).order_by("position").values_list("status", flat=True))
+    orders = list(Stop.objects.filter(delivery=delivery).order_by("index").values_list("status", flat=True))
     return fresh.status, fresh.route_status, orders
 
 
@@ -45,7 +45,7 @@ class TestOneDelivery:
 
         assert statuses(delivery) == ("COLLECTED", "COLLECTED", ["FAILED", "COLLECTED", "COLLECTED"])
         assert failed.driver == delivery.driver
-        assert Stop.objects.get(delivery=delivery, position=0).failure_reason == "Ninguém em casa"
+        assert Stop.objects.get(delivery=delivery, index=0).failure_reason == "Ninguém em casa"
 
     def test_comes_back_when_goods_are_left(self):
         delivery = DeliveryFactory.create(collected=True, stops=1)

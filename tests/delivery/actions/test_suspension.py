@@ -56,7 +56,7 @@ class TestSuspend:
     def test_is_written_into_the_trail_of_each_environment(self, token):
         suspend(token.integrator)
 
-        written = AuditEntry.objects.filter(deed="account_suspended").order_by("environment")
+        written = AuditEntry.objects.filter(action="account_suspended").order_by("environment")
         assert list(written.values_list("environment", "subject", "by", "at")) == [
             ("live", "unpaid", "user ana", NOW),
             ("sandbox", "unpaid", "user ana", NOW),
@@ -68,7 +68,7 @@ class TestSuspend:
         assert suspend(token.integrator, "other", "user bob") is False
 
         assert Integrator.objects.get().suspension_reason == "unpaid"
-        assert AuditEntry.objects.filter(deed="account_suspended").count() == 2
+        assert AuditEntry.objects.filter(action="account_suspended").count() == 2
 
     @pytest.mark.parametrize("reason", ["", " \n", "x" * 256, "a\0b"])
     def test_needs_a_reason_that_can_be_kept(self, token, reason):
@@ -76,7 +76,7 @@ class TestSuspend:
             suspend(token.integrator, reason)
 
         assert Integrator.objects.get().suspended_at is None
-        assert not AuditEntry.objects.filter(deed="account_suspended").exists()
+        assert not AuditEntry.objects.filter(action="account_suspended").exists()
 
     def test_leaves_other_accounts_alone(self, token):
         suspend(IntegratorFactory.create())
@@ -133,7 +133,7 @@ class TestLiftSuspension:
 
         integrators.lift_suspension(integrator=token.integrator, by="user bob", at=NOW)
 
-        written = AuditEntry.objects.filter(deed="suspension_lifted").order_by("environment")
+        written = AuditEntry.objects.filter(action="suspension_lifted").order_by("environment")
         assert list(written.values_list("environment", "by")) == [("live", "user bob"), ("sandbox", "user bob")]
 
     def test_of_an_account_that_is_not_suspended_changes_nothing(self, token):

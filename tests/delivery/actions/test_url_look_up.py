@@ -144,7 +144,7 @@ class TestSlowLookUp:
         assert "took more than 0.1 seconds" in refusal
         assert resolver.names == ["hangs.example"]
         assert WebhookEndpoint.objects.get(pk=endpoint.pk).url == ""
-        assert not AuditEntry.objects.filter(deed="url_set").exists()
+        assert not AuditEntry.objects.filter(action="url_set").exists()
         assert Integrator.objects.count() == 1
 
 

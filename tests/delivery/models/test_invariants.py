@@ -110,7 +110,7 @@ class TestDelivery:
 class TestStop:
     @pytest.mark.parametrize(
         "change",
-        [{"latitude": 1.0}, {"address": {"city": "x"}}, {"position": 2}, {"external_id": "x"}, {"contact_phone": "1"}],
+        [{"latitude": 1.0}, {"address": {"city": "x"}}, {"index": 2}, {"external_id": "x"}, {"contact_phone": "1"}],
     )
     def test_never_changes_its_place_or_receiver(self, change):
         delivery = DeliveryFactory.create(accepted=True, stops=1)
@@ -122,29 +122,27 @@ class TestStop:
         delivery = DeliveryFactory.create(accepted=True, stops=1)
 
         with refused(ProgrammingError, "stops of an accepted route"), transaction.atomic():
-            Stop.objects.create(delivery=delivery, position=1, status="PENDING", address={}, latitude=0, longitude=0)
+            Stop.objects.create(delivery=delivery, index=1, status="PENDING", address={}, latitude=0, longitude=0)
 
     def test_is_not_taken_from_an_accepted_route(self):
         delivery = DeliveryFactory.create(accepted=True, stops=2)
 
         with refused(ProgrammingError, "stops of an accepted route"), transaction.atomic():
-            Stop.objects.filter(delivery=delivery, position=1).delete()
+            Stop.objects.filter(delivery=delivery, index=1).delete()
 
     def test_stays_delivered(self):
         delivery = DeliveryFactory.create(collected=True, stops=2)
-        Stop.objects.filter(delivery=delivery, position=0).update(status="DELIVERED")
+        Stop.objects.filter(delivery=delivery, index=0).update(status="DELIVERED")
 
         with refused(ProgrammingError, "Cannot update"), transaction.atomic():
-            Stop.objects.filter(delivery=delivery, position=0).update(status="COLLECTED")
+            Stop.objects.filter(delivery=delivery, index=0).update(status="COLLECTED")
 
-    @pytest.mark.parametrize("position", [0, 3])
-    def test_has_a_position_of_its_own_from_b_to_d(self, position):
+    @pytest.mark.parametrize("index", [0, 3])
+    def test_has_an_index_of_its_own_from_0_to_2(self, index):
         delivery = DeliveryFactory.create(stops=1)
 
-        with refused(IntegrityError, "one_stop_per_position|stop_position_b_c_or_d"), transaction.atomic():
-            Stop.objects.create(
-                delivery=delivery, position=position, status="PENDING", address={}, latitude=0, longitude=0
-            )
+        with refused(IntegrityError, "one_stop_per_index|stop_index_b_c_or_d"), transaction.atomic():
+            Stop.objects.create(delivery=delivery, index=index, status="PENDING", address={}, latitude=0, longitude=0)
 
 
 @pytest.mark.django_db
