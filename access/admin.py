@@ -24,6 +24,7 @@ from unfold.forms import AdminPasswordChangeForm, UserChangeForm, UserCreationFo
 from access import enrolment, sessions
 from access.models import InitialPassword
 from access.rights import has_privileges
+from access.roles import ROLES
 
 for _model in (User, Group, Authenticator, EmailAddress, UserSession):
     admin.site.unregister(_model)
@@ -68,7 +69,7 @@ class UserAdmin(DjangoUserAdmin, ModelAdmin):  # type: ignore[type-arg]  # gener
 
     def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> Any:
         fixed = super().get_readonly_fields(request, obj)
-        return fixed if _may_give_rights(request) else [*fixed, *_RIGHTS]
+        return fixed if _may_grant_rights(request) else [*fixed, *_RIGHTS]
 
     def save_model(self, request: HttpRequest, obj: User, form: Any, change: bool) -> None:
         super().save_model(request, obj, form, change)
@@ -110,7 +111,7 @@ class UserAdmin(DjangoUserAdmin, ModelAdmin):  # type: ignore[type-arg]  # gener
     def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         """Not of people with rights either: to set their password would be to have their rights."""
         allowed: bool = super().has_change_permission(request, obj)
-        return allowed and (obj is None or _may_give_rights(request) or not has_privileges(obj))
+        return allowed and (obj is None or _may_grant_rights(request) or not has_privileges(obj))
 
     @admin.action(description=_("Log out everywhere"), permissions=["change"])
     def end_sessions(self, request: HttpRequest, people: QuerySet[User]) -> None:
@@ -125,16 +126,20 @@ class UserAdmin(DjangoUserAdmin, ModelAdmin):  # type: ignore[type-arg]  # gener
 
 @admin.register(Group)
 class GroupAdmin(DjangoGroupAdmin, ModelAdmin):
-    """Superusers alone change what a group may do."""
+    """Only superusers change what a group may do, and nobody what the groups of `access.roles` may do."""
 
     def has_add_permission(self, request: HttpRequest) -> bool:
-        return _may_give_rights(request)
+        return _may_grant_rights(request)
 
     def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        return _may_give_rights(request)
+        return _may_grant_rights(request) and not _is_role(obj)
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        return _may_give_rights(request)
+        return _may_grant_rights(request) and not _is_role(obj)
+
+
+def _is_role(group: Group | None) -> bool:
+    return group is not None and group.name in ROLES
 
 
 @admin.register(Authenticator)
@@ -155,8 +160,8 @@ class AuthenticatorAdmin(ModelAdmin):
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         allowed: bool = super().has_delete_permission(request, obj)
-        return allowed and _may_give_rights(request)
+        return allowed and _may_grant_rights(request)
 
 
-def _may_give_rights(request: HttpRequest) -> bool:
+def _may_grant_rights(request: HttpRequest) -> bool:
     return bool(request.user.is_active and request.user.is_superuser)

@@ -1,13 +1,16 @@
 from django.apps import AppConfig
+from django.db.models.signals import post_migrate
 from django.utils.translation import gettext_lazy as _
 
 
 class AccessConfig(AppConfig):
-    """Log-in of people."""
+    """Roles, rights and log-in."""
 
     name = "access"
     verbose_name = _("People")
 
     def ready(self) -> None:
         """Import the modules that connect signal receivers."""
-        from access import devices, enrolment, middleware  # noqa: F401
+        from access import devices, enrolment, middleware, roles  # noqa: F401
+
+        post_migrate.connect(roles.synchronise, sender=self)

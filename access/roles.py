@@ -1,7 +1,14 @@
-"""Who may do what in the admin and on the board: two groups, made and kept by a migration.
+"""Permissions of the two roles, which are groups in the database.
 
-Integrator members are in neither; what they see hangs on their membership alone (`access.rights`).
+The groups belong to the code: `synchronise` runs after each `migrate` and resets their permissions to those of ROLES.
+Members of accounts and sellers are in neither group; what they see follows from their membership (`access.rights`).
 """
+
+from typing import Any
+
+from django.apps import apps as installed_apps
+from django.apps.registry import Apps
+from django.contrib.auth.management import create_permissions
 
 ACCOUNT_STAFF = "Account staff"
 DISPATCHERS = "Dispatchers"
@@ -67,3 +74,24 @@ def codenames(role: str) -> set[tuple[str, str]]:
         for model, verbs in models.items()
         for verb in verbs
     }
+
+
+def synchronise(*, using: str, apps: Apps = installed_apps, **_signal: Any) -> None:
+    """Receiver of post_migrate: create the groups, and give each exactly the permissions of its role.
+
+    `apps` is the state that the migration ended in. An app that is not part of it has no permissions yet.
+    """
+    labels = {app for models in ROLES.values() for app in models}
+    for label in labels:
+        # Django creates an app's permissions at this signal too, but after this receiver for apps further down.
+        create_permissions(installed_apps.get_app_config(label), verbosity=0, using=using, apps=apps)
+    try:
+        group_model, permission_model = apps.get_model("auth", "Group"), apps.get_model("auth", "Permission")
+    except LookupError:  # `migrate` of a single app, on which `auth` does not depend
+        return
+    permissions = permission_model._default_manager.using(using).filter(content_type__app_label__in=labels)
+    rows = permissions.values_list("pk", "content_type__app_label", "codename")
+    ids = {(app, codename): pk for pk, app, codename in rows}
+    for role in ROLES:
+        group, _created = group_model._default_manager.using(using).get_or_create(name=role)
+        group.permissions.set(ids[name] for name in codenames(role) if name in ids)

@@ -6,18 +6,15 @@ import shutil
 import threading
 from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from importlib import import_module
 from pathlib import Path
 from queue import Queue
 from typing import Any
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from django.apps import apps
 from django.conf import settings
 from django.contrib.auth.models import Group, User
 from django.core.cache import cache
-from django.db import connection
 from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
 
 from delivery.models import Environment, WebhookEndpoint
@@ -65,12 +62,6 @@ def _fresh_counts(transactional_db: None) -> Iterator[None]:
     yield
     dispatch.stop(seconds=20)
     dispatch._thread = None
-
-
-@pytest.fixture(autouse=True)
-def _groups(transactional_db: None) -> None:
-    """A test before has emptied every table, the migration's groups among them."""
-    import_module("config.migrations.0002_roles").create(apps, connection.schema_editor())
 
 
 @pytest.fixture(autouse=True)

@@ -80,6 +80,7 @@ def world(with_url):
     create_order(with_url.seller)
     someone = User.objects.create(username="someone")
     Authenticator.objects.create(user=someone, type=Authenticator.Type.TOTP, data={})
+    Group.objects.create(name="Night shift")  # of staff; those of the roles are edited by nobody
     return {
         "account": with_url.integrator.pk,
         "environment": Environment.LIVE,
