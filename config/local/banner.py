@@ -41,10 +41,10 @@ def banner(port: int, demo: dict[str, str] | None, *, is_embedded: bool) -> str:
         "",
         "Rota is running. Ctrl-C ends it.",
         "",
-        f"  Panel     {base}/panel/",
-        f"  Board     {base}/panel/board/",
-        f"  Admin     {base}/admin/",
-        f"  API       {base}/api/",
+        f"  Panel           {base}/panel/",
+        f"  Board           {base}/panel/board/",
+        f"  Admin           {base}/admin/",
+        f"  API             {base}/api/",
     ]
     if demo is not None:
         lines += credentials(base, demo)
@@ -72,13 +72,14 @@ def credentials(base: str, demo: dict[str, str]) -> list[str]:
     """Lines with the demo's secrets, and commands that use them."""
     bearer, basic = f"Bearer {demo['token']}", f"Basic {demo['api_key']}"
     lines = [
-        f"  Log-in    {demo['login']} / {demo['password']}",
-        f"  Token     {demo['token']}",
-        f"  Sandbox   {demo['sandbox_token']}",
-        f"  Secret    {demo['signing_secret']}",
-        f"  API key   {demo['api_key']}",
+        f"  Log-in          {demo['login']} / {demo['password']}",
+        f"  Token           {demo['token']}",
+        f"  Signing secret  {demo['signing_secret']}",
+        f"  Sandbox token   {demo['sandbox_token']}",
+        f"  Sandbox secret  {demo['sandbox_signing_secret']}",
+        f"  API key         {demo['api_key']}",
         "",
-        "They are shown this once.",
+        "They are shown this once. Both tokens are of one account, each with the secret that signs its webhooks.",
     ]
     commands = {
         "Quote a delivery:": _curl(f"{base}/api/quotation-delivery", bearer, _REQUEST),

@@ -1,4 +1,8 @@
-"""The demo's accounts, drivers and tariffs, and their credentials."""
+"""The demo's accounts, drivers and tariffs, and their credentials.
+
+Credentials have the keys "login", "password", "token", "signing_secret", "sandbox_token", "sandbox_signing_secret" and
+"api_key". Each token stands with the signing secret of its environment; both environments are of one account.
+"""
 
 import json
 import secrets
@@ -14,12 +18,12 @@ from delivery.models import Environment, Integrator, Tariff, VehicleType
 from integration.actions import keys
 from integration.models import Seller
 
-SHOP, SANDBOX_SHOP, SELLER, LOGIN = "Demo shop", "Demo shop (sandbox)", "Demo seller", "admin"
+SHOP, SELLER, LOGIN = "Demo shop", "Demo seller", "admin"
 # Avenida Paulista, São Paulo.
 PICKUP = "-23.561414,-46.655881"
-# Its check digits are right, and it is not one of those that everybody tries first.
+# Made up, with correct check digits, and none of those that people type for a test.
 COMPANY = "48.372.915/0001-54"
-_BY = "command demo_credentials"
+_BY = "demo"
 
 
 def seed() -> dict[str, str] | None:
@@ -27,21 +31,68 @@ def seed() -> dict[str, str] | None:
     if User.objects.exists() or Integrator.objects.exists() or Tariff.objects.exists():
         return None
     _create_tariffs()
-    shop = _call("create_integrator", SHOP, f"--pickup={PICKUP}")
-    test = _call("create_integrator", SANDBOX_SHOP, f"--pickup={PICKUP}", "--sandbox")
+    created = _call("create_integrator", SHOP, f"--pickup={PICKUP}")
     _call("create_driver", "Ana Souza", "--vehicle=MOTORCYCLE", "--phone=+55 11 98888-0001", f"--position={PICKUP}")
     _call("create_driver", "Bruno Lima", "--vehicle=CAR", "--phone=+55 11 98888-0002", f"--position={PICKUP}")
     seller = _call("create_seller", SELLER, f"--company={COMPANY}")
     password = secrets.token_urlsafe(9)
     User.objects.create_superuser(LOGIN, "", password)
+    shop = Integrator.objects.get(pk=created["integrator"])
     return {
         "login": LOGIN,
         "password": password,
-        "token": shop["token"],
-        "sandbox_token": test["token"],
-        "signing_secret": shop["signing_secret"],
+        "token": created["token"],
+        "signing_secret": created["signing_secret"],
+        "sandbox_token": _issue_token(shop, Environment.SANDBOX),
+        "sandbox_signing_secret": shop.endpoints.get(environment=Environment.SANDBOX).secret,
         "api_key": seller["api_key"],
     }
+
+
+def renew_credentials() -> dict[str, str]:
+    """Give the demo's user, account and seller a new password, tokens and key, and end the old ones.
+
+    Signing secrets are kept. Raises User.DoesNotExist, Integrator.DoesNotExist or Seller.DoesNotExist.
+    """
+    user = User.objects.get(username=LOGIN)
+    # The oldest of each name: `manage.py demo` creates more of them.
+    shop = Integrator.objects.filter(name=SHOP).earliest("pk")
+    seller = Seller.objects.filter(name=SELLER).earliest("pk")
+    password = secrets.token_urlsafe(9)
+    user.set_password(password)
+    user.save(update_fields=["password"])
+    return {
+        "login": LOGIN,
+        "password": password,
+        "token": _renew_token(shop, Environment.LIVE),
+        "signing_secret": _show_secret(shop, Environment.LIVE),
+        "sandbox_token": _renew_token(shop, Environment.SANDBOX),
+        "sandbox_signing_secret": _show_secret(shop, Environment.SANDBOX),
+        "api_key": _renew_key(seller),
+    }
+
+
+def _renew_token(shop: Integrator, environment: Environment) -> str:
+    now = timezone.now()
+    for token in shop.tokens.filter(environment=environment).valid(at=now):
+        tokens.revoke(token=token, by=_BY, at=now)
+    return _issue_token(shop, environment)
+
+
+def _issue_token(shop: Integrator, environment: Environment) -> str:
+    return tokens.issue(integrator=shop, environment=environment, by=_BY, at=timezone.now()).clear_text
+
+
+def _show_secret(shop: Integrator, environment: Environment) -> str:
+    endpoint = shop.endpoints.get(environment=environment)
+    return endpoints.show_secret(endpoint=endpoint, by=_BY, at=timezone.now())
+
+
+def _renew_key(seller: Seller) -> str:
+    now = timezone.now()
+    for key in seller.keys.filter(revoked_at=None):
+        keys.revoke(key=key, by=_BY, at=now)
+    return keys.issue(seller=seller, by=_BY, at=now).clear_text
 
 
 def _create_tariffs() -> None:
@@ -71,43 +122,11 @@ def _create_tariffs() -> None:
 
 
 def _call(command: str, *arguments: str) -> dict[str, str]:
+    """Answer of one of the commands for scripts. Raises RuntimeError with what it printed when it refuses."""
     out = StringIO()
-    call_command(command, *arguments, stdout=out)
+    try:
+        call_command(command, *arguments, stdout=out)
+    except SystemExit as refused:
+        raise RuntimeError(f"{command} refused: {out.getvalue()}") from refused
     answer: dict[str, str] = json.loads(out.getvalue())
     return answer
-
-
-def renew_credentials() -> dict[str, str]:
-    """Replace the demo's password, tokens and key. Raises DoesNotExist where the database holds no whole demo."""
-    user = User.objects.get(username=LOGIN)
-    # The oldest of each name: `manage.py demo` makes more of them.
-    shop = Integrator.objects.filter(name=SHOP).earliest("pk")
-    sandbox_shop = Integrator.objects.filter(name=SANDBOX_SHOP).earliest("pk")
-    seller = Seller.objects.filter(name=SELLER).earliest("pk")
-    password = secrets.token_urlsafe(9)
-    user.set_password(password)
-    user.save(update_fields=["password"])
-    return {
-        "login": LOGIN,
-        "password": password,
-        "token": _new_token(shop, Environment.LIVE),
-        "sandbox_token": _new_token(sandbox_shop, Environment.SANDBOX),
-        "signing_secret": endpoints.show_secret(
-            endpoint=shop.endpoints.get(environment=Environment.LIVE), by=_BY, at=timezone.now()
-        ),
-        "api_key": _new_key(seller),
-    }
-
-
-def _new_token(integrator: Integrator, environment: Environment) -> str:
-    now = timezone.now()
-    for token in integrator.tokens.filter(environment=environment).valid(at=now):
-        tokens.revoke(token=token, by=_BY, at=now)
-    return tokens.issue(integrator=integrator, environment=environment, by=_BY, at=now).clear_text
-
-
-def _new_key(seller: Seller) -> str:
-    now = timezone.now()
-    for key in seller.keys.filter(revoked_at=None):
-        keys.revoke(key=key, by=_BY, at=now)
-    return keys.issue(seller=seller, by=_BY, at=now).clear_text
