@@ -1,25 +1,13 @@
 """The forms by which dispatchers move a delivery, in the admin and on the board."""
 
-from typing import Any
-
 from django import forms
 from django.utils.translation import gettext, gettext_noop
 from django.utils.translation import gettext_lazy as _
 
 from delivery import lifecycle
 from delivery.actions import moves
-from delivery.actions.moves import Details
 from delivery.errors import DeliveryError
 from delivery.models import Delivery, Driver
-
-# What each move asks of the dispatcher, and which of it must be given.
-_FIELDS: dict[str, dict[str, bool]] = {
-    "accept": {"driver": False},
-    "deliver": {"point": True},
-    "fail": {"point": True, "reason": True},
-    "cancel": {"reason": False},
-    "position": {"position": True},
-}
 
 LABELS_OF_MOVES = {
     "accept": _("Accept"),
@@ -50,7 +38,7 @@ class MoveForm(forms.Form):
                 label=_("Latitude, longitude"), widget=forms.TextInput({"placeholder": "-23.56,-46.65"})
             ),
         }
-        for field, required in _FIELDS.get(name, {}).items():
+        for field, required in moves.MOVES[name].fields.items():
             self.fields[field] = fields[field]
             self.fields[field].required = required
 
@@ -58,11 +46,6 @@ class MoveForm(forms.Form):
 def offered(delivery: Delivery, drivers: list[Driver]) -> list[MoveForm]:
     """A form for each move that the delivery's lifecycle allows now."""
     return [MoveForm(name, delivery, drivers) for name in moves.allowed(delivery)]
-
-
-def details(data: Any) -> Details:
-    """What a dispatcher filled in, whichever form it came from."""
-    return Details(**{field: data.get(field, "").strip() for field in ("driver", "point", "reason", "position")})
 
 
 # Words of the contract that refusals and the choices of models name; the API says them as they are, people read them

@@ -1,65 +1,79 @@
-"""A dispatcher's moves by name: what the admin, the command line and the board all offer, in one place."""
+"""The actions on a delivery by name, for callers that receive a name: the admin, the board and `dispatch`.
+
+`MOVES` is the only list of names and of the fields that each needs; forms and arguments are made from it.
+"""
 
 import math
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from datetime import datetime
 
 from delivery import lifecycle
 from delivery.actions import deliveries, drivers
 from delivery.distance import Point
-from delivery.errors import DriverNotFound, InvalidPosition, MoveRefused, NoDriverAssigned
+from delivery.errors import DriverNotFound, InvalidPosition, NoDriverAssigned
 from delivery.lifecycle import RouteStatus, Trigger
 from delivery.models import Delivery, Driver, parse_id
 
-POSITION = "position"
 _LONGEST_POINT = 100  # characters
-# What a person may do. EXPIRE is the clock's.
-NAMES = (*(trigger.value for trigger in Trigger if trigger is not Trigger.EXPIRE), POSITION)
 
 
 @dataclass(frozen=True)
-class Details:
-    """What a move may need: a driver's id (accept), a point (deliver, fail), a reason, a "LAT,LNG" (position)."""
+class Move:
+    """An action on a delivery. `fields` names the texts it takes, and whether each is required.
 
-    driver: str = ""
-    point: str = ""
-    reason: str = ""
-    position: str = ""
+    Possible fields: `driver` (an id), `point` (B, C or D), `reason`, `position` ("LAT,LNG").
+    """
+
+    action: Callable[..., Delivery]
+    fields: Mapping[str, bool] = field(default_factory=dict)
+
+
+def _accept(*, delivery: Delivery, driver: str, by: str, at: datetime) -> Delivery:
+    return deliveries.accept(delivery=delivery, driver=_find_driver(driver) if driver else None, by=by, at=at)
+
+
+def _set_position(*, delivery: Delivery, position: str, by: str, at: datetime) -> Delivery:
+    if delivery.driver is None or not delivery.is_held:
+        raise NoDriverAssigned("No driver holds this route, so no position can be recorded.")
+    drivers.set_position(driver=delivery.driver, point=parse_point(position), by=by, at=at)
+    return delivery
+
+
+# Without EXPIRE, which is triggered by time alone.
+MOVES: Mapping[str, Move] = {
+    "accept": Move(_accept, {"driver": False}),
+    "collect": Move(deliveries.collect),
+    "deliver": Move(deliveries.deliver_point, {"point": True}),
+    "fail": Move(deliveries.fail_point, {"point": True, "reason": True}),
+    "return": Move(deliveries.return_),
+    "cancel": Move(deliveries.cancel, {"reason": False}),
+    "position": Move(_set_position, {"position": True}),
+}
 
 
 def allowed(delivery: Delivery) -> list[str]:
-    """Names of the moves that the delivery's lifecycle allows now."""
+    """Names of the moves that the delivery's state allows now."""
     possible: set[str] = {trigger.value for trigger in lifecycle.allowed(RouteStatus(delivery.route_status))}
     if delivery.cancelled_at is not None:
         possible.discard(Trigger.CANCEL)
     if delivery.is_held:
-        possible.add(POSITION)
-    return [name for name in NAMES if name in possible]
+        possible.add("position")
+    return [name for name in MOVES if name in possible]
 
 
-def perform(name: str, *, delivery: Delivery, details: Details, by: str, at: datetime) -> Delivery:
-    """Do one move. Raises the DeliveryError that says why it is refused."""
-    match name:
-        case Trigger.ACCEPT:
-            driver = _driver(details.driver) if details.driver else None
-            return deliveries.accept(delivery=delivery, driver=driver, by=by, at=at)
-        case Trigger.COLLECT:
-            return deliveries.collect(delivery=delivery, by=by, at=at)
-        case Trigger.DELIVER:
-            return deliveries.deliver_point(delivery=delivery, point=details.point, by=by, at=at)
-        case Trigger.FAIL:
-            return deliveries.fail_point(delivery=delivery, point=details.point, reason=details.reason, by=by, at=at)
-        case Trigger.RETURN:
-            return deliveries.return_(delivery=delivery, by=by, at=at)
-        case Trigger.CANCEL:
-            return deliveries.cancel(delivery=delivery, reason=details.reason, by=by, at=at)
-        case "position":
-            return _position(delivery, details.position, by=by, at=at)
-    raise MoveRefused("There is no move '%(name)s'. Possible: %(names)s.", name=name, names=", ".join(NAMES))
+def perform(name: str, *, delivery: Delivery, fields: Mapping[str, str], by: str, at: datetime) -> Delivery:
+    """Perform the move with its own of these fields, whitespace around them removed; others are ignored.
+
+    Returns the delivery afterwards. Raises the DeliveryError that says why it is refused, KeyError for another name.
+    """
+    move = MOVES[name]
+    texts = {field_name: fields.get(field_name, "").strip() for field_name in move.fields}
+    return move.action(delivery=delivery, **texts, by=by, at=at)
 
 
 def parse_point(text: str) -> Point:
-    """A "LAT,LNG" in decimal degrees. Raises InvalidPosition."""
+    """Coordinates from "LAT,LNG" in decimal degrees. Raises InvalidPosition."""
     try:
         latitude, longitude = (float(part) for part in text[:_LONGEST_POINT].split(","))
     except ValueError:
@@ -73,16 +87,9 @@ def parse_point(text: str) -> Point:
     return point
 
 
-def _driver(text: str) -> Driver:
+def _find_driver(text: str) -> Driver:
     key = parse_id(text)
     driver = Driver.objects.filter(pk=key).first() if key else None
     if driver is None:
         raise DriverNotFound("No driver has the id '%(id)s'.", id=text)
     return driver
-
-
-def _position(delivery: Delivery, text: str, *, by: str, at: datetime) -> Delivery:
-    if delivery.driver is None or not delivery.is_held:
-        raise NoDriverAssigned("No driver holds this route, so there is nobody to place.")
-    drivers.set_position(driver=delivery.driver, point=parse_point(text), by=by, at=at)
-    return delivery

@@ -21,7 +21,7 @@ from delivery.actions import drivers, moves
 from delivery.admin.labels import STATUS_COLOURS
 from delivery.admin.moves import MovesActionForm
 from delivery.errors import DeliveryError
-from delivery.forms import LABELS_OF_MOVES, details, offered, refusal
+from delivery.forms import LABELS_OF_MOVES, offered, refusal
 from delivery.models import Delivery, Stop, Transition, WebhookEvent, parse_id
 
 
@@ -74,7 +74,7 @@ class DeliveryAdmin(LargeTable, Unchangeable, ModelAdmin):
     search_help_text = gettext_lazy("A deliveryId or an externalId, whole.")
     ordering = ["-created_at"]
     action_form = MovesActionForm
-    actions = [f"move_{name}" for name in moves.NAMES]
+    actions = [f"move_{name}" for name in moves.MOVES]
     change_form_template = "admin/delivery/delivery/change_form.html"
     inlines = [StopInline, TransitionInline, EventInline]
     fields = [
@@ -136,7 +136,7 @@ class DeliveryAdmin(LargeTable, Unchangeable, ModelAdmin):
         if not self.has_dispatch_permission(request):
             raise PermissionDenied
         delivery = self.get_object(request, object_id)
-        if delivery is None or name not in moves.NAMES:
+        if delivery is None or name not in moves.MOVES:
             raise Http404
         self._perform(request, name, delivery)
         return HttpResponseRedirect(reverse("admin:delivery_delivery_change", args=[delivery.pk]))
@@ -144,9 +144,7 @@ class DeliveryAdmin(LargeTable, Unchangeable, ModelAdmin):
     def _perform(self, request: HttpRequest, name: str, delivery: Delivery) -> None:
         """Do the move and say what came of it."""
         try:
-            moved = moves.perform(
-                name, delivery=delivery, details=details(request.POST), by=actor(request), at=timezone.now()
-            )
+            moved = moves.perform(name, delivery=delivery, fields=request.POST, by=actor(request), at=timezone.now())
         except DeliveryError as error:
             self.message_user(request, f"{delivery}: {refusal(error)}", messages.ERROR)
             return
@@ -178,5 +176,5 @@ def _list_action(name: str) -> Any:
     return act
 
 
-for _name in moves.NAMES:
+for _name in moves.MOVES:
     setattr(DeliveryAdmin, f"move_{_name}", _list_action(_name))

@@ -7,20 +7,13 @@ from django.utils.translation import gettext_lazy as _
 from unfold.forms import ActionForm
 from unfold.widgets import UnfoldAdminSelectWidget, UnfoldAdminTextInputWidget
 
+from delivery.actions.moves import MOVES
 from delivery.models import Driver
 from delivery.models.stop import LABELS
 
-# Field -> the moves that ask for it; the page shows it with these only.
-_ASKED_BY = {
-    "driver": ["move_accept"],
-    "point": ["move_deliver", "move_fail"],
-    "reason": ["move_fail", "move_cancel"],
-    "position": ["move_position"],
-}
-
 
 class MovesActionForm(ActionForm):
-    """Every field that some move asks for; the chosen one takes its own."""
+    """The fields of all moves. `asked_by` of each names the list actions with which the page shows it."""
 
     driver = forms.ModelChoiceField(
         Driver.objects.filter(active=True, on_duty=True),
@@ -40,5 +33,5 @@ class MovesActionForm(ActionForm):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        for name, moves in _ASKED_BY.items():
-            self.fields[name].asked_by = moves
+        for name in ("driver", "point", "reason", "position"):
+            self.fields[name].asked_by = [f"move_{move}" for move, details in MOVES.items() if name in details.fields]

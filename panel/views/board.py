@@ -20,7 +20,7 @@ from common.actors import actor
 from delivery import lifecycle
 from delivery.actions import drivers, moves
 from delivery.errors import DeliveryError
-from delivery.forms import LABELS_OF_MOVES, MoveForm, details, refusal
+from delivery.forms import LABELS_OF_MOVES, MoveForm, refusal
 from delivery.models import Delivery, Driver, DriverPosition, Environment, Stop
 from panel import maps
 from panel.views.base import DispatcherView
@@ -120,7 +120,7 @@ class Move(DispatcherView):
     def post(self, request: HttpRequest, delivery: UUID, move: str) -> HttpResponse:
         found = _delivery(delivery, move)
         try:
-            moves.perform(move, delivery=found, details=details(request.POST), by=actor(request), at=timezone.now())
+            moves.perform(move, delivery=found, fields=request.POST, by=actor(request), at=timezone.now())
         except DeliveryError as error:
             return self._say(request, refusal(error), is_error=True)
         text = _("%(move)s: done.") % {"move": LABELS_OF_MOVES[move]}
@@ -136,6 +136,6 @@ class Move(DispatcherView):
 
 def _delivery(key: UUID, move: str) -> Delivery:
     found: Delivery | None = Delivery.objects.with_parts().filter(pk=key).first()
-    if found is None or move not in moves.NAMES:
+    if found is None or move not in moves.MOVES:
         raise Http404
     return found

@@ -1,6 +1,5 @@
 """Every page of the panel and every form of the admin, with the worst in each parameter and field."""
 
-from dataclasses import fields
 from functools import partial
 from urllib.parse import urlencode
 
@@ -10,7 +9,7 @@ from django.test import Client
 from django.urls import reverse
 
 from config import limits
-from delivery.actions.moves import Details
+from delivery.actions.moves import MOVES
 from panel.filters import DeliveryFilter, EventFilter
 from panel.forms import RangeForm, UrlForm
 from tests.access.rights_by_url import ROUTES
@@ -31,7 +30,7 @@ KINDS = [
 # Of every form and filter of the panel, and what its views take from the query by themselves.
 TAKEN = sorted(
     {*DeliveryFilter.base_filters, *EventFilter.base_filters, *RangeForm.base_fields, *UrlForm.base_fields}
-    | {field.name for field in fields(Details)}
+    | {name for move in MOVES.values() for name in move.fields}
     | {"before", "test", "seen", "environment", "again_since", "again_until", "again_count", "enabled", "even_so"}
     | {"next", "language"}
 )

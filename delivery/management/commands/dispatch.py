@@ -9,8 +9,6 @@ from delivery.actions import moves
 from delivery.errors import DeliveryNotFound
 from delivery.models import Delivery, parse_id
 
-_TAKING_ONE = {"deliver", "fail", "position"}
-
 
 class Command(JSONCommand):
     help = (
@@ -21,7 +19,7 @@ class Command(JSONCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("delivery", metavar="DELIVERY_ID")
-        parser.add_argument("move", choices=moves.NAMES)
+        parser.add_argument("move", choices=[*moves.MOVES])
         parser.add_argument("argument", nargs="?", default="", metavar="POINT or LAT,LNG")
         parser.add_argument(
             "--driver", default="", metavar="ID", help="accept: this driver, not the nearest eligible one"
@@ -30,16 +28,11 @@ class Command(JSONCommand):
 
     def run(self, options: dict[str, Any]) -> dict[str, str]:
         move, argument = options["move"], options["argument"]
-        if argument and move not in _TAKING_ONE:
+        if argument and moves.MOVES[move].fields.keys().isdisjoint({"point", "position"}):
             raise CommandError(f"{move} takes no argument.")
-        details = moves.Details(
-            driver=options["driver"],
-            point=argument,
-            reason=options["reason"],
-            position=argument,
-        )
+        fields = {**options, "point": argument, "position": argument}
         delivery = _find(options["delivery"])
-        moved = moves.perform(move, delivery=delivery, details=details, by="command dispatch", at=timezone.now())
+        moved = moves.perform(move, delivery=delivery, fields=fields, by="command dispatch", at=timezone.now())
         return {"delivery": str(moved.pk), "status": moved.status, "route": moved.route_status}
 
 

@@ -41,7 +41,7 @@ def status(delivery):
 
 
 def buttons(client, delivery):
-    return {name for name in moves.NAMES if f'/move/{name}/"' in client.get(page(delivery)).content.decode()}
+    return {name for name in moves.MOVES if f'/move/{name}/"' in client.get(page(delivery)).content.decode()}
 
 
 class TestPage:

@@ -7,7 +7,6 @@ import pytest
 from django.utils import timezone
 
 from delivery.actions import deliveries, moves, offers
-from delivery.actions.moves import Details
 from delivery.lifecycle import Trigger
 from delivery.models import EventState, WebhookEvent
 from delivery.webhooks import outbox
@@ -32,7 +31,7 @@ def play(story):
     delivery = DeliveryFactory.create(stops=2)
     for step in story:
         name, _, point = step.partition(" ")
-        moves.perform(name, delivery=delivery, details=Details(point=point, reason="why"), by=BY, at=timezone.now())
+        moves.perform(name, delivery=delivery, fields={"point": point, "reason": "why"}, by=BY, at=timezone.now())
     return delivery
 
 
