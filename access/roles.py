@@ -43,7 +43,8 @@ ROLES: dict[str, dict[str, dict[str, tuple[str, ...]]]] = {
             "order": _LOOK,
             "statuslog": _LOOK,
             "searchcode": _LOOK,
-            "invoice": _LOOK,
+            "invoice": ("view", "change"),  # to change one is to link it to an order
+            "invoicereference": _LOOK,
             "invoicelink": _LOOK,
         },
     },

@@ -101,7 +101,7 @@ SCREENS: dict[str, tuple[str, str, str, str]] = {
     "integration.freightrate": (_STAFF_ONLY, _STAFF_ONLY, _STAFF_ONLY, _STAFF_ONLY),
     "integration.freightparameters": (_STAFF_ONLY, _NONE, _STAFF_ONLY, _NONE),
     "integration.order": (_ALL, _NONE, _DISPATCHERS, _NONE),
-    "integration.invoice": (_STAFF_ONLY, _NONE, _SUPERUSER, _NONE),
+    "integration.invoice": (_STAFF_ONLY, _NONE, _STAFF_ONLY, _NONE),
 }
 # model: its list's actions, and who may run them.
 ACTIONS: dict[str, dict[str, str]] = {
