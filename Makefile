@@ -28,6 +28,7 @@ test-faults: .venv/.ready
 lint: .venv/.ready security
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(BIN)/djangofmt --check templates
 	$(BIN)/mypy .
 	$(BIN)/lint-imports
 	$(BIN)/python manage.py makemigrations --check --dry-run
@@ -47,6 +48,7 @@ audit: .venv/.uv
 format: .venv/.ready
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
+	$(BIN)/djangofmt templates
 
 # Pin again after a change of pyproject.toml. requirements.lock is what a production install takes,
 # requirements-dev.lock adds the embedded servers and the development tools.
