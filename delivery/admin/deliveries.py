@@ -57,7 +57,7 @@ class EventInline(ReadOnlyInline):
         )
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[WebhookEvent]:
-        return super().get_queryset(request).select_related("turn")
+        return super().get_queryset(request).select_related("queue_item")
 
 
 @admin.register(Delivery)
