@@ -22,7 +22,7 @@ bench-admin: .venv/.ready
 
 # Workers and servers are killed under load, on servers and data of their own. Each test prints its figures.
 test-faults: .venv/.ready
-	@env -u DATABASE_URL -u REDIS_URL DATA_DIR=$(CURDIR)/var/faults LOG_LEVEL=ERROR \
+	@env -u DATABASE_URL -u REDIS_URL DATA_DIR=$(CURDIR)/var/faults \
 		$(BIN)/python -m pytest tests/faults -s $(ARGS)
 
 lint: .venv/.ready security

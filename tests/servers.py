@@ -1,16 +1,33 @@
 """PostgreSQL and Redis for the tests, real ones. Loaded with `-p`, before pytest-django reads the settings.
 
 Without URLs the embedded servers are started, with data of their own, so that a running `make run` is not touched.
+Beside the servers and the data folder nothing of the caller's environment reaches the tests.
 """
 
 import os
 import subprocess
 
-from config.env import BASE_DIR, env
+from config.env import BASE_DIR, env, is_embedded
 from config.local import embedded
 
+# Production needs them beside the URLs.
+SECRETS = {"ALLOWED_HOSTS", "CREDENTIALS_KEYS", "SECRET_KEY"}
+# Read by the settings, by `make run`, by Python's locale and time zone, and by requests and curl.
+CLEARED = {
+    "ALLOW_PUBLIC_EMBEDDED", "CSRF_TRUSTED_ORIGINS", "DATABASE_POOL", "DATABASE_STATEMENT_SECONDS", "DEBUG",
+    "DISPATCH_RADIUS_KM", "HOST", "INVOICES_PER_DAY", "INVOICE_QUOTA_MB", "MAP_ATTRIBUTION", "MAP_TILE_URL",
+    "OFFER_TTL", "PORT", "POSITION_FRESH_SECONDS", "REQUIRE_TWO_FACTOR", "ROAD_FACTOR", "ROUTING_URL",
+    "SECRET_KEY_FALLBACKS", "SECURE_HSTS_SECONDS", "SECURE_SSL_REDIRECT", "SECURITY_CONTACT", "SEED_DEMO", "TIME_ZONE",
+    "TRUSTED_PROXIES", "WEBHOOK_ALLOW_LOOPBACK", "WEB_THREADS", "WEB_WORKERS", "WORKERS",
+    "LANG", "LANGUAGE", "LC_ALL", "TZ",
+    "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy",
+}  # fmt: skip  # a list of names
+SET = {"DJANGO_SETTINGS_MODULE": "config.settings", "LOG_LEVEL": "WARNING"}
+
+for _name in CLEARED | (SECRETS if is_embedded() else set()):
+    os.environ.pop(_name, None)
+os.environ.update(SET)
 os.environ.setdefault("DATA_DIR", str(BASE_DIR / "var" / "test"))
-os.environ.setdefault("LOG_LEVEL", "WARNING")
 if not env.str("DATABASE_URL", ""):
     embedded.hold_postgres()
 

@@ -25,6 +25,10 @@ _SOCKET = f".s.PGSQL.{_PORT}"
 _START_SECONDS = 60
 _LOG_END = 2000
 
+# The same on every machine: initdb would take the caller's locale, and fail for one that is not installed. PostgreSQL's
+# own C.UTF-8 maps the case of all letters, which searches need ("SÃO" finds "São"); libc's C maps those of ASCII only.
+_LOCALE = ("--encoding=utf8", "--locale=C", "--locale-provider=builtin", "--builtin-locale=C.UTF-8")
+
 _OPTIONS = {
     "port": _PORT,
     "listen_addresses": "",
@@ -110,7 +114,7 @@ class Postgres:
         draft.mkdir(mode=0o700)
         self._account.give(draft)
         place = self._account.name_of(draft)
-        self._run("initdb", "--auth=trust", "--encoding=utf8", "-U", "postgres", "-D", place, folder=draft)
+        self._run("initdb", "--auth=trust", *_LOCALE, "-U", "postgres", "-D", place, folder=draft)
         draft.rename(self.folder)
 
     def _run(self, program: str, *arguments: str, folder: Path | None = None) -> None:

@@ -127,6 +127,16 @@ class TestHoldPostgres:
 
         assert is_running
 
+    def test_takes_nothing_of_the_callers_locale(self, data_dir, monkeypatch):
+        monkeypatch.setenv("LC_ALL", "xx_XX.UTF-8")
+
+        server = embedded.hold_postgres()
+        with connect() as connection:
+            (lower,) = connection.execute("SELECT lower('SÃO')").fetchone()
+        server.release()
+
+        assert lower == "são"
+
     def test_refuses_data_of_another_version(self, server):
         server.stop()
         (server.folder / "PG_VERSION").write_text("16\n")
