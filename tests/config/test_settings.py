@@ -1,6 +1,73 @@
-"""Settings that the product promises and no other test reads."""
+"""Settings of production, with nothing set but what it requires."""
 
+import json
+import re
+import subprocess
+import sys
+
+import pytest
 from django.contrib.auth.hashers import make_password
+
+from config.env import BASE_DIR
+from tests.production import ENVIRONMENT
+
+# Variable of docs/operations.md, and what it becomes in the settings, in the same unit.
+DOCUMENTED = {
+    "ROAD_FACTOR": "s.ROAD_FACTOR",
+    "OFFER_TTL": "s.OFFER_TTL.total_seconds() / 60",
+    "DISPATCH_RADIUS_KM": "s.DISPATCH_RADIUS_KM",
+    "POSITION_FRESH_SECONDS": "s.POSITION_FRESH.total_seconds()",
+    "INVOICE_QUOTA_MB": "s.INVOICE_QUOTA_MB",
+    "INVOICES_PER_DAY": "s.INVOICES_PER_DAY",
+    "REQUIRE_TWO_FACTOR": "int(s.REQUIRE_TWO_FACTOR)",
+    "TRUSTED_PROXIES": "s.TRUSTED_PROXIES",
+    "SECURE_SSL_REDIRECT": "int(s.SECURE_SSL_REDIRECT)",
+    "DEBUG": "int(s.DEBUG)",
+}
+# Promised by docs/security.md and docs/decisions.md.
+PROMISED = {
+    "s.SECURE_HSTS_SECONDS": 365 * 24 * 3600,
+    "s.SESSION_COOKIE_AGE": 12 * 3600,
+    "s.SESSION_IDLE_SECONDS": 3600,
+    "s.SESSION_COOKIE_SECURE": True,
+    "s.CSRF_COOKIE_SECURE": True,
+    "s.SESSION_COOKIE_NAME": "__Host-sessionid",
+    "s.WEBHOOK_ALLOW_LOOPBACK": False,
+    "s.SECURE_PROXY_SSL_HEADER[0]": "HTTP_X_FORWARDED_PROTO",
+    "s.TIME_ZONE": "America/Sao_Paulo",
+    "s.LOGGING['root']['level']": "INFO",
+}
+
+
+@pytest.fixture(scope="module")
+def values():
+    """Every expression of the tables, evaluated in a process of its own."""
+    expressions = [*DOCUMENTED.values(), *PROMISED]
+    code = f"import json; from django.conf import settings as s; print(json.dumps([{', '.join(expressions)}]))"
+    result = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=BASE_DIR,
+        env={**ENVIRONMENT, "DJANGO_SETTINGS_MODULE": "config.settings"},
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=50,
+    )
+    return dict(zip(expressions, json.loads(result.stdout), strict=True))
+
+
+@pytest.mark.parametrize(("variable", "expression"), DOCUMENTED.items())
+def test_default_is_the_documented_one(values, variable, expression):
+    text = (BASE_DIR / "docs" / "operations.md").read_text()
+
+    default = re.search(rf"^\| `{variable}` \|.*\| ([\d.]+)[^|]*\|$", text, re.MULTILINE)[1]
+
+    assert values[expression] == float(default)
+
+
+@pytest.mark.parametrize(("expression", "value"), PROMISED.items())
+def test_default_is_the_promised_one(values, expression, value):
+    assert values[expression] == value
 
 
 class TestPasswordHashers:

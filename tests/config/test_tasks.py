@@ -9,7 +9,7 @@ from django.contrib.sessions.models import Session
 from django.test import Client
 from django.utils import timezone
 
-from config import celery_app, tasks
+from config import tasks
 from config.env import BASE_DIR
 
 
@@ -33,11 +33,6 @@ def test_every_task_of_the_schedule_is_one_that_workers_know():
     )
 
     assert (result.returncode, result.stdout.strip()) == (0, "set()"), result.stderr
-
-
-def test_expired_sessions_are_cleared_every_hour():
-    assert celery_app.conf.beat_schedule["clear-sessions"]["task"] == tasks.clear_sessions.name
-    assert celery_app.conf.beat_schedule["clear-sessions"]["schedule"] == 3600
 
 
 @pytest.mark.django_db

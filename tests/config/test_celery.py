@@ -1,0 +1,49 @@
+"""Intervals of the periodic tasks, and of reconnecting to a broker that is away."""
+
+import pytest
+from kombu.exceptions import OperationalError
+from kombu.utils import functional
+
+from config import celery_app
+
+SCHEDULE = celery_app.conf.beat_schedule
+
+
+@pytest.fixture
+def pauses(monkeypatch):
+    """Seconds between the first ten attempts to reach a broker that is away."""
+    monkeypatch.setattr(functional, "sleep", lambda _seconds: None)
+    found = []
+    connection = celery_app.connection_for_read("redis://127.0.0.1:1")
+    with pytest.raises(OperationalError):
+        connection.ensure_connection(errback=lambda _error, pause: found.append(pause), max_retries=10)
+    return found
+
+
+class TestConnection:
+    def test_to_a_broker_that_is_away_is_retried_every_two_seconds(self, pauses):
+        assert pauses == [2] * 10
+
+
+class TestSchedule:
+    def test_resumes_sending_within_five_seconds_of_the_brokers_return(self, pauses):
+        assert max(pauses) + SCHEDULE["send-due-webhooks"]["schedule"] < 5
+
+    @pytest.mark.parametrize(
+        ("name", "seconds"),
+        [
+            ("send-due-webhooks", 2),
+            ("prune-attempts", 3600),
+            ("clear-sessions", 3600),
+            ("prune-login-attempts", 600),
+            ("expire-offers", 30),
+        ],
+    )
+    def test_has_the_intervals_of_the_documentation(self, name, seconds):
+        assert SCHEDULE[name]["schedule"] == seconds
+
+    @pytest.mark.parametrize("name", SCHEDULE)
+    def test_lets_what_no_worker_takes_expire(self, name):
+        entry = SCHEDULE[name]
+
+        assert entry["schedule"] <= entry["options"]["expires"] <= 3600
