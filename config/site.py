@@ -3,6 +3,7 @@
 import logging
 from collections.abc import Callable
 from functools import wraps
+from traceback import walk_tb
 from typing import Any
 
 from allauth.account.decorators import secure_admin_login
@@ -24,24 +25,36 @@ _log = logging.getLogger(__name__)
 _NOT_SERVED = {"view_on_site", "password_change_done"}
 
 
-# What Django's admin, its widgets and Unfold raise for ids, page numbers and texts that none of their links and forms
-# holds: they convert them unchecked, some while the page is rendered.
-_JUNK = (ValidationError, ValueError, OverflowError, DataError, InvalidPage)
+# What Django's admin, its widgets and Unfold raise for malformed ids, page numbers and texts, which they convert
+# without a check, some while the page is rendered.
+_CONVERSION_ERRORS = (ValidationError, ValueError, OverflowError, DataError, InvalidPage)
+_OWN_PACKAGES = {"access", "common", "config", "delivery", "integration", "panel"}
 
 
-def _refusing_junk(view: Callable[..., Any]) -> Callable[..., Any]:
-    """The view, which answers such input with 400. The log keeps the traceback, as it would of a 500."""
+def _refuse_malformed_input(view: Callable[..., Any]) -> Callable[..., Any]:
+    """Wrap an admin view: 400 where the packages fail to convert the request's input. The traceback is logged.
+
+    An error that passed through code of this project is a defect of it, and stays a 500.
+    """
 
     @wraps(view)
-    def refusing(request: HttpRequest, *args: Any, **kwargs: Any) -> Any:
+    def wrapped(request: HttpRequest, *args: Any, **kwargs: Any) -> Any:
         try:
             response = view(request, *args, **kwargs)
             return response.render() if isinstance(response, SimpleTemplateResponse) else response
-        except _JUNK as error:
-            _log.exception("The admin could not read its input")
+        except _CONVERSION_ERRORS as error:
+            if _passed_own_code(error):
+                raise
+            _log.exception("The admin could not convert its input")
             raise BadRequest("An id, a number or a text is not what the admin's pages send.") from error
 
-    return refusing
+    return wrapped
+
+
+def _passed_own_code(error: Exception) -> bool:
+    """Whether a function of this project other than the wrapper was running."""
+    modules = (frame.f_globals.get("__name__", "") for frame, _line in walk_tb(error.__traceback__))
+    return any(name.partition(".")[0] in _OWN_PACKAGES for name in modules if name != __name__)
 
 
 class Site(UnfoldAdminSite):
@@ -52,7 +65,7 @@ class Site(UnfoldAdminSite):
 
     def admin_view(self, view: Callable[..., Any], cacheable: bool = False) -> Any:
         """Unfold's Alpine evaluates its expressions, which the content security policy allows nowhere else."""
-        return csp_update({"script-src": [UNSAFE_EVAL]})(super().admin_view(_refusing_junk(view), cacheable))
+        return csp_update({"script-src": [UNSAFE_EVAL]})(super().admin_view(_refuse_malformed_input(view), cacheable))
 
     @method_decorator(secure_admin_login)
     def login(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:

@@ -1,11 +1,13 @@
-"""Ids, page numbers and texts that no link or form of the admin holds: refused, never a fault, nothing written."""
+"""Malformed ids, page numbers and texts in requests to the admin: refused, never a 500, nothing written."""
 
 import pytest
 from django.contrib import admin
 from django.contrib.admin.models import LogEntry
 from django.urls import reverse
 
-JUNK = ["x", "-1", "", "%", "0", "1" * 5000, "a\0b", "00000000-0000-0000-0000-00000000000g", "null", "1e9"]
+from access import sessions
+
+MALFORMED = ["x", "-1", "", "%", "0", "1" * 5000, "a\0b", "00000000-0000-0000-0000-00000000000g", "null", "1e9"]
 SCREENS = sorted(admin.site._registry, key=lambda model: model._meta.label_lower)
 
 
@@ -34,9 +36,9 @@ class TestScreen:
         url = reverse(label(model, "changelist"))
 
         statuses = {
-            browser.post(url, {"action": name, "_selected_action": [junk], "post": "yes", "reason": "x"}).status_code
+            browser.post(url, {"action": name, "_selected_action": [text], "post": "yes", "reason": "x"}).status_code
             for name in admin.site._registry[model].get_actions(request)
-            for junk in JUNK
+            for text in MALFORMED
         }
 
         assert statuses <= {200, 302, 400}
@@ -45,15 +47,15 @@ class TestScreen:
     def test_a_page_of_the_list(self, browser, model):
         url = reverse(label(model, "changelist"))
 
-        statuses = {browser.get(url, {"p": junk, "q": junk}).status_code for junk in JUNK}
+        statuses = {browser.get(url, {"p": text, "q": text}).status_code for text in MALFORMED}
 
         assert statuses <= {200, 302, 400}
 
     def test_an_object(self, browser, model):
         statuses = {
-            browser.get(f"{reverse(label(model, 'changelist'))}{junk.replace('%', '%25')}/change/").status_code
-            for junk in JUNK
-            if junk.isprintable()
+            browser.get(f"{reverse(label(model, 'changelist'))}{text.replace('%', '%25')}/change/").status_code
+            for text in MALFORMED
+            if text.isprintable()
         }
 
         assert statuses <= {200, 301, 302, 400, 404, 414}
@@ -71,9 +73,17 @@ class TestScreen:
             names += [f"{prefix}-0-{name}" for name in (*inline.get_formset(request).form.base_fields, "id")]
         before = model._default_manager.count()
 
-        statuses = {
-            browser.post(reverse(label(model, "add")), dict.fromkeys(names, junk)).status_code for junk in JUNK if junk
-        }
+        url = reverse(label(model, "add"))
+        statuses = {browser.post(url, dict.fromkeys(names, text)).status_code for text in filter(None, MALFORMED)}
 
         assert statuses <= {200, 400}
         assert model._default_manager.count() == before
+
+
+def test_an_error_of_an_action_itself_is_a_500(browser, admin_user, monkeypatch):
+    monkeypatch.setattr(sessions, "end_sessions", lambda _people: int("not a number"))
+    data = {"action": "end_sessions", "_selected_action": [admin_user.pk]}
+
+    response = browser.post(reverse("admin:auth_user_changelist"), data)
+
+    assert response.status_code == 500
