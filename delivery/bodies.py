@@ -1,29 +1,31 @@
-"""What integrators see of a delivery: the specification's objects, shared by the API's answers and the webhooks.
+"""The specification's JSON objects of a delivery, shared by the API's answers and the webhooks.
 
-Money and distances are `Decimal` inside and JSON numbers here. Source of every key: the specification's
-"Resources and their fields".
+Money, kilometres and degrees are JSON numbers here. Source of every key: the specification's "Resources and their
+fields".
 """
 
 from datetime import datetime, timedelta
-from typing import Any
 
 from django.utils import timezone
 
+from delivery.body_types import Address, Coordinates, Creation, Driver, Event, Info, Location, Route, RoutePoint
 from delivery.lifecycle import RouteStatus
 from delivery.models import Delivery, DriverPosition, Stop
 
-Body = dict[str, Any]
-
 ADDRESS_TEXTS = ("city", "state", "street", "number", "zipcode", "district", "country", "complement")
 
-# A webhook to try an endpoint with: every key of a real one. No delivery has this id.
-_NOWHERE = {"latitude": -23.561414, "longitude": -46.655881}
-_NO_ID = "00000000-0000-0000-0000-000000000000"
-TEST_EVENT: Body = {
-    "deliveryId": _NO_ID,
+# A position older than this is shown as stale.
+STALE_AFTER = timedelta(seconds=120)
+
+
+_NIL_ID = "00000000-0000-0000-0000-000000000000"
+
+# Body of a test webhook, with every key of a real one. No delivery has the nil UUID.
+TEST_EVENT: Event = {
+    "deliveryId": _NIL_ID,
     "status": "PENDING",
     "route": {
-        "routeId": _NO_ID,
+        "routeId": _NIL_ID,
         "status": "AVAILABLE",
         "pointsCount": 2,
         "fixedValue": 0.0,
@@ -39,46 +41,65 @@ TEST_EVENT: Body = {
             "status": "PENDING",
             "externalId": "test",
             "point": "B",
-            "coordinates": _NOWHERE,
-            "address": {**dict.fromkeys(ADDRESS_TEXTS, ""), **_NOWHERE},
+            "coordinates": {"latitude": -23.561414, "longitude": -46.655881},
+            "address": {
+                "city": "",
+                "state": "",
+                "street": "",
+                "number": "",
+                "zipcode": "",
+                "district": "",
+                "country": "",
+                "complement": "",
+                "latitude": -23.561414,
+                "longitude": -46.655881,
+            },
         }
     ],
 }
 
-# A position older than this is shown as stale.
-STALE_AFTER = timedelta(seconds=120)
 
-
-def creation(delivery: Delivery) -> Body:
-    """Answer to request-delivery."""
+def creation(delivery: Delivery) -> Creation:
     return {
         "deliveryId": str(delivery.pk),
         "shippingValue": float(delivery.shipping_value),
-        "status": delivery.status,
-        "route": _route(delivery),
-        "driver": _driver(delivery),
-        "orders": [_order(stop, with_point=True) for stop in delivery.ordered_stops],
+        **event(delivery),
     }
 
 
-def event(delivery: Delivery) -> Body:
-    """A webhook's body: one consolidated event of the whole route."""
+def event(delivery: Delivery) -> Event:
     return {
         "deliveryId": str(delivery.pk),
         "status": delivery.status,
         "route": _route(delivery),
         "driver": _driver(delivery),
-        "orders": [_order(stop, with_point=True) for stop in delivery.ordered_stops],
+        "orders": [
+            {
+                "status": stop.status,
+                "externalId": stop.external_id,
+                "point": stop.label,
+                "coordinates": _coordinates(stop),
+                "address": _address(stop),
+            }
+            for stop in delivery.ordered_stops
+        ],
     }
 
 
-def info(delivery: Delivery) -> Body:
-    """Answer to info-delivery and cancel-delivery. `cancellation` is there only after a cancel that followed pickup."""
-    body: Body = {
+def info(delivery: Delivery) -> Info:
+    body: Info = {
         "deliveryId": str(delivery.pk),
         "shippingValue": float(delivery.shipping_value),
         "driver": _driver(delivery),
-        "orders": [_order(stop, with_point=False) for stop in delivery.ordered_stops],
+        "orders": [
+            {
+                "status": stop.status,
+                "externalId": stop.external_id,
+                "coordinates": _coordinates(stop),
+                "address": _address(stop),
+            }
+            for stop in delivery.ordered_stops
+        ],
     }
     if delivery.was_cancelled_after_pickup:
         body["cancellation"] = {
@@ -89,10 +110,8 @@ def info(delivery: Delivery) -> Body:
     return body
 
 
-def location(delivery: Delivery, *, at: datetime) -> Body:
-    """Answer to location-delivery. Unavailable tracking is a normal answer with its reason."""
+def location(delivery: Delivery, *, at: datetime) -> Location:
     reason, position = _tracking(delivery)
-    age = position.age_seconds(at=at) if position else None
     return {
         "deliveryId": str(delivery.pk),
         "status": delivery.status,
@@ -100,14 +119,13 @@ def location(delivery: Delivery, *, at: datetime) -> Body:
             "available": position is not None,
             "reason": reason,
             "updatedAt": timezone.localtime(position.recorded_at).isoformat() if position else None,
-            "ageSeconds": age,
+            "ageSeconds": position.age_seconds(at=at) if position else None,
             "stale": position is not None and at - position.recorded_at > STALE_AFTER,
         },
         "driver": {
             "name": delivery.driver.name if delivery.driver else "",
             "coordinates": {
-                "latitude": position.latitude if position else None,
-                "longitude": position.longitude if position else None,
+                **_coordinates(position),
                 "accuracyMeters": position.accuracy_m if position else None,
             },
         },
@@ -116,7 +134,7 @@ def location(delivery: Delivery, *, at: datetime) -> Body:
 
 
 def _tracking(delivery: Delivery) -> tuple[str | None, DriverPosition | None]:
-    """Why there is no position to show, and the position when there is."""
+    """`tracking.reason` of a delivery without a position to show, or None and the position."""
     if delivery.is_closed:
         return "FINISHED", None
     if delivery.route_status == RouteStatus.AVAILABLE:
@@ -125,7 +143,7 @@ def _tracking(delivery: Delivery) -> tuple[str | None, DriverPosition | None]:
     return (None, position) if position else ("NO_POSITION", None)
 
 
-def _route(delivery: Delivery) -> Body:
+def _route(delivery: Delivery) -> Route:
     stops = delivery.ordered_stops
     return {
         "routeId": str(delivery.route_id),
@@ -138,32 +156,37 @@ def _route(delivery: Delivery) -> Body:
         "immutable": True,
         "points": [
             {"label": "A", "type": "pickup"},
-            *({"label": stop.label, "type": "dropoff"} for stop in stops),
+            *(RoutePoint(label=stop.label, type="dropoff") for stop in stops),
         ],
     }
 
 
-def _driver(delivery: Delivery) -> Body:
-    position = delivery.driver_position()
+def _driver(delivery: Delivery) -> Driver:
     return {
         "name": delivery.driver.name if delivery.driver else "",
         "phone": delivery.driver.phone if delivery.driver else "",
-        "coordinates": {
-            "latitude": position.latitude if position else None,
-            "longitude": position.longitude if position else None,
-        },
+        "coordinates": _coordinates(delivery.driver_position()),
     }
 
 
-def _order(stop: Stop, *, with_point: bool) -> Body:
+def _coordinates(place: Stop | DriverPosition | None) -> Coordinates:
     return {
-        "status": stop.status,
-        "externalId": stop.external_id,
-        **({"point": stop.label} if with_point else {}),
-        "coordinates": {"latitude": stop.latitude, "longitude": stop.longitude},
-        "address": {
-            **{name: stop.address.get(name, "") for name in ADDRESS_TEXTS},
-            "latitude": stop.latitude,
-            "longitude": stop.longitude,
-        },
+        "latitude": place.latitude if place else None,
+        "longitude": place.longitude if place else None,
+    }
+
+
+def _address(stop: Stop) -> Address:
+    texts = stop.address
+    return {
+        "city": texts.get("city", ""),
+        "state": texts.get("state", ""),
+        "street": texts.get("street", ""),
+        "number": texts.get("number", ""),
+        "zipcode": texts.get("zipcode", ""),
+        "district": texts.get("district", ""),
+        "country": texts.get("country", ""),
+        "complement": texts.get("complement", ""),
+        "latitude": stop.latitude,
+        "longitude": stop.longitude,
     }

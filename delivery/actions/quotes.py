@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 from decimal import Decimal
-from typing import Any
+from typing import TypedDict
 
 from django.conf import settings
 
@@ -11,6 +11,17 @@ from delivery.distance import Point
 from delivery.errors import PriceUnavailable
 from delivery.lifecycle import Mode
 from delivery.models import Integrator, Tariff
+
+
+class Package(TypedDict, total=False):
+    """Item of `orderPackages` as it was sent. The specification names no units; weights are taken as kilograms."""
+
+    description: str | None
+    height: float | None
+    width: float | None
+    length: float | None
+    weight: float | None
+    quantity: int | None
 
 
 @dataclass(frozen=True)
@@ -32,7 +43,7 @@ class DeliveryRequest:
     pickup: Place
     dropoffs: list[Place]
     mode: Mode = Mode.DEFAULT
-    packages: list[dict[str, Any]] = field(default_factory=list)
+    packages: list[Package] = field(default_factory=list)
 
     @property
     def weight_kg(self) -> Decimal:

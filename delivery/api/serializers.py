@@ -115,7 +115,7 @@ class DeliveryRequestSerializer(serializers.Serializer[Any]):
         return DeliveryRequest(
             vehicle_type=data["vehicleType"],
             mode=Mode(data.get("deliveryMode") or Mode.DEFAULT),
-            packages=[dict(item) for item in data.get("orderPackages") or []],
+            packages=data.get("orderPackages") or [],
             pickup=_place(data["pickup"], Point(pickup["latitude"], pickup["longitude"])),
             dropoffs=[_place(dropoff, dropoff["point"]) for dropoff in data["dropoffs"]],
         )

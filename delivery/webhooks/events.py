@@ -4,6 +4,7 @@ import json
 from datetime import datetime
 
 from delivery import bodies
+from delivery.body_types import Event
 from delivery.lifecycle import Status
 from delivery.models import Delivery, EventState, WebhookEndpoint, WebhookEvent
 
@@ -28,5 +29,5 @@ def build_test(*, endpoint: WebhookEndpoint, at: datetime) -> WebhookEvent:
     )
 
 
-def _text(body: bodies.Body) -> str:
+def _text(body: Event) -> str:
     return json.dumps(body, ensure_ascii=False, separators=(",", ":"))
