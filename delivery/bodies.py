@@ -139,7 +139,7 @@ def _tracking(delivery: Delivery) -> tuple[str | None, DriverPosition | None]:
         return "FINISHED", None
     if delivery.route_status == RouteStatus.AVAILABLE:
         return "NOT_ASSIGNED", None
-    position = delivery.driver_position()
+    position = delivery.driver_position
     return (None, position) if position else ("NO_POSITION", None)
 
 
@@ -165,7 +165,7 @@ def _driver(delivery: Delivery) -> Driver:
     return {
         "name": delivery.driver.name if delivery.driver else "",
         "phone": delivery.driver.phone if delivery.driver else "",
-        "coordinates": _coordinates(delivery.driver_position()),
+        "coordinates": _coordinates(delivery.driver_position),
     }
 
 

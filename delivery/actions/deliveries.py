@@ -53,7 +53,7 @@ def request(*, token: Token, payload: DeliveryRequest, by: str, at: datetime) ->
             last_sequence=1,
             **_place_fields(payload.pickup),
         )
-        Stop.objects.bulk_create(
+        delivery.ordered_stops = Stop.objects.bulk_create(
             Stop(
                 delivery=delivery,
                 index=index,
@@ -63,7 +63,6 @@ def request(*, token: Token, payload: DeliveryRequest, by: str, at: datetime) ->
             )
             for index, dropoff in enumerate(payload.dropoffs)
         )
-        prefetch_related_objects([delivery], "stops")
         _record(delivery, "request", by=by, at=at)
     return delivery
 

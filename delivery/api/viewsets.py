@@ -18,6 +18,7 @@ from delivery.api.parsers import BoundedJSONParser
 from delivery.api.serializers import CancelSerializer, DeliveryRequestSerializer
 from delivery.errors import DeliveryNotFound, InvalidDeliveryId
 from delivery.models import Delivery, Token, parse_id
+from delivery.models.delivery import DeliveryQuerySet
 
 
 class DeliveryViewSet(OptionsView, ViewSet):
@@ -52,7 +53,7 @@ class DeliveryViewSet(OptionsView, ViewSet):
         serializer.is_valid(raise_exception=True)
         token = _token(request)
         delivery = deliveries.cancel(
-            delivery=_find(token, delivery_id),
+            delivery=_find(token, delivery_id, Delivery.objects.only("pk")),  # the action reads the rest under its lock
             reason=serializer.validated_data.get("reason") or "",
             by=f"token {token.hint}",
             at=timezone.now(),
@@ -61,11 +62,12 @@ class DeliveryViewSet(OptionsView, ViewSet):
 
     def info(self, request: Request, delivery_id: str) -> Response:
         """GET /api/info-delivery/{deliveryId}."""
-        return Response(bodies.info(_find(_token(request), delivery_id)))
+        return Response(bodies.info(_find(_token(request), delivery_id, Delivery.objects.with_parts())))
 
     def location(self, request: Request, delivery_id: str) -> Response:
         """GET /api/location-delivery/{deliveryId}."""
-        return Response(bodies.location(_find(_token(request), delivery_id), at=timezone.now()))
+        delivery = _find(_token(request), delivery_id, Delivery.objects.with_parts())
+        return Response(bodies.location(delivery, at=timezone.now()))
 
 
 def _token(request: Request) -> Token:
@@ -79,13 +81,13 @@ def _read_request(request: Request) -> quotes.DeliveryRequest:
     return serializer.delivery_request
 
 
-def _find(token: Token, delivery_id: str) -> Delivery:
-    """The delivery with this id in the token's account and environment.
+def _find(token: Token, delivery_id: str, queryset: DeliveryQuerySet) -> Delivery:
+    """The delivery of `queryset` with this id in the token's account and environment.
 
     Raises DeliveryNotFound alike for an unknown id and for another account's, so that ids cannot be probed.
     """
     key = parse_id(delivery_id)
-    delivery = Delivery.objects.of(token).with_parts().filter(pk=key).first() if key else None
+    delivery = queryset.of(token).filter(pk=key).first() if key else None
     if delivery is None:
         raise DeliveryNotFound("No delivery of this account and environment has this deliveryId.")
     return delivery

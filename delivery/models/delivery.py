@@ -4,6 +4,7 @@ from typing import Any, Self
 import pgtrigger
 from django.db import models
 from django.db.models import Q
+from django.utils.functional import cached_property
 from django.utils.translation import gettext_lazy as _
 
 from common.constraints import one_of
@@ -194,17 +195,18 @@ class Delivery(Identified, Located):
             mode=lifecycle.Mode(self.mode),
         )
 
-    @property
+    @cached_property
     def ordered_stops(self) -> list[Stop]:
-        """B, C, D. From the prefetched rows where there are any."""
+        """The stops B, C, D, read once, from the prefetched rows where there are any."""
         return sorted(self.stops.all(), key=lambda stop: stop.index)
 
     @property
     def is_closed(self) -> bool:
         return self.route_status in lifecycle.CLOSED
 
+    @cached_property
     def driver_position(self) -> DriverPosition | None:
-        """The driver's latest position, and none from after the route's end: that is no business of this integrator."""
+        """The driver's latest position, read once. Not later than the end of the route: later ones are private."""
         if self.driver is None:
             return None
         positions = self.driver.positions.order_by("-recorded_at")

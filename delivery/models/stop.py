@@ -30,7 +30,7 @@ class Stop(Located):
     class Meta:
         verbose_name = _("stop")
         verbose_name_plural = _("stops")
-        ordering = ["delivery", "index"]
+        ordering = ["delivery_id", "index"]  # "delivery" would join it, to sort by its own ordering
         constraints = [
             on_earth("stop_on_earth"),
             models.UniqueConstraint(fields=["delivery", "index"], name="one_stop_per_index"),

@@ -31,7 +31,7 @@ class Delivery(AccountView):
         found = self.deliveries.with_parts().filter(pk=delivery).first()
         if found is None:
             raise Http404
-        position = found.driver_position()
+        position = found.driver_position
         return self.page(
             "panel/delivery.html",
             delivery=found,
