@@ -14,7 +14,7 @@ import sys
 import threading
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -64,6 +64,14 @@ class _Job(NamedTuple):
     done: Callable[[], object]  # to be called from any thread
 
 
+@dataclass
+class _Body:
+    """A request's body so far. `large_bytes` of it count towards `Limits.large_bytes` until the request is answered."""
+
+    content: bytearray = field(default_factory=bytearray)
+    large_bytes: int = 0
+
+
 class Application:
     """Django behind granian's RSGI. `threads` requests at once in each worker process."""
 
@@ -79,53 +87,55 @@ class Application:
             threading.Thread(target=self._serve, name=f"request-{number}", daemon=True).start()
 
     async def __rsgi__(self, scope: "Scope", protocol: "HTTPProtocol") -> None:
-        environ = environ_of(scope)
+        body = _Body()
         try:
-            body = await self._body(environ, protocol)
+            await self._respond(environ_of(scope), protocol, body)
+        finally:
+            self._large_bytes -= body.large_bytes
+
+    async def _respond(self, environ: dict[str, Any], protocol: "HTTPProtocol", body: "_Body") -> None:
+        try:
+            await self._read(body, environ, protocol)
         except _Disconnected:
             protocol.response_empty(400, [])  # granian logs a fault where there is no answer
             return
         except UnreadBody as error:
-            body = b""
+            body.content.clear()
             environ[UNREAD_BODY] = str(error)  # UnreadBodyMiddleware answers
-        environ["wsgi.input"] = io.BytesIO(body)
-        environ["CONTENT_LENGTH"] = str(len(body))
+        environ["CONTENT_LENGTH"] = str(len(body.content))
+        environ["wsgi.input"] = io.BytesIO(body.content)  # copies it
+        body.content.clear()
         answered = self._loop.create_future()
         done = partial(self._loop.call_soon_threadsafe, answered.set_result, None)
         self._jobs.put(_Job(environ, protocol, done))
         await answered
 
-    async def _body(self, environ: dict[str, Any], protocol: "HTTPProtocol") -> bytes:
-        """The body, or its first MAX_BODY_BYTES. Raises UnreadBody and _Disconnected."""
+    async def _read(self, body: "_Body", environ: dict[str, Any], protocol: "HTTPProtocol") -> None:
+        """Read the body, or its first MAX_BODY_BYTES. Raises UnreadBody and _Disconnected."""
         declared = int(environ.get("CONTENT_LENGTH") or 0)  # hyper has refused whatever is no number
         if not declared and "HTTP_TRANSFER_ENCODING" not in environ:
-            return b""
-        chunks: list[bytes] = []
-        size = large = 0
+            return
         limits, started = self._limits, self._loop.time()
         try:
             async with asyncio.timeout_at(started + limits.body_seconds) as deadline:
                 async for chunk in protocol:
-                    chunks.append(chunk)
-                    size += len(chunk)
-                    if size > MAX_BODY_BYTES:
-                        break
+                    body.content += chunk[: MAX_BODY_BYTES - len(body.content)]
+                    size = len(body.content)
                     if size > SMALL_BODY_BYTES:
-                        large += len(chunk)
-                        self._large_bytes += len(chunk)
+                        self._large_bytes += size - body.large_bytes
+                        body.large_bytes = size
                         if self._large_bytes > limits.large_bytes:
                             raise UnreadBody("busy")
+                    if size == MAX_BODY_BYTES:
+                        return
                     deadline.reschedule(started + limits.body_seconds + size / limits.bytes_per_second)
         except TimeoutError as error:
             raise UnreadBody("late") from error
-        finally:
-            self._large_bytes -= large
-        if size < min(declared, MAX_BODY_BYTES):
+        if len(body.content) < declared:
             raise _Disconnected
-        return b"".join(chunks)[:MAX_BODY_BYTES]
 
     def _serve(self) -> None:
-        """A thread's life: one request after the other."""
+        """Answer one request after another, in a thread."""
         while True:
             job = self._jobs.get()
             try:

@@ -1,6 +1,7 @@
 """An RSGI application for granian: answers with the WSGI environ and the length of the body, as JSON."""
 
 import json
+import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -23,6 +24,8 @@ class Response:
 def echo(environ: dict[str, Any], start_response: Callable[..., Any]) -> Response:
     if environ["PATH_INFO"] == "/fault":
         raise RuntimeError("a fault below Django")
+    if environ["PATH_INFO"] == "/slow":
+        time.sleep(3)
     seen = {key: value for key, value in environ.items() if isinstance(value, str)}
     content = json.dumps({**seen, "body_bytes": len(environ["wsgi.input"].read())}).encode()
     start_response("200 OK", [("Content-Type", "application/json"), ("Set-Cookie", "a=1"), ("Set-Cookie", "b=2")])

@@ -114,6 +114,14 @@ class TestBody:
         assert [json.loads(body).get("rota.unread_body") for body in bodies] == ["busy", "busy"]
         assert json.loads(send(request("Content-Length: 4000000"), b"x" * 4_000_000)[1])["body_bytes"] == 4_000_000
 
+    def test_occupies_the_memory_until_the_request_is_answered(self, send, server):
+        with socket.create_connection(("127.0.0.1", server[0]), timeout=20) as slow:
+            slow.sendall(request("Content-Length: 4000000", path="/slow") + b"x" * 4_000_000)
+
+            _status, body = send(request("Content-Length: 4000000"), b"x" * 4_000_000)
+
+        assert json.loads(body).get("rota.unread_body") == "busy"
+
     def test_reaches_nobody_when_the_client_goes_away(self, send):
         status, _body = send(request("Content-Length: 10"), b"abc", shut=True)
 
