@@ -3,6 +3,7 @@
 import logging
 import time
 from collections.abc import Callable
+from datetime import timedelta
 from typing import Any
 
 from allauth.account.internal.flows.login import get_authentication_records
@@ -12,14 +13,17 @@ from django.conf import settings
 from django.contrib.auth import SESSION_KEY, logout
 from django.contrib.auth.models import User
 from django.contrib.auth.signals import user_logged_in, user_logged_out, user_login_failed
+from django.contrib.sessions.models import Session
 from django.db.models import QuerySet
 from django.dispatch import receiver
 from django.http import HttpRequest, HttpResponse
+from django.utils import timezone
 
 from access.addresses import client_address
 
 _TIMES = "began_and_seen"
-_SEEN_RESOLUTION_SECONDS = 60  # spares a write on every request
+_SEEN_RESOLUTION_SECONDS = 60  # avoids a write on every request
+_BATCH = 5000
 _log = logging.getLogger(__name__)
 
 
@@ -90,7 +94,22 @@ def _address(request: HttpRequest | None) -> str:
 
 def end_sessions(people: QuerySet[User]) -> int:
     """Log people out everywhere. Returns how many sessions ended."""
-    sessions = list(UserSession.objects.filter(user__in=people))
-    for session in sessions:
-        session.end()
-    return len(sessions)
+    listed = UserSession.objects.filter(user__in=people)
+    ended, _by_model = Session.objects.filter(session_key__in=listed.values("session_key")).delete()
+    listed.delete()
+    return ended
+
+
+def prune() -> None:
+    """Delete expired sessions, and the list's rows of sessions that cannot exist any more."""
+    now = timezone.now()
+    _delete(Session.objects.filter(expire_date__lt=now))
+    # Whatever happens in a session, it ends SESSION_COOKIE_AGE after the log-in that created its row.
+    _delete(UserSession.objects.filter(created_at__lt=now - timedelta(seconds=settings.SESSION_COOKIE_AGE)))
+
+
+def _delete(rows: QuerySet[Any]) -> None:
+    """Delete in batches that commit one by one, so that no transaction is long."""
+    deleted = _BATCH
+    while deleted == _BATCH:
+        deleted, _by_model = rows.model._default_manager.filter(pk__in=rows.values("pk")[:_BATCH]).delete()

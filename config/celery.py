@@ -23,7 +23,7 @@ class ConstantRetryAMQP(AMQP):
 
 app = Celery("rota", amqp=ConstantRetryAMQP)
 app.config_from_object("django.conf:settings", namespace="CELERY")
-app.autodiscover_tasks(["config", "delivery", "delivery.webhooks", "access"])
+app.autodiscover_tasks(["delivery", "delivery.webhooks", "access"])
 
 # Every entry expires, so that a queue without workers does not grow.
 app.conf.beat_schedule = {
@@ -31,8 +31,8 @@ app.conf.beat_schedule = {
     "send-due-webhooks": {"task": "delivery.webhooks.send_due", "schedule": 2.0, "options": {"expires": 30}},
     # Deletes webhook attempts older than 30 days.
     "prune-attempts": {"task": "delivery.webhooks.prune", "schedule": 3600.0, "options": {"expires": 3600}},
-    # Deletes expired sessions.
-    "clear-sessions": {"task": "config.clear_sessions", "schedule": 3600.0, "options": {"expires": 3600}},
+    # Deletes sessions that have ended.
+    "prune-sessions": {"task": "access.prune_sessions", "schedule": 3600.0, "options": {"expires": 3600}},
     # Deletes counters of failed log-ins whose window is over.
     "prune-login-attempts": {"task": "access.prune_attempts", "schedule": 600.0, "options": {"expires": 600}},
     # Expires offers at most 30 s after their deadline; acceptance checks the deadline itself.

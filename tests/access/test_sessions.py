@@ -1,6 +1,7 @@
 """Sessions: their keys, their end, and the list of one's own."""
 
 import time
+from datetime import timedelta
 
 import pytest
 from allauth.mfa.totp.internal import auth as totp
@@ -10,6 +11,9 @@ from django.contrib.sessions.models import Session
 from django.core.cache import cache
 from django.test import Client
 from django.urls import reverse
+from django.utils import timezone
+
+from access import tasks
 
 LOG_IN, PANEL = reverse("account_login"), "/panel/"
 SESSIONS, CONFIRM = reverse("usersessions_list"), reverse("account_reauthenticate")
@@ -192,6 +196,15 @@ class TestAdmin:
         assert "Sessions ended: 0" in page.content.decode()
         assert is_logged_in(browser)
 
+    def test_counts_those_that_have_not_ended_yet(self, admin_client, log_in, end_sessions):
+        log_in().post(reverse("account_logout"))
+        log_in()
+
+        page = end_sessions(admin_client)
+
+        assert "Sessions ended: 1" in page.content.decode()
+        assert not UserSession.objects.filter(user__username="maria").exists()
+
 
 class TestList:
     def test_shows_ones_own(self, log_in):
@@ -228,3 +241,47 @@ class TestList:
 
     def test_is_for_who_is_logged_in(self, client, db):
         assert client.get(SESSIONS).url.startswith(LOG_IN)
+
+
+def sessions(ages):
+    """A session for each age: how long ago it ended."""
+    Session.objects.bulk_create(
+        Session(session_key=f"{number}", session_data="", expire_date=timezone.now() - age)
+        for number, age in enumerate(ages)
+    )
+
+
+class TestPrune:
+    def test_deletes_sessions_that_have_expired(self):
+        sessions([timedelta(seconds=1), timedelta(days=1), -timedelta(hours=1)])
+
+        tasks.prune_sessions()
+
+        assert list(Session.objects.values_list("session_key", flat=True)) == ["2"]
+
+    @pytest.mark.parametrize(("expired", "batches"), [(0, 1), (1, 1), (2, 2), (5, 3)])
+    def test_does_so_in_batches(self, monkeypatch, django_assert_num_queries, expired, batches):
+        monkeypatch.setattr("access.sessions._BATCH", 2)
+        sessions([timedelta(days=1)] * expired)
+
+        with django_assert_num_queries(batches + 1):  # one for the lists, which are empty
+            tasks.prune_sessions()
+
+        assert not Session.objects.exists()
+
+    def test_leaves_people_logged_in(self, log_in):
+        browser = log_in()
+
+        tasks.prune_sessions()
+
+        assert is_logged_in(browser)
+        assert UserSession.objects.count() == 1
+
+    @pytest.mark.parametrize(("age", "left"), [(timedelta(hours=11, minutes=59), 1), (timedelta(hours=12), 0)])
+    def test_deletes_the_addresses_of_sessions_that_have_ended(self, log_in, age, left):
+        log_in()
+        UserSession.objects.update(created_at=timezone.now() - age)
+
+        tasks.prune_sessions()
+
+        assert UserSession.objects.count() == left

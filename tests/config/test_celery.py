@@ -1,10 +1,14 @@
 """Intervals of the periodic tasks, and of reconnecting to a broker that is away."""
 
+import subprocess
+import sys
+
 import pytest
 from kombu.exceptions import OperationalError
 from kombu.utils import functional
 
 from config import celery_app
+from config.env import BASE_DIR
 
 SCHEDULE = celery_app.conf.beat_schedule
 
@@ -26,6 +30,19 @@ class TestConnection:
 
 
 class TestSchedule:
+    def test_names_tasks_that_workers_know(self):
+        """In a process of its own, which has imported nothing but what a worker imports."""
+        unknown = (
+            "from config import celery_app as app; app.loader.import_default_modules();"
+            "print({entry['task'] for entry in app.conf.beat_schedule.values()} - set(app.tasks))"
+        )
+
+        result = subprocess.run(
+            [sys.executable, "-c", unknown], cwd=BASE_DIR, capture_output=True, text=True, check=False, timeout=50
+        )
+
+        assert (result.returncode, result.stdout.strip()) == (0, "set()"), result.stderr
+
     def test_resumes_sending_within_five_seconds_of_the_brokers_return(self, pauses):
         assert max(pauses) + SCHEDULE["send-due-webhooks"]["schedule"] < 5
 
@@ -34,7 +51,7 @@ class TestSchedule:
         [
             ("send-due-webhooks", 2),
             ("prune-attempts", 3600),
-            ("clear-sessions", 3600),
+            ("prune-sessions", 3600),
             ("prune-login-attempts", 600),
             ("expire-offers", 30),
         ],
