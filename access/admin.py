@@ -1,4 +1,4 @@
-"""People and groups in the admin, which belong to no area. The admin's autodiscovery imports this."""
+"""Users, groups and second factors in the admin."""
 
 from typing import Any
 
@@ -23,18 +23,18 @@ from unfold.forms import AdminPasswordChangeForm, UserChangeForm, UserCreationFo
 
 from access import enrolment, sessions
 from access.models import InitialPassword
-from access.rights import has_privileges
+from access.rights import has_privileges, without_privileges
 from access.roles import ROLES
 
 for _model in (User, Group, Authenticator, EmailAddress, UserSession):
     admin.site.unregister(_model)
 
-# What makes a person more than a member of an account.
+# Fields that make a user more than a member of an account, see `has_privileges`.
 _RIGHTS: Any = ["is_staff", "is_superuser", "groups", "user_permissions"]
 
 
 class PasswordForm(AdminPasswordChangeForm):
-    """Sets somebody's password, which they change at their next log-in."""
+    """Sets another user's password, which the user has to change at the next log-in."""
 
     def save(self, commit: bool = True) -> Any:
         user = super().save(commit)
@@ -44,7 +44,7 @@ class PasswordForm(AdminPasswordChangeForm):
 
 @admin.register(User)
 class UserAdmin(DjangoUserAdmin, ModelAdmin):  # type: ignore[type-arg]  # generic for the checker only
-    """Rights are given by superusers alone. Others may at most keep people who have none."""
+    """Only superusers grant rights. Others with the permission may change users without privileges."""
 
     form = UserChangeForm
     add_form = UserCreationForm
@@ -64,8 +64,7 @@ class UserAdmin(DjangoUserAdmin, ModelAdmin):  # type: ignore[type-arg]  # gener
         fieldsets = super().get_fieldsets(request, obj)
         if obj is None or self.has_change_permission(request, obj):
             return fieldsets
-        without = ["username", "is_active"]  # not even the kind of its password's hash
-        return [(None, {"fields": without}), *fieldsets[1:]]
+        return [(None, {"fields": ["username", "is_active"]}), *fieldsets[1:]]  # hides the hash of the password
 
     def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> Any:
         fixed = super().get_readonly_fields(request, obj)
@@ -89,7 +88,7 @@ class UserAdmin(DjangoUserAdmin, ModelAdmin):  # type: ignore[type-arg]  # gener
         return super().change_view(request, object_id, form_url, context)
 
     def issue_code_view(self, request: HttpRequest, user_id: int) -> HttpResponse:
-        """A code with which a person sets up a second factor, shown on the page that answers and nowhere again."""
+        """Issue an enrolment code for a second factor, and show it once."""
         user = get_object_or_404(User, pk=user_id)
         if not self.has_change_permission(request, user):
             raise PermissionDenied
@@ -109,15 +108,16 @@ class UserAdmin(DjangoUserAdmin, ModelAdmin):  # type: ignore[type-arg]  # gener
         return TemplateResponse(request, "admin/auth/user/enrolment_code.html", context)
 
     def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """Not of people with rights either: to set their password would be to have their rights."""
+        """Prevents privilege escalation by password reset: only superusers change privileged users."""
         allowed: bool = super().has_change_permission(request, obj)
         return allowed and (obj is None or _may_grant_rights(request) or not has_privileges(obj))
 
     @admin.action(description=_("Log out everywhere"), permissions=["change"])
     def end_sessions(self, request: HttpRequest, people: QuerySet[User]) -> None:
-        """End every session of the chosen people, but for those whom this person may not change."""
-        allowed = [person.pk for person in people if self.has_change_permission(request, person)]
-        number = sessions.end_sessions(people.filter(pk__in=allowed))
+        """End every session of the chosen users, except those whom this user may not change."""
+        if not _may_grant_rights(request):
+            people = without_privileges(people)
+        number = sessions.end_sessions(people)
         self.message_user(request, _("Sessions ended: %(number)d") % {"number": number})
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
@@ -144,7 +144,7 @@ def _is_role(group: Group | None) -> bool:
 
 @admin.register(Authenticator)
 class AuthenticatorAdmin(ModelAdmin):
-    """Second factors. Their secrets are not shown; who lost a telephone has theirs deleted here, and sets up anew."""
+    """Second factors, without their secrets. Deleting one lets a user who lost the device set up another."""
 
     list_display = ["user", "type", "created_at", "last_used_at"]
     list_filter = ["type"]

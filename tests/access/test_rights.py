@@ -1,0 +1,136 @@
+"""What a user may see, who is privileged, and who may change whom."""
+
+import pytest
+from django.contrib.auth.models import AnonymousUser, Group, Permission, User
+from django.test import Client
+from django.urls import reverse
+
+from access.rights import accounts_of, has_privileges, sellers_of, without_privileges
+from access.roles import ACCOUNT_STAFF, DISPATCHERS
+from integration.models import Seller
+from tests.factories import IntegratorFactory
+
+pytestmark = pytest.mark.django_db
+LOG_IN, PANEL = "/account/login/", "/panel/"
+
+
+def privileged(kind, name="clara"):
+    """A user who is privileged in one way only."""
+    user = User.objects.create_user(name, password="x", is_staff=kind == "staff", is_superuser=kind == "superuser")
+    if kind == "group":
+        user.groups.add(Group.objects.create(name="Night shift"))
+    if kind == "permission":
+        user.user_permissions.add(Permission.objects.get(codename="view_driver"))
+    if kind == "deactivated":
+        user.is_staff, user.is_active = True, False
+        user.save()
+    return user
+
+
+KINDS = ("staff", "superuser", "group", "permission", "deactivated")
+
+
+@pytest.fixture
+def clerk():
+    """Browser of a member of staff who may change users, and is no superuser."""
+    user = User.objects.create_user("clerk", is_staff=True)
+    user.user_permissions.set(Permission.objects.filter(codename__in=["view_user", "change_user"]))
+    browser = Client()
+    browser.force_login(user)
+    return browser
+
+
+class TestHasPrivileges:
+    @pytest.mark.parametrize("kind", KINDS)
+    def test_is_true_for_whoever_has_more_than_membership(self, kind):
+        assert has_privileges(privileged(kind))
+
+    def test_is_false_for_members(self):
+        member = User.objects.create_user("maria")
+        IntegratorFactory.create().members.add(member)
+
+        assert not has_privileges(member)
+        assert list(without_privileges(User.objects.all())) == [member]
+
+
+class TestClerk:
+    @pytest.mark.parametrize("kind", KINDS)
+    def test_sets_no_password_of_a_privileged_user(self, clerk, kind):
+        user = privileged(kind)
+        data = {"password1": "plum canoe ladder", "password2": "plum canoe ladder", "usable_password": "true"}
+
+        response = clerk.post(reverse("admin:auth_user_password_change", args=[user.pk]), data)
+
+        assert response.status_code == 403
+        assert User.objects.get(pk=user.pk).password == user.password
+
+    @pytest.mark.parametrize("kind", KINDS)
+    def test_changes_no_privileged_user(self, clerk, kind):
+        user = privileged(kind)
+
+        response = clerk.post(reverse("admin:auth_user_change", args=[user.pk]), {"username": "other"})
+
+        assert response.status_code == 403
+        assert User.objects.get(pk=user.pk).username == "clara"
+
+    @pytest.mark.parametrize("kind", KINDS)
+    def test_issues_no_enrolment_code_for_a_privileged_user(self, clerk, kind):
+        user = privileged(kind)
+
+        response = clerk.post(reverse("admin:auth_user_enrolment_code", args=[user.pk]))
+
+        assert response.status_code == 403
+        assert not hasattr(User.objects.get(pk=user.pk), "enrolment_code")
+
+    def test_ends_the_sessions_of_members_alone(self, clerk):
+        users = [privileged(kind, name=kind) for kind in KINDS if kind != "deactivated"]
+        member = User.objects.create_user("maria", password="x")
+        browsers = {user: Client() for user in (*users, member)}
+        for user, browser in browsers.items():
+            browser.post(LOG_IN, {"login": user.username, "password": "x"})
+        data = {"action": "end_sessions", "_selected_action": [user.pk for user in browsers]}
+
+        clerk.post(reverse("admin:auth_user_changelist"), data)
+
+        logged_in = {user for user, browser in browsers.items() if browser.get(PANEL).status_code == 200}
+        assert logged_in == set(users)
+
+    def test_ends_sessions_in_the_same_number_of_queries_whatever_their_number(
+        self, clerk, django_assert_max_num_queries
+    ):
+        members = [User.objects.create_user(f"member-{number}") for number in range(20)]
+        data = {"action": "end_sessions", "_selected_action": [user.pk for user in members]}
+
+        with django_assert_max_num_queries(20):
+            clerk.post(reverse("admin:auth_user_changelist"), data)
+
+
+class TestScope:
+    @pytest.fixture(autouse=True)
+    def _accounts(self):
+        self.own, self.other = IntegratorFactory.create(), IntegratorFactory.create()
+        self.own_seller, self.other_seller = (Seller.objects.create(name=name) for name in ("own", "other"))
+
+    @pytest.mark.parametrize(
+        ("role", "sees_all"),
+        [("", False), (DISPATCHERS, False), (ACCOUNT_STAFF, True)],
+        ids=["member", "disp", "staff"],
+    )
+    def test_is_every_account_and_seller_for_account_staff_and_ones_own_for_others(self, role, sees_all):
+        user = User.objects.create_user("maria", is_staff=bool(role))
+        self.own.members.add(user)
+        self.own_seller.members.add(user)
+        if role:
+            user.groups.add(Group.objects.get(name=role))
+
+        assert set(accounts_of(user)) == ({self.own, self.other} if sees_all else {self.own})
+        assert set(sellers_of(user)) == ({self.own_seller, self.other_seller} if sees_all else {self.own_seller})
+
+    def test_is_nothing_for_visitors_and_for_members_who_were_deactivated(self):
+        former = User.objects.create_user("maria", is_active=False)
+        former.groups.add(Group.objects.get(name=ACCOUNT_STAFF))
+        self.own.members.add(former)
+        self.own_seller.members.add(former)
+
+        for user in (AnonymousUser(), former):
+            assert (accounts_of(user).count(), sellers_of(user).count()) == (0, 0)
