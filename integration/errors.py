@@ -1,7 +1,7 @@
-"""Domain errors of area B, each with its stable code. `api.answers` turns them into bodies, in one place.
+"""Domain errors of area B, each with a stable code. `api.answers` makes response bodies of them.
 
-`str(error)` is what the seller reads: the specification's sentence where it gives one, Portuguese like those elsewhere.
-`status` is the HTTP status of the specification's table.
+`str(error)` is the message to the seller: the specification's where it prints one, otherwise also in Portuguese.
+Messages to staff, from commands, are in English. `status` is the HTTP status by the specification's table.
 """
 
 from typing import ClassVar
@@ -10,7 +10,7 @@ from common.errors import DomainError
 
 
 class IntegrationError(DomainError):
-    """A refusal that its reader can act on."""
+    """Base of the errors of area B."""
 
     status: ClassVar[int] = 422
     message: ClassVar[str] = ""
@@ -20,6 +20,8 @@ class IntegrationError(DomainError):
 
 
 class InvalidKey(IntegrationError):
+    """The API key is missing, unknown or revoked."""
+
     code = "invalid_key"
     status = 401
     message = "Request não altorizado"  # spelled so in the specification
@@ -40,39 +42,45 @@ class AccountSuspended(IntegrationError):
 
 
 class TooManyKeys(IntegrationError):
-    """The seller has as many keys as it may have."""
+    """The seller already has `keys.MOST_VALID` valid keys."""
 
     code = "too_many_keys"
     message = "O vendedor já tem o máximo de chaves válidas; revogue uma antes"
 
 
 class InvalidReason(IntegrationError):
-    """A suspension says why, in as many characters as its column holds."""
+    """The reason of a suspension is blank, too long or contains NUL."""
 
     code = "invalid_reason"
     message = "Informe o motivo, com até 255 caracteres"
 
 
 class CompanyNotFound(IntegrationError):
+    """No company has the sender document of an order."""
+
     code = "company_not_found"
     status = 404
     message = "Empresa não encontrada"
 
 
 class DuplicateOrder(IntegrationError):
+    """The seller already has an order with this code or this tracking code."""
+
     code = "duplicate_order"
     status = 400
     message = "Este objeto já foi previamente cadastrado!"
 
 
 class OrderNotFound(IntegrationError):
+    """The seller has no such order; other sellers may."""
+
     code = "order_not_found"
     status = 404
     message = "Objeto não encontrado"
 
 
 class MoveRefused(IntegrationError):
-    """The lifecycle has no such move."""
+    """`lifecycle.TABLE` does not allow this change of status."""
 
     code = "move_refused"
     status = 400
@@ -89,27 +97,35 @@ class AlreadyCancelled(MoveRefused):
 
 
 class NoCoverage(IntegrationError):
+    """The postcode is not assigned, or the tariff has no rate for the pair of regions."""
+
     code = "no_coverage"
     status = 400
     message = "Região sem cobertura"
 
 
 class TooHeavy(NoCoverage):
+    """The weight is over the tariff's maximum."""
+
     code = "too_heavy"
 
 
 class InvalidInvoice(IntegrationError):
+    """The file is not an acceptable NF-e; the message says why."""
+
     code = "invalid_invoice"
     message = "O arquivo não é um XML de NF-e válido"
 
 
 class InvoiceUnreferenced(InvalidInvoice):
+    """The invoice has no order reference, and no order of the seller names its access key."""
+
     code = "invoice_unreferenced"
     message = "A nota fiscal não traz número de pedido (xPed) e nenhum pedido tem a sua chave de acesso"
 
 
 class TooManyInvoices(IntegrationError):
-    """The seller's number of invoices in 24 hours is used up. `retry_after` says when the next may come, in seconds."""
+    """The seller has sent as many invoices in 24 hours as it may. `retry_after`: seconds until the next is accepted."""
 
     code = "too_many_invoices"
     status = 429
@@ -123,6 +139,8 @@ class TooManyInvoices(IntegrationError):
 
 
 class InvoiceStorageFull(IntegrationError):
+    """The invoice would exceed the bytes of invoices that are stored for the seller."""
+
     code = "invoice_storage_full"
     status = 409
 
@@ -134,36 +152,54 @@ class InvoiceStorageFull(IntegrationError):
 
 
 class InvoiceMissing(InvalidInvoice):
+    """The request is not a form with exactly one file in the field `nfe`."""
+
     code = "invoice_missing"
     message = "Envie exatamente um arquivo XML no campo nfe (multipart/form-data)"
 
 
 class BodyTooLarge(IntegrationError):
+    """The body is over its limit of bytes."""
+
     code = "body_too_large"
     status = 413
     message = "O corpo da requisição é grande demais"
 
 
+class InvoiceTooLarge(BodyTooLarge):
+    """An invoice has at most 2 MiB (`nfe.MAX_BYTES`)."""
+
+    message = "O arquivo é maior que 2 MiB"
+
+
 class MalformedBody(IntegrationError):
-    """Not a JSON object within bounds. The endpoint's own status for invalid payloads applies."""
+    """The body is not a JSON object, or nested too deep. The endpoint's status for an invalid payload applies."""
 
     code = "malformed_body"
 
 
 class SearchValueMissing(IntegrationError):
+    """A tracking query without `value`."""
+
     code = "search_value_missing"
     status = 403
     message = "O parâmetro value é obrigatório"
 
 
 class SellerNotFound(IntegrationError):
+    """No seller has the id or reference given to a command."""
+
     code = "seller_not_found"
     status = 404
 
 
 class InvalidDocument(IntegrationError):
+    """Not a CNPJ or CPF with correct check digits."""
+
     code = "invalid_document"
 
 
 class CompanyTaken(IntegrationError):
+    """Another company already has this document."""
+
     code = "company_taken"

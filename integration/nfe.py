@@ -1,8 +1,8 @@
-"""Safe reading of an invoice XML (NF-e, layouts 2.00 to 4.00). Pure: bytes in, an `Nfe` or InvalidInvoice out.
+"""Parser of invoices (NF-e, layouts 2.00 to 4.00) from untrusted bytes. Pure.
 
-The encoding is decided here and libxml2 is told, so that the text which is checked is the text which is parsed. The
-checks: size, encoding, no DOCTYPE (so no entity but XML's own five), number of tags; libxml2 itself refuses nesting
-deeper than 256. Elements are found by lxml's `iterchildren`, which compares names in C: `tag` and `QName` would build
+The encoding is determined here and passed to libxml2, so that the checked text is the parsed text. Checked before
+parsing: size, encoding, no DOCTYPE (therefore no entities but XML's five), number of tags; libxml2 refuses nesting
+deeper than 256. Elements are found by lxml's `iterchildren`, which compares names in C: `tag` and `QName` build
 "{namespace}name" for each element, and a namespace may be as long as the file.
 """
 
@@ -16,15 +16,15 @@ from typing import NoReturn
 
 from lxml import etree
 
-from integration.errors import BodyTooLarge, InvalidInvoice
+from integration.errors import InvalidInvoice, InvoiceTooLarge
 
 MAX_BYTES = 2 * 1024 * 1024
 _MAX_ITEMS = 1000
-# A thousand items of a hundred elements each have fewer; a tree of them stays under 50 MB.
+# 1,000 items of 100 elements have 200,000 tags. The tree of 250,000 tags takes less than 50 MB.
 _MAX_TAGS = 250_000
 _LONGEST_REFERENCE = 255
 _NAMESPACES = ("http://www.portalfiscal.inf.br/nfe", None)
-# Encodings that contain ASCII, by the names that declarations give them, and what Python calls them.
+# Supported supersets of ASCII: name in an XML declaration to Python's name.
 _ENCODINGS = {
     "utf-8": "utf-8",
     "utf8": "utf-8",
@@ -36,7 +36,8 @@ _ENCODINGS = {
     "us-ascii": "ascii",
     "ascii": "ascii",
 }
-# First bytes that no encoding containing ASCII has, in the order of comparison: UTF-32 begins as UTF-16 does.
+# First bytes that no superset of ASCII has, with Python's name; empty: refused. UTF-32 first, because its mark begins
+# with that of UTF-16.
 _FIRST_BYTES = (
     (codecs.BOM_UTF32_LE, ""),
     (b"<\0\0\0", ""),
@@ -57,14 +58,14 @@ _NUMBER = re.compile(r"[0-9]{1,9}")
 _SERIES = re.compile(r"[0-9]{1,3}")
 _VALUE = re.compile(r"[0-9]{1,13}(\.[0-9]{1,2})?")
 _DOCUMENT = re.compile(r"[0-9A-Z]{11,14}")
-# Layout 2.00 gives a date without an offset; Brasília's is meant.
+# Layout 2.00 has dates without an offset, which are Brasília's.
 _BRASILIA = timezone(timedelta(hours=-3))
 _YEARS = range(1990, 2200)
 
 
 @dataclass(frozen=True)
 class Nfe:
-    """What is read from an invoice. Empty or None: the file does not say. `references` in the file's order."""
+    """Data of an invoice. Empty or None: not in the file. `references` (xPed) in the file's order, `value` in BRL."""
 
     access_key: str
     references: tuple[str, ...]
@@ -77,9 +78,9 @@ class Nfe:
 
 
 def read(raw: bytes) -> Nfe:
-    """Read an invoice. Raises BodyTooLarge over 2 MiB, InvalidInvoice with the reason for anything else unfit."""
+    """Parse an invoice. Raises InvoiceTooLarge over MAX_BYTES, InvalidInvoice with the reason for any other fault."""
     if len(raw) > MAX_BYTES:
-        raise BodyTooLarge("O arquivo é maior que 2 MiB")
+        raise InvoiceTooLarge
     text = _decoded(raw)
     if _DOCTYPE in text:
         raise InvalidInvoice("O XML contém DOCTYPE, que não é aceito")
@@ -89,7 +90,7 @@ def read(raw: bytes) -> Nfe:
 
 
 def _decoded(raw: bytes) -> str:
-    """The file's text. A NUL is refused: behind a "<" libxml2 would take it for UTF-16, whatever it is told."""
+    """The file's text. NUL is refused: after a "<" libxml2 would assume UTF-16 whatever encoding it is given."""
     encoding = _encoding(raw)
     try:
         text = raw.decode(encoding)
@@ -103,8 +104,8 @@ def _decoded(raw: bytes) -> str:
 def _encoding(raw: bytes) -> str:
     """Python's name of the file's encoding: UTF-8, UTF-16, ISO-8859-1, windows-1252 or US-ASCII.
 
-    The first bytes tell UTF-16 from encodings that contain ASCII; among those the XML declaration decides, UTF-8 where
-    there is none. A declaration that is not understood is refused, because libxml2 might read it in another way.
+    The first bytes distinguish UTF-16 from supersets of ASCII. Among those the XML declaration decides; without one it
+    is UTF-8. A declaration that does not match _DECLARATION is refused, because libxml2 might read it differently.
     """
     for first_bytes, encoding in _FIRST_BYTES:
         if raw.startswith(first_bytes):
@@ -145,7 +146,7 @@ def _parse(text: str) -> etree._Element:
 
 
 def _invoice_of(root: etree._Element) -> etree._Element:
-    """The infNFe of an nfeProc or NFe root, whatever prefix the namespace has."""
+    """The element infNFe below a root nfeProc or NFe, with any namespace prefix."""
     name = etree.QName(root)
     nfe = root if name.localname == "NFe" else _child(root, "NFe")
     invoice = None if nfe is None else _child(nfe, "infNFe")
@@ -158,13 +159,13 @@ def _extract(invoice: etree._Element) -> Nfe:
     items = list(islice(invoice.iterchildren("{*}det"), _MAX_ITEMS + 1))
     if len(items) > _MAX_ITEMS:
         raise InvalidInvoice(f"A nota fiscal tem mais de {_MAX_ITEMS} itens")
-    layout = _fitting(_LAYOUT, invoice.get("versao", "").strip(), "versao")
+    layout = _checked(_LAYOUT, invoice.get("versao", "").strip(), "versao")
     return Nfe(
         access_key=_access_key(invoice),
         references=_references(invoice, items),
-        issuer_document=_fitting(_DOCUMENT, _text(invoice, "emit", "CNPJ") or _text(invoice, "emit", "CPF"), "emit"),
-        number=_fitting(_NUMBER, _text(invoice, "ide", "nNF"), "nNF"),
-        series=_fitting(_SERIES, _text(invoice, "ide", "serie"), "serie"),
+        issuer_document=_checked(_DOCUMENT, _text(invoice, "emit", "CNPJ") or _text(invoice, "emit", "CPF"), "emit"),
+        number=_checked(_NUMBER, _text(invoice, "ide", "nNF"), "nNF"),
+        series=_checked(_SERIES, _text(invoice, "ide", "serie"), "serie"),
         value=_value(_text(invoice, "total", "ICMSTot", "vNF")),
         issued_at=_moment(_text(invoice, "ide", "dhEmi") or _text(invoice, "ide", "dEmi")),
         layout=layout,
@@ -172,7 +173,7 @@ def _extract(invoice: etree._Element) -> Nfe:
 
 
 def _access_key(invoice: etree._Element) -> str:
-    """From infNFe's Id, or from the protocol where the Id is unusable."""
+    """The access key from the Id of infNFe, or else from the protocol (protNFe)."""
     own = invoice.get("Id", "").strip().removeprefix("NFe")
     root = invoice.getroottree().getroot()
     for key in (own, _text(root, "protNFe", "infProt", "chNFe")):
@@ -188,14 +189,14 @@ def _references(invoice: etree._Element, items: list[etree._Element]) -> tuple[s
     return tuple(dict.fromkeys(reference for reference in found if reference))
 
 
-def _fitting(pattern: re.Pattern[str], text: str, name: str) -> str:
+def _checked(pattern: re.Pattern[str], text: str, name: str) -> str:
     if text and not pattern.fullmatch(text):
         raise InvalidInvoice(f"Valor inválido em {name}")
     return text
 
 
 def _value(text: str) -> Decimal | None:
-    return Decimal(_fitting(_VALUE, text, "vNF")) if text else None
+    return Decimal(_checked(_VALUE, text, "vNF")) if text else None
 
 
 def _moment(text: str) -> datetime | None:
@@ -211,12 +212,12 @@ def _moment(text: str) -> datetime | None:
 
 
 def _child(parent: etree._Element, name: str) -> etree._Element | None:
-    """The first child of this local name, whatever its namespace."""
+    """The first child with this local name, in any namespace."""
     return next(parent.iterchildren(f"{{*}}{name}"), None)
 
 
 def _text(parent: etree._Element, *path: str) -> str:
-    """Stripped text of the first element at `path`, empty when there is none."""
+    """Stripped text of the first element at `path`, or an empty string."""
     node: etree._Element | None = parent
     for name in path:
         node = None if node is None else _child(node, name)

@@ -1,9 +1,9 @@
-"""Everything that happens to an order. Each verb writes the status and its log entry in one transaction."""
+"""Creating orders and changing their status. The status and its log entry are written in one transaction."""
 
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
-from typing import Any
+from typing import NotRequired, TypedDict
 
 from django.db import connection, transaction
 from django.db.models import Q
@@ -15,91 +15,144 @@ from integration.lifecycle import Status
 from integration.models import Company, Order, SearchCode, Seller, StatusLog, compact_document
 
 
+class Item(TypedDict):
+    """`dimensions`: three integers and a weight, `10x20x30,1.5`. `price` in BRL."""
+
+    description: str
+    dimensions: str
+    quantity: int
+    price: Decimal
+
+
+class Address(TypedDict):
+    """The receiver's address, with the specification's names."""
+
+    state: str
+    city: str
+    zipCode: str
+    street: str
+    streetNumber: str
+    neighborhood: str
+    complement: NotRequired[str | None]
+
+
+class Receiver(TypedDict):
+    """Keys that the seller did not send are absent."""
+
+    name: str
+    address: Address
+    phone: NotRequired[str | None]
+    cellphone: NotRequired[str | None]
+    email: NotRequired[str | None]
+    document: NotRequired[str | None]
+
+
+class InvoiceData(TypedDict, total=False):
+    """The invoice that an order names. `issueDate` is `YYYY-MM-DD HH:MM:SS`, `value` in BRL."""
+
+    series: str | None
+    number: str | None
+    issueDate: str | None
+    value: Decimal | None
+    key: str | None
+
+
 @dataclass(frozen=True)
 class NewOrder:
-    """A validated order create request. `tracking_code` empty: the service makes one."""
+    """A valid order create request. An empty `tracking_code` is generated. `cost` in BRL."""
 
     company_document: str
     code: str
     tracking_code: str
     service: str
     cost: Decimal
-    items: list[dict[str, Any]]
-    receiver: dict[str, Any]
-    invoice: dict[str, Any] | None
+    items: list[Item]
+    receiver: Receiver
+    invoice: InvoiceData | None
+
+    @property
+    def invoice_key(self) -> str:
+        return links.compact_key((self.invoice or {}).get("key") or "")
+
+    @property
+    def invoice_number(self) -> str:
+        return (self.invoice or {}).get("number") or ""
 
 
-def create(*, seller: Seller, asked: NewOrder, by: str, at: datetime) -> Order:
-    """Create an order, and link the invoices that waited for it.
+def create(*, seller: Seller, payload: NewOrder, by: str, at: datetime) -> Order:
+    """Create an order, and link the invoices that name it and were received before it.
 
-    Raises CompanyNotFound, ForeignCompany or DuplicateOrder; then nothing is written.
+    Raises CompanyNotFound, ForeignCompany or DuplicateOrder, and then writes nothing.
     """
-    company = Company.objects.filter(document=compact_document(asked.company_document)).first()
+    company = Company.objects.filter(document=compact_document(payload.company_document)).first()
     if company is None:
         raise CompanyNotFound
     if company.seller_id != seller.pk:
         raise ForeignCompany
     with transaction.atomic():
-        # An invoice and its order that come at the same moment must see each other, and of two equal orders the
-        # second must see the first.
-        links.lock(seller)
-        _refuse_duplicate(seller, asked)
-        order = _insert(company, asked, by=by, at=at)
-        _log(order, Status.PENDING, via_api=True, by=by, at=at)
-        _add_codes(order, asked)
-        links.link_waiting(order=order, by=by, at=at)
+        # Serialises with invoices and further orders of this seller. Otherwise an invoice received at the same time
+        # could miss this order while this order misses the invoice, and the check for duplicates would be a race.
+        seller.locked()
+        _refuse_duplicate(seller, payload)
+        order = _insert(company, payload, by=by, at=at)
+        _add_log_entry(order, Status.PENDING, via_api=True, by=by, at=at)
+        _add_search_codes(order, payload)
+        links.link_new_order(order, by=by, at=at)
     return order
 
 
 def cancel(*, order: Order, by: str, at: datetime) -> Order:
-    """The seller cancels. Raises AlreadyDelivered or AlreadyCancelled."""
+    """Cancel an order for its seller. Raises AlreadyDelivered or AlreadyCancelled."""
     return move(order=order, to=Status.CANCELLED, via_api=True, by=by, at=at)
 
 
 @transaction.atomic
 def move(*, order: Order, to: Status, by: str, at: datetime, via_api: bool = False) -> Order:
-    """Change the status by the lifecycle's table. Raises MoveRefused. The one place that writes a status."""
+    """Change the status to `to` and log it. No other function writes a status.
+
+    Raises MoveRefused if `lifecycle.TABLE` does not allow it.
+    """
     locked = Order.objects.select_for_update(of=("self",)).get(pk=order.pk)
     locked.status = lifecycle.move(Status(locked.status), to).value
     locked.save(update_fields=["status"])
-    _log(locked, to, via_api=via_api, by=by, at=at)
+    _add_log_entry(locked, to, via_api=via_api, by=by, at=at)
     return locked
 
 
-def _refuse_duplicate(seller: Seller, asked: NewOrder) -> None:
-    """Raise DuplicateOrder. Call under the seller's lock, without which another order can be created meanwhile.
+def _refuse_duplicate(seller: Seller, payload: NewOrder) -> None:
+    """Raise DuplicateOrder if the seller has an order with this code or tracking code. Needs the seller's lock.
 
-    A violated constraint would do the same, but PostgreSQL writes the refused row, names and documents included, to
-    its log.
+    The unique constraints alone would do, but for a violated one PostgreSQL logs the statement, which holds personal
+    data.
     """
-    same = Q(code=asked.code)
-    if asked.tracking_code:
-        same |= Q(tracking_code=asked.tracking_code)
+    same = Q(code=payload.code)
+    if payload.tracking_code:
+        same |= Q(tracking_code=payload.tracking_code)
     if Order.objects.filter(same, seller=seller).exists():
         raise DuplicateOrder
 
 
-def _insert(company: Company, asked: NewOrder, *, by: str, at: datetime) -> Order:
+def _insert(company: Company, payload: NewOrder, *, by: str, at: datetime) -> Order:
     return Order.objects.create(
         seller_id=company.seller_id,
         company=company,
-        code=asked.code,
-        tracking_code=asked.tracking_code or _next_tracking_code(company.seller_id),
-        service=asked.service,
-        cost=asked.cost,
-        items=asked.items,
-        receiver_name=asked.receiver["name"],
-        receiver_document=compact_document(asked.receiver.get("document") or ""),
-        receiver=asked.receiver,
-        invoice_data=asked.invoice,
-        invoice_key=links.compact_key((asked.invoice or {}).get("key") or ""),
+        code=payload.code,
+        tracking_code=payload.tracking_code or _next_tracking_code(company.seller_id),
+        service=payload.service,
+        cost=payload.cost,
+        items=payload.items,
+        receiver_name=payload.receiver["name"],
+        receiver_document=compact_document(payload.receiver.get("document") or ""),
+        receiver=payload.receiver,
+        invoice_data=payload.invoice,
+        invoice_key=payload.invoice_key,
         created_at=at,
         created_by=by,
     )
 
 
 def _next_tracking_code(seller_id: int) -> str:
-    """A code that nobody else gets, and that this seller has not sent with an order of its own either."""
+    """A generated tracking code: unique among generated ones, and not one that this seller has sent itself."""
     while True:
         with connection.cursor() as cursor:
             cursor.execute("SELECT nextval('integration_tracking_code')")
@@ -109,7 +162,7 @@ def _next_tracking_code(seller_id: int) -> str:
             return code
 
 
-def _log(order: Order, status: Status, *, via_api: bool, by: str, at: datetime) -> None:
+def _add_log_entry(order: Order, status: Status, *, via_api: bool, by: str, at: datetime) -> None:
     StatusLog.objects.create(
         order=order,
         company_id=order.company_id,
@@ -121,15 +174,14 @@ def _log(order: Order, status: Status, *, via_api: bool, by: str, at: datetime) 
     )
 
 
-def _add_codes(order: Order, asked: NewOrder) -> None:
+def _add_search_codes(order: Order, payload: NewOrder) -> None:
     kind = SearchCode.Kind
-    invoice_number = (asked.invoice or {}).get("number") or ""
     values = {
         kind.TRACKING_CODE: order.tracking_code,
         kind.ORDER: order.code,
         kind.SHIPPING: str(order.pk),
         kind.INVOICE_KEY: order.invoice_key,
-        kind.INVOICE_NUMBER: invoice_number,
+        kind.INVOICE_NUMBER: payload.invoice_number,
     }
     SearchCode.objects.bulk_create(
         SearchCode(seller_id=order.seller_id, order=order, kind=kind, value=value)

@@ -1,7 +1,7 @@
-"""Error bodies of area B, made in this one place: `{success: false, message}`, and `errors` beside them for a 422."""
+"""Error bodies of area B, made in this module only: `{success: false, message}`, and `errors` with a 422."""
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Literal, NotRequired, TypedDict
 
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from rest_framework import exceptions, status
@@ -10,67 +10,87 @@ from rest_framework.views import set_rollback
 
 from integration.errors import IntegrationError, InvalidInvoice, MalformedBody, TooManyInvoices
 
-INVALID = "Dados inválidos"
-_PHRASES = {405: "Método não permitido", 415: "Envie o cabeçalho Content-Type: application/json"}
+_INVALID = "Dados inválidos"
+_WRONG_CONTENT_TYPE = "Envie o cabeçalho Content-Type: application/json"
+_WRONG_METHOD = "Método não permitido"
 
 
-def handle(error: Exception, context: dict[str, Any]) -> Response | None:
-    """DRF's exception handler for area B. None for what is not the caller's doing: that becomes a logged 500."""
-    answer = _answer(error, invalid_status=context["view"].invalid_status)
-    if answer is not None:
+class Refusal(TypedDict):
+    """`message` in Portuguese. `errors` only with status 422: messages by the dotted path of the field."""
+
+    success: Literal[False]
+    message: str
+    errors: NotRequired[dict[str, list[str]]]
+
+
+def refusal(message: str) -> Refusal:
+    return {"success": False, "message": message}
+
+
+def exception_handler(error: Exception, context: dict[str, Any]) -> Response | None:
+    """DRF's exception handler for area B. None for exceptions that are not refusals; those become a logged 500."""
+    response = _response(error, invalid_status=context["view"].invalid_status)
+    if response is not None:
         set_rollback()
-    return answer
+    return response
 
 
-def _answer(error: Exception, *, invalid_status: int) -> Response | None:
+def _response(error: Exception, *, invalid_status: int) -> Response | None:
     if isinstance(error, exceptions.ValidationError):
-        return _invalid(dict(_dotted(error.detail)), invalid_status)
+        return _invalid(dict(_flattened(error.detail)), invalid_status)
     if isinstance(error, exceptions.UnsupportedMediaType):
-        return _invalid({"body": [_PHRASES[415]]}, invalid_status)
+        return _invalid({"body": [_WRONG_CONTENT_TYPE]}, invalid_status)
     if isinstance(error, MalformedBody):
         return _invalid({"body": [str(error)]}, invalid_status)
     if isinstance(error, IntegrationError):
-        is_unauthorized = error.status == status.HTTP_401_UNAUTHORIZED
-        headers = {"WWW-Authenticate": 'Basic realm="rota"'} if is_unauthorized else {}
-        if isinstance(error, TooManyInvoices):
-            headers["Retry-After"] = str(error.retry_after)
-        errors = {"errors": {"nfe": [str(error)]}} if isinstance(error, InvalidInvoice) else {}
-        return Response({**_refusal(str(error)), **errors}, status=error.status, headers=headers)
-    if isinstance(error, exceptions.APIException):
-        return Response(_refusal(_PHRASES.get(error.status_code, str(error.detail))), status=error.status_code)
+        return _refused(error)
+    if isinstance(error, exceptions.MethodNotAllowed):
+        return Response(refusal(_WRONG_METHOD), status=error.status_code)
     return None
 
 
+def _refused(error: IntegrationError) -> Response:
+    body = refusal(str(error))
+    headers = {}
+    if error.status == status.HTTP_401_UNAUTHORIZED:
+        headers["WWW-Authenticate"] = 'Basic realm="rota"'
+    if isinstance(error, TooManyInvoices):
+        headers["Retry-After"] = str(error.retry_after)
+    if isinstance(error, InvalidInvoice):
+        body["errors"] = {"nfe": [str(error)]}
+    return Response(body, status=error.status, headers=headers)
+
+
 def not_found(_request: HttpRequest) -> HttpResponse:
-    """A path that no endpoint has."""
-    return _json(_refusal("Caminho não encontrado"), 404)
+    """No endpoint has this path."""
+    return _json(refusal("Caminho não encontrado"), 404)
 
 
 def bad_request(_request: HttpRequest) -> HttpResponse:
-    """A request that Django refuses before any endpoint sees it."""
-    return _json(_refusal("O cabeçalho Host não é deste serviço, ou a requisição está malformada"), 400)
+    """A request that Django refuses before it reaches a view, such as one with an unknown Host."""
+    return _json(refusal("O cabeçalho Host não é deste serviço, ou a requisição está malformada"), 400)
 
 
 def late_body(_request: HttpRequest) -> HttpResponse:
     """A body that did not arrive in time."""
-    return _json(_refusal("O corpo da requisição não chegou a tempo; nada foi alterado. Envie-o sem pausas."), 408)
+    return _json(refusal("O corpo da requisição não chegou a tempo; nada foi alterado. Envie-o sem pausas."), 408)
 
 
 def tls_required(_request: HttpRequest) -> HttpResponse:
     """A call over plain HTTP."""
     message = "Use https; nada foi alterado. Troque a chave: ela passou pela rede sem criptografia."
-    return _json(_refusal(message), 403)
+    return _json(refusal(message), 403)
 
 
 def busy(_request: HttpRequest) -> HttpResponse:
-    """More large bodies at once than this process takes."""
+    """More large bodies at once than this process reads."""
     message = "Há requisições grandes demais ao mesmo tempo; nada foi alterado. Tente novamente."
-    return _json(_refusal(message), 503)
+    return _json(refusal(message), 503)
 
 
 def too_long(message: str, *, status: int) -> HttpResponse:
-    """A URL or a header beyond the limits of `config.limits`."""
-    return _json(_refusal(message), status)
+    """A URL or header over a limit of `config.limits`."""
+    return _json(refusal(message), status)
 
 
 def server_error(_request: HttpRequest) -> HttpResponse:
@@ -79,32 +99,30 @@ def server_error(_request: HttpRequest) -> HttpResponse:
         "Erro interno. A requisição pode ter tido efeito: consulte antes de repeti-la, e informe ao suporte o "
         "cabeçalho X-Request-Id desta resposta."
     )
-    return _json(_refusal(message), 500)
+    return _json(refusal(message), 500)
 
 
-def _json(body: dict[str, Any], status_code: int) -> JsonResponse:
+def _json(body: Refusal, status_code: int) -> JsonResponse:
     return JsonResponse(body, status=status_code, json_dumps_params={"ensure_ascii": False})
 
 
-def _refusal(message: str) -> dict[str, Any]:
-    return {"success": False, "message": message}
-
-
 def _invalid(errors: dict[str, list[str]], code: int) -> Response:
-    """422 lists every field; the 400 of the other endpoints has a message only, so that names the fields."""
+    """Body of an invalid payload: a 422 has `errors`; a 400 has only a message, which therefore names the fields."""
     if code == status.HTTP_422_UNPROCESSABLE_ENTITY:
-        return Response({**_refusal(INVALID), "errors": errors}, status=code)
-    faults = "; ".join(f"{path}: {' '.join(faults)}" for path, faults in errors.items())
-    return Response(_refusal(f"{INVALID}: {faults}"), status=code)
+        body = refusal(_INVALID)
+        body["errors"] = errors
+        return Response(body, status=code)
+    fields = "; ".join(f"{path}: {' '.join(messages)}" for path, messages in errors.items())
+    return Response(refusal(f"{_INVALID}: {fields}"), status=code)
 
 
-def _dotted(detail: Any, path: str = "") -> Iterator[tuple[str, list[str]]]:
-    """DRF's tree of errors as dotted paths: `items.0.price: [...]`."""
+def _flattened(detail: Any, path: str = "") -> Iterator[tuple[str, list[str]]]:
+    """DRF's tree of errors as (dotted path, messages): `items.0.price`."""
     if isinstance(detail, dict):
         for name, inner in detail.items():
-            yield from _dotted(inner, path if name == "non_field_errors" else f"{path}.{name}".lstrip("."))
+            yield from _flattened(inner, path if name == "non_field_errors" else f"{path}.{name}".lstrip("."))
     elif all(isinstance(inner, str) for inner in detail):
         yield path or "body", [str(inner) for inner in detail]
     else:
         for index, inner in enumerate(detail):
-            yield from _dotted(inner, f"{path}.{index}".lstrip("."))
+            yield from _flattened(inner, f"{path}.{index}".lstrip("."))

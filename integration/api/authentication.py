@@ -1,4 +1,4 @@
-"""Who is calling: a seller, known by its API key. Not tied to Django's users."""
+"""Authentication of sellers by API key, independent of Django's users."""
 
 from django.contrib.auth.models import AnonymousUser
 from django.utils import timezone
@@ -22,7 +22,7 @@ class KeyAuthentication(BaseAuthentication):
 
 
 class HasKey(BasePermission):
-    """Only callers whom `KeyAuthentication` has recognised."""
+    """Allows callers that `KeyAuthentication` has authenticated."""
 
     def has_permission(self, request: Request, view: APIView) -> bool:
         return isinstance(request.auth, ApiKey)

@@ -1,4 +1,7 @@
-"""Fields stricter than DRF's where JSON and Python disagree on what a text or a number is."""
+"""Serializer fields that convert no types, unlike DRF's own: `true` is no number, and a number is no text.
+
+Their messages are Portuguese, like all of area B's.
+"""
 
 import re
 from datetime import datetime
@@ -13,8 +16,10 @@ _PLAIN_NUMBER = re.compile(r"\d{1,16}(\.\d{1,20})?", re.ASCII)
 _SIDE = re.compile(r"\d{1,3}", re.ASCII)
 _DIMENSIONS = re.compile(r"\d{1,6}x\d{1,6}x\d{1,6},\d{1,6}(\.\d{1,6})?", re.ASCII)
 _ISSUE_DATE = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d", re.ASCII)
+# NUL, which PostgreSQL's text types cannot hold, and surrogates, which UTF-8 cannot encode.
+_UNSTORABLE = re.compile(r"[\x00\ud800-\udfff]")
 _PLACES = Decimal("0.0001")
-_LARGEST_INTEGER = 2**63 - 1
+_LARGEST_INTEGER = 2**63 - 1  # of PostgreSQL's bigint
 
 REQUIRED: dict[str, Any] = {
     "required": "Campo obrigatório.",
@@ -22,11 +27,12 @@ REQUIRED: dict[str, Any] = {
     "blank": "Campo obrigatório.",
     "invalid": "Deve ser um texto.",
     "max_length": "No máximo {max_length} caracteres.",
+    "unstorable": "Contém um caractere não aceito (U+0000 ou de U+D800 a U+DFFF).",
 }
 
 
 class TextField(serializers.CharField):
-    """Text and nothing else: DRF's own field would also take numbers."""
+    """Text of at most 255 characters, without the white space around it. Numbers are refused."""
 
     default_error_messages = REQUIRED
 
@@ -36,18 +42,20 @@ class TextField(serializers.CharField):
     def to_internal_value(self, data: Any) -> str:
         if not isinstance(data, str):
             self.fail("invalid")
+        if _UNSTORABLE.search(data):
+            self.fail("unstorable")
         return super().to_internal_value(data)
 
 
 class OptionalTextField(TextField):
-    """Text that may be left out; null counts as left out."""
+    """Text that may be absent, null or empty."""
 
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(**{"required": False, "allow_null": True, "allow_blank": True, **kwargs})
 
 
 class ShapedTextField(TextField):
-    """Text of one shape."""
+    """Text that matches `shape` as a whole."""
 
     shape: re.Pattern[str]
 
@@ -58,6 +66,8 @@ class ShapedTextField(TextField):
 
 
 class PostcodeField(TextField):
+    """Eight digits."""
+
     default_error_messages = {"invalid": "Deve ter 8 dígitos, sem hífen."}
 
     def to_internal_value(self, data: Any) -> str:
@@ -67,21 +77,21 @@ class PostcodeField(TextField):
 
 
 class SideField(ShapedTextField):
-    """Centimetres, as a text of 1 to 3 digits."""
+    """Centimetres, as text of 1 to 3 digits."""
 
     default_error_messages = {"invalid": "Deve ser um texto de 1 a 3 dígitos, em centímetros."}
     shape = _SIDE
 
 
 class DimensionsField(ShapedTextField):
-    """Three whole numbers and a weight: 10x20x30,1.5."""
+    """Three integers and a weight, such as `10x20x30,1.5`. Kept as text."""
 
     default_error_messages = {"invalid": "Deve ter a forma 10x20x30,1.5 (três inteiros e o peso)."}
     shape = _DIMENSIONS
 
 
 class IssueDateField(ShapedTextField):
-    """YYYY-MM-DD HH:MM:SS, and a moment that exists."""
+    """`YYYY-MM-DD HH:MM:SS`, an existing date and time. Kept as text."""
 
     default_error_messages = {"invalid": "Deve ter a forma AAAA-MM-DD HH:MM:SS."}
     shape = _ISSUE_DATE
@@ -96,7 +106,7 @@ class IssueDateField(ShapedTextField):
 
 
 class TextOrNumberField(OptionalTextField):
-    """A number that is a name, such as an invoice's: text, or a whole JSON number."""
+    """An identifier that may be sent as text or as a JSON integer, such as an invoice's number. The value is text."""
 
     def to_internal_value(self, data: Any) -> str:
         is_whole = isinstance(data, int) and not isinstance(data, bool)
@@ -104,7 +114,10 @@ class TextOrNumberField(OptionalTextField):
 
 
 class AmountField(serializers.Field[Decimal, Any, Decimal, Any]):
-    """A number from 0 to 10^12, or a text that spells one plainly; rounded to four places."""
+    """A number from 0 to the largest that the column of an order's cost holds: 12 digits and 4 decimal places.
+
+    Also as text without sign or exponent. Rounded half up to four decimal places.
+    """
 
     default_error_messages = {
         "required": "Campo obrigatório.",
@@ -112,12 +125,12 @@ class AmountField(serializers.Field[Decimal, Any, Decimal, Any]):
         "invalid": "Deve ser um número maior ou igual a zero.",
         "too_large": "O número é grande demais.",
     }
-    largest = Decimal(10**12)
+    largest = Decimal("999999999999.9999")
 
     def to_internal_value(self, data: Any) -> Decimal:
         if isinstance(data, str) and _PLAIN_NUMBER.fullmatch(data):
             data = Decimal(data)
-        # Judged by comparison, which is quick however large the exponent is.
+        # Comparison takes constant time for any exponent; conversion to int would not.
         if isinstance(data, bool) or not isinstance(data, int | Decimal) or data < 0:
             self.fail("invalid")
         if data > self.largest:
@@ -129,7 +142,7 @@ class AmountField(serializers.Field[Decimal, Any, Decimal, Any]):
 
 
 class WeightField(serializers.Field[int, Any, int, Any]):
-    """Kilograms, more than nothing, as a JSON number; the value is grams, rounded up."""
+    """Kilograms over 0 as a JSON number. The value is grams, rounded up."""
 
     default_error_messages = {"invalid": "Deve ser um número maior que zero, em quilogramas."}
     _largest = 10**9
@@ -144,7 +157,7 @@ class WeightField(serializers.Field[int, Any, int, Any]):
 
 
 class WholeNumberField(serializers.Field[int, Any, int, Any]):
-    """A whole JSON number of at most 64 bits; with `allow_text` a text of digits too. `true` is no number."""
+    """A JSON integer from `smallest` to 2^63 - 1; with `allow_text` also as text of 1 to 18 digits."""
 
     default_error_messages = {
         "required": "Campo obrigatório.",

@@ -1,4 +1,4 @@
-"""Reading a request's body within bounds."""
+"""Parsers that bound the size and depth of a request's body before parsing it."""
 
 import io
 from collections.abc import Mapping
@@ -12,21 +12,19 @@ from rest_framework.parsers import BaseParser, DataAndFiles, MultiPartParser
 
 from common import json_body
 from integration import nfe
-from integration.errors import BodyTooLarge, InvoiceMissing, MalformedBody
+from integration.errors import BodyTooLarge, InvoiceMissing, InvoiceTooLarge, MalformedBody
 
-_DEEPEST = 100
-# What multipart/form-data adds to a file: boundaries, headers, a few other fields.
+_MOST_LEVELS = 100  # the API's own bodies have 4; further ones are for keys that it ignores
+# Bytes that multipart/form-data adds to a file: boundaries, part headers, a few other fields.
 _MULTIPART_OVERHEAD = 64 * 1024
-# The file, and what a form may carry beside it.
-_MOST_PARTS = 20
-# Python refuses to make an int of more than 4300 digits.
-_MOST_DIGITS = 20
+_MOST_PARTS = 20  # the file and other fields of a form
+_MOST_DIGITS = 20  # of Content-Length; int() raises ValueError for more than 4,300
 
 
 class BoundedJSONParser(BaseParser):
-    """A JSON object of at most MAX_BODY_BYTES and 100 levels, its fractions as Decimal.
+    """Parses a JSON object of at most MAX_BODY_BYTES and 100 levels; numbers with a fraction become Decimal.
 
-    Raises BodyTooLarge or MalformedBody otherwise.
+    Raises BodyTooLarge or MalformedBody.
     """
 
     media_type = "application/json"
@@ -36,13 +34,13 @@ class BoundedJSONParser(BaseParser):
     ) -> dict[str, Any]:
         try:
             return json_body.read_object(
-                stream, most_bytes=settings.MAX_BODY_BYTES, most_levels=_DEEPEST, parse_float=_decimal
+                stream, most_bytes=settings.MAX_BODY_BYTES, most_levels=_MOST_LEVELS, parse_float=_decimal
             )
         except json_body.BodyTooLarge as error:
             kibibytes = settings.MAX_BODY_BYTES // 1024
             raise BodyTooLarge(f"O corpo da requisição é maior que {kibibytes} KiB") from error
         except json_body.BodyTooDeep as error:
-            raise MalformedBody(f"O corpo tem mais de {_DEEPEST} níveis") from error
+            raise MalformedBody(f"O corpo tem mais de {_MOST_LEVELS} níveis") from error
         except json_body.InvalidJSON as error:
             raise MalformedBody("O corpo não é JSON em UTF-8") from error
         except json_body.NotAnObject as error:
@@ -50,9 +48,12 @@ class BoundedJSONParser(BaseParser):
 
 
 class BoundedMultiPartParser(MultiPartParser):
-    """A form whose size is judged before it is read, and the number of its parts before they are.
+    """Parses a form after checking its size and the number of its parts.
 
-    Raises BodyTooLarge or InvoiceMissing.
+    The size checked here is that of the request, from Content-Length and before anything is read, so that a body of any
+    length costs nothing. The exact limit of the file itself is checked by `nfe.read`, for every caller.
+
+    Raises InvoiceTooLarge or InvoiceMissing.
     """
 
     def parse(
@@ -62,15 +63,15 @@ class BoundedMultiPartParser(MultiPartParser):
         length = request.META.get("CONTENT_LENGTH") or "0"
         is_number = len(length) <= _MOST_DIGITS and length.isascii() and length.isdigit()
         if not is_number or int(length) > nfe.MAX_BYTES + _MULTIPART_OVERHEAD:
-            raise BodyTooLarge("O arquivo é maior que 2 MiB")
+            raise InvoiceTooLarge
         body = stream.read(int(length))
         boundary = request.content_params.get("boundary")
-        # Django takes a millisecond for each part, if its header is made for that, and takes a thousand parts.
+        # Django needs up to a millisecond of CPU for a part with a hostile header, and accepts 1,000 parts.
         if not boundary or body.count(f"--{boundary}".encode()) > _MOST_PARTS + 1:
             raise InvoiceMissing
         try:
             return super().parse(io.BytesIO(body), media_type, parser_context)
-        except (ParseError, SuspiciousOperation) as error:  # malformed, or more fields and files than Django takes
+        except (ParseError, SuspiciousOperation) as error:  # malformed, or over Django's limits for fields and files
             raise InvoiceMissing from error
 
 
@@ -78,4 +79,4 @@ def _decimal(text: str) -> Decimal:
     try:
         return Decimal(text)
     except InvalidOperation as error:
-        raise ValueError(f"{text} is beyond every exponent") from error
+        raise ValueError(f"the exponent of {text} is out of range") from error

@@ -1,10 +1,11 @@
-"""Reading the bodies of area B. Every error names its field; unknown keys are ignored."""
+"""Validation of the bodies and queries of area B. Every error names its field; unknown keys are ignored."""
 
-from typing import Any
+from decimal import Decimal
+from typing import Any, NotRequired, TypedDict
 
 from rest_framework import serializers
 
-from integration.actions.orders import NewOrder
+from integration.actions.orders import InvoiceData, Item, NewOrder, Receiver
 from integration.api.fields import (
     REQUIRED,
     AmountField,
@@ -20,15 +21,38 @@ from integration.api.fields import (
 )
 from integration.freight import Package
 
-Data = dict[str, Any]
-
-_OBJECT: Data = {**REQUIRED, "invalid": "Deve ser um objeto."}
-_OPTIONAL: Data = {"required": False, "allow_null": True}
+_OBJECT: dict[str, Any] = {**REQUIRED, "invalid": "Deve ser um objeto."}
+_OPTIONAL: dict[str, Any] = {"required": False, "allow_null": True}
 _SERVICES = ("base", "next", "turbo")
 _MOST_ITEMS = 1000
 
 
+class QuoteBody(TypedDict):
+    """Sides in centimetres as strings of digits, `weight` in grams, `declared_amount` in centavos."""
+
+    origin: str
+    destination: str
+    width: NotRequired[str | None]
+    height: NotRequired[str | None]
+    length: NotRequired[str | None]
+    weight: NotRequired[int | None]
+    declared_amount: NotRequired[int | None]
+
+
+class OrderBody(TypedDict):
+    company_document: str
+    orderId: str
+    orderCost: Decimal
+    trackingCode: NotRequired[str | None]
+    service: str
+    items: list[Item]
+    receiver: Receiver
+    invoice: NotRequired[InvoiceData | None]
+
+
 class QuoteSerializer(serializers.Serializer[Any]):
+    """Body of a quote."""
+
     origin = PostcodeField()
     destination = PostcodeField()
     width = SideField(**_OPTIONAL)
@@ -38,15 +62,23 @@ class QuoteSerializer(serializers.Serializer[Any]):
     declared_amount = WholeNumberField(smallest=0, **_OPTIONAL)
 
     @property
+    def body(self) -> QuoteBody:
+        body: QuoteBody = self.validated_data
+        return body
+
+    @property
     def package(self) -> Package:
-        """What is to be sent, as the action takes it."""
-        data: Data = self.validated_data
-        sides = {name: data.get(name) for name in ("width", "height", "length")}
         return Package(
-            weight_g=data.get("weight"),
-            declared_centavos=data.get("declared_amount") or 0,
-            **{f"{name}_cm": None if side is None else int(side) for name, side in sides.items()},
+            weight_g=self.body.get("weight"),
+            width_cm=_centimetres(self.body.get("width")),
+            height_cm=_centimetres(self.body.get("height")),
+            length_cm=_centimetres(self.body.get("length")),
+            declared_centavos=self.body.get("declared_amount") or 0,
         )
+
+
+def _centimetres(side: str | None) -> int | None:
+    return None if side is None else int(side)
 
 
 class ItemSerializer(serializers.Serializer[Any]):
@@ -101,14 +133,14 @@ class ServiceField(TextField):
 
 
 class OrderSerializer(serializers.Serializer[Any]):
-    """Body of an order's creation."""
+    """Body of an order create request."""
 
     company_document = TextField()
     orderId = TextField()  # noqa: N815  # the specification's name
     orderCost = AmountField()  # noqa: N815  # likewise
     trackingCode = OptionalTextField()  # noqa: N815  # likewise
     service = ServiceField()
-    # DRF's ListField would read every entry before it counts them.
+    # Not a ListField, which validates every entry before it checks their number.
     items: serializers.ListSerializer[Any] = serializers.ListSerializer(
         child=ItemSerializer(),
         min_length=1,
@@ -124,9 +156,8 @@ class OrderSerializer(serializers.Serializer[Any]):
     invoice = InvoiceSerializer(**_OPTIONAL)
 
     @property
-    def asked(self) -> NewOrder:
-        """The validated body as the action takes it."""
-        data: Data = self.validated_data
+    def payload(self) -> NewOrder:
+        data: OrderBody = self.validated_data
         return NewOrder(
             company_document=data["company_document"],
             code=data["orderId"],
@@ -146,10 +177,10 @@ class CancelSerializer(serializers.Serializer[Any]):
 
 
 class TrackingSerializer(serializers.Serializer[Any]):
-    """Query string of a tracking look-up, `value` aside."""
+    """Query string of a tracking query, except `value`, whose absence has a status of its own."""
 
     type = serializers.ChoiceField(
         choices=["document", "order_number"],
         error_messages={"required": "Campo obrigatório.", "invalid_choice": "Deve ser document ou order_number."},
     )
-    document = serializers.CharField(required=False, allow_blank=True)
+    document = TextField(required=False, allow_blank=True, max_length=None)

@@ -1,46 +1,44 @@
-"""The five endpoints of area B. Each reads, makes one call, answers."""
+"""The five endpoints of area B."""
 
 from collections.abc import Callable
-from datetime import UTC, datetime
 from typing import Any
 
 from django.utils import timezone
+from rest_framework.exceptions import UnsupportedMediaType
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from common.negotiation import AlwaysJSON
 from common.options import OptionsView
-from integration import nfe
 from integration.actions import invoices, orders, quotes, tracking
-from integration.api import answers
+from integration.api import answers, bodies
 from integration.api.authentication import HasKey, KeyAuthentication
 from integration.api.parsers import BoundedJSONParser, BoundedMultiPartParser
 from integration.api.serializers import CancelSerializer, OrderSerializer, QuoteSerializer, TrackingSerializer
-from integration.errors import BodyTooLarge, InvoiceMissing, OrderNotFound, SearchValueMissing
-from integration.models import ApiKey, Order, StatusLog
-
-Body = dict[str, Any]
+from integration.errors import InvoiceMissing, OrderNotFound, SearchValueMissing
+from integration.models import ApiKey, Order
 
 
 class SellerView(OptionsView):
-    """What the endpoints share: the calling key, and the status of an invalid payload by the specification."""
+    """Base of the endpoints: authentication by API key, JSON bodies, and errors in the shape of area B."""
 
     authentication_classes = [KeyAuthentication]
     permission_classes = [HasKey]
     parser_classes = [BoundedJSONParser]
     content_negotiation_class = AlwaysJSON
-    invalid_status = 422
+    invalid_status = 422  # the specification's status for an invalid payload; some endpoints have 400
 
     def get_exception_handler(self) -> Callable[[Exception, dict[str, Any]], Response | None]:
-        return answers.handle
+        return answers.exception_handler
 
     @property
     def key(self) -> ApiKey:
-        assert isinstance(self.request.auth, ApiKey)  # noqa: S101  # nosec B101  # HasKey has seen to it
+        assert isinstance(self.request.auth, ApiKey)  # noqa: S101  # nosec B101  # HasKey has checked it
         return self.request.auth
 
     @property
     def actor(self) -> str:
+        """The caller's name for status logs."""
         return f"key {self.key.hint}"
 
 
@@ -52,16 +50,10 @@ class QuoteView(SellerView):
     def post(self, request: Request) -> Response:
         serializer = QuoteSerializer(data=request.data)
         serializer.is_valid(raise_exception=True)
-        data: Body = serializer.validated_data
-        quote = quotes.quote(origin=data["origin"], destination=data["destination"], package=serializer.package)
-        return _success(
-            data={
-                "from": str(quote.origin),
-                "to": str(quote.destination),
-                "amount": quote.price.amount,
-                "deadline": quote.price.deadline,
-            }
+        quote = quotes.quote(
+            origin=serializer.body["origin"], destination=serializer.body["destination"], package=serializer.package
         )
+        return Response(bodies.quote_found(quote))
 
 
 class OrderView(SellerView):
@@ -70,8 +62,9 @@ class OrderView(SellerView):
     def post(self, request: Request) -> Response:
         serializer = OrderSerializer(data=request.data)
         serializer.is_valid(raise_exception=True)
-        order = orders.create(seller=self.key.seller, asked=serializer.asked, by=self.actor, at=timezone.now())
-        return Response({"success": True, "tracking_code": order.tracking_code}, status=201)
+        order = orders.create(seller=self.key.seller, payload=serializer.payload, by=self.actor, at=timezone.now())
+        created: bodies.OrderCreated = {"success": True, "tracking_code": order.tracking_code}
+        return Response(created, status=201)
 
 
 class CancelView(SellerView):
@@ -86,7 +79,7 @@ class CancelView(SellerView):
         if order is None:
             raise OrderNotFound
         orders.cancel(order=order, by=self.actor, at=timezone.now())
-        return _success(message="Objeto cancelado com sucesso")
+        return Response(bodies.done("Objeto cancelado com sucesso"))
 
 
 class TrackingView(SellerView):
@@ -98,12 +91,15 @@ class TrackingView(SellerView):
             raise SearchValueMissing
         serializer = TrackingSerializer(data=request.query_params)
         serializer.is_valid(raise_exception=True)
-        by_document = serializer.validated_data["type"] == "document"
-        document = serializer.validated_data.get("document", "")
-        found = tracking.find(self.key.seller, value=value, by_document=by_document, document=document)
+        found = tracking.find(
+            self.key.seller,
+            value=value,
+            by_document=serializer.validated_data["type"] == "document",
+            document=serializer.validated_data.get("document", ""),
+        )
         if not found:
-            return Response({"success": False, "message": "Objeto não encontrado"})
-        return _success(data=[_record(order) for order in found])
+            return Response(answers.refusal(OrderNotFound.message))  # with status 200, as specified
+        return Response(bodies.orders_found(found))
 
 
 class InvoiceView(SellerView):
@@ -112,35 +108,11 @@ class InvoiceView(SellerView):
     parser_classes = [BoundedMultiPartParser]
 
     def post(self, request: Request) -> Response:
-        if not (request.content_type or "").lower().startswith("multipart/form-data"):
-            raise InvoiceMissing
-        files = request.FILES.getlist("nfe")
+        try:
+            files = request.FILES.getlist("nfe")
+        except UnsupportedMediaType as error:
+            raise InvoiceMissing from error
         if len(files) != 1:
             raise InvoiceMissing
-        if (files[0].size or 0) > nfe.MAX_BYTES:
-            raise BodyTooLarge("O arquivo é maior que 2 MiB")
         invoices.receive(seller=self.key.seller, raw=files[0].read(), by=self.actor, at=timezone.now())
-        return _success(message="Nota fiscal salva com sucesso")
-
-
-def _success(**values: Any) -> Response:
-    return Response({"success": True, **values})
-
-
-def _record(order: Order) -> Body:
-    return {"tracking_code": order.tracking_code, "status_log": [_entry(entry) for entry in order.status_log.all()]}
-
-
-def _entry(entry: StatusLog) -> Body:
-    return {
-        "order_id": entry.order_id,
-        "status": entry.status,
-        "company_id": entry.company_id,
-        "via_api": entry.via_api,
-        "created_at": _utc(entry.created_at),
-        "updated_at": _utc(entry.updated_at),
-    }
-
-
-def _utc(moment: datetime) -> str:
-    return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+        return Response(bodies.done("Nota fiscal salva com sucesso"))

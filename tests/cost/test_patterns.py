@@ -48,6 +48,7 @@ TABLE = {
         "length checked by _split; linear too: one quantifier in each alternative", LINEAR, "0x7f000001"
     ),
     ("delivery/webhooks/address_guard.py", r"[\x00-\x20\x7f-\x9f\\]"): Bound("linear: no quantifier", LINEAR, "\\"),
+    ("integration/api/fields.py", r"[\x00\ud800-\udfff]"): Bound("linear: no quantifier", LINEAR, "\0"),
     ("integration/api/fields.py", r"[0-9]{1,18}"): Bound(COUNTED, LINEAR, "12"),
     ("integration/api/fields.py", r"\d{1,16}(\.\d{1,20})?"): Bound(COUNTED, LINEAR, "12.50"),
     ("integration/api/fields.py", r"\d{1,3}"): Bound(COUNTED, LINEAR, "12"),

@@ -1,4 +1,4 @@
-"""Sellers, orders and invoices, made as the product makes them: through its actions and its API."""
+"""Sellers, orders and invoices, made through the actions and serializers of the product."""
 
 from dataclasses import asdict
 from typing import Any
@@ -80,10 +80,10 @@ def order_body(**changes: Any) -> dict[str, Any]:
 def create_order(seller: Seller, **changes: Any) -> Order:
     """An order without an invoice and with a generated tracking code, unless `changes` say otherwise."""
     changes = {"trackingCode": None, "invoice": None, **changes}
-    # Passed through JSON's own types, as the parser would give them.
+    # Numbers are integers, because the parser yields integers and Decimals and no floats.
     serializer = OrderSerializer(data=order_body(orderCost=150, items=_whole_items(), **changes))
     serializer.is_valid(raise_exception=True)
-    return orders.create(seller=seller, asked=serializer.asked, by=BY, at=timezone.now())
+    return orders.create(seller=seller, payload=serializer.payload, by=BY, at=timezone.now())
 
 
 def send_invoice(seller: Seller, raw: bytes) -> Invoice:

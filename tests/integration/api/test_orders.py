@@ -62,6 +62,35 @@ class TestCreate:
         assert third.status_code == 201
         assert third.json()["tracking_code"] not in (first, taken)
 
+    @pytest.mark.parametrize(
+        ("sent", "kept"),
+        [
+            (0, "0"), (1e-4, "0.0001"), (0.00005, "0.0001"), ("0.00004", "0"), ("12.50", "12.5"),
+            (999_999_999_999, "999999999999"), ("999999999999.9999", "999999999999.9999"),
+        ],
+    )  # fmt: skip  # a list of cases
+    def test_keeps_the_cost_to_four_places(self, api, sent, kept):
+        assert api.post(URL, order_body(orderCost=sent)).status_code == 201
+
+        assert Order.objects.get().cost == Decimal(kept)
+
+    @pytest.mark.parametrize(
+        ("path", "value"),
+        [
+            ("orderId", "x" * 255), ("items.0.description", "x" * 1000), ("items.0.quantity", 2**63 - 1),
+            ("items.0.quantity", "9" * 18), ("items.0.quantity", 1), ("items.0.price", "9" * 12),
+            ("items.0.dimensions", "999999x0x1,999999.999999"), ("invoice.number", 123), ("invoice.series", 1),
+        ],
+    )  # fmt: skip  # a list of cases
+    def test_takes_the_extreme_value_of_a_field(self, api, path, value):
+        assert api.post(URL, changed(path, value)).status_code == 201
+
+    @pytest.mark.parametrize(("count", "status"), [(1000, 201), (1001, 422)])
+    def test_takes_a_thousand_items(self, api, count, status):
+        item = {"description": "x", "dimensions": "1x1x1,1", "quantity": 1, "price": 1}
+
+        assert api.post(URL, order_body(items=[item] * count)).status_code == status
+
     @pytest.mark.parametrize("document", ["11.222.333/0001-81", "11222333000181", " 11222333/0001-81 "])
     def test_finds_the_company_with_and_without_mask(self, api, document):
         assert api.post(URL, order_body(company_document=document)).status_code == 201
@@ -116,7 +145,9 @@ class TestRefusal:
             ("orderCost", -1), ("orderCost", True), ("orderCost", "１"), ("orderCost", "1_0"), ("orderCost", 10**400),
             ("trackingCode", 5), ("service", "BASE"), ("service", ["base"]), ("items", {}), ("items", []),
             ("items.0.dimensions", "10x20"), ("items.0.dimensions", "10x20x30"), ("items.0.dimensions", "1e3x2x3,1"),
-            ("items.0.dimensions", "10x20x30,1\n"), ("items.0.quantity", 0), ("items.0.quantity", 1.5),
+            ("items.0.dimensions", "10x20x30,1\n"), ("items.0.quantity", 0), ("items.0.quantity", 1.5), ("items.0.quantity", 2**63),
+            ("items.0.quantity", "9" * 19),
+            ("orderCost", 10**12), ("orderCost", "999999999999.99991"), ("items.0.description", "x" * 1001),
             ("items.0.price", "NaN"), ("items.0.description", None), ("receiver", "Maria"), ("receiver.name", " "),
             ("receiver.address", None), ("receiver.address.city", None), ("receiver.address.zipCode", 1310100),
             ("receiver.document", 1), ("invoice", []), ("invoice", "x"), ("invoice.issueDate", "2026-02-30 00:00:00"),
