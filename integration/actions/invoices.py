@@ -1,4 +1,4 @@
-"""Keeping an invoice and linking it to its orders."""
+"""Receiving invoices and linking them to their orders."""
 
 from datetime import datetime
 
@@ -12,28 +12,31 @@ from integration.nfe import Nfe
 
 
 def receive(*, seller: Seller, raw: bytes, by: str, at: datetime) -> Invoice:
-    """Keep an invoice's bytes and link the orders it covers; those still to come are linked when they arrive.
+    """Store an invoice and link the orders it covers; orders created later are linked when they are created.
 
-    The same access key again gives the copy that is there, whatever the quotas say. Raises InvalidInvoice,
-    InvoiceUnreferenced, BodyTooLarge, InvoiceStorageFull or TooManyInvoices; then nothing is written.
+    For an access key that the seller has sent before, returns the stored invoice unchanged, whatever the quotas are.
+
+    Raises InvalidInvoice, InvoiceUnreferenced, InvoiceTooLarge, InvoiceStorageFull or TooManyInvoices, and then writes
+    nothing.
     """
     read = nfe.read(raw)
     with transaction.atomic():
-        locked = links.lock(seller)
-        invoice = Invoice.objects.filter(seller=seller, access_key=read.access_key).first()
-        if invoice is None:
-            invoice = _keep(locked, read, raw, by=by, at=at)
-        links.link_orders(invoice=invoice, by=by, at=at)
+        locked = seller.locked()
+        stored = Invoice.objects.filter(seller=seller, access_key=read.access_key).defer("raw").first()
+        if stored is not None:
+            return stored  # linked when it was stored, and with every order created since
+        invoice = _store(locked, read, raw, by=by, at=at)
+        links.link_new_invoice(invoice, references=read.references, by=by, at=at)
     return invoice
 
 
 def link_by_hand(*, invoice: Invoice, order: Order, by: str, at: datetime) -> None:
-    """Staff link what no reference does."""
+    """Link an order that the invoice does not name."""
     with transaction.atomic():
         links.link([(invoice, order)], by=by, at=at)
 
 
-def _keep(seller: Seller, read: Nfe, raw: bytes, *, by: str, at: datetime) -> Invoice:
+def _store(seller: Seller, read: Nfe, raw: bytes, *, by: str, at: datetime) -> Invoice:
     if not read.references and not Order.objects.filter(seller=seller, invoice_key=read.access_key).exists():
         raise InvoiceUnreferenced
     quotas.check_invoice(seller, size=len(raw), at=at)

@@ -1,4 +1,4 @@
-"""Life of an API key. Nothing is cached, so a revoked key is dead at once."""
+"""Issuing, revoking and checking API keys. Nothing is cached, so a revoked key is refused at once."""
 
 import logging
 from dataclasses import dataclass
@@ -8,7 +8,6 @@ from django.db import transaction
 
 from common import credentials
 from integration import api_keys
-from integration.actions import links
 from integration.errors import InvalidKey, TooManyKeys
 from integration.models import ApiKey, Seller
 
@@ -18,7 +17,7 @@ MOST_VALID = 20  # of one seller
 
 @dataclass(frozen=True)
 class Issued:
-    """A new key and its text, which nobody can read again."""
+    """A new key with its clear text, which is not stored."""
 
     key: ApiKey
     clear_text: str
@@ -26,9 +25,9 @@ class Issued:
 
 @transaction.atomic
 def issue(*, seller: Seller, by: str, at: datetime) -> Issued:
-    """A new key beside the seller's others. Raises AccountSuspended or TooManyKeys."""
-    # Locked, so that a suspension and further keys wait for this one.
-    links.lock(seller).check_active()
+    """Issue one more key. Raises AccountSuspended or TooManyKeys."""
+    # Serialises with a suspension and with the issue of other keys, so that neither condition changes meanwhile.
+    seller.locked().check_active()
     if seller.keys.filter(revoked_at=None).count() >= MOST_VALID:
         raise TooManyKeys
     text = credentials.random_token(api_keys.PREFIX)
@@ -43,14 +42,16 @@ def issue(*, seller: Seller, by: str, at: datetime) -> Issued:
     return Issued(key, text)
 
 
-def revoke(*, key: ApiKey, by: str, at: datetime) -> None:
-    """End a key now. Once revoked, it keeps the moment and the name of the first time."""
-    ApiKey.objects.filter(pk=key.pk, revoked_at=None).update(revoked_at=at, revoked_by=by)
-    _log.info("key %s revoked by %s", key.pk, by)
+def revoke(*, key: ApiKey, by: str, at: datetime) -> bool:
+    """Refuse a key from now on. Returns False, and changes nothing, for a key that is revoked already."""
+    revoked = ApiKey.objects.filter(pk=key.pk, revoked_at=None).update(revoked_at=at, revoked_by=by) == 1
+    if revoked:
+        _log.info("key %s revoked by %s", key.pk, by)
+    return revoked
 
 
 def authenticate(header: bytes, *, at: datetime) -> ApiKey:
-    """The valid key in an Authorization header, its use noted at most once a minute.
+    """The valid key in an Authorization header. Its time of last use is written at most once a minute.
 
     Raises InvalidKey or AccountSuspended.
     """

@@ -1,29 +1,25 @@
-"""Which invoices cover which orders, whichever of the two comes first."""
+"""Links between invoices and the orders they cover, whichever of the two is received first.
 
-from collections.abc import Iterable
+Both functions that find what to link need the seller's lock (`Seller.locked`): an order and an invoice that are written
+at the same time would not be linked otherwise, because neither transaction sees the other's rows.
+"""
+
+from collections.abc import Collection, Iterable
 from datetime import datetime
 
 from django.db.models import Q
 
-from integration.models import Invoice, InvoiceLink, InvoiceReference, Order, SearchCode, Seller
+from integration.models import Invoice, InvoiceLink, InvoiceReference, Order, SearchCode
 from integration.models.order import CUT_REFERENCE
 
 
-def lock(seller: Seller) -> Seller:
-    """Make this seller's order creations and invoices wait for each other until the transaction ends.
-
-    Returns the row as it is under the lock.
-    """
-    return Seller.objects.select_for_update(no_key=True).get(pk=seller.pk)
-
-
 def compact_key(text: str) -> str:
-    """An access key as orders write it, without spaces and the prefix of the XML's Id."""
+    """An access key as an order may write it, reduced to its 44 characters: no spaces, no prefix `NFe`."""
     return "".join(text.split()).upper().removeprefix("NFE")
 
 
 def link(pairs: Iterable[tuple[Invoice, Order]], *, by: str, at: datetime) -> None:
-    """Link each pair, and find its order by the invoice's key and number from now on. Again: nothing happens."""
+    """Link each pair, and let tracking find its order by the invoice's access key and number. Idempotent."""
     pairs = list(pairs)
     kind = SearchCode.Kind
     InvoiceLink.objects.bulk_create(
@@ -41,10 +37,13 @@ def link(pairs: Iterable[tuple[Invoice, Order]], *, by: str, at: datetime) -> No
     )
 
 
-def link_orders(*, invoice: Invoice, by: str, at: datetime) -> None:
-    """Link every order of the seller that the invoice names or that names the invoice."""
+def link_new_invoice(invoice: Invoice, *, references: Collection[str], by: str, at: datetime) -> None:
+    """Link the seller's orders that the invoice names in `references`, and those that name its access key.
+
+    A reference of CUT_REFERENCE characters that is no order's whole code also names the order whose code begins with
+    it, if there is exactly one.
+    """
     orders = Order.objects.filter(seller=invoice.seller_id)
-    references = [reference.value for reference in invoice.references.all()]
     exact = list(orders.filter(Q(code__in=references) | Q(invoice_key=invoice.access_key)))
     codes = {order.code for order in exact}
     cut = [value for value in references if len(value) == CUT_REFERENCE and value not in codes]
@@ -52,12 +51,12 @@ def link_orders(*, invoice: Invoice, by: str, at: datetime) -> None:
     link([(invoice, order) for order in found.values()], by=by, at=at)
 
 
-def link_waiting(*, order: Order, by: str, at: datetime) -> None:
-    """Link the invoices that came before this order."""
+def link_new_order(order: Order, *, by: str, at: datetime) -> None:
+    """Link the seller's invoices that were received before this order, by the rules of `link_new_invoice`."""
     orders = Order.objects.filter(seller=order.seller_id)
     names = {order.code}
     cut = order.code[:CUT_REFERENCE]
-    # The cut reference is another order's whole code, or begins several: then it is not this order's.
+    # Not if the cut reference is another order's whole code, or the beginning of several codes.
     if not orders.filter(code=cut).exists() and orders.cut_to([cut]).filter(pk=order.pk).exists():
         names.add(cut)
     named = InvoiceReference.objects.filter(seller=order.seller_id, value__in=names)

@@ -1,4 +1,4 @@
-"""Opening a seller with its companies, suspending it and lifting the suspension."""
+"""Creating sellers with their companies, suspending them and lifting the suspension."""
 
 import logging
 from collections.abc import Sequence
@@ -16,9 +16,9 @@ _log = logging.getLogger(__name__)
 
 @transaction.atomic
 def open_(*, name: str, documents: Sequence[str]) -> Seller:
-    """A new seller with a company for each document.
+    """Create a seller with a company for each document (CNPJ or CPF, with or without mask).
 
-    Raises InvalidDocument or CompanyTaken; then nothing is written.
+    Raises InvalidDocument or CompanyTaken, and then writes nothing.
     """
     seller = Seller.objects.create(name=name)
     for document in documents:
@@ -27,10 +27,10 @@ def open_(*, name: str, documents: Sequence[str]) -> Seller:
 
 
 def suspend(*, seller: Seller, reason: str, by: str, at: datetime) -> bool:
-    """Refuse the seller's keys and issue none from now on. Keys, orders and invoices stay as they are.
+    """Refuse the seller's keys from now on, and the issue of new ones. Keys, orders and invoices are not changed.
 
-    Returns False, and changes nothing, for a seller that is suspended already. Raises InvalidReason for an empty
-    reason and for one that its column cannot hold.
+    Returns False, and changes nothing, for a seller that is suspended already. Raises InvalidReason for a reason that
+    is blank, longer than LONGEST_REASON or contains NUL.
     """
     reason = reason.strip()
     if not reason or len(reason) > LONGEST_REASON or "\0" in reason:
@@ -43,7 +43,7 @@ def suspend(*, seller: Seller, reason: str, by: str, at: datetime) -> bool:
 
 
 def lift_suspension(*, seller: Seller, by: str) -> bool:
-    """Let the seller work again with the keys that it had. False for a seller that is not suspended."""
+    """Accept the seller's keys again. Returns False for a seller that is not suspended."""
     state = {"suspended_at": None, "suspended_by": "", "suspension_reason": ""}
     lifted = Seller.objects.filter(pk=seller.pk, suspended_at__isnull=False).update(**state) == 1
     if lifted:

@@ -1,4 +1,4 @@
-"""Finding a seller's orders."""
+"""Finding orders of a seller."""
 
 from integration.models import Order, Seller
 
@@ -6,12 +6,13 @@ MOST_RESULTS = 10
 
 
 def find(seller: Seller, *, value: str, by_document: bool, document: str = "") -> list[Order]:
-    """At most ten orders of the seller, newest first, with their logs: by the receiver's document, or else by any code.
+    """At most MOST_RESULTS orders of the seller, newest first, with `status_log` prefetched.
 
-    `document`, where given, must be the receiver's too.
+    `value` is compared with the receiver's document if `by_document`, otherwise with every search code. An order must
+    also have the receiver's document `document`, unless that is blank.
     """
     if "\0" in value + document:
-        return []  # no text in PostgreSQL holds it
+        return []  # PostgreSQL refuses NUL in a query, and no stored text holds it
     orders = Order.objects.all()
     found = orders.with_document(value, seller=seller) if by_document else orders.with_code(value, seller=seller)
     if document.strip():

@@ -21,7 +21,7 @@ from integration.models import ApiKey, Company, Seller, compact_document
 
 
 class DocumentField(forms.CharField):
-    """A document as people write it; kept without its mask, in upper case, which is what the model judges."""
+    """A document with or without its mask. The value has no mask and is in upper case, as the model requires."""
 
     def to_python(self, value: Any) -> str:
         return compact_document(super().to_python(value) or "")
@@ -75,11 +75,11 @@ class SellerAdmin(ModelAdmin):
         return filesizeformat(seller.invoice_bytes)
 
     def save_model(self, request: HttpRequest, obj: Seller, form: Any, change: bool) -> None:
-        # Not the other columns: the seller may have been suspended, or have sent an invoice, since it was read.
+        # Not the other columns, which a suspension or an invoice may have changed since the row was read.
         obj.save(update_fields=["name", "invoice_quota_mb", "invoices_per_day"] if change else None)
 
     def has_delete_permission(self, request: HttpRequest, obj: Seller | None = None) -> bool:
-        return False  # its orders are its customers' history
+        return False  # orders refer to it
 
     @admin.action(description=_("Suspend: its keys are refused, orders go on"), permissions=["change"])
     def suspend(self, request: HttpRequest, queryset: QuerySet[Seller]) -> None:
@@ -112,12 +112,12 @@ class CompanyAdmin(ModelAdmin):
     autocomplete_fields = ["seller"]
 
     def get_readonly_fields(self, request: HttpRequest, obj: Company | None = None) -> list[str]:
-        return ["seller"] if obj else []  # its orders would stay behind with the old one
+        return ["seller"] if obj else []  # its orders would still belong to the old seller
 
 
 @admin.register(ApiKey)
 class ApiKeyAdmin(ModelAdmin):
-    """Issue and revoke. The text of a key is shown on the page that answers, and nowhere again."""
+    """Issues and revokes keys. The text of a key is shown once, in the response to its issue."""
 
     list_display = ["hint", "seller", "created_at", "created_by", "last_used_at", "revoked_at"]
     list_filter = [("revoked_at", admin.EmptyFieldListFilter)]
@@ -137,7 +137,7 @@ class ApiKeyAdmin(ModelAdmin):
         return False
 
     def changeform_view(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        """What issuing refuses is said on the form's page. The refusals' own texts are the API's, in Portuguese."""
+        """Show refusals to issue a key as messages. The errors' own messages are the API's and Portuguese."""
         try:
             return super().changeform_view(request, *args, **kwargs)
         except AccountSuspended:
@@ -149,7 +149,7 @@ class ApiKeyAdmin(ModelAdmin):
 
     def save_model(self, request: HttpRequest, obj: ApiKey, form: Any, change: bool) -> None:
         issued = keys.issue(seller=obj.seller, by=actor(request), at=timezone.now())
-        # The admin goes on with `obj`: let it be the key that was made, and carry its text to the answer.
+        # The admin passes `obj` on to `response_add`, so it becomes the issued key, with its clear text.
         obj.__dict__.update(issued.key.__dict__, shown_once=issued.clear_text)
 
     def response_add(self, request: HttpRequest, obj: ApiKey, post_url_continue: str | None = None) -> HttpResponse:
@@ -165,6 +165,6 @@ class ApiKeyAdmin(ModelAdmin):
     @admin.action(description=_("Revoke now"), permissions=["add"])
     def revoke(self, request: HttpRequest, queryset: QuerySet[ApiKey]) -> None:
         for key in queryset:
-            keys.revoke(key=key, by=actor(request), at=timezone.now())
-            self.log_change(request, key, _("Revoked."))
+            if keys.revoke(key=key, by=actor(request), at=timezone.now()):
+                self.log_change(request, key, _("Revoked."))
         self.message_user(request, _("Revoked. They are refused from this moment on."))

@@ -1,4 +1,4 @@
-"""One file per noun."""
+"""Models of area B, one module per noun."""
 
 from integration.models.api_key import ApiKey
 from integration.models.company import Company, compact_document

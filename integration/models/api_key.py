@@ -11,12 +11,12 @@ _LAST_USE_RESOLUTION = timedelta(minutes=1)
 
 class ApiKeyQuerySet(models.QuerySet["ApiKey"]):
     def find(self, text: str) -> "ApiKey | None":
-        """The key with this text, with its seller, unless it is revoked."""
+        """The valid key with this clear text, with its seller. None: unknown or revoked."""
         return self.filter(digest=credentials.digest(text), revoked_at=None).select_related("seller").first()
 
 
 class ApiKey(models.Model):
-    """A key of a seller. Its text is shown once; only the digest is kept."""
+    """An API key of a seller. Only the digest of its text is stored; the text is shown once."""
 
     seller = models.ForeignKey(Seller, verbose_name=_("seller"), on_delete=models.CASCADE, related_name="keys")
     digest = models.BinaryField(max_length=32, unique=True, editable=False)
@@ -38,5 +38,5 @@ class ApiKey(models.Model):
         return self.hint
 
     def used_lately(self, *, at: datetime) -> bool:
-        """True while the recorded last use is precise enough, which spares a write on every request."""
+        """Whether `last_used_at` is recent enough to be left, which avoids a write for every request."""
         return self.last_used_at is not None and at - self.last_used_at < _LAST_USE_RESOLUTION

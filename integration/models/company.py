@@ -14,13 +14,13 @@ _MASK = re.compile(r"[\s./-]+")
 
 
 def compact_document(text: str) -> str:
-    """A CNPJ or CPF without its mask, in upper case. Looks at nothing else."""
+    """A CNPJ or CPF without its mask, in upper case. Does not check it."""
     return _MASK.sub("", text).upper()
 
 
 def validate_document(text: str) -> None:
-    """A CNPJ (the alphanumeric one too) or CPF with right check digits. Raises ValidationError."""
-    # 111.111.111-11 fits its check digits and is nobody's.
+    """Raise ValidationError unless `text` is a CNPJ (numeric or alphanumeric) or CPF with correct check digits."""
+    # Numbers of one repeated digit have correct check digits, but are not assigned.
     kinds = (cnpj, cpf) if len(text) <= _LONGEST_DOCUMENT and len(set(text)) > 1 else ()
     for kind in kinds:
         try:
@@ -32,7 +32,7 @@ def validate_document(text: str) -> None:
 
 
 class Company(models.Model):
-    """A sender. The integer id is the `company_id` of status logs."""
+    """A sender of orders. The integer id is the `company_id` of status logs."""
 
     seller = models.ForeignKey(Seller, verbose_name=_("seller"), on_delete=models.PROTECT, related_name="companies")
     document = models.CharField(

@@ -16,7 +16,7 @@ RETURN NULL;
 
 
 class Invoice(models.Model):
-    """An NF-e that a seller sent: its bytes as they came, and what was read from them."""
+    """An NF-e that a seller sent: its unchanged bytes, and the data parsed from them."""
 
     seller = models.ForeignKey(Seller, verbose_name=_("seller"), on_delete=models.PROTECT, related_name="invoices")
     access_key = models.CharField(_("access key"), max_length=44)
@@ -54,7 +54,7 @@ class Invoice(models.Model):
 
 
 class InvoiceReference(models.Model):
-    """An order reference (xPed) that an invoice names. Waits here for its order."""
+    """An order reference (xPed) of an invoice, by which orders that are created later find the invoice."""
 
     seller = models.ForeignKey(Seller, on_delete=models.CASCADE, related_name="+")
     invoice = models.ForeignKey(Invoice, verbose_name=_("invoice"), on_delete=models.CASCADE, related_name="references")
@@ -72,7 +72,7 @@ class InvoiceReference(models.Model):
 
 
 class InvoiceLink(models.Model):
-    """That an invoice covers an order: many to many."""
+    """An invoice covers an order."""
 
     invoice = models.ForeignKey(Invoice, verbose_name=_("invoice"), on_delete=models.CASCADE, related_name="links")
     order = models.ForeignKey(Order, verbose_name=_("order"), on_delete=models.PROTECT, related_name="invoice_links")

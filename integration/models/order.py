@@ -13,7 +13,7 @@ from integration.models.company import Company, compact_document
 from integration.models.seller import Seller
 
 LONGEST_CODE = 255
-# The field xPed holds 15 characters, so longer order ids of marketplaces arrive cut to that.
+# The NF-e layout allows 15 characters for xPed, so marketplaces cut longer order ids to that.
 CUT_REFERENCE = 15
 
 
@@ -27,7 +27,7 @@ class OrderQuerySet(models.QuerySet["Order"]):
         return self.of(seller).filter(pk__in=codes.values("order"))
 
     def cut_to(self, references: Collection[str]) -> Self:
-        """The order that each of these cut references begins, where it begins one only: of two, either is a guess."""
+        """For each reference of CUT_REFERENCE characters, the order whose code begins with it, if there is only one."""
         begun = self.annotate(begins=Left("code", CUT_REFERENCE)).filter(begins__in=references).order_by()
         unique = begun.values("begins").annotate(count=Count("pk"), only=Min("pk")).filter(count=1)
         return self.filter(pk__in=unique.values("only"))
@@ -39,9 +39,9 @@ class OrderQuerySet(models.QuerySet["Order"]):
 
 
 class Order(models.Model):
-    """A purchase to be shipped. The integer id is the `order_id` of status logs, and the shipping id.
+    """A purchase to be shipped. The integer id is the shipping id, and the `order_id` of status logs.
 
-    What the seller sent never changes; the database refuses it. Only `integration.actions.orders` writes the status.
+    A trigger refuses changes of all fields but the status, which only `integration.actions.orders` writes.
     """
 
     seller = models.ForeignKey(Seller, verbose_name=_("seller"), on_delete=models.PROTECT, related_name="orders")
@@ -89,7 +89,7 @@ class Order(models.Model):
 
 
 class StatusLog(models.Model):
-    """One entry of an order's history. Append-only: the database refuses to change or delete one."""
+    """One change of an order's status. Append-only: a trigger refuses updates and deletion."""
 
     order = models.ForeignKey(Order, verbose_name=_("order"), on_delete=models.PROTECT, related_name="status_log")
     company = models.ForeignKey(Company, verbose_name=_("company"), on_delete=models.PROTECT, related_name="+")
@@ -112,7 +112,7 @@ class StatusLog(models.Model):
 
 
 class SearchCode(models.Model):
-    """One value under which tracking finds an order. All of them stand in one table, so one index answers."""
+    """One value by which a tracking query finds an order. One table holds all kinds, so one index serves the query."""
 
     class Kind(models.TextChoices):
         TRACKING_CODE = "tracking_code", _("Tracking code")

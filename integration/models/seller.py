@@ -7,18 +7,18 @@ from django.utils.translation import gettext_lazy as _
 from common.suspension import Suspendable, suspension_is_whole
 from integration.errors import AccountSuspended
 
-# Without the letters and digits that people confuse on the telephone.
+# Without 0, 1, I and O, which are easily confused.
 _ALPHABET = "23456789ABCDEFGHJKMNPQRSTVWXYZ"  # pragma: allowlist secret  # an alphabet
 _REFERENCE_LENGTH = 10
 
 
 def new_reference() -> str:
-    """A seller's public name for support and logs. No secret, and it opens nothing."""
-    return "SEL-" + "".join(secrets.choice(_ALPHABET) for _place in range(_REFERENCE_LENGTH))
+    """An identifier of a seller for support and logs. It is not secret and grants no access."""
+    return "SEL-" + "".join(secrets.choice(_ALPHABET) for _index in range(_REFERENCE_LENGTH))
 
 
 class Seller(Suspendable):
-    """Who integrates orders. Keys, companies, orders and invoices belong to a seller and are seen by no other."""
+    """An account of area B. Its keys, companies, orders and invoices are not visible to other sellers."""
 
     name = models.CharField(_("name"), max_length=120)
     reference = models.CharField(_("reference"), max_length=20, unique=True, default=new_reference, editable=False)
@@ -43,7 +43,7 @@ class Seller(Suspendable):
         blank=True,
         help_text=_("Empty: this installation's INVOICES_PER_DAY. 0: no limit."),
     )
-    # A trigger of `Invoice` counts, so that it is true whoever writes or deletes invoices.
+    # Maintained by a trigger of `Invoice`, and so correct for every way of writing and deleting invoices.
     invoice_bytes = models.BigIntegerField(_("bytes of invoices"), default=0, db_default=0, editable=False)
 
     class Meta:
@@ -54,6 +54,10 @@ class Seller(Suspendable):
 
     def __str__(self) -> str:
         return f"{self.name} ({self.reference})"
+
+    def locked(self) -> "Seller":
+        """The current row, with a lock that serialises writes of this seller until the transaction ends."""
+        return Seller.objects.select_for_update(no_key=True).get(pk=self.pk)
 
     def check_active(self) -> None:
         """Raise AccountSuspended while the seller is suspended."""

@@ -1,20 +1,22 @@
 """What a seller may send and have kept of invoices: bytes in all, and a number in 24 hours."""
 
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile as File
 from django.db import ProgrammingError, connection, transaction
 from django.utils import timezone
 
+from integration.actions import invoices
 from integration.errors import InvoiceStorageFull, TooManyInvoices
 from integration.models import Invoice, InvoiceReference, Seller
-from tests.integration.factories import ACCESS_KEY, nfe_xml, send_invoice
+from tests.integration.factories import ACCESS_KEY, BY, nfe_xml, send_invoice
 
 URL = "/api/integration/invoices/marketplace"
 MB = 1024 * 1024
 SAVED = {"success": True, "message": "Nota fiscal salva com sucesso"}
 HOUR = timedelta(hours=1)
+NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
 
 
 def xml(number, *, size=0):
@@ -125,6 +127,18 @@ class TestNumber:
         send_invoice(seller, xml(3))
 
         assert 86390 <= caught.value.retry_after <= 86400
+        assert Invoice.objects.count() == 3
+
+    @pytest.mark.parametrize(("seconds", "retry_after"), [(86_398.5, 2), (86_399, 1), (86_399.9, 1)])
+    def test_counts_the_last_24_hours(self, seller, seconds, retry_after):
+        for number in (1, 2):
+            invoices.receive(seller=seller, raw=xml(number), by=BY, at=NOW + (number - 1) * HOUR)
+
+        with pytest.raises(TooManyInvoices) as caught:
+            invoices.receive(seller=seller, raw=xml(3), by=BY, at=NOW + timedelta(seconds=seconds))
+        invoices.receive(seller=seller, raw=xml(3), by=BY, at=NOW + 24 * HOUR)
+
+        assert caught.value.retry_after == retry_after
         assert Invoice.objects.count() == 3
 
     def test_still_answers_an_invoice_that_is_kept(self, api, seller):

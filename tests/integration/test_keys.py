@@ -1,0 +1,55 @@
+import logging
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from integration.actions import keys
+from integration.errors import InvalidKey
+from integration.models import ApiKey
+from tests.integration.factories import BY
+
+NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
+
+
+@pytest.fixture
+def issued(seller):
+    return keys.issue(seller=seller, by=BY, at=NOW)
+
+
+class TestRevoke:
+    def test_keeps_when_and_by_whom_of_the_first_time(self, issued, caplog):
+        with caplog.at_level(logging.INFO, logger="integration.actions.keys"):
+            first = keys.revoke(key=issued.key, by="user ana", at=NOW)
+            second = keys.revoke(key=issued.key, by="user bob", at=NOW + timedelta(days=1))
+
+        key = ApiKey.objects.get()
+        assert (first, second) == (True, False)
+        assert (key.revoked_at, key.revoked_by) == (NOW, "user ana")
+        assert [record.getMessage() for record in caplog.records] == [f"key {key.pk} revoked by user ana"]
+
+    def test_leaves_other_keys_valid(self, issued, seller):
+        other = keys.issue(seller=seller, by=BY, at=NOW)
+
+        keys.revoke(key=issued.key, by=BY, at=NOW)
+
+        assert keys.authenticate(f"Basic {other.clear_text}".encode(), at=NOW) == other.key
+
+
+class TestAuthenticate:
+    @pytest.mark.parametrize(("seconds", "written"), [(59, 0), (60, 60)])
+    def test_writes_the_time_of_use_once_a_minute(self, issued, seconds, written):
+        header = f"Basic {issued.clear_text}".encode()
+        keys.authenticate(header, at=NOW)
+
+        keys.authenticate(header, at=NOW + timedelta(seconds=seconds))
+
+        assert ApiKey.objects.get().last_used_at == NOW + timedelta(seconds=written)
+
+    @pytest.mark.parametrize(
+        "form", ["Basic {}x", "Basic x{}", "Basic {}\u00e9", "Basic{}", "Basic", "{}", "Digest {}"]
+    )
+    def test_refuses_another_header(self, issued, form):
+        with pytest.raises(InvalidKey):
+            keys.authenticate(form.format(issued.clear_text).encode(), at=NOW)
+
+        assert ApiKey.objects.get().last_used_at is None
