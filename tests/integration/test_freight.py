@@ -1,9 +1,13 @@
+from dataclasses import replace
+
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from integration import defaults, freight, postcodes
-from integration.errors import NoCoverage
-from integration.freight import Package, Parameters, Rate
+from integration.errors import NoCoverage, TooHeavy
+from integration.freight import Package, Parameters, Rate, Zone
+from integration.postcodes import Kind, Region
 
 RATES = {
     (row["service"], row["zone"], row["origin_kind"], row["destination_kind"]): Rate(
@@ -13,6 +17,7 @@ RATES = {
 }
 POSTCODES = st.integers(0, 99_999_999).map("{:08d}".format)
 SIDES = st.none() | st.integers(0, 999)
+RATE = Rate(base_centavos=3000, extra_kg_centavos=200, deadline_days=4)
 
 
 def price(origin, destination, package):
@@ -48,3 +53,70 @@ class TestPrice:
         starts = [row["start"] for row in postcodes.rows("postcodes.csv")]
 
         assert all(price(a, b, Package()) is not None for a in starts for b in starts)
+
+    @pytest.mark.parametrize(
+        ("package", "amount"),
+        [
+            (Package(), 3000), (Package(weight_g=0), 3000), (Package(weight_g=1), 3000), (Package(weight_g=1000), 3000),
+            (Package(weight_g=1001), 3200), (Package(weight_g=2000), 3200), (Package(weight_g=30_000), 3000 + 29 * 200),
+            # Cubed: 30 000 cm³ are 5 kg, the threshold, and 30 030 cm³ are 5005 g.
+            (Package(None, 30, 100, 10), 3000), (Package(None, 30, 91, 11), 3000 + 5 * 200),
+            (Package(4000, 30, 91, 11), 3000 + 5 * 200), (Package(7000, 30, 91, 11), 3000 + 6 * 200),
+            (Package(None, None, 91, 11), 3000), (Package(None, 30, None, 11), 3000),
+            (Package(None, 999, 91, None), 3000),
+            # Cubed 6 kg exactly, and one cm³ more.
+            (Package(None, 30, 40, 30), 3000 + 5 * 200), (Package(None, 1, 1, 36_001), 3000 + 6 * 200),
+            (Package(declared_centavos=5000), 3000), (Package(declared_centavos=5001), 3001),
+            (Package(declared_centavos=5100), 3001), (Package(declared_centavos=5101), 3002),
+        ],
+    )  # fmt: skip  # a list of cases
+    def test_is_charged_by_steps_of_weight_and_by_declared_value(self, package, amount):
+        assert freight.price(package, RATE, Parameters()).amount == amount
+
+    @pytest.mark.parametrize(
+        ("parameters", "amount"),
+        [
+            ({"minimum_charge_centavos": 2999}, 3100), ({"minimum_charge_centavos": 3001}, 3101),
+            ({"minimum_charge_centavos": 3100}, 3200), ({"gris_bp": 30}, 3100 + 45), ({"gris_bp": 1}, 3100 + 2),
+            ({"minimum_charge_centavos": 5000, "gris_bp": 30}, 5100 + 45), ({"ad_valorem_free_centavos": 0}, 3150),
+            ({"default_weight_g": 1001}, 3300), ({"weight_rounding_g": 500}, 3300), ({"weight_rounding_g": 2000}, 3100),
+        ],
+    )  # fmt: skip  # a list of cases
+    def test_adds_insurance_and_risk_to_the_minimum_charge(self, parameters, amount):
+        package = Package(declared_centavos=15_000)
+
+        assert freight.price(package, RATE, replace(Parameters(), **parameters)).amount == amount
+
+    def test_takes_the_larger_weight_without_a_threshold(self):
+        package = Package(1000, 10, 10, 61)
+
+        assert freight.price(package, RATE, Parameters(cubic_threshold_g=0)).amount == 3200
+
+    def test_adds_the_handling_time_to_the_deadline(self):
+        assert freight.price(Package(), RATE, Parameters(handling_days=2)).deadline == 6
+
+    @pytest.mark.parametrize("package", [Package(weight_g=30_001), Package(30_001, 1, 1, 1)])
+    def test_is_refused_over_the_maximum_weight(self, package):
+        with pytest.raises(TooHeavy, match="30 kg"):
+            freight.price(package, RATE, Parameters())
+
+    def test_is_not_refused_for_the_cubed_weight(self):
+        assert freight.price(Package(30_000, 999, 999, 999), RATE, Parameters()).amount > 3000 + 29 * 200
+
+
+class TestZone:
+    @pytest.mark.parametrize(
+        ("origin", "destination", "zone"),
+        [
+            ("SP", "SP", Zone.LOCAL), ("SP", "sp", Zone.STATE), ("sp", "SP", Zone.STATE), ("sp", "sp", Zone.STATE),
+            ("AC", "SP", Zone.REMOTE), ("SP", "AC", Zone.REMOTE), ("AC", "AM", Zone.REMOTE), ("sp", "ac", Zone.REMOTE),
+            ("AC", "AC", Zone.LOCAL), ("ac", "AC", Zone.STATE), ("SP", "RJ", Zone.REGIONAL), ("SP", "BA", Zone.MID),
+        ],
+    )  # fmt: skip  # a list of cases
+    def test_of_two_states(self, origin, destination, zone):
+        regions = [
+            Region(code.upper(), Kind.CAPITAL if code.isupper() else Kind.INTERIOR, "")
+            for code in (origin, destination)
+        ]
+
+        assert freight.zone(*regions, remote_states=Parameters().remote_states) is zone

@@ -32,6 +32,8 @@ class TestQuote:
         [
             ({"weight": 1}, 3990),
             ({"weight": 1.001}, 3990 + 820),
+            ({"weight": 1.0004}, 3990 + 820),
+            ({"weight": 0.0001}, 3990),
             ({"weight": 30}, 3990 + 29 * 820),
             ({"width": "30", "height": "30", "length": "30"}, 3990),  # 4.5 kg cubed: under the threshold
             ({"width": "40", "height": "30", "length": "30"}, 3990 + 5 * 820),  # 6 kg cubed
@@ -81,6 +83,11 @@ class TestQuote:
     )  # fmt: skip  # likewise
     def test_refuses_a_malformed_body(self, api, raw):
         assert post_raw(api, raw).status_code == 400
+
+    def test_takes_the_largest_declared_amount(self, api):
+        amount = api.post(URL, body(declared_amount=2**63 - 1)).json()["data"]["amount"]
+
+        assert amount == 3990 + -(-(2**63 - 1 - 5000) // 100)
 
     def test_refuses_another_content_type(self, api):
         assert post_raw(api, b"a=1", "application/x-www-form-urlencoded").status_code == 400
