@@ -1,4 +1,4 @@
-"""API keys in an Authorization header. Pure."""
+"""Extraction of an API key from an Authorization header. Pure."""
 
 import base64
 import binascii
@@ -7,10 +7,10 @@ PREFIX = "rota_key_"
 
 
 def find(header: bytes) -> str:
-    """The key in an Authorization header, empty when there is none.
+    """The key in the header, or an empty string.
 
-    `Basic <key>` as the specification has it, and RFC 7617's base64 of `key:` or `anything:key`, which is what HTTP
-    clients build.
+    Accepts `Basic <key>` as specified, and the base64 form of RFC 7617, with the key as user name or as password, which
+    is what HTTP clients send.
     """
     scheme, _space, rest = header.strip().partition(b" ")
     credentials = rest.strip()

@@ -1,7 +1,8 @@
-"""Statuses of an order and the one table by which they change. Read this first.
+"""Statuses of an order and the table of allowed changes. Pure.
 
-Carriers lose scans, so an order may skip forward (pending to delivered); it never goes back to what is certainly past.
-Cancelling is possible until the order is delivered or cancelled, as the specification says. Pure.
+Carriers miss scans, so an order may skip statuses (pending to delivered). It does not return to an earlier status,
+except that a parcel out for delivery may be in transit again. As specified, an order can be cancelled unless it is
+delivered or cancelled.
 """
 
 from enum import StrEnum
@@ -30,17 +31,17 @@ TABLE: dict[Status, tuple[Status, ...]] = {
         _S.IN_TRANSIT, _S.OUT_FOR_DELIVERY, _S.DELIVERED, _S.DELIVERY_FAILED, _S.RETURNED, _S.CANCELLED,
     ),
     _S.IN_TRANSIT: (_S.OUT_FOR_DELIVERY, _S.DELIVERED, _S.DELIVERY_FAILED, _S.RETURNED, _S.CANCELLED),
-    # Back on the road between two depots is no step back.
+    # A parcel that is not handed over goes back to a depot, and may go on to another one.
     _S.OUT_FOR_DELIVERY: (_S.IN_TRANSIT, _S.DELIVERED, _S.DELIVERY_FAILED, _S.RETURNED, _S.CANCELLED),
     _S.DELIVERY_FAILED: (_S.IN_TRANSIT, _S.OUT_FOR_DELIVERY, _S.DELIVERED, _S.RETURNED, _S.CANCELLED),
     _S.RETURNED: (_S.CANCELLED,),
     _S.DELIVERED: (),
     _S.CANCELLED: (),
-}  # fmt: skip  # a table reads as one
+}  # fmt: skip  # a table
 
 
 def move(current: Status, target: Status) -> Status:
-    """`target`, when the table leads there from `current`. Raises MoveRefused, for a cancellation the reason why."""
+    """Return `target` if TABLE allows the change. Raises AlreadyDelivered, AlreadyCancelled or MoveRefused."""
     if target in TABLE[current]:
         return target
     if target is Status.CANCELLED:

@@ -1,6 +1,6 @@
-"""Postcode to region, by bisect over a table of ranges. Pure.
+"""Postcode to region, by binary search in a table of ranges. Pure.
 
-The ranges are those of the Correios by state, each split into its capital and the rest ("interior").
+The ranges are those that the Correios assign to each state, split into its capital and the rest ("interior").
 """
 
 import csv
@@ -14,12 +14,12 @@ from pathlib import Path
 from integration.errors import NoCoverage
 
 DATA = Path(__file__).parent / "data"
-# ASCII, because `\d` alone also takes full-width and Arabic digits.
+# ASCII, because otherwise `\d` matches full-width and Arabic digits.
 _POSTCODE = re.compile(r"\d{8}", re.ASCII)
 
 
 class Kind(StrEnum):
-    """Which part of a state."""
+    """Part of a state."""
 
     CAPITAL = "capital"
     INTERIOR = "interior"
@@ -27,7 +27,7 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True)
 class Region:
-    """A state's capital or the rest of that state."""
+    """The capital of a state, or the rest of it. `state` is its two-letter code."""
 
     state: str
     kind: Kind
@@ -38,7 +38,7 @@ class Region:
 
 
 def rows(file: str) -> Iterator[dict[str, str]]:
-    """Rows of one of the tables in `data/`."""
+    """Rows of a CSV file in `data/`, by column name."""
     with (DATA / file).open(encoding="utf-8", newline="") as table:
         yield from csv.DictReader(table)
 
@@ -54,7 +54,7 @@ def is_postcode(text: str) -> bool:
 
 
 def region(postcode: str) -> Region:
-    """Region of an eight-digit postcode. Raises NoCoverage where the Correios assign none."""
+    """Region of a postcode. Raises NoCoverage unless it is eight digits within an assigned range."""
     index = bisect_right(_STARTS, postcode) - 1
     if index < 0 or not is_postcode(postcode) or postcode > _TABLE[index][1]:
         raise NoCoverage(f"CEP {postcode} sem cobertura")

@@ -1,4 +1,4 @@
-"""Screens of account staff and of those who move orders. Importing the modules registers them."""
+"""Admin screens of area B. Importing the modules registers them."""
 
 from integration.admin import freight, invoices, orders, sellers
 

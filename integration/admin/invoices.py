@@ -1,4 +1,4 @@
-"""Invoices: read-only, but for links that staff make by hand."""
+"""Invoices: read-only, except that staff can link an order by hand."""
 
 from typing import Any
 
@@ -30,7 +30,7 @@ class LinkInline(ReadOnlyInline):
 
 
 class InvoiceForm(forms.ModelForm[Invoice]):
-    """Everything that was read is fixed; one more order may be named."""
+    """The order to link. The invoice's own fields cannot be changed."""
 
     link_order = forms.CharField(
         label=_("link to orderId"),
@@ -93,7 +93,7 @@ class InvoiceAdmin(LargeTable, ModelAdmin):
         return [path("<int:pk>/file/", view, name="integration_invoice_file"), *super().get_urls()]
 
     def file_view(self, request: HttpRequest, pk: int) -> HttpResponse:
-        """The original bytes, always as a download: they are somebody else's markup."""
+        """The original bytes as a download, never displayed by the browser, because they are untrusted markup."""
         invoice = self.get_object(request, str(pk))
         if invoice is None or not self.has_view_permission(request, invoice):
             raise Http404

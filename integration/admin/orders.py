@@ -1,4 +1,4 @@
-"""Orders: read-only, but for the moves that the lifecycle allows."""
+"""Orders: read-only, except for changes of status that the lifecycle allows and auxiliary search codes."""
 
 from typing import Any
 
@@ -42,7 +42,7 @@ class LinkInline(ReadOnlyInline):
 
 
 class CodeInline(TabularInline):
-    """What tracking finds the order by; staff may add auxiliary codes."""
+    """The values by which tracking finds the order. Staff may add auxiliary ones."""
 
     model = SearchCode
     extra = 0
@@ -101,7 +101,7 @@ class OrderAdmin(LargeTable, ModelAdmin):
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet[Order], search_term: str
     ) -> tuple[QuerySet[Order], bool]:
-        """Exact matches only, each by its index."""
+        """Exact matches only, each of which an index finds."""
         term = search_term.strip()
         if not term:
             return queryset, False
@@ -127,7 +127,7 @@ class OrderAdmin(LargeTable, ModelAdmin):
     change_form_template = "admin/integration/order/change_form.html"
 
     def response_change(self, request: HttpRequest, obj: Order) -> HttpResponse:
-        """A button of the page moves the order; what the forms hold is saved before, as ever."""
+        """Change the status if a status button was pressed. The form and its inlines have been saved before."""
         target = request.POST.get("_move", "")
         if target not in _TARGETS:
             return super().response_change(request, obj)
@@ -135,11 +135,11 @@ class OrderAdmin(LargeTable, ModelAdmin):
         return HttpResponseRedirect(request.path)
 
     def move(self, request: HttpRequest, order: Order, target: Status) -> None:
-        """Move one order and say what came of it."""
+        """Change the status of one order and show the result as a message."""
         try:
             moved = orders.move(order=order, to=target, by=actor(request), at=timezone.now())
         except MoveRefused:
-            # The refusal's own text is the API's, which speaks Portuguese to everybody.
+            # Not the error's own message, which is the API's and always Portuguese.
             refused = {"order": order, "status": order.status, "target": target.value}
             text = _("%(order)s is %(status)s and cannot become %(target)s.") % refused
             self.message_user(request, text, messages.ERROR)
@@ -161,7 +161,7 @@ _LABELS = {
 
 
 def _list_action(status: Status) -> Any:
-    """The list's action for a status: one call for each chosen order."""
+    """The action of the list that moves each selected order to a status."""
 
     @admin.action(description=_LABELS[status], permissions=["change"])
     def act(model_admin: OrderAdmin, request: HttpRequest, queryset: QuerySet[Order]) -> None:

@@ -12,7 +12,7 @@ from integration.models import Order, Seller
 
 class Command(JSONCommand):
     help = (
-        "Move an order as staff do. ORDER_ID is the orderId that the seller sent. "
+        "Change the status of an order. ORDER_ID is the orderId that the seller sent. "
         'Prints {"order", "status"}, or {"error", "detail"} and exits with 1 when the move is refused.'
     )
 
