@@ -39,8 +39,8 @@ ENGLISH = {
     "ensure", "enter", "value", "values", "characters", "string", "number", "null", "blank", "found", "method",
     "request", "too", "long", "large", "unknown", "missing", "error", "server", "bad", "provided", "supplied",
 }  # fmt: skip  # a list of words
-# What the specification names, and a sentence that it prints.
-SPECIFIED = re.compile(r"Request não altorizado|parâmetro value|order_number")
+# Names of a header and of parameters, and a sentence that the specification prints.
+SPECIFIED = re.compile(r"X-Request-Id|Request não altorizado|parâmetro value|order_number")
 
 
 def _sentences_of_the_frameworks():
@@ -145,9 +145,7 @@ def test_of_a_wrong_method(api, path, allowed):
         assert_refused_in_portuguese(response)
 
 
-@pytest.mark.parametrize(
-    "path", ["", "orders/", "orders/1", "nothing", "orders%00", "%F0", "orders/tracking/x", "../x"]
-)
+@pytest.mark.parametrize("path", ["", "orders/", "orders/1", "nothing", "orders%00", "%F0", "orders/tracking/x"])
 def test_of_an_unknown_path(api, path):
     response = api.get(ROOT + path)
 
