@@ -1,4 +1,4 @@
-"""Length of a route in kilometres: geodesic with a road factor, or by an OSRM server. Pure but for the HTTP call."""
+"""Length of a route in kilometres: geodesic with a road factor, or from an OSRM server."""
 
 import logging
 import math
@@ -16,7 +16,7 @@ from common.deadlines import BoundedCalls, DeadlinePassed, TooManyCalls
 
 _log = logging.getLogger(__name__)
 _OSRM_SECONDS = 2
-# The timeout of requests is for connecting and for each read: look-up, head and body together need a deadline too.
+# The timeout of requests applies to connecting and to each read. This deadline applies to the whole call.
 _osrm_calls = BoundedCalls(most=8, seconds=_OSRM_SECONDS)
 
 
@@ -28,8 +28,8 @@ class Point(NamedTuple):
 
     @property
     def is_on_earth(self) -> bool:
-        """Within -90..90 and -180..180; a NaN is not, because comparing it is false."""
-        return abs(self.latitude) <= 90 and abs(self.longitude) <= 180  # noqa: PLR2004  # the globe's own figures
+        """Whether the coordinates are within -90..90 and -180..180. False for NaN."""
+        return abs(self.latitude) <= 90 and abs(self.longitude) <= 180  # noqa: PLR2004  # degrees of the globe
 
 
 # Kilometres of each leg between consecutive points.
@@ -37,16 +37,16 @@ Provider = Callable[[Sequence[Point]], list[Decimal]]
 
 
 class RoutingFailed(Exception):
-    """The routing server gave no distance for these points."""
+    """The routing server did not answer in time with a distance for each leg. The message says why."""
 
 
 def metres(start: Point, end: Point) -> float:
-    """Shortest distance on the ellipsoid."""
+    """Geodesic distance on the WGS84 ellipsoid."""
     return float(Geodesic.WGS84.Inverse(*start, *end, outmask=Geodesic.DISTANCE)["s12"])
 
 
 def geodesic(road_factor: float) -> Provider:
-    """Provider that lengthens the geodesic distance by `road_factor` (1.3: roads are 30 % longer)."""
+    """Provider of the geodesic distance multiplied by `road_factor` (1.3: roads are 30 % longer)."""
 
     def legs(points: Sequence[Point]) -> list[Decimal]:
         return [_kilometres(metres(start, end) * road_factor) for start, end in pairwise(points)]
@@ -55,7 +55,7 @@ def geodesic(road_factor: float) -> Provider:
 
 
 def osrm(url: str) -> Provider:
-    """Provider that asks the OSRM server at `url`. Raises RoutingFailed when it has no answer within 2 s.
+    """Provider that queries the OSRM server at `url`. Raises RoutingFailed without a complete answer within 2 s.
 
     Source: OSRM HTTP API, route service: GET /route/v1/driving/{lon},{lat};{lon},{lat}, `routes[0].legs[].distance`
     in metres.
@@ -63,7 +63,7 @@ def osrm(url: str) -> Provider:
 
     def legs(points: Sequence[Point]) -> list[Decimal]:
         try:
-            response = _osrm_calls.run(partial(_ask_osrm, url, points))
+            response = _osrm_calls.run(partial(_get_route, url, points))
             if response.status_code != HTTPStatus.OK:
                 raise RoutingFailed(f"OSRM at {url}: status {response.status_code}")
             lengths = [_kilometres(float(leg["distance"])) for leg in response.json()["routes"][0]["legs"]]
@@ -79,7 +79,7 @@ def osrm(url: str) -> Provider:
 
 
 def with_fallback(first: Provider, second: Provider) -> Provider:
-    """Provider that asks `second`, and says so in the log, when `first` fails."""
+    """Provider that uses `second`, and logs a warning, when `first` raises RoutingFailed."""
 
     def legs(points: Sequence[Point]) -> list[Decimal]:
         try:
@@ -92,31 +92,31 @@ def with_fallback(first: Provider, second: Provider) -> Provider:
 
 
 def provider(*, routing_url: str, road_factor: float) -> Provider:
-    """The configured provider: OSRM with the geodesic distance to fall back on, or the latter alone."""
+    """OSRM with the geodesic distance as fallback, or the geodesic distance alone when `routing_url` is empty."""
     plain = geodesic(road_factor)
     return with_fallback(osrm(routing_url), plain) if routing_url else plain
 
 
-def _ask_osrm(url: str, points: Sequence[Point]) -> requests.Response:
+def _get_route(url: str, points: Sequence[Point]) -> requests.Response:
     path = ";".join(f"{point.longitude:.6f},{point.latitude:.6f}" for point in points)
     return _session().get(
         f"{url.rstrip('/')}/route/v1/driving/{path}",
         params={"overview": "false"},
         timeout=_OSRM_SECONDS,
-        allow_redirects=False,  # only the server that was configured may be told where a delivery goes
+        allow_redirects=False,  # addresses of deliveries go to the configured server only
     )
 
 
 @cache
 def _session() -> requests.Session:
-    """One session for the process, so that connections to the routing server are kept."""
+    """The HTTP session of this process, which keeps connections to the routing server open."""
     session = requests.Session()
     session.trust_env = False
     return session
 
 
 def _kilometres(length: float) -> Decimal:
-    """Metres to kilometres with two places, which is what is priced and shown."""
+    """Metres as kilometres, rounded half up to two places. Raises ValueError for a negative or infinite length."""
     if not math.isfinite(length) or length < 0:
         raise ValueError(f"not a distance: {length}")
     return Decimal(length / 1000).quantize(Decimal("0.01"), ROUND_HALF_UP)

@@ -1,7 +1,7 @@
-"""Domain errors of area A, each with its stable code. `api.problems` turns them into bodies, in one place.
+"""Domain errors of area A, each with a stable `code`. `api.problems` makes the bodies of answers from them.
 
-`status` is the HTTP status of the specification's table; `retryable` tells whether the same request may succeed
-later without a change.
+`status` is the HTTP status, from the specification's table where it names one. `retryable` says whether the same
+request may succeed later unchanged. Each docstring says when the error occurs.
 """
 
 from typing import ClassVar
@@ -10,10 +10,9 @@ from common.errors import DomainError
 
 
 class DeliveryError(DomainError):
-    """A refusal that its reader can act on. `str(error)` is the detail, in English.
+    """Base of area A's domain errors. `str(error)` is the detail, in English.
 
-    `message` and `values` make it up, `%(name)s` in the one for each of the other, so that pages can say it in the
-    reader's language.
+    `message` is a %-format string with the names of `values`; pages translate `message` before they insert the values.
     """
 
     title: ClassVar[str]
@@ -26,17 +25,21 @@ class DeliveryError(DomainError):
 
 
 class TokenEnded(DeliveryError):
+    """Rotating a token that is revoked or expired."""
+
     code = "token_ended"
     title = "The token is revoked or expired"
 
 
 class TooManyTokens(DeliveryError):
+    """Issuing or rotating a token when the account and environment have as many valid tokens as the limit allows."""
+
     code = "too_many_tokens"
     title = "The account has as many valid tokens as it may have"
 
 
 class AccountSuspended(DeliveryError):
-    """Its tokens are refused and nothing new is issued to it until the suspension is lifted."""
+    """Calling the API with a token of a suspended account, or issuing or changing credentials of one."""
 
     code = "account_suspended"
     title = "The account is suspended"
@@ -44,106 +47,146 @@ class AccountSuspended(DeliveryError):
 
 
 class PriceUnavailable(DeliveryError):
+    """Quoting or requesting without an active tariff for the vehicle, or over the tariff's distance or weight."""
+
     code = "price_unavailable"
     title = "No price for this delivery"
     status = 400
 
 
 class PickupNotLinked(DeliveryError):
+    """Requesting from a place outside the radius of every active pickup point of the account."""
+
     code = "pickup_not_linked"
     title = "Pickup point not linked to this account"
     status = 404
 
 
 class DeliveryNotFound(DeliveryError):
+    """An id that is unknown, or of another account or environment. All three are answered alike."""
+
     code = "delivery_not_found"
     title = "Delivery not found"
     status = 404
 
 
 class MoveRefused(DeliveryError):
+    """A trigger for which `lifecycle.TABLE` has no row with the route's status."""
+
     code = "move_refused"
     title = "The delivery's lifecycle does not allow this now"
 
 
 class AlreadyFinished(DeliveryError):
+    """Cancelling a delivery that was delivered, returned or expired."""
+
     code = "already_finished"
     title = "Delivery already finished"
 
 
 class StopNotOpen(DeliveryError):
+    """Delivering or failing a stop that is delivered or failed already."""
+
     code = "stop_not_open"
     title = "The point is closed already"
 
 
 class StopNotFound(DeliveryError):
+    """Naming a label that the route does not have: A, or one after its last stop."""
+
     code = "stop_not_found"
     title = "The route has no such point"
 
 
 class ReasonMissing(DeliveryError):
+    """Failing a stop without a reason."""
+
     code = "reason_missing"
     title = "A failed point needs a reason"
 
 
 class InvalidReason(DeliveryError):
+    """A reason that is longer than its column, contains NUL, or is empty where one is required."""
+
     code = "invalid_reason"
     title = "Not a reason that can be kept"
 
 
 class RouteTaken(DeliveryError):
+    """Accepting a route that a driver holds."""
+
     code = "route_taken"
     title = "Another driver has accepted this route"
 
 
 class OfferExpired(DeliveryError):
+    """Accepting at or after the deadline of the offer, expired by the periodic task or not."""
+
     code = "offer_expired"
     title = "The offer has expired"
 
 
 class NoEligibleDriver(DeliveryError):
+    """Accepting without naming a driver when no driver is eligible; another one may be later."""
+
     code = "no_eligible_driver"
     title = "No driver may accept this route now"
     retryable = True
 
 
 class DriverNotFound(DeliveryError):
+    """Accepting for a driver id that does not exist."""
+
     code = "driver_not_found"
     title = "Driver not found"
 
 
 class DriverNotEligible(DeliveryError):
+    """Accepting for a driver who is off duty, too far away, or of another vehicle type or environment."""
+
     code = "driver_not_eligible"
     title = "This driver may not accept this route"
 
 
 class DriverHasOpenRoute(DeliveryError):
+    """Accepting for a driver who holds another route that is not closed."""
+
     code = "driver_has_open_route"
     title = "The driver holds another open route"
 
 
 class InvalidPosition(DeliveryError):
+    """Text that is not two coordinates, or coordinates outside -90..90 and -180..180 degrees."""
+
     code = "invalid_position"
     title = "Not a position"
 
 
 class NoDriverAssigned(DeliveryError):
+    """Recording a position for a delivery whose route no driver holds."""
+
     code = "no_driver_assigned"
     title = "No driver holds this route"
 
 
 class InvalidWebhookUrl(DeliveryError):
+    """Saving a webhook URL that is malformed, not https, or leads to a forbidden port or address."""
+
     code = "invalid_webhook_url"
     title = "This address cannot receive webhooks"
 
 
 class WebhookHostUnresolved(InvalidWebhookUrl):
+    """Saving a webhook URL whose host name has no address, or none within the time limit."""
+
     code = "webhook_host_unresolved"
     title = "The host name of this address cannot be resolved"
     retryable = True
 
 
 class LookUpsBusy(InvalidWebhookUrl):
+    """Saving a webhook URL while as many look-ups as this process allows have not returned."""
+
     code = "look_ups_busy"
     title = "Too many host names are being looked up"
     status = 503
@@ -151,32 +194,44 @@ class LookUpsBusy(InvalidWebhookUrl):
 
 
 class EndpointCannotSend(DeliveryError):
+    """Sending a test event, or replaying events, that the endpoint's state or the hourly limit does not allow."""
+
     code = "endpoint_cannot_send"
     title = "Nothing can be sent to this endpoint now"
 
 
 class SecretRotatedLately(DeliveryError):
+    """Rotating a signing secret while the one before it still signs too."""
+
     code = "secret_rotated_lately"
     title = "The secret before this one still signs"
 
 
 class InvalidToken(DeliveryError):
+    """An API call without a Bearer token, or with one that is unknown, revoked or expired."""
+
     code = "invalid_token"
     title = "Token missing or invalid"
     status = 401
 
 
 class MalformedBody(DeliveryError):
+    """A request body that is not a JSON object in UTF-8, or is nested too deeply."""
+
     code = "malformed_body"
     title = "The body is not a JSON object"
 
 
 class BodyTooLarge(DeliveryError):
+    """A request body with more bytes than the limit."""
+
     code = "body_too_large"
     title = "The body is too large"
     status = 413
 
 
 class InvalidDeliveryId(DeliveryError):
+    """Cancelling with an id that is not a UUID in its canonical form."""
+
     code = "invalid_delivery_id"
     title = "Not a deliveryId"

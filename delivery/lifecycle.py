@@ -1,9 +1,9 @@
 """Statuses of an immediate delivery and the one table by which they change. Read this first.
 
-A delivery is one route with one to three drop-offs. Its state is three things: the delivery's status (what an
-integrator sees as the aggregate), the route's status (where the driver stands) and one status for each drop-off,
-called an order in the API. `TABLE` says for each trigger and route status what all three become; a pair that is
-not in the table is refused. Pure: no database, no clock.
+A delivery is one route with one to three drop-offs. Its state consists of the delivery's status (the aggregate that
+an integrator sees), the route's status and one status for each drop-off, which the API calls an order. `TABLE` gives
+for each trigger and route status what all three become; a pair that is not in the table is refused. No database, no
+clock.
 """
 
 from collections.abc import Iterable
@@ -14,7 +14,7 @@ from delivery.errors import MoveRefused, StopNotOpen
 
 
 class Status(StrEnum):
-    """Status of a delivery, and of each of its orders. Also the names of the webhook events."""
+    """Status of a delivery, of each of its orders, and name of the webhook event sent for it."""
 
     PENDING = "PENDING"
     ACCEPT = "ACCEPT"
@@ -24,19 +24,19 @@ class Status(StrEnum):
 
 
 class RouteStatus(StrEnum):
-    """Where the route stands between the offer and its end."""
+    """Status of a route."""
 
     AVAILABLE = "AVAILABLE"  # offered to drivers
-    ACCEPTED = "ACCEPTED"  # one driver holds it and is on the way to A
-    COLLECTED = "COLLECTED"  # the goods are with the driver
-    RETURNING = "RETURNING"  # no order is open any more and goods go back to A
+    ACCEPTED = "ACCEPTED"  # a driver holds it and has not collected the goods at A
+    COLLECTED = "COLLECTED"  # the driver has the goods
+    RETURNING = "RETURNING"  # no order is open, and the driver returns to A
     FINISHED = "FINISHED"
-    CANCELLED = "CANCELLED"  # before pickup
-    EXPIRED = "EXPIRED"  # nobody took the offer
+    CANCELLED = "CANCELLED"  # cancelled before pickup
+    EXPIRED = "EXPIRED"  # not accepted before the deadline of the offer
 
 
 class Trigger(StrEnum):
-    """What moves a delivery."""
+    """Cause of a transition."""
 
     ACCEPT = "accept"
     COLLECT = "collect"
@@ -48,24 +48,24 @@ class Trigger(StrEnum):
 
 
 class Mode(StrEnum):
-    """`deliveryMode` of a request. RETURN: the driver comes back to A after the last drop-off."""
+    """`deliveryMode` of a request. RETURN: the driver returns to A after the last drop-off."""
 
     DEFAULT = "DEFAULT"
     RETURN = "RETURN"
 
 
-# A driver holds the route in these, one route at a time.
+# Statuses in which a driver holds the route. A driver holds one at a time.
 HELD = (RouteStatus.ACCEPTED, RouteStatus.COLLECTED, RouteStatus.RETURNING)
 CLOSED = (RouteStatus.FINISHED, RouteStatus.CANCELLED, RouteStatus.EXPIRED)
 # Not closed: offered or under way.
 IN_PROGRESS = (RouteStatus.AVAILABLE, *HELD)
-# An order is open until it is delivered or failed.
+# Statuses of an order that is neither delivered nor failed.
 OPEN = (Status.PENDING, Status.ACCEPT, Status.COLLECTED)
 
 
 @dataclass(frozen=True)
 class State:
-    """All that the lifecycle knows of a delivery. `orders` in the order of the drop-offs B, C, D."""
+    """State of a delivery. `orders` holds the statuses of the drop-offs B, C, D, in this sequence."""
 
     delivery: Status
     route: RouteStatus
@@ -74,19 +74,18 @@ class State:
 
 
 class _Orders(StrEnum):
-    """Which orders a move changes."""
+    """Which orders a transition changes."""
 
     OPEN = "every open order"
-    ONE = "the order at the driver's point"
+    ONE = "the order that the trigger names"
     NONE = "no order"
 
 
 @dataclass(frozen=True)
-class _Move:
+class _Transition:
     """A row of the table: what the orders, the route and the delivery become.
 
-    `route` None: the route settles when no order is open any more.
-    `delivery` None: the delivery follows its orders. A FAILED one stays FAILED.
+    `route` None: computed from the orders by `_route_after_order`. `delivery` None: computed by `_aggregate`.
     """
 
     which: _Orders
@@ -96,24 +95,34 @@ class _Move:
 
 
 def new(*, orders: int, mode: Mode = Mode.DEFAULT) -> State:
-    """State of a delivery at its request."""
+    """State of a new delivery with so many orders."""
     return State(Status.PENDING, RouteStatus.AVAILABLE, (Status.PENDING,) * orders, mode)
 
 
-TABLE: dict[tuple[Trigger, RouteStatus], _Move] = {
+TABLE: dict[tuple[Trigger, RouteStatus], _Transition] = {
     # trigger and route before                    which orders  become            route             delivery
-    (Trigger.ACCEPT, RouteStatus.AVAILABLE): _Move(_Orders.OPEN, Status.ACCEPT, RouteStatus.ACCEPTED, Status.ACCEPT),
-    (Trigger.COLLECT, RouteStatus.ACCEPTED): _Move(
+    (Trigger.ACCEPT, RouteStatus.AVAILABLE): _Transition(
+        _Orders.OPEN, Status.ACCEPT, RouteStatus.ACCEPTED, Status.ACCEPT
+    ),
+    (Trigger.COLLECT, RouteStatus.ACCEPTED): _Transition(
         _Orders.OPEN, Status.COLLECTED, RouteStatus.COLLECTED, Status.COLLECTED
     ),
-    (Trigger.DELIVER, RouteStatus.COLLECTED): _Move(_Orders.ONE, Status.DELIVERED, None, None),
-    (Trigger.FAIL, RouteStatus.COLLECTED): _Move(_Orders.ONE, Status.FAILED, None, None),
-    (Trigger.RETURN, RouteStatus.RETURNING): _Move(_Orders.NONE, None, RouteStatus.FINISHED, None),
-    (Trigger.CANCEL, RouteStatus.AVAILABLE): _Move(_Orders.OPEN, Status.FAILED, RouteStatus.CANCELLED, Status.FAILED),
-    (Trigger.CANCEL, RouteStatus.ACCEPTED): _Move(_Orders.OPEN, Status.FAILED, RouteStatus.CANCELLED, Status.FAILED),
-    (Trigger.CANCEL, RouteStatus.COLLECTED): _Move(_Orders.OPEN, Status.FAILED, RouteStatus.RETURNING, Status.FAILED),
-    (Trigger.CANCEL, RouteStatus.RETURNING): _Move(_Orders.NONE, None, RouteStatus.RETURNING, Status.FAILED),
-    (Trigger.EXPIRE, RouteStatus.AVAILABLE): _Move(_Orders.OPEN, Status.FAILED, RouteStatus.EXPIRED, Status.FAILED),
+    (Trigger.DELIVER, RouteStatus.COLLECTED): _Transition(_Orders.ONE, Status.DELIVERED, None, None),
+    (Trigger.FAIL, RouteStatus.COLLECTED): _Transition(_Orders.ONE, Status.FAILED, None, None),
+    (Trigger.RETURN, RouteStatus.RETURNING): _Transition(_Orders.NONE, None, RouteStatus.FINISHED, None),
+    (Trigger.CANCEL, RouteStatus.AVAILABLE): _Transition(
+        _Orders.OPEN, Status.FAILED, RouteStatus.CANCELLED, Status.FAILED
+    ),
+    (Trigger.CANCEL, RouteStatus.ACCEPTED): _Transition(
+        _Orders.OPEN, Status.FAILED, RouteStatus.CANCELLED, Status.FAILED
+    ),
+    (Trigger.CANCEL, RouteStatus.COLLECTED): _Transition(
+        _Orders.OPEN, Status.FAILED, RouteStatus.RETURNING, Status.FAILED
+    ),
+    (Trigger.CANCEL, RouteStatus.RETURNING): _Transition(_Orders.NONE, None, RouteStatus.RETURNING, Status.FAILED),
+    (Trigger.EXPIRE, RouteStatus.AVAILABLE): _Transition(
+        _Orders.OPEN, Status.FAILED, RouteStatus.EXPIRED, Status.FAILED
+    ),
 }
 
 
@@ -123,23 +132,24 @@ def allowed(route: RouteStatus) -> tuple[Trigger, ...]:
 
 
 def move(state: State, trigger: Trigger, *, index: int | None = None) -> State:
-    """State after `trigger`. `index` (0 for B, 1 for C, 2 for D) names the order of a DELIVER or FAIL.
+    """State after `trigger`. DELIVER and FAIL need the `index` of an order: 0 for B, 1 for C, 2 for D.
 
-    Raises MoveRefused when the table has no such row, StopNotOpen when that order is closed already.
+    Raises MoveRefused when the table has no row for the trigger and the route's status, StopNotOpen when that order is
+    delivered or failed already. A delivery that is FAILED stays FAILED.
     """
     row = TABLE.get((trigger, state.route))
     if row is None:
         raise _refusal(state, trigger)
-    orders = _moved_orders(state.orders, row, index)
-    route = row.route or _settled_route(orders, state.mode)
+    orders = _orders_after(state.orders, row, index)
+    route = row.route or _route_after_order(orders, state.mode)
     delivery = row.delivery or _aggregate(orders, route)
     if state.delivery is Status.FAILED:
-        delivery = Status.FAILED  # final: the integrator was told so, whatever the driver brings back
+        delivery = Status.FAILED  # reported to the integrator as final
     return replace(state, orders=orders, route=route, delivery=delivery)
 
 
 def _refusal(state: State, trigger: Trigger) -> MoveRefused:
-    # The clock alone expires an offer, so nobody is told to.
+    # Expiry is not something that a caller can do instead.
     possible = ", ".join(name for name in allowed(state.route) if name is not Trigger.EXPIRE)
     if not possible:
         return MoveRefused(
@@ -153,7 +163,7 @@ def _refusal(state: State, trigger: Trigger) -> MoveRefused:
     )
 
 
-def _moved_orders(orders: tuple[Status, ...], row: _Move, index: int | None) -> tuple[Status, ...]:
+def _orders_after(orders: tuple[Status, ...], row: _Transition, index: int | None) -> tuple[Status, ...]:
     if row.which is _Orders.NONE or row.order is None:
         return orders
     if row.which is _Orders.OPEN:
@@ -163,8 +173,8 @@ def _moved_orders(orders: tuple[Status, ...], row: _Move, index: int | None) -> 
     return (*orders[:index], row.order, *orders[index + 1 :])
 
 
-def _settled_route(orders: Iterable[Status], mode: Mode) -> RouteStatus:
-    """Where the route stands after an order was closed: goods of a failed order, or mode RETURN, lead back to A."""
+def _route_after_order(orders: Iterable[Status], mode: Mode) -> RouteStatus:
+    """Status of the route after one of its orders was closed. A failed order or mode RETURN makes the driver return."""
     if any(order in OPEN for order in orders):
         return RouteStatus.COLLECTED
     if mode is Mode.RETURN or Status.FAILED in orders:
@@ -173,7 +183,7 @@ def _settled_route(orders: Iterable[Status], mode: Mode) -> RouteStatus:
 
 
 def _aggregate(orders: Iterable[Status], route: RouteStatus) -> Status:
-    """The delivery's status as its orders and route imply it after pickup."""
+    """Status of a delivery after pickup, from its orders and its route."""
     if route is RouteStatus.COLLECTED:
         return Status.COLLECTED
     if Status.DELIVERED not in orders:

@@ -1,7 +1,4 @@
-"""Price of a route. Pure: `Decimal` in and out, BRL with two places, kilometres and kilograms.
-
-Quote and request both come here, so the same payload at the same moment has the same price.
-"""
+"""Price of a route, for quotes and requests alike. `Decimal` only: BRL with two places, kilometres, kilograms."""
 
 from dataclasses import dataclass
 from decimal import ROUND_HALF_UP, Decimal
@@ -13,7 +10,7 @@ _CENT = Decimal("0.01")
 
 @dataclass(frozen=True)
 class Terms:
-    """A tariff's figures. Money in BRL; `return_share` is the share of the distance price for the way back (0..1)."""
+    """Figures of a tariff, money in BRL. `return_share` (0..1) is the share of `price_per_km` for the way back."""
 
     base_fare: Decimal
     included_km: Decimal
@@ -27,7 +24,7 @@ class Terms:
 
 @dataclass(frozen=True)
 class Trip:
-    """What is priced. `outbound_km` is A to the last drop-off, `return_km` the leg back to A (0 when there is none)."""
+    """A route to be priced. `outbound_km` is from A to the last drop-off, `return_km` back to A, 0 without a return."""
 
     outbound_km: Decimal
     return_km: Decimal
@@ -40,7 +37,11 @@ class Trip:
 
 
 def price(terms: Terms, trip: Trip) -> Decimal:
-    """Price of `trip` in BRL, two places. Raises PriceUnavailable over the tariff's distance or weight."""
+    """Price of `trip` in BRL, rounded half up to two places.
+
+    The included kilometres apply to the outbound way only. Raises PriceUnavailable over the tariff's maximum distance
+    or weight.
+    """
     if trip.total_km > terms.maximum_km:
         raise PriceUnavailable(f"The route is {trip.total_km} km long; this tariff serves up to {terms.maximum_km} km.")
     if trip.weight_kg > terms.maximum_kg:

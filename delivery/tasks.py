@@ -1,4 +1,4 @@
-"""Periodic work of area A."""
+"""Periodic Celery tasks of area A."""
 
 from celery import shared_task
 from django.utils import timezone
@@ -8,5 +8,5 @@ from delivery.actions import offers
 
 @shared_task(name="delivery.expire_offers")
 def expire_offers() -> None:
-    """End the offers that nobody took."""
+    """Expire overdue offers."""
     offers.expire_overdue(at=timezone.now())

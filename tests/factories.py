@@ -1,4 +1,4 @@
-"""Test data, made as the product makes it: through its actions wherever one exists."""
+"""Test data, created through the actions of the product wherever one exists."""
 
 from datetime import timedelta
 from decimal import Decimal

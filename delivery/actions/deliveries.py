@@ -1,4 +1,4 @@
-"""Everything that happens to a delivery. Each verb locks it, moves it by the table, and records who and what."""
+"""Actions on a delivery. Each locks its row, applies a transition of the lifecycle, and records actor and event."""
 
 from datetime import datetime
 from decimal import ROUND_HALF_UP, Decimal
@@ -28,7 +28,7 @@ _CENT = Decimal("0.01")
 
 
 def request(*, token: Token, payload: DeliveryRequest, by: str, at: datetime) -> Delivery:
-    """Create a delivery and offer its route. Raises PickupNotLinked or PriceUnavailable; then nothing is written."""
+    """Create a delivery and offer its route. Raises PickupNotLinked or PriceUnavailable, having written nothing."""
     integrator = token.integrator
     if not integrator.allow_any_pickup and not integrator.pickup_points.active().covers(payload.pickup.point):
         raise PickupNotLinked("No active pickup point of this account lies near pickup.address.")
@@ -69,9 +69,9 @@ def request(*, token: Token, payload: DeliveryRequest, by: str, at: datetime) ->
 
 @transaction.atomic
 def accept(*, delivery: Delivery, driver: Driver | None, by: str, at: datetime) -> Delivery:
-    """Give the whole route to `driver`, or to the nearest eligible one when None.
+    """Assign the whole route to `driver`, or to the nearest eligible driver when None.
 
-    Raises RouteTaken, OfferExpired, MoveRefused, or the reason why this driver may not (see `drivers.claim`).
+    Raises RouteTaken, OfferExpired, MoveRefused, and what `drivers.claim` or `drivers.claim_first_eligible` raises.
     """
     locked = _lock(delivery)
     if locked.is_held:
@@ -86,14 +86,14 @@ def accept(*, delivery: Delivery, driver: Driver | None, by: str, at: datetime) 
 
 @transaction.atomic
 def collect(*, delivery: Delivery, by: str, at: datetime) -> Delivery:
-    """The driver has the goods. Raises MoveRefused."""
+    """Record that the driver has the goods. Raises MoveRefused."""
     locked = _lock(delivery)
     return _apply(locked, lifecycle.move(locked.state, Trigger.COLLECT), Trigger.COLLECT, by=by, at=at)
 
 
 @transaction.atomic
 def deliver_point(*, delivery: Delivery, point: str, by: str, at: datetime) -> Delivery:
-    """The order at `point` (B, C or D) is delivered. Raises StopNotFound, StopNotOpen or MoveRefused."""
+    """Record that the order at `point` (B, C or D) was delivered. Raises StopNotFound, StopNotOpen or MoveRefused."""
     locked = _lock(delivery)
     stop = _stop_at(locked, point)
     after = lifecycle.move(locked.state, Trigger.DELIVER, index=stop.index)
@@ -102,7 +102,10 @@ def deliver_point(*, delivery: Delivery, point: str, by: str, at: datetime) -> D
 
 @transaction.atomic
 def fail_point(*, delivery: Delivery, point: str, reason: str, by: str, at: datetime) -> Delivery:
-    """The order at `point` failed; the others and the driver stay. Raises ReasonMissing and what deliver raises."""
+    """Record that the order at `point` failed; the others and the driver are unaffected.
+
+    Raises ReasonMissing, InvalidReason, StopNotFound, StopNotOpen or MoveRefused.
+    """
     reason = _checked_reason(reason)
     if not reason:
         raise ReasonMissing("Say why the point failed; people read it in the delivery's history.")
@@ -115,16 +118,17 @@ def fail_point(*, delivery: Delivery, point: str, reason: str, by: str, at: date
 
 @transaction.atomic
 def return_(*, delivery: Delivery, by: str, at: datetime) -> Delivery:
-    """The driver is back at A with what was to be brought back. Raises MoveRefused."""
+    """Record that the driver has returned to A. Raises MoveRefused."""
     locked = _lock(delivery)
     return _apply(locked, lifecycle.move(locked.state, Trigger.RETURN), Trigger.RETURN, by=by, at=at)
 
 
 @transaction.atomic
 def cancel(*, delivery: Delivery, reason: str, by: str, at: datetime) -> Delivery:
-    """Cancel what is open; after pickup the goods go back to A. Again: the same answer.
+    """Fail the open orders, charge the fee of the route's status, and after pickup make the driver return to A.
 
-    Raises AlreadyFinished or InvalidReason.
+    Idempotent: a delivery that is cancelled already is returned unchanged, with its first reason. Raises
+    AlreadyFinished or InvalidReason.
     """
     reason = _checked_reason(reason)
     locked = _lock(delivery)
@@ -141,7 +145,7 @@ def cancel(*, delivery: Delivery, reason: str, by: str, at: datetime) -> Deliver
 
 @transaction.atomic
 def expire(*, delivery: Delivery, by: str, at: datetime) -> Delivery:
-    """End an offer that nobody took. Does nothing when it was taken or cancelled meanwhile."""
+    """Expire an offer at or after its deadline. Does nothing before it, or when the offer was accepted or cancelled."""
     locked = _lock(delivery)
     if locked.route_status != RouteStatus.AVAILABLE or locked.offer_expires_at > at:
         return locked
@@ -149,10 +153,10 @@ def expire(*, delivery: Delivery, by: str, at: datetime) -> Delivery:
 
 
 def _lock(delivery: Delivery) -> Delivery:
-    """The delivery, locked until the transaction ends, with its parts.
+    """The delivery with driver and stops, its row locked until the transaction ends.
 
-    They are read after the lock was got: a join within the locking query would show them as they were before the wait.
-    The lock leaves the key alone, which a turn that another transaction is just writing refers to.
+    Driver and stops are read after the lock is held: joined to the locking query, they would be those from before it
+    waited. NO KEY, because inserts of rows that refer to the delivery, such as queue items, must not wait.
     """
     locked = Delivery.objects.select_for_update(no_key=True).get(pk=delivery.pk)
     prefetch_related_objects([locked], "driver", "stops")
@@ -168,7 +172,7 @@ def _stop_at(delivery: Delivery, point: str) -> Stop:
 
 
 def _checked_reason(reason: str) -> str:
-    """The reason without space around it. Raises InvalidReason when its column could not hold it."""
+    """The reason without surrounding whitespace. Raises InvalidReason when its column could not hold it."""
     if len(reason) > LONGEST_REASON or "\0" in reason:
         raise InvalidReason("A reason has at most %(most)s characters, none of them NUL.", most=LONGEST_REASON)
     return reason.strip()
@@ -192,7 +196,10 @@ def _apply(
     point: str = "",
     reason: str = "",
 ) -> Delivery:
-    """Write the state that the lifecycle gave to the locked delivery. The one place that writes a status."""
+    """Apply a transition: write the state `after` to the locked delivery, with history and event.
+
+    No other function writes statuses of an existing delivery.
+    """
     changed = []
     for stop, status in zip(delivery.ordered_stops, after.orders, strict=True):
         if stop.status != status:

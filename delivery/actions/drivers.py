@@ -1,4 +1,4 @@
-"""Who may take a route, and where drivers are."""
+"""Which drivers may take a route, and recording of their positions."""
 
 from datetime import datetime
 
@@ -52,7 +52,7 @@ def _lock_first(candidates: DriverQuerySet) -> Driver | None:
 
 
 def claim(driver: Driver, delivery: Delivery, *, at: datetime) -> Driver:
-    """Lock this driver if the route may be theirs. Raises DriverNotEligible or DriverHasOpenRoute with the reason."""
+    """The driver, row locked until the transaction ends. Raises DriverNotEligible or DriverHasOpenRoute."""
     locked = Driver.objects.select_for_update(no_key=True).get(pk=driver.pk)
     if locked.environment != delivery.environment:
         raise DriverNotEligible(
@@ -81,7 +81,7 @@ def claim(driver: Driver, delivery: Delivery, *, at: datetime) -> Driver:
 def set_position(
     *, driver: Driver, point: Point, by: str, at: datetime, accuracy_m: float | None = None
 ) -> DriverPosition:
-    """Record where a driver is. Raises InvalidPosition for coordinates that are not on Earth."""
+    """Append a position of a driver, `accuracy_m` in metres. Raises InvalidPosition for impossible coordinates."""
     if not point.is_on_earth:
         raise InvalidPosition("Latitude runs from -90 to 90, longitude from -180 to 180, in decimal degrees.")
     return DriverPosition.objects.create(

@@ -1,4 +1,4 @@
-"""What a delivery costs. Quote and request share this one way to a price."""
+"""The price of a delivery, for quotes and requests alike."""
 
 from dataclasses import dataclass, field
 from decimal import Decimal
@@ -26,7 +26,7 @@ class Package(TypedDict, total=False):
 
 @dataclass(frozen=True)
 class Place:
-    """A contact at an address. `address` holds the specification's text fields."""
+    """A contact at an address. `address` holds the texts of `bodies.ADDRESS_TEXTS` by name."""
 
     point: Point
     address: dict[str, str]
@@ -37,7 +37,7 @@ class Place:
 
 @dataclass(frozen=True)
 class DeliveryRequest:
-    """A validated DeliveryRequest body."""
+    """A DeliveryRequest body after validation."""
 
     vehicle_type: str
     pickup: Place
@@ -47,7 +47,7 @@ class DeliveryRequest:
 
     @property
     def weight_kg(self) -> Decimal:
-        """Weight of everything carried; a package that names no weight counts nothing."""
+        """Weight of all packages. One without a weight counts as 0 kg, one without a quantity as a single one."""
         return sum(
             (Decimal(str(item.get("weight") or 0)) * (item.get("quantity") or 1) for item in self.packages), Decimal(0)
         )
@@ -55,7 +55,7 @@ class DeliveryRequest:
 
 @dataclass(frozen=True)
 class Quote:
-    """A price in BRL, the whole way it covers and the tariff it came from."""
+    """A price in BRL, the length of the route with its return, and the tariff applied."""
 
     value: Decimal
     distance_km: Decimal
@@ -63,7 +63,7 @@ class Quote:
 
 
 def quote(*, integrator: Integrator, payload: DeliveryRequest) -> Quote:
-    """Price of what is payload. Raises PriceUnavailable without an active tariff, and over its distance or weight."""
+    """Price of a delivery. Raises PriceUnavailable without an active tariff, or over its maximum distance or weight."""
     tariff = Tariff.objects.in_force(vehicle_type=payload.vehicle_type, integrator=integrator)
     if tariff is None:
         raise PriceUnavailable(f"No active tariff for {payload.vehicle_type}.")

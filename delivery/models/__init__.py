@@ -1,4 +1,4 @@
-"""One file per noun."""
+"""Models of area A, one module each."""
 
 from delivery.models.attempt import WebhookAttempt
 from delivery.models.audit import AuditAction, AuditEntry

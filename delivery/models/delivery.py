@@ -31,7 +31,7 @@ def _status_in(*statuses: Status) -> Q:
 
 class DeliveryQuerySet(models.QuerySet["Delivery"]):
     def of(self, token: Token) -> Self:
-        """Deliveries that this token may see: its integrator's, in its environment."""
+        """Deliveries of the token's account in the token's environment, which are those it may see."""
         return self.filter(integrator=token.integrator_id, environment=token.environment)
 
     def within(self, integrator: Integrator, environment: str) -> Self:
@@ -43,20 +43,20 @@ class DeliveryQuerySet(models.QuerySet["Delivery"]):
         return self.filter(environment=environment, route_status__in=lifecycle.IN_PROGRESS)
 
     def with_parts(self) -> Self:
-        """With everything that a body shows."""
+        """Reads the driver and the stops too, as needed by `delivery.bodies`."""
         return self.select_related("driver").prefetch_related("stops")
 
     def untaken(self, *, at: datetime) -> Self:
-        """Offered, and past the offer's deadline."""
+        """Deliveries that are still offered at or after the deadline of the offer."""
         return self.filter(route_status=RouteStatus.AVAILABLE, offer_expires_at__lte=at)
 
 
 class Delivery(Identified, Located):
-    """One request: a pickup A and one to three drop-offs, offered as one indivisible route.
+    """A requested delivery: a pickup A and one to three drop-offs, offered to drivers as one indivisible route.
 
-    A delivery *is* its route, so both stand in one row under one lock: `status` is the aggregate that integrators
-    see, `route_status` where the driver stands. The coordinates are those of A. What was asked for and its price
-    never change; the database refuses it. Only `delivery.actions.deliveries` writes the statuses.
+    Delivery and route are one row, so that one row lock serialises their changes. `status` is the aggregate that
+    integrators see, `route_status` that of the route. The coordinates are those of A. A trigger refuses changes of the
+    request and its price. Only `delivery.actions.deliveries` writes the statuses.
     """
 
     route_id = models.UUIDField(_("route"), default=new_id, unique=True, editable=False)
@@ -187,7 +187,7 @@ class Delivery(Identified, Located):
 
     @property
     def state(self) -> lifecycle.State:
-        """What the lifecycle knows of this delivery."""
+        """The statuses of this delivery as the lifecycle takes them."""
         return lifecycle.State(
             delivery=Status(self.status),
             route=RouteStatus(self.route_status),
@@ -223,5 +223,5 @@ class Delivery(Identified, Located):
         return self.cancelled_at is not None and self.route_status != RouteStatus.CANCELLED
 
     def stop_at(self, label: str) -> Stop | None:
-        """The stop with this label, B, C or D."""
+        """The stop with this label (B, C or D, in either case), or None."""
         return next((stop for stop in self.ordered_stops if stop.label == label.upper()), None)

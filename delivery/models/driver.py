@@ -52,7 +52,7 @@ class DriverQuerySet(models.QuerySet["Driver"]):
         return self.filter(latest__recorded_at__gte=fresh_since, **ranges)
 
     def newest_positions(self) -> "dict[UUID, DriverPosition]":
-        """The newest position of each of these drivers that has one, by the driver's id. Two queries for any number."""
+        """The newest position of each of these drivers, by driver id; drivers without one are left out. Two queries."""
         newest = DriverPosition.objects.filter(driver=OuterRef("pk")).order_by("-recorded_at").values("pk")[:1]
         newest_of = dict(self.values_list("pk", Subquery(newest)))
         positions = DriverPosition.objects.in_bulk([key for key in newest_of.values() if key is not None])
@@ -60,7 +60,7 @@ class DriverQuerySet(models.QuerySet["Driver"]):
 
 
 class Driver(Identified):
-    """Somebody who takes routes. A sandbox driver is simulated and never meets a live delivery."""
+    """A person who takes routes. A sandbox driver is simulated and can take sandbox deliveries only."""
 
     name = models.CharField(_("name"), max_length=120)
     phone = models.CharField(_("phone"), max_length=40, blank=True)

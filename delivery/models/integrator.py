@@ -8,14 +8,14 @@ from delivery.models.ids import Identified
 
 
 class Environment(models.TextChoices):
-    """Live and sandbox never see each other's deliveries."""
+    """Deliveries, drivers and tokens of one environment are not visible in the other."""
 
     LIVE = "live", _("Live")
     SANDBOX = "sandbox", _("Sandbox")
 
 
 class Integrator(Identified, Suspendable):
-    """An account that requests deliveries: a shop, a marketplace, an ERP."""
+    """An account that requests deliveries, such as a shop or a marketplace."""
 
     name = models.CharField(_("name"), max_length=120)
     allow_any_pickup = models.BooleanField(

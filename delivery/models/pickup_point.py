@@ -11,7 +11,7 @@ from delivery.models.integrator import Integrator
 from delivery.models.location import Located, on_earth
 
 LARGEST_RADIUS_M = 5_000
-# A degree of latitude is never shorter than 110.5 km.
+# A degree of latitude is at least 110.57 km long, so a box of this height contains every circle of that radius.
 _LARGEST_RADIUS_DEGREES = LARGEST_RADIUS_M / 110_500
 
 
@@ -20,7 +20,7 @@ class PickupPointQuerySet(models.QuerySet["PickupPoint"]):
         return self.filter(active=True)
 
     def covers(self, point: Point) -> bool:
-        """Whether one of these points has `point` within its radius."""
+        """Whether `point` is within the radius of one of these pickup points."""
         nearby = self.filter(
             latitude__range=(point.latitude - _LARGEST_RADIUS_DEGREES, point.latitude + _LARGEST_RADIUS_DEGREES)
         )
@@ -28,7 +28,7 @@ class PickupPointQuerySet(models.QuerySet["PickupPoint"]):
 
 
 class PickupPoint(Identified, Located):
-    """A place from which an integrator sends."""
+    """A place from which an integrator may request deliveries."""
 
     integrator = models.ForeignKey(
         Integrator, verbose_name=_("integrator"), on_delete=models.CASCADE, related_name="pickup_points"

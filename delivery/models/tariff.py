@@ -17,7 +17,7 @@ _PERCENT = [MinValueValidator(Decimal(0)), MaxValueValidator(Decimal(100))]
 
 class TariffQuerySet(models.QuerySet["Tariff"]):
     def in_force(self, *, vehicle_type: str, integrator: Integrator) -> "Tariff | None":
-        """The integrator's own active tariff for this vehicle, else the general one."""
+        """The integrator's own active tariff for this vehicle, else the general one, else None."""
         return self._candidates(vehicle_type, integrator).order_by(F("integrator").asc(nulls_last=True)).first()
 
     def _candidates(self, vehicle_type: str, integrator: Integrator) -> Self:
@@ -25,7 +25,7 @@ class TariffQuerySet(models.QuerySet["Tariff"]):
 
 
 class Tariff(models.Model):
-    """What a delivery costs. Money in BRL."""
+    """Prices of one vehicle type, for one integrator or for all. Money in BRL."""
 
     vehicle_type = models.CharField(_("vehicle type"), max_length=10, choices=VehicleType)
     integrator = models.ForeignKey(

@@ -16,16 +16,16 @@ _LAST_USE_RESOLUTION = timedelta(minutes=1)
 
 class TokenQuerySet(models.QuerySet["Token"]):
     def valid(self, *, at: datetime) -> Self:
-        """Neither revoked nor expired."""
+        """Tokens neither revoked nor expired."""
         return self.filter(Q(expires_at=None) | Q(expires_at__gt=at), revoked_at=None)
 
     def find(self, clear_text: str, *, at: datetime) -> "Token | None":
-        """The valid token with this text, with its integrator."""
+        """The valid token with this text, with its integrator, or None."""
         return self.valid(at=at).select_related("integrator").filter(digest=credentials.digest(clear_text)).first()
 
 
 class Token(Identified):
-    """A Bearer token. Its text is shown once; kept are the digest, and the ciphertext that webhooks need."""
+    """A Bearer token. Stored are its digest, for look-ups, and its ciphertext, for the header of webhooks."""
 
     integrator = models.ForeignKey(
         Integrator, verbose_name=_("integrator"), on_delete=models.CASCADE, related_name="tokens"
@@ -55,12 +55,12 @@ class Token(Identified):
 
     @property
     def clear_text(self) -> str:
-        """What the integrator sends, and what webhooks carry."""
+        """The decrypted token, as sent by the integrator and in webhooks. Raises InvalidToken of cryptography."""
         return credentials.decrypt(self.ciphertext)
 
     def is_valid(self, *, at: datetime) -> bool:
         return self.revoked_at is None and (self.expires_at is None or self.expires_at > at)
 
     def used_lately(self, *, at: datetime) -> bool:
-        """True while the recorded last use is precise enough, which spares a write on every request."""
+        """Whether the last use was recorded less than a minute ago, so that not every request writes."""
         return self.last_used_at is not None and at - self.last_used_at < _LAST_USE_RESOLUTION

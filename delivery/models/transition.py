@@ -7,7 +7,7 @@ from delivery.models.delivery import Delivery
 
 
 class Transition(models.Model):
-    """One change of a delivery: what moved it, who, when, and what it became. Append-only."""
+    """A change of a delivery's status: trigger, actor, time and the statuses afterwards. Append-only."""
 
     delivery = models.ForeignKey(
         Delivery, verbose_name=_("delivery"), on_delete=models.CASCADE, related_name="transitions"
@@ -26,7 +26,7 @@ class Transition(models.Model):
         ordering = ["id"]
         indexes = [
             models.Index(fields=["by", "-id"], name="transition_by_whom"),
-            # Rows are written in the order of time, so a block range index finds a day at next to no cost.
+            # Rows are inserted in order of `at`, which suits a block range index; it is far smaller than a B-tree.
             BrinIndex(fields=["at"], name="transition_age", pages_per_range=32),
         ]
         triggers = [

@@ -18,7 +18,7 @@ class TestGeodesic:
     def test_measures_on_the_ellipsoid(self):
         assert distance.metres(SAO_PAULO, RIO) == pytest.approx(357_700, rel=0.005)
 
-    def test_lengthens_by_the_road_factor_leg_by_leg(self):
+    def test_multiplies_each_leg_by_the_road_factor(self):
         plain = distance.geodesic(1.0)([SAO_PAULO, RIO, SAO_PAULO])
         longer = distance.geodesic(1.3)([SAO_PAULO, RIO])
 
@@ -85,14 +85,14 @@ class TestOsrm:
             distance.osrm(osrm_server.url)([SAO_PAULO, RIO])
         assert len(osrm_server.paths) == 1  # no redirect is followed
 
-    def test_fails_on_an_answer_that_drips_past_the_deadline(self, osrm_server, monkeypatch):
+    def test_fails_on_an_answer_slower_than_the_deadline(self, osrm_server, monkeypatch):
         monkeypatch.setattr(distance, "_osrm_calls", BoundedCalls(most=1, seconds=0.2))
         osrm_server.answer, osrm_server.pause = {"routes": [{"legs": [{"distance": 1234.4}]}]}, 0.02
 
         with pytest.raises(RoutingFailed, match="DeadlinePassed"):
             distance.osrm(osrm_server.url)([SAO_PAULO, RIO])
 
-    def test_gives_way_to_the_geodesic_distance(self, caplog):
+    def test_falls_back_to_the_geodesic_distance(self, caplog):
         provider = distance.provider(routing_url="http://127.0.0.1:9", road_factor=1.3)
 
         assert provider([SAO_PAULO, RIO]) == distance.geodesic(1.3)([SAO_PAULO, RIO])

@@ -13,7 +13,7 @@ AVAILABLE, ACCEPTED, COLLECTED = RouteStatus.AVAILABLE, RouteStatus.ACCEPTED, Ro
 RETURNING, FINISHED = RouteStatus.RETURNING, RouteStatus.FINISHED
 CANCELLED, EXPIRED = RouteStatus.CANCELLED, RouteStatus.EXPIRED
 
-# Every row of the lifecycle's table in docs/decisions.md: before, trigger, point, after.
+# For every row of `lifecycle.TABLE`: before, trigger, index of the order, after.
 ROWS = [
     # one driver takes the whole route, collects at A
     (State(P, AVAILABLE, (P, P)), Trigger.ACCEPT, None, State(A, ACCEPTED, (A, A))),
@@ -45,7 +45,7 @@ ROWS = [
     (State(A, ACCEPTED, (A, A)), Trigger.CANCEL, None, State(F, CANCELLED, (F, F))),
     (State(C, COLLECTED, (D, C)), Trigger.CANCEL, None, State(F, RETURNING, (D, F))),
     (State(C, RETURNING, (D, F)), Trigger.CANCEL, None, State(F, RETURNING, (D, F))),
-    # nobody took it
+    # not accepted in time
     (State(P, AVAILABLE, (P, P)), Trigger.EXPIRE, None, State(F, EXPIRED, (F, F))),
 ]
 ALLOWED = {(trigger, before.route) for before, trigger, _point, _after in ROWS}
@@ -79,7 +79,7 @@ class TestAllowed:
         }
 
 
-class TestAnyHistory:
+class TestAnySequenceOfTriggers:
     """Whatever is tried in whatever order, the states stay consistent."""
 
     @given(
@@ -87,7 +87,7 @@ class TestAnyHistory:
         mode=st.sampled_from(Mode),
         tries=st.lists(st.tuples(st.sampled_from(Trigger), st.integers(0, 2)), max_size=25),
     )
-    def test_keeps_its_promises(self, orders, mode, tries):
+    def test_keeps_the_invariants(self, orders, mode, tries):
         state = lifecycle.new(orders=orders, mode=mode)
 
         for trigger, index in tries:

@@ -37,7 +37,7 @@ class TestPrice:
             (trip("50.00", kg="30"), "106.00"),  # both maxima are still served
         ],
     )
-    def test_adds_up(self, asked, expected):
+    def test_is_computed_from_the_tariff(self, asked, expected):
         assert price(TERMS, asked) == Decimal(expected)
 
     def test_rounds_half_a_cent_up(self):
@@ -51,7 +51,7 @@ class TestPrice:
             price(TERMS, asked)
 
     @given(near=st.decimals("0", "25", places=2), more=st.decimals("0", "25", places=2), dropoffs=st.integers(1, 3))
-    def test_never_falls_with_the_distance_and_has_two_places(self, near, more, dropoffs):
+    def test_does_not_fall_with_the_distance_and_has_two_places(self, near, more, dropoffs):
         here = price(TERMS, trip(near, dropoffs=dropoffs))
         farther = price(TERMS, trip(near + more, dropoffs=dropoffs))
 

@@ -69,19 +69,34 @@ class TestAccept:
 
         assert_untouched(delivery)
 
-    def test_refuses_everybody_after_the_first(self):
+    def test_refuses_a_second_driver(self):
         delivery = DeliveryFactory.create(accepted=True)
 
         with pytest.raises(RouteTaken):
             accept(delivery, DriverFactory.create())
 
-    def test_refuses_after_the_deadline_even_before_the_clock_came_round(self):
-        delivery = DeliveryFactory.create(at=timezone.now() - timedelta(minutes=61))
+    def test_is_possible_until_the_deadline(self):
+        delivery, driver = DeliveryFactory.create(), DriverFactory.create()
+        at = delivery.offer_expires_at - timedelta(microseconds=1)
+
+        assert deliveries.accept(delivery=delivery, driver=driver, by=BY, at=at).driver == driver
+
+    def test_refuses_from_the_deadline_on(self):
+        delivery, driver = DeliveryFactory.create(), DriverFactory.create()
+
+        with pytest.raises(OfferExpired):
+            deliveries.accept(delivery=delivery, driver=driver, by=BY, at=delivery.offer_expires_at)
+
+        assert_untouched(delivery)
+
+    def test_refuses_an_expired_offer(self):
+        delivery = DeliveryFactory.create()
+        deliveries.expire(delivery=delivery, by=BY, at=delivery.offer_expires_at)
 
         with pytest.raises(OfferExpired):
             accept(delivery, DriverFactory.create())
 
-        assert_untouched(delivery)
+        assert Delivery.objects.get(pk=delivery.pk).driver is None
 
     def test_refuses_a_cancelled_delivery(self):
         delivery = DeliveryFactory.create()
@@ -90,14 +105,14 @@ class TestAccept:
         with pytest.raises(MoveRefused, match="CANCELLED"):
             accept(delivery, DriverFactory.create())
 
-    def test_lets_a_driver_with_an_old_position_take_it(self):
+    def test_ignores_a_distant_position_that_is_old(self):
         driver = DriverFactory.create(at_point=FAR, at_point__age=121)
 
         assert accept(DeliveryFactory.create(), driver).driver == driver
 
 
 @pytest.mark.django_db
-class TestAcceptByTheFirstEligible:
+class TestAcceptWithoutANamedDriver:
     def test_takes_the_nearest(self):
         DriverFactory.create(at_point=Point(PICKUP.latitude + 0.05, PICKUP.longitude))
         nearest = DriverFactory.create(at_point=PICKUP)
@@ -105,7 +120,7 @@ class TestAcceptByTheFirstEligible:
 
         assert accept(DeliveryFactory.create(), None).driver == nearest
 
-    def test_passes_over_drivers_out_of_reach_or_busy(self):
+    def test_skips_drivers_too_far_away_or_with_an_open_route(self):
         DriverFactory.create(at_point=FAR)
         DeliveryFactory.create(accepted=True)
         free = DriverFactory.create()
@@ -120,7 +135,7 @@ class TestAcceptByTheFirstEligible:
 
         assert_untouched(delivery)
 
-    def test_makes_a_simulated_driver_in_the_sandbox(self):
+    def test_creates_a_simulated_driver_in_the_sandbox(self):
         live = DriverFactory.create(at_point=PICKUP)
         delivery = DeliveryFactory.create(token=TokenFactory.create(sandbox=True))
 

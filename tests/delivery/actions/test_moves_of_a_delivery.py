@@ -11,7 +11,7 @@ from delivery.actions import deliveries, offers
 from delivery.errors import AlreadyFinished, MoveRefused, ReasonMissing, StopNotFound, StopNotOpen
 from delivery.lifecycle import Mode
 from delivery.models import Delivery, Stop, Transition, WebhookEndpoint, WebhookEvent
-from tests.factories import BY, DeliveryFactory, DriverFactory
+from tests.factories import BY, DeliveryFactory, DriverFactory, TariffFactory
 
 
 def do(verb, delivery, **details):
@@ -47,7 +47,7 @@ class TestOneDelivery:
         assert failed.driver == delivery.driver
         assert Stop.objects.get(delivery=delivery, index=0).failure_reason == "Ninguém em casa"
 
-    def test_comes_back_when_goods_are_left(self):
+    def test_returns_to_a_after_a_failed_point(self):
         delivery = DeliveryFactory.create(collected=True, stops=1)
 
         do(deliveries.fail_point, delivery, point="B", reason="Recusado")
@@ -56,7 +56,7 @@ class TestOneDelivery:
 
         assert statuses(delivery) == ("FAILED", "FINISHED", ["FAILED"])
 
-    def test_comes_back_in_mode_return(self):
+    def test_returns_to_a_in_mode_return(self):
         delivery = DeliveryFactory.create(collected=True, stops=1, mode=Mode.RETURN)
 
         do(deliveries.deliver_point, delivery, point="B")
@@ -91,7 +91,7 @@ class TestOneDelivery:
             (deliveries.return_, {}, MoveRefused),
         ],
     )
-    def test_refuses_what_does_not_fit_and_writes_nothing(self, verb, details, error):
+    def test_refuses_an_invalid_action_and_writes_nothing(self, verb, details, error):
         delivery = DeliveryFactory.create(collected=True, stops=2)
         before = statuses(delivery), writes()
 
@@ -107,7 +107,7 @@ class TestOneDelivery:
         with pytest.raises(StopNotOpen):
             do(deliveries.deliver_point, delivery, point="B")
 
-    def test_writes_who_did_what(self):
+    def test_records_trigger_point_reason_and_actor(self):
         delivery = DeliveryFactory.create(collected=True, stops=1)
 
         do(deliveries.fail_point, delivery, point="b", reason="Recusado")
@@ -136,7 +136,15 @@ class TestCancel:
         assert cancelled.cancel_fee == (delivery.shipping_value * Decimal("0.30")).quantize(Decimal("0.01"))
         assert DeliveryFactory.create(accepted=True, driver=delivery.driver).driver == delivery.driver
 
-    def test_after_pickup_brings_the_open_orders_back(self):
+    def test_rounds_half_a_centavo_of_the_fee_up(self):
+        TariffFactory.create(base_fare=Decimal("10.05"), minimum_fare=0, cancel_percent_accepted=50)
+        delivery = DeliveryFactory.create(accepted=True, stops=1)
+
+        cancelled = do(deliveries.cancel, delivery, reason="")
+
+        assert (cancelled.shipping_value, cancelled.cancel_fee) == (Decimal("10.05"), Decimal("5.03"))
+
+    def test_after_pickup_makes_the_driver_return(self):
         delivery = DeliveryFactory.create(collected=True)
         do(deliveries.deliver_point, delivery, point="B")
 
@@ -177,13 +185,14 @@ class TestCancel:
 
 @pytest.mark.django_db
 class TestExpireOverdue:
-    def test_ends_the_offers_past_their_hour(self):
-        old = DeliveryFactory.create(at=timezone.now() - timedelta(minutes=61))
-        young = DeliveryFactory.create(at=timezone.now() - timedelta(minutes=59))
+    def test_expires_offers_from_their_deadline_on(self):
+        now = timezone.now()
+        due = DeliveryFactory.create(at=now - timedelta(minutes=60))
+        young = DeliveryFactory.create(at=now - timedelta(minutes=60) + timedelta(microseconds=1))
 
-        assert offers.expire_overdue(at=timezone.now()) == 1
+        assert offers.expire_overdue(at=now) == 1
 
-        assert statuses(old) == ("FAILED", "EXPIRED", ["FAILED"] * 3)
+        assert statuses(due) == ("FAILED", "EXPIRED", ["FAILED"] * 3)
         assert statuses(young)[:2] == ("PENDING", "AVAILABLE")
 
     def test_goes_on_after_a_delivery_that_cannot_be_expired_and_names_it(self, caplog):
@@ -197,7 +206,7 @@ class TestExpireOverdue:
         assert statuses(old)[:2] == ("FAILED", "EXPIRED")
         assert [str(broken.pk) in record.getMessage() for record in caplog.records if record.exc_info] == [True]
 
-    def test_leaves_what_was_taken_meanwhile(self):
+    def test_leaves_an_accepted_delivery_unchanged(self):
         delivery = DeliveryFactory.create(at=timezone.now() - timedelta(minutes=61))
         Delivery.objects.filter(pk=delivery.pk).update(
             route_status="ACCEPTED", status="ACCEPT", driver=DriverFactory.create()

@@ -9,7 +9,7 @@ class TestParsePoint:
         assert moves.parse_point("-23.56, -46.65") == (-23.56, -46.65)
 
     @pytest.mark.parametrize("text", ["", "1", "1,2,3", "91,0", "nan,0", "0" * 200 + "1,1", "1,1" + " " * 2_000_000])
-    def test_refuses_what_is_no_point_in_a_short_message(self, text):
+    def test_refuses_invalid_text_with_a_short_message(self, text):
         with pytest.raises(InvalidPosition) as refused:
             moves.parse_point(text)
 

@@ -1,4 +1,4 @@
-"""Two at the same instant, with real threads on real PostgreSQL."""
+"""Concurrent actions, with real threads on real PostgreSQL."""
 
 import json
 import time
@@ -6,10 +6,10 @@ from functools import partial
 from threading import Event
 
 import pytest
-from django.db import transaction
+from django.db import connection, transaction
 from django.utils import timezone
 
-from delivery.actions import deliveries, drivers
+from delivery.actions import deliveries, drivers, offers
 from delivery.errors import DriverHasOpenRoute, MoveRefused, RouteTaken, StopNotOpen
 from delivery.models import Delivery, WebhookEvent
 from tests.factories import BY, PICKUP, DeliveryFactory, DriverFactory
@@ -29,9 +29,20 @@ def errors(results):
     return [type(result) for result in results if isinstance(result, Exception)]
 
 
+def wait_for_a_lock_waiter():
+    """Returns once another transaction waits for a row lock of this one."""
+    with connection.cursor() as cursor:
+        for _try in range(500):
+            cursor.execute("SELECT count(*) FROM pg_locks WHERE pg_backend_pid() = ANY(pg_blocking_pids(pid))")
+            if cursor.fetchone() != (0,):
+                return
+            time.sleep(0.01)
+    raise AssertionError("nothing waited for a lock")
+
+
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize("round_", ROUNDS)
-class TestAtTheSameInstant:
+class TestConcurrentActions:
     def test_one_of_many_drivers_gets_the_route(self, round_, at_once):
         delivery = DeliveryFactory.create()
         candidates = DriverFactory.create_batch(6)
@@ -58,7 +69,7 @@ class TestAtTheSameInstant:
 
         assert {delivery.driver for delivery in results} == set(candidates)
 
-    def test_cancel_and_accept_leave_one_story(self, round_, at_once):
+    def test_cancel_and_accept_leave_a_consistent_delivery(self, round_, at_once):
         delivery, driver = DeliveryFactory.create(), DriverFactory.create()
 
         accepted, cancelled = at_once(accept(delivery, driver), cancel(delivery))
@@ -74,7 +85,7 @@ class TestAtTheSameInstant:
         expected = 2 if isinstance(accepted, MoveRefused) else 3
         assert list(fresh.events.order_by("sequence").values_list("sequence", flat=True)) == [*range(1, expected + 1)]
 
-    def test_two_cancels_are_one(self, round_, at_once):
+    def test_two_cancels_have_the_effect_of_one(self, round_, at_once):
         delivery = DeliveryFactory.create()
 
         results = at_once(cancel(delivery), cancel(delivery))
@@ -93,7 +104,7 @@ class TestAtTheSameInstant:
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_cancel_that_waited_for_an_accept_tells_of_its_driver(at_once):
+def test_a_cancel_that_waited_for_an_accept_reports_its_driver(at_once):
     delivery, driver = DeliveryFactory.create(), DriverFactory.create()
     accepted = Event()
 
@@ -101,7 +112,7 @@ def test_a_cancel_that_waited_for_an_accept_tells_of_its_driver(at_once):
         with transaction.atomic():
             accept(delivery, driver)()
             accepted.set()
-            time.sleep(0.3)  # the cancel has reached the lock by now
+            wait_for_a_lock_waiter()
 
     def cancel_meanwhile():
         accepted.wait(5)
@@ -123,7 +134,7 @@ def test_a_driver_whose_position_is_being_recorded_can_take_a_route(at_once):
         with transaction.atomic():
             drivers.set_position(driver=driver, point=PICKUP, by=BY, at=timezone.now())
             reported.set()
-            assert accepted.wait(10)  # the row of the position is not committed before
+            assert accepted.wait(10)  # the position is not committed before
 
     def accept_meanwhile():
         assert reported.wait(10)
@@ -136,3 +147,25 @@ def test_a_driver_whose_position_is_being_recorded_can_take_a_route(at_once):
 
     assert errors([_nothing, taken]) == []
     assert taken.driver == driver
+
+
+@pytest.mark.django_db(transaction=True)
+def test_an_expiry_that_waited_for_an_accept_changes_and_counts_nothing(at_once):
+    delivery, driver = DeliveryFactory.create(), DriverFactory.create()
+    accepted = Event()
+
+    def accept_slowly():
+        with transaction.atomic():
+            accept(delivery, driver)()
+            accepted.set()
+            wait_for_a_lock_waiter()
+
+    def expire_meanwhile():
+        assert accepted.wait(10)
+        return offers.expire_overdue(at=delivery.offer_expires_at)
+
+    results = at_once(accept_slowly, expire_meanwhile)
+
+    assert results == [None, 0]
+    assert Delivery.objects.get(pk=delivery.pk).route_status == "ACCEPTED"
+    assert delivery.events.count() == 2

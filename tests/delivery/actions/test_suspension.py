@@ -53,7 +53,7 @@ class TestSuspend:
         account = Integrator.objects.get()
         assert (account.suspended_at, account.suspended_by, account.suspension_reason) == (NOW, "user ana", "unpaid")
 
-    def test_is_written_into_the_trail_of_each_environment(self, token):
+    def test_is_recorded_in_the_audit_trail_of_each_environment(self, token):
         suspend(token.integrator)
 
         written = AuditEntry.objects.filter(action="account_suspended").order_by("environment")
@@ -71,7 +71,7 @@ class TestSuspend:
         assert AuditEntry.objects.filter(action="account_suspended").count() == 2
 
     @pytest.mark.parametrize("reason", ["", " \n", "x" * 256, "a\0b"])
-    def test_needs_a_reason_that_can_be_kept(self, token, reason):
+    def test_refuses_a_reason_that_its_column_cannot_hold(self, token, reason):
         with pytest.raises(InvalidReason):
             suspend(token.integrator, reason)
 
@@ -97,7 +97,7 @@ class TestSuspendedAccount:
         ],
         ids=["issue", "rotate", "set_url", "no_url", "rotate_secret", "send_test"],
     )
-    def test_is_given_nothing_new(self, token, change):
+    def test_is_refused_new_credentials_urls_and_test_events(self, token, change):
         hook = token.integrator.endpoints.get(environment="live")
         suspend(token.integrator)
         before = state()
@@ -107,7 +107,7 @@ class TestSuspendedAccount:
 
         assert state() == before
 
-    def test_may_give_up_what_it_has(self, token):
+    def test_may_revoke_tokens_and_switch_off_webhooks(self, token):
         hook = token.integrator.endpoints.get(environment="live")
         suspend(token.integrator)
 
@@ -128,7 +128,7 @@ class TestLiftSuspension:
         assert (state()[:3], list(Integrator.objects.values_list())) == (before[:3], row)
         assert tokens.authenticate(token.clear_text, at=NOW).pk == token.pk
 
-    def test_is_written_into_the_trail_of_each_environment(self, token):
+    def test_is_recorded_in_the_audit_trail_of_each_environment(self, token):
         suspend(token.integrator)
 
         integrators.lift_suspension(integrator=token.integrator, by="user bob", at=NOW)

@@ -86,7 +86,7 @@ class TestCreateDriver:
 
 @pytest.mark.django_db
 class TestDispatch:
-    def test_plays_a_delivery_to_its_end(self):
+    def test_moves_a_delivery_to_its_end(self):
         delivery, driver = DeliveryFactory.create(stops=2), DriverFactory.create()
         key = str(delivery.pk)
 

@@ -1,4 +1,4 @@
-"""What the database refuses, whoever asks: rows are changed here past the actions."""
+"""Constraints and triggers of the database. Rows are changed here without the actions."""
 
 from datetime import timedelta
 from decimal import Decimal
@@ -43,7 +43,7 @@ class TestDelivery:
             {"cancel_percent_collected": Decimal(1)},
         ],
     )
-    def test_never_changes_what_was_asked_for(self, change):
+    def test_refuses_changes_of_the_request(self, change):
         delivery = DeliveryFactory.create(collected=True)
 
         with refused(ProgrammingError, "delivery_immutable|Cannot update"), transaction.atomic():
@@ -70,7 +70,7 @@ class TestDelivery:
         with refused(ProgrammingError, "Cannot update"), transaction.atomic():
             Delivery.objects.filter(pk=delivery.pk).update(status="PENDING", route_status="AVAILABLE", closed_at=None)
 
-    def test_changes_in_nothing_once_it_is_closed(self):
+    def test_refuses_every_change_once_closed(self):
         delivery = DeliveryFactory.create()
         deliveries.cancel(delivery=delivery, reason="", by=BY, at=timezone.now())
 
@@ -166,7 +166,7 @@ class TestOthers:
         with refused(IntegrityError, "one_endpoint_per_environment"), transaction.atomic():
             endpoint.save(force_insert=True)
 
-    def test_words_are_of_their_list(self):
+    def test_choices_are_checked_by_the_database(self):
         driver, event = DriverFactory.create(), WebhookEvent.objects.filter(delivery=DeliveryFactory.create())
 
         for rows, change in [
@@ -177,7 +177,7 @@ class TestOthers:
             with refused(IntegrityError, "violates check"), transaction.atomic():
                 rows.update(**change)
 
-    def test_what_was_told_and_done_stays(self):
+    def test_events_and_transitions_are_append_only(self):
         delivery = DeliveryFactory.create()
 
         with refused(ProgrammingError, "Cannot update"), transaction.atomic():
