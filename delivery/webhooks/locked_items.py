@@ -11,7 +11,8 @@ from uuid import UUID
 from django.db import connection
 
 from delivery.models import EventState
-from delivery.webhooks.queue import ClaimedItem
+from delivery.webhooks import queue
+from delivery.webhooks.queue import ClaimedItem, LeaseKey
 from delivery.webhooks.sending import Result
 
 
@@ -36,7 +37,10 @@ class LockedItem:
     is_newly_poisoned: bool = False
 
 
+# The timeout holds for the rest of the transaction. Items that another transaction has locked are skipped, so that a
+# long transaction delays the outcomes of its own deliveries only.
 _LOCK = """
+SET LOCAL lock_timeout = %s;
 SELECT i.id, i.lease, i.event_id, i.endpoint_id, i.delivery_id IS NOT NULL AND NOT i.is_ordered,
        e.failures > 0 OR e.last_success_at IS NULL OR e.last_success_at < %s,
        v.attempts_made, i.tries, i.refusals, i.first_refused_at, i.is_ordered
@@ -44,28 +48,47 @@ FROM unnest(%s::bigint[], %s::uuid[]) AS claimed(id, lease)
 JOIN delivery_webhookqueueitem i ON i.id = claimed.id AND i.lease = claimed.lease
 JOIN delivery_webhookevent v ON v.id = i.event_id
 JOIN delivery_webhookendpoint e ON e.id = i.endpoint_id
-ORDER BY i.id FOR UPDATE OF i
+ORDER BY i.id FOR UPDATE OF i SKIP LOCKED
+"""
+
+_STILL_CLAIMED = """
+SELECT i.id, i.lease
+FROM unnest(%s::bigint[], %s::uuid[]) AS claimed(id, lease)
+JOIN delivery_webhookqueueitem i ON i.id = claimed.id AND i.lease = claimed.lease
 """
 
 
 def lock(
     outcomes: Sequence[tuple[ClaimedItem, Result]], *, successes_since: datetime
-) -> list[tuple[LockedItem, Result]]:
-    """Lock the items that are still claimed under the same lease, and return them in the order of `outcomes`.
+) -> tuple[list[tuple[LockedItem, Result]], list[tuple[ClaimedItem, Result]]]:
+    """Lock the items that are still claimed under the same lease.
 
+    Returns them in the order of `outcomes`, and the outcomes of items that another transaction has locked.
     `success_is_recorded` is False for endpoints without a failure whose last success is not before `successes_since`.
     """
-    ids = [claimed.item_id for claimed, _result in outcomes]
-    leases = [claimed.lease for claimed, _result in outcomes]
+    keys = [claimed.key for claimed, _result in outcomes]
     with connection.cursor() as cursor:
-        cursor.execute(_LOCK, [successes_since, ids, leases])
+        cursor.execute(_LOCK, [queue.lock_timeout(), successes_since, *_columns(keys)])
+        cursor.nextset()
         items = [LockedItem(*row) for row in cursor.fetchall()]
     locked = {(item.item_id, item.lease): item for item in items}
-    return [
-        (locked[claimed.item_id, claimed.lease], result)
-        for claimed, result in outcomes
-        if (claimed.item_id, claimed.lease) in locked
-    ]
+    attempts = [(locked[claimed.key], result) for claimed, result in outcomes if claimed.key in locked]
+    blocked = _still_claimed([key for key in keys if key not in locked])
+    return attempts, [(claimed, result) for claimed, result in outcomes if claimed.key in blocked]
+
+
+def _still_claimed(keys: Sequence[LeaseKey]) -> set[LeaseKey]:
+    """Those of `keys` whose lease has not passed to another worker. Almost always there are no keys."""
+    if not keys:
+        return set()
+    with connection.cursor() as cursor:
+        cursor.execute(_STILL_CLAIMED, _columns(keys))
+        return set(cursor.fetchall())
+
+
+def _columns(rows: Sequence[tuple[object, ...]]) -> list[list[object]]:
+    """One list for each column."""
+    return [list(column) for column in zip(*rows, strict=True)]
 
 
 _WRITE_ATTEMPTS = """
@@ -160,4 +183,4 @@ def _execute_for_rows(statement: str, rows: Sequence[tuple[object, ...]]) -> Non
     """Execute a statement that takes its rows as one array for each column."""
     if rows:
         with connection.cursor() as cursor:
-            cursor.execute(statement, [list(column) for column in zip(*rows, strict=True)])
+            cursor.execute(statement, _columns(rows))

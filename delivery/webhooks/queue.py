@@ -15,8 +15,11 @@ from django.db.models.functions import Greatest
 from delivery import breaker
 from delivery.models import WebhookEvent, WebhookQueueItem
 
-# Longer than a request and the writing of its outcome take. When it ends, other workers may claim the item.
-LEASE = timedelta(seconds=60)
+# When it ends, other workers may claim the item. The sender renews it until the outcome of the request is written.
+LEASE = timedelta(seconds=15)
+# How long a statement of a worker waits for a lock. A worker that waits holds locks itself, which stop web requests;
+# and the server goes on waiting for a worker that was killed. The statement is repeated later.
+LOCK_TIMEOUT = timedelta(seconds=2)
 IN_FLIGHT_PER_ENDPOINT = 4
 # Events older than this are sent by the schedule of retries alone, so that every event ends.
 _BROUGHT_FORWARD_FOR = timedelta(days=3)
@@ -37,6 +40,13 @@ class ClaimedItem:
     body: str
     is_test: bool
 
+    @property
+    def key(self) -> "LeaseKey":
+        return self.item_id, self.lease
+
+
+# The id of an item and the lease under which it was claimed.
+LeaseKey = tuple[int, UUID]
 
 # Where the delivery has an item, the new event waits behind that item's. The update that changes nothing locks the row,
 # so that this transaction and a concurrent settlement of the item are serialized; otherwise the settlement could delete
@@ -57,10 +67,11 @@ ORDER BY coalesce(v.delivery_id, v.id), v.sequence
 ON CONFLICT (delivery_id) WHERE is_ordered DO UPDATE SET delivery_id = EXCLUDED.delivery_id
 """
 
-# Two statements, which are sent to the server together and are one transaction. The snapshot of the second is taken
+# Three statements, which are sent to the server together and are one transaction. The snapshot of the last is taken
 # when the lock is held, so it sees every earlier claim. `queued` is a loose index scan over endpoint_id, so a long
 # backlog of one endpoint does not slow down claims of others.
 _CLAIM = """
+SET LOCAL lock_timeout = %(lock_timeout)s;
 SELECT pg_advisory_xact_lock(%(lock)s);
 WITH RECURSIVE queued AS (
     (SELECT endpoint_id FROM delivery_webhookqueueitem ORDER BY endpoint_id LIMIT 1)
@@ -100,6 +111,19 @@ JOIN delivery_webhookevent v ON v.id = c.event_id
 LEFT JOIN delivery_delivery d ON d.id = v.delivery_id
 """
 
+# Rows that another transaction has locked are skipped: one of them must not delay the others beyond their leases.
+_RENEW = """
+SET LOCAL lock_timeout = %(lock_timeout)s;
+UPDATE delivery_webhookqueueitem SET due_at = %(until)s
+WHERE id IN (
+    SELECT i.id
+    FROM unnest(%(ids)s::bigint[], %(leases)s::uuid[]) AS claimed(id, lease)
+    JOIN delivery_webhookqueueitem i ON i.id = claimed.id AND i.lease = claimed.lease
+    FOR NO KEY UPDATE OF i SKIP LOCKED
+)
+RETURNING id, lease
+"""
+
 
 def add(event: WebhookEvent, *, due_at: datetime) -> None:
     """Queue an event that this transaction has written; where its delivery has an item, behind that item's event."""
@@ -119,6 +143,7 @@ def claim(*, lease: UUID, at: datetime, limit: int) -> list[ClaimedItem]:
         cursor.execute(
             _CLAIM,
             {
+                "lock_timeout": lock_timeout(),
                 "lock": _CLAIM_LOCK,
                 "at": at,
                 "until": at + LEASE,
@@ -129,7 +154,32 @@ def claim(*, lease: UUID, at: datetime, limit: int) -> list[ClaimedItem]:
             },
         )
         cursor.nextset()
+        cursor.nextset()
         return [ClaimedItem(*row) for row in cursor.fetchall()]
+
+
+def renew(keys: Sequence[LeaseKey], *, at: datetime) -> list[LeaseKey]:
+    """Let these leases end LEASE after `at`. Returns those that were renewed.
+
+    The others were lost to another worker, or their items are locked by another transaction at the moment.
+    """
+    with connection.cursor() as cursor:
+        cursor.execute(
+            _RENEW,
+            {
+                "lock_timeout": lock_timeout(),
+                "until": at + LEASE,
+                "ids": [item_id for item_id, _lease in keys],
+                "leases": [lease for _item_id, lease in keys],
+            },
+        )
+        cursor.nextset()
+        return [(item_id, lease) for item_id, lease in cursor.fetchall()]
+
+
+def lock_timeout() -> str:
+    """LOCK_TIMEOUT as PostgreSQL's setting of that name takes it."""
+    return f"{LOCK_TIMEOUT // timedelta(milliseconds=1)}ms"
 
 
 def bring_forward(*, endpoint_id: int, at: datetime, poisoned_too: bool = False) -> int:

@@ -8,55 +8,86 @@ import logging
 import time
 from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
-from functools import partial
 from typing import TypeVar
 from uuid import uuid4
 
-import aiohttp
 from django.conf import settings
 from django.db import Error, InterfaceError, OperationalError, connections
 from django.utils import timezone
 
 from delivery.webhooks import queue, sending
-from delivery.webhooks.queue import ClaimedItem
+from delivery.webhooks.queue import ClaimedItem, LeaseKey
 from delivery.webhooks.request_builder import NotSendable, RequestBuilder
 from delivery.webhooks.sending import Request, Result
 from delivery.webhooks.settlement import settle
 
 T = TypeVar("T")
-Step = Callable[[ThreadPoolExecutor], Awaitable[None]]
+Outcome = tuple[ClaimedItem, Result]
 _log = logging.getLogger(__name__)
 # A waiting request needs little memory, and with four for each endpoint many endpoints may hang at the same time.
 _IN_FLIGHT = 1024
-# An item that was claimed longer ago is not sent: its lease, 60 s, could end before its outcome is written.
-_FRESH_SECONDS = 40
+# A lease is renewed when it was set so long ago; leases are examined once an interval.
+_RENEW_AFTER_SECONDS = 5
+_RENEWAL_INTERVAL_SECONDS = 1
+# A request is not begun when the lease was set longer ago, as after a stall of the machine: it could end before it is
+# renewed, and another worker would send the event too. The sum of this, the interval and the timeout for locks is less
+# than the lease.
+_FRESH_SECONDS = 10
 # Outcomes are written together: as soon as there are so many, or so long after the first of them. With fewer requests
 # in flight than that each is written at once, because little would be gathered.
 _BATCH = 64
 _GATHER_SECONDS = 0.01
-_DATABASE_PAUSE_SECONDS = 1
+# Until outcomes are settled again whose items were locked by other transactions, most of which are short.
+_BLOCKED_SECONDS = 0.1
+# After a fault of the database. Outcomes and leases are written first, so that no other worker claims their items.
+_SETTLE_AGAIN_SECONDS = 0.5
+_CLAIM_AGAIN_SECONDS = 2
+
+
+class _Step:
+    """Part of the sender's work. Runs in a thread with its own database connection each time it is wanted."""
+
+    def __init__(self, run: Callable[[ThreadPoolExecutor], Awaitable[None]], *, again_seconds: float) -> None:
+        self.run, self.again_seconds = run, again_seconds
+        self.wanted = asyncio.Event()
+        self.thread = ThreadPoolExecutor(1)
+
+    async def run_again_after_fault(self) -> None:
+        self.wanted.set()
+        try:
+            await self.close_connection()
+        except Error as error:
+            _log.warning("A broken connection could not be closed: %s", error)
+        await asyncio.sleep(self.again_seconds)
+
+    async def close_connection(self) -> None:
+        await _run_in(self.thread, connections.close_all)
 
 
 class Sender:
     """Sends what is due, in one event loop, until it is stopped. No request waits for another one.
 
-    Claiming and settling run concurrently, each in a thread with its own database connection. `wake` and every
-    settlement start a claim; requests that have ended start a settlement.
+    Three steps run concurrently: claiming, wanted after `wake` and every settlement; settling, wanted when requests
+    have ended; and renewing the leases of what is in flight, once a second.
     """
 
     def __init__(self) -> None:
         self.idle = asyncio.Event()
-        self._claim_wanted = asyncio.Event()
-        self._settlement_wanted = asyncio.Event()
         self._stopping = asyncio.Event()
-        self._outcomes: list[tuple[ClaimedItem, Result]] = []
-        self._requests: set[asyncio.Task[None]] = set()
+        self._claiming = _Step(self._claim, again_seconds=_CLAIM_AGAIN_SECONDS)
+        self._settling = _Step(self._settle, again_seconds=_SETTLE_AGAIN_SECONDS)
+        self._renewing = _Step(self._renew, again_seconds=_SETTLE_AGAIN_SECONDS)
         self._running_steps = 0
+        # Everything in flight, from the claim until the outcome is written, with the monotonic time before which the
+        # lease was set.
+        self._leased_at: dict[LeaseKey, float] = {}
+        self._requests: set[asyncio.Task[None]] = set()
+        self._outcomes: list[Outcome] = []
 
     def wake(self) -> None:
         """Claim what is due."""
         self.idle.clear()
-        self._claim_wanted.set()
+        self._claiming.wanted.set()
 
     def stop(self) -> None:
         """Claim nothing more. `run` returns when the requests in flight have ended, within 15 s, and are settled."""
@@ -65,75 +96,77 @@ class Sender:
 
     async def run(self) -> None:
         """Send until `stop` is called and everything in flight is settled."""
+        steps = [self._claiming, self._settling, self._renewing]
         async with sending.open_session(allow_loopback=settings.WEBHOOK_ALLOW_LOOPBACK) as session:
-            with ThreadPoolExecutor(1) as claiming, ThreadPoolExecutor(1) as settling:
-                steps = [
-                    asyncio.create_task(self._repeat(partial(self._claim, session), self._claim_wanted, claiming)),
-                    asyncio.create_task(self._repeat(self._settle, self._settlement_wanted, settling)),
-                ]
-                await self._stopping.wait()
-                await self.idle.wait()
-                for step, thread in zip(steps, (claiming, settling), strict=True):
-                    step.cancel()
-                    await _run_in(thread, connections.close_all)
+            self._session = session
+            tasks = [asyncio.create_task(self._repeat(step)) for step in steps]
+            self._renewing.wanted.set()
+            await self._stopping.wait()
+            await self.idle.wait()
+        for step, task in zip(steps, tasks, strict=True):
+            task.cancel()
+            await step.close_connection()
+            step.thread.shutdown()
 
-    async def _repeat(self, step: Step, wanted: asyncio.Event, thread: ThreadPoolExecutor) -> None:
-        """Run `step` each time it is wanted, and again after a fault."""
+    async def _repeat(self, step: _Step) -> None:
         while True:
-            await wanted.wait()
-            wanted.clear()
+            await step.wanted.wait()
+            step.wanted.clear()
             self._running_steps += 1
             try:
-                await step(thread)
+                await step.run(step.thread)
             except (OperationalError, InterfaceError) as error:
-                _log.warning("The database is away, trying again in a second: %s", error)
-                await self._reconnect(wanted, thread)
+                _log.warning("The database is away or a lock was not released; trying again soon: %s", error)
+                await step.run_again_after_fault()
             except Exception:  # noqa: BLE001  # the next run may succeed, and an exception here would end all sending
                 _log.exception("A step of the webhook sender failed")
-                await self._reconnect(wanted, thread)
+                await step.run_again_after_fault()
             self._running_steps -= 1
-            if not (self._running_steps or self._requests or self._outcomes or self._claim_wanted.is_set()):
+            if not (self._running_steps or self._leased_at or self._claiming.wanted.is_set()):
                 self.idle.set()
 
-    async def _reconnect(self, wanted: asyncio.Event, thread: ThreadPoolExecutor) -> None:
-        wanted.set()
-        try:
-            await _run_in(thread, connections.close_all)
-        except Error as error:
-            _log.warning("A broken connection could not be closed: %s", error)
-        await asyncio.sleep(_DATABASE_PAUSE_SECONDS)
-
-    async def _claim(self, session: aiohttp.ClientSession, thread: ThreadPoolExecutor) -> None:
-        limit = _IN_FLIGHT - len(self._requests)
+    async def _claim(self, thread: ThreadPoolExecutor) -> None:
+        limit = _IN_FLIGHT - len(self._leased_at)
         if limit > 0 and not self._stopping.is_set():
             claimed_at = time.monotonic()
             for item, request in await _run_in(thread, _claim_requests, limit):
-                task = asyncio.create_task(self._send(session, item, request, claimed_at=claimed_at))
-                self._requests.add(task)
+                self._leased_at[item.key] = claimed_at
+                self._requests.add(asyncio.create_task(self._send(item, request)))
 
-    async def _send(
-        self, session: aiohttp.ClientSession, item: ClaimedItem, request: Request | Result, *, claimed_at: float
-    ) -> None:
-        if time.monotonic() - claimed_at > _FRESH_SECONDS:
+    async def _send(self, item: ClaimedItem, request: Request | Result) -> None:
+        if time.monotonic() - self._leased_at[item.key] > _FRESH_SECONDS:
             _log.warning("event %s was claimed too long ago and is left to the end of its lease", item.event_id)
+            del self._leased_at[item.key]
         else:
-            result = request if isinstance(request, Result) else await sending.send(session, request)
+            result = request if isinstance(request, Result) else await sending.send(self._session, request)
             self._outcomes.append((item, result))
         self._requests.discard(asyncio.current_task())
         if len(self._outcomes) >= _BATCH or len(self._requests) < _BATCH:
-            self._settlement_wanted.set()
+            self._settling.wanted.set()
         elif len(self._outcomes) == 1:
-            asyncio.get_running_loop().call_later(_GATHER_SECONDS, self._settlement_wanted.set)
+            asyncio.get_running_loop().call_later(_GATHER_SECONDS, self._settling.wanted.set)
 
     async def _settle(self, thread: ThreadPoolExecutor) -> None:
         outcomes, self._outcomes = self._outcomes, []
+        blocked = outcomes  # kept when this raises
         try:
-            if outcomes:
-                await _run_in(thread, _settle_each_possible, outcomes)
-        except BaseException:
-            self._outcomes = outcomes + self._outcomes
-            raise
-        self._claim_wanted.set()
+            blocked = await _run_in(thread, _settle_each_possible, outcomes) if outcomes else []
+        finally:
+            self._outcomes = blocked + self._outcomes
+        for key in {item.key for item, _result in outcomes} - {item.key for item, _result in blocked}:
+            del self._leased_at[key]
+        if blocked:
+            asyncio.get_running_loop().call_later(_BLOCKED_SECONDS, self._settling.wanted.set)
+        self._claiming.wanted.set()
+
+    async def _renew(self, thread: ThreadPoolExecutor) -> None:
+        now = time.monotonic()
+        keys = [key for key, leased_at in self._leased_at.items() if now - leased_at >= _RENEW_AFTER_SECONDS]
+        renewed = await _run_in(thread, _renew_leases, keys) if keys else []
+        for key in renewed:
+            if key in self._leased_at:  # else its outcome was written meanwhile
+                self._leased_at[key] = now
+        asyncio.get_running_loop().call_later(_RENEWAL_INTERVAL_SECONDS, self._renewing.wanted.set)
 
 
 async def _run_in(thread: ThreadPoolExecutor, call: Callable[..., T], *arguments: object) -> T:
@@ -158,18 +191,22 @@ def _request_or_reason(builder: RequestBuilder, item: ClaimedItem) -> Request | 
         return Result(error=str(error), was_sent=False)
 
 
-def _settle_each_possible(outcomes: list[tuple[ClaimedItem, Result]]) -> None:
+def _renew_leases(keys: list[LeaseKey]) -> list[LeaseKey]:
+    return queue.renew(keys, at=timezone.now())
+
+
+def _settle_each_possible(outcomes: list[Outcome]) -> list[Outcome]:
     """Settle all outcomes together; if the database refuses one of them, each on its own, without that one.
 
-    Raises OperationalError or InterfaceError when the database is away.
+    Returns those that are to be settled again. Raises OperationalError or InterfaceError when the database is away or a
+    lock was not released in time.
     """
     try:
-        settle(outcomes, at=timezone.now())
+        return settle(outcomes, at=timezone.now())
     except (OperationalError, InterfaceError):
         raise
     except Error:
         if len(outcomes) == 1:
             _log.exception("The outcome of event %s cannot be written", outcomes[0][0].event_id)
-            return
-        for outcome in outcomes:
-            _settle_each_possible([outcome])
+            return []
+        return [blocked for outcome in outcomes for blocked in _settle_each_possible([outcome])]

@@ -23,12 +23,14 @@ _UNSENT_PAUSE = timedelta(seconds=60)
 
 
 @transaction.atomic
-def settle(outcomes: Sequence[tuple[ClaimedItem, Result]], *, at: datetime) -> None:
+def settle(outcomes: Sequence[tuple[ClaimedItem, Result]], *, at: datetime) -> list[tuple[ClaimedItem, Result]]:
     """Write the outcomes, given in the order in which the requests ended.
 
-    An item whose lease has passed to another worker is left out: that worker writes its own outcome.
+    An item whose lease has passed to another worker is left out: that worker writes its own outcome. Returns the
+    outcomes that were not written because another transaction has locked their items; they are to be settled again.
+    Raises OperationalError, and writes nothing, when another lock is not released within `queue.LOCK_TIMEOUT`.
     """
-    attempts = locked_items.lock(outcomes, successes_since=at - _SUCCESS_RESOLUTION)
+    attempts, blocked = locked_items.lock(outcomes, successes_since=at - _SUCCESS_RESOLUTION)
     endpoints = _lock_endpoints(attempts)
     before = {pk: (endpoint.breaker_state, endpoint.enabled) for pk, endpoint in endpoints.items()}
     for item, result in attempts:
@@ -37,6 +39,7 @@ def settle(outcomes: Sequence[tuple[ClaimedItem, Result]], *, at: datetime) -> N
     locked_items.write([item for item, _result in attempts], at=at)
     for pk, endpoint in endpoints.items():
         _write_endpoint(endpoint, *before[pk], at=at)
+    return blocked
 
 
 def _lock_endpoints(attempts: Iterable[tuple[LockedItem, Result]]) -> dict[int, WebhookEndpoint]:

@@ -21,7 +21,7 @@ def test_postgres_restarts_in_immediate_mode(stage, shop, endpoint):
         until(lambda: endpoint.accepted() - committed, seconds=30, what="an event of after the restart received")
         resumed = time.monotonic() - back
         until(lambda: len(load.told) > len(committed) + 100, seconds=30, what="100 changes after the restart")
-    # Outcomes that could not be recorded are sent again when the worker's lease has ended, after 60 s.
+    # An item whose claim was committed while the answer to the worker was lost is sent when its lease has ended.
     seconds = await_all(load.told, endpoint, seconds=90)
 
     figures = judge(load.told, endpoint.receipts)

@@ -1,7 +1,7 @@
 """kill -9 for workers, as the kernel does when memory runs out.
 
-What a killed worker held stays leased to it for 60 seconds. Both tests look at one story, played by `killed`, so that
-they wait for that once.
+The items of a killed worker stay leased to it for 15 seconds. The fixture `killed` does what both tests examine, so
+that they wait for that once.
 """
 
 import random

@@ -1,7 +1,8 @@
-"""An integrator's endpoint that does as it is told: real HTTP on loopback."""
+"""An integrator's endpoint whose answers a test sets: real HTTP on loopback."""
 
 import asyncio
 import threading
+import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
@@ -13,13 +14,17 @@ from tests.factories import BY, TokenFactory
 
 
 class Sink(ThreadingHTTPServer):
-    """Keeps what it receives. `answers`: (status, headers, body) for the next requests; the last one stays."""
+    """Records requests. `answers` are (status, headers, body) of the next ones, the last for all that follow.
+
+    Each answer is sent `delay_seconds` after its request.
+    """
 
     daemon_threads = True
 
     def __init__(self):
         self.received = []
         self.answers = [(204, {}, b"")]
+        self.delay_seconds = 0
         super().__init__(("127.0.0.1", 0), _Handler)
 
     @property
@@ -33,6 +38,7 @@ class _Handler(BaseHTTPRequestHandler):
         answers = self.server.answers
         status, headers, answer = answers.pop(0) if len(answers) > 1 else answers[0]
         self.server.received.append(({name.lower(): value for name, value in self.headers.items()}, body))
+        time.sleep(self.server.delay_seconds)
         self.send_response(status)
         for name, value in headers.items():
             self.send_header(name, value)
@@ -63,7 +69,7 @@ async def _send_due():
 
 @pytest.fixture
 def send_due():
-    """Send until nothing is due. The sender has connections of its own, so the test must commit."""
+    """Send until nothing is due. The sender has its own connections and sees only what the test has committed."""
     return lambda: asyncio.run(_send_due())
 
 

@@ -54,13 +54,13 @@ class TestClaiming:
         DeliveryFactory.create(token=token)
         claim()
 
-        assert claim(later=timedelta(seconds=59)) == []
+        assert claim(later=timedelta(seconds=14)) == []
 
     def test_takes_over_from_a_worker_that_died(self, token):
         DeliveryFactory.create(token=token)
         (first,) = claim()
 
-        (second,) = claim(later=timedelta(seconds=61))
+        (second,) = claim(later=timedelta(seconds=15))
 
         assert (second.event_id, second.item_id) == (first.event_id, first.item_id)
         assert second.lease != first.lease

@@ -1,7 +1,7 @@
 """What is written of each try: order, retries, poison, the endpoint's health, and fences against late workers."""
 
+import time
 from datetime import timedelta
-from threading import Thread
 from uuid import uuid4
 
 import pytest
@@ -81,7 +81,7 @@ class TestOutcome:
 
     def test_a_worker_that_lost_its_lease_writes_nothing(self, first):
         late = claim(at=NOW)[first.pk]
-        current = claim(at=NOW + timedelta(seconds=61))[first.pk]
+        current = claim(at=NOW + queue.LEASE)[first.pk]
 
         settle([(late, Result(**REFUSED))], at=NOW)
 
@@ -233,23 +233,39 @@ class TestAtTheSameInstant:
                     deliveries.accept(delivery=delivery, driver=driver, by=BY, at=timezone.now())
 
             def record(claimed=claimed):
-                settle([(claimed, Result(**OK))], at=timezone.now())
+                while settle([(claimed, Result(**OK))], at=timezone.now()):
+                    time.sleep(0.01)  # the change has locked the item
 
             assert at_once(change, record)[1] is None
             assert item_of(delivery).event.sequence == 2
             WebhookEvent.objects.all().delete()
 
-    def test_an_outcome_waits_for_a_change_that_is_being_made(self, token, at_once):
-        delivery = DeliveryFactory.create(token=token)
+    def test_the_outcome_of_a_delivery_that_is_being_changed_is_returned_and_the_others_are_written(
+        self, token, at_once
+    ):
+        delivery, other = (DeliveryFactory.create(token=token) for _number in range(2))
         driver = DriverFactory.create()
-        (claimed,) = claim(at=timezone.now()).values()
+        outcomes = [(claimed, Result(**OK)) for claimed in claim(at=timezone.now()).values()]
 
         with transaction.atomic():
             deliveries.accept(delivery=delivery, driver=driver, by=BY, at=timezone.now())
-            settling = Thread(target=lambda: at_once(lambda: settle([(claimed, Result(**OK))], at=timezone.now())))
-            settling.start()
-            settling.join(0.3)
-            assert settling.is_alive()
-        settling.join(10)
+            (blocked,) = at_once(lambda: settle(outcomes, at=timezone.now()))
 
+        assert [claimed.event_id for claimed, _result in blocked] == [delivery.events.get(sequence=1).pk]
+        assert (delivery.events.get(sequence=1).state, other.events.get().state) == (
+            EventState.PENDING,
+            EventState.SENT,
+        )
+        assert settle(blocked, at=timezone.now()) == []
         assert item_of(delivery).event.sequence == 2
+
+    def test_an_outcome_whose_lease_was_lost_is_not_returned(self, token, at_once):
+        delivery = DeliveryFactory.create(token=token)
+        (late,) = claim(at=timezone.now()).values()
+        claim(at=timezone.now() + queue.LEASE)
+
+        with transaction.atomic():
+            WebhookQueueItem.objects.select_for_update().get()
+            assert at_once(lambda: settle([(late, Result(**OK))], at=timezone.now())) == [[]]
+
+        assert delivery.events.get().state == EventState.PENDING

@@ -1,0 +1,188 @@
+"""Leases: renewed while a request is in flight, kept when the outcome cannot be written yet, and not sent without."""
+
+import asyncio
+import threading
+import time
+from datetime import timedelta
+from uuid import uuid4
+
+import pytest
+from django.db import connection, transaction
+from django.utils import timezone
+
+from delivery.actions import deliveries
+from delivery.models import EventState, WebhookAttempt, WebhookEvent, WebhookQueueItem
+from delivery.webhooks import queue, sender, sending, tasks
+from delivery.webhooks.sender import Sender
+from delivery.webhooks.sending import Result
+from tests.factories import BY, DeliveryFactory, DriverFactory
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+def claim(*, at):
+    return queue.claim(lease=uuid4(), at=at, limit=100)
+
+
+def wait_until(is_true):
+    deadline = time.monotonic() + 10
+    while not is_true():
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+
+
+@pytest.fixture
+def short_lease(monkeypatch):
+    """One second, renewed often."""
+    monkeypatch.setattr(queue, "LEASE", timedelta(seconds=1))
+    monkeypatch.setattr(sender, "_RENEW_AFTER_SECONDS", 0.2)
+    monkeypatch.setattr(sender, "_RENEWAL_INTERVAL_SECONDS", 0.1)
+
+
+@pytest.fixture
+def short_lock_timeout(monkeypatch):
+    monkeypatch.setattr(queue, "LOCK_TIMEOUT", timedelta(seconds=0.2))
+
+
+class TestConstants:
+    def test_leave_time_to_renew_a_lease_under_which_a_request_was_just_begun(self):
+        wait = sender._RENEWAL_INTERVAL_SECONDS + queue.LOCK_TIMEOUT.total_seconds()
+
+        assert sender._FRESH_SECONDS + wait < queue.LEASE.total_seconds()
+        assert sender._RENEW_AFTER_SECONDS + wait < sender._FRESH_SECONDS
+
+    def test_let_outcomes_be_written_before_the_next_claim_after_a_fault(self):
+        assert sender._SETTLE_AGAIN_SECONDS < sender._CLAIM_AGAIN_SECONDS
+
+
+class TestRenew:
+    def test_moves_the_end_of_the_lease(self, token):
+        DeliveryFactory.create(token=token)
+        (item,) = claim(at=timezone.now())
+        at = timezone.now() + timedelta(seconds=10)
+
+        assert queue.renew([item.key], at=at) == [item.key]
+
+        assert WebhookQueueItem.objects.get().due_at == at + queue.LEASE
+        assert claim(at=at + queue.LEASE - timedelta(seconds=1)) == []
+
+    def test_leaves_a_lease_that_another_worker_has(self, token):
+        DeliveryFactory.create(token=token)
+        (lost,) = claim(at=timezone.now())
+        claim(at=timezone.now() + queue.LEASE)
+        end = WebhookQueueItem.objects.get().due_at
+
+        assert queue.renew([lost.key], at=timezone.now() + timedelta(hours=1)) == []
+
+        assert WebhookQueueItem.objects.get().due_at == end
+
+    def test_does_not_wait_for_an_item_that_another_transaction_has_locked(self, token, at_once):
+        for _number in range(2):
+            DeliveryFactory.create(token=token)
+        locked, other = claim(at=timezone.now())
+
+        with transaction.atomic():
+            WebhookQueueItem.objects.select_for_update().get(pk=locked.item_id)
+            (renewed,) = at_once(lambda: queue.renew([locked.key, other.key], at=timezone.now()))
+
+        assert renewed == [other.key]
+
+
+class TestSender:
+    def test_sends_an_event_once_when_the_request_takes_longer_than_the_lease(
+        self, token, sink, send_due, at_once, short_lease
+    ):
+        DeliveryFactory.create(token=token)
+        sink.delay_seconds = 2.5
+
+        def send_due_later():
+            for _second in range(3):
+                time.sleep(1)
+                send_due()
+
+        outcomes = at_once(send_due, send_due_later)
+
+        assert outcomes == [None, None]
+        assert len(sink.received) == 1
+        assert WebhookEvent.objects.get().state == EventState.SENT
+
+    def test_leaves_an_item_whose_lease_could_end_before_it_is_renewed(self, token, sink, send_due, monkeypatch):
+        DeliveryFactory.create(token=token)
+        moments = iter([0.0])
+        monkeypatch.setattr(
+            sender, "time", type("Clock", (), {"monotonic": lambda: next(moments, sender._FRESH_SECONDS + 0.01)})
+        )
+
+        send_due()
+
+        assert sink.received == []
+        assert WebhookQueueItem.objects.get().lease is not None  # another worker claims it when the lease has ended
+
+
+class TestBlockedSettlement:
+    """Another transaction holds a lock on a whole table, as a migration or VACUUM FULL does."""
+
+    @pytest.fixture
+    def sending_in_background(self, token, sink):
+        """A running sender; stopped when the test has ended."""
+        loop, worker = asyncio.new_event_loop(), Sender()
+        thread = threading.Thread(target=lambda: loop.run_until_complete(worker.run()), daemon=True)
+        thread.start()
+        yield lambda: loop.call_soon_threadsafe(worker.wake)
+        loop.call_soon_threadsafe(worker.stop)
+        thread.join(20)
+        assert not thread.is_alive()
+        loop.close()
+
+    def test_holds_no_lock_that_a_change_waits_for_and_sends_the_event_once(
+        self, token, sink, at_once, sending_in_background, short_lease, short_lock_timeout
+    ):
+        delivery, driver = DeliveryFactory.create(token=token), DriverFactory.create()
+
+        with transaction.atomic(), connection.cursor() as cursor:
+            cursor.execute("LOCK TABLE delivery_webhookattempt IN SHARE ROW EXCLUSIVE MODE")
+            sending_in_background()
+            wait_until(lambda: sink.received)
+            time.sleep(1.5)  # longer than the lease
+            (accepted,) = at_once(
+                lambda: deliveries.accept(delivery=delivery, driver=driver, by=BY, at=timezone.now()).last_sequence
+            )
+        wait_until(lambda: not WebhookQueueItem.objects.exists())
+
+        assert accepted == 2
+        assert [headers["webhook-sequence"] for headers, _body in sink.received] == ["1", "2"]
+        assert set(WebhookEvent.objects.values_list("state", flat=True)) == {EventState.SENT}
+        assert WebhookAttempt.objects.count() == 2
+
+    def test_does_not_delay_other_deliveries_when_one_item_is_locked(
+        self, token, sink, sending_in_background, short_lease
+    ):
+        locked, other = (DeliveryFactory.create(token=token) for _number in range(2))
+
+        sink.delay_seconds = 0.3
+        sending_in_background()
+        wait_until(lambda: len(sink.received) == 2)
+        with transaction.atomic():
+            WebhookQueueItem.objects.select_for_update().get(delivery=locked)
+            wait_until(lambda: other.events.get().state == EventState.SENT)
+            assert locked.events.get().state == EventState.PENDING
+        wait_until(lambda: not WebhookQueueItem.objects.exists())
+
+        assert len(sink.received) == 2
+
+
+class TestSettleEachPossible:
+    def test_writes_the_others_when_one_outcome_cannot_be_written(self, token):
+        refused, *others = (DeliveryFactory.create(token=token).events.get() for _number in range(3))
+        outcomes = [(item, Result(status_code=204)) for item in claim(at=timezone.now())]
+        # The number of the attempt exists already, which a constraint forbids.
+        WebhookAttempt.objects.create(event=refused, number=1, at=timezone.now(), milliseconds=1)
+
+        assert sender._settle_each_possible(outcomes) == []
+
+        states = dict(WebhookEvent.objects.values_list("pk", "state"))
+        assert states == {refused.pk: EventState.PENDING, **{event.pk: EventState.SENT for event in others}}
+
+
+def test_the_stop_of_a_worker_waits_for_the_deadline_of_a_request():
+    assert sending.TOTAL_SECONDS < tasks._STOP_SECONDS < 20
