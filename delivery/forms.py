@@ -1,6 +1,9 @@
-"""The forms by which dispatchers move a delivery, in the admin and on the board."""
+"""Forms and texts of the admin and the board: the moves of a delivery, drivers to choose from, refusals."""
+
+from datetime import datetime
 
 from django import forms
+from django.utils.formats import number_format
 from django.utils.translation import gettext, gettext_noop
 from django.utils.translation import gettext_lazy as _
 
@@ -21,17 +24,18 @@ LABELS_OF_MOVES = {
 
 
 class MoveForm(forms.Form):
-    """One move of one delivery, with the fields it needs, to be shown. The action judges what comes back."""
+    """Shows the fields of one move of one delivery. What is sent back is validated by the action.
 
-    def __init__(self, name: str, delivery: Delivery, drivers: list[Driver]) -> None:
+    `driver` is the field for choosing a driver, which the admin and the board build differently; without one the form
+    has no such field.
+    """
+
+    def __init__(self, name: str, delivery: Delivery, driver: forms.Field | None = None) -> None:
         super().__init__(auto_id=f"{name}_%s")
         self.name = name
         self.label = LABELS_OF_MOVES[name]
         fields: dict[str, forms.Field] = {
-            "driver": forms.ChoiceField(
-                label=_("Driver"),
-                choices=[("", _("nearest eligible driver")), *((str(driver.pk), driver.name) for driver in drivers)],
-            ),
+            **({"driver": driver} if driver else {}),
             "point": forms.ChoiceField(label=_("Point"), choices=_open_points(delivery)),
             "reason": forms.CharField(label=_("Reason"), max_length=255),
             "position": forms.CharField(
@@ -39,13 +43,40 @@ class MoveForm(forms.Form):
             ),
         }
         for field, required in moves.MOVES[name].fields.items():
-            self.fields[field] = fields[field]
-            self.fields[field].required = required
+            if field in fields:
+                self.fields[field] = fields[field]
+                self.fields[field].required = required
 
 
-def offered(delivery: Delivery, drivers: list[Driver]) -> list[MoveForm]:
+def offered(delivery: Delivery, driver: forms.Field) -> list[MoveForm]:
     """A form for each move that the delivery's lifecycle allows now."""
-    return [MoveForm(name, delivery, drivers) for name in moves.allowed(delivery)]
+    return [MoveForm(name, delivery, driver) for name in moves.allowed(delivery)]
+
+
+def driver_label(driver: Driver, *, at: datetime) -> str:
+    """The driver's name, vehicle, distance in kilometres and age of the position at `at`, as far as they are known.
+
+    Reads `distance_m` of `drivers.eligible` and the related `latest`; select it for a list of drivers.
+    """
+    parts = [driver.name, driver.get_vehicle_type_display()]
+    distance_m = getattr(driver, "distance_m", None)
+    if distance_m is not None:
+        parts.append(f"{number_format(distance_m / 1000, 1)} km")
+    latest = getattr(driver, "latest", None)
+    if latest is None:
+        parts.append(gettext("no position"))
+    else:
+        seconds = max(int((at - latest.recorded_at).total_seconds()), 0)
+        parts.append(gettext("position %(age)s ago") % {"age": _duration(seconds)})
+    return " · ".join(parts)
+
+
+def _duration(seconds: int) -> str:
+    if seconds < 120:  # noqa: PLR2004  # two minutes, the age from which a position counts as old
+        return gettext("%(count)s s") % {"count": seconds}
+    if seconds < 7200:  # noqa: PLR2004  # two hours
+        return gettext("%(count)s min") % {"count": seconds // 60}
+    return gettext("%(count)s h") % {"count": seconds // 3600}
 
 
 # Words of the contract that refusals and the choices of models name; the API says them as they are, people read them

@@ -52,6 +52,7 @@ urlpatterns = [
     path("", home.Home.as_view(), name="home"),
     path("board/", board.Board.as_view(), name="board"),
     path("board/routes/", board.Routes.as_view(), name="board_routes"),
+    path("board/<uuid:delivery>/drivers/", board.Drivers.as_view(), name="board_drivers"),
     path("board/<uuid:delivery>/<str:move>/", board.Move.as_view(), name="board_move"),
     path("accounts/<uuid:account>/<environment:environment>/", include(_account)),
     path("sellers/<int:seller>/", include(_seller)),

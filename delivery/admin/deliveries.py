@@ -4,14 +4,15 @@ from typing import Any
 
 from django.contrib import admin, messages
 from django.core.exceptions import PermissionDenied
+from django.core.paginator import Paginator
 from django.db.models import QuerySet
-from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect, JsonResponse
 from django.urls import URLPattern, path, reverse
 from django.utils import timezone
 from django.utils.html import format_html
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
-from django.views.decorators.http import require_POST
+from django.views.decorators.http import require_POST, require_safe
 from unfold.contrib.filters.admin import AutocompleteSelectFilter
 from unfold.decorators import display
 
@@ -19,10 +20,14 @@ from common.actors import actor
 from common.admin_base import LargeTable, ModelAdmin, ReadOnlyInline, Unchangeable, pretty
 from delivery.actions import drivers, moves
 from delivery.admin.labels import STATUS_COLOURS
-from delivery.admin.moves import MovesActionForm
+from delivery.admin.moves import DriverSelect, MovesActionForm, driver_field
 from delivery.errors import DeliveryError
-from delivery.forms import LABELS_OF_MOVES, offered, refusal
-from delivery.models import Delivery, Stop, Transition, WebhookEvent, parse_id
+from delivery.forms import LABELS_OF_MOVES, driver_label, offered, refusal
+from delivery.models import Delivery, Driver, Environment, Stop, Transition, WebhookEvent, parse_id
+
+_DRIVERS_PER_PAGE = 20
+# Names on a delivery's page; the search finds the others.
+_NEAREST_SHOWN = 5
 
 
 class StopInline(ReadOnlyInline):
@@ -115,7 +120,35 @@ class DeliveryAdmin(LargeTable, Unchangeable, ModelAdmin):
 
     def get_urls(self) -> list[URLPattern]:
         move = self.admin_site.admin_view(require_POST(self.move_view))
-        return [path("<path:object_id>/move/<str:name>/", move, name="delivery_delivery_move"), *super().get_urls()]
+        search = self.admin_site.admin_view(require_safe(self.drivers_view))
+        return [
+            path("drivers/", search, name="delivery_delivery_drivers"),
+            path("<path:object_id>/move/<str:name>/", move, name="delivery_delivery_move"),
+            *super().get_urls(),
+        ]
+
+    @property
+    def media(self) -> Any:
+        return super().media + DriverSelect().media
+
+    def drivers_view(self, request: HttpRequest) -> HttpResponse:
+        """Drivers for `DriverSelect`, 20 to a page, in the JSON of its script.
+
+        `term` is part of a name or phone. With `delivery` they are those eligible for it, else those on duty.
+        """
+        if not self.has_dispatch_permission(request):
+            raise PermissionDenied
+        now = timezone.now()
+        found = Driver.objects.filter(active=True, on_duty=True).order_by("name", "pk")
+        if delivery_id := request.GET.get("delivery"):
+            delivery = self.get_object(request, delivery_id)
+            if delivery is None:
+                raise Http404
+            found = drivers.eligible(delivery, at=now)
+        matching = found.matching(request.GET.get("term", "").strip()).select_related("latest")
+        page = Paginator(matching, _DRIVERS_PER_PAGE).get_page(request.GET.get("page"))
+        results = [{"id": str(driver.pk), "text": driver_label(driver, at=now)} for driver in page]
+        return JsonResponse({"results": results, "pagination": {"more": page.has_next()}})
 
     def change_view(
         self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: dict[str, Any] | None = None
@@ -127,9 +160,14 @@ class DeliveryAdmin(LargeTable, Unchangeable, ModelAdmin):
         delivery = self.get_object(request, object_id)
         if delivery is None or not self.has_dispatch_permission(request):
             return {}
-        may_accept = "accept" in moves.allowed(delivery)
-        eligible = list(drivers.eligible(delivery, at=timezone.now())) if may_accept else []
-        return {"moves": offered(delivery, eligible), "may_accept": may_accept, "eligible": eligible}
+        now, may_accept = timezone.now(), "accept" in moves.allowed(delivery)
+        eligible = drivers.eligible(delivery, at=now).select_related("latest")[:_NEAREST_SHOWN] if may_accept else []
+        return {
+            "moves": offered(delivery, driver_field(delivery)),
+            "may_accept": may_accept,
+            "eligible": [driver_label(driver, at=now) for driver in eligible],
+            "is_sandbox": delivery.environment == Environment.SANDBOX,
+        }
 
     def move_view(self, request: HttpRequest, object_id: str, name: str) -> HttpResponse:
         """One move from a delivery's page."""

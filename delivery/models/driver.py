@@ -30,6 +30,10 @@ class DriverQuerySet(models.QuerySet["Driver"]):
             deliveries__route_status__in=lifecycle.HELD
         )
 
+    def matching(self, text: str) -> Self:
+        """Those whose name or phone contains the text, in any case. All of them for an empty text."""
+        return self.filter(Q(name__icontains=text) | Q(phone__icontains=text)) if text else self
+
     def reaching(self, point: Point, *, radius_m: float, fresh_since: datetime) -> Self:
         """Without those whose latest position, recorded at `fresh_since` or later, is farther than `radius_m`.
 

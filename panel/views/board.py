@@ -20,13 +20,15 @@ from common.actors import actor
 from delivery import lifecycle
 from delivery.actions import drivers, moves
 from delivery.errors import DeliveryError
-from delivery.forms import LABELS_OF_MOVES, MoveForm, refusal
-from delivery.models import Delivery, Driver, DriverPosition, Environment, Stop
+from delivery.forms import LABELS_OF_MOVES, MoveForm, driver_label, refusal
+from delivery.models import Delivery, Driver, DriverPosition, Environment, Stop, parse_id
 from panel import maps
 from panel.views.base import DispatcherView
 
 # More than anybody looks through; the oldest come first, because they wait longest.
 _MOST = 200
+# Drivers to choose from at once; a search finds the others.
+_MOST_DRIVERS = 20
 
 
 @dataclass(frozen=True)
@@ -102,23 +104,31 @@ class Routes(DispatcherView):
         return render(request, "panel/board_routes.html", _context(cards, environment))
 
 
+class Drivers(DispatcherView):
+    """A fragment: the eligible drivers that match the search `q`, and the one chosen before (`driver`)."""
+
+    def get(self, request: HttpRequest, delivery: UUID) -> HttpResponse:
+        found = _delivery(delivery)
+        context = _choice(found, search=request.GET.get("q", "").strip(), chosen=request.GET.get("driver", ""))
+        return render(request, "panel/board_drivers.html", context)
+
+
 class Move(DispatcherView):
     """One move of one delivery: its form where it needs one, and the move itself."""
 
     def get(self, request: HttpRequest, delivery: UUID, move: str) -> HttpResponse:
-        found = _delivery(delivery, move)
+        found = _delivery_to_move(delivery, move)
         if move not in moves.allowed(found):
             return self._say(request, _("This is not possible any more; the list shows what is."), is_error=True)
-        eligible = list(drivers.eligible(found, at=timezone.now())) if move == "accept" else []
-        form = MoveForm(move, found, eligible)
+        form = MoveForm(move, found)
         point = request.GET.get("point")
         if point and "point" in form.fields:
             form.initial["point"] = point
-        context = {"form": form, "delivery": found, "eligible": eligible}
+        context = {"form": form, "delivery": found, **(_choice(found) if move == "accept" else {})}
         return render(request, "panel/board_move.html", context)
 
     def post(self, request: HttpRequest, delivery: UUID, move: str) -> HttpResponse:
-        found = _delivery(delivery, move)
+        found = _delivery_to_move(delivery, move)
         try:
             moves.perform(move, delivery=found, fields=request.POST, by=actor(request), at=timezone.now())
         except DeliveryError as error:
@@ -134,8 +144,35 @@ class Move(DispatcherView):
         return response
 
 
-def _delivery(key: UUID, move: str) -> Delivery:
-    found: Delivery | None = Delivery.objects.with_parts().filter(pk=key).first()
-    if found is None or move not in moves.MOVES:
+def _choice(delivery: Delivery, *, search: str = "", chosen: str = "") -> dict[str, Any]:
+    """The nearest eligible drivers that match `search`, as options of the form that accepts the route.
+
+    The driver with the id `chosen` stays among them, whether they match or not: the list replaces the one in which they
+    were chosen.
+    """
+    now = timezone.now()
+    eligible = drivers.eligible(delivery, at=now).select_related("latest")
+    kept = list(eligible.filter(pk=key)) if (key := parse_id(chosen)) else []
+    others = eligible.exclude(pk__in=[driver.pk for driver in kept]) if kept else eligible
+    matching = list(others.matching(search)[: _MOST_DRIVERS + 1])
+    return {
+        "options": [(driver.pk, driver_label(driver, at=now)) for driver in (kept + matching)[:_MOST_DRIVERS]],
+        "chosen": kept[0].pk if kept else None,
+        "has_more": len(kept) + len(matching) > _MOST_DRIVERS,
+        "most_drivers": _MOST_DRIVERS,
+        "search": search,
+        "is_sandbox": delivery.environment == Environment.SANDBOX,
+    }
+
+
+def _delivery(key: UUID) -> Delivery:
+    found: Delivery | None = Delivery.objects.with_parts().select_related("integrator").filter(pk=key).first()
+    if found is None:
         raise Http404
     return found
+
+
+def _delivery_to_move(key: UUID, move: str) -> Delivery:
+    if move not in moves.MOVES:
+        raise Http404
+    return _delivery(key)

@@ -23,6 +23,7 @@ _PANEL: dict[str, Row] = {
     "": (_LOGGED_IN, "LMMMMMM"),
     "board/": (_DISPATCH, "LFFFFMM"),
     "board/routes/": (_DISPATCH, "LFFFFMM"),
+    "board/<uuid:delivery>/drivers/": (_DISPATCH, "LFFFFMM"),
     "board/<uuid:delivery>/<str:move>/": (_DISPATCH, _DISPATCH),
 }
 _READ: Row = (_OWN, "LNNMMNM")
@@ -150,6 +151,7 @@ _ADMIN: dict[str, Row] = {
     "(?P<url>.*)$": ("NNN", "NNN"),
     "auth/user/<id>/password/": (_SUPERUSER, _SUPERUSER),
     "auth/user/<int:user_id>/enrolment-code/": ("MMM", _SUPERUSER),
+    "delivery/delivery/drivers/": (_DISPATCHERS, "MMM"),
     "delivery/delivery/<path:object_id>/move/<str:name>/": ("MMM", _DISPATCHERS),
     "integration/invoice/<int:pk>/file/": ("+N+", "+N+"),
     **{f"integration/freightrate/{name}": row for name, row in _TARIFF.items()},

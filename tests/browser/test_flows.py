@@ -13,6 +13,7 @@ from standardwebhooks import Webhook
 from access import enrolment
 from delivery.actions import deliveries, drivers, endpoints
 from delivery.models import Delivery, EventState, WebhookEvent, WebhookQueueItem
+from tests.delivery.drivers import create_many
 from tests.factories import BY, PICKUP, DeliveryFactory, DriverFactory, payload
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -109,7 +110,7 @@ def test_drives_a_delivery_from_the_board_to_its_end(tab, people, shop, locale, 
     card = page.locator(f"#route-{delivery.pk}")
 
     card.get_by_role("button", name=say("Accept as driver…")).click()
-    page.locator("dialog select").select_option(label="Ana Souza")
+    page.get_by_role("radio", name="Ana Souza").check()
     page.locator("dialog button.prime").click()
     card.get_by_text(say("On the way to A")).wait_for()
     card.get_by_role("button", name=say("Collect")).click()
@@ -177,6 +178,58 @@ def test_the_board_is_worked_by_keyboard_alone(tab, people, shop, locale, say):
     page.keyboard.press("Enter")
 
     page.locator(f"#deliver-{delivery.stops.get().pk}").wait_for()
+
+
+def test_a_driver_is_searched_and_chosen_by_keyboard_alone(tab, people, shop, locale):
+    people("dora", group="Dispatchers")
+    create_many(30)
+    driver = DriverFactory.create(name="Zoe Reis")  # without a position, so the last of all
+    delivery = DeliveryFactory.create(token=shop)
+    browser = tab(locale)
+    browser.log_in("dora")
+    page = browser.go("/panel/board/")
+    page.locator(f"#accept-{delivery.pk}").focus()
+
+    page.keyboard.press("Enter")
+    page.locator("#driver-query:focus").wait_for()
+    page.keyboard.type("zoe")
+    page.get_by_role("radio", name="Zoe Reis").wait_for()
+    with page.expect_response(f"**/{delivery.pk}/drivers/**"):
+        page.keyboard.press("Enter")  # searches again, and does not accept
+    page.keyboard.press("Tab")
+    page.keyboard.press("ArrowDown")
+    # A search that was under way when the driver was chosen.
+    with page.expect_response(f"**/{delivery.pk}/drivers/**"):
+        page.evaluate("htmx.trigger('#driver-search', 'submit')")
+    page.wait_for_timeout(300)
+    page.get_by_role("radio", name="Zoe Reis").focus()
+    assert page.get_by_role("radio", name="Zoe Reis").is_checked()
+    assert Delivery.objects.get(pk=delivery.pk).driver is None
+    page.keyboard.press("Enter")
+    page.locator(f"#collect-{delivery.pk}").wait_for()
+
+    assert Delivery.objects.get(pk=delivery.pk).driver == driver
+    assert browser.complaints == []
+
+
+def test_a_driver_is_searched_and_chosen_in_the_admin(tab, people, shop, locale):
+    people("dora", group="Dispatchers")
+    create_many(30)
+    driver = DriverFactory.create(name="Zoe Reis")
+    delivery = DeliveryFactory.create(token=shop)
+    browser = tab(locale)
+    browser.log_in("dora")
+    page = browser.go(f"/admin/delivery/delivery/{delivery.pk}/change/")
+
+    page.locator("#moves .select2-selection").click()
+    page.keyboard.type("zoe")
+    page.locator(".select2-results__option--highlighted", has_text="Zoe Reis").wait_for()
+    page.keyboard.press("Enter")
+    page.locator("#moves form[action$='/accept/'] button").click()
+    page.locator("#moves form[action$='/collect/']").wait_for()
+
+    assert Delivery.objects.get(pk=delivery.pk).driver == driver
+    assert browser.complaints == []
 
 
 def test_sends_a_failed_webhook_again(tab, people, shop, endpoint, receiver, locale, say):

@@ -107,7 +107,7 @@ class TestMoves:
     def test_drive_a_delivery_to_its_end(self, dispatcher):
         driver, delivery = DriverFactory.create(at_point=PICKUP), DeliveryFactory.create(stops=2)
 
-        assert str(driver.pk) in form(dispatcher, delivery, "accept").content.decode()
+        assert f'value="{driver.pk}"' in form(dispatcher, delivery, "accept").content.decode()
         move(dispatcher, delivery, "accept", driver=str(driver.pk))
         move(dispatcher, delivery, "position", position="-23.55,-46.64")
         move(dispatcher, delivery, "collect")

@@ -60,11 +60,16 @@ document.addEventListener("click", (event) => {
   if (route) map.fitBounds(rota.layer(route, true).getBounds(), { padding: [60, 60], maxZoom: 16 });
 });
 find.addEventListener("input", renew);
-document.body.addEventListener("htmx:afterSwap", (event) => {
+document.body.addEventListener("htmx:afterSwap", renew);
+// After settling, when htmx listens to the fields of the dialog: what is typed before that would start no search.
+document.body.addEventListener("htmx:afterSettle", (event) => {
   if (event.target.id === "move" && event.target.children.length) dialog.showModal();
-  renew();
 });
-document.body.addEventListener("moved", () => { dialog.close(); news(); });
+document.body.addEventListener("moved", (event) => {
+  // The move of a card's button may be answered while the dialog of another move is open.
+  if (dialog.contains(event.target)) dialog.close();
+  news();
+});
 document.body.addEventListener("refused", news);
 document.addEventListener("visibilitychange", news);
 

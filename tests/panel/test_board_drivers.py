@@ -1,0 +1,210 @@
+"""Choosing a driver on the board: who is listed, how they are described, the search, and what it reads."""
+
+import re
+from datetime import timedelta
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+from django.urls import reverse
+from django.utils import timezone
+
+from delivery.actions import deliveries, drivers
+from delivery.distance import Point
+from delivery.models import Delivery, Driver, Environment
+from tests.delivery.drivers import create_many
+from tests.factories import BY, PICKUP, DeliveryFactory, DriverFactory, TokenFactory
+
+NEAR, NEARER = Point(PICKUP.latitude + 0.02, PICKUP.longitude), Point(PICKUP.latitude + 0.01, PICKUP.longitude)
+
+
+def dialog(client, delivery, **headers):
+    return client.get(reverse("panel:board_move", args=[delivery.pk, "accept"]), **headers).content.decode()
+
+
+def search(client, delivery, **query):
+    return client.get(reverse("panel:board_drivers", args=[delivery.pk]), query).content.decode()
+
+
+def options(content):
+    """The labels of the drivers that are listed."""
+    found = re.findall(r'value="[0-9a-f-]{36}"[^>]*>\s*(.*?)\s*</label>', content, re.DOTALL)
+    return [label.split(" · ")[0] for label in found]
+
+
+def card(client, delivery):
+    content = client.get(reverse("panel:board_routes"), {"environment": delivery.environment}).content.decode()
+    return content.split(f'id="route-{delivery.pk}"')[1].split("</article>")[0]
+
+
+class TestTheDialog:
+    def test_lists_eligible_drivers_nearest_first(self, dispatcher, shop):
+        DriverFactory.create(name="Unknown place")
+        DriverFactory.create(name="Near", at_point=NEAR)
+        DriverFactory.create(name="Nearer", at_point=NEARER)
+        DriverFactory.create(name="Off duty", on_duty=False, at_point=PICKUP)
+        DriverFactory.create(name="By car", vehicle_type="CAR", at_point=PICKUP)
+        DriverFactory.create(name="Of the sandbox", environment=Environment.SANDBOX, at_point=PICKUP)
+
+        assert options(dialog(dispatcher, shop.delivery)) == ["Nearer", "Near", "Unknown place"]
+
+    @pytest.mark.parametrize(
+        ("age", "language", "label"),
+        [
+            (7, "en", "Ana · Motorcycle · 2.2 km · position 7 s ago"),
+            (7, "pt-br", "Ana · Moto · 2,2 km · posição há 7 s"),
+            (119, "en", "Ana · Motorcycle · 2.2 km · position 119 s ago"),
+            (120, "en", "Ana · Motorcycle · 2.2 km · position 2 min ago"),
+            (121, "en", "Ana · Motorcycle · position 2 min ago"),  # too old for a distance
+            (7199, "en", "Ana · Motorcycle · position 119 min ago"),
+            (7200, "en", "Ana · Motorcycle · position 2 h ago"),
+        ],
+    )
+    def test_says_how_far_and_how_old_a_position_is(self, dispatcher, shop, monkeypatch, age, language, label):
+        now = timezone.now()
+        driver = DriverFactory.create(name="Ana")
+        drivers.set_position(driver=driver, point=NEAR, by=BY, at=now - timedelta(seconds=age))
+        monkeypatch.setattr(timezone, "now", lambda: now)
+
+        content = dialog(dispatcher, shop.delivery, HTTP_ACCEPT_LANGUAGE=language)
+
+        assert re.search(rf">\s*{re.escape(label)}\s*</label>", content)
+
+    def test_says_that_a_driver_has_no_position(self, dispatcher, shop):
+        DriverFactory.create(name="Ana")
+
+        assert "Ana · Motorcycle · no position" in dialog(dispatcher, shop.delivery, HTTP_ACCEPT_LANGUAGE="en")
+
+    def test_says_that_nobody_is_eligible_for_a_live_delivery(self, dispatcher, shop):
+        content = dialog(dispatcher, shop.delivery)
+
+        assert "No driver is eligible: none with this vehicle" in content
+        assert "simulated" not in content
+
+
+class TestTheSandbox:
+    @pytest.fixture
+    def delivery(self, shop):
+        return DeliveryFactory.create(token=TokenFactory.create(sandbox=True))
+
+    def test_offers_on_the_card_that_a_simulated_driver_takes_the_route(self, dispatcher, shop, delivery):
+        assert "a simulated driver takes it when none is eligible" in card(dispatcher, delivery)
+        assert "simulated" not in card(dispatcher, shop.delivery)
+
+    def test_offers_a_simulated_driver_and_makes_it(self, dispatcher, delivery):
+        content = dialog(dispatcher, delivery)
+        dispatcher.post(reverse("panel:board_move", args=[delivery.pk, "accept"]), {"driver": ""})
+
+        assert "Accepting creates a simulated driver" in content
+        assert "No driver is eligible: none" not in content
+        found = Delivery.objects.get(pk=delivery.pk)
+        assert (found.status, found.driver.name) == ("ACCEPT", "Simulated driver")
+
+
+class TestTheSearch:
+    @pytest.mark.parametrize(
+        ("text", "found"),
+        [
+            ("", ["Nearer", "Ana Lima"]),
+            ("lima", ["Ana Lima"]),
+            ("  LIMA ", ["Ana Lima"]),
+            ("4321", ["Nearer"]),
+            ("%", []),
+            ("nobody", []),
+        ],
+    )
+    def test_finds_names_and_phones(self, dispatcher, shop, text, found):
+        DriverFactory.create(name="Ana Lima", at_point=NEAR)
+        DriverFactory.create(name="Nearer", phone="+55 11 98888-4321", at_point=NEARER)
+
+        content = search(dispatcher, shop.delivery, q=text)
+
+        assert options(content) == found
+        assert ("No eligible driver has this name or phone" in content) is not bool(found)
+
+    def test_keeps_the_chosen_driver_checked(self, dispatcher, shop):
+        chosen = DriverFactory.create(name="Ana", at_point=NEAR)
+        DriverFactory.create(name="Bia", at_point=NEARER)
+
+        content = search(dispatcher, shop.delivery, q="Bia", driver=chosen.pk)
+
+        assert options(content) == ["Ana", "Bia"]
+        assert re.findall(r'value="([^"]+)"\s+checked', content) == [str(chosen.pk)]
+
+    def test_drops_a_chosen_driver_who_is_not_eligible_any_more(self, dispatcher, shop):
+        chosen = DriverFactory.create(name="Ana", at_point=NEAR)
+        Driver.objects.update(on_duty=False)
+
+        assert options(search(dispatcher, shop.delivery, driver=chosen.pk)) == []
+
+    @pytest.mark.parametrize("junk", ["x", "0", "' OR 1=1", "0190b5a0-7c3e-7d5a-9f00-000000000001"])
+    def test_ignores_a_chosen_driver_who_does_not_exist(self, dispatcher, shop, junk):
+        DriverFactory.create(name="Ana", at_point=NEAR)
+
+        content = search(dispatcher, shop.delivery, driver=junk)
+
+        assert options(content) == ["Ana"]
+        assert "checked" not in content
+
+    def test_of_an_unknown_delivery_is_not_found(self, dispatcher, shop):
+        path = reverse("panel:board_drivers", args=["0190b5a0-7c3e-7d5a-9f00-000000000001"])
+
+        assert dispatcher.get(path).status_code == 404
+
+    def test_writes_no_markup_of_a_name(self, dispatcher, shop):
+        DriverFactory.create(name="<img src=x>", at_point=NEAR)
+
+        assert "<img" not in search(dispatcher, shop.delivery)
+
+
+class TestTenThousandDrivers:
+    """Counts of queries and of rows; times would depend on the machine."""
+
+    @pytest.fixture
+    def many(self, db):
+        return create_many(10_000)
+
+    @pytest.mark.parametrize("query", [{}, {"q": "Driver 000"}])
+    def test_are_read_twenty_at_a_time(self, dispatcher, shop, many, query):
+        search(dispatcher, shop.delivery)  # the session is loaded and permissions are cached alike
+
+        with CaptureQueriesContext(connection) as queries:
+            content = search(dispatcher, shop.delivery, **query)
+
+        of_drivers = [each["sql"] for each in queries if 'FROM "delivery_driver"' in each["sql"]]
+        assert len(of_drivers) == 1
+        assert of_drivers[0].endswith("LIMIT 21")
+        assert options(content) == [driver.name for driver in many[:20]]
+        assert "The 20 nearest are shown" in content
+        assert len(queries) == 7
+
+    def test_cost_the_dialog_and_the_fragment_the_same_queries(self, dispatcher, shop, many):
+        with CaptureQueriesContext(connection) as of_fragment:
+            search(dispatcher, shop.delivery)
+        with CaptureQueriesContext(connection) as of_dialog:
+            content = dialog(dispatcher, shop.delivery)
+
+        assert len(of_dialog) == len(of_fragment)
+        assert len(options(content)) == 20
+
+    @pytest.mark.parametrize(("count", "says_more"), [(20, False), (21, True)])
+    def test_says_that_there_are_more_only_where_there_are(self, dispatcher, shop, count, says_more):
+        create_many(count)
+
+        content = search(dispatcher, shop.delivery)
+
+        assert len(options(content)) == 20
+        assert ("nearest are shown" in content) is says_more
+
+
+def test_a_delivery_that_was_accepted_meanwhile_is_refused(dispatcher, shop):
+    driver, other = DriverFactory.create(at_point=NEAR), DriverFactory.create(at_point=NEARER)
+    dialog(dispatcher, shop.delivery)
+    deliveries.accept(delivery=shop.delivery, driver=other, by=BY, at=timezone.now())
+
+    response = dispatcher.post(
+        reverse("panel:board_move", args=[shop.delivery.pk, "accept"]), {"driver": str(driver.pk)}
+    )
+
+    assert "refused" in response["HX-Trigger"]
+    assert Delivery.objects.get(pk=shop.delivery.pk).driver == other
