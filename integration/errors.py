@@ -48,13 +48,6 @@ class TooManyKeys(IntegrationError):
     message = "O vendedor já tem o máximo de chaves válidas; revogue uma antes"
 
 
-class InvalidReason(IntegrationError):
-    """The reason of a suspension is blank, too long or contains NUL."""
-
-    code = "invalid_reason"
-    message = "Informe o motivo, com até 255 caracteres"
-
-
 class CompanyNotFound(IntegrationError):
     """No company has the sender document of an order."""
 

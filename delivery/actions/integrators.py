@@ -5,9 +5,7 @@ from datetime import datetime
 
 from django.db import transaction
 
-from common.suspension import LONGEST_REASON
 from delivery.actions import endpoints
-from delivery.errors import InvalidReason
 from delivery.models import AuditAction, AuditEntry, Environment, Integrator
 
 _log = logging.getLogger(__name__)
@@ -26,24 +24,18 @@ def open_(integrator: Integrator) -> Integrator:
 def suspend(*, integrator: Integrator, reason: str, by: str, at: datetime) -> bool:
     """Refuse the account's tokens and issue none from now on. Tokens, URLs and running deliveries stay as they are.
 
-    Returns False, and changes nothing, for an account that is suspended already. Raises InvalidReason for an empty
-    reason and for one that its column cannot hold.
+    Returns False, and changes nothing, for an account that is suspended already. Raises InvalidReason.
     """
-    reason = reason.strip()
-    if not reason or len(reason) > LONGEST_REASON or "\0" in reason:
-        raise InvalidReason("Say why, in at most %(most)s characters, none of them NUL.", most=LONGEST_REASON)
-    state = {"suspended_at": at, "suspended_by": by, "suspension_reason": reason}
-    suspended = Integrator.objects.filter(pk=integrator.pk, suspended_at=None).update(**state) == 1
+    suspended = integrator.write_suspension(reason=reason, by=by, at=at)
     if suspended:
-        _record_audit(integrator, AuditAction.ACCOUNT_SUSPENDED, reason, by=by, at=at)
+        _record_audit(integrator, AuditAction.ACCOUNT_SUSPENDED, reason.strip(), by=by, at=at)
     return suspended
 
 
 @transaction.atomic
 def lift_suspension(*, integrator: Integrator, by: str, at: datetime) -> bool:
     """Let the account work again with the tokens that it had. False for an account that is not suspended."""
-    state = {"suspended_at": None, "suspended_by": "", "suspension_reason": ""}
-    lifted = Integrator.objects.filter(pk=integrator.pk, suspended_at__isnull=False).update(**state) == 1
+    lifted = integrator.clear_suspension()
     if lifted:
         _record_audit(integrator, AuditAction.SUSPENSION_LIFTED, by=by, at=at)
     return lifted

@@ -43,7 +43,7 @@ def rotate(*, token: Token, by: str, at: datetime, overlap: timedelta = OVERLAP)
 @transaction.atomic
 def revoke(*, token: Token, by: str, at: datetime) -> None:
     """End a token now. Once revoked, it keeps the moment and the name of the first time."""
-    if Token.objects.filter(pk=token.pk, revoked_at=None).update(revoked_at=at, revoked_by=by):
+    if token.revoke(by=by, at=at):
         _note(token, AuditAction.TOKEN_REVOKED, by=by, at=at)
 
 
@@ -53,8 +53,7 @@ def authenticate(clear_text: str, *, at: datetime) -> Token:
     if token is None:
         raise InvalidToken("Send 'Authorization: Bearer <token>' with a token that is neither revoked nor expired.")
     token.integrator.check_active()
-    if not token.used_lately(at=at):
-        Token.objects.filter(pk=token.pk).update(last_used_at=at)
+    token.record_use(at=at)
     return token
 
 

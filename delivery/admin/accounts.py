@@ -12,10 +12,10 @@ from django.utils.translation import gettext_lazy as _
 
 from common.actors import actor
 from common.admin_base import ModelAdmin, ReadOnlyInline, TabularInline
-from common.suspension import SuspensionActionForm
+from common.suspension import InvalidReason, SuspensionActionForm
 from delivery.actions import integrators, tokens
 from delivery.admin.refusals import RefusalsAsMessages
-from delivery.errors import AccountSuspended, InvalidReason, TooManyTokens
+from delivery.errors import AccountSuspended, TooManyTokens
 from delivery.forms import refusal
 from delivery.models import Environment, Integrator, PickupPoint, Token
 
@@ -66,7 +66,7 @@ class IntegratorAdmin(ModelAdmin):
                     at=timezone.now(),
                 )
             except InvalidReason as error:
-                self.message_user(request, refusal(error), messages.ERROR)
+                self.message_user(request, str(error), messages.ERROR)
                 return
             if suspended:
                 self.log_change(request, integrator, _("Suspended."))

@@ -1,4 +1,4 @@
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Self
 
 from django.db import models
@@ -7,11 +7,10 @@ from django.utils.translation import gettext_lazy as _
 
 from common import credentials
 from common.constraints import one_of
+from common.credential_model import Credential
 from common.fields import CiphertextField
 from delivery.models.ids import Identified
 from delivery.models.integrator import Environment, Integrator
-
-_LAST_USE_RESOLUTION = timedelta(minutes=1)
 
 
 class TokenQuerySet(models.QuerySet["Token"]):
@@ -24,22 +23,16 @@ class TokenQuerySet(models.QuerySet["Token"]):
         return self.valid(at=at).select_related("integrator").filter(digest=credentials.digest(clear_text)).first()
 
 
-class Token(Identified):
+class Token(Identified, Credential):
     """A Bearer token. Stored are its digest, for look-ups, and its ciphertext, for the header of webhooks."""
 
     integrator = models.ForeignKey(
         Integrator, verbose_name=_("integrator"), on_delete=models.CASCADE, related_name="tokens"
     )
     environment = models.CharField(_("environment"), max_length=7, choices=Environment)
-    digest = models.BinaryField(max_length=32, unique=True, editable=False)
     ciphertext = CiphertextField(editable=False)
     hint = models.CharField(_("token"), max_length=20, editable=False, help_text=_("Its beginning and end."))
-    created_at = models.DateTimeField(_("created at"), editable=False)
-    created_by = models.CharField(_("created by"), max_length=200, editable=False)
     expires_at = models.DateTimeField(_("expires at"), null=True, blank=True, editable=False)
-    revoked_at = models.DateTimeField(_("revoked at"), null=True, blank=True, editable=False)
-    revoked_by = models.CharField(_("revoked by"), max_length=200, blank=True, editable=False)
-    last_used_at = models.DateTimeField(_("last used at"), null=True, blank=True, editable=False)
 
     objects = TokenQuerySet.as_manager()
 
@@ -50,9 +43,6 @@ class Token(Identified):
         constraints = [one_of("token_environment", "environment", Environment.values)]
         indexes = [models.Index(fields=["integrator", "environment", "-created_at"], name="token_newest")]
 
-    def __str__(self) -> str:
-        return self.hint
-
     @property
     def clear_text(self) -> str:
         """The decrypted token, as sent by the integrator and in webhooks. Raises InvalidToken of cryptography."""
@@ -60,7 +50,3 @@ class Token(Identified):
 
     def is_valid(self, *, at: datetime) -> bool:
         return self.revoked_at is None and (self.expires_at is None or self.expires_at > at)
-
-    def used_lately(self, *, at: datetime) -> bool:
-        """Whether the last use was recorded less than a minute ago, so that not every request writes."""
-        return self.last_used_at is not None and at - self.last_used_at < _LAST_USE_RESOLUTION

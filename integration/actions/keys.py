@@ -44,7 +44,7 @@ def issue(*, seller: Seller, by: str, at: datetime) -> Issued:
 
 def revoke(*, key: ApiKey, by: str, at: datetime) -> bool:
     """Refuse a key from now on. Returns False, and changes nothing, for a key that is revoked already."""
-    revoked = ApiKey.objects.filter(pk=key.pk, revoked_at=None).update(revoked_at=at, revoked_by=by) == 1
+    revoked = key.revoke(by=by, at=at)
     if revoked:
         _log.info("key %s revoked by %s", key.pk, by)
     return revoked
@@ -60,6 +60,5 @@ def authenticate(header: bytes, *, at: datetime) -> ApiKey:
     if key is None:
         raise InvalidKey
     key.seller.check_active()
-    if not key.used_lately(at=at):
-        ApiKey.objects.filter(pk=key.pk).update(last_used_at=at)
+    key.record_use(at=at)
     return key

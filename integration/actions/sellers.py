@@ -7,8 +7,7 @@ from datetime import datetime
 from django.core.exceptions import ValidationError
 from django.db import transaction
 
-from common.suspension import LONGEST_REASON
-from integration.errors import CompanyTaken, InvalidDocument, InvalidReason
+from integration.errors import CompanyTaken, InvalidDocument
 from integration.models import Company, Seller, compact_document
 
 _log = logging.getLogger(__name__)
@@ -29,23 +28,17 @@ def open_(*, name: str, documents: Sequence[str]) -> Seller:
 def suspend(*, seller: Seller, reason: str, by: str, at: datetime) -> bool:
     """Refuse the seller's keys from now on, and the issue of new ones. Keys, orders and invoices are not changed.
 
-    Returns False, and changes nothing, for a seller that is suspended already. Raises InvalidReason for a reason that
-    is blank, longer than LONGEST_REASON or contains NUL.
+    Returns False, and changes nothing, for a seller that is suspended already. Raises InvalidReason.
     """
-    reason = reason.strip()
-    if not reason or len(reason) > LONGEST_REASON or "\0" in reason:
-        raise InvalidReason
-    state = {"suspended_at": at, "suspended_by": by, "suspension_reason": reason}
-    suspended = Seller.objects.filter(pk=seller.pk, suspended_at=None).update(**state) == 1
+    suspended = seller.write_suspension(reason=reason, by=by, at=at)
     if suspended:
-        _log.info("seller %s suspended by %s: %r", seller.reference, by, reason)
+        _log.info("seller %s suspended by %s: %r", seller.reference, by, reason.strip())
     return suspended
 
 
 def lift_suspension(*, seller: Seller, by: str) -> bool:
     """Accept the seller's keys again. Returns False for a seller that is not suspended."""
-    state = {"suspended_at": None, "suspended_by": "", "suspension_reason": ""}
-    lifted = Seller.objects.filter(pk=seller.pk, suspended_at__isnull=False).update(**state) == 1
+    lifted = seller.clear_suspension()
     if lifted:
         _log.info("suspension of seller %s lifted by %s", seller.reference, by)
     return lifted

@@ -14,9 +14,9 @@ from unfold.widgets import UnfoldAdminTextInputWidget
 
 from common.actors import actor
 from common.admin_base import ModelAdmin, ReadOnlyInline, TabularInline
-from common.suspension import LONGEST_REASON, SuspensionActionForm
+from common.suspension import InvalidReason, SuspensionActionForm
 from integration.actions import keys, sellers
-from integration.errors import AccountSuspended, InvalidReason, TooManyKeys
+from integration.errors import AccountSuspended, TooManyKeys
 from integration.models import ApiKey, Company, Seller, compact_document
 
 
@@ -87,9 +87,8 @@ class SellerAdmin(ModelAdmin):
         for seller in queryset:
             try:
                 suspended = sellers.suspend(seller=seller, reason=reason, by=actor(request), at=timezone.now())
-            except InvalidReason:
-                text = _("Say why, in at most %(most)s characters, none of them NUL.")
-                self.message_user(request, text % {"most": LONGEST_REASON}, messages.ERROR)
+            except InvalidReason as error:
+                self.message_user(request, str(error), messages.ERROR)
                 return
             if suspended:
                 self.log_change(request, seller, _("Suspended: %(reason)s") % {"reason": reason.strip()})

@@ -5,8 +5,9 @@ from django.db import IntegrityError, transaction
 from django.utils import timezone
 from rest_framework.test import APIClient
 
+from common.suspension import InvalidReason
 from integration.actions import keys, orders, sellers
-from integration.errors import AccountSuspended, InvalidReason, TooManyKeys
+from integration.errors import AccountSuspended, TooManyKeys
 from integration.lifecycle import Status
 from integration.models import ApiKey, Invoice, Order, Seller
 from tests.integration.api.test_authentication import ENDPOINTS

@@ -4,8 +4,9 @@ import pytest
 from django.db import IntegrityError, connection, transaction
 from django.utils import timezone
 
+from common.suspension import InvalidReason
 from delivery.actions import endpoints, integrators, tokens
-from delivery.errors import AccountSuspended, InvalidReason
+from delivery.errors import AccountSuspended
 from delivery.models import AuditEntry, Environment, Integrator, Token, WebhookEndpoint, WebhookEvent
 from tests.factories import BY, IntegratorFactory, TokenFactory
 
