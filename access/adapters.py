@@ -1,4 +1,4 @@
-"""What allauth, which does log-in and second factor, asks of this product."""
+"""Adapters of django-allauth, which implements log-in and second factor."""
 
 import time
 from typing import Any
@@ -20,7 +20,7 @@ from common import credentials
 
 
 class AccountAdapter(DefaultAccountAdapter):
-    """People are added by staff; nobody signs up."""
+    """Users are created by staff; there is no sign-up."""
 
     def is_open_for_signup(self, request: HttpRequest) -> bool:
         return False
@@ -32,12 +32,15 @@ class AccountAdapter(DefaultAccountAdapter):
             return False
 
     def is_reauthentication_required(self, *, app: str, **_more: Any) -> bool:
-        """Before the second factor is touched the password is asked for, unless it was given a moment ago."""
-        given = [record["at"] for record in get_authentication_records(self.request, self.request.user)]
-        return not given or time.time() - max(given) > app_settings.REAUTHENTICATION_TIMEOUT
+        """Whether the user has to authenticate again before the second factor is changed.
+
+        allauth's own rule exempts users without a usable password.
+        """
+        times = [record["at"] for record in get_authentication_records(self.request, self.request.user)]
+        return not times or time.time() - max(times) > app_settings.REAUTHENTICATION_TIMEOUT
 
     def get_client_ip(self, request: HttpRequest) -> str:
-        """As the list of somebody's sessions keeps it, whose column takes neither networks nor words."""
+        """The address for the list of sessions. Its column takes neither a network nor a word such as "unknown"."""
         address = client_address(request.META, proxies=settings.TRUSTED_PROXIES)
         return "::" if address == UNKNOWN else address.partition("/")[0]
 
@@ -58,7 +61,7 @@ class AccountAdapter(DefaultAccountAdapter):
 
 
 class MFAAdapter(DefaultMFAAdapter):
-    """Keeps what makes one-time codes as encrypted as every other secret."""
+    """Encrypts the seeds of one-time codes with CREDENTIALS_KEYS."""
 
     def encrypt(self, text: str) -> str:
         return credentials.encrypt(text)

@@ -6,7 +6,7 @@ from typing import Any
 
 # The longest textual IPv6 address has 45 characters; brackets and a port add 8.
 _MAX_LENGTH = 64
-_IPV6_PREFIX = 64  # what one customer is given at least, so its addresses count as one
+_IPV6_PREFIX = 64  # a provider assigns at least a /64 to each customer
 UNKNOWN = "unknown"
 
 

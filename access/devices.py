@@ -1,4 +1,4 @@
-"""Device cookies: how a browser that a person has logged in from is known again.
+"""Device cookies, which identify a browser that a user has logged in from before.
 
 Based on OWASP's "Slow Down Online Guessing Attacks with Device Cookies".
 """
@@ -17,11 +17,11 @@ from django.dispatch import receiver
 from django.http import HttpRequest, HttpResponse
 
 LIFETIME = timedelta(days=90)
-_PATH = "/account/"  # where passwords and codes are asked for
+_PATH = "/account/"  # of the forms that check passwords and codes
 
 
 def known(request: HttpRequest, name: str) -> str:
-    """The id of the device if this person has logged in from it, else an empty string."""
+    """The id of the device if the user `name` has logged in from it before, else an empty string."""
     user = get_user_by_username(name)
     if user is None:
         return ""
@@ -46,16 +46,16 @@ def _remember(response: HttpResponse, user: User, **_more: Any) -> None:
 
 
 def _cookie(user: User) -> str:
-    """A cookie for each person, so that people who share a browser are all known."""
+    """Name of the cookie. Each user has one of their own, so that users who share a browser do not replace it."""
     prefix = "__Secure-" if settings.SESSION_COOKIE_SECURE else ""  # "__Host-" would need the path "/"
     return f"{prefix}known_device_{user.pk}"
 
 
 def _signer(user: User) -> TimestampSigner:
-    """Signs for one person, one password and one second factor: when either changes, no device is known any more.
+    """Signer for one user, password and second factor. A change of any of them invalidates the user's cookies.
 
-    Otherwise whoever had the password before the second factor was set up could have collected cookies, and have the
-    attempts of all of them at its codes.
+    Otherwise an attacker with the password could collect cookies before the second factor is set up, each of which
+    allows further attempts at its codes.
     """
     factors = Authenticator.objects.filter(user=user).order_by("pk").values_list("pk", flat=True)
     return TimestampSigner(salt=f"{__name__}:{user.get_session_auth_hash()}:{list(factors)}")

@@ -1,7 +1,7 @@
-"""The first second factor of a person with rights.
+"""Enrolment codes, with which privileged users set up a second factor.
 
-Where one is required, a password alone must not be enough to set it up: whoever stole the first password would set
-up their own. A person needs a code beside it, which a superuser issues and hands over separately.
+Where a second factor is required, the password alone must not be enough to set it up: whoever has stolen an initial
+password could register a device of their own. A superuser issues the code and sends it over another channel.
 """
 
 import logging
@@ -26,7 +26,7 @@ from access.models import EnrolmentCode
 from access.rights import has_privileges
 
 LIFETIME = timedelta(hours=24)
-# Without I, L, O, 0 and 1, which people mix up.
+# Without I, L, O, 0 and 1, which are easily confused.
 _ALPHABET = "ABCDEFGHJKMNPQRSTUVWXYZ23456789"  # pragma: allowlist secret
 _GROUPS, _GROUP_LENGTH = 4, 4  # 31 ** 16, which is 79 bits
 
@@ -34,16 +34,16 @@ _log = logging.getLogger(__name__)
 
 
 class AlreadyEnrolled(Exception):
-    """The person has a second factor. A superuser deletes it first, in the admin."""
+    """The user has a second factor. A superuser has to delete it first, in the admin."""
 
 
 def needs_code(user: User) -> bool:
-    """Whether this person sets up a second factor with an enrolment code only."""
+    """Whether this user needs an enrolment code to set up a second factor."""
     return settings.REQUIRE_TWO_FACTOR and has_privileges(user)
 
 
 def issue(*, user: User, by: str, at: datetime) -> str:
-    """A code with which `user` can set up a second factor once within `LIFETIME`. Codes issued before end.
+    """A code with which `user` can set up a second factor once within `LIFETIME`. Replaces the user's earlier code.
 
     Raises AlreadyEnrolled.
     """
@@ -71,7 +71,7 @@ def is_valid(*, user: User, code: str, at: datetime) -> bool:
 
 
 def use(*, user: User, code: str, at: datetime) -> bool:
-    """Use a code up. False if it is none of this person's, is used or too old. Of several calls at once one is True."""
+    """Mark a code as used. False for a wrong, used or expired one. Of concurrent calls only one returns True."""
     return _valid(user, code, at).update(used_at=at) == 1
 
 
@@ -84,14 +84,14 @@ def _valid(user: User, code: str, at: datetime) -> QuerySet[EnrolmentCode]:
 
 
 def _digest(code: str) -> bytes:
-    """Keyed, so that a copy of the database tells nothing about a code. Spaces, dashes and case do not matter."""
+    """Keyed, so that a copy of the database does not allow guessing codes offline. Ignores case and separators."""
     plain = "".join(character for character in code.upper() if character.isalnum())
     return salted_hmac(__name__, plain, algorithm="sha256").digest()
 
 
 @receiver(authenticator_added)
 def _trust_this_session(request: HttpRequest, user: User, **_more: Any) -> None:
-    """Whoever has just set a second factor up has just used it."""
+    """Setting up a second factor proves its possession, so this session counts as authenticated with it."""
     record_authentication(request, user, "mfa")
 
 
@@ -99,9 +99,9 @@ def _trust_this_session(request: HttpRequest, user: User, **_more: Any) -> None:
 @receiver(authenticator_removed)
 @receiver(authenticator_reset)
 def _write_history(signal: Any, request: HttpRequest, user: User, authenticator: Authenticator, **_more: Any) -> None:
-    """Write a change of somebody's second factor into the log and into the person's history in the admin."""
+    """Record a change of a second factor in the log and in the user's history in the admin."""
     if authenticator.type == Authenticator.Type.RECOVERY_CODES and signal is not authenticator_reset:
-        return  # they come and go with the app
+        return  # created and deleted together with the app's factor
     message = {
         authenticator_added: gettext_noop("Second factor set up, from address %(address)s."),
         authenticator_removed: gettext_noop("Second factor removed, from address %(address)s."),

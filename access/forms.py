@@ -1,4 +1,4 @@
-"""allauth's forms that check a secret by themselves, with the same limits as the log-in."""
+"""allauth's forms that check a password or code, with the limits of `access.throttle`."""
 
 import logging
 from typing import Any
@@ -28,7 +28,7 @@ def _begin_attempt(secret: Secret, user: Any) -> Attempt:
 
 
 class ChangePasswordForm(account.ChangePasswordForm):
-    """Asks for another password than the current one, so that an initial password does not stay."""
+    """Refuses the current password as the new one, so that an initial password is really replaced."""
 
     def clean_oldpassword(self) -> str:
         attempt = _begin_attempt(Secret.PASSWORD, self.user)
@@ -65,11 +65,11 @@ class AuthenticateForm(_ThrottledCode, mfa.AuthenticateForm):
 
 
 class ReauthenticateForm(_ThrottledCode, mfa.ReauthenticateForm):
-    """The second factor before something sensitive."""
+    """The second factor before a sensitive change."""
 
 
 class ActivateTOTPForm(totp.ActivateTOTPForm):
-    """Sets up a second factor. Whoever needs an enrolment code for it is asked for one; see `access.enrolment`."""
+    """Sets up a second factor, with an enrolment code where `access.enrolment` requires one."""
 
     enrolment_code = forms.CharField(
         label=_("Enrolment code"),

@@ -1,4 +1,4 @@
-"""Pages for people: each asks for what its session still owes."""
+"""Enforces the second factor and the change of initial passwords on the panel, the admin and the account pages."""
 
 from collections.abc import Callable
 from functools import cache
@@ -27,10 +27,10 @@ _INITIAL_PASSWORD = "initial_password"  # noqa: S105  # pragma: allowlist secret
 
 
 class SecondFactorMiddleware:
-    """Leads whoever has no second factor in this session, or a password set by somebody else, to the page for that.
+    """Redirects sessions that lack a second factor, or whose password somebody else has set, to the page for it.
 
-    People with rights need a second factor for every page where it is required. Whoever has one needs it, required
-    or not, for the pages on which it and the password are changed: a session may be older than the second factor.
+    With REQUIRE_TWO_FACTOR privileged users need the second factor for every page. Users who have one always need it
+    for the pages that change it or the password, because the session may be older than the second factor.
     """
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
@@ -38,15 +38,15 @@ class SecondFactorMiddleware:
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
         is_page = request.path.startswith(_PAGES)
-        is_account = request.path.startswith(_ACCOUNT)
-        if (is_page or (is_account and request.path not in _open_paths())) and (page := _owed(request, is_page)):
+        is_protected = is_page or (request.path.startswith(_ACCOUNT) and request.path not in _open_paths())
+        if is_protected and (page := _missing_step(request, is_page)):
             return redirect(f"{reverse(page)}?{urlencode({'next': request.path})}")
         return self.get_response(request)
 
 
 @cache
 def _open_paths() -> frozenset[str]:
-    """Pages of the log-in that do without a second factor, because they lead to it or out."""
+    """Account pages that need no second factor: those of log-in, log-out and of the second factor itself."""
     names = (
         "account_login", "account_logout", "account_inactive", "account_reauthenticate",
         "mfa_authenticate", "mfa_reauthenticate", "mfa_activate_totp",
@@ -54,8 +54,8 @@ def _open_paths() -> frozenset[str]:
     return frozenset(reverse(name) for name in names)
 
 
-def _owed(request: HttpRequest, is_page: bool) -> str:
-    """The name of the page that this session has to visit first; empty if it may go on."""
+def _missing_step(request: HttpRequest, is_page: bool) -> str:
+    """URL name of the page that this session has to visit first; empty if there is none."""
     user = request.user
     if not user.is_authenticated:
         return ""
@@ -76,13 +76,13 @@ def _used_second_factor(request: HttpRequest) -> bool:
 
 
 @receiver(user_logged_in)
-def _note_initial_password(request: HttpRequest, user: User, **_more: Any) -> None:
-    """Asked once per log-in: setting a password ends the sessions that there are."""
+def _mark_session(request: HttpRequest, user: User, **_more: Any) -> None:
+    """Once per log-in is enough: setting a password ends the user's existing sessions."""
     if InitialPassword.objects.filter(user=user).exists():
         request.session[_INITIAL_PASSWORD] = True
 
 
 @receiver(password_changed)
-def _forget_initial_password(request: HttpRequest, user: User, **_more: Any) -> None:
+def _unmark_session(request: HttpRequest, user: User, **_more: Any) -> None:
     InitialPassword.objects.filter(user=user).delete()
     request.session.pop(_INITIAL_PASSWORD, None)

@@ -3,7 +3,7 @@ from django.db import models
 
 
 class AttemptCount(models.Model):
-    """Attempts at secrets within a window, see `access.throttle`. Worthless after `expires_at`, and deleted then."""
+    """Attempts at secrets within a window, see `access.throttle`. Pruned after `expires_at`."""
 
     key = models.CharField(primary_key=True, max_length=64)  # a hexadecimal SHA-256 digest
     count = models.PositiveIntegerField()
@@ -17,7 +17,7 @@ class AttemptCount(models.Model):
 
 
 class EnrolmentCode(models.Model):
-    """The last code with which a person could set up a second factor, see `access.enrolment`."""
+    """The latest enrolment code of a user, see `access.enrolment`."""
 
     user = models.OneToOneField(User, primary_key=True, on_delete=models.CASCADE, related_name="enrolment_code")
     digest = models.BinaryField(max_length=32)
@@ -34,7 +34,7 @@ class EnrolmentCode(models.Model):
 
 
 class InitialPassword(models.Model):
-    """Marks a person whose password was set by somebody else, until the person has changed it."""
+    """Marks a user whose password was set by somebody else, until the user has changed it."""
 
     user = models.OneToOneField(User, primary_key=True, on_delete=models.CASCADE, related_name="initial_password")
     set_at = models.DateTimeField(auto_now=True)

@@ -1,4 +1,4 @@
-"""Which passwords are refused beside short ones and those that resemble the person's own name."""
+"""Refuses guessable passwords; Django's validators refuse short ones and those that resemble the user's name."""
 
 import re
 from typing import Any
@@ -8,7 +8,7 @@ from django.contrib.auth.password_validation import CommonPasswordValidator
 from django.core.exceptions import ValidationError
 from django.utils.translation import gettext as _
 
-# What somebody who guesses at this product tries first.
+# Words of this product's domain, which a targeted guess would try.
 _CONTEXT = """
 rota rotas logistics logistica logística transporte transportes frete freight express delivery deliveries entrega
 entregas entregador pedido pedidos order orders loja shop shops driver drivers motorista motoristas motoboy dispatch
@@ -17,26 +17,26 @@ sellers vendedor vendedores admin administrator administrador panel painel staff
 webhook sandbox live api key chave senha password pass login acesso access brasil brazil paulista saopaulo são paulo rio
 """
 CONTEXT_WORDS = frozenset(_CONTEXT.split())
-_LONGEST_LOOKED_AT = 256
-_SHORTEST_WORD = 4  # the list of common passwords has single letters too
+_MAX_EXAMINED = 256  # characters
+_MIN_WORD = 4  # the list of common passwords has single letters too
 _LETTERS = re.compile(r"[^\W\d_]+")
 
 
 class GuessablePasswordValidator(CommonPasswordValidator):
-    """Refuse common passwords, also with digits and signs around them or repeated, and those of CONTEXT_WORDS alone.
+    """Refuses common passwords, also repeated or with digits and signs around them, and those of CONTEXT_WORDS only.
 
-    Several common words are a passphrase and taken. Django's list of common passwords comes from published breaches.
+    Several common words are accepted as a passphrase. Django's list of common passwords comes from published breaches.
     """
 
     def validate(self, password: str, user: User | None = None) -> None:
         """Raise ValidationError for such a password."""
         super().validate(password, user)
-        words = {_once(word) for word in _LETTERS.findall(password[:_LONGEST_LOOKED_AT].lower())}
+        words = {_once(word) for word in _LETTERS.findall(password[:_MAX_EXAMINED].lower())}
         if not words:
             return
         if words <= CONTEXT_WORDS:
             raise ValidationError(_("Its words are those of this service, which are tried first."), "context_words")
-        if len(words) == 1 and words <= self.passwords and len(*words) >= _SHORTEST_WORD:
+        if len(words) == 1 and words <= self.passwords and len(*words) >= _MIN_WORD:
             raise ValidationError(_("It is a common password with something around it."), "common_with_more")
 
     def get_help_text(self) -> Any:

@@ -14,53 +14,53 @@ ACCOUNT_STAFF = "Account staff"
 DISPATCHERS = "Dispatchers"
 
 _ALL = ("view", "add", "change", "delete")
-_KEPT = ("view", "add", "change")  # what others refer to is not deleted
-_LOOK = ("view",)
+_NO_DELETE = ("view", "add", "change")  # other rows refer to it
+_VIEW = ("view",)
 
 # Group -> app -> model -> what may be done with it.
 ROLES: dict[str, dict[str, dict[str, tuple[str, ...]]]] = {
     ACCOUNT_STAFF: {
-        "auth": {"user": _LOOK},
+        "auth": {"user": _VIEW},
         "delivery": {
-            "integrator": _KEPT,
+            "integrator": _NO_DELETE,
             "pickuppoint": _ALL,
             "token": ("view", "add"),
             "webhookendpoint": ("view", "change"),
-            "webhookevent": _LOOK,
-            "webhookattempt": _LOOK,
-            "auditentry": _LOOK,
+            "webhookevent": _VIEW,
+            "webhookattempt": _VIEW,
+            "auditentry": _VIEW,
             "tariff": _ALL,
-            "delivery": _LOOK,
-            "stop": _LOOK,
-            "transition": _LOOK,
+            "delivery": _VIEW,
+            "stop": _VIEW,
+            "transition": _VIEW,
         },
         "integration": {
-            "seller": _KEPT,
-            "company": _KEPT,
+            "seller": _NO_DELETE,
+            "company": _NO_DELETE,
             "apikey": ("view", "add"),
             "freightrate": _ALL,
             "freightparameters": ("view", "change"),
-            "order": _LOOK,
-            "statuslog": _LOOK,
-            "searchcode": _LOOK,
+            "order": _VIEW,
+            "statuslog": _VIEW,
+            "searchcode": _VIEW,
             "invoice": ("view", "change"),  # to change one is to link it to an order
-            "invoicereference": _LOOK,
-            "invoicelink": _LOOK,
+            "invoicereference": _VIEW,
+            "invoicelink": _VIEW,
         },
     },
     DISPATCHERS: {
         "delivery": {
             "delivery": ("view", "dispatch"),
-            "stop": _LOOK,
-            "transition": _LOOK,
-            "webhookevent": _LOOK,
-            "webhookattempt": _LOOK,
-            "driver": _KEPT,
+            "stop": _VIEW,
+            "transition": _VIEW,
+            "webhookevent": _VIEW,
+            "webhookattempt": _VIEW,
+            "driver": _NO_DELETE,
             "driverposition": ("view", "add"),
         },
         "integration": {
             "order": ("view", "change"),
-            "statuslog": _LOOK,
+            "statuslog": _VIEW,
             "searchcode": ("view", "add"),
         },
     },

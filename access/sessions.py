@@ -1,4 +1,4 @@
-"""How long a session lasts, the list of somebody's sessions (`allauth.usersessions`), and log lines of log-ins."""
+"""Lifetime of sessions, the list of a user's sessions (`allauth.usersessions`), and the log of log-ins."""
 
 import logging
 import time
@@ -21,7 +21,7 @@ from django.utils import timezone
 
 from access.addresses import client_address
 
-_TIMES = "began_and_seen"
+_TIMES = "began_and_seen"  # key of the session: [log-in, last request] in seconds since 1970
 _SEEN_RESOLUTION_SECONDS = 60  # avoids a write on every request
 _BATCH = 5000
 _log = logging.getLogger(__name__)
@@ -30,7 +30,7 @@ _log = logging.getLogger(__name__)
 class SessionLifetimeMiddleware:
     """End sessions that began SESSION_COOKIE_AGE ago, and those without a request for SESSION_IDLE_SECONDS.
 
-    Django alone counts from the last change of a session's data, and has no limit for idle ones.
+    Django counts from the last change of a session's data and has no idle limit.
     """
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
@@ -61,9 +61,9 @@ def _begin(request: HttpRequest, user: User, **_more: Any) -> None:
 
 @receiver(authentication_step_completed)
 def _renew_key(request: HttpRequest, user: User, method: str, reauthenticated: bool = False, **_more: Any) -> None:
-    """Give the session another key once its person has proved again who they are, and end the old one."""
+    """Renew the session's key after a reauthentication, which prevents session fixation."""
     if reauthenticated:
-        _log.info("%s proved again who they are, from %s with %s", user.get_username(), _address(request), method)
+        _log.info("%s authenticated again from %s with %s", user.get_username(), _address(request), method)
         old = request.session.session_key
         request.session.cycle_key()
         UserSession.objects.filter(session_key=old).update(session_key=request.session.session_key)
@@ -71,9 +71,9 @@ def _renew_key(request: HttpRequest, user: User, method: str, reauthenticated: b
 
 @receiver(user_login_failed)
 def _log_failure(credentials: dict[str, Any], request: HttpRequest | None = None, **_more: Any) -> None:
-    """Names that nobody has are left out: now and then one is a password typed into the wrong field."""
+    """Log a wrong password. Unknown names are left out, because some are passwords typed into the wrong field."""
     name = str(credentials.get("username", ""))
-    known = name if "\0" not in name and User.objects.filter(username__iexact=name).exists() else "somebody unknown"
+    known = name if "\0" not in name and User.objects.filter(username__iexact=name).exists() else "an unknown name"
     _log.warning("A wrong password for %s from %s", known, _address(request))
 
 

@@ -1,7 +1,7 @@
 """Limits on attempts at passwords and one-time codes, counted in PostgreSQL.
 
-An attempt is counted before its secret is checked, in one statement per counter, so that attempts at once cannot
-exceed a limit; a right secret gives the attempt back. Which counters an attempt has, and why: docs/decisions.md.
+An attempt is counted before its secret is checked, in one statement per counter, so that concurrent attempts cannot
+exceed a limit; a correct secret takes the attempt back. Which counters an attempt has, and why: docs/decisions.md.
 """
 
 import hashlib
@@ -25,7 +25,7 @@ _log = logging.getLogger(__name__)
 
 
 class Secret(StrEnum):
-    """What is guessed at. A code is a one-time code, a recovery code or an enrolment code."""
+    """The kind of a secret. A code is a one-time code, a recovery code or an enrolment code."""
 
     PASSWORD = "password"  # noqa: S105  # pragma: allowlist secret  # nosec B105  # its name
     CODE = "code"
@@ -51,7 +51,7 @@ PER_NAME = {
 
 
 class TooManyAttempts(Exception):
-    """A limit is reached. The secret was not looked at, and the attempt was not counted."""
+    """A limit is reached. The secret was not checked, and the attempt was not counted."""
 
     def __init__(self, limit: Limit) -> None:
         super().__init__(f"{limit.amount} attempts per {limit.name} within {limit.window}")
@@ -65,16 +65,16 @@ class Attempt:
     counted: tuple[tuple[str, datetime], ...]
 
     def forgive(self) -> None:
-        """Take it back, because the secret was right.
+        """Take the attempt back, because the secret was correct.
 
-        One statement per row: `begin` locks rows in another order than one statement for all of them might.
+        One statement per row, in the order in which `begin` locks them; a single statement could deadlock with it.
         """
         for key, expires_at in self.counted:
             AttemptCount.objects.filter(key=key, expires_at=expires_at, count__gt=0).update(count=F("count") - 1)
 
 
 def begin(request: HttpRequest, *, secret: Secret, name: str) -> Attempt:
-    """Count an attempt at a secret of the person `name`, who may not exist. Raises TooManyAttempts."""
+    """Count an attempt at a secret of the user `name`, who may not exist. Raises TooManyAttempts."""
     address = client_address(request.META, proxies=settings.TRUSTED_PROXIES)
     device = devices.known(request, name)
     try:
@@ -88,7 +88,7 @@ def begin(request: HttpRequest, *, secret: Secret, name: str) -> Attempt:
 def prune() -> int:
     """Delete the counters whose window is over. Returns how many there were.
 
-    Locked rows are left for the next time: waiting for them could deadlock with `begin`.
+    Skips locked rows: waiting for them could deadlock with `begin`.
     """
     with connection.cursor() as cursor:
         cursor.execute(_PRUNE)
@@ -98,8 +98,8 @@ def prune() -> int:
 def _counters(secret: Secret, name: str, address: str, device: str) -> list[tuple[Limit, tuple[str, ...]]]:
     if device:
         return [(PER_DEVICE, (secret, device))]
-    # The address first: when it is refused no row is made, which bounds the rows that one address can cause.
-    # Every attempt locks in this order, so no two can deadlock.
+    # The address first: its refusal inserts no row, which bounds the rows that one address can cause.
+    # Every attempt locks in this order, so two attempts cannot deadlock.
     name = _normalized(name)
     return [
         (PER_ADDRESS, (address,)),
@@ -109,7 +109,7 @@ def _counters(secret: Secret, name: str, address: str, device: str) -> list[tupl
 
 
 def _normalized(name: str) -> str:
-    """One text for all spellings that may mean one person; log-in ignores case."""
+    """One key for all spellings of a name; log-in ignores case."""
     return unicodedata.normalize("NFKC", name).casefold()
 
 

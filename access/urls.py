@@ -1,4 +1,4 @@
-"""Log-in and second factor: those of allauth's pages that this product has. Their names are allauth's."""
+"""URLs of log-in and second factor: the subset of allauth's that this product serves, under allauth's names."""
 
 from allauth.account import views as account
 from allauth.mfa.base import views as mfa

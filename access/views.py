@@ -1,4 +1,4 @@
-"""allauth's views, where this product does more."""
+"""Extensions of allauth's views."""
 
 from typing import Any
 
@@ -16,7 +16,7 @@ from access import enrolment
 
 
 class ActivateTOTPView(totp.ActivateTOTPView):
-    """Set up a second factor, using the enrolment code up in the same transaction."""
+    """Sets up a second factor and marks the enrolment code as used in the same transaction."""
 
     @transaction.atomic
     def form_valid(self, form: Any) -> HttpResponse:
@@ -28,7 +28,7 @@ class ActivateTOTPView(totp.ActivateTOTPView):
 
 
 class LogOutView(LogoutView):
-    """Has the browser drop what it may have kept of the pages."""
+    """Makes the browser clear its cache at log-out."""
 
     def post(self, *args: Any, **kwargs: Any) -> HttpResponse:
         response = super().post(*args, **kwargs)
@@ -38,4 +38,4 @@ class LogOutView(LogoutView):
 
 @method_decorator(reauthentication_required(allow_get=True), name="dispatch")
 class SessionsView(ListUserSessionsView):
-    """One's own sessions. Ending the others asks for the password or a code, unless that was just given."""
+    """The user's own sessions. Ending the others requires a recent authentication."""

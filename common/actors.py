@@ -1,8 +1,8 @@
-"""Names of those who act, as histories and the audit trail keep them."""
+"""Actors, as histories and the audit trail record them."""
 
 from django.http import HttpRequest
 
 
 def actor(request: HttpRequest) -> str:
-    """Who acts, as it is written into histories."""
+    """The actor of a request, such as "user maria"."""
     return f"user {request.user.get_username()}"

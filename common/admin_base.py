@@ -1,4 +1,4 @@
-"""What the admin screens of both areas share."""
+"""Base classes of the admin screens of both areas."""
 
 import json
 from typing import Any
@@ -12,50 +12,49 @@ from django.utils.text import capfirst
 from unfold.admin import ModelAdmin
 from unfold.admin import TabularInline as UnfoldTabularInline
 
-_COUNTED = 10_000  # reading as many index entries takes a few milliseconds
+_EXACT_COUNT = 10_000  # reading as many index entries takes a few milliseconds
 
 
 class EstimatingPaginator(Paginator):  # type: ignore[type-arg]  # generic for the checker only
-    """Counts a small result exactly and tells the planner's estimate of a large one, which nobody pages through."""
+    """Counts up to 10,000 rows exactly, and takes the planner's estimate for more."""
 
     template_name = "admin/estimated_pages.html"
 
     @cached_property
     def count(self) -> int:
         rows = self.object_list.order_by().values("pk")  # type: ignore[attr-defined]  # always a QuerySet here
-        counted: int = rows[: _COUNTED + 1].count()
-        if counted <= _COUNTED:
+        counted: int = rows[: _EXACT_COUNT + 1].count()
+        if counted <= _EXACT_COUNT:
             return counted
         (plan,) = json.loads(rows.explain(format="json"))
         return max(plan["Plan"]["Plan Rows"], counted)
 
     @property
     def is_estimated(self) -> bool:
-        return self.count > _COUNTED
+        return self.count > _EXACT_COUNT
 
 
 class LargeTable:
-    """Mixin for a list of any size: nothing it offers reads the whole table.
+    """Mixin for lists of large tables: no feature reads the whole table.
 
-    Whatever is searched, filtered or sorted by needs an index; so sorting by click is offered for none but those
-    columns that the screen names itself.
+    Search, filters and sorting need an index, so only columns in `sortable_by` can be sorted by.
     """
 
     paginator = EstimatingPaginator
     show_full_result_count = False
     show_facets = admin.ShowFacets.NEVER
     sortable_by: list[str] = []
-    list_disable_select_all = True  # nobody means to act on a million rows
+    list_disable_select_all = True  # an action on all rows is never intended
     list_per_page = 50
 
 
 def pretty(value: Any) -> str:
-    """JSON to be read. Unfold's own way colours it with inline styles, which the content security policy forbids."""
+    """Indented JSON. Unfold's own formatter uses inline styles, which the Content-Security-Policy forbids."""
     return format_html('<pre class="rota-code">{}</pre>', json.dumps(value, indent=2, ensure_ascii=False))
 
 
 class Unchangeable:
-    """Mixin: looked at, never added, edited or deleted by hand."""
+    """Mixin for read-only screens and inlines."""
 
     def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         return False
@@ -68,7 +67,7 @@ class Unchangeable:
 
 
 class TabularInline(UnfoldTabularInline):
-    """Rows of another table. Each field says what it is, since the head of its column is no label of it."""
+    """Inline whose fields have an aria-label each: the heading of a column does not label its fields."""
 
     def formfield_for_dbfield(self, db_field: Any, request: HttpRequest, **kwargs: Any) -> Any:
         field = super().formfield_for_dbfield(db_field, request, **kwargs)
@@ -78,7 +77,7 @@ class TabularInline(UnfoldTabularInline):
 
 
 class ReadOnlyInline(Unchangeable, TabularInline):
-    """Rows of another table, to be looked at."""
+    """Read-only inline."""
 
     extra = 0
     hide_title = True

@@ -1,4 +1,4 @@
-"""Management commands for scripts: exactly one JSON object on standard output."""
+"""Management commands for scripts, which print exactly one JSON object."""
 
 import json
 import re
@@ -13,7 +13,7 @@ from common.errors import DomainError
 
 
 class JSONCommand(BaseCommand):
-    """Runs `run` in one transaction and prints its answer, or `{"error": code, "detail"}` and exits with 1."""
+    """Prints the result of `run`, called in a transaction. A refusal prints `{"error", "detail"}` and exits with 1."""
 
     requires_migrations_checks = False
 
@@ -39,10 +39,10 @@ class JSONCommand(BaseCommand):
             self.stdout.write(json.dumps(answer, ensure_ascii=False))
 
     def prepare(self, options: dict[str, Any]) -> None:
-        """What waits for other machines, before the transaction of `run`. May put its result into `options`."""
+        """Network calls, made before the transaction of `run`. May store results in `options`."""
 
     def run(self, options: dict[str, Any]) -> dict[str, Any]:
-        """Do it and return the answer. Raises DomainError or ValidationError for what is refused."""
+        """The command's work. Returns the result; raises DomainError or ValidationError to refuse."""
         raise NotImplementedError
 
     def _refuse(self, code: str, detail: str) -> None:

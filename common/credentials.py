@@ -1,4 +1,4 @@
-"""Secrets at rest: a digest to look a token or key up by, and Fernet for what is needed in clear text again."""
+"""Secrets at rest: digests for looking up tokens and keys, Fernet for what is needed in clear text again."""
 
 import hashlib
 import secrets
@@ -13,17 +13,17 @@ _HINT_TAIL = 4
 
 
 def random_token(prefix: str) -> str:
-    """A new secret of 256 random bits behind a prefix that tells people what they are looking at."""
+    """A new secret of 256 random bits with a prefix that names its kind."""
     return prefix + secrets.token_urlsafe(_RANDOM_BYTES)
 
 
 def digest(token: str) -> bytes:
-    """SHA-256. A token has 256 bits of entropy, so a plain digest cannot be searched back."""
+    """SHA-256. A plain digest is enough: a token has 256 bits of entropy, which rules out a brute-force search."""
     return hashlib.sha256(token.encode()).digest()
 
 
 def hint(prefix: str, token: str) -> str:
-    """The beginning and end of a token, for people to tell tokens apart."""
+    """Prefix and last characters of a token, by which people recognise it."""
     return f"{prefix}…{token[-_HINT_TAIL:]}"
 
 
@@ -43,7 +43,7 @@ def reencrypt(ciphertext: str) -> str:
 
 
 def fingerprint(secret: str) -> str:
-    """Names a secret without giving it away: 48 bits of its SHA-256. The secret must be random and long."""
+    """Identifies a secret without revealing it: 48 bits of its SHA-256. The secret must be random and long."""
     return hashlib.sha256(secret.encode()).hexdigest()[:12]
 
 
@@ -65,7 +65,7 @@ def _keys() -> tuple[str, ...]:
     return tuple(settings.CREDENTIALS_KEYS)
 
 
-# A ciphertext always means the same text; who may use it is asked elsewhere, each time.
+# Cached, because a ciphertext always decrypts to the same text. Validity is checked elsewhere, on each use.
 @lru_cache(maxsize=4096)
 def _decrypted(ciphertext: str, keys: tuple[str, ...]) -> str:
     return _fernet(keys).decrypt(ciphertext.encode()).decode()

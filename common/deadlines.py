@@ -10,19 +10,18 @@ T = TypeVar("T")
 
 
 class DeadlinePassed(Exception):
-    """The call has not returned in time. It goes on in its thread, and its result is dropped."""
+    """The call has not returned in time. It continues in its thread, and its result is discarded."""
 
 
 class TooManyCalls(Exception):
-    """As many calls as are allowed at a time have not returned yet."""
+    """The maximum number of calls is running."""
 
 
 class BoundedCalls:
     """Runs blocking calls, `most` at a time in this process, and waits `seconds` for each.
 
-    A call that is still running after its deadline occupies one of the `most` places until it returns, so hung calls
-    cannot add up. Each runs in a daemon thread, which the interpreter does not wait for when it exits; the threads of
-    a ThreadPoolExecutor would be joined.
+    A call that is still running after its deadline counts until it returns, so hung calls cannot accumulate. Each runs
+    in a daemon thread, which the interpreter does not wait for at exit; it would join those of a ThreadPoolExecutor.
     """
 
     def __init__(self, *, most: int, seconds: float) -> None:
@@ -43,11 +42,11 @@ class BoundedCalls:
 
     def _run(self, call: Callable[[], T], future: "Future[T]") -> None:
         try:
-            tell = partial(future.set_result, call())
+            publish = partial(future.set_result, call())
         except BaseException as error:  # noqa: BLE001  # raised again in the thread that waits
-            tell = partial(future.set_exception, error)
-        self._places.release()  # first, so that whoever is told may call again at once
-        tell()
+            publish = partial(future.set_exception, error)
+        self._places.release()  # first, so that the waiting thread can start another call at once
+        publish()
 
     def _result(self, future: "Future[T]") -> T:
         try:

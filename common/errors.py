@@ -4,6 +4,6 @@ from typing import ClassVar
 
 
 class DomainError(Exception):
-    """A refusal with a stable `code`. `str(error)` is the sentence that its reader gets."""
+    """A refusal with a stable `code`. `str(error)` is the message for the caller."""
 
     code: ClassVar[str]

@@ -12,6 +12,6 @@ class CiphertextField(models.TextField[str, str]):
     """
 
     def deconstruct(self) -> tuple[str, str, list[Any], dict[str, Any]]:
-        """As a TextField, which it is to the database: migrations import nothing of this package."""
+        """As a TextField, so that migrations do not import this package."""
         name, _path, arguments, options = super().deconstruct()
         return name, "django.db.models.TextField", list(arguments), options

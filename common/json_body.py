@@ -1,4 +1,4 @@
-"""Reads JSON objects from outside within bounds. Pure."""
+"""Parses JSON objects of requests within limits of size and depth. Pure."""
 
 import json
 from collections.abc import Callable
@@ -6,15 +6,15 @@ from typing import IO, Any, NoReturn
 
 
 class BodyTooLarge(Exception):
-    """The body has more bytes than are taken."""
+    """The body has more than `most_bytes`."""
 
 
 class BodyTooDeep(Exception):
-    """Objects and lists are nested deeper than is taken."""
+    """Objects and lists are nested deeper than `most_levels`."""
 
 
 class InvalidJSON(Exception):
-    """Not JSON in UTF-8. `str(error)` says what is wrong where, and is empty where the decoder does not tell."""
+    """Not JSON in UTF-8. `str(error)` is the decoder's message with the position, or empty."""
 
 
 class NotAnObject(Exception):
@@ -24,9 +24,9 @@ class NotAnObject(Exception):
 def read_object(
     stream: IO[bytes], *, most_bytes: int, most_levels: int, parse_float: Callable[[str], Any] = float
 ) -> dict[str, Any]:
-    """The JSON object in `stream`. `parse_float` takes numbers with a fraction. NaN and infinities are refused.
+    """The JSON object in `stream`. `parse_float` converts numbers with a fraction or exponent.
 
-    Raises BodyTooLarge, BodyTooDeep, InvalidJSON or NotAnObject.
+    Raises BodyTooLarge, BodyTooDeep, InvalidJSON (also for NaN and infinities) or NotAnObject.
     """
     raw = stream.read(most_bytes + 1)
     if len(raw) > most_bytes:

@@ -9,7 +9,7 @@ from rest_framework.request import Request
 
 
 class AlwaysJSON(BaseContentNegotiation):
-    """Answers are JSON whatever the Accept header prefers: there is nothing else to choose from."""
+    """Always answers in the first renderer's format, JSON, whatever the Accept header says."""
 
     def select_parser(self, request: Request, parsers: Any) -> BaseParser | None:
         media_type = (request.content_type or "").partition(";")[0].strip().lower()

@@ -27,7 +27,7 @@ class InvalidReason(DomainError):
 
 
 class Suspendable(models.Model):
-    """A model whose rows can be suspended. Give it the constraint of `suspension_is_whole`."""
+    """Abstract model with suspension. Subclasses add the constraint `suspension_is_whole`."""
 
     suspended_at = models.DateTimeField(_("suspended at"), null=True, blank=True, editable=False)
     suspended_by = models.CharField(
@@ -64,7 +64,7 @@ class Suspendable(models.Model):
 
 
 def suspension_is_whole(name: str) -> models.CheckConstraint:
-    """Constraint that a suspended row says who did it and why, and another row neither."""
+    """Constraint that time, actor and reason are either all set or all empty."""
     return models.CheckConstraint(
         name=name,
         condition=Q(suspended_at=None, suspended_by="", suspension_reason="")
@@ -73,7 +73,7 @@ def suspension_is_whole(name: str) -> models.CheckConstraint:
 
 
 class SuspensionActionForm(ActionForm):
-    """Beside the action menu of an admin list: the reason of a suspension."""
+    """Field beside the action menu of an admin list: the reason of a suspension."""
 
     reason = forms.CharField(
         max_length=LONGEST_REASON, required=False, label=_("reason"), widget=UnfoldAdminTextInputWidget

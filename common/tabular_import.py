@@ -1,4 +1,4 @@
-"""Tables in and out of the admin with django-import-export: bounded, and between the two steps kept in the cache."""
+"""CSV import and export in the admin with django-import-export, within limits of size."""
 
 from typing import Any
 
@@ -31,7 +31,7 @@ class BoundedImportForm(ImportForm):
 
 
 class SignedConfirmForm(ConfirmImportForm):
-    """The second step, for an upload whose name this service has signed in the first."""
+    """The second step, which accepts only names of uploads that the first step has signed."""
 
     def clean_import_file_name(self) -> str:
         try:
@@ -48,7 +48,7 @@ class SignedConfirmForm(ConfirmImportForm):
         return "0"
 
     def clean_resource(self) -> str:
-        return ""  # each of our screens has one
+        return ""  # each screen has a single resource
 
 
 class TabularImportAdmin(ImportExportModelAdmin):
@@ -58,11 +58,11 @@ class TabularImportAdmin(ImportExportModelAdmin):
     confirm_form_class = SignedConfirmForm
     export_form_class = SelectableFieldsExportForm
     formats = [CSV]
-    # The package's default opens, and then deletes, whatever file of the temporary folder the second step names.
+    # The package's default opens and deletes any file of the temporary folder that the second step names.
     tmp_storage_class = CacheStorage  # type: ignore[assignment]  # annotated as None
 
     def has_import_permission(self, request: HttpRequest) -> bool:
-        """An import changes rows, which the library asks for (settings), and adds those that are missing."""
+        """An import changes and adds rows. The library checks the permission to change, see the settings."""
         return super().has_import_permission(request) and self.has_add_permission(request)
 
     def get_confirm_form_initial(self, request: HttpRequest, import_form: Any) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Wiring. Importing the Celery app here makes it the one that `shared_task` belongs to."""
+"""Project configuration. Importing the Celery app here makes it the default app of `shared_task`."""
 
 from config.celery import app as celery_app
 

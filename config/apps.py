@@ -2,7 +2,7 @@ from django.contrib.admin import apps
 
 
 class AdminConfig(apps.AdminConfig):
-    """Django's admin with `config.site.Site`. Named in INSTALLED_APPS; not the configuration of the app `config`."""
+    """Django's admin with `config.site.Site`. Not the configuration of the app `config`."""
 
     default = False
     default_site = "config.site.Site"

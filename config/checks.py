@@ -1,6 +1,6 @@
-"""Which environments Rota starts in. Every process asks before it does anything else.
+"""Checks of the environment. Every process runs them before anything else.
 
-`problems` gives one sentence for each value that is refused. No sentence repeats a secret.
+`problems` gives one sentence for each refused value. No sentence repeats a secret.
 """
 
 import ipaddress
@@ -15,14 +15,14 @@ from psycopg import ProgrammingError, conninfo
 
 from config.env import StartRefused
 
-_SHORTEST_KEY = 50
-_FEWEST_CHARACTERS = 5
+_MIN_KEY_LENGTH = 50
+_MIN_DISTINCT_CHARACTERS = 5
 _TRUE = {"1", "true", "True", "yes", "on"}
 _FALSE = {"0", "false", "False", "no", "off"}
 _HOST_NAME = re.compile(r"\.?[a-z0-9_-]+(\.[a-z0-9_-]+)*\.?|\[[0-9a-f:.]+\]", re.IGNORECASE)
-_LONGEST_HOST_NAME = 255
+_MAX_HOST_NAME_LENGTH = 255
 _CONTACT = re.compile(r"(https://|mailto:|tel:)[!-~]{1,500}")
-_MOST_SHOWN = 80
+_MAX_SHOWN = 80
 _SSL_MODES = ("disable", "allow", "prefer", "require", "verify-ca", "verify-full")
 _LOG_LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL")
 _PAIR = "DATABASE_URL and REDIS_URL belong together: set both for production, neither for the embedded servers"
@@ -40,19 +40,20 @@ _REQUIRED = {
     "ALLOWED_HOSTS": "the host names this service answers to, comma-separated, such as rota.example.com",
 }
 
-# The end of a sentence that begins with the variable's name and says what is wrong; None: nothing is.
+# Takes a value. Returns None for a valid one, else a predicate that completes a sentence beginning with the variable's
+# name, such as "is not a URL".
 Check = Callable[[str], str | None]
 
 
 def refuse_bad_environment() -> None:
-    """Raise StartRefused with all problems of this process's environment."""
+    """Raise StartRefused naming all problems of this process's environment."""
     _refuse(problems(os.environ))
 
 
 def refuse_public_embedded(host: str) -> None:
-    """Raise StartRefused when the embedded mode would listen at `host` for other machines, unless that is wanted."""
-    is_wanted = os.environ.get("ALLOW_PUBLIC_EMBEDDED") in _TRUE
-    if not (_is_production(os.environ) or is_wanted or _is_loopback(host)):
+    """Raise StartRefused if embedded mode would listen for other machines, unless ALLOW_PUBLIC_EMBEDDED is set."""
+    is_allowed = os.environ.get("ALLOW_PUBLIC_EMBEDDED") in _TRUE
+    if not (_is_production(os.environ) or is_allowed or _is_loopback(host)):
         _refuse([f"HOST={host} {_PUBLIC}"])
 
 
@@ -94,16 +95,16 @@ def _number(low: float, high: float, *, whole: bool = False) -> Check:
             number = int(text) if whole else float(text)
         except ValueError:
             number = float("nan")
-        # Written so that NaN fails it too.
+        # NaN fails this comparison too.
         if not low <= number <= high:
-            return f"is '{text[:_MOST_SHOWN]}', not a {'whole ' if whole else ''}number from {low:,} to {high:,}"
+            return f"is '{text[:_MAX_SHOWN]}', not a {'whole ' if whole else ''}number from {low:,} to {high:,}"
         return None
 
     return check
 
 
 def _boolean(text: str) -> str | None:
-    return None if text in _TRUE | _FALSE else f"is '{text[:_MOST_SHOWN]}', neither 1 nor 0"
+    return None if text in _TRUE | _FALSE else f"is '{text[:_MAX_SHOWN]}', neither 1 nor 0"
 
 
 def _parts(text: str) -> list[str]:
@@ -115,14 +116,14 @@ def _never_true(reason: str) -> Check:
 
 
 def _log_level(text: str) -> str | None:
-    return None if text in _LOG_LEVELS else f"is '{text[:_MOST_SHOWN]}', none of {', '.join(_LOG_LEVELS)}"
+    return None if text in _LOG_LEVELS else f"is '{text[:_MAX_SHOWN]}', none of {', '.join(_LOG_LEVELS)}"
 
 
 def _time_zone(text: str) -> str | None:
     try:
         ZoneInfo(text)
     except (ValueError, OSError, KeyError):
-        return f"is '{text[:_MOST_SHOWN]}', no time zone of the IANA database such as America/Sao_Paulo"
+        return f"is '{text[:_MAX_SHOWN]}', no time zone of the IANA database such as America/Sao_Paulo"
     return None
 
 
@@ -161,12 +162,12 @@ def _database_url(text: str) -> str | None:
 
 
 def _connection_options(options: dict[str, str]) -> str | None:
-    """Options behind the "?" of DATABASE_URL, which libpq would refuse at each connection."""
+    """Check the query parameters of DATABASE_URL, which libpq would otherwise refuse at each connection."""
     for name, value in options.items():
         try:
             conninfo.make_conninfo(**{name: value})
         except ProgrammingError:
-            return f"has the option '{name[:_MOST_SHOWN]}', which libpq does not know"
+            return f"has the option '{name[:_MAX_SHOWN]}', which libpq does not know"
         if name.endswith(("timeout", "idle", "interval", "count")) and not value.isdecimal():
             return f"has the option {name}, whose value is no number"
     if options.get("sslmode", "prefer") not in _SSL_MODES:
@@ -187,7 +188,7 @@ def _redis_url(text: str) -> str | None:
 def _tile_url(text: str) -> str | None:
     if fault := _url("http", "https")(text):
         return fault
-    # It becomes part of the Content-Security-Policy, where these would begin something else.
+    # It becomes part of the Content-Security-Policy, where these characters are separators.
     if re.search(r"[\s;,'\"]", text):
         return "holds a space, a quotation mark, a comma or a semicolon"
     return None if all(part in text for part in ("{z}", "{x}", "{y}")) else "lacks {z}, {x} or {y}"
@@ -197,14 +198,14 @@ def _origins(text: str) -> str | None:
     for origin in _parts(text):
         parts = _split(origin)
         if parts is None or parts.scheme not in {"http", "https"} or not parts.netloc or parts.path or parts.query:
-            return f"holds '{origin[:_MOST_SHOWN]}', which is no origin such as https://rota.example.com"
+            return f"holds '{origin[:_MAX_SHOWN]}', which is no origin such as https://rota.example.com"
     return None
 
 
 def _hosts(text: str) -> str | None:
     for host in _parts(text):
-        if host != "*" and (len(host) > _LONGEST_HOST_NAME or not _HOST_NAME.fullmatch(host)):
-            return f"holds '{host[:_MOST_SHOWN]}', which is no host name (no scheme, port or path)"
+        if host != "*" and (len(host) > _MAX_HOST_NAME_LENGTH or not _HOST_NAME.fullmatch(host)):
+            return f"holds '{host[:_MAX_SHOWN]}', which is no host name (no scheme, port or path)"
     return None
 
 
@@ -215,7 +216,7 @@ def _named_hosts(text: str) -> str | None:
 def _contacts(text: str) -> str | None:
     for contact in _parts(text):
         if not _CONTACT.fullmatch(contact):
-            return f"holds {contact[:_MOST_SHOWN]!r}, which does not begin with https://, mailto: or tel:"
+            return f"holds {contact[:_MAX_SHOWN]!r}, which does not begin with https://, mailto: or tel:"
     return None
 
 
@@ -230,7 +231,7 @@ def _fernet_keys(text: str) -> str | None:
 
 
 def _strong_keys(text: str) -> str | None:
-    """Former keys verify sessions still, so a weak one lets anybody make them."""
+    """Former keys still verify sessions, so a weak one allows forging them."""
     weak = [number for number, key in enumerate(text.split(","), start=1) if _strong_key(key)]
     return f"holds a key that is too weak in place {weak[0]}" if weak else None
 
@@ -238,10 +239,10 @@ def _strong_keys(text: str) -> str | None:
 def _strong_key(text: str) -> str | None:
     if text.startswith("django-insecure-"):
         return f"is one of Django's `startproject`, which are for development; {_REQUIRED['SECRET_KEY']}"
-    if len(text) >= _SHORTEST_KEY and len(set(text)) >= _FEWEST_CHARACTERS:
+    if len(text) >= _MIN_KEY_LENGTH and len(set(text)) >= _MIN_DISTINCT_CHARACTERS:
         return None
     return (
-        f"is too weak: it takes {_SHORTEST_KEY} characters, {_FEWEST_CHARACTERS} of them different; "
+        f"is too weak: it takes {_MIN_KEY_LENGTH} characters, {_MIN_DISTINCT_CHARACTERS} of them different; "
         f"{_REQUIRED['SECRET_KEY']}"
     )
 

@@ -1,9 +1,9 @@
-"""Deadlines of the connection to PostgreSQL. What the URL itself says about any of them is kept."""
+"""Deadlines of connections to PostgreSQL. Parameters of DATABASE_URL take precedence."""
 
 from typing import Any
 
-# Of every process. A server or a network that has vanished is noticed within a minute on either side; without this
-# the system's own figures are two hours for an idle connection and a quarter of an hour for unanswered data.
+# Either side notices a lost peer within a minute. The system's defaults are two hours for an idle connection and
+# 15 minutes for unacknowledged data.
 _CONNECTION = {
     "connect_timeout": 5,  # seconds, for each address of the host
     "keepalives_idle": 30,
@@ -12,7 +12,7 @@ _CONNECTION = {
     "tcp_user_timeout": 30_000,  # milliseconds
 }
 _SESSION = {
-    # A client that stopped in the middle of a transaction keeps its locks for a minute, not for ever.
+    # Bounds how long a client that hangs within a transaction keeps its locks.
     "idle_in_transaction_session_timeout": "60s",
     "tcp_keepalives_idle": "30",
     "tcp_keepalives_interval": "10",

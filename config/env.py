@@ -1,4 +1,4 @@
-"""Reader of the environment, and what follows from it alone. `config.checks` says which values are refused."""
+"""Access to the environment's variables. `config.checks` refuses invalid values."""
 
 from pathlib import Path
 
@@ -10,10 +10,10 @@ env = Env()
 
 
 class StartRefused(SystemExit):
-    """Something that a person has to put right before the service can start.
+    """The service cannot start until somebody has corrected what the message names.
 
-    It ends the process with its message and without a traceback wherever it is raised, also while a framework imports
-    the settings, and only there.
+    A SystemExit, so that the process ends with the message and without a traceback wherever it is raised, also while
+    a framework imports the settings.
     """
 
 
@@ -23,5 +23,5 @@ def data_dir() -> Path:
 
 
 def is_embedded() -> bool:
-    """True while neither server is named: a newcomer's machine, never production."""
+    """Embedded mode: neither DATABASE_URL nor REDIS_URL is set. Never production."""
     return not env.str("DATABASE_URL", "") and not env.str("REDIS_URL", "")

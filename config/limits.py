@@ -1,7 +1,8 @@
-"""Limits of a request's URL and headers, kept before Django looks at either.
+"""Limits of a request's URL and headers, enforced before Django parses either.
 
 Python and Django parse the headers Cookie and Content-Type in quadratic time, the latter while the request object is
-made. So what is too long is taken out of the WSGI environ, and `config.middleware.LimitMiddleware` refuses the request.
+created. So values that are too long are removed from the WSGI environ, and `config.middleware.LimitMiddleware` refuses
+the request.
 """
 
 from dataclasses import dataclass
@@ -39,7 +40,7 @@ _URL = TooLong(
 
 
 def enforce(environ: dict[str, Any]) -> None:
-    """Take what is too long out of a WSGI environ, and note the limit there under `TOO_LONG`."""
+    """Remove values that are too long from a WSGI environ, and store the exceeded limit there under `TOO_LONG`."""
     if len(environ["PATH_INFO"]) + len(environ.get("QUERY_STRING", "")) > LONGEST_URL:
         environ.update({"PATH_INFO": environ["PATH_INFO"][:_PATH_START], "QUERY_STRING": "", TOO_LONG: _URL})
     for key, value in list(environ.items()):

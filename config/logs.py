@@ -1,4 +1,4 @@
-"""How a log record becomes a line."""
+"""Format of log records."""
 
 import logging
 import time
@@ -10,10 +10,10 @@ _ExcInfo: TypeAlias = tuple[type[BaseException], BaseException, TracebackType | 
 
 
 class LineFormatter(logging.Formatter):
-    """Keeps a record to one line, and the lines of its traceback indented.
+    """Writes a record as one line, and indents the lines of its traceback.
 
-    Paths, names and messages of exceptions come from outside. Written as they are, a line break in them would begin a
-    line that looks like a record of its own, and escape sequences would act on the terminal that shows the log.
+    Paths, names and messages of exceptions can come from clients. Unescaped, a line break in them could forge a record,
+    and escape sequences would act on the terminal that shows the log.
 
     Times are UTC, so that they are in order and mean the same whatever TIME_ZONE says.
     """

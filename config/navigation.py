@@ -1,4 +1,4 @@
-"""The admin's sidebar, grouped as those who work with it think. Unfold asks for it on every page."""
+"""The admin's sidebar, grouped by task. Unfold calls `sidebar` for every page."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -45,12 +45,12 @@ _GROUPS: list[tuple[Any, list[tuple[str, type[Model]]]]] = [
 ]  # fmt: skip  # a table reads as one
 
 
-# allauth gives its model no name that could be translated.
+# allauth's model has no translatable name.
 _NAMES: dict[type[Model], Any] = {Authenticator: _("Second factors")}
 
 
 def sidebar(request: HttpRequest) -> list[dict[str, Any]]:
-    """The groups of which this person may see something, with the entries they may see."""
+    """Groups with the entries that this user may view; empty groups are left out."""
     panel = {"title": gettext("To the panel"), "icon": "arrow_back", "link": reverse("panel:home"), "active": False}
     groups = [{"title": title, "items": list(_entries(request, models))} for title, models in _GROUPS]
     return [{"title": None, "items": [panel]}, *(group for group in groups if group["items"])]

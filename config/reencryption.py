@@ -1,7 +1,7 @@
-"""Brings every ciphertext in the database under the first of CREDENTIALS_KEYS, so that the other keys can go.
+"""Re-encrypts every ciphertext in the database with the first of CREDENTIALS_KEYS, so that the others can be removed.
 
-Works beside a running service: rows are read without a lock, then those under another key are read again under a row
-lock, rewritten and committed batch by batch. A row that somebody else has locked is left to a later pass.
+Can run beside the service: rows are read without a lock; those with another key are then read again with a row lock,
+rewritten and committed in batches. Locked rows are skipped and left to a later pass.
 """
 
 from collections import Counter
@@ -21,7 +21,7 @@ from common.fields import CiphertextField
 from panel import ciphertexts
 
 _BATCH = 500
-# A value and what to do with each ciphertext in it, to the value with that done.
+# Takes a value and a function of a ciphertext. Returns the value with the function applied to each of its ciphertexts.
 Walk = Callable[[Any, Callable[[str], str]], Any]
 
 
@@ -31,7 +31,7 @@ def _whole(value: str, change: Callable[[str], str]) -> str:
 
 @dataclass(frozen=True)
 class Column:
-    """A column with ciphertexts. `name_of` makes a primary key fit to be shown."""
+    """A column with ciphertexts. `name_of` gives the text that stands for a primary key in reports."""
 
     model: type[Model]
     attribute: str
@@ -53,16 +53,16 @@ class Column:
         """Fingerprint of the key of each ciphertext in a value. Raises InvalidToken when one has no known key."""
         keys: list[str] = []
 
-        def note(ciphertext: str) -> str:
+        def collect(ciphertext: str) -> str:
             keys.append(credentials.key_of(ciphertext))
             return ciphertext
 
-        self.walk(value, note)
+        self.walk(value, collect)
         return keys
 
     @transaction.atomic
     def rewrite(self, primary_keys: list[Any]) -> int:
-        """Bring these rows under the first key, but for those that are locked. Returns how many."""
+        """Re-encrypt these rows with the first key, except locked ones. Returns how many."""
         chosen = self.model._default_manager.filter(pk__in=primary_keys)
         rows = list(chosen.select_for_update(skip_locked=True, no_key=True))
         for row in rows:
@@ -72,7 +72,7 @@ class Column:
 
 @dataclass
 class Found:
-    """What one pass over a column has met: ciphertexts under each key, rows that no key opens, rows rewritten."""
+    """Result of one pass over a column: ciphertexts per key, primary keys of undecryptable rows, rows rewritten."""
 
     under_key: Counter[str] = field(default_factory=Counter)
     unreadable: list[str] = field(default_factory=list)
@@ -80,7 +80,7 @@ class Found:
 
     @property
     def is_complete(self) -> bool:
-        """Whether everything is under the first key."""
+        """Whether all ciphertexts are encrypted with the first key."""
         return not self.unreadable and set(self.under_key) <= {credentials.first_key()}
 
 
@@ -95,13 +95,13 @@ def columns() -> list[Column]:
     return [
         *own,
         Column(Authenticator, "data", ciphertexts.in_authenticator),
-        # The primary key of a session is what its cookie holds, so it is not shown.
+        # The primary key of a session is the value of its cookie, so reports show its fingerprint.
         Column(Session, "session_data", ciphertexts.in_session, credentials.fingerprint),
     ]
 
 
 def scan(column: Column, *, rewrite: bool) -> Found:
-    """One pass over a column; with `rewrite` what is met under another key is brought under the first."""
+    """One pass over a column. `rewrite` re-encrypts rows with another key."""
     found, first = Found(), credentials.first_key()
     for batch in column.batches():
         old = []

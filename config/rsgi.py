@@ -1,8 +1,8 @@
-"""RSGI entry point, served by granian: reads each request whole before Django's WSGI handler takes a thread for it.
+"""RSGI entry point, served by granian: reads the whole request before a thread runs Django's WSGI handler for it.
 
-A worker process has one event loop and a few threads. The loop reads bodies, so a client that sends slowly, or not at
-all, costs a connection and no thread, and is refused once its body is late. Without this a handful of stalled uploads
-would occupy every thread. Granian itself limits the time for headers only.
+A worker process has one event loop and a few threads. The loop reads bodies, so a slow client occupies a connection
+and no thread, and is refused at a deadline. Otherwise a few stalled uploads would occupy every thread: granian itself
+limits the time for headers only.
 """
 
 import asyncio
@@ -27,20 +27,20 @@ if TYPE_CHECKING:
     from granian.rsgi import Scope
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
-# The threads below share a pool of connections. Celery would close a pool under its tasks, so workers have none.
+# The threads below share a pool of connections. Workers have none, because Celery closes connections around each task.
 os.environ.setdefault("DATABASE_POOL", "10")
 os.environ.setdefault("DATABASE_STATEMENT_SECONDS", "15")
 
 _log = logging.getLogger("rota.server")
 
-# More than any endpoint takes: what is longer is cut off here and refused by the endpoint with its own message.
+# More than any endpoint accepts. Longer bodies are truncated here, and the endpoint refuses them with its own message.
 MAX_BODY_BYTES = 4 * 1024 * 1024
 SMALL_BODY_BYTES = 256 * 1024
 
 
 @dataclass(frozen=True)
 class Limits:
-    """`body_seconds` for a body, and a second more for every `bytes_per_second` received.
+    """A body has to arrive within `body_seconds`, plus a second for every `bytes_per_second` received.
 
     Bodies over SMALL_BODY_BYTES occupy at most `large_bytes` together, in each process.
     """
@@ -51,7 +51,7 @@ class Limits:
 
 
 class UnreadBody(Exception):
-    """The body was not read: `late`, or `busy` when large bodies occupy all the memory they may."""
+    """The body was not read. Its text is `late`, or `busy` when large bodies occupy `large_bytes` already."""
 
 
 class _Disconnected(Exception):
@@ -73,7 +73,7 @@ class _Body:
 
 
 class Application:
-    """Django behind granian's RSGI. `threads` requests at once in each worker process."""
+    """A WSGI application behind RSGI. Each worker process answers `threads` requests at a time."""
 
     def __init__(self, django: Callable[..., Any], *, threads: int, limits: Limits | None = None) -> None:
         self._django, self._threads, self._limits = django, threads, limits or Limits()
@@ -97,7 +97,7 @@ class Application:
         try:
             await self._read(body, environ, protocol)
         except _Disconnected:
-            protocol.response_empty(400, [])  # granian logs a fault where there is no answer
+            protocol.response_empty(400, [])  # without an answer granian logs an error
             return
         except UnreadBody as error:
             body.content.clear()
@@ -140,8 +140,8 @@ class Application:
             job = self._jobs.get()
             try:
                 self._answer(job)
-            except Exception:  # noqa: BLE001  # a thread that ended here would be missing for good
-                # Django answers its own errors; what arrives here is a fault of this module or of granian.
+            except Exception:  # noqa: BLE001  # otherwise the thread would end and not be replaced
+                # Django answers its own errors, so this is a defect of this module or of granian.
                 _log.exception("%s %s failed outside Django", job.environ["REQUEST_METHOD"], job.environ["PATH_INFO"])
                 with suppress(RuntimeError):  # the answer was sent already
                     job.protocol.response_empty(500, [])
@@ -158,11 +158,11 @@ class Application:
         try:
             job.protocol.response_bytes(head[0], head[1], b"".join(response))
         finally:
-            response.close()  # Django gives the database connection back
+            response.close()  # Django returns the database connection to the pool
 
 
 def environ_of(scope: "Scope") -> dict[str, Any]:
-    """PEP 3333's environ, body aside.
+    """PEP 3333's environ without the body.
 
     A header whose name holds an underscore is dropped, as nginx does: `X_Forwarded_For` would otherwise be the same
     key as the `X-Forwarded-For` that a proxy sets.
@@ -198,12 +198,12 @@ def environ_of(scope: "Scope") -> dict[str, Any]:
 
 
 def _wsgi_text(text: str) -> str:
-    """WSGI's strings hold bytes as latin-1."""
+    """WSGI strings represent bytes as latin-1."""
     return text if text.isascii() else text.encode().decode("latin-1")
 
 
 def _raise_file_limit() -> None:
-    """Each connection is an open file; the usual soft limit of 1,024 is less than granian may accept."""
+    """Raise the soft limit of open files, usually 1,024: each connection is one, and granian accepts up to 4,096."""
     _soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     wanted = 16_384 if hard == resource.RLIM_INFINITY else min(hard, 16_384)
     resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))

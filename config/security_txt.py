@@ -1,4 +1,4 @@
-"""`/.well-known/security.txt` (RFC 9116): where somebody who found a weakness reports it."""
+"""`/.well-known/security.txt` (RFC 9116): contacts for reports of vulnerabilities."""
 
 from datetime import timedelta
 
@@ -7,13 +7,13 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.utils import timezone
 from django.views.decorators.http import require_safe
 
-# RFC 9116 wants less than a year. Counted from each request: whoever runs the service keeps the contact up to date.
+# RFC 9116 recommends less than a year. Counted from each request: the operator keeps the contact up to date.
 _LIFETIME = timedelta(days=180)
 
 
 @require_safe
 def security_txt(request: HttpRequest) -> HttpResponse:
-    """The contacts of SECURITY_CONTACT. Raises Http404 where there are none."""
+    """The contacts of SECURITY_CONTACT. Raises Http404 if there are none."""
     if not settings.SECURITY_CONTACT:
         raise Http404
     expires = (timezone.now() + _LIFETIME).strftime("%Y-%m-%dT%H:%M:%SZ")

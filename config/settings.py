@@ -1,4 +1,4 @@
-"""The one settings file. What varies comes from the environment, read in `config.env`."""
+"""Settings. What varies between installations comes from the environment."""
 
 from datetime import timedelta
 from pathlib import Path
@@ -74,11 +74,11 @@ INSTALLED_APPS = [
 ]
 
 MIDDLEWARE = [
-    "config.middleware.RequestIdMiddleware",  # first: every answer and every log line carries the id
+    "config.middleware.RequestIdMiddleware",  # first, so that every response and log record has the id
     "django.middleware.security.SecurityMiddleware",
-    "csp.middleware.CSPMiddleware",  # above the static files, which are to have a policy too
+    "csp.middleware.CSPMiddleware",  # above WhiteNoise, so that static files have a policy too
     "whitenoise.middleware.WhiteNoiseMiddleware",
-    "config.middleware.NoStoreMiddleware",  # below the static files, the only ones that may be cached
+    "config.middleware.NoStoreMiddleware",  # below WhiteNoise: only static files may be cached
     "django.contrib.sessions.middleware.SessionMiddleware",
     "config.middleware.PageLocaleMiddleware",
     "config.middleware.PlainHttpMiddleware",
@@ -111,7 +111,7 @@ TEMPLATES = [
     },
 ]
 
-# No rule asks for kinds of characters: length and not being guessable is what counts (NIST SP 800-63B).
+# Length and a list of guessable passwords, no rules of composition (NIST SP 800-63B).
 AUTH_PASSWORD_VALIDATORS: list[dict[str, Any]] = [
     {
         "NAME": "django.contrib.auth.password_validation.MinimumLengthValidator",
@@ -122,7 +122,7 @@ AUTH_PASSWORD_VALIDATORS: list[dict[str, Any]] = [
 ]
 
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
-LANGUAGE_CODE = "en"  # of whoever asks for neither
+LANGUAGE_CODE = "en"  # fallback language
 LANGUAGES = [("pt-br", "Português"), ("en", "English")]
 LOCALE_PATHS = [BASE_DIR / "locale"]
 USE_I18N = True
@@ -130,13 +130,13 @@ USE_TZ = True
 TIME_ZONE = env.str("TIME_ZONE", "America/Sao_Paulo")
 
 STATIC_URL = "/static/"
-# The package's files only: as an app it asks for GDAL, which plain maps do not need.
+# The package's files only: as an app it requires GDAL, which plain maps do not need.
 STATICFILES_DIRS = [("leaflet", Path(leaflet.__file__).parent / "static" / "leaflet")]
-# Served from the packages themselves, so that no collectstatic stands between a newcomer and the admin.
+# Serves files from the packages, so that collectstatic is not needed.
 WHITENOISE_USE_FINDERS = True
-WHITENOISE_ALLOW_ALL_ORIGINS = False  # no other site has a use for them
+WHITENOISE_ALLOW_ALL_ORIGINS = False  # other sites do not need them
 
-# --- People: log-in, second factor ------------------------------------------------------------------------------------
+# --- Log-in and second factor -----------------------------------------------------------------------------------------
 
 AUTHENTICATION_BACKENDS = ["allauth.account.auth_backends.AuthenticationBackend"]
 LOGIN_URL = "account_login"
@@ -147,7 +147,7 @@ ACCOUNT_SIGNUP_FIELDS = ["username*", "password1*"]
 ACCOUNT_EMAIL_VERIFICATION = "none"
 ACCOUNT_LOGOUT_REDIRECT_URL = "account_login"
 ACCOUNT_SESSION_REMEMBER = False
-# `access.throttle` counts instead: allauth counts by Host header, in a cache that evicts counters.
+# `access.throttle` limits attempts instead: allauth counts by Host header, in a cache that evicts counters.
 ACCOUNT_RATE_LIMITS = False
 ACCOUNT_FORMS = {"change_password": "access.forms.ChangePasswordForm"}  # nosec B105  # pragma: allowlist secret  # a class
 TRUSTED_PROXIES = env.int("TRUSTED_PROXIES", 0 if EMBEDDED else 1)
@@ -160,13 +160,13 @@ MFA_FORMS = {
     "reauthenticate": "access.forms.ReauthenticateForm",
     "activate_totp": "access.forms.ActivateTOTPForm",
 }
-# People with rights set up a second factor before anything else, with an enrolment code; passwords set by somebody
-# else are changed at the first log-in.
+# Privileged users have to set up a second factor first, with an enrolment code, and to change a password that somebody
+# else has set.
 REQUIRE_TWO_FACTOR = env.bool("REQUIRE_TWO_FACTOR", not EMBEDDED)
 
 SESSION_COOKIE_AGE = 12 * 60 * 60  # a working day, counted from the log-in
 SESSION_IDLE_SECONDS = 60 * 60
-# Where there is TLS, browsers take cookies of these names only over it and only from this host.
+# With this prefix browsers accept the cookies only over TLS and only from this host.
 _COOKIE_PREFIX = "" if EMBEDDED else "__Host-"
 SESSION_COOKIE_NAME = f"{_COOKIE_PREFIX}sessionid"
 SESSION_COOKIE_HTTPONLY = True
@@ -180,10 +180,10 @@ LANGUAGE_COOKIE_NAME = f"{_COOKIE_PREFIX}language"
 LANGUAGE_COOKIE_HTTPONLY = True
 LANGUAGE_COOKIE_SECURE = not EMBEDDED
 LANGUAGE_COOKIE_SAMESITE = "Lax"
-MESSAGE_STORAGE = "django.contrib.messages.storage.session.SessionStorage"  # not a cookie, which may be cut or shown
+MESSAGE_STORAGE = "django.contrib.messages.storage.session.SessionStorage"  # cookies are truncated at 4 KiB
 
-# Holds the one-time codes of the last 30 s, which are not taken twice. In PostgreSQL, so that every process knows them
-# and Redis may be away. The default of 300 entries could evict one that still counts.
+# Holds the one-time codes of the last 30 s, so that none is accepted twice. In PostgreSQL, so that all processes share
+# it and an outage of Redis does not matter. The default of 300 entries could evict a code too early.
 CACHES = {
     "default": {
         "BACKEND": "django.core.cache.backends.db.DatabaseCache",
@@ -197,12 +197,12 @@ CACHES = {
 DATABASES: dict[str, dict[str, Any]] = {
     "default": with_deadlines(
         dict(dj_database_url.parse(_required("DATABASE_URL"))),
-        # The web server's default stands beside that of DATABASE_POOL.
+        # Its default for the web server is set in `config.rsgi`.
         statement_seconds=env.float("DATABASE_STATEMENT_SECONDS", 0),
     )
 }
 DATABASES["default"]["CONN_HEALTH_CHECKS"] = True  # a restarted PostgreSQL costs no request
-if _pool := env.int("DATABASE_POOL", 0):  # the web server's default stands in `config.rsgi`
+if _pool := env.int("DATABASE_POOL", 0):  # likewise
     DATABASES["default"]["OPTIONS"] = {
         **DATABASES["default"]["OPTIONS"],
         # At least one open connection per process; a request that finds none free waits 10 s and then fails.
@@ -216,7 +216,8 @@ REDIS_URL = _required("REDIS_URL")
 # Behind a proxy that ends TLS, which is how production runs.
 SECURE_PROXY_SSL_HEADER = None if EMBEDDED else ("HTTP_X_FORWARDED_PROTO", "https")
 SECURE_SSL_REDIRECT = not EMBEDDED and env.bool("SECURE_SSL_REDIRECT", False)
-# Browsers are led to https. A program that sends its token in clear text is refused, so that somebody notices.
+# Pages redirect to https. API calls over plain HTTP are refused (`PlainHttpMiddleware`): a redirect would hide that the
+# token was sent in clear text.
 SECURE_REDIRECT_EXEMPT = [r"(?i)^api", r"^healthz$"]
 SECURE_HSTS_SECONDS = 0 if EMBEDDED else env.int("SECURE_HSTS_SECONDS", 31_536_000)
 SECURE_HSTS_INCLUDE_SUBDOMAINS = True
@@ -227,7 +228,7 @@ X_FRAME_OPTIONS = "DENY"
 # Where weaknesses are reported, as URIs; served as security.txt (RFC 9116). Empty: there is no such file.
 SECURITY_CONTACT: list[str] = env.list("SECURITY_CONTACT", [], subcast=str.strip)
 
-# Map tiles, such as https://tile.example.com/{z}/{x}/{y}.png; empty: routes are drawn on plain ground.
+# Map tiles, such as https://tile.example.com/{z}/{x}/{y}.png; empty: maps have no background.
 MAP_TILE_URL = env.str("MAP_TILE_URL", "")
 MAP_ATTRIBUTION = env.str("MAP_ATTRIBUTION", "")
 _tile_origin = "{0.scheme}://{0.netloc}".format(urlsplit(MAP_TILE_URL)).replace("{s}", "*")
@@ -247,8 +248,8 @@ CONTENT_SECURITY_POLICY: dict[str, Any] = {
     }
 }
 
-# The admin's look. Its colours stand in a file of their own: Unfold would write them into every page as an inline
-# style, and does not where there are none.
+# Appearance of the admin. COLORS is empty because Unfold would write the colours as an inline style, which the
+# Content-Security-Policy forbids; they are in config/admin.css.
 UNFOLD: dict[str, Any] = {
     "SITE_TITLE": "Rota",
     "SITE_FAVICONS": [{"rel": "icon", "type": "image/svg+xml", "href": lambda _request: static("panel/icon.svg")}],
@@ -262,13 +263,13 @@ UNFOLD: dict[str, Any] = {
     "SIDEBAR": {"navigation": "config.navigation.sidebar"},
 }
 
-# Without these every member of staff may use the import and export URLs of every admin that has them. An import adds
-# rows too, so such an admin also asks for that permission in `has_import_permission`.
+# Without these every member of staff may import and export. An import adds rows too, so `TabularImportAdmin` also
+# requires the permission to add.
 IMPORT_EXPORT_IMPORT_PERMISSION_CODE = "change"
 IMPORT_EXPORT_EXPORT_PERMISSION_CODE = "view"
 
 REST_FRAMEWORK = {
-    "DEFAULT_AUTHENTICATION_CLASSES": [],  # each area names its own; none may be forgotten into being open
+    "DEFAULT_AUTHENTICATION_CLASSES": [],  # each area sets its own; IsAdminUser below refuses views that set none
     "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAdminUser"],
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
     "DEFAULT_PARSER_CLASSES": [],
@@ -278,18 +279,18 @@ REST_FRAMEWORK = {
 
 # --- Celery ----------------------------------------------------------------------------------------------------------
 
-CELERY_BROKER_URL = REDIS_URL.replace("unix://", "redis+socket://", 1)  # kombu's word for it
+CELERY_BROKER_URL = REDIS_URL.replace("unix://", "redis+socket://", 1)  # the scheme that kombu uses
 CELERY_TASK_IGNORE_RESULT = True
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_BROKER_CONNECTION_MAX_RETRIES = None
-# Publishing is a wake-up call and never worth waiting for: beat looks again within two seconds.
+# Tasks are only wake-ups, so publishing does not wait: beat sends the next within two seconds.
 CELERY_TASK_PUBLISH_RETRY = False
 CELERY_BROKER_TRANSPORT_OPTIONS = {
     "socket_connect_timeout": 1,
     "socket_timeout": 1,
     "max_retries": 0,
-    # A message taken by a worker that died is handed out again after a minute; beat covers the time until then.
+    # A message taken by a worker that died is redelivered after a minute; meanwhile beat sends others.
     "visibility_timeout": 60,
 }
 CELERY_TIMEZONE = TIME_ZONE
@@ -322,14 +323,14 @@ LOGGING = {
         },
     },
     "handlers": {
-        # Standard error, because a command's standard output is its answer.
+        # Standard error, because commands print their results to standard output.
         "stderr": {"class": "logging.StreamHandler", "formatter": "line", "filters": ["request_id"]},
     },
     "root": {"handlers": ["stderr"], "level": env.str("LOG_LEVEL", "INFO")},
-    # The access log says it already, with the request id.
+    # Redundant: the access log has status and request id.
     "loggers": {
         "django.request": {"level": "ERROR"},
-        # Anybody can send a Host header; the access log has the 400, without a traceback.
+        # Any client can cause it; the access log has the 400.
         "django.security.DisallowedHost": {"level": "CRITICAL"},
         "django.server": {"level": "ERROR"},
     },

@@ -1,4 +1,4 @@
-"""The admin site: Unfold's, with the product's log-in and without the URLs that the product does not use."""
+"""The admin site: Unfold's, with the product's log-in and without unused URLs."""
 
 import logging
 from collections.abc import Callable
@@ -20,8 +20,8 @@ from django.utils.decorators import method_decorator
 from unfold.sites import UnfoldAdminSite
 
 _log = logging.getLogger(__name__)
-# "View on site" loads any object of any model without asking for a permission, and no model here has such a page.
-# Passwords are changed on the account pages, which limit the rate of wrong ones; so are they confirmed there.
+# "View on site" loads any object without checking a permission, and no model here has such a page. Passwords are
+# changed on the account pages, which limit attempts.
 _NOT_SERVED = {"view_on_site", "password_change_done"}
 
 
@@ -58,18 +58,18 @@ def _passed_own_code(error: Exception) -> bool:
 
 
 class Site(UnfoldAdminSite):
-    """Every admin registers with this site (`config.apps.AdminConfig`)."""
+    """The default admin site (`config.apps.AdminConfig`)."""
 
     def get_urls(self) -> list[URLPattern]:
         return [url for url in super().get_urls() if getattr(url, "name", None) not in _NOT_SERVED]
 
     def admin_view(self, view: Callable[..., Any], cacheable: bool = False) -> Any:
-        """Unfold's Alpine evaluates its expressions, which the content security policy allows nowhere else."""
+        """Allow 'unsafe-eval', which Unfold's Alpine needs, on pages of the admin only."""
         return csp_update({"script-src": [UNSAFE_EVAL]})(super().admin_view(_refuse_malformed_input(view), cacheable))
 
     @method_decorator(secure_admin_login)
     def login(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
-        """Nobody logs in here: who is not logged in is sent to the one log-in page."""
+        """Redirects anonymous users to the log-in page of the product."""
         return super().login(request, extra_context)
 
     def password_change(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:

@@ -1,4 +1,4 @@
-"""What a newcomer reads when everything is up: addresses, log-in, token, and commands to paste."""
+"""Text that `make run` prints after the start: addresses, credentials, and commands to paste."""
 
 import json
 import shlex
@@ -31,15 +31,17 @@ _REQUEST = {
             "address": {"street": "Rua Oscar Freire", "number": "900", "latitude": -23.5629, "longitude": -46.6689},
         },
     ],
-}  # fmt: skip  # an address reads as one
+}  # fmt: skip  # an address in a few lines
 
 
-def banner(port: int, demo: dict[str, str] | None, *, is_embedded: bool) -> str:
-    """The text. `demo` holds the credentials of data seeded by this start, which are shown this once."""
-    base = f"http://127.0.0.1:{port}"
+def banner(base: str, demo: dict[str, str] | None, *, is_embedded: bool) -> str:
+    """The text. `base` is the URL of the service.
+
+    `demo` has the credentials if this start has created the demo data, see `config.local.demo.data`.
+    """
     lines = [
         "",
-        "Rota is running. Ctrl-C ends it.",
+        "Rota is running. Ctrl-C stops it.",
         "",
         f"  Panel           {base}/panel/",
         f"  Board           {base}/panel/board/",
@@ -51,14 +53,14 @@ def banner(port: int, demo: dict[str, str] | None, *, is_embedded: bool) -> str:
     elif is_embedded:
         lines += [
             "",
-            "The demo's log-in, tokens and keys were shown at the first start. New ones, with commands to paste:",
+            "The demo's credentials were shown at the first start. To replace them and print commands to paste:",
             "",
-            _manage(f"demo_credentials --url {base}"),
+            _manage(f"demo_credentials --url {shlex.quote(base)}"),
         ]
     else:
         lines += [
             "",
-            "This database is not Rota's own, so no demo data was put into it. SEED_DEMO=1 fills an empty one.",
+            "An external database gets no demo data, unless it is empty and SEED_DEMO=1 is set.",
             "",
             f"  New log-in:  {_manage('createsuperuser')}",
             f"  its code:    {_manage('enrol_second_factor USERNAME')}",
@@ -69,7 +71,7 @@ def banner(port: int, demo: dict[str, str] | None, *, is_embedded: bool) -> str:
 
 
 def credentials(base: str, demo: dict[str, str]) -> list[str]:
-    """Lines with the demo's secrets, and commands that use them."""
+    """Lines with the demo's credentials and commands that use them."""
     bearer, basic = f"Bearer {demo['token']}", f"Basic {demo['api_key']}"
     lines = [
         f"  Log-in          {demo['login']} / {demo['password']}",
@@ -79,13 +81,13 @@ def credentials(base: str, demo: dict[str, str]) -> list[str]:
         f"  Sandbox secret  {demo['sandbox_signing_secret']}",
         f"  API key         {demo['api_key']}",
         "",
-        "They are shown this once. Both tokens are of one account, each with the secret that signs its webhooks.",
+        "They are shown only now. Both tokens are of one account, each with the secret that signs its webhooks.",
     ]
     commands = {
         "Quote a delivery:": _curl(f"{base}/api/quotation-delivery", bearer, _REQUEST),
         "Request it:": _curl(f"{base}/api/request-delivery", bearer, _REQUEST),
         "Quote a shipment by postcode:": _curl(f"{base}/api/integration/shipping/quote", basic, _SHIPMENT),
-        "Watch a whole delivery with its webhooks, in another terminal:": _manage(f"demo --url {base}"),
+        "Watch a whole delivery with its webhooks, in another terminal:": _manage(f"demo --url {shlex.quote(base)}"),
     }
     for what, command in commands.items():
         lines += ["", what, "", command]
@@ -93,11 +95,12 @@ def credentials(base: str, demo: dict[str, str]) -> list[str]:
 
 
 def _manage(command: str) -> str:
-    """A management command to paste, with the data folder of this run where it is not the default one."""
+    """A management command to paste, with this run's DATA_DIR unless it is the default."""
     folder = env.str("DATA_DIR", "")
     return f"{f'DATA_DIR={shlex.quote(folder)} ' if folder else ''}.venv/bin/python manage.py {command}"
 
 
 def _curl(url: str, authorization: str, content: dict[str, Any]) -> str:
     body = json.dumps(content, ensure_ascii=False)
-    return f"curl -s {url} -H 'Authorization: {authorization}' -H 'Content-Type: application/json' -d '{body}'"
+    headers = f"-H 'Authorization: {authorization}' -H 'Content-Type: application/json'"
+    return f"curl -s {shlex.quote(url)} {headers} -d '{body}'"

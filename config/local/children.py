@@ -1,4 +1,4 @@
-"""Processes that `make run` keeps alive."""
+"""Child processes of `make run`, restarted when they exit."""
 
 import ctypes
 import os
@@ -12,20 +12,21 @@ from dataclasses import dataclass, field
 from config.env import BASE_DIR
 
 _PR_SET_PDEATHSIG = 1
+_SHORTEST_PAUSE = 0.5
 _LONGEST_PAUSE = 10.0
-_STEADY_SECONDS = 30
+_STABLE_SECONDS = 30
 _START_SECONDS = 3
 
 
 @dataclass
 class Child:
-    """A process that is started again whenever it dies, sooner the longer it had lived."""
+    """A process that is restarted on exit, with a back-off of 1 to 10 s, or 0.5 s after 30 s of uptime."""
 
     name: str
     command: list[str]
     process: "subprocess.Popen[bytes] | None" = None
     started_at: float = 0.0
-    pause: float = 0.5
+    pause: float = _SHORTEST_PAUSE
     due_at: float = field(default=0.0)
 
     def start(self) -> "subprocess.Popen[bytes]":
@@ -35,25 +36,25 @@ class Child:
         self.started_at = time.monotonic()
         return self.process
 
-    def tend(self) -> None:
-        """Notice a death, and start again once its pause has passed."""
+    def restart_if_exited(self) -> None:
+        """Detect an exit, and restart the process after its pause."""
         if self.process is not None and self.process.poll() is not None:
-            self._kill_rest()
-            lived = time.monotonic() - self.started_at
-            self.pause = 0.5 if lived > _STEADY_SECONDS else min(self.pause * 2, _LONGEST_PAUSE)
+            self._kill_session()
+            uptime = time.monotonic() - self.started_at
+            self.pause = _SHORTEST_PAUSE if uptime > _STABLE_SECONDS else min(self.pause * 2, _LONGEST_PAUSE)
             self.due_at = time.monotonic() + self.pause
-            say(f"{self.name} ended with {self.process.returncode}; starting again in {self.pause:.1f} s")
+            log(f"{self.name} ended with {self.process.returncode}; starting again in {self.pause:.1f} s")
             self.process = None
         if self.process is None and time.monotonic() >= self.due_at:
             try:
                 self.start()
-            except OSError as error:  # no memory, no process left: later there may be
+            except OSError as error:  # out of memory or of processes, which may be temporary
                 self.due_at = time.monotonic() + _LONGEST_PAUSE
-                say(f"{self.name} cannot be started ({error}); trying again in {_LONGEST_PAUSE:.0f} s")
+                log(f"{self.name} cannot be started ({error}); trying again in {_LONGEST_PAUSE:.0f} s")
 
     @property
-    def is_settled(self) -> bool:
-        """Running, and long enough for its start to be over."""
+    def is_started(self) -> bool:
+        """Has been running for longer than its start takes."""
         return self.process is not None and time.monotonic() - self.started_at > _START_SECONDS
 
     def stop(self, deadline: float) -> None:
@@ -62,12 +63,12 @@ class Child:
         try:
             self.process.wait(max(deadline - time.monotonic(), 0.1))
         except subprocess.TimeoutExpired:
-            say(f"{self.name} did not stop in time and is killed")
-        self._kill_rest()
+            log(f"{self.name} did not stop in time and is killed")
+        self._kill_session()
         self.process.wait()
 
-    def _kill_rest(self) -> None:
-        """End what a process that died left in its session, such as a web server's workers on the port."""
+    def _kill_session(self) -> None:
+        """Kill the other processes of its session, such as workers of the web server that still hold the port."""
         if self.process is not None:
             with suppress(ProcessLookupError):
                 os.killpg(self.process.pid, signal.SIGKILL)
@@ -78,10 +79,10 @@ class Child:
 
 
 def die_with_parent() -> None:
-    """Have the kernel send SIGTERM when the parent dies. Linux only; elsewhere a killed run leaves its children."""
+    """Ask the kernel for a SIGTERM when the parent dies. Linux only; elsewhere a killed run leaves orphans."""
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
 
 
-def say(text: str) -> None:
+def log(text: str) -> None:
     print(f"rota | {text}", flush=True)

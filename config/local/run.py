@@ -1,7 +1,7 @@
-"""`make run`: everything in the foreground. Sets up, starts, keeps alive, and ends all of it with Ctrl-C.
+"""`make run`: starts all processes in the foreground, restarts those that exit, and stops all at Ctrl-C.
 
-PostgreSQL and Redis are started too where no URL names one. Children live in sessions of their own, so that Ctrl-C
-reaches only this process, which ends them in order; should it be killed outright, the kernel ends them (Linux).
+Starts PostgreSQL and Redis too where no URL names one. Children run in sessions of their own, so that Ctrl-C reaches
+only this process, which stops them in order. If it is killed, the kernel terminates them (Linux).
 """
 
 import json
@@ -24,7 +24,7 @@ from config import checks
 from config.env import BASE_DIR, StartRefused, data_dir, env, is_embedded
 from config.local import embedded
 from config.local.banner import banner
-from config.local.children import Child, die_with_parent, say
+from config.local.children import Child, die_with_parent, log
 from config.local.embedded.private import open_private, private_folder, shorten, try_lock
 
 T = TypeVar("T")
@@ -32,19 +32,19 @@ _START_SECONDS = 60
 _MANAGE_SECONDS = 600
 _CONNECT_SECONDS = 5
 _STOP_SECONDS = 20
-_PATIENCE_SECONDS = 5
+_PREVIOUS_RUN_SECONDS = 5
 
 
 def main() -> int:
     if "MAKELEVEL" in os.environ:
         die_with_parent()
-    # SIGINT too: a shell starts what runs in its background with Ctrl-C ignored.
+    # SIGINT too: a shell starts background jobs with SIGINT ignored.
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, _interrupt)
     checks.refuse_bad_environment()
-    checks.refuse_public_embedded(env.str("HOST", "127.0.0.1"))
+    checks.refuse_public_embedded(_host())
     try:
-        with _only_run():  # until everything has ended, so that the next run does not meet it
+        with _only_run():  # held until all processes have stopped, so that the next run cannot overlap
             _run(env.int("PORT", 8000))
     except KeyboardInterrupt:
         return 0
@@ -57,17 +57,17 @@ def _run(port: int) -> NoReturn:
         _wait_for_port(port)
         postgres = _timed("PostgreSQL", embedded.hold_postgres)
         _start(children, port)
-        print(banner(port, _seed_demo(), is_embedded=is_embedded()), flush=True)
-        _tend(children, postgres)
+        print(banner(_base_url(port), _seed_demo(), is_embedded=is_embedded()), flush=True)
+        _supervise(children, postgres)
     finally:
-        say("Stopping")
-        _end(children)
+        log("Stopping")
+        _stop(children)
         if postgres is not None:
             postgres.release()
 
 
 def _start(children: list[Child], port: int) -> None:
-    """Start everything but PostgreSQL. `children` grows as it goes, so that a failed start ends what it began."""
+    """Start everything but PostgreSQL. Appends each child before its start, so that a failed start is cleaned up."""
     if not env.str("REDIS_URL", ""):
         redis = Child("redis", embedded.redis_command())
         children.append(redis)
@@ -81,6 +81,21 @@ def _start(children: list[Child], port: int) -> None:
     _timed("Web server", lambda: _wait_for_web(port, services[0]))
 
 
+def _host() -> str:
+    """Where the web server listens, without the brackets of an IPv6 address in a URL."""
+    return env.str("HOST", "127.0.0.1").strip("[]")
+
+
+def _local_host() -> str:
+    """Host through which this machine reaches the web server."""
+    return {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(_host(), _host())  # noqa: S104  # nosec B104  # compared only
+
+
+def _base_url(port: int) -> str:
+    host = _local_host()
+    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+
+
 def _check_database() -> None:
     """Raise StartRefused when DATABASE_URL is set and leads to no database."""
     if not (url := env.str("DATABASE_URL", "")):
@@ -91,13 +106,13 @@ def _check_database() -> None:
         raise StartRefused(f"The database of DATABASE_URL cannot be used: {str(error).splitlines()[0]}") from error
 
 
-def _tend(children: list[Child], postgres: embedded.Postgres | None) -> NoReturn:
-    """Start again whatever dies, until a signal interrupts."""
+def _supervise(children: list[Child], postgres: embedded.Postgres | None) -> NoReturn:
+    """Restart processes that exit, until a signal interrupts."""
     while True:
         for child in children:
-            if child.name == "redis" and child.is_settled and not embedded.redis_socket().exists():
-                child.signal_end()  # one of a run that was killed ended late and took this one's socket along
-            child.tend()
+            if child.name == "redis" and child.is_started and not embedded.redis_socket().exists():
+                child.signal_end()  # an orphaned Redis of a killed run unlinked our socket; restart it
+            child.restart_if_exited()
         if postgres is not None:
             shorten(postgres.log)
             if not postgres.is_running():
@@ -107,8 +122,8 @@ def _tend(children: list[Child], postgres: embedded.Postgres | None) -> NoReturn
 
 
 def processes(port: int) -> list[Child]:
-    """The web server, the workers and the clock."""
-    host = env.str("HOST", "127.0.0.1")
+    """The web server, the worker and beat."""
+    host = _host()
     python = [sys.executable, "-m"]
     celery = [*python, "celery", "--app", "config", "--quiet"]
     return [
@@ -125,7 +140,7 @@ def processes(port: int) -> list[Child]:
         Child(
             "worker",
             [
-                # Workers need not know each other, and talk of it breaks when Redis goes away.
+                # Gossip, mingle and heartbeats are not needed, and fail when Redis goes away.
                 *celery, "worker", "--without-gossip", "--without-mingle", "--without-heartbeat",
                 "--concurrency", env.str("WORKERS", "2"), "--loglevel", "WARNING",
             ],
@@ -142,12 +157,12 @@ def processes(port: int) -> list[Child]:
 
 @contextmanager
 def _only_run() -> Iterator[None]:
-    """Hold the data folder's lock; the kernel lets go of it however this process ends."""
+    """Hold the data folder's lock, which the kernel releases however this process ends."""
     path = data_dir() / "run.lock"
     path.parent.mkdir(parents=True, exist_ok=True)
     handle = open_private(path)
     try:
-        if not _patiently(lambda: try_lock(handle)):
+        if not _becomes_true(lambda: try_lock(handle)):
             raise StartRefused(f"Rota is running already with the data in {data_dir()}. Set DATA_DIR for another one.")
         yield
     finally:
@@ -155,20 +170,25 @@ def _only_run() -> Iterator[None]:
 
 
 def _wait_for_port(port: int) -> None:
+    try:
+        (family, *_kind, address), *_others = socket.getaddrinfo(_host(), port, type=socket.SOCK_STREAM)
+    except OSError as error:
+        raise StartRefused(f"HOST={_host()} is no address of this machine: {error.strerror}") from error
+
     def is_free() -> bool:
-        with socket.socket() as probe, suppress(OSError):
+        with socket.socket(family) as probe, suppress(OSError):
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            probe.bind((env.str("HOST", "127.0.0.1"), port))
+            probe.bind(address)
             return True
         return False
 
-    if not _patiently(is_free):
+    if not _becomes_true(is_free):
         raise StartRefused(f"Port {port} is taken. Choose another one: PORT=8001 make run")
 
 
-def _patiently(is_true: Callable[[], bool]) -> bool:
-    """Whether it becomes true within five seconds, which is what a run that was just ended may need to go away."""
-    deadline = time.monotonic() + _PATIENCE_SECONDS
+def _becomes_true(is_true: Callable[[], bool]) -> bool:
+    """Whether it becomes true within five seconds, the time that a previous run may need to stop."""
+    deadline = time.monotonic() + _PREVIOUS_RUN_SECONDS
     while not is_true():
         if time.monotonic() > deadline:
             return False
@@ -188,28 +208,28 @@ def _manage(*arguments: str) -> str:
             f"manage.py {arguments[0]} has not ended within {_MANAGE_SECONDS} s; run it by itself."
         ) from error
     except subprocess.CalledProcessError as error:
-        raise StartRefused(f"manage.py {arguments[0]} failed; its message stands above.") from error
+        raise StartRefused(f"manage.py {arguments[0]} failed; see its message above.") from error
     return done.stdout
 
 
 def _wait_for_web(port: int, web: Child) -> None:
     deadline = time.monotonic() + _START_SECONDS
     while time.monotonic() < deadline and web.process is not None and web.process.poll() is None:
-        with suppress(OSError, HTTPException), closing(HTTPConnection("127.0.0.1", port, timeout=2)) as connection:
+        with suppress(OSError, HTTPException), closing(HTTPConnection(_local_host(), port, timeout=2)) as connection:
             connection.request("GET", "/healthz")
-            # 400 where ALLOWED_HOSTS does not name this address, 301 where all is sent to TLS: it is up.
+            # 400 if ALLOWED_HOSTS lacks this address, 301 with SECURE_SSL_REDIRECT: the server is up.
             if connection.getresponse().status < HTTPStatus.INTERNAL_SERVER_ERROR:
                 return
         time.sleep(0.1)
-    raise StartRefused("The web server did not come up; its messages stand above.")
+    raise StartRefused("The web server did not start; see its messages above.")
 
 
 def _seed_demo() -> dict[str, str] | None:
-    """Demo data in an empty database of ours, or in another one where that is wanted. None: nothing was made.
+    """Fill an empty database: the embedded one, or another with SEED_DEMO. Returns credentials, None if none were made.
 
-    After everything else, because what it returns is shown once.
+    Called last, because the credentials are shown only once.
     """
-    (data_dir() / "demo.json").unlink(missing_ok=True)  # where earlier versions kept them
+    (data_dir() / "demo.json").unlink(missing_ok=True)  # earlier versions wrote credentials there
     if not is_embedded() and not env.bool("SEED_DEMO", False):
         return None
     credentials: dict[str, str] | None = json.loads(_timed("Demo data", lambda: _manage("seed_demo")))
@@ -219,12 +239,12 @@ def _seed_demo() -> dict[str, str] | None:
 def _timed(what: str, do: Callable[[], T]) -> T:
     started = time.monotonic()
     result = do()
-    say(f"{what} ready ({time.monotonic() - started:.1f} s)")
+    log(f"{what} ready ({time.monotonic() - started:.1f} s)")
     return result
 
 
-def _end(children: list[Child]) -> None:
-    """Services first, then Redis, all within 20 s."""
+def _stop(children: list[Child]) -> None:
+    """Stop the services, then Redis, all within 20 s."""
     deadline = time.monotonic() + _STOP_SECONDS
     for child in reversed(children):
         if child.name != "redis":
@@ -235,7 +255,7 @@ def _end(children: list[Child]) -> None:
 
 
 def _interrupt(_signal: int, _frame: FrameType | None) -> None:
-    # Once is enough: while everything is being stopped, another signal must not interrupt that.
+    # A second signal must not interrupt the shutdown.
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.SIG_IGN)
     raise KeyboardInterrupt

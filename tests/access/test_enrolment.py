@@ -199,7 +199,7 @@ class TestCommand:
         assert EnrolmentCode.objects.get().issued_by == "command enrol_second_factor"
 
     def test_refuses_a_name_that_nobody_has(self, db):
-        with pytest.raises(CommandError, match="nobody called 'x'"):
+        with pytest.raises(CommandError, match="There is no user 'x'"):
             call_command("enrol_second_factor", "x")
 
     def test_refuses_whoever_has_a_second_factor(self, dora):

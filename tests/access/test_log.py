@@ -47,7 +47,7 @@ def test_a_wrong_password(client, maria, said):
 def test_a_password_in_the_field_of_the_name(client, maria, said):
     log_in(client, name=WRONG)
 
-    assert said() == ["A wrong password for somebody unknown from 127.0.0.1"]
+    assert said() == ["A wrong password for an unknown name from 127.0.0.1"]
 
 
 def test_a_password_given_again_and_changed(client, maria, said):
@@ -56,7 +56,7 @@ def test_a_password_given_again_and_changed(client, maria, said):
     client.post("/account/password/", {"oldpassword": PASSWORD, "password1": WRONG, "password2": WRONG})
 
     assert said()[1:] == [
-        "maria proved again who they are, from 127.0.0.1 with password",
+        "maria authenticated again from 127.0.0.1 with password",
         "maria changed their password, from 127.0.0.1",
     ]
 

@@ -20,7 +20,7 @@ class Command(BaseCommand):
             user = User.objects.get_by_natural_key(name)
             code = enrolment.issue(user=user, by="command enrol_second_factor", at=timezone.now())
         except User.DoesNotExist as error:
-            raise CommandError(f"There is nobody called {name!r}.") from error
+            raise CommandError(f"There is no user {name!r}.") from error
         except enrolment.AlreadyEnrolled as error:
             raise CommandError(f"{name} has a second factor. Delete it in the admin first, as a superuser.") from error
         self.stdout.write(f"{code}\nFor {name}, once, within 24 hours, on the page that follows the log-in.")

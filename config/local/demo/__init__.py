@@ -1,1 +1,1 @@
-"""`manage.py demo`: plays a real caller of a running service, over HTTP, and judges what it sees."""
+"""The demo: its data, and `manage.py demo`, an end-to-end check of a running service over HTTP."""

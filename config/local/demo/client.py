@@ -1,4 +1,4 @@
-"""What every part of the demo uses: HTTP calls, commands, checks, and their printing."""
+"""HTTP calls, commands and checks of `manage.py demo`, which prints each of them."""
 
 import json
 from collections.abc import Callable
@@ -14,11 +14,11 @@ _LONGEST_LINE = 600
 
 
 class DemoFailed(Exception):
-    """The service did something else than the demo expects."""
+    """The service deviates from what the demo expects."""
 
 
 class Client:
-    """Prints each exchange as it happens. `say` takes one line."""
+    """An API client that prints each request and response. `say` prints a line."""
 
     def __init__(self, *, url: str, authorization: str, say: Callable[[str], None]) -> None:
         self.url = url.rstrip("/")
@@ -39,23 +39,23 @@ class Client:
         body: dict[str, Any] = response.json()
         return body
 
-    def check(self, truth: bool, what: str) -> None:
-        if not truth:
+    def check(self, condition: bool, what: str) -> None:
+        if not condition:
             raise DemoFailed(f"expected: {what}")
 
 
 def check_service(url: str) -> None:
-    """Raise DemoFailed unless the service answers and this command reads the database that it does."""
+    """Raise DemoFailed unless the service answers and this command uses its database."""
     try:
         requests.get(f"{url.rstrip('/')}/healthz", timeout=_TIMEOUT_SECONDS).raise_for_status()
     except requests.RequestException as error:
         raise DemoFailed(f"{url} does not answer; is `make run` up? ({error})") from error
     if "delivery_delivery" not in connection.introspection.table_names():
-        raise DemoFailed("this database has no tables: use the DATA_DIR, or the URLs, that `make run` was given")
+        raise DemoFailed("this database has no tables: use the DATA_DIR, or the URLs, of `make run`")
 
 
 def command(name: str, *arguments: str) -> dict[str, str]:
-    """One of the service's commands for scripts, as staff would run it."""
+    """Result of one of the commands for scripts. Raises DemoFailed when it refuses."""
     out = StringIO()
     try:
         call_command(name, *arguments, stdout=out)

@@ -1,4 +1,4 @@
-"""Area A: one delivery with three drop-offs from quote to end, and its webhooks."""
+"""Area A: one delivery with three drop-offs from quotation to its end, with its webhooks."""
 
 import queue
 from collections.abc import Callable
@@ -13,7 +13,7 @@ PICKUP = "-23.561414,-46.655881"
 _WEBHOOK_SECONDS = 30
 _LATE_SECONDS = 1
 
-# What arrives, in this order: delivery, route, and the orders B, C and D.
+# Expected webhooks in order: statuses of the delivery, of the route, and of the orders B, C and D.
 EXPECTED = [
     ("PENDING", "AVAILABLE", ["PENDING", "PENDING", "PENDING"]),
     ("ACCEPT", "ACCEPTED", ["ACCEPT", "ACCEPT", "ACCEPT"]),
@@ -46,11 +46,11 @@ REQUEST: dict[str, Any] = {
         {"externalId": "demo-3", "address": {"street": "Rua Vergueiro", "latitude": -23.5750, "longitude": -46.6400}},
     ],
     "orderPackages": [{"description": "Caixa", "height": 20, "width": 30, "length": 40, "weight": 2.5, "quantity": 1}],
-}  # fmt: skip  # an address reads as one
+}  # fmt: skip  # an address in one line
 
 
-def play(*, url: str, say: Callable[[str], None]) -> None:
-    """Play it all. Raises DemoFailed at the first thing that is not as the specification says."""
+def check(*, url: str, say: Callable[[str], None]) -> None:
+    """Run all steps. Raises DemoFailed at the first deviation from the specification."""
     with Receiver() as receiver:
         shop = command("create_integrator", "Demo", f"--pickup={PICKUP}", f"--webhook-url={receiver.url}")
         driver = command("create_driver", "Demo driver", "--vehicle=MOTORCYCLE", f"--position={PICKUP}")["driver"]
@@ -58,13 +58,13 @@ def play(*, url: str, say: Callable[[str], None]) -> None:
         client = Client(url=url, authorization=f"Bearer {shop['token']}", say=say)
         follower = _Follower(receiver, shop, say)
         try:
-            _play(client, follower, driver)
+            _run(client, follower, driver)
             follower.expect_nothing_more()
         finally:
-            Driver.objects.filter(pk=driver).update(on_duty=False)  # the service's own offers are not for this one
+            Driver.objects.filter(pk=driver).update(on_duty=False)  # so that it takes no other offers
 
 
-def _play(client: Client, follower: "_Follower", driver: str) -> None:
+def _run(client: Client, follower: "_Follower", driver: str) -> None:
     quote = client.call("POST", "/api/quotation-delivery", json=REQUEST, expect=200)
     created = client.call("POST", "/api/request-delivery", json=REQUEST, expect=201)
     delivery = created["deliveryId"]
@@ -113,12 +113,12 @@ class _Follower:
         body = webhook.body
         seen = (body["status"], body["route"]["status"], [order["status"] for order in body["orders"]])
         self._say(f"⚡ webhook {webhook.headers.get('webhook-sequence')}: {seen[0]}, route {seen[1]}, orders {seen[2]}")
-        fault = webhook.fault(token=self._shop["token"], secret=self._shop["signing_secret"])
-        if fault:
-            raise DemoFailed(f"webhook {self._count}: {fault}")
+        error = webhook.error(token=self._shop["token"], secret=self._shop["signing_secret"])
+        if error:
+            raise DemoFailed(f"webhook {self._count}: {error}")
         sequence = webhook.headers.get("webhook-sequence")
         if (seen, sequence, body["deliveryId"]) != ((status, route, orders), str(self._count), delivery):
-            raise DemoFailed(f"webhook {self._count} should tell {status}, route {route}, orders {orders}")
+            raise DemoFailed(f"webhook {self._count} should have status {status}, route {route}, orders {orders}")
 
     def expect_nothing_more(self) -> None:
         with suppress(queue.Empty):

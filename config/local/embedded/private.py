@@ -1,4 +1,4 @@
-"""Folders and files that their owner alone may use, and locks and logs in them."""
+"""Folders and files that only their owner may use, and locks and logs in them."""
 
 import fcntl
 import hashlib
@@ -52,7 +52,7 @@ def open_private(path: Path, flags: int = os.O_RDWR | os.O_CREAT) -> int:
 
 @contextmanager
 def locked(path: Path) -> Iterator[None]:
-    """Hold an exclusive lock on a file. The kernel lets go of it however the process ends."""
+    """Hold an exclusive lock on a file. The kernel releases it however the process ends."""
     handle = open_private(path)
     deadline = time.monotonic() + _LOCK_SECONDS
     try:
@@ -75,7 +75,7 @@ def try_lock(handle: int) -> bool:
 
 
 def shorten(log: Path) -> None:
-    """Cut a log of more than 4 MiB to its last 1 MiB, in place: servers that append go on behind it."""
+    """Cut a log of more than 4 MiB to its last 1 MiB, in place: servers that append continue at its end."""
     try:
         handle = os.open(log, os.O_RDWR | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC)
     except FileNotFoundError:
@@ -100,9 +100,7 @@ def _open(path: Path, flags: int) -> int:
     except (FileExistsError, FileNotFoundError):
         raise
     except OSError as error:  # ELOOP or ENOTDIR: a link; EACCES: another user's
-        raise StartRefused(
-            f"{path} cannot be used ({error.strerror}). Remove it, or set DATA_DIR or TMPDIR."
-        ) from error
+        raise StartRefused(f"{path} cannot be used ({error.strerror}). {_REMEDY}") from error
 
 
 def _check_regular(handle: int, path: Path) -> None:

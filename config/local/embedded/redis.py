@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
 _START_SECONDS = 10
 
-# Everything that works on data, as kombu's scripts do, and nothing that reads or changes the server itself, its files,
-# its replicas or all keys at once.
+# All commands on data, which kombu's scripts use, and none that reads or changes the server, its files, its replicas or
+# all keys at once.
 _RIGHTS = "reset on nopass ~* &* +@all -@admin -@dangerous"
 
 
@@ -33,7 +33,7 @@ def redis_log() -> Path:
 
 
 def redis_command() -> list[str]:
-    """The command of an embedded Redis, its folder made. It keeps nothing on disk: the truth is in PostgreSQL."""
+    """The command of an embedded Redis, its folder made. It persists nothing: all state is in PostgreSQL."""
     folder = private_folder(data_dir() / "redis")
     shorten(redis_log())
     options = {
@@ -55,7 +55,7 @@ def redis_command() -> list[str]:
 
 
 def wait_for_redis(process: "subprocess.Popen[bytes]") -> None:
-    """Return once the embedded Redis answers. Raises RuntimeError when it ends or stays silent for 10 s."""
+    """Return once the embedded Redis answers. Raises RuntimeError when it exits or does not answer within 10 s."""
     from redis import Redis
     from redis.exceptions import ConnectionError as RedisConnectionError
     from redis.exceptions import TimeoutError as RedisTimeoutError

@@ -10,7 +10,7 @@ from config.local.demo.client import DemoFailed, check_service
 
 
 class Command(BaseCommand):
-    help = "Play a real caller beside a running service, with a webhook receiver of its own, and judge what happens."
+    help = "Check a running service end to end: call both APIs, receive webhooks, compare with the specification."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--url", default=f"http://127.0.0.1:{env.int('PORT', 8000)}", help="the running service")
@@ -19,9 +19,9 @@ class Command(BaseCommand):
         try:
             check_service(options["url"])
             self.stdout.write("Immediate delivery: quote, three drop-offs, two delivered, one failed and returned\n")
-            immediate.play(url=options["url"], say=self._say)
+            immediate.check(url=options["url"], say=self._say)
             self.stdout.write("Order integration: quote, order, invoice, tracking, cancellation\n")
-            orders.play(url=options["url"], say=self._say)
+            orders.check(url=options["url"], say=self._say)
         except DemoFailed as error:
             self.stdout.write(f"\nFAILED: {error}")
             sys.exit(1)

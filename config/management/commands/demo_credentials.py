@@ -11,7 +11,7 @@ from config.local.demo import data
 
 
 class Command(BaseCommand):
-    help = "Give the demo's log-in, shops and seller new credentials, end the old ones, and print commands to paste."
+    help = "Replace the credentials of the demo's log-in, account and seller, and print commands to paste."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--url", default=f"http://127.0.0.1:{env.int('PORT', 8000)}", help="the running service")
@@ -21,5 +21,5 @@ class Command(BaseCommand):
             with transaction.atomic():
                 renewed = data.renew_credentials()
         except ObjectDoesNotExist as error:
-            raise CommandError(f"This database holds no whole demo: {error}") from error
+            raise CommandError(f"The demo is not in this database: {error}") from error
         self.stdout.write("\n".join(credentials(options["url"], renewed)))

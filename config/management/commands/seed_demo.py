@@ -9,8 +9,8 @@ from config.local.demo import data
 
 class Command(BaseCommand):
     help = (
-        "Fill an empty database with tariffs, a demo shop, drivers and a log-in. Prints their credentials as JSON, "
-        "which are kept nowhere else; null for a database in use, which is left alone."
+        "Fill an empty database with tariffs, a demo account, a seller, drivers and a log-in. Prints their credentials "
+        "as JSON, the only time that they are shown; null for a database in use, which is left unchanged."
     )
 
     @transaction.atomic

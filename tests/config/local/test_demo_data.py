@@ -66,7 +66,7 @@ class TestDemoCredentials:
         assert User.objects.get().check_password(renewed["password"])
 
     def test_are_refused_where_there_is_no_demo(self):
-        with pytest.raises(CommandError, match="holds no whole demo"):
+        with pytest.raises(CommandError, match="The demo is not in this database"):
             call_command("demo_credentials")
 
 

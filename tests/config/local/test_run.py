@@ -1,4 +1,4 @@
-"""`make run` as a newcomer lives it: start, paste, kill, start again, Ctrl-C."""
+"""`make run`: start, printed commands, kill, restart, Ctrl-C."""
 
 import os
 import re
@@ -46,7 +46,7 @@ class Run:
         return self.log.read_text()
 
     def processes(self):
-        """Everything of this run that lives: whose command or environment names its folder."""
+        """Processes of this run: those whose command or environment names its folder."""
         found = []
         for process in psutil.process_iter():
             try:
@@ -118,7 +118,7 @@ def gone(find, seconds=15):
 
 
 @pytest.mark.timeout(180)
-def test_a_newcomers_first_hour(tmp_path):
+def test_starts_serves_restarts_and_stops(tmp_path):
     port = free_port()
     first = Run(tmp_path, port)
     try:
@@ -190,13 +190,14 @@ def test_a_taken_port_is_named(tmp_path):
 @pytest.mark.timeout(240)
 def test_an_external_database_gets_demo_data_only_when_asked(tmp_path, external):
     production = {**ENVIRONMENT, **external}
-    run = Run(tmp_path, free_port(), **production)
+    run = Run(tmp_path, free_port(), HOST="127.0.0.2", **production)
     try:
         text = run.wait_for("Rota is running")
     finally:
         run.end()
     assert people_and_shops(external) == (0, 0)
-    assert "no demo data was put into it. SEED_DEMO=1 fills an empty one" in text
+    assert "http://127.0.0.2:" in text
+    assert "An external database gets no demo data" in text
     assert "Log-in " not in text
 
     run = Run(tmp_path, free_port(), **production, SEED_DEMO="1")

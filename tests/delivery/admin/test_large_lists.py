@@ -26,7 +26,7 @@ class TestCount:
         assert (paginator.count, paginator.num_pages, paginator.is_estimated) == (3, 2, False)
 
     def test_is_the_planners_when_large_and_said_to_be(self, admin_client, monkeypatch):
-        monkeypatch.setattr(admin_base, "_COUNTED", 2)
+        monkeypatch.setattr(admin_base, "_EXACT_COUNT", 2)
         DeliveryFactory.create_batch(5)
         with connection.cursor() as cursor:
             cursor.execute("ANALYZE delivery_delivery")
@@ -37,7 +37,7 @@ class TestCount:
         assert "about 5 deliveries" in page.content.decode()
 
     def test_is_never_below_what_was_counted(self, db, monkeypatch):
-        monkeypatch.setattr(admin_base, "_COUNTED", 2)
+        monkeypatch.setattr(admin_base, "_EXACT_COUNT", 2)
         monkeypatch.setattr(
             "django.db.models.QuerySet.explain", lambda *_a, **_k: json.dumps([{"Plan": {"Plan Rows": 1}}])
         )
