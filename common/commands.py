@@ -3,6 +3,7 @@
 import json
 import re
 import sys
+from contextlib import nullcontext
 from typing import Any
 
 from django.core.exceptions import ValidationError
@@ -13,8 +14,12 @@ from common.errors import DomainError
 
 
 class JSONCommand(BaseCommand):
-    """Prints the result of `run`, called in a transaction. A refusal prints `{"error", "detail"}` and exits with 1."""
+    """Prints the result of `run`, called in a transaction. A refusal prints `{"error", "detail"}` and exits with 1.
 
+    A command whose action commits in batches sets `in_transaction` to False.
+    """
+
+    in_transaction = True
     requires_migrations_checks = False
 
     def create_parser(self, prog_name: str, subcommand: str, **kwargs: object) -> CommandParser:
@@ -27,7 +32,7 @@ class JSONCommand(BaseCommand):
     def handle(self, *_args: Any, **options: Any) -> None:
         try:
             self.prepare(options)
-            with transaction.atomic():
+            with transaction.atomic() if self.in_transaction else nullcontext():
                 answer = self.run(options)
         except DomainError as error:
             self._refuse(error.code, str(error))

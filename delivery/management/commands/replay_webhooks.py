@@ -15,6 +15,7 @@ _BY = "command replay_webhooks"
 
 
 class Command(JSONCommand):
+    in_transaction = False  # `events.replay` commits in batches, so that deliveries do not wait for a large replay
     help = (
         "Send webhook events again, with the same ids and bodies, those of one delivery in order. Without --state only "
         'those that were given up. Prints {"replayed": NUMBER}, or {"error", "detail"} and exits with 1.'
@@ -53,7 +54,7 @@ def _moment(text: str | None) -> Any:
         return None
     try:
         moment = parse_datetime(text)
-    except ValueError:  # well-formed, and no day of any month
+    except ValueError:  # well-formed but not a date, such as February 30
         moment = None
     if moment is None:
         raise CommandError(f"{text} is not a moment. Write it like 2026-11-20T08:00-03:00.")
