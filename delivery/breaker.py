@@ -18,13 +18,15 @@ class BreakerState:
     """The breaker of one endpoint.
 
     `failures` counts those in a row, `failing_since` is when the first of them was recorded, nothing is sent before
-    `paused_until`, and `last_success_at` is when the request that succeeded last was sent.
+    `paused_until`, and `last_success_at` is when the request that succeeded last was sent. `retry_after_until` is the
+    end of the pause that the endpoint asked for with Retry-After; `paused_until` is never before it.
     """
 
     failures: int = 0
     failing_since: datetime | None = None
     paused_until: datetime | None = None
     last_success_at: datetime | None = None
+    retry_after_until: datetime | None = None
 
     @property
     def is_open(self) -> bool:
@@ -35,9 +37,20 @@ class BreakerState:
         return self.failing_since is not None and at - self.failing_since >= GIVES_UP_AFTER
 
 
-def after_success(state: BreakerState, *, sent_at: datetime) -> BreakerState:
-    """The state after a success: closed, without a pause."""
-    return BreakerState(last_success_at=max(sent_at, state.last_success_at or sent_at))
+def after_success(state: BreakerState, *, sent_at: datetime, at: datetime) -> BreakerState:
+    """The state after a success: closed, without a pause but one that the endpoint asked for.
+
+    Such a pause can be in force, because requests that are in flight when it begins can succeed.
+    """
+    latest = max(sent_at, state.last_success_at or sent_at)
+    return without_probe_pause(BreakerState(last_success_at=latest, retry_after_until=state.retry_after_until), at=at)
+
+
+def without_probe_pause(state: BreakerState, *, at: datetime) -> BreakerState:
+    """The state in which only a pause that the endpoint asked for, if one is in force, delays the next request."""
+    until = state.retry_after_until
+    until = until if until is not None and until > at else None
+    return replace(state, paused_until=until, retry_after_until=until)
 
 
 def after_failure(state: BreakerState, *, sent_at: datetime, at: datetime, retry_after: timedelta) -> BreakerState:
@@ -46,6 +59,8 @@ def after_failure(state: BreakerState, *, sent_at: datetime, at: datetime, retry
     `retry_after` is the pause that the response asked for, zero without one; it holds for the whole endpoint. A request
     that was sent before the pause began is not counted, so that requests which fail together do not lengthen the pause.
     """
+    if retry_after:
+        state = replace(state, retry_after_until=max(state.retry_after_until or at, at + retry_after))
     if state.paused_until is not None and sent_at < state.paused_until:
         return replace(state, paused_until=max(state.paused_until, at + retry_after))
     failures = state.failures + 1

@@ -1,4 +1,4 @@
-"""Where webhooks go and what signs them."""
+"""The endpoints of integrators: URL, signing secret, switching on and off, test events."""
 
 import logging
 from dataclasses import dataclass
@@ -8,6 +8,7 @@ from django.conf import settings
 from django.db import transaction
 
 from common import credentials
+from delivery import breaker
 from delivery.errors import EndpointCannotSend, SecretRotatedLately
 from delivery.models import (
     AuditAction,
@@ -19,23 +20,24 @@ from delivery.models import (
     WebhookEndpoint,
     WebhookEvent,
 )
+from delivery.models.webhook import BREAKER_FIELDS
 from delivery.webhooks import address_guard, look_ups, outbox, queue, signing
 
 _log = logging.getLogger(__name__)
 SECRET_OVERLAP = timedelta(hours=24)
-# Of one endpoint. Each is a row of the outbox that stays, and a request to somebody else's server.
+# For each endpoint. Each test is a row that is kept and a request to a server of others.
 TESTS_PER_HOUR = 60
 
 
 @dataclass(frozen=True)
 class CheckedUrl:
-    """An address that `check_url` has let through. Empty: nothing is sent."""
+    """A URL that `check_url` has accepted. Empty: events are recorded and not sent."""
 
     text: str
 
 
 def create(*, integrator: Integrator, environment: Environment) -> WebhookEndpoint:
-    """The endpoint of one environment, without a URL yet."""
+    """Create the endpoint of one environment, without a URL."""
     return WebhookEndpoint.objects.create(
         integrator=integrator,
         environment=environment,
@@ -44,7 +46,7 @@ def create(*, integrator: Integrator, environment: Environment) -> WebhookEndpoi
 
 
 def set_url(*, endpoint: WebhookEndpoint, url: str, by: str, at: datetime) -> WebhookEndpoint:
-    """Check `url`, then store it. For callers without a transaction; others call `check_url` before they begin one.
+    """Check `url`, then store it. A caller with a transaction calls `check_url` before it and `store_url` within it.
 
     Raises InvalidWebhookUrl or AccountSuspended, and RuntimeError inside a transaction.
     """
@@ -54,9 +56,10 @@ def set_url(*, endpoint: WebhookEndpoint, url: str, by: str, at: datetime) -> We
 
 
 def check_url(url: str) -> CheckedUrl:
-    """Raise InvalidWebhookUrl unless webhooks may be sent to `url`. Looks its host up, which may take 3 s.
+    """Check that webhooks may be sent to `url`. Raises InvalidWebhookUrl.
 
-    To be called outside any transaction: a slow DNS server would keep row locks and a snapshot for as long.
+    Looks the host up, which takes up to 3 s. To be called outside any transaction, which would keep its row locks and
+    its snapshot for that time.
     """
     if url:
         host = address_guard.check_url(url, allow_loopback=settings.WEBHOOK_ALLOW_LOOPBACK)
@@ -67,17 +70,16 @@ def check_url(url: str) -> CheckedUrl:
 
 @transaction.atomic
 def store_url(*, endpoint: WebhookEndpoint, url: CheckedUrl, by: str, at: datetime) -> WebhookEndpoint:
-    """Send events to `url` from now on, what waits for the old one too; empty stops sending.
+    """Send all events from now on, those that wait included, to `url`; an empty one stops sending.
 
-    The new address starts without the old one's failures, switched on unless a person had switched it off.
-    Raises AccountSuspended.
+    Resets the breaker and switches the endpoint on, unless a person had switched it off. Raises AccountSuspended.
     """
     locked = _lock_of_active(endpoint)
     locked.url = url.text
     if locked.off_because != OffBecause.STAFF:
         locked.switch_on()
     locked.save()
-    _note(locked, AuditAction.URL_SET, url.text, by=by, at=at)
+    _record_in_audit_trail(locked, AuditAction.URL_SET, url.text, by=by, at=at)
     if url.text:
         queue.bring_forward(endpoint_id=locked.pk, at=at, poisoned_too=True)
         outbox.wake_on_commit()
@@ -86,7 +88,7 @@ def store_url(*, endpoint: WebhookEndpoint, url: CheckedUrl, by: str, at: dateti
 
 @transaction.atomic
 def set_enabled(*, endpoint: WebhookEndpoint, enabled: bool, by: str, at: datetime) -> WebhookEndpoint:
-    """Hold events back, or let them go on with whatever was held, at once."""
+    """Switch the endpoint on, which makes everything that waits due, or off, which keeps events until it is on."""
     locked = WebhookEndpoint.objects.select_for_update(no_key=True).get(pk=endpoint.pk)
     if enabled:
         locked.switch_on()
@@ -95,16 +97,17 @@ def set_enabled(*, endpoint: WebhookEndpoint, enabled: bool, by: str, at: dateti
     else:
         locked.switch_off(OffBecause.STAFF, at=at)
     locked.save()
-    _note(locked, AuditAction.ENDPOINT_ON if enabled else AuditAction.ENDPOINT_OFF, by=by, at=at)
+    _record_in_audit_trail(locked, AuditAction.ENDPOINT_ON if enabled else AuditAction.ENDPOINT_OFF, by=by, at=at)
     return locked
 
 
 @transaction.atomic
 def send_test(*, endpoint: WebhookEndpoint, by: str, at: datetime) -> WebhookEvent:
-    """Send a signed test event, whatever the breaker thinks; its attempts tell what came of it.
+    """Send a signed test event before all others, without waiting for the breaker's next probe.
 
-    Raises EndpointCannotSend without a URL or a valid token, while the endpoint is switched off, and after too many
-    tests within an hour; AccountSuspended.
+    A pause that the endpoint asked for with Retry-After stays in force; the event is sent when it has ended. Raises
+    EndpointCannotSend without a URL or a valid token, while the endpoint is switched off, and after 60 tests within an
+    hour; AccountSuspended.
     """
     locked = _lock_of_active(endpoint)
     if not locked.url:
@@ -118,35 +121,35 @@ def send_test(*, endpoint: WebhookEndpoint, by: str, at: datetime) -> WebhookEve
             "%(most)s test events were sent within an hour, the most there may be; try again later.",
             most=TESTS_PER_HOUR,
         )
-    locked.paused_until = None
-    locked.save(update_fields=["paused_until"])
+    locked.breaker_state = breaker.without_probe_pause(locked.breaker_state, at=at)
+    locked.save(update_fields=BREAKER_FIELDS)
     event = outbox.record_test(endpoint=locked, at=at)
-    _note(locked, AuditAction.TEST_SENT, by=by, at=at)
+    _record_in_audit_trail(locked, AuditAction.TEST_SENT, by=by, at=at)
     return event
 
 
 @transaction.atomic
-def rotate_secret(*, endpoint: WebhookEndpoint, by: str, at: datetime, even_so: bool = False) -> str:
-    """A new signing secret in clear text. The old one signs along for 24 hours.
+def rotate_secret(*, endpoint: WebhookEndpoint, by: str, at: datetime, end_previous: bool = False) -> str:
+    """Replace the signing secret and return the new one in clear text. The old one also signs for 24 hours.
 
-    Two sign at most. Raises SecretRotatedLately while the one before still does, unless that may end now (`even_so`).
-    Raises AccountSuspended.
+    At most two secrets sign. Raises SecretRotatedLately while the one before the old one still does, unless
+    `end_previous` says that it may end now; AccountSuspended.
     """
     locked = _lock_of_active(endpoint)
-    if not even_so and locked.previous_secret_until is not None and locked.previous_secret_until > at:
+    if not end_previous and locked.previous_secret_until is not None and locked.previous_secret_until > at:
         raise SecretRotatedLately("The secret was rotated lately, and the one before it still signs along.")
     secret = signing.new_secret()
     locked.previous_secret_ciphertext = locked.secret_ciphertext
     locked.previous_secret_until = at + SECRET_OVERLAP
     locked.secret_ciphertext = credentials.encrypt(secret)
     locked.save(update_fields=["previous_secret_ciphertext", "previous_secret_until", "secret_ciphertext"])
-    _note(locked, AuditAction.SECRET_ROTATED, by=by, at=at)
+    _record_in_audit_trail(locked, AuditAction.SECRET_ROTATED, by=by, at=at)
     return secret
 
 
 def show_secret(*, endpoint: WebhookEndpoint, by: str, at: datetime) -> str:
-    """The signing secret in force, for somebody who asked to read it, which is written down."""
-    _note(endpoint, AuditAction.SECRET_SHOWN, by=by, at=at)
+    """The current signing secret in clear text, for a person. Records this in the audit trail."""
+    _record_in_audit_trail(endpoint, AuditAction.SECRET_SHOWN, by=by, at=at)
     return endpoint.secret
 
 
@@ -166,7 +169,9 @@ def _lock_of_active(endpoint: WebhookEndpoint) -> WebhookEndpoint:
     return locked
 
 
-def _note(endpoint: WebhookEndpoint, action: AuditAction, subject: str = "", *, by: str, at: datetime) -> None:
+def _record_in_audit_trail(
+    endpoint: WebhookEndpoint, action: AuditAction, subject: str = "", *, by: str, at: datetime
+) -> None:
     AuditEntry.objects.create(
         integrator_id=endpoint.integrator_id,
         environment=endpoint.environment,

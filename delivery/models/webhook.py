@@ -1,3 +1,4 @@
+from dataclasses import fields
 from datetime import datetime
 
 import pgtrigger
@@ -15,6 +16,8 @@ from delivery.lifecycle import Status
 from delivery.models.delivery import Delivery
 from delivery.models.ids import Identified
 from delivery.models.integrator import Environment, Integrator
+
+BREAKER_FIELDS = [field.name for field in fields(breaker.BreakerState)]
 
 
 class OffBecause(models.TextChoices):
@@ -50,6 +53,9 @@ class WebhookEndpoint(models.Model):
     failing_since = models.DateTimeField(_("failing since"), null=True, editable=False)
     paused_until = models.DateTimeField(_("paused until"), null=True, editable=False)
     last_success_at = models.DateTimeField(_("last success"), null=True, editable=False)
+    retry_after_until = models.DateTimeField(
+        null=True, editable=False, help_text=_("End of the pause that the endpoint asked for with Retry-After.")
+    )
 
     class Meta:
         verbose_name = _("webhook endpoint")
@@ -70,12 +76,12 @@ class WebhookEndpoint(models.Model):
 
     @property
     def breaker_state(self) -> breaker.BreakerState:
-        return breaker.BreakerState(self.failures, self.failing_since, self.paused_until, self.last_success_at)
+        return breaker.BreakerState(**{name: getattr(self, name) for name in BREAKER_FIELDS})
 
     @breaker_state.setter
     def breaker_state(self, state: breaker.BreakerState) -> None:
-        self.failures, self.failing_since = state.failures, state.failing_since
-        self.paused_until, self.last_success_at = state.paused_until, state.last_success_at
+        for name in BREAKER_FIELDS:
+            setattr(self, name, getattr(state, name))
 
     def switch_on(self) -> None:
         """Send events, and reset the breaker but for the last success. Does not save."""

@@ -8,6 +8,7 @@ from django.db import transaction
 
 from delivery import breaker
 from delivery.models import EventState, OffBecause, WebhookEndpoint
+from delivery.models.webhook import BREAKER_FIELDS
 from delivery.webhooks import locked_items, queue, retry
 from delivery.webhooks.locked_items import LockedItem
 from delivery.webhooks.queue import ClaimedItem
@@ -65,7 +66,7 @@ def _apply_outcome(item: LockedItem, result: Result, endpoints: Mapping[int, Web
     if result.succeeded:
         item.state = EventState.SENT
         if endpoint is not None:
-            endpoint.breaker_state = breaker.after_success(endpoint.breaker_state, sent_at=result.at)
+            endpoint.breaker_state = breaker.after_success(endpoint.breaker_state, sent_at=result.at, at=at)
         return
     retry_after = retry.parse_retry_after(result.retry_after, at=at)
     failing = endpoints[item.endpoint_id]  # locked, because the outcome is a failure
@@ -116,11 +117,7 @@ def _write_endpoint(
     state = endpoint.breaker_state
     if (state, endpoint.enabled) == (state_before, was_enabled):
         return
-    endpoint.save(
-        update_fields=[
-            "failures", "failing_since", "paused_until", "last_success_at", "enabled", "off_because", "off_since",
-        ]
-    )  # fmt: skip  # a list of names
+    endpoint.save(update_fields=[*BREAKER_FIELDS, "enabled", "off_because", "off_since"])
     if state_before.is_open and not state.is_open:
         _log.info("webhook endpoint %s accepts events again", endpoint.pk)
         queue.bring_forward(endpoint_id=endpoint.pk, at=at)

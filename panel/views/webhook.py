@@ -1,4 +1,4 @@
-"""Where webhooks go: the URL, tried at once; the signing secret; what the breaker thinks; pause and resume."""
+"""The page of the webhook endpoint: URL, test events, signing secret, state of the breaker, pause and resume."""
 
 from uuid import UUID
 
@@ -20,7 +20,7 @@ _FRESH = "fresh_secret"
 
 
 class WebhookView(AccountView):
-    """What the page's parts share."""
+    """Base class of the views that show the page."""
 
     def show(self, form: UrlForm, *, status: int = 200) -> HttpResponse:
         fresh = self.request.session.pop(_FRESH, None) == self.endpoint.pk
@@ -36,8 +36,8 @@ class WebhookView(AccountView):
             status=status,
         )
 
-    def try_out(self) -> HttpResponse:
-        """Send a test event and go where its result is shown."""
+    def send_test(self) -> HttpResponse:
+        """Send a test event and redirect to the page with its result."""
         try:
             event = endpoints.send_test(endpoint=self.endpoint, by=actor(self.request), at=timezone.now())
         except EndpointCannotSend as error:
@@ -68,16 +68,16 @@ class Webhook(WebhookView):
             messages.success(request, _("The URL is gone. Events are recorded and not sent."))
             return redirect(self.url("webhook"))
         messages.success(request, _("The URL is set. A test event is on its way to it."))
-        return self.try_out() if self.endpoint.enabled else redirect(self.url("webhook"))
+        return self.send_test() if self.endpoint.enabled else redirect(self.url("webhook"))
 
 
 class Test(WebhookView):
     def post(self, request: HttpRequest) -> HttpResponse:
-        return self.try_out()
+        return self.send_test()
 
 
 class TestResult(AccountView):
-    """A fragment: what came of a test event. It asks again by itself until there is something to say."""
+    """A fragment with the result of a test event; the browser loads it again until there is one."""
 
     def get(self, request: HttpRequest, event: UUID) -> HttpResponse:
         found = WebhookEvent.objects.filter(endpoint=self.endpoint, delivery=None, pk=event).first()
@@ -87,7 +87,7 @@ class TestResult(AccountView):
 
 
 class Switch(AccountView):
-    """Pause and resume."""
+    """Pauses and resumes webhooks."""
 
     def post(self, request: HttpRequest) -> HttpResponse:
         enabled = request.POST.get("enabled") == "1"
@@ -100,7 +100,7 @@ class Switch(AccountView):
 
 
 class Secret(AccountView):
-    """Show the signing secret in force, to whoever asks for it on purpose."""
+    """Shows the current signing secret once, on request."""
 
     def post(self, request: HttpRequest) -> HttpResponse:
         endpoints.show_secret(endpoint=self.endpoint, by=actor(request), at=timezone.now())
@@ -110,9 +110,11 @@ class Secret(AccountView):
 
 class RotateSecret(AccountView):
     def post(self, request: HttpRequest) -> HttpResponse:
-        even_so = request.POST.get("even_so") == "1"
+        end_previous = request.POST.get("end_previous") == "1"
         try:
-            endpoints.rotate_secret(endpoint=self.endpoint, by=actor(request), at=timezone.now(), even_so=even_so)
+            endpoints.rotate_secret(
+                endpoint=self.endpoint, by=actor(request), at=timezone.now(), end_previous=end_previous
+            )
         except SecretRotatedLately as error:
             messages.error(request, refusal(error))
             return redirect(self.url("webhook"))

@@ -267,7 +267,7 @@ class TestBesideARunningService:
         def rotate_first(ciphertext):
             if not rotated and ciphertext == endpoint.secret_ciphertext:
                 at = timezone.now()
-                rotated.append(endpoints.rotate_secret(endpoint=endpoint, by=BY, at=at, even_so=True))
+                rotated.append(endpoints.rotate_secret(endpoint=endpoint, by=BY, at=at, end_previous=True))
             return key_of(ciphertext)
 
         keys(NEW, OLD)

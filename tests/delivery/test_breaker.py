@@ -48,12 +48,12 @@ class TestBreaker:
         assert (late.failures, late.paused_until) == (5, NOW + timedelta(seconds=pause))
 
     def test_closes_with_one_success(self):
-        state = breaker.after_success(after_failures(9), sent_at=NOW)
+        state = breaker.after_success(after_failures(9), sent_at=NOW, at=NOW)
 
         assert state == BreakerState(last_success_at=NOW)
 
     def test_keeps_the_latest_success_when_a_slow_one_comes_in_late(self):
-        state = breaker.after_success(BreakerState(last_success_at=NOW), sent_at=NOW - timedelta(seconds=9))
+        state = breaker.after_success(BreakerState(last_success_at=NOW), sent_at=NOW - timedelta(seconds=9), at=NOW)
 
         assert state.last_success_at == NOW
 
@@ -63,3 +63,35 @@ class TestBreaker:
         assert not state.has_given_up(at=NOW + timedelta(days=4, hours=23))
         assert state.has_given_up(at=NOW + timedelta(days=5))
         assert not BreakerState(last_success_at=NOW).has_given_up(at=NOW + timedelta(days=50))
+
+
+class TestRetryAfter:
+    """A pause that the endpoint asked for ends by time alone."""
+
+    HOUR = timedelta(hours=1)
+
+    def test_stays_in_force_when_a_request_that_was_in_flight_succeeds(self):
+        state = breaker.after_failure(BreakerState(), sent_at=NOW, at=NOW, retry_after=self.HOUR)
+
+        state = breaker.after_success(state, sent_at=NOW, at=NOW + timedelta(seconds=1))
+
+        assert (state.failures, state.paused_until) == (0, NOW + self.HOUR)
+
+    def test_stays_in_force_when_the_probe_pause_is_lifted(self):
+        state = breaker.after_failure(after_failures(8), sent_at=NOW, at=NOW, retry_after=self.HOUR)
+
+        lifted = breaker.without_probe_pause(state, at=NOW + self.HOUR - timedelta(seconds=1))
+
+        assert (lifted.failures, lifted.paused_until) == (8, NOW + self.HOUR)
+
+    def test_is_forgotten_when_it_has_ended(self):
+        state = breaker.after_failure(BreakerState(), sent_at=NOW, at=NOW, retry_after=self.HOUR)
+
+        assert breaker.without_probe_pause(state, at=NOW + self.HOUR) == BreakerState(failures=1, failing_since=NOW)
+
+    def test_is_not_shortened_by_a_later_answer(self):
+        state = breaker.after_failure(BreakerState(), sent_at=NOW, at=NOW, retry_after=self.HOUR)
+
+        state = breaker.after_failure(state, sent_at=NOW, at=NOW, retry_after=timedelta(seconds=1))
+
+        assert (state.retry_after_until, state.paused_until) == (NOW + self.HOUR, NOW + self.HOUR)

@@ -108,7 +108,7 @@ class TestSecret:
         assert "rotated lately" in response.content.decode()
         assert fresh(shop).secrets(at=timezone.now())[1] == first
 
-        member.post(url("webhook_secret_rotate"), {"even_so": "1"})
+        member.post(url("webhook_secret_rotate"), {"end_previous": "1"})
         assert first not in fresh(shop).secrets(at=timezone.now())
 
     def test_rotates_with_two_that_sign(self, member, url, shop):

@@ -61,13 +61,23 @@ class TestSendTest:
         (claimed,) = queue.claim(lease=uuid4(), at=timezone.now(), limit=1)
         assert (claimed.event_id, claimed.is_test, claimed.token_id) == (event.pk, True, None)
 
-    def test_goes_at_once_even_while_the_breaker_pauses(self, addressed):
+    def test_goes_at_once_during_a_probe_pause_of_the_breaker(self, addressed):
         pause = timezone.now() + timedelta(hours=1)
         WebhookEndpoint.objects.filter(pk=addressed.pk).update(failures=9, paused_until=pause)
 
         endpoints.send_test(endpoint=addressed, by=BY, at=timezone.now())
 
         assert len(queue.claim(lease=uuid4(), at=timezone.now(), limit=1)) == 1
+
+    def test_waits_until_a_pause_has_ended_that_the_endpoint_asked_for(self, addressed):
+        at = timezone.now()
+        end = at + timedelta(minutes=30)
+        WebhookEndpoint.objects.filter(pk=addressed.pk).update(failures=9, paused_until=end, retry_after_until=end)
+
+        endpoints.send_test(endpoint=addressed, by=BY, at=at)
+
+        assert queue.claim(lease=uuid4(), at=end - timedelta(seconds=1), limit=1) == []
+        assert len(queue.claim(lease=uuid4(), at=end, limit=1)) == 1
 
     def test_has_every_key_of_a_real_event(self, addressed):
         test = json.loads(endpoints.send_test(endpoint=addressed, by=BY, at=timezone.now()).body)
