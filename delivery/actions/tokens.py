@@ -1,4 +1,4 @@
-"""Life of a Bearer token. Nothing is cached, so a revoked token is dead at once."""
+"""Issuing, rotating, revoking and checking Bearer tokens. Nothing is cached, so a revocation takes effect at once."""
 
 import logging
 from datetime import datetime, timedelta
@@ -13,18 +13,18 @@ from delivery.webhooks import outbox, queue
 _log = logging.getLogger(__name__)
 _PREFIX = {Environment.LIVE: "rota_live_", Environment.SANDBOX: "rota_test_"}
 OVERLAP = timedelta(hours=24)
-# Of one account in one environment, those that a rotation leaves valid for a day included.
+# For each account and environment, including rotated tokens during their overlap.
 MOST_VALID = 20
 
 
 def issue(*, integrator: Integrator, environment: Environment, by: str, at: datetime) -> Token:
-    """A new token. `clear_text` shows it, once, to whoever asked for it. Raises AccountSuspended or TooManyTokens."""
+    """Create a token; `clear_text` is to be shown once. Raises AccountSuspended or TooManyTokens."""
     return _issue(integrator, environment, AuditAction.TOKEN_ISSUED, by=by, at=at)
 
 
 @transaction.atomic
 def rotate(*, token: Token, by: str, at: datetime, overlap: timedelta = OVERLAP) -> Token:
-    """A new token beside `token`, which stays valid for `overlap` and not longer than it was to be.
+    """Create a token that replaces `token`, which expires after `overlap`, or earlier if it was to expire earlier.
 
     Raises TokenEnded, AccountSuspended or TooManyTokens.
     """
@@ -42,13 +42,16 @@ def rotate(*, token: Token, by: str, at: datetime, overlap: timedelta = OVERLAP)
 
 @transaction.atomic
 def revoke(*, token: Token, by: str, at: datetime) -> None:
-    """End a token now. Once revoked, it keeps the moment and the name of the first time."""
+    """End a token now. Of a token that is revoked already nothing changes."""
     if token.revoke(by=by, at=at):
-        _note(token, AuditAction.TOKEN_REVOKED, by=by, at=at)
+        _record_in_audit_trail(token, AuditAction.TOKEN_REVOKED, by=by, at=at)
 
 
 def authenticate(clear_text: str, *, at: datetime) -> Token:
-    """The valid token with this text, its use noted at most once a minute. Raises InvalidToken or AccountSuspended."""
+    """The valid token with this text. Raises InvalidToken or AccountSuspended.
+
+    `last_used_at` is written at most once a minute.
+    """
     token = Token.objects.find(clear_text, at=at)
     if token is None:
         raise InvalidToken("Send 'Authorization: Bearer <token>' with a token that is neither revoked nor expired.")
@@ -59,7 +62,7 @@ def authenticate(clear_text: str, *, at: datetime) -> Token:
 
 @transaction.atomic
 def _issue(integrator: Integrator, environment: Environment, action: AuditAction, *, by: str, at: datetime) -> Token:
-    # Locked, so that a suspension and further tokens wait for this one.
+    # Locked, so that suspending the account and issuing other tokens are serialized with this.
     Integrator.objects.select_for_update(no_key=True).get(pk=integrator.pk).check_active()
     if integrator.tokens.filter(environment=environment).valid(at=at).count() >= MOST_VALID:
         raise TooManyTokens(
@@ -76,19 +79,19 @@ def _issue(integrator: Integrator, environment: Environment, action: AuditAction
         created_at=at,
         created_by=by,
     )
-    _note(token, action, by=by, at=at)
+    _record_in_audit_trail(token, action, by=by, at=at)
     _release_webhooks(token, at=at)
     return token
 
 
 def _release_webhooks(token: Token, *, at: datetime) -> None:
-    """Webhooks that waited for a valid token go at once."""
+    """Make the webhooks due that waited for a valid token."""
     for endpoint in WebhookEndpoint.objects.filter(integrator=token.integrator_id, environment=token.environment):
         if queue.bring_forward(endpoint_id=endpoint.pk, at=at):
             outbox.wake_on_commit()
 
 
-def _note(token: Token, action: AuditAction, *, by: str, at: datetime) -> None:
+def _record_in_audit_trail(token: Token, action: AuditAction, *, by: str, at: datetime) -> None:
     AuditEntry.objects.create(
         integrator_id=token.integrator_id,
         environment=token.environment,

@@ -1,4 +1,4 @@
-"""What was sent, to whom, and what came back."""
+"""Webhook events and their attempts in the admin."""
 
 from typing import Any
 
@@ -24,8 +24,8 @@ class AttemptInline(ReadOnlyInline):
     fields = ["number", "at", "status_code", "milliseconds", "error", "response_start"]
 
 
-class WhatBecameOfIt(admin.SimpleListFilter):
-    """States that are found without reading all events. What is sent is most of them, and needs no filter."""
+class StateFilter(admin.SimpleListFilter):
+    """Filters by the states that an index finds. Most events were sent; there is no filter for that state."""
 
     title = _("state")
     parameter_name = "state"
@@ -39,14 +39,14 @@ class WhatBecameOfIt(admin.SimpleListFilter):
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[WebhookEvent]) -> QuerySet[WebhookEvent]:
         if self.value() == "waiting":
-            return queryset.filter(queue_item__isnull=False)  # the queue is a small table
+            return queryset.filter(queue_item__isnull=False)  # the queue is a small table, so this reads few rows
         return queryset.filter(state=self.value()) if self.value() else queryset
 
 
 @admin.register(WebhookEvent)
 class WebhookEventAdmin(LargeTable, Unchangeable, ModelAdmin):
     list_display = ["id", "name", "sequence", "delivery", "endpoint", "state_label", "attempts_made", "next_attempt_at"]
-    list_filter = [WhatBecameOfIt, ("created_at", admin.DateFieldListFilter)]
+    list_filter = [StateFilter, ("created_at", admin.DateFieldListFilter)]
     list_select_related = ["delivery", "endpoint__integrator", "queue_item"]
     search_fields = ["delivery__stops__external_id"]
     search_help_text = _("A webhook-id, a deliveryId or an externalId, whole.")
@@ -64,7 +64,7 @@ class WebhookEventAdmin(LargeTable, Unchangeable, ModelAdmin):
 
     @admin.display(description=_("body"))
     def sent_body(self, event: WebhookEvent) -> str:
-        return format_html('<pre class="rota-code">{}</pre>', event.body)  # as it is signed, to the byte
+        return format_html('<pre class="rota-code">{}</pre>', event.body)  # the exact text that is signed
 
     def has_replay_permission(self, request: HttpRequest) -> bool:
         return request.user.has_perm("delivery.change_webhookendpoint")

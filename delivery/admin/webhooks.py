@@ -1,4 +1,4 @@
-"""Where webhooks go."""
+"""Webhook endpoints in the admin."""
 
 from typing import Any, cast
 

@@ -1,4 +1,4 @@
-"""The event log: every event, every attempt; send one again, or all that were given up in a range."""
+"""The event log with every attempt, and sending events again: one, or all of a time range that were given up."""
 
 from datetime import datetime
 from typing import Any
@@ -22,13 +22,13 @@ from panel.filters import EventFilter, page_before
 from panel.forms import RangeForm
 from panel.views.base import AccountView
 
-# More events than there will ever be; Python refuses to make an int of more than 4300 digits.
+# More digits than any count of events has. Python refuses to convert more than 4,300.
 _MOST_DIGITS = 12
 _FAILED = (EventState.DEAD, EventState.UNADDRESSED)
 
 
 class EventsView(AccountView):
-    """What the log's pages share."""
+    """Base class of the log's views."""
 
     @property
     def events(self) -> QuerySet[WebhookEvent]:
@@ -86,7 +86,7 @@ class Resend(EventsView):
 
 
 class ResendMany(Events):
-    """Send again what was given up, or had no URL, between two moments."""
+    """Sends again what was given up, or recorded without a URL, between two moments."""
 
     http_method_names = ["post"]
 
@@ -109,7 +109,7 @@ class ResendMany(Events):
 
 
 class Progress(EventsView):
-    """A fragment: how far the events of a range are. It renews itself until none waits."""
+    """A fragment with how many events of a range were sent; the browser loads it again until none is pending."""
 
     def get(self, request: HttpRequest) -> HttpResponse:
         span = _range(request.GET)
@@ -129,7 +129,7 @@ class Progress(EventsView):
 
 
 def _range(query: QueryDict) -> dict[str, Any] | None:
-    """The two moments and the number of a sending-again in an address, or None where they are not all there."""
+    """The range and the count of a replay in the query string, or None unless all are present and well-formed."""
     try:
         since, until = (parse_datetime(query.get(name, "")) for name in ("again_since", "again_until"))
     except ValueError:
