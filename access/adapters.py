@@ -34,7 +34,7 @@ class AccountAdapter(DefaultAccountAdapter):
     def is_reauthentication_required(self, *, app: str, **_more: Any) -> bool:
         """Whether the user has to authenticate again before the second factor is changed.
 
-        allauth's own rule exempts users without a usable password.
+        A log-in counts for as long as a reauthentication; allauth itself counts only the latter.
         """
         times = [record["at"] for record in get_authentication_records(self.request, self.request.user)]
         return not times or time.time() - max(times) > app_settings.REAUTHENTICATION_TIMEOUT

@@ -8,7 +8,7 @@ from allauth.mfa.models import Authenticator
 from allauth.mfa.recovery_codes.internal.auth import RecoveryCodes
 from allauth.mfa.totp.internal import auth as totp
 from django.contrib.admin.models import LogEntry
-from django.contrib.auth.models import User
+from django.contrib.auth.models import Group, User
 from django.core.management import CommandError, call_command
 from django.test import Client
 from django.urls import reverse
@@ -89,6 +89,23 @@ class TestSettingUp:
         set_up(browser, enrolment_code=code)
 
         assert not Authenticator.objects.exists()
+
+    def test_takes_a_code_until_the_end_of_its_24_hours(self, dora):
+        issued = timezone.now()
+        code = issue(dora, at=issued)
+        end = issued + timedelta(hours=24)
+
+        assert enrolment.is_valid(user=dora, code=code, at=end - timedelta(microseconds=1))
+        assert not enrolment.is_valid(user=dora, code=code, at=end)
+        assert not enrolment.use(user=dora, code=code, at=end)
+
+    def test_takes_a_new_code_after_an_earlier_one_was_used(self, dora, browser):
+        set_up(browser, enrolment_code=issue(dora))
+        Authenticator.objects.all().delete()
+
+        set_up(browser, enrolment_code=issue(dora))
+
+        assert Authenticator.objects.filter(user=dora).exists()
 
     def test_refuses_a_code_after_a_newer_one(self, dora, browser):
         old = issue(dora)
@@ -187,6 +204,24 @@ class TestSessionOlderThanTheSecondFactor:
 
         assert [each.url.partition("?")[0] for each in responses] == [reverse("mfa_reauthenticate")] * 2
         assert list(Authenticator.objects.order_by("pk").values("pk", "data")) == before
+
+
+class TestRemoval:
+    """Of one's own second factor."""
+
+    @pytest.mark.parametrize(("is_required", "left"), [(True, 1), (False, 0)])
+    def test_is_refused_to_privileged_users_where_it_is_required(self, maria, settings, is_required, left):
+        settings.REQUIRE_TWO_FACTOR = is_required
+        maria.groups.add(Group.objects.create(name="Night shift"))  # privileged, and no member of staff
+        secret = totp.generate_totp_secret()
+        totp.TOTP.activate(maria, secret)
+        client = Client()
+        log_in(PASSWORD, browser=client)
+        client.post(reverse("mfa_authenticate"), {"code": code_of(secret)})
+
+        client.post(reverse("mfa_deactivate_totp"))
+
+        assert Authenticator.objects.filter(user=maria).count() == left
 
 
 class TestCommand:

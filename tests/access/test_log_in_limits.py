@@ -188,6 +188,16 @@ class TestWindows:
 
 
 class TestRightPasswords:
+    def test_take_nothing_from_a_window_that_began_after_the_attempt(self, maria):
+        request = RequestFactory().post(LOG_IN, REMOTE_ADDR=HERE)
+        begun = throttle.begin(request, secret=Secret.PASSWORD, name="maria")
+        # Another window with an attempt of its own; PostgreSQL's now() does not advance within the test's transaction.
+        AttemptCount.objects.update(expires_at=F("expires_at") + timedelta(minutes=10))
+
+        begun.forgive()
+
+        assert set(AttemptCount.objects.values_list("count", flat=True)) == {1}
+
     def test_count_nothing(self, maria):
         for _attempt in range(6):
             assert log_in(PASSWORD) == IN

@@ -239,6 +239,15 @@ class TestList:
         assert is_logged_in(browser)
         assert not is_logged_in(other)
 
+    @pytest.mark.parametrize(("minutes", "asks"), [(4, False), (6, True)])
+    def test_asks_for_the_password_five_minutes_after_the_log_in(self, log_in, hours_later, minutes, asks):
+        browser = log_in()
+        hours_later(minutes / 60)
+
+        response = browser.post(SESSIONS)
+
+        assert response.url.startswith(CONFIRM) == asks
+
     def test_is_for_who_is_logged_in(self, client, db):
         assert client.get(SESSIONS).url.startswith(LOG_IN)
 

@@ -24,7 +24,7 @@ DOCUMENTED = {
     "SECURE_SSL_REDIRECT": "int(s.SECURE_SSL_REDIRECT)",
     "DEBUG": "int(s.DEBUG)",
 }
-# Promised by docs/security.md and docs/decisions.md.
+# Promised by docs/security.md, docs/operations.md, docs/decisions.md or a comment beside the setting.
 PROMISED = {
     "s.SECURE_HSTS_SECONDS": 365 * 24 * 3600,
     "s.SESSION_COOKIE_AGE": 12 * 3600,
@@ -34,6 +34,11 @@ PROMISED = {
     "s.SESSION_COOKIE_NAME": "__Host-sessionid",
     "s.WEBHOOK_ALLOW_LOOPBACK": False,
     "s.SECURE_PROXY_SSL_HEADER[0]": "HTTP_X_FORWARDED_PROTO",
+    "s.DATABASES['default']['OPTIONS']['pool']": {"min_size": 1, "max_size": 10, "timeout": 10},
+    "s.DATABASES['default']['CONN_HEALTH_CHECKS']": True,
+    "s.CACHES['default']['OPTIONS']['MAX_ENTRIES']": 10_000,
+    "s.CELERY_BROKER_TRANSPORT_OPTIONS['visibility_timeout']": 60,
+    "s.CELERY_TASK_PUBLISH_RETRY": False,
     "s.TIME_ZONE": "America/Sao_Paulo",
     "s.LOGGING['root']['level']": "INFO",
 }
@@ -47,7 +52,7 @@ def values():
     result = subprocess.run(
         [sys.executable, "-c", code],
         cwd=BASE_DIR,
-        env={**ENVIRONMENT, "DJANGO_SETTINGS_MODULE": "config.settings"},
+        env={**ENVIRONMENT, "DATABASE_POOL": "10", "DJANGO_SETTINGS_MODULE": "config.settings"},
         capture_output=True,
         text=True,
         check=True,
