@@ -17,7 +17,7 @@ def seller(db: None) -> Seller:
 
 @pytest.fixture
 def other_seller(db: None) -> Seller:
-    """Somebody else, whose company has an alphanumeric CNPJ."""
+    """Another seller, whose company has an alphanumeric CNPJ."""
     return SellerFactory.create(documents=(OTHER_COMPANY,))
 
 

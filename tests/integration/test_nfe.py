@@ -27,7 +27,7 @@ def prefixed():
 
 
 class TestRead:
-    def test_gives_what_the_invoice_says(self):
+    def test_returns_the_data_of_the_invoice(self):
         read = nfe.read(nfe_xml(items=("A-1", "", "A-2", "A-1"), compra="C-9").encode())
 
         assert read == nfe.Nfe(

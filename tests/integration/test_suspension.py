@@ -38,7 +38,7 @@ class TestSuspend:
         assert not Invoice.objects.exists()
         assert ApiKey.objects.get().last_used_at is None
 
-    def test_costs_no_question_more(self, seller, django_assert_num_queries):
+    def test_needs_one_query(self, seller, django_assert_num_queries):
         header = f"Basic {key_of(seller)}".encode()
         suspend(seller)
 
@@ -57,13 +57,13 @@ class TestSuspend:
         ]
 
     @pytest.mark.parametrize("reason", ["", " \n", "x" * 256, "a\0b"])
-    def test_needs_a_reason_that_can_be_kept(self, seller, reason):
+    def test_refuses_a_reason_that_cannot_be_stored(self, seller, reason):
         with pytest.raises(InvalidReason):
             suspend(seller, reason)
 
         assert Seller.objects.get().suspended_at is None
 
-    def test_leaves_other_sellers_alone(self, seller, other_seller):
+    def test_does_not_affect_other_sellers(self, seller, other_seller):
         header = f"Basic {key_of(seller)}".encode()
 
         suspend(other_seller)

@@ -12,7 +12,7 @@ class TestEncode:
             (26 * 10**8, "BA000000005BR"), (tracking_codes.LAST, "ZZ999999995BR"),
         ],
     )  # fmt: skip  # a list of cases
-    def test_gives_an_s10_code(self, number, code):
+    def test_returns_an_s10_code(self, number, code):
         assert tracking_codes.encode(number) == code
 
     @pytest.mark.parametrize("number", [-1, tracking_codes.LAST + 1])

@@ -92,7 +92,7 @@ class TestSuspension:
         assert "Say why, in at most 255 characters" in self.run(admin_client, seller, "suspend")
         assert Seller.objects.get().suspended_at is None
 
-    def test_survives_that_the_seller_is_saved_meanwhile(self, admin_client, seller):
+    def test_is_not_overwritten_when_the_seller_is_saved(self, admin_client, seller):
         forms = {f"{p}-{f}": 0 for p in ("companies", "keys") for f in ("TOTAL_FORMS", "INITIAL_FORMS")}
 
         with CaptureQueriesContext(connection) as queries:
@@ -172,7 +172,7 @@ class TestInvoices:
 
 
 class TestTariff:
-    def test_goes_out_and_in_as_csv(self, admin_client, tariff):
+    def test_is_exported_and_imported_as_csv(self, admin_client, tariff):
         csv = self.export(admin_client)
 
         self.import_(admin_client, csv)

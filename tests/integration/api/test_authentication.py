@@ -46,7 +46,7 @@ class TestKey:
     def test_is_taken_as_http_clients_build_it(self, seller, form):
         assert track(basic(form.format(key_of(seller)))).status_code == 200
 
-    def test_is_dead_once_revoked(self, seller):
+    def test_is_refused_after_its_revocation(self, seller):
         text = key_of(seller)
         keys.revoke(key=ApiKey.objects.get(), by="staff", at=timezone.now())
 
@@ -60,7 +60,7 @@ class TestKey:
         assert text.startswith("rota_key_")
         assert text not in str(stored)
 
-    def test_is_judged_before_the_body(self, db):
+    def test_is_checked_before_the_body(self, db):
         response = APIClient().post("/api/integration/orders", order_body(), format="json")
 
         assert response.status_code == 401
@@ -82,7 +82,7 @@ class TestUnknownPath:
         assert response.json() == {"success": False, "message": "Método não permitido"}
 
 
-class TestOwnFault:
+class TestUnexpectedException:
     def test_answers_in_the_shape_of_area_b(self, api, monkeypatch):
         monkeypatch.setattr("integration.api.views.tracking.find", lambda *_args, **_options: 1 / 0)
         api.raise_request_exception = False

@@ -56,7 +56,7 @@ class TestCancel:
 
 
 @pytest.mark.django_db(transaction=True)
-class TestTenAtOnce:
+class TestTenConcurrentCancellations:
     def test_cancel_once(self, at_once, seller, seller_client):
         create_order(seller)
         clients = [seller_client(seller) for _number in range(10)]

@@ -69,7 +69,7 @@ class TestSpace:
         assert (response.status_code, response.json()) == (200, SAVED)
         assert kept() == (1, 1, MB)
 
-    def test_is_there_again_with_a_higher_quota(self, api, seller):
+    def test_is_available_again_with_a_higher_quota(self, api, seller):
         limit(seller, invoice_quota_mb=1)
         upload(api, xml(1, size=MB))
         limit(seller, invoice_quota_mb=2)

@@ -167,7 +167,7 @@ class TestRefusal:
         assert not Invoice.objects.exists()
 
     @pytest.mark.parametrize("content_type", ["application/json", "text/xml", "multipart/form-data"])
-    def test_of_what_is_no_form(self, api, content_type):
+    def test_of_a_request_that_is_not_a_form(self, api, content_type):
         assert api.generic("POST", URL, nfe_xml(), content_type=content_type).status_code == 422
 
     @pytest.mark.parametrize("size", [2 * 1024 * 1024 + 1, 50 * 1024 * 1024])

@@ -225,7 +225,7 @@ class TestRefusalOfTheDomain:
         *(lambda request, limit=limit: errors.too_long(request, limit) for limit in (limits._URL, limits._header("X"))),
     ],
 )  # fmt: skip  # a list of cases
-def test_of_what_no_endpoint_answers(answer):
+def test_of_a_request_that_reaches_no_endpoint(answer):
     request = RequestFactory().get(f"{ROOT}orders")
     arguments = [request, Exception()] if answer in (errors.bad_request, errors.not_found) else [request]
 

@@ -102,7 +102,7 @@ class TestCreate:
 
         assert api.post(URL, body).status_code == 201
 
-    def test_leaves_the_same_order_id_to_another_seller(self, api, other_seller, seller_client):
+    def test_allows_another_seller_the_same_order_id(self, api, other_seller, seller_client):
         api.post(URL, order_body())
 
         response = seller_client(other_seller).post(URL, order_body(company_document=OTHER_COMPANY))
@@ -135,7 +135,7 @@ class TestRefusal:
         assert response.json() == DUPLICATE
         assert (Order.objects.count(), StatusLog.objects.count()) == (1, 1)
 
-    def test_judges_the_payload_before_the_company(self, api):
+    def test_of_an_invalid_payload_precedes_that_of_an_unknown_company(self, api):
         assert api.post(URL, order_body(company_document="x", service="none")).status_code == 422
 
     @pytest.mark.parametrize(
@@ -182,7 +182,7 @@ class TestRefusal:
 
 
 @pytest.mark.django_db(transaction=True)
-class TestFiftyAtOnce:
+class TestFiftyConcurrentRequests:
     def test_make_one_order(self, at_once):
         key = key_of(SellerFactory.create())
         raw = json.dumps(order_body(trackingCode=None))

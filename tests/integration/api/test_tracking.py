@@ -78,7 +78,7 @@ class TestTracking:
         assert look_up(api, "A-1").json() == NOT_FOUND
         assert look_up(api, "52998224725", "document").json() == NOT_FOUND
 
-    def test_gives_the_newest_ten(self, api, seller):
+    def test_returns_the_newest_ten(self, api, seller):
         for number in range(12):
             create_order(seller, orderId=f"A-{number}", trackingCode=f"T-{number}")
 
@@ -101,7 +101,7 @@ class TestTracking:
         assert [*response.json()["errors"]] == ["type"]
 
 
-class TestPlan:
+class TestQueryPlan:
     @pytest.fixture
     def many(self, seller):
         """Five thousand orders of one seller, as many as make PostgreSQL weigh its plans."""
