@@ -1,11 +1,11 @@
-"""`python -m benchmarks [drain|latency|hang|claim|changelist]…`: those of webhooks without a name."""
+"""`python -m benchmarks [drain|latency|hang|claim|changelist|eligible]…`: those of webhooks without a name."""
 
 import sys
 
 from benchmarks import stage
 
 _WEBHOOKS = ("drain", "latency", "hang", "claim")
-_NAMES = (*_WEBHOOKS, "changelist")
+_NAMES = (*_WEBHOOKS, "changelist", "eligible")
 
 
 def main(names: list[str]) -> int:
@@ -13,7 +13,14 @@ def main(names: list[str]) -> int:
         print(f"No such benchmark: {', '.join(unknown)}. There are {', '.join(_NAMES)}.", file=sys.stderr)
         return 2
     with stage.servers():
-        from benchmarks import changelist, claim, drain, latency, report  # they need Django, which needs the servers
+        from benchmarks import (
+            changelist,
+            claim,
+            drain,
+            eligible,
+            latency,
+            report,
+        )  # they need Django, which needs the servers
 
         runs = {
             "drain": drain.run,
@@ -21,6 +28,7 @@ def main(names: list[str]) -> int:
             "hang": latency.run_with_a_hanging_endpoint,
             "claim": claim.run,
             "changelist": changelist.run,
+            "eligible": eligible.run,
         }
         report.machine()
         for name in names or _WEBHOOKS:

@@ -3,8 +3,7 @@ from typing import TYPE_CHECKING, Self
 
 import pgtrigger
 from django.db import models
-from django.db.models import Case, F, OuterRef, Q, Subquery, Value, When
-from django.db.models.expressions import CombinedExpression
+from django.db.models import Case, F, OuterRef, Q, Subquery, When
 from django.utils.translation import gettext_lazy as _
 
 from common.constraints import one_of
@@ -12,7 +11,7 @@ from delivery import lifecycle
 from delivery.distance import Point
 from delivery.models.ids import Identified
 from delivery.models.integrator import Environment
-from delivery.models.location import Located, cartesian, distance_m, on_earth
+from delivery.models.location import Located, cartesian, cartesian_columns, distance_m, on_earth
 
 if TYPE_CHECKING:
     from uuid import UUID
@@ -40,7 +39,7 @@ class DriverQuerySet(models.QuerySet["Driver"]):
         Annotates `distance_m`: metres to `point`, None for a driver without such a position. Nearest first, those
         without a distance last, by name. Reads all of these drivers; restrict it by `in_box_around` to read less.
         """
-        metres = distance_m([F("latest__x"), F("latest__y"), F("latest__z")], _cartesian_of(point))
+        metres = distance_m(["latest__x", "latest__y", "latest__z"], point)
         return (
             self.annotate(distance_m=Case(When(latest__recorded_at__gte=fresh_since, then=metres)))
             .filter(Q(distance_m=None) | Q(distance_m__lte=radius_m))
@@ -50,8 +49,8 @@ class DriverQuerySet(models.QuerySet["Driver"]):
     def in_box_around(self, point: Point, *, radius_m: float, fresh_since: datetime) -> Self:
         """Those with a fresh position in the cube that encloses the sphere of this radius. Uses its index."""
         ranges = {
-            f"latest__{axis}__range": (centre - Value(radius_m), centre + Value(radius_m))
-            for axis, centre in zip("xyz", _cartesian_of(point), strict=True)
+            f"latest__{axis}__range": (centre - radius_m, centre + radius_m)
+            for axis, centre in zip("xyz", cartesian(point), strict=True)
         }
         return self.filter(latest__recorded_at__gte=fresh_since, **ranges)
 
@@ -142,7 +141,7 @@ class DriverPosition(Located):
         return max(int((at - self.recorded_at).total_seconds()), 0)
 
 
-_X, _Y, _Z = cartesian(F("latitude"), F("longitude"))
+_X, _Y, _Z = cartesian_columns()
 
 
 class LatestPosition(Located):
@@ -164,7 +163,3 @@ class LatestPosition(Located):
 
     def __str__(self) -> str:
         return f"{self.latitude:.5f}, {self.longitude:.5f}"
-
-
-def _cartesian_of(point: Point) -> tuple[CombinedExpression, ...]:
-    return cartesian(Value(point.latitude), Value(point.longitude))

@@ -1,10 +1,12 @@
 """Coordinates of rows: latitude and longitude in decimal degrees (WGS84), and distances computed by the database."""
 
-from collections.abc import Iterable
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
 
 from django.db import models
-from django.db.models import Q, Value
-from django.db.models.expressions import Combinable, CombinedExpression
+from django.db.models import F, Q
+from django.db.models.expressions import CombinedExpression
 from django.db.models.functions import ASin, Cos, Least, Radians, Sin, Sqrt
 from django.utils.translation import gettext_lazy as _
 
@@ -39,26 +41,42 @@ def on_earth(name: str) -> models.CheckConstraint:
     )
 
 
-def cartesian(latitude: Combinable, longitude: Combinable) -> tuple[CombinedExpression, ...]:
+def cartesian(point: Point) -> tuple[float, float, float]:
     """Earth-centred, Earth-fixed x, y and z, in metres, of a point on the ellipsoid.
 
     In degrees a bounding box needs special cases at the poles and at the 180th meridian; in metres it needs none.
     """
-    phi, lambda_ = Radians(latitude), Radians(longitude)
-    normal = Value(_EQUATORIAL_RADIUS_M) / Sqrt(Value(1.0) - Value(_ECCENTRICITY_SQUARED) * Sin(phi) * Sin(phi))
+    latitude, longitude = math.radians(point.latitude), math.radians(point.longitude)
+    x, y, z = _cartesian(
+        math.sin(latitude), math.cos(latitude), math.sin(longitude), math.cos(longitude), square_root=math.sqrt
+    )
+    return x, y, z
+
+
+def cartesian_columns() -> tuple[CombinedExpression, CombinedExpression, CombinedExpression]:
+    """The same of the columns `latitude` and `longitude`, as expressions."""
+    latitude, longitude = Radians(F("latitude")), Radians(F("longitude"))
+    x, y, z = _cartesian(Sin(latitude), Cos(latitude), Sin(longitude), Cos(longitude), square_root=Sqrt)
+    return x, y, z
+
+
+def _cartesian(
+    sin_latitude: Any, cos_latitude: Any, sin_longitude: Any, cos_longitude: Any, *, square_root: Callable[[Any], Any]
+) -> tuple[Any, Any, Any]:
+    """x, y and z from numbers or from expressions."""
+    normal = _EQUATORIAL_RADIUS_M / square_root(1.0 - _ECCENTRICITY_SQUARED * sin_latitude * sin_latitude)
     return (
-        normal * Cos(phi) * Cos(lambda_),
-        normal * Cos(phi) * Sin(lambda_),
-        normal * Value(1 - _ECCENTRICITY_SQUARED) * Sin(phi),
+        normal * cos_latitude * cos_longitude,
+        normal * cos_latitude * sin_longitude,
+        normal * (1 - _ECCENTRICITY_SQUARED) * sin_latitude,
     )
 
 
-def distance_m(start: Iterable[Combinable], end: Iterable[Combinable]) -> CombinedExpression:
-    """Metres between two points given as x, y and z: the arc of a sphere over the straight line between them.
+def distance_m(columns: Sequence[str], point: Point) -> CombinedExpression:
+    """Metres between `point` and the x, y and z in these columns: the arc of a sphere over the straight line.
 
     Differs from the geodesic distance by less than 0.1 mm at 15 km and 30 m at 1,000 km.
     """
-    dx, dy, dz = (a - b for a, b in zip(start, end, strict=True))
+    dx, dy, dz = (F(column) - value for column, value in zip(columns, cartesian(point), strict=True))
     chord = Sqrt(dx * dx + dy * dy + dz * dz)
-    diameter = Value(2 * _MEAN_RADIUS_M)
-    return ASin(Least(chord / diameter, Value(1.0))) * diameter
+    return ASin(Least(chord / (2 * _MEAN_RADIUS_M), 1.0)) * (2 * _MEAN_RADIUS_M)

@@ -1,4 +1,6 @@
 import json
+import math
+import socket
 import threading
 import time
 from decimal import Decimal
@@ -12,6 +14,16 @@ from delivery.distance import Point, RoutingFailed
 
 # Published geodesic distance between the two cities' zero markers, about 357.7 km.
 SAO_PAULO, RIO = Point(-23.550278, -46.633889), Point(-22.908333, -43.196389)
+
+
+class TestPoint:
+    @pytest.mark.parametrize("point", [Point(90, 180), Point(-90, -180), Point(0, 0)])
+    def test_is_on_earth_up_to_the_poles_and_the_180th_meridian(self, point):
+        assert point.is_on_earth
+
+    @pytest.mark.parametrize("point", [Point(90.0001, 0), Point(0, -180.0001), Point(math.nan, 0), Point(0, math.inf)])
+    def test_is_not_on_earth_beyond_them(self, point):
+        assert not point.is_on_earth
 
 
 class TestGeodesic:
@@ -59,11 +71,14 @@ def osrm_server():
 
 class TestOsrm:
     def test_asks_for_longitude_first_and_reads_each_leg(self, osrm_server):
-        osrm_server.answer = {"code": "Ok", "routes": [{"legs": [{"distance": 1234.4}, {"distance": 5000}]}]}
+        osrm_server.answer = {
+            "code": "Ok",
+            "routes": [{"legs": [{"distance": 1234.4}, {"distance": 5000}, {"distance": 125}]}],
+        }
 
-        legs = distance.osrm(osrm_server.url)([SAO_PAULO, RIO, SAO_PAULO])
+        legs = distance.osrm(osrm_server.url)([SAO_PAULO, RIO, SAO_PAULO, RIO])
 
-        assert legs == [Decimal("1.23"), Decimal("5.00")]
+        assert legs == [Decimal("1.23"), Decimal("5.00"), Decimal("0.13")]  # 0.125 km is rounded half up
         assert osrm_server.paths[0].startswith("/route/v1/driving/-46.633889,-23.550278;-43.196389,-22.908333;")
 
     @pytest.mark.parametrize(
@@ -75,6 +90,7 @@ class TestOsrm:
             (200, []),
             (200, {"routes": [{"legs": [{"distance": None}]}]}),
             (200, {"routes": [{"legs": [{"distance": float("nan")}]}]}),
+            (200, {"routes": [{"legs": [{"distance": -1}]}]}),
             (200, {"routes": [{"legs": [{"distance": 1}, {"distance": 1}]}]}),
         ],
     )
@@ -84,6 +100,13 @@ class TestOsrm:
         with pytest.raises(RoutingFailed):
             distance.osrm(osrm_server.url)([SAO_PAULO, RIO])
         assert len(osrm_server.paths) == 1  # no redirect is followed
+
+    def test_waits_two_seconds_for_an_answer_and_not_longer(self):
+        with socket.create_server(("127.0.0.1", 0)) as silent:
+            provider = distance.osrm(f"http://127.0.0.1:{silent.getsockname()[1]}")
+
+            with pytest.raises(RoutingFailed, match=r"no result after 2 s|timeout=2\)"):
+                provider([SAO_PAULO, RIO])
 
     def test_fails_on_an_answer_slower_than_the_deadline(self, osrm_server, monkeypatch):
         monkeypatch.setattr(distance, "_osrm_calls", BoundedCalls(most=1, seconds=0.2))

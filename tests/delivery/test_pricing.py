@@ -43,7 +43,7 @@ class TestPrice:
     def test_rounds_half_a_cent_up(self):
         terms = replace(TERMS, price_per_km=Decimal("0.50"), minimum_fare=Decimal(0))
 
-        assert price(terms, trip("2.01")) == Decimal("10.01")
+        assert price(terms, trip("2.01")) == Decimal("10.01")  # 10.005
 
     @pytest.mark.parametrize("asked", [trip("50.01"), trip("30", back="20.01"), trip("1", kg="30.001")])
     def test_refuses_what_the_tariff_does_not_serve(self, asked):

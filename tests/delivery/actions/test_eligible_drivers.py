@@ -18,10 +18,14 @@ RADIUS_M = 15_000
 PLACES = [PICKUP, Point(-17.0, 179.99), Point(-17.0, -179.99), Point(90.0, 0.0), Point(-89.95, 77.0), Point(0.0, 0.0)]
 
 
-def eligible_at(point, *, at=NOW):
-    delivery = Delivery(latitude=point.latitude, longitude=point.longitude, vehicle_type="MOTORCYCLE")
-    delivery.environment = Environment.LIVE
-    return drivers.eligible(delivery, at=at)
+def delivery_at(point):
+    return Delivery(
+        latitude=point.latitude, longitude=point.longitude, vehicle_type="MOTORCYCLE", environment=Environment.LIVE
+    )
+
+
+def eligible_at(point):
+    return drivers.eligible(delivery_at(point), at=NOW)
 
 
 def shifted(point, *, metres, azimuth):
@@ -42,10 +46,9 @@ class TestEligible:
         position(inside, shifted(place, metres=RADIUS_M - 0.001, azimuth=azimuth))
         position(outside, shifted(place, metres=RADIUS_M + 0.001, azimuth=azimuth))
 
-        found = eligible_at(place)
-        in_box = found.in_box_around(place, radius_m=RADIUS_M, fresh_since=NOW)
+        found = list(drivers.eligible(delivery_at(place), at=NOW))
 
-        assert [driver.pk for driver in found] == [driver.pk for driver in in_box] == [inside.pk]
+        assert found == list(drivers.nearby(delivery_at(place), at=NOW)) == [inside]
         assert found[0].distance_m == pytest.approx(RADIUS_M - 0.001, abs=0.0005)
 
     def test_includes_a_driver_exactly_at_the_radius(self, settings):
