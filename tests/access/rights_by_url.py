@@ -1,14 +1,14 @@
-"""Who may ask for each URL: the reviewed table that `test_rights_by_url` holds the URL resolver against.
+"""Which roles may request each URL: the reviewed table that `test_rights_by_url` compares with the URL resolver.
 
 A row is a route with its answers to GET and to POST, one character for each role in the order of
 `tests.panel.conftest.ROLES`: anonymous, nobody, stranger, member, account staff, dispatcher, superuser.
 
     +  answered: 2xx, a redirect that is not to a log-in, or 422 for a form that is not valid
-    L  sent to log in, and back afterwards
+    L  redirected to the log-in
     F  403
-    N  404, also for what one may not see
+    N  404, also for objects that the role may not see
     M  405, for those who may see the page
-    T  401: a token or key is asked for, whoever is logged in
+    T  401: requires a token or key, sessions do not count
 """
 
 Row = tuple[str, str]

@@ -8,7 +8,7 @@ PEER = "10.0.0.1"
 
 
 class TestClientAddress:
-    @pytest.mark.parametrize("forwarded", ["6.6.6.6", "6.6.6.6, 7.7.7.7", "junk", ""])
+    @pytest.mark.parametrize("forwarded", ["6.6.6.6", "6.6.6.6, 7.7.7.7", "malformed", ""])
     def test_is_the_peer_without_proxies(self, forwarded):
         assert client_address({"REMOTE_ADDR": PEER, "HTTP_X_FORWARDED_FOR": forwarded}, proxies=0) == PEER
 

@@ -1,4 +1,4 @@
-"""Who sees and does what in the admin: the two roles, and who may give rights."""
+"""The admin for each role, and who may grant rights."""
 
 import re
 
@@ -44,7 +44,7 @@ def dispatcher(client, db):
 
 @pytest.fixture
 def clerk(client, db):
-    """Keeps people, and is no superuser."""
+    """A member of staff with permissions on users and groups, who is no superuser."""
     client.force_login(person("clara", permissions=CHANGE_USER))
     return client
 
@@ -127,7 +127,7 @@ class TestRights:
             0,
         )
 
-    def test_are_not_taken_over_with_a_password(self, clerk, admin_user):
+    def test_are_not_taken_over_by_password_reset(self, clerk, admin_user):
         url = reverse("admin:auth_user_password_change", args=[admin_user.pk])
 
         response = clerk.post(url, {"password1": "rota-Rota-1", "password2": "rota-Rota-1", "usable_password": "true"})
@@ -184,7 +184,7 @@ class TestEnrolmentCode:
         assert LogEntry.objects.get().get_change_message() == "Enrolment code issued."
         assert code not in superuser.get(page_of(dora)).content.decode()
 
-    def test_is_not_issued_by_others_for_people_with_rights(self, client, db):
+    def test_is_not_issued_by_others_for_privileged_users(self, client, db):
         with_second_factor(client, person("clara", permissions=CHANGE_USER))
         dora = person("dora", role=DISPATCHERS)
 
@@ -199,7 +199,7 @@ class TestEnrolmentCode:
         assert response.status_code == 405
         assert not EnrolmentCode.objects.exists()
 
-    def test_is_not_issued_for_whoever_has_a_second_factor(self, superuser, admin_user):
+    def test_is_not_issued_for_a_user_who_has_a_second_factor(self, superuser, admin_user):
         totp.TOTP.activate(admin_user, totp.generate_totp_secret())
 
         page = superuser.post(reverse("admin:auth_user_enrolment_code", args=[admin_user.pk]), follow=True)

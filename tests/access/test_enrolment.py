@@ -28,7 +28,7 @@ def _required(settings):
 
 @pytest.fixture
 def dora(db):
-    """Has rights, and no second factor yet."""
+    """A privileged user without a second factor."""
     return User.objects.create_user("dora", password=PASSWORD, is_staff=True)
 
 
@@ -124,7 +124,7 @@ class TestSettingUp:
 
         assert not Authenticator.objects.exists()
 
-    def test_needs_no_code_of_people_without_rights(self, maria):
+    def test_needs_no_code_of_users_without_privileges(self, maria):
         client = Client()
         log_in(PASSWORD, browser=client)
 
@@ -140,7 +140,7 @@ class TestSettingUp:
         assert Authenticator.objects.filter(user=dora).exists()
 
     @pytest.mark.django_db(transaction=True)
-    def test_is_written_into_the_history_and_told_on_the_page(self, dora, browser):
+    def test_is_written_into_the_history_and_shown_on_the_page(self, dora, browser):
         set_up(browser, enrolment_code=issue(dora))
 
         entry = LogEntry.objects.get()
@@ -150,7 +150,7 @@ class TestSettingUp:
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_code_is_used_once_by_many_at_once(at_once):
+def test_a_code_is_used_once_by_concurrent_requests(at_once):
     dora = User.objects.create_user("dora", is_staff=True)
     code = issue(dora)
 
@@ -168,7 +168,7 @@ def test_a_code_is_not_in_the_database(dora):
 
 
 class TestPasswordAlone:
-    """Whoever has no more than the password of a person with rights gets no further than the enrolment page."""
+    """With only the password of a privileged user, every page redirects to the enrolment."""
 
     @pytest.mark.parametrize("path", ["/panel/", "/admin/", "/account/password/", "/account/two-factor/"])
     def test_leads_to_the_enrolment(self, browser, path):
@@ -185,7 +185,7 @@ class TestPasswordAlone:
 
 @pytest.mark.parametrize("is_required", [True, False])
 class TestSessionOlderThanTheSecondFactor:
-    """It was opened with the password alone, and must not change what the second factor protects."""
+    """Opened with the password alone, it must not change what the second factor protects."""
 
     @pytest.fixture(autouse=True)
     def _enrolled_elsewhere(self, settings, is_required, dora, browser):
@@ -233,11 +233,11 @@ class TestCommand:
         assert enrolment.is_valid(user=dora, code=out.getvalue().splitlines()[0], at=timezone.now())
         assert EnrolmentCode.objects.get().issued_by == "command enrol_second_factor"
 
-    def test_refuses_a_name_that_nobody_has(self, db):
+    def test_refuses_an_unknown_name(self, db):
         with pytest.raises(CommandError, match="There is no user 'x'"):
             call_command("enrol_second_factor", "x")
 
-    def test_refuses_whoever_has_a_second_factor(self, dora):
+    def test_refuses_a_user_who_has_a_second_factor(self, dora):
         totp.TOTP.activate(dora, totp.generate_totp_secret())
 
         with pytest.raises(CommandError, match="dora has a second factor"):

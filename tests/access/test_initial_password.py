@@ -20,7 +20,7 @@ def _required(settings):
 
 @pytest.fixture
 def superuser(db, settings):
-    """Adds people in the admin; this session has no second factor to show, so none is asked of it."""
+    """Adds users in the admin. REQUIRE_TWO_FACTOR is off, because this session has no second factor."""
     settings.REQUIRE_TWO_FACTOR = False
     browser = Client()
     browser.force_login(User.objects.create_superuser("ana"))

@@ -18,8 +18,8 @@ def maria(db, settings):
 
 
 @pytest.fixture
-def said(caplog):
-    """The messages of the people's log so far."""
+def messages(caplog):
+    """The messages of the package's loggers so far."""
     caplog.set_level(logging.INFO, logger="access")
     return lambda: [record.getMessage() for record in caplog.records if record.name.startswith("access.")]
 
@@ -28,34 +28,34 @@ def log_in(client, name="maria", password=PASSWORD):
     return client.post(LOG_IN, {"login": name, "password": password})
 
 
-def test_a_log_in_and_its_end(client, maria, said):
+def test_a_log_in_and_its_end(client, maria, messages):
     log_in(client)
     client.post(reverse("account_logout"))
 
-    assert said() == [
+    assert messages() == [
         "maria logged in from 127.0.0.1 with password",
         "maria logged out or reached the end of the session",
     ]
 
 
-def test_a_wrong_password(client, maria, said):
+def test_a_wrong_password(client, maria, messages):
     log_in(client, password=WRONG)
 
-    assert said() == ["A wrong password for maria from 127.0.0.1"]
+    assert messages() == ["A wrong password for maria from 127.0.0.1"]
 
 
-def test_a_password_in_the_field_of_the_name(client, maria, said):
+def test_a_password_in_the_field_of_the_name(client, maria, messages):
     log_in(client, name=WRONG)
 
-    assert said() == ["A wrong password for an unknown name from 127.0.0.1"]
+    assert messages() == ["A wrong password for an unknown name from 127.0.0.1"]
 
 
-def test_a_password_given_again_and_changed(client, maria, said):
+def test_a_password_given_again_and_changed(client, maria, messages):
     log_in(client)
     client.post(reverse("account_reauthenticate"), {"password": PASSWORD})
     client.post("/account/password/", {"oldpassword": PASSWORD, "password1": WRONG, "password2": WRONG})
 
-    assert said()[1:] == [
+    assert messages()[1:] == [
         "maria authenticated again from 127.0.0.1 with password",
         "maria changed their password, from 127.0.0.1",
     ]
@@ -73,10 +73,10 @@ def test_no_password_and_no_session_key(client, maria, caplog):
         assert secret not in caplog.text
 
 
-def test_a_wrong_code(client, maria, said):
+def test_a_wrong_code(client, maria, messages):
     TOTP.activate(maria, generate_totp_secret())
     log_in(client)
 
     client.post(reverse("mfa_authenticate"), {"code": "000000"})
 
-    assert said() == ["A wrong code of maria from 127.0.0.1"]
+    assert messages() == ["A wrong code of maria from 127.0.0.1"]

@@ -1,4 +1,4 @@
-"""What a user may see, who is privileged, and who may change whom."""
+"""Which accounts users see, which users are privileged, and which users may change others."""
 
 import pytest
 from django.contrib.auth.models import AnonymousUser, Group, Permission, User
@@ -42,7 +42,7 @@ def clerk():
 
 class TestHasPrivileges:
     @pytest.mark.parametrize("kind", KINDS)
-    def test_is_true_for_whoever_has_more_than_membership(self, kind):
+    def test_is_true_for_more_than_membership(self, kind):
         assert has_privileges(privileged(kind))
 
     def test_is_false_for_members(self):

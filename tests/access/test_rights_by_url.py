@@ -1,4 +1,4 @@
-"""Every URL that the resolver knows against every role, and who may do what a URL does for some."""
+"""Every URL of the resolver with every role, and the actions within pages that only some roles may use."""
 
 import re
 from http.cookies import SimpleCookie
@@ -25,7 +25,7 @@ SENT = {
     },
     ("POST", "delete/"): {"post": "yes"},
 }  # fmt: skip  # a table
-# What requests may write, whoever makes them.
+# Tables that any request may write to.
 _UNWATCHED = {"django_session", "cache", "django_content_type", "django_migrations"}
 
 
@@ -74,7 +74,7 @@ def code(response):
 
 
 def state():
-    """A digest of every table but those that requests may write to whoever makes them."""
+    """A digest of every table except those that any request may write to."""
     digest = sql.SQL("SELECT {}, md5(string_agg(t::text, ',' ORDER BY t::text)) FROM {} t")
     tables = sorted(set(connection.introspection.table_names()) - _UNWATCHED)
     with connection.cursor() as cursor:
@@ -83,7 +83,7 @@ def state():
 
 
 def answers(browser, sessions, method, route, expected, world):
-    """What each role is answered. Those who are let in leave nothing behind for the next, nor do the others at all."""
+    """The answer for each role. Changes by permitted roles are rolled back; the others must not cause any."""
     path = address(route, world)
     sent = next((data for (verb, end), data in SENT.items() if verb == method and route.endswith(end)), {})
     found = {}

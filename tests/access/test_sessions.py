@@ -46,7 +46,7 @@ def log_in(maria):
 
 @pytest.fixture
 def hours_later(monkeypatch):
-    """Let the clock of this process go on."""
+    """Advance the clock of this process by hours."""
     now = time.time()
 
     def wait(hours):
@@ -144,7 +144,7 @@ class TestEnd:
         assert not is_logged_in(browser_with(key, settings))
         assert not Session.objects.filter(pk=key).exists()
 
-    def test_has_the_browser_drop_what_it_kept(self, log_in):
+    def test_clears_the_browsers_cache(self, log_in):
         assert log_in().post(reverse("account_logout"))["Clear-Site-Data"] == '"cache"'
 
     def test_comes_when_the_person_is_deactivated(self, log_in, maria):
@@ -184,7 +184,7 @@ class TestAdmin:
         assert [is_logged_in(browser) for browser in browsers] == [False, False]
         assert is_logged_in(admin_client)
 
-    def test_leaves_people_with_rights_to_superusers(self, client, log_in, end_sessions, maria):
+    def test_leaves_privileged_users_to_superusers(self, client, log_in, end_sessions, maria):
         User.objects.filter(pk=maria.pk).update(is_staff=True)
         clara = User.objects.create_user("clara", is_staff=True)
         clara.user_permissions.set(Permission.objects.filter(codename__in=["view_user", "change_user"]))

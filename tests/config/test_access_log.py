@@ -1,4 +1,4 @@
-"""The access log: who asked for what from where, with what outcome, and no secret."""
+"""The access log: method, path, status, address and caller, and no secret."""
 
 import logging
 import re

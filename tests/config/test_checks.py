@@ -1,4 +1,4 @@
-"""A process in a wrong environment ends with a sentence for each value that is wrong, whatever kind it is."""
+"""A process in an invalid environment exits with a sentence for each invalid value."""
 
 import os
 import re
@@ -243,14 +243,14 @@ class TestProcess:
         assert (result.returncode, result.stdout) == (0, "True ['a.example.com', 'b.example.com']\n"), result.stderr
 
     @pytest.mark.parametrize("command", COMMANDS.values(), ids=COMMANDS)
-    def test_says_all_that_is_wrong_without_a_traceback(self, command):
+    def test_names_all_problems_without_a_traceback(self, command):
         wrong = {"DATABASE_URL": "postgresql://x", "SECRET_KEY": "a", "TIME_ZONE": "Mars", "DEBUG": "1"}
 
         result = start(command, **{**ENVIRONMENT, **wrong})
 
         assert result.returncode == 1
-        said = result.stderr.splitlines()
-        begin = said.index("Rota does not start in this environment:")
-        named = [line.split()[0] for line in said[begin + 1 : begin + 5]]
+        lines = result.stderr.splitlines()
+        begin = lines.index("Rota does not start in this environment:")
+        named = [line.split()[0] for line in lines[begin + 1 : begin + 5]]
         assert named == ["DATABASE_URL", "TIME_ZONE", "SECRET_KEY", "DEBUG"]
         assert "Traceback" not in result.stdout + result.stderr

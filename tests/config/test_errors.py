@@ -1,4 +1,4 @@
-"""Errors outside the endpoints: in the form of what was asked for."""
+"""Errors outside the endpoints, in the format of the requested area."""
 
 import pytest
 

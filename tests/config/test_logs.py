@@ -1,4 +1,4 @@
-"""A record is one line, whatever it is told."""
+"""A record is one line, whatever its arguments contain."""
 
 import logging
 import logging.config

@@ -38,13 +38,13 @@ SESSIONS = "sessions.Session.session_data"
 
 
 def run(*arguments):
-    """Exit code, answer and what was said meanwhile."""
-    out, said, code = StringIO(), StringIO(), 0
+    """Exit code, result and progress messages."""
+    out, progress, code = StringIO(), StringIO(), 0
     try:
-        call_command("reencrypt_credentials", *arguments, stdout=out, stderr=said)
+        call_command("reencrypt_credentials", *arguments, stdout=out, stderr=progress)
     except SystemExit as stop:
         code = stop.code
-    return code, json.loads(out.getvalue()), said.getvalue()
+    return code, json.loads(out.getvalue()), progress.getvalue()
 
 
 def name(key):
@@ -117,7 +117,7 @@ class TestReencryptCredentials:
     def test_brings_everything_under_the_first_key(self, keys, token, browser):
         keys(NEW, OLD)
 
-        code, answer, said = run()
+        code, answer, progress = run()
 
         assert code == 0
         assert answer == {
@@ -127,7 +127,7 @@ class TestReencryptCredentials:
             "under_key": {name(NEW): {TOKENS: 1, SECRETS: 2, FORMER: 1, FACTORS: 2, SESSIONS: 1}, name(OLD): {}},
             "unreadable": {},
         }
-        assert f"{SECRETS}: 2 ciphertexts, 2 rows re-encrypted, 0 unreadable" in said
+        assert f"{SECRETS}: 2 ciphertexts, 2 rows re-encrypted, 0 unreadable" in progress
 
     def test_lets_the_old_key_go(self, keys, token, endpoint, root, browser, seller, sink, send_due):  # noqa: F811
         text, (secret, former) = token.clear_text, endpoint.secrets(at=timezone.now())
@@ -211,11 +211,11 @@ class TestUnreadable:
     def test_session_is_not_named_by_its_key(self, keys, browser):
         keys(NEW)
 
-        code, answer, said = run()
+        code, answer, progress = run()
 
         session = Session.objects.get()
         assert (code, answer["unreadable"][SESSIONS]) == (1, [name(session.session_key)])
-        assert session.session_key not in json.dumps(answer) + said
+        assert session.session_key not in json.dumps(answer) + progress
 
     def test_session_costs_its_key_and_not_the_page(self, keys, browser, seller):
         keys(NEW)

@@ -17,7 +17,7 @@ _WORDS = ("document", "review", "operator", "does not apply", "gap: ")
 
 
 def rows():
-    """The cells of each row: ids, what is asked, how, and what shows it."""
+    """The cells of each row: ids, requirement, implementation, evidence."""
     lines = [line for line in DOCUMENT.read_text().splitlines() if re.match(rf"\| {_ID}", line)]
     return [[cell.strip() for cell in line.strip("|").split(" | ")] for line in lines]
 

@@ -19,7 +19,7 @@ from delivery import errors
 LOCALE = "pt_BR"
 FOLDER = settings.BASE_DIR / "locale" / LOCALE / "LC_MESSAGES"
 _APPS = ("access", "common", "config", "delivery", "integration", "panel")
-# Ships no Brazilian Portuguese of its own.
+# Packages without a Brazilian Portuguese translation.
 _UNTRANSLATED_PACKAGES = ("unfold",)
 _UNUSED = {"constance", "guardian", "location_field", "simple_history", "unfold_crispy", "components.py"}
 
@@ -30,42 +30,42 @@ _KEYWORDS: dict[str, Any] = {
     "_": None,
     "ngettext": (1, 2),
     "ngettext_lazy": (1, 2),
-    # A refusal's message is said to people in their language, see `delivery.forms.refusal`.
+    # Pages translate the messages of refusals, see `delivery.forms.refusal`.
     **{name: None for name, kind in vars(errors).items() if isinstance(kind, type)},
 }
 
 
 def collected() -> Catalog:
-    """Every text of the project that people read, untranslated."""
+    """Every translatable text of the project, untranslated."""
     catalog = Catalog(locale=LOCALE, fuzzy=False)
     for path in sorted(_sources()):
         source = path.read_text()
         if path.suffix != ".py":
-            # Indentation means nothing in a template, and everything to what reads it as Python.
+            # The text is parsed as Python, where indentation matters.
             source = "\n".join(line.strip() for line in templatize(source).splitlines())
         is_own = path.is_relative_to(settings.BASE_DIR) and ".venv" not in path.parts
         for _line, message, _comments, _context in extract("python", BytesIO(source.encode()), _KEYWORDS):
-            if is_own or not _says_django(message):
+            if is_own or not _is_translated_by_django(message):
                 catalog.add(message)
     return catalog
 
 
 def translated() -> Catalog:
-    """The texts as they stand translated in the project."""
+    """The project's current translations."""
     with (FOLDER / "django.po").open("rb") as file:
         return read_po(file, locale=LOCALE)
 
 
 def compiled(catalog: Catalog) -> bytes:
-    # The file's header would hold the moment of its reading.
+    # Otherwise the header would contain the current time.
     catalog.creation_date = catalog.revision_date = datetime.fromtimestamp(0, tz=UTC)
     out = BytesIO()
     write_mo(out, catalog)
     return out.getvalue()
 
 
-def _says_django(message: str | tuple[str, ...]) -> bool:
-    """Whether Django has this text in Portuguese already, as it has most of what packages for its admin say."""
+def _is_translated_by_django(message: str | tuple[str, ...]) -> bool:
+    """Whether Django translates this text, as it does most texts of packages for its admin."""
     text = message if isinstance(message, str) else message[0]
     return any(text in catalog for catalog in _django_catalogs())
 
@@ -91,8 +91,8 @@ def _sources() -> list[Path]:
     return found
 
 
-# Header lines that change with the day or say nothing.
-_UNSTEADY = tuple(
+# Header lines that change with each run or contain nothing.
+_VOLATILE_HEADERS = tuple(
     f'"{name}:'
     for name in (
         "POT-Creation-Date", "PO-Revision-Date", "Project-Id-Version", "Report-Msgid-Bugs-To", "Last-Translator",
@@ -122,5 +122,5 @@ class Command(BaseCommand):
 
 
 def _without_dates(text: bytes) -> bytes:
-    """A file that changes with its texts alone."""
-    return "".join(line for line in StringIO(text.decode()) if not line.startswith(_UNSTEADY)).encode()
+    """Drop headers with dates, so that the file changes only with its texts."""
+    return "".join(line for line in StringIO(text.decode()) if not line.startswith(_VOLATILE_HEADERS)).encode()

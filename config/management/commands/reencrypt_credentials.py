@@ -17,10 +17,10 @@ _PAUSE_SECONDS = 1
 
 class Command(BaseCommand):
     help = (
-        "Bring everything that is encrypted in the database under the first of CREDENTIALS_KEYS, while the service "
-        'runs. Prints {"complete", "first_key", "reencrypted", "under_key", "unreadable"}: rows rewritten, ciphertexts '
-        "under each key (named by its fingerprint), and ids of rows that no key opens. Exits with 1 unless complete, "
-        "which means that the other keys can be removed."
+        "Re-encrypt all ciphertexts in the database with the first of CREDENTIALS_KEYS, while the service runs. Prints "
+        '{"complete", "first_key", "reencrypted", "under_key", "unreadable"}: rows rewritten, ciphertexts under each '
+        "key (named by its fingerprint), and ids of rows that no key decrypts. Exits with 1 unless complete, which "
+        "means that the other keys can be removed."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -33,11 +33,11 @@ class Command(BaseCommand):
             sys.exit(1)
 
     def _passes(self, *, rewrite: bool) -> list[dict[str, Found]]:
-        """What each pass has met: the last one nothing to rewrite, unless rows stayed locked through all of them."""
+        """Results of all passes. The last one had nothing to rewrite, unless rows stayed locked throughout."""
         passes = [self._pass(rewrite=rewrite)]
         while rewrite and len(passes) < _MOST_PASSES and _is_left(passes[-1]):
             if len(passes) > 1:
-                time.sleep(_PAUSE_SECONDS)  # for whoever holds a row's lock
+                time.sleep(_PAUSE_SECONDS)  # until locked rows are released
             passes.append(self._pass(rewrite=True))
         return passes
 
@@ -67,5 +67,5 @@ class Command(BaseCommand):
 
 
 def _is_left(met: dict[str, Found]) -> bool:
-    """Whether ciphertexts under another key were met; the rows that no key opens are not worth another pass."""
+    """Whether ciphertexts with another key were found. Undecryptable rows need no further pass."""
     return any(set(found.under_key) - {credentials.first_key()} for found in met.values())

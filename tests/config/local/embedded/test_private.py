@@ -1,4 +1,4 @@
-"""Folders and files of an embedded installation, and what somebody else may have put in their place."""
+"""Private folders and files, and links or foreign files in their place."""
 
 import json
 import os
