@@ -1,0 +1,255 @@
+"""Mutation testing: changes one operator or constant of a module at a time, and lists the changes that no test notices.
+
+`make mutants` runs it in an environment that has cosmic-ray, which makes the changes. Each of the workers has a copy of
+the files that git tracks and data of its own; the working tree is not touched. Results are appended to
+var/mutants/results.jsonl, so that a run that was interrupted goes on: a mutant whose module and tests have not changed
+is not run again.
+"""
+
+import argparse
+import ast
+import hashlib
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from difflib import unified_diff
+from pathlib import Path
+from queue import SimpleQueue
+
+from cosmic_ray.mutating import mutate_code
+from cosmic_ray.plugins import get_operator, operator_names
+
+from tests.mutation.operators import mutations
+from tests.mutation.targets import TARGETS
+
+ROOT = Path(__file__).parents[2]
+FOLDER = ROOT / "var" / "mutants"
+RESULTS = FOLDER / "results.jsonl"
+_SECONDS = 240  # a run of a target's tests takes less; a mutant that takes longer loops or waits for ever
+
+# Replacements that no reviewer would overlook, because they raise for the operands in question.
+_COARSE = re.compile(
+    r"core/ReplaceBinaryOperator_\w+_(RShift|LShift|Pow|Mod|BitXor|BitOr|BitAnd|FloorDiv)$"
+    r"|core/ReplaceBinaryOperator_(BitOr|BitAnd|Mod|Pow)_"
+    r"|core/ReplaceBinaryOperator_Mul_(Sub|Add)$|core/ReplaceBinaryOperator_(Add|Sub|Div)_Div$"
+    r"|core/ReplaceComparisonOperator_(?!Is_IsNot|IsNot_Is)\w+_(Is|IsNot)$"
+    r"|core/ReplaceComparisonOperator_(Is|IsNot)_(?!IsNot$|Is$)"
+    r"|core/ReplaceUnaryOperator_\w+_(Invert|UAdd|Not)$|core/Variable"
+    r"|core/ExceptionReplacer"  # fails for dotted names; operators.py replaces it
+)
+
+
+@dataclass(frozen=True)
+class Mutant:
+    module: str
+    changed: str  # the whole source
+    diff: str
+    key: str  # digest of the changed source and its tests
+
+
+def mutants_of(module: str) -> Iterator[Mutant]:
+    """Every mutant of a module that is Python, differs in more than annotations, and is not coarse."""
+    source = (ROOT / module).read_text()
+    tests = _digest_of(TARGETS[module])
+    seen = {_meaning(source)}
+    for changed in (*_by_cosmic_ray(source), *mutations(source)):
+        meaning = _meaning(changed)
+        if meaning and meaning not in seen:
+            seen.add(meaning)
+            diff = "".join(unified_diff(source.splitlines(True), changed.splitlines(True), module, module, n=1))
+            yield Mutant(module, changed, diff, hashlib.sha256(f"{tests}{module}{changed}".encode()).hexdigest())
+
+
+def _by_cosmic_ray(source: str) -> Iterator[str]:
+    for operator in operator_names():
+        occurrence = 0
+        while not _COARSE.match(operator):
+            changed = mutate_code(source, get_operator(operator)(), occurrence)
+            if changed is None:
+                break
+            yield changed
+            occurrence += 1
+
+
+class _WithoutAnnotations(ast.NodeTransformer):
+    """Annotations are not evaluated for what the code does, and the type checker judges them."""
+
+    def visit_arg(self, node: ast.arg) -> ast.arg:
+        node.annotation = None
+        return node
+
+    def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.AnnAssign:
+        node.annotation = ast.Constant(value=None)
+        return node
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.FunctionDef:
+        node.returns = None
+        self.generic_visit(node)
+        return node
+
+
+def _meaning(source: str) -> str:
+    """The syntax tree without annotations; empty if the source is not Python."""
+    try:
+        return ast.dump(_WithoutAnnotations().visit(ast.parse(source)))
+    except SyntaxError:
+        return ""
+
+
+def _digest_of(paths: tuple[str, ...]) -> str:
+    digest = hashlib.sha256()
+    for path in paths:
+        place = ROOT / path
+        for file in sorted(place.rglob("*.py")) if place.is_dir() else [place]:
+            digest.update(file.read_bytes())
+    return digest.hexdigest()
+
+
+class Worker:
+    """A copy of the tracked files with a PostgreSQL of its own, in which one mutant at a time is tested."""
+
+    def __init__(self, number: int) -> None:
+        self.tree = FOLDER / f"tree-{number}"
+        self.environment = {
+            **os.environ,
+            "DATA_DIR": str(FOLDER / f"data-{number}"),
+            "PYTHONDONTWRITEBYTECODE": "1",  # two changes within a second would share one compiled file
+        }
+        self.environment.pop("DATABASE_URL", None)
+        self.environment.pop("REDIS_URL", None)
+        shutil.rmtree(self.tree, ignore_errors=True)
+        command = ["git", "ls-files", "-z"]
+        listed = subprocess.run(command, cwd=ROOT, check=True, capture_output=True).stdout
+        for name in filter(None, listed.decode().split("\0")):
+            if (ROOT / name).is_file():
+                (self.tree / name).parent.mkdir(parents=True, exist_ok=True)
+                shutil.copy2(ROOT / name, self.tree / name)
+        (self.tree / ".venv").symlink_to(ROOT / ".venv")
+        # Keeps PostgreSQL running between the test runs, until this process closes the pipe.
+        self._holder = subprocess.Popen(
+            [".venv/bin/python", "-c", "import sys, tests.servers; sys.stdin.read()"],
+            cwd=self.tree,
+            env=self.environment,
+            stdin=subprocess.PIPE,
+        )
+
+    def close(self) -> None:
+        assert self._holder.stdin is not None
+        self._holder.stdin.close()
+        self._holder.wait(60)
+
+    def passes(self, tests: tuple[str, ...], *, new_database: bool = False) -> bool:
+        """Whether the tests pass. More than `_SECONDS` is a failure."""
+        database = "--create-db" if new_database else "--reuse-db"
+        command = [".venv/bin/python", "-m", "pytest", "-x", "-q", "--reuse-db", database, *tests]
+        process = subprocess.Popen(
+            command,
+            cwd=self.tree,
+            env=self.environment,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,  # a group, so that what the tests started ends with them
+        )
+        try:
+            return process.wait(_SECONDS) == 0
+        except subprocess.TimeoutExpired:
+            return False
+        finally:
+            if process.poll() is None:
+                os.killpg(process.pid, 9)
+                process.wait()
+
+    def kills(self, mutant: Mutant) -> bool:
+        """Whether the module's tests notice the mutant."""
+        original = (ROOT / mutant.module).read_text()
+        place = self.tree / mutant.module
+        place.write_text(mutant.changed)
+        try:
+            return not self.passes(TARGETS[mutant.module])
+        finally:
+            place.write_text(original)
+
+
+def _known() -> dict[str, bool]:
+    if not RESULTS.exists():
+        return {}
+    return {entry["key"]: entry["killed"] for entry in map(json.loads, RESULTS.read_text().splitlines())}
+
+
+def _test(mutants: list[Mutant], workers: int) -> None:
+    """Test the mutants in parallel and append each result as soon as it is known."""
+    free: SimpleQueue[Worker] = SimpleQueue()
+    crew = [Worker(number) for number in range(workers)]
+    writing = threading.Lock()
+    done = 0
+
+    def test(mutant: Mutant) -> None:
+        nonlocal done
+        worker = free.get()
+        try:
+            killed = worker.kills(mutant)
+        finally:
+            free.put(worker)
+        with writing, RESULTS.open("a") as results:
+            done += 1
+            results.write(json.dumps({"key": mutant.key, "killed": killed, "diff": mutant.diff}) + "\n")
+            print(f"{done}/{len(mutants)} {'killed  ' if killed else 'SURVIVED'} {mutant.module}", flush=True)
+
+    try:
+        every_test = sorted({path for mutant in mutants for path in TARGETS[mutant.module]})
+        for worker, tests in zip(crew, _parts(every_test, workers), strict=True):
+            if not worker.passes(tests, new_database=True):
+                sys.exit(f"Without a mutation these tests fail, or take over {_SECONDS} s: {' '.join(tests)}")
+            free.put(worker)
+        with ThreadPoolExecutor(workers) as pool:
+            list(pool.map(test, mutants))
+    finally:
+        for worker in crew:
+            worker.close()
+
+
+def _parts(tests: list[str], workers: int) -> Iterator[tuple[str, ...]]:
+    """The tests shared out, so that together they run once; one that uses the database for each worker."""
+    for number in range(workers):
+        yield ("tests/delivery/models/test_invariants.py", *tests[number::workers])
+
+
+def _report(mutants: list[Mutant]) -> None:
+    known = _known()
+    for mutant in mutants:
+        if not known[mutant.key]:
+            print(mutant.diff)
+    print(f"{'module':40} {'mutants':>8} {'killed':>8} {'share':>7}")
+    rows = [(module, [m for m in mutants if m.module == module]) for module in dict.fromkeys(m.module for m in mutants)]
+    for name, group in [*rows, ("all", mutants)]:
+        killed = sum(known[mutant.key] for mutant in group)
+        print(f"{name:40} {len(group):8} {killed:8} {killed / len(group):7.1%}")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("modules", nargs="*", default=list(TARGETS), help="of targets.py; all of them by default")
+    parser.add_argument("--workers", type=int, default=os.cpu_count() or 1)
+    parser.add_argument("--every", type=int, default=1, metavar="N", help="test only each N-th mutant")
+    options = parser.parse_args()
+
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    mutants = [mutant for module in options.modules for mutant in mutants_of(module)][:: options.every]
+    known = _known()
+    waiting = [mutant for mutant in mutants if mutant.key not in known]
+    print(f"{len(mutants)} mutants, {len(mutants) - len(waiting)} of them known from an earlier run", flush=True)
+    if waiting:
+        _test(waiting, options.workers)
+    _report(mutants)
+
+
+if __name__ == "__main__":
+    main()
