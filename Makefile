@@ -10,8 +10,9 @@ COSMIC_RAY_VERSION := 8.7.0
 run: .venv/.ready
 	@$(BIN)/python -m config.local.run
 
+# One worker for each core, each with servers of its own. ARGS="-n 0 tests/panel" runs a part in one process.
 test: .venv/.ready
-	@$(BIN)/python -m pytest $(ARGS)
+	@$(BIN)/python -m pytest -n logical --maxprocesses 8 --dist loadfile $(ARGS)
 
 # About twelve minutes; ARGS=drain runs one of drain, latency, hang, claim. Keep the machine quiet meanwhile.
 bench-webhooks: .venv/.ready var/bench/peer/.ready

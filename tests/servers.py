@@ -1,11 +1,14 @@
 """PostgreSQL and Redis for the tests, real ones. Loaded with `-p`, before pytest-django reads the settings.
 
 Without URLs the embedded servers are started, with data of their own, so that a running `make run` is not touched.
+Each worker of pytest-xdist has its own.
 Beside the servers and the data folder nothing of the caller's environment reaches the tests.
 """
 
 import os
 import subprocess
+
+import pytest
 
 from config.env import BASE_DIR, env, is_embedded
 from config.local import embedded
@@ -27,15 +30,22 @@ SET = {"DJANGO_SETTINGS_MODULE": "config.settings", "LOG_LEVEL": "WARNING"}
 for _name in CLEARED | (SECRETS if is_embedded() else set()):
     os.environ.pop(_name, None)
 os.environ.update(SET)
-os.environ.setdefault("DATA_DIR", str(BASE_DIR / "var" / "test"))
-if not env.str("DATABASE_URL", ""):
-    embedded.hold_postgres()
+_WORKER = os.environ.get("PYTEST_XDIST_WORKER", "")
+if _WORKER:
+    os.environ["DATA_DIR"] = str(BASE_DIR / "var" / f"test-{_WORKER}")
+else:
+    os.environ.setdefault("DATA_DIR", str(BASE_DIR / "var" / "test"))
 
 _redis: "subprocess.Popen[bytes] | None" = None
 
 
-def pytest_configure() -> None:
+@pytest.hookimpl(tryfirst=True)  # before pytest-django sets Django up
+def pytest_configure(config: pytest.Config) -> None:
     global _redis  # noqa: PLW0603  # one server for the session
+    if config.getoption("numprocesses") and not _WORKER:
+        return  # the controller runs no test itself
+    if not env.str("DATABASE_URL", ""):
+        embedded.hold_postgres()
     if not env.str("REDIS_URL", ""):
         _redis = subprocess.Popen(embedded.redis_command(), stdin=subprocess.DEVNULL)
         embedded.wait_for_redis(_redis)
