@@ -34,6 +34,8 @@ FOLDER = ROOT / "var" / "mutants"
 RESULTS = FOLDER / "results.jsonl"
 _SECONDS = 240  # a run of a target's tests takes less; a mutant that takes longer loops or waits for ever
 
+_HOLD_POSTGRES = "import sys; from config.local import embedded; embedded.hold_postgres(); sys.stdin.read()"
+
 # Replacements that no reviewer would overlook, because they raise for the operands in question.
 _COARSE = re.compile(
     r"core/ReplaceBinaryOperator_\w+_(RShift|LShift|Pow|Mod|BitXor|BitOr|BitAnd|FloorDiv)$"
@@ -134,7 +136,7 @@ class Worker:
         (self.tree / ".venv").symlink_to(ROOT / ".venv")
         # Keeps PostgreSQL running between the test runs, until this process closes the pipe.
         self._holder = subprocess.Popen(
-            [".venv/bin/python", "-c", "import sys, tests.servers; sys.stdin.read()"],
+            [".venv/bin/python", "-c", _HOLD_POSTGRES],
             cwd=self.tree,
             env=self.environment,
             stdin=subprocess.PIPE,
