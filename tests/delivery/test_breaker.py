@@ -11,7 +11,7 @@ NOTHING = timedelta(0)
 
 
 def after_failures(count, *, retry_after=NOTHING):
-    """So many requests one after the other, each sent when the pause before it was over."""
+    """The state after `count` failures, each of a request that was sent when the pause before it had ended."""
     state, at = BreakerState(last_success_at=NOW - timedelta(hours=1)), NOW
     for _number in range(count):
         at = state.paused_until or at
@@ -25,14 +25,14 @@ class TestBreaker:
 
         assert (state.is_open, state.paused_until, state.failing_since) == (False, None, NOW)
 
-    def test_opens_at_the_fifth_and_pauses_ever_longer_up_to_a_minute(self):
+    def test_opens_at_the_fifth_and_pauses_for_5_to_60_seconds(self):
         ends = [after_failures(count).paused_until for count in range(5, 12)]
 
         pauses = [(end - start).seconds for start, end in pairwise([NOW, *ends])]
         assert pauses == [5, 10, 20, 40, 60, 60, 60]
 
     @pytest.mark.parametrize("failures", [1, 5])
-    def test_pauses_as_long_as_it_is_asked_closed_or_open(self, failures):
+    def test_pauses_as_long_as_retry_after_says_closed_or_open(self, failures):
         state = after_failures(failures - 1)
 
         state = breaker.after_failure(state, sent_at=NOW, at=NOW, retry_after=timedelta(minutes=20))
@@ -40,7 +40,7 @@ class TestBreaker:
         assert (state.failures, state.paused_until) == (failures, NOW + timedelta(minutes=20))
 
     @pytest.mark.parametrize(("retry_after", "pause"), [(0, 5), (600, 600)])
-    def test_is_not_paused_longer_for_what_was_under_way_when_it_opened(self, retry_after, pause):
+    def test_ignores_failures_of_requests_sent_before_it_opened(self, retry_after, pause):
         state = after_failures(5)
 
         late = breaker.after_failure(state, sent_at=NOW, at=NOW, retry_after=timedelta(seconds=retry_after))
@@ -52,7 +52,7 @@ class TestBreaker:
 
         assert state == BreakerState(last_success_at=NOW)
 
-    def test_keeps_the_latest_success_when_a_slow_one_comes_in_late(self):
+    def test_keeps_the_latest_success_when_an_earlier_request_succeeds_later(self):
         state = breaker.after_success(BreakerState(last_success_at=NOW), sent_at=NOW - timedelta(seconds=9), at=NOW)
 
         assert state.last_success_at == NOW

@@ -1,4 +1,4 @@
-"""Where webhooks must never go, whatever a name or a redirect says. Every connect() of the worker is watched."""
+"""Private addresses behind names and redirects. Every connect() of the worker is recorded."""
 
 import json
 import socket
@@ -93,7 +93,7 @@ def test_a_redirect_is_not_followed(watched, new_endpoint, shop_at):
 
 
 @pytest.mark.timeout(90)
-def test_a_name_that_turns_private_is_not_followed(watched, shop_at, monkeypatch, settings):
+def test_a_name_that_resolves_to_a_private_address_later_is_refused(watched, shop_at, monkeypatch, settings):
     answers = [*([address] for address in FORBIDDEN), [PUBLIC, "127.0.0.1"], [PUBLIC]]
     names = {f"shop-{number}.example": answer for number, answer in enumerate(answers)}
     settings.WEBHOOK_ALLOW_LOOPBACK = False

@@ -1,4 +1,4 @@
-"""Endpoints that fail, stall and babble."""
+"""Endpoints that return 5xx, hang, or send oversized bodies."""
 
 import gzip
 import threading
@@ -29,7 +29,7 @@ def told(deliveries):
 
 
 @pytest.mark.timeout(120)
-def test_an_endpoint_that_failed_gets_everything_in_order(worker, shop, endpoint):
+def test_an_endpoint_that_recovers_gets_everything_in_order(worker, shop, endpoint):
     endpoint.answer = Answer(500)
     deliveries = [DeliveryFactory.create(token=shop, collected=True) for _number in range(8)]
     # One more than the breaker bears. Nothing is brought forward by hand: its first probe, after five seconds, sets all
@@ -48,7 +48,7 @@ def test_an_endpoint_that_failed_gets_everything_in_order(worker, shop, endpoint
 
 
 @pytest.mark.timeout(90)
-def test_a_dripping_answer_is_cut_and_holds_up_nobody_else(worker, shop, endpoint, shop_at, new_endpoint):
+def test_a_slow_answer_is_cut_and_delays_no_other_endpoint(worker, shop, endpoint, shop_at, new_endpoint):
     dripping = [new_endpoint(Answer(200, drips=part)) for part in ("head", "body")]
     shops = [shop_at(slow.url) for slow in dripping]
     with Load(shop, per_second=10) as load:

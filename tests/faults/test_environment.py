@@ -1,4 +1,4 @@
-"""What stands in a worker's environment must neither replace the token nor see it."""
+"""Settings in a worker's environment that must neither replace the token nor receive it."""
 
 import netrc
 import os

@@ -1,4 +1,4 @@
-"""Redis only wakes and carries. Without it nothing is lost, and the API answers."""
+"""Redis carries wake-ups only. Without it nothing is lost, and the API answers."""
 
 import time
 
@@ -43,7 +43,7 @@ def api(stage, shop):
 
 
 @pytest.mark.timeout(120)
-def test_redis_comes_back_empty(stage, api, shop, endpoint):
+def test_redis_is_killed_and_comes_back_empty(stage, api, shop, endpoint):
     stage.start("beat")
     stage.start("worker")
     with Load(shop, per_second=20) as load:

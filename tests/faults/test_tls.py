@@ -1,4 +1,4 @@
-"""Certificates that must not be trusted, and one that must."""
+"""Certificates that must be refused, and one that must be accepted."""
 
 import pytest
 
@@ -31,7 +31,7 @@ def first_attempt(delivery):
     [{"expired": True}, {"self_signed": True}, {"host": "elsewhere.example"}],
     ids=["expired", "self-signed", "of another host"],
 )
-def test_a_wrong_certificate_is_refused(authority, new_endpoint, shop_at, certificate, request):
+def test_an_invalid_certificate_is_refused(authority, new_endpoint, shop_at, certificate, request):
     endpoint = new_endpoint(context=authority.context(**certificate))
 
     attempt = first_attempt(DeliveryFactory.create(token=shop_at(endpoint.url)))
@@ -41,7 +41,7 @@ def test_a_wrong_certificate_is_refused(authority, new_endpoint, shop_at, certif
     assert endpoint.receipts == []
 
 
-def test_a_right_certificate_is_trusted(authority, new_endpoint, shop_at):
+def test_a_valid_certificate_is_accepted(authority, new_endpoint, shop_at):
     endpoint = new_endpoint(context=authority.context())
 
     attempt = first_attempt(DeliveryFactory.create(token=shop_at(endpoint.url)))

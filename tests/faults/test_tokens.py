@@ -1,4 +1,4 @@
-"""Tokens that are rotated and revoked, and signing secrets that are rotated, while webhooks flow."""
+"""Tokens and signing secrets that are rotated or revoked while webhooks are sent."""
 
 import time
 

@@ -45,10 +45,10 @@ class TestList:
         assert len(shown(member, url, until=tomorrow)) == 4
 
     @pytest.mark.parametrize("query", [{"state": "x"}, {"since": "yesterday"}, {"before": "x|y"}, {"q": "é" * 300}])
-    def test_survives_what_nobody_would_type(self, member, url, events, query):
+    def test_ignores_malformed_filters(self, member, url, events, query):
         assert member.get(url("events"), query).status_code == 200
 
-    def test_turns_pages_without_a_gap(self, member, url, with_url, monkeypatch):
+    def test_pages_contain_every_event_once(self, member, url, with_url, monkeypatch):
         monkeypatch.setattr("panel.filters.PER_PAGE", 2)
         DeliveryFactory.create(token=with_url.token, collected=True)
         seen, before = [], ""
@@ -61,7 +61,7 @@ class TestList:
 
         assert seen == list(WebhookEvent.objects.order_by("-created_at", "-pk").values_list("pk", flat=True))
 
-    def test_asks_as_much_for_fifty_as_for_five(self, member, url, with_url, django_assert_max_num_queries):
+    def test_makes_no_more_queries_for_more_events(self, member, url, with_url, django_assert_max_num_queries):
         for _number in range(10):
             DeliveryFactory.create(token=with_url.token, stops=1)
         with django_assert_max_num_queries(12):
@@ -89,7 +89,7 @@ class TestOne:
 
         assert WebhookEvent.objects.get(pk=events[1].pk).state == EventState.PENDING
 
-    def test_says_why_not_without_a_url(self, member, url, shop):
+    def test_is_not_sent_again_without_a_url(self, member, url, shop):
         response = member.post(url("event_resend", shop.event.pk), follow=True)
 
         assert "has no URL" in response.content.decode()
@@ -100,7 +100,7 @@ class TestMany:
         times = {"since": since.strftime("%Y-%m-%dT%H:%M"), "until": until.strftime("%Y-%m-%dT%H:%M")}
         return member.post(url("events_resend"), times, follow=True)
 
-    def test_takes_what_failed_in_the_range(self, member, url, events):
+    def test_sends_what_failed_in_the_range(self, member, url, events):
         now = timezone.localtime()
 
         response = self.again(member, url, now - timedelta(hours=1), now + timedelta(hours=1))
@@ -110,7 +110,7 @@ class TestMany:
         assert WebhookEvent.objects.get(pk=events[0].pk).state == EventState.SENT
         assert url("events_progress") in response.content.decode()
 
-    def test_leaves_what_lies_outside(self, member, url, events):
+    def test_leaves_events_outside_the_range(self, member, url, events):
         now = timezone.localtime()
 
         self.again(member, url, now - timedelta(hours=2), now - timedelta(hours=1))
@@ -125,7 +125,7 @@ class TestMany:
         assert response.status_code == 422
         assert "The end lies before the beginning" in response.content.decode()
 
-    def test_shows_how_far_it_is(self, member, url, events):
+    def test_shows_the_progress(self, member, url, events):
         span = {
             "again_since": "2026-01-01T00:00:00+00:00",
             "again_until": "2099-01-01T00:00:00+00:00",
@@ -140,5 +140,5 @@ class TestMany:
         assert "every 1s" in waiting
         assert "every 1s" not in done
 
-    def test_progress_of_no_range_is_no_page(self, member, url):
+    def test_answers_404_for_the_progress_of_no_range(self, member, url):
         assert member.get(url("events_progress"), {"again_since": "x"}).status_code == 404

@@ -15,7 +15,7 @@ def fresh(shop):
 
 
 class TestUrl:
-    def test_is_set_and_tried_at_once(self, member, url, shop):
+    def test_is_stored_and_a_test_event_sent(self, member, url, shop):
         response = member.post(url("webhook"), {"url": URL}, follow=True)
 
         assert fresh(shop).url == URL
@@ -42,7 +42,7 @@ class TestUrl:
             ("https://" + "a" * 1990 + ".com", "2000"),
         ],
     )
-    def test_says_why_another_one_is_refused(self, member, url, shop, settings, bad, why):
+    def test_is_refused_with_the_reason(self, member, url, shop, settings, bad, why):
         settings.WEBHOOK_ALLOW_LOOPBACK = False
 
         response = member.post(url("webhook"), {"url": bad})
@@ -52,7 +52,7 @@ class TestUrl:
         assert fresh(shop).url == ""
         assert not AuditEntry.objects.filter(action="url_set").exists()
 
-    def test_may_be_taken_away(self, member, url, with_url):
+    def test_can_be_removed(self, member, url, with_url):
         member.post(url("webhook"), {"url": ""})
 
         assert fresh(with_url).url == ""
@@ -74,10 +74,10 @@ class TestResult:
             WebhookAttempt.objects.create(event=event, number=1, at=timezone.now(), milliseconds=12, **attempt)
         return member.get(url("webhook_test_result", event.pk)).content.decode()
 
-    def test_asks_again_until_there_is_one(self, member, url, with_url):
+    def test_is_loaded_again_until_there_is_one(self, member, url, with_url):
         assert 'hx-trigger="every 1s"' in self.result(member, url, with_url)
 
-    def test_shows_what_was_answered(self, member, url, with_url):
+    def test_shows_the_answer(self, member, url, with_url):
         content = self.result(member, url, with_url, status_code=500, response_start="<b>no</b>")
 
         assert "500" in content
@@ -87,7 +87,7 @@ class TestResult:
 
 
 class TestSecret:
-    def test_is_shown_only_when_asked_for(self, member, url, shop):
+    def test_is_shown_on_request_only(self, member, url, shop):
         assert shop.endpoint.secret not in member.get(url("webhook")).content.decode()
 
         content = member.post(url("webhook_secret"), follow=True).content.decode()
@@ -95,12 +95,12 @@ class TestSecret:
         assert shop.endpoint.secret in content
         assert shop.endpoint.secret not in member.get(url("webhook")).content.decode()
 
-    def test_shown_is_written_down(self, member, url, shop):
+    def test_shown_is_recorded_in_the_audit_trail(self, member, url, shop):
         member.post(url("webhook_secret"))
 
         assert AuditEntry.objects.get(action="secret_shown").by == "user member"
 
-    def test_rotated_twice_keeps_the_first_unless_one_insists(self, member, url, shop):
+    def test_is_not_rotated_twice_within_24_hours_without_confirmation(self, member, url, shop):
         first = shop.endpoint.secret
         member.post(url("webhook_secret_rotate"))
 
@@ -111,7 +111,7 @@ class TestSecret:
         member.post(url("webhook_secret_rotate"), {"end_previous": "1"})
         assert first not in fresh(shop).secrets(at=timezone.now())
 
-    def test_rotates_with_two_that_sign(self, member, url, shop):
+    def test_rotated_once_leaves_two_that_sign(self, member, url, shop):
         old = shop.endpoint.secret
 
         response = member.post(url("webhook_secret_rotate"), follow=True)
@@ -129,7 +129,7 @@ class TestSwitch:
         assert fresh(with_url).enabled
         assert {"endpoint_off", "endpoint_on"} <= set(AuditEntry.objects.values_list("action", flat=True))
 
-    def test_says_what_is_wrong_with_a_failing_endpoint(self, member, url, with_url):
+    def test_shows_the_state_of_a_failing_endpoint(self, member, url, with_url):
         WebhookEndpoint.objects.filter(pk=with_url.endpoint.pk).update(failures=7, failing_since=timezone.now())
 
         assert "Failing since" in member.get(url("webhook")).content.decode()

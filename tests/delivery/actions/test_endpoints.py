@@ -33,7 +33,7 @@ class TestSetUrl:
 
 
 class TestRotateSecret:
-    def test_lets_both_sign_for_a_day(self, endpoint):
+    def test_lets_both_secrets_sign_for_24_hours(self, endpoint):
         old, now = endpoint.secret, timezone.now()
 
         new = endpoints.rotate_secret(endpoint=endpoint, by=BY, at=now)
@@ -42,7 +42,7 @@ class TestRotateSecret:
         assert rotated.secrets(at=now + timedelta(hours=23)) == [new, old]
         assert rotated.secrets(at=now + timedelta(hours=25)) == [new]
 
-    def test_keeps_no_clear_text(self, endpoint):
+    def test_stores_no_clear_text(self, endpoint):
         row = " ".join(str(value) for value in WebhookEndpoint.objects.filter(pk=endpoint.pk).values_list()[0])
 
         assert endpoint.secret not in row
@@ -55,7 +55,7 @@ class TestSendTest:
         TokenFactory.create(integrator=endpoint.integrator)
         return endpoints.set_url(endpoint=endpoint, url="http://127.0.0.1:9/hook", by=BY, at=timezone.now())
 
-    def test_goes_before_everything_that_waits(self, addressed):
+    def test_is_claimed_before_everything_that_waits(self, addressed):
         event = endpoints.send_test(endpoint=addressed, by=BY, at=timezone.now())
 
         (claimed,) = queue.claim(lease=uuid4(), at=timezone.now(), limit=1)
@@ -95,7 +95,7 @@ class TestSendTest:
         with pytest.raises(EndpointCannotSend, match="no valid token"):
             endpoints.send_test(endpoint=addressed, by=BY, at=timezone.now())
 
-    def test_is_refused_after_sixty_within_an_hour(self, addressed):
+    def test_is_refused_after_60_within_an_hour(self, addressed):
         start = timezone.now()
         for minute in range(endpoints.TESTS_PER_HOUR):
             endpoints.send_test(endpoint=addressed, by=BY, at=start + timedelta(seconds=30 * minute))
@@ -107,7 +107,7 @@ class TestSendTest:
 
         assert (written, WebhookEvent.objects.count()) == (60, 61)
 
-    def test_of_one_environment_is_not_refused_for_the_others_sake(self, addressed):
+    def test_is_counted_for_each_environment_separately(self, addressed):
         sandbox = TokenFactory.create(integrator=addressed.integrator, sandbox=True).integrator.endpoints.get(
             environment="sandbox"
         )
@@ -129,7 +129,7 @@ class TestSendTest:
 
 
 def shape(value):
-    """The keys of a body, all the way down."""
+    """The keys of a body, nested ones included."""
     if isinstance(value, dict):
         return {key: shape(item) for key, item in value.items()}
     return [shape(item) for item in value] if isinstance(value, list) else None

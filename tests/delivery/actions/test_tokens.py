@@ -22,7 +22,7 @@ def valid(token, at=NOW):
 @pytest.mark.django_db
 class TestIssue:
     @pytest.mark.parametrize(("environment", "prefix"), [("live", "rota_live_"), ("sandbox", "rota_test_")])
-    def test_makes_256_random_bits_behind_a_telling_prefix(self, environment, prefix):
+    def test_makes_256_random_bits_after_a_prefix_for_the_environment(self, environment, prefix):
         token = tokens.issue(integrator=IntegratorFactory.create(), environment=Environment(environment), by=BY, at=NOW)
 
         assert token.clear_text.startswith(prefix)
@@ -47,7 +47,15 @@ class TestRotate:
         assert not valid(old, NOW + timedelta(minutes=61))
         assert valid(new, NOW + timedelta(days=1000))
 
-    def test_never_prolongs_the_old_one(self):
+    def test_shortens_the_validity_of_one_that_expires_later_than_the_overlap(self):
+        old = TokenFactory.create(at=NOW)
+        Token.objects.filter(pk=old.pk).update(expires_at=NOW + timedelta(days=30))
+
+        tokens.rotate(token=old, by=BY, at=NOW, overlap=timedelta(hours=1))
+
+        assert Token.objects.get(pk=old.pk).expires_at == NOW + timedelta(hours=1)
+
+    def test_never_extends_the_old_one(self):
         old = TokenFactory.create()
         tokens.rotate(token=old, by=BY, at=NOW, overlap=timedelta(hours=1))
 
@@ -58,7 +66,7 @@ class TestRotate:
 
 @pytest.mark.django_db
 class TestRevoke:
-    def test_works_at_once(self):
+    def test_takes_effect_at_once(self):
         token = TokenFactory.create()
         assert valid(token)
 
@@ -66,7 +74,7 @@ class TestRevoke:
 
         assert not valid(token)
 
-    def test_keeps_who_was_first(self):
+    def test_keeps_the_first_revocation(self):
         token = TokenFactory.create()
         tokens.revoke(token=token, by="first", at=NOW)
 
@@ -87,7 +95,7 @@ class TestAuthenticate:
         with django_assert_num_queries(2):
             tokens.authenticate(token.clear_text, at=NOW + timedelta(seconds=61))
 
-    def test_says_nothing_of_the_token_in_the_log(self, caplog):
+    def test_does_not_log_the_token(self, caplog):
         token = TokenFactory.create()
         tokens.revoke(token=token, by=BY, at=NOW)
 
@@ -110,7 +118,7 @@ class TestLimit:
 
         assert (Token.objects.count(), AuditEntry.objects.count()) == (20, 20)
 
-    def test_refuses_a_rotation_and_leaves_the_old_token_as_it_was(self, full):
+    def test_refuses_a_rotation_and_does_not_change_the_old_token(self, full):
         with pytest.raises(TooManyTokens):
             tokens.rotate(token=full, by=BY, at=NOW)
 
@@ -125,7 +133,7 @@ class TestLimit:
 
         assert Token.objects.count() == 21
 
-    def test_counts_each_environment_and_each_account_for_itself(self, full):
+    def test_counts_each_environment_and_account_separately(self, full):
         TokenFactory.create(integrator=full.integrator, sandbox=True)
         TokenFactory.create()
 
@@ -133,7 +141,7 @@ class TestLimit:
 
 
 @pytest.mark.django_db(transaction=True)
-def test_of_tokens_issued_at_once_no_more_than_allowed_are_issued(at_once):
+def test_the_limit_holds_for_tokens_issued_concurrently(at_once):
     integrator = IntegratorFactory.create()
     for _further in range(tokens.MOST_VALID - 1):
         TokenFactory.create(integrator=integrator)

@@ -1,4 +1,4 @@
-"""A webhook URL whose host name the resolver does not answer for, at every place where one can be saved."""
+"""Saving a webhook URL while the resolver does not answer, at every place where one can be saved."""
 
 import json
 import socket
@@ -165,7 +165,7 @@ class TestPublicName:
         assert WebhookEndpoint.objects.get(pk=endpoint.pk).url == "https://shop.example/hook"
         assert names == ["shop.example"]
 
-    def test_that_leads_to_a_private_address_is_refused(self, endpoint, settings):
+    def test_of_a_private_address_is_refused(self, endpoint, settings):
         settings.WEBHOOK_ALLOW_LOOPBACK = False
 
         with pytest.raises(InvalidWebhookUrl, match="localhost leads to an address that is not on the public"):

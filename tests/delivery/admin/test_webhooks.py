@@ -1,4 +1,4 @@
-"""What staff do about webhooks: look at what was sent, send it again, test, pause and resume an endpoint."""
+"""Webhooks in the admin: attempts, sending again, test events, switching endpoints on and off."""
 
 import pytest
 from django.urls import reverse
@@ -51,7 +51,7 @@ class TestEvents:
         dead.refresh_from_db()
         assert (dead.state, dead.queue_item.tries) == (EventState.PENDING, 0)
 
-    def test_are_not_sent_again_without_a_url_and_say_why(self, admin_client, dead, endpoint):
+    def test_are_not_sent_again_without_a_url(self, admin_client, dead, endpoint):
         endpoints.set_url(endpoint=endpoint, url="", by=BY, at=timezone.now())
 
         (message,) = post(admin_client, EVENTS, "replay", dead)
@@ -59,14 +59,14 @@ class TestEvents:
         assert "no URL" in message
         assert not WebhookQueueItem.objects.exists()
 
-    def test_are_not_sent_again_by_an_onlooker(self, client, dead):
+    def test_are_not_sent_again_by_a_user_without_the_permission(self, client, dead):
         client.force_login(person("otto", "view_webhookevent"))
 
         post(client, EVENTS, "replay", dead)
 
         assert not WebhookQueueItem.objects.exists()
 
-    def test_are_listed_with_the_same_number_of_questions(self, admin_client, endpoint, django_assert_num_queries):
+    def test_are_listed_with_the_same_number_of_queries(self, admin_client, endpoint, django_assert_num_queries):
         DeliveryFactory.create(token=endpoint.integrator.tokens.get())
         admin_client.get(EVENTS)
         with django_assert_num_queries(4):
@@ -77,13 +77,13 @@ class TestEvents:
 
 
 class TestEndpoint:
-    def test_is_tested_and_leads_to_the_event(self, admin_client, endpoint):
+    def test_sends_a_test_event_and_redirects_to_it(self, admin_client, endpoint):
         (message,) = post(admin_client, ENDPOINTS, "send_test", endpoint)
 
         assert message.startswith("On its way")
         assert WebhookEvent.objects.get().is_test
 
-    def test_is_not_tested_without_a_url_and_says_why(self, admin_client, db):
+    def test_sends_no_test_event_without_a_url(self, admin_client, db):
         (message,) = post(admin_client, ENDPOINTS, "send_test", TokenFactory.create().integrator.endpoints.first())
 
         assert "no URL" in message
@@ -106,7 +106,7 @@ class TestEndpoint:
         assert (endpoint.url, endpoint.enabled, endpoint.off_because) == ("http://127.0.0.1:9/new", False, "staff")
 
     @pytest.mark.parametrize("action", ["send_test", "switch_on", "switch_off", "rotate_secret"])
-    def test_is_left_alone_by_an_onlooker(self, client, endpoint, action):
+    def test_is_not_changed_by_a_user_without_the_permission(self, client, endpoint, action):
         client.force_login(person("otto", "view_webhookendpoint"))
         before = (endpoint.enabled, endpoint.secret)
 

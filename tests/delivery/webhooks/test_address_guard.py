@@ -19,11 +19,11 @@ PUBLIC = ["8.8.8.8", "172.32.0.1", "100.128.0.1", "2600:1f18::1", "::ffff:8.8.8.
 
 class TestIsPublic:
     @pytest.mark.parametrize("address", PRIVATE)
-    def test_refuses_every_range_that_is_not(self, address):
+    def test_refuses_every_range_that_is_not_public(self, address):
         assert not address_guard.is_public(address)
 
     @pytest.mark.parametrize("address", PUBLIC)
-    def test_lets_the_internet_through(self, address):
+    def test_accepts_public_addresses_of_both_versions(self, address):
         assert address_guard.is_public(address)
 
 
@@ -54,12 +54,12 @@ class TestCheckUrl:
             ("https://example.com:0/", "Only ports"),
         ],
     )
-    def test_refuses_and_says_why(self, url, why):
+    def test_refuses_with_the_reason(self, url, why):
         with pytest.raises(InvalidWebhookUrl, match=why):
             address_guard.check_url(url, allow_loopback=False)
 
     @pytest.mark.parametrize("url", ["https://example.com/hook", "https://EXAMPLE.com:8443/a?b=c", "https://a.example"])
-    def test_gives_the_name_to_look_up(self, url):
+    def test_returns_the_host_name_to_look_up(self, url):
         assert address_guard.check_url(url, allow_loopback=False) in {"example.com", "a.example"}
 
     @pytest.mark.parametrize("url", ["http://127.0.0.1:9000/x", "http://localhost:9000/x", "https://[::1]:1/x"])
@@ -67,7 +67,7 @@ class TestCheckUrl:
         assert address_guard.check_url(url, allow_loopback=True) is None
 
     @pytest.mark.parametrize("url", ["http://10.0.0.1/x", "http://127.0.0.2/x", "http://example.com/x"])
-    def test_accepts_nothing_else_there(self, url):
+    def test_accepts_no_other_host_without_https(self, url):
         with pytest.raises(InvalidWebhookUrl):
             address_guard.check_url(url, allow_loopback=True)
 

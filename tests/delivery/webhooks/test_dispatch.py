@@ -1,4 +1,4 @@
-"""Claim, send, record: what arrives at a real endpoint, in which order, and what is written of it."""
+"""Events from the claim to the outcome: what a real endpoint receives, in which order, and what is written."""
 
 from datetime import timedelta
 
@@ -25,7 +25,7 @@ def delivery(token):
 
 
 class TestSending:
-    def test_carries_every_event_in_order_once(self, delivery, sink, send_due):
+    def test_sends_every_event_once_and_in_order(self, delivery, sink, send_due):
         send_due()
 
         assert [headers["webhook-sequence"] for headers, _body in sink.received] == ["1", "2", "3"]
@@ -34,7 +34,7 @@ class TestSending:
         assert {event.state for event in events} == {EventState.SENT}
         assert WebhookAttempt.objects.filter(status_code=204).count() == 3
 
-    def test_is_signed_as_standard_webhooks_verify_it(self, delivery, sink, token, send_due):
+    def test_signs_so_that_the_standard_webhooks_library_verifies_it(self, delivery, sink, token, send_due):
         secret = token.integrator.endpoints.get(environment="live").secret
 
         send_due()
@@ -42,7 +42,7 @@ class TestSending:
         for headers, body in sink.received:
             assert Webhook(secret).verify(body, headers)["deliveryId"] == str(delivery.pk)
 
-    def test_is_signed_with_both_secrets_after_a_rotation(self, delivery, sink, token, send_due):
+    def test_signs_with_both_secrets_after_a_rotation(self, delivery, sink, token, send_due):
         endpoint = token.integrator.endpoints.get(environment="live")
         old, new = endpoint.secret, endpoints.rotate_secret(endpoint=endpoint, by=BY, at=timezone.now())
 
@@ -51,7 +51,7 @@ class TestSending:
         headers, body = sink.received[0]
         assert Webhook(old).verify(body, headers) == Webhook(new).verify(body, headers)
 
-    def test_says_who_calls(self, delivery, sink, token, send_due):
+    def test_sends_the_token_the_content_type_and_the_user_agent(self, delivery, sink, token, send_due):
         send_due()
 
         headers, _body = sink.received[0]
@@ -59,10 +59,15 @@ class TestSending:
         assert headers["content-type"] == "application/json"
         assert headers["user-agent"].startswith("Rota")
 
-    def test_carries_the_newest_valid_token_once_the_old_one_is_revoked(self, delivery, sink, token, send_due):
-        newest = tokens.rotate(token=token, by=BY, at=timezone.now())
-        TokenFactory.create(integrator=token.integrator, sandbox=True)
-        tokens.revoke(token=token, by=BY, at=timezone.now())
+    def test_sends_the_newest_valid_token_when_the_requesting_one_is_revoked(self, delivery, sink, token, send_due):
+        now = timezone.now()
+        TokenFactory.create(integrator=token.integrator, at=now - timedelta(days=2))
+        newest = TokenFactory.create(integrator=token.integrator, at=now - timedelta(days=1))
+        revoked = TokenFactory.create(integrator=token.integrator, at=now)
+        TokenFactory.create(integrator=token.integrator, sandbox=True, at=now)
+        TokenFactory.create(at=now)
+        for ended in (token, revoked):
+            tokens.revoke(token=ended, by=BY, at=now)
 
         send_due()
 
@@ -70,7 +75,7 @@ class TestSending:
 
 
 class TestRetrying:
-    def test_repeats_the_same_id_and_body_and_holds_the_later_events_back(self, delivery, sink, send_due):
+    def test_repeats_the_id_and_the_body_before_later_events_are_sent(self, delivery, sink, send_due):
         sink.answers = [(500, {}, b"broken"), (204, {}, b"")]
 
         send_due()
@@ -85,7 +90,7 @@ class TestRetrying:
         assert list(WebhookAttempt.objects.values_list("number", "status_code")[:2]) == [(1, 500), (2, 204)]
 
     @pytest.mark.parametrize("status", [301, 302, 400, 401, 404, 500, 503])
-    def test_takes_only_2xx_for_success_and_follows_no_redirect(self, delivery, sink, status, send_due):
+    def test_treats_only_2xx_as_success_and_follows_no_redirect(self, delivery, sink, status, send_due):
         sink.answers = [(status, {"Location": sink.url}, b"no")]
 
         send_due()
@@ -94,7 +99,7 @@ class TestRetrying:
         assert (event.state, event.attempts_made, len(sink.received)) == (EventState.PENDING, 1, 1)
         assert event.attempts.get().response_start == "no"
 
-    def test_waits_as_long_as_the_endpoint_asks(self, delivery, sink, send_due):
+    def test_waits_as_long_as_retry_after_says(self, delivery, sink, send_due):
         sink.answers = [(503, {"Retry-After": "1200"}, b"")]
 
         send_due()
@@ -102,7 +107,7 @@ class TestRetrying:
         wait = WebhookQueueItem.objects.get().due_at - timezone.now()
         assert timedelta(minutes=19) < wait <= timedelta(minutes=20)
 
-    def test_of_one_integrator_is_not_undone_by_the_secrets_of_another(self, delivery, sink, send_due):
+    def test_is_not_stopped_by_the_unreadable_secret_of_another_integrator(self, delivery, sink, send_due):
         other = DeliveryFactory.create()
         endpoints.set_url(endpoint=other.events.get().endpoint, url=sink.url, by=BY, at=timezone.now())
         # pragma: allowlist nextline secret  # of a test
@@ -115,7 +120,7 @@ class TestRetrying:
         assert not WebhookAttempt.objects.filter(event__delivery=other).exists()
         assert WebhookQueueItem.objects.get().due_at > timezone.now()
 
-    def test_gives_up_after_17_tries_and_goes_on_with_the_next(self, delivery, sink, send_due):
+    def test_gives_up_after_17_attempts_and_sends_the_next_event(self, delivery, sink, send_due):
         sink.answers = [(500, {}, b"")] * 17 + [(204, {}, b"")]
 
         for _try in range(17):
@@ -127,7 +132,7 @@ class TestRetrying:
         states = WebhookEvent.objects.order_by("sequence").values_list("state", flat=True)
         assert list(states) == [EventState.DEAD, EventState.SENT, EventState.SENT]
 
-    def test_survives_an_endpoint_that_is_not_there(self, delivery, token, send_due):
+    def test_records_that_nothing_listens_at_the_url(self, delivery, token, send_due):
         endpoint = token.integrator.endpoints.get(environment="live")
         endpoints.set_url(endpoint=endpoint, url="http://127.0.0.1:9/hook", by=BY, at=timezone.now())
 
@@ -135,7 +140,7 @@ class TestRetrying:
 
         assert WebhookAttempt.objects.get().error == "connect"
 
-    def test_holds_everything_while_the_endpoint_is_switched_off(self, delivery, sink, token, send_due):
+    def test_sends_nothing_while_the_endpoint_is_switched_off(self, delivery, sink, token, send_due):
         endpoint = token.integrator.endpoints.get(environment="live")
         endpoints.set_enabled(endpoint=endpoint, enabled=False, by=BY, at=timezone.now())
         send_due()

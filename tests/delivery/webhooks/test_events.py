@@ -43,7 +43,7 @@ def told(event):
 @pytest.mark.django_db
 class TestEvents:
     @pytest.mark.parametrize("trigger", STORIES)
-    def test_tell_what_the_change_made_of_everything(self, trigger):
+    def test_contain_every_status_after_the_change(self, trigger):
         story, expected = STORIES[trigger]
 
         delivery = play(story)
@@ -52,14 +52,14 @@ class TestEvents:
         assert [event.sequence for event in events] == list(range(1, len(story) + 2))
         assert (told(events[-1]), events[-1].name) == (expected, expected[0])
 
-    def test_tell_of_an_expired_offer(self):
+    def test_are_recorded_when_an_offer_expires(self):
         delivery = DeliveryFactory.create(stops=1, at=timezone.now() - timedelta(hours=2))
 
         offers.expire_overdue(at=timezone.now())
 
         assert told(WebhookEvent.objects.get(delivery=delivery, sequence=2)) == (F, "EXPIRED", [F])
 
-    def test_every_trigger_has_a_story(self):
+    def test_cover_every_trigger(self):
         assert {*STORIES, Trigger.EXPIRE} == {"request", *Trigger}
 
     def test_have_exactly_the_specifications_keys(self):
@@ -79,12 +79,12 @@ class TestEvents:
         ] * 2
         assert [order["point"] for order in body["orders"]] == ["B", "C"]
 
-    def test_without_a_url_are_kept_and_not_sent(self):
+    def test_are_recorded_and_not_queued_without_a_url(self):
         delivery = DeliveryFactory.create()
 
         assert WebhookEvent.objects.get(delivery=delivery).state == EventState.UNADDRESSED
 
-    def test_are_gone_with_a_change_that_is_rolled_back(self, token, monkeypatch):
+    def test_are_rolled_back_with_their_change(self, token, monkeypatch):
         delivery = DeliveryFactory.create(token=token, accepted=True)
         monkeypatch.setattr(outbox, "wake_on_commit", lambda: 1 / 0)
 

@@ -9,7 +9,7 @@ from tests.factories import DeliveryFactory
 
 
 @pytest.mark.django_db
-def test_attempts_go_after_30_days_and_events_stay(monkeypatch):
+def test_prune_deletes_attempts_after_30_days_and_keeps_events(monkeypatch):
     monkeypatch.setattr(history, "_BATCH", 2)
     event, now = DeliveryFactory.create().events.get(), timezone.now()
     ages = [timedelta(days=29, hours=23), *[timedelta(days=30, seconds=1)] * 5]

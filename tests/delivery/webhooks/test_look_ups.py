@@ -32,7 +32,7 @@ def hung(monkeypatch):
 
 
 class TestAddresses:
-    def test_are_all_that_the_name_leads_to(self, monkeypatch):
+    def test_are_all_of_the_host_name(self, monkeypatch):
         found = ["93.184.216.34", "2600:1f18::1"]
         resolver(monkeypatch, lambda: [(0, socket.SOCK_STREAM, 6, "", (address, 0)) for address in found])
 
@@ -49,21 +49,21 @@ class TestAddresses:
             (OSError("no file handles left"), "does not resolve"),
         ],
     )
-    def test_are_refused_when_there_are_none(self, monkeypatch, error, why):
+    def test_raise_the_reason_when_the_resolver_fails(self, monkeypatch, error, why):
         resolver(monkeypatch, failing(error))
 
         with pytest.raises(WebhookHostUnresolved, match=why):
             look_ups.addresses("shop.example")
 
-    def test_are_refused_for_what_dns_cannot_name(self):
+    def test_raise_for_a_name_that_dns_does_not_allow(self):
         with pytest.raises(WebhookHostUnresolved, match="does not resolve"):
             look_ups.addresses(f"{'a' * 64}.example")
 
-    def test_are_refused_after_the_deadline(self, hung):
+    def test_raise_after_the_deadline(self, hung):
         with pytest.raises(WebhookHostUnresolved, match=r"shop.example took more than 0.05 seconds"):
             look_ups.addresses("shop.example")
 
-    def test_are_refused_at_once_while_too_many_look_ups_hang(self, hung):
+    def test_raise_at_once_while_too_many_look_ups_hang(self, hung):
         for _number in range(2):
             with pytest.raises(WebhookHostUnresolved):
                 look_ups.addresses("shop.example")

@@ -1,4 +1,4 @@
-"""Whose item it is, and who may take it. `sink` is an address only: nothing is sent here."""
+"""Adding events to the queue and claiming items. The URL of `sink` is stored; nothing is sent to it."""
 
 from datetime import timedelta
 from uuid import uuid4
@@ -28,20 +28,20 @@ def others(db, sink):
     return token
 
 
-class TestEntering:
-    def test_gives_a_delivery_one_turn_at_its_first_event(self, token):
+class TestAdd:
+    def test_makes_one_item_for_the_first_event_of_a_delivery(self, token):
         delivery = DeliveryFactory.create(token=token, collected=True)
 
         assert WebhookQueueItem.objects.get().event == delivery.events.get(sequence=1)
 
-    def test_leaves_no_turn_without_an_address(self, db):
+    def test_makes_none_without_a_url(self, db):
         DeliveryFactory.create()
 
         assert not WebhookQueueItem.objects.exists()
 
 
-class TestClaiming:
-    def test_takes_one_event_of_a_delivery_with_everything_that_sending_needs(self, token):
+class TestClaim:
+    def test_returns_the_first_event_of_a_delivery_with_what_sending_needs(self, token):
         delivery = DeliveryFactory.create(token=token, collected=True)
 
         (claimed,) = claim()
@@ -50,13 +50,13 @@ class TestClaiming:
         assert (claimed.event_id, claimed.body, claimed.sequence) == (event.pk, event.body, 1)
         assert (claimed.endpoint_id, claimed.token_id, claimed.is_test) == (event.endpoint_id, token.pk, False)
 
-    def test_leaves_what_another_worker_holds(self, token):
+    def test_leaves_items_that_another_worker_has_claimed(self, token):
         DeliveryFactory.create(token=token)
         claim()
 
         assert claim(later=timedelta(seconds=14)) == []
 
-    def test_takes_over_from_a_worker_that_died(self, token):
+    def test_claims_items_whose_lease_has_ended(self, token):
         DeliveryFactory.create(token=token)
         (first,) = claim()
 
@@ -65,7 +65,16 @@ class TestClaiming:
         assert (second.event_id, second.item_id) == (first.event_id, first.item_id)
         assert second.lease != first.lease
 
-    def test_has_no_more_than_four_of_an_endpoint_in_flight(self, token, others):
+    def test_claims_four_of_an_endpoint_again_when_the_leases_have_ended(self, token):
+        for _number in range(6):
+            DeliveryFactory.create(token=token)
+        first = claim()
+
+        assert len(first) == 4
+        assert claim(later=queue.LEASE - timedelta(seconds=1)) == []
+        assert len(claim(later=queue.LEASE)) == 4
+
+    def test_leaves_at_most_four_of_an_endpoint_in_flight(self, token, others):
         for _number in range(6):
             DeliveryFactory.create(token=token)
 
@@ -74,7 +83,7 @@ class TestClaiming:
         DeliveryFactory.create(token=others)
         assert [claimed.endpoint_id for claimed in claim()] == [endpoint_of(others).pk]
 
-    def test_serves_the_endpoint_that_has_waited_longest_first(self, token, others):
+    def test_claims_first_for_the_endpoint_that_has_waited_longest(self, token, others):
         DeliveryFactory.create(token=token)
         DeliveryFactory.create(token=others)
         WebhookQueueItem.objects.filter(endpoint=endpoint_of(others)).update(due_at=timezone.now() - timedelta(hours=1))
@@ -89,13 +98,13 @@ class TestClaiming:
             {"paused_until": timezone.now() + timedelta(hours=1)},
         ],
     )
-    def test_leaves_alone_what_cannot_be_sent_to(self, token, state):
+    def test_leaves_endpoints_that_are_off_paused_or_without_a_url(self, token, state):
         DeliveryFactory.create(token=token)
         WebhookEndpoint.objects.filter(pk=endpoint_of(token).pk).update(**state)
 
         assert claim() == []
 
-    def test_probes_a_failing_endpoint_with_one_event(self, token):
+    def test_claims_one_item_of_an_endpoint_whose_breaker_is_open(self, token):
         for _number in range(3):
             DeliveryFactory.create(token=token)
         WebhookEndpoint.objects.filter(pk=endpoint_of(token).pk).update(failures=5, paused_until=timezone.now())
@@ -103,14 +112,22 @@ class TestClaiming:
         assert len(claim()) == 1
         assert claim() == []
 
-    def test_waits_until_it_is_due(self, token):
+    def test_leaves_items_until_the_moment_at_which_they_are_due(self, token):
         DeliveryFactory.create(token=token)
-        WebhookQueueItem.objects.update(due_at=timezone.now() + timedelta(seconds=30))
+        due_at = timezone.now() + timedelta(seconds=30)
+        WebhookQueueItem.objects.update(due_at=due_at)
 
-        assert claim() == []
-        assert len(claim(later=timedelta(seconds=31))) == 1
+        assert queue.claim(lease=uuid4(), at=due_at - timedelta(microseconds=1), limit=1) == []
+        assert len(queue.claim(lease=uuid4(), at=due_at, limit=1)) == 1
 
-    def test_asks_the_database_one_question_however_many_there_are(self, token, django_assert_num_queries):
+    def test_claims_the_items_of_an_endpoint_in_the_order_in_which_they_are_due(self, token):
+        items = [DeliveryFactory.create(token=token).queue_items.get() for _number in range(3)]
+        for item, minutes in zip(items, (1, 3, 2), strict=True):
+            WebhookQueueItem.objects.filter(pk=item.pk).update(due_at=timezone.now() - timedelta(minutes=minutes))
+
+        assert [claim(limit=1)[0].item_id for _number in range(3)] == [items[1].pk, items[2].pk, items[0].pk]
+
+    def test_makes_one_query_for_any_number_of_items(self, token, django_assert_num_queries):
         for count in (1, 4):
             for _number in range(count):
                 DeliveryFactory.create(token=token)
@@ -119,7 +136,7 @@ class TestClaiming:
             WebhookEvent.objects.all().delete()
 
     @pytest.mark.django_db(transaction=True)
-    def test_never_exceeds_the_cap_when_workers_claim_at_once(self, token, at_once):
+    def test_keeps_the_limit_of_four_when_workers_claim_concurrently(self, token, at_once):
         for _number in range(12):
             DeliveryFactory.create(token=token)
 

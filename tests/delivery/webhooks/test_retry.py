@@ -23,7 +23,7 @@ class TestNextAttempt:
 
         assert seconds * 0.8 <= min(pauses) < seconds < max(pauses) <= seconds * 1.2
 
-    def test_ends_after_17_tries_in_72_hours(self):
+    def test_ends_after_17_attempts_in_72_hours(self):
         assert retry.next_attempt(tries=17, at=NOW) is None
         assert timedelta(hours=71) < timedelta(seconds=sum(retry.SCHEDULE)) < timedelta(hours=73)
 
@@ -40,5 +40,5 @@ class TestNextAttempt:
         assert pause(1, retry_after) == expected
 
     @pytest.mark.parametrize("retry_after", ["", "soon", "-5", "１２", "Fri, 20 Nov 2020 12:10:00 GMT", "0", HOSTILE])
-    def test_ignores_what_asks_for_nothing(self, retry_after):
+    def test_ignores_a_header_that_is_malformed_or_in_the_past(self, retry_after):
         assert pause(1, retry_after) <= timedelta(seconds=6)

@@ -1,4 +1,4 @@
-"""One HTTP request, whatever the other side does. No name resolves here, so names are pointed at loopback."""
+"""One HTTP request, with every kind of answer. Tests resolve no names, so names are pointed at loopback."""
 
 import asyncio
 import socket
@@ -18,7 +18,7 @@ HEADERS = {
 
 
 def send(url, *, times=1, allow_loopback=True):
-    """What came of the request, or of each of several in a row."""
+    """The result of the request, or the results of several in a row."""
 
     async def sent():
         async with sending.open_session(allow_loopback=allow_loopback) as session:
@@ -33,7 +33,7 @@ def send(url, *, times=1, allow_loopback=True):
 
 
 class TestSend:
-    def test_reads_the_start_of_an_answer_only(self, sink):
+    def test_stores_the_first_4_kib_of_an_answer(self, sink):
         sink.answers = [(200, {}, b"x" * 1_000_000)]
 
         result = send(sink.url)
@@ -54,7 +54,7 @@ class TestSend:
         assert echoed == '{"you sent": "Bearer [secret], v1,[secret]"}'
         assert cut.endswith("[secre")
 
-    def test_does_not_unpack_a_compressed_answer(self, sink):
+    def test_does_not_decompress_the_answer(self, sink):
         sink.answers = [(200, {"Content-Encoding": "gzip"}, b"not gzip at all")]
 
         assert send(sink.url).response_start == "not gzip at all"
@@ -92,7 +92,7 @@ class TestSend:
         assert result.error == "timeout"
         assert time.monotonic() - started < 2
 
-    def test_asks_once_at_a_time_for_a_name_that_hangs(self, monkeypatch):
+    def test_looks_a_name_that_hangs_up_once_at_a_time(self, monkeypatch):
         asked, release = [], threading.Event()
         monkeypatch.setattr(sending, "TOTAL_SECONDS", 0.3)
         monkeypatch.setattr(socket, "getaddrinfo", lambda host, *args, **kwargs: asked.append(host) or release.wait(30))
@@ -103,5 +103,5 @@ class TestSend:
         assert (errors, asked) == (["timeout"] * 3, ["slow.example"])
 
     @pytest.mark.parametrize(("url", "error"), [("http://127.0.0.1:9/", "connect"), ("http://", "invalid_url")])
-    def test_names_what_went_wrong(self, url, error):
+    def test_names_the_class_of_the_error(self, url, error):
         assert send(url).error == error

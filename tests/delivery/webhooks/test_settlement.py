@@ -1,4 +1,4 @@
-"""What is written of each try: order, retries, poison, the endpoint's health, and fences against late workers."""
+"""What an outcome changes: order, retries, poisoned events, the breaker; and leases that were lost."""
 
 import time
 from datetime import timedelta
@@ -24,7 +24,7 @@ def claim(*, at):
 
 
 def attempt(event, outcome, *, at=None, also=()):
-    """One try of `event`; of the others that are due, those of `also` succeed and the rest is left."""
+    """Settle one attempt at `event`. Of the other items, those of the events `also` succeed and the rest is left."""
     at = at or timezone.now()
     WebhookQueueItem.objects.update(due_at=at, lease=None)
     WebhookEndpoint.objects.update(paused_until=None)
@@ -50,7 +50,7 @@ def item_of(delivery):
 
 
 class TestOutcome:
-    def test_success_passes_the_turn_on_to_the_next_event(self, first):
+    def test_success_moves_the_item_on_to_the_next_event(self, first):
         attempt(first, OK)
 
         assert (first.state, first.attempts_made, first.sent_at is not None) == (EventState.SENT, 1, True)
@@ -58,21 +58,21 @@ class TestOutcome:
         assert (item.event.sequence, item.tries, item.lease) == (2, 0, None)
         assert item.due_at <= timezone.now()
 
-    def test_the_last_success_leaves_no_turn(self, first):
+    def test_the_last_success_deletes_the_item(self, first):
         for event in first.delivery.events.order_by("sequence"):
             attempt(event, OK)
 
         assert not WebhookQueueItem.objects.exists()
 
     @pytest.mark.parametrize("outcome", [REFUSED, TIMEOUT])
-    def test_failure_is_tried_again_later_and_holds_the_turn(self, first, outcome):
+    def test_failure_keeps_the_item_at_the_event_until_the_retry(self, first, outcome):
         attempt(first, outcome, at=NOW)
 
         item = item_of(first.delivery)
         assert (first.state, item.event, item.tries, item.lease) == (EventState.PENDING, first, 1, None)
         assert timedelta(seconds=4) <= item.due_at - NOW <= timedelta(seconds=6)
 
-    def test_every_try_is_kept(self, first):
+    def test_every_attempt_is_recorded(self, first):
         attempt(first, TIMEOUT)
         attempt(first, {"status_code": 503, "response_start": "busy", "milliseconds": 12})
 
@@ -89,7 +89,7 @@ class TestOutcome:
         assert (first.attempts_made, item_of(first.delivery).lease) == (0, current.lease)
         assert not WebhookAttempt.objects.exists()
 
-    def test_of_a_delivery_that_is_gone_is_dropped(self, first):
+    def test_of_a_deleted_event_is_ignored(self, first):
         claimed = claim(at=NOW)[first.pk]
         WebhookEvent.objects.all().delete()
 
@@ -97,7 +97,7 @@ class TestOutcome:
 
         assert not WebhookAttempt.objects.exists()
 
-    def test_takes_as_many_questions_for_one_as_for_many(self, token, django_assert_num_queries):
+    def test_makes_the_same_number_of_queries_for_any_number(self, token, django_assert_num_queries):
         for count in (1, 4):
             for _number in range(count):
                 DeliveryFactory.create(token=token, collected=True)
@@ -108,15 +108,15 @@ class TestOutcome:
             WebhookEvent.objects.all().delete()
 
 
-class TestPoison:
-    """An event refused three times while the endpoint takes others lets the later ones pass."""
+class TestPoisonedEvent:
+    """After three refusals of an event, while the endpoint accepts others, later events no longer wait for it."""
 
     @pytest.fixture
     def others(self, token):
         """Events of other deliveries."""
         return [DeliveryFactory.create(token=token).events.get() for _number in range(2)]
 
-    def test_lets_the_later_events_pass_after_three_refusals(self, first, others):
+    def test_no_longer_delays_later_events_after_three_refusals(self, first, others):
         attempt(first, REFUSED)
         attempt(first, REFUSED, also=others[:1])
         assert item_of(first.delivery).event == first
@@ -126,7 +126,7 @@ class TestPoison:
         assert item_of(first.delivery).event.sequence == 2
         assert (first.queue_item.is_ordered, first.queue_item.tries, first.state) == (False, 3, EventState.PENDING)
 
-    def test_the_poisoned_event_is_tried_on_beside_the_others(self, first, others):
+    def test_is_retried_beside_the_later_events(self, first, others):
         for also in ([], others[:1], others[1:]):
             attempt(first, REFUSED, also=also)
 
@@ -135,7 +135,7 @@ class TestPoison:
         assert first.state == EventState.SENT
         assert item_of(first.delivery).event.sequence == 2
 
-    def test_keeps_the_order_while_the_endpoint_takes_nothing(self, first, endpoint):
+    def test_delays_later_events_while_the_endpoint_accepts_none(self, first, endpoint):
         WebhookEndpoint.objects.filter(pk=endpoint.pk).update(last_success_at=timezone.now() - timedelta(minutes=1))
 
         for _try in range(6):
@@ -143,7 +143,7 @@ class TestPoison:
 
         assert item_of(first.delivery).event == first
 
-    def test_keeps_the_order_when_the_endpoint_does_not_answer(self, first, others):
+    def test_delays_later_events_when_the_endpoint_does_not_answer(self, first, others):
         attempt(first, TIMEOUT)
         attempt(first, TIMEOUT, also=others[:1])
         attempt(first, TIMEOUT, also=others[1:])
@@ -151,7 +151,7 @@ class TestPoison:
         assert item_of(first.delivery).event == first
 
 
-class TestHealth:
+class TestEndpoint:
     def test_counts_failures_in_a_row_and_pauses_after_the_fifth(self, first, endpoint):
         for _try in range(5):
             attempt(first, REFUSED, at=NOW)
@@ -160,7 +160,7 @@ class TestHealth:
         assert (endpoint.failures, endpoint.failing_since) == (5, NOW)
         assert endpoint.paused_until == NOW + timedelta(seconds=5)
 
-    def test_one_success_sends_everything_that_waited_at_once(self, token, first, endpoint):
+    def test_one_success_makes_everything_due_that_waited(self, token, first, endpoint):
         for _try in range(5):
             attempt(first, REFUSED)
         waiting = DeliveryFactory.create(token=token)
@@ -181,6 +181,15 @@ class TestHealth:
         assert (endpoint.enabled, endpoint.off_because, endpoint.off_since) == (False, "gone", NOW)
         assert (first.state, item_of(first.delivery).event) == (EventState.PENDING, first)
 
+    def test_a_late_410_keeps_the_reason_of_an_endpoint_that_a_person_switched_off(self, first, endpoint):
+        claimed = claim(at=NOW)[first.pk]
+        endpoints.set_enabled(endpoint=endpoint, enabled=False, by=BY, at=NOW)
+
+        settle([(claimed, Result(status_code=410, at=NOW))], at=NOW + timedelta(seconds=1))
+
+        endpoint.refresh_from_db()
+        assert (endpoint.enabled, endpoint.off_because, endpoint.off_since) == (False, "staff", NOW)
+
     def test_five_days_without_a_success_switch_off(self, first, endpoint):
         attempt(first, REFUSED, at=NOW)
         attempt(first, REFUSED, at=NOW + timedelta(days=4, hours=23))
@@ -192,7 +201,7 @@ class TestHealth:
         endpoint.refresh_from_db()
         assert (endpoint.enabled, endpoint.off_because) == (False, "failing")
 
-    def test_switching_on_again_sends_the_backlog(self, first, endpoint):
+    def test_switching_on_makes_the_backlog_due(self, first, endpoint):
         attempt(first, {"status_code": 410})
 
         endpoints.set_enabled(endpoint=endpoint, enabled=True, by=BY, at=timezone.now())
@@ -201,7 +210,7 @@ class TestHealth:
         assert (endpoint.enabled, endpoint.off_because, endpoint.failures) == (True, "", 0)
         assert first.pk in claim(at=timezone.now())
 
-    def test_a_new_url_begins_anew(self, first, endpoint, sink):
+    def test_a_new_url_switches_on_and_resets_the_breaker(self, first, endpoint, sink):
         attempt(first, {"status_code": 410})
 
         endpoints.set_url(endpoint=endpoint, url=sink.url + "/new", by=BY, at=timezone.now())
@@ -209,7 +218,7 @@ class TestHealth:
         endpoint.refresh_from_db()
         assert (endpoint.enabled, endpoint.failures) == (True, 0)
 
-    def test_a_new_url_leaves_off_what_a_person_switched_off(self, endpoint, sink):
+    def test_a_new_url_does_not_switch_on_what_a_person_switched_off(self, endpoint, sink):
         endpoints.set_enabled(endpoint=endpoint, enabled=False, by=BY, at=NOW)
 
         endpoints.set_url(endpoint=endpoint, url=sink.url + "/new", by=BY, at=NOW)
@@ -219,10 +228,10 @@ class TestHealth:
 
 
 @pytest.mark.django_db(transaction=True)
-class TestAtTheSameInstant:
-    """A change is committed while a worker settles the event before it: none may be left without its item."""
+class TestConcurrentChange:
+    """A change is committed while a worker settles the event before it; the new event must be queued."""
 
-    def test_a_new_event_never_misses_its_turn(self, token, at_once):
+    def test_the_new_event_is_queued(self, token, at_once):
         for _round in range(15):
             delivery = DeliveryFactory.create(token=token)
             driver = DriverFactory.create()

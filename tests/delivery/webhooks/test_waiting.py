@@ -1,4 +1,4 @@
-"""What waits for something of our own, or was brought forward: it costs no try, and nothing is sent late or twice."""
+"""Events that wait for a reason on our side, or were brought forward; neither uses up attempts of the schedule."""
 
 import errno
 import threading
@@ -32,10 +32,10 @@ def endpoint(token):
     return token.integrator.endpoints.get(environment=Environment.LIVE)
 
 
-class TestWithoutAToken:
+class TestAccountWithoutAToken:
     @pytest.fixture
     def waiting(self, token, send_due):
-        """A delivery whose account lost its last token; its events were looked at twenty times since."""
+        """A delivery whose account lost its last token; its event was claimed twenty times since."""
         delivery = DeliveryFactory.create(token=token)
         tokens.revoke(token=token, by=BY, at=timezone.now())
         for _time in range(20):
@@ -43,12 +43,12 @@ class TestWithoutAToken:
             send_due()
         return delivery
 
-    def test_an_event_uses_up_no_try_and_the_endpoint_is_not_blamed(self, waiting, sink, endpoint):
+    def test_counts_no_attempt_and_no_failure_of_the_endpoint(self, waiting, sink, endpoint):
         endpoint.refresh_from_db()
         assert (sink.received, endpoint.failures, WebhookQueueItem.objects.get().tries) == ([], 0, 0)
         assert not WebhookAttempt.objects.exists()
 
-    def test_a_new_one_sends_it_at_once(self, waiting, sink, token, send_due):
+    def test_has_its_events_sent_at_once_when_a_token_is_issued(self, waiting, sink, token, send_due):
         tokens.issue(integrator=token.integrator, environment=Environment.LIVE, by=BY, at=timezone.now())
 
         send_due()
@@ -56,11 +56,11 @@ class TestWithoutAToken:
         assert [headers["webhook-sequence"] for headers, _body in sink.received] == ["1"]
 
 
-def test_a_shortage_of_this_machine_is_not_the_endpoints_failure(token, endpoint, send_due, monkeypatch):
-    def none_left(*_args, **_kwargs):
+def test_a_local_shortage_is_no_failure_of_the_endpoint(token, endpoint, send_due, monkeypatch):
+    def no_file_handles(*_args, **_kwargs):
         raise OSError(errno.EMFILE, "Too many open files")
 
-    monkeypatch.setattr(sending, "guarded_socket", none_left)
+    monkeypatch.setattr(sending, "guarded_socket", no_file_handles)
     DeliveryFactory.create(token=token)
 
     send_due()
@@ -80,7 +80,7 @@ def test_what_was_claimed_too_long_ago_is_not_sent(token, sink, send_due, monkey
 
 
 class TestBroughtForward:
-    def test_an_endpoint_that_comes_and_goes_uses_up_no_schedule(self, token, endpoint):
+    def test_an_endpoint_that_recovers_repeatedly_does_not_use_up_the_schedule(self, token, endpoint):
         bad, good = (DeliveryFactory.create(token=token).events.get() for _number in range(2))
         for _time in range(30):
             WebhookEndpoint.objects.filter(pk=endpoint.pk).update(failures=5, paused_until=None)
@@ -95,7 +95,7 @@ class TestBroughtForward:
         assert WebhookEvent.objects.get(pk=bad.pk).state == EventState.PENDING
         assert WebhookQueueItem.objects.get(event=bad).tries <= 1
 
-    def test_after_three_days_an_event_has_the_schedule_alone(self, token, endpoint):
+    def test_after_three_days_an_event_follows_the_schedule_alone(self, token, endpoint):
         DeliveryFactory.create(token=token)
         later = timezone.now() + timedelta(days=3, hours=1)
         WebhookQueueItem.objects.update(due_at=later + timedelta(hours=1), tries=15)
@@ -104,7 +104,7 @@ class TestBroughtForward:
         assert queue.bring_forward(endpoint_id=endpoint.pk, at=timezone.now()) == 1
 
     @pytest.mark.parametrize("means", ["url", "switch"])
-    def test_a_person_brings_poisoned_ones_forward_too(self, token, endpoint, means):
+    def test_a_new_url_and_switching_on_make_poisoned_events_due_too(self, token, endpoint, means):
         DeliveryFactory.create(token=token)
         WebhookQueueItem.objects.update(is_ordered=False, due_at=timezone.now() + timedelta(hours=9))
         at = timezone.now()
@@ -128,7 +128,7 @@ def test_a_poisoned_event_does_not_count_against_the_endpoint(token, endpoint):
     assert (endpoint.failures, endpoint.paused_until) == (5, None)
 
 
-def test_a_410_under_way_when_the_breaker_opened_switches_the_endpoint_off(token, endpoint):
+def test_a_410_of_a_request_sent_before_the_breaker_opened_switches_the_endpoint_off(token, endpoint):
     for _number in range(2):
         DeliveryFactory.create(token=token)
     WebhookEndpoint.objects.filter(pk=endpoint.pk).update(failures=4, failing_since=timezone.now())
@@ -142,12 +142,12 @@ def test_a_410_under_way_when_the_breaker_opened_switches_the_endpoint_off(token
     assert (endpoint.enabled, endpoint.off_because) == (False, "gone")
 
 
-class TestAtTheSameMoment:
-    """A move that has locked its delivery, and a transaction that has written its queue item and commits meanwhile."""
+class TestConcurrentMove:
+    """A transition has locked its delivery; another transaction writes the queue item and commits meanwhile."""
 
     @pytest.fixture
     def interleaved(self, monkeypatch):
-        """Hold the move between its lock and its event until the other has written, and the other before it commits."""
+        """Delay the transition after its lock until the other has written, and the other before its commit."""
 
         def arrange(module, name):
             locked, written = threading.Event(), threading.Event()
@@ -169,7 +169,7 @@ class TestAtTheSameMoment:
 
         return arrange
 
-    def test_a_replay_does_not_undo_a_move(self, token, send_due, at_once, interleaved):
+    def test_a_replay_does_not_roll_a_transition_back(self, token, send_due, at_once, interleaved):
         delivery, driver = DeliveryFactory.create(token=token), DriverFactory.create()
         send_due()
         interleaved(queue, "add_again")
@@ -183,7 +183,7 @@ class TestAtTheSameMoment:
         send_due()
         assert set(WebhookEvent.objects.values_list("state", flat=True)) == {EventState.SENT}
 
-    def test_a_poisoned_event_let_past_does_not_undo_a_move(self, token, endpoint, at_once, interleaved):
+    def test_poisoning_an_event_does_not_roll_a_transition_back(self, token, endpoint, at_once, interleaved):
         delivery = DeliveryFactory.create(token=token, collected=True)
         WebhookQueueItem.objects.update(refusals=2, first_refused_at=timezone.now() - timedelta(minutes=1))
         WebhookEndpoint.objects.filter(pk=endpoint.pk).update(last_success_at=timezone.now())
