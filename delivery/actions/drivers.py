@@ -1,6 +1,7 @@
 """Which drivers may take a route, and recording of their positions."""
 
 from datetime import datetime
+from typing import TYPE_CHECKING
 
 from django.conf import settings
 
@@ -8,6 +9,9 @@ from delivery.distance import Point
 from delivery.errors import DriverHasOpenRoute, DriverNotEligible, InvalidPosition, NoEligibleDriver
 from delivery.models import Delivery, Driver, DriverPosition, Environment
 from delivery.models.driver import DriverQuerySet
+
+if TYPE_CHECKING:
+    from uuid import UUID
 
 
 def eligible(delivery: Delivery, *, at: datetime) -> DriverQuerySet:
@@ -46,13 +50,15 @@ def claim_first_eligible(delivery: Delivery, *, at: datetime) -> Driver:
 
 
 def _lock_first(candidates: DriverQuerySet) -> Driver | None:
-    """The first of these that no other transaction has locked, now locked by this one."""
+    """The first free driver of these whom no other transaction has locked, now locked by this one."""
     # NO KEY: an insert of a position holds a key-share lock on its driver, which must not hide the driver.
     unlocked = candidates.select_for_update(of=("self",), skip_locked=True, no_key=True)
-    while (driver := unlocked.first()) is not None:
-        # The query may have seen the driver before another acceptance committed. The next one sees that acceptance.
+    taken: list[UUID] = []
+    while (driver := unlocked.exclude(pk__in=taken).first()) is not None:
+        # The query may have read the driver before another acceptance was committed; this one sees that acceptance.
         if _is_free(driver):
             return driver
+        taken.append(driver.pk)
     return None
 
 

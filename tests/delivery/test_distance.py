@@ -101,6 +101,13 @@ class TestOsrm:
             distance.osrm(osrm_server.url)([SAO_PAULO, RIO])
         assert len(osrm_server.paths) == 1  # no redirect is followed
 
+    def test_is_reached_without_the_proxy_of_the_environment(self, osrm_server, monkeypatch):
+        monkeypatch.setenv("http_proxy", "http://127.0.0.1:9")
+        monkeypatch.setenv("no_proxy", "")
+        osrm_server.answer = {"routes": [{"legs": [{"distance": 1000}]}]}
+
+        assert distance.osrm(osrm_server.url)([SAO_PAULO, RIO]) == [Decimal("1.00")]
+
     def test_waits_two_seconds_for_an_answer_and_not_longer(self):
         with socket.create_server(("127.0.0.1", 0)) as silent:
             provider = distance.osrm(f"http://127.0.0.1:{silent.getsockname()[1]}")

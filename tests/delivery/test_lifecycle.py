@@ -61,6 +61,20 @@ class TestMove:
         with pytest.raises(MoveRefused, match=f"Cannot {trigger} while the route is {route}"):
             lifecycle.move(State(C, route, (C,)), trigger, index=0)
 
+    @pytest.mark.parametrize(
+        ("state", "end"),
+        [
+            (State(P, AVAILABLE, (P,)), "Possible now: accept, cancel."),
+            (State(C, COLLECTED, (C,)), "Possible now: deliver, fail, cancel."),
+            (State(D, FINISHED, (D,)), "while the route is FINISHED: it is closed."),
+        ],
+    )
+    def test_names_the_possible_actions_in_a_refusal(self, state, end):
+        with pytest.raises(MoveRefused) as refused:
+            lifecycle.move(state, Trigger.COLLECT)
+
+        assert str(refused.value).endswith(end)
+
     @pytest.mark.parametrize("trigger", [Trigger.DELIVER, Trigger.FAIL])
     @pytest.mark.parametrize("closed", [D, F])
     def test_refuses_a_point_that_is_closed(self, trigger, closed):

@@ -68,6 +68,12 @@ class TestEligible:
         assert found == [near, far, unknown, silent]
         assert [driver.distance_m for driver in found] == [pytest.approx(8_999), pytest.approx(9_000), None, None]
 
+    def test_is_computed_for_a_driver_at_the_antipode(self, settings):
+        settings.DISPATCH_RADIUS_KM = 20_040
+        position(DriverFactory.create(), Point(0.0, 180.0))
+
+        assert eligible_at(Point(0.0, 0.0)).get().distance_m == pytest.approx(20_015_000, rel=0.001)
+
     @pytest.mark.parametrize(("age", "is_eligible"), [(120, False), (120.001, True)])
     def test_ignores_a_distant_position_older_than_the_limit(self, settings, age, is_eligible):
         settings.POSITION_FRESH = timedelta(seconds=120)
@@ -107,8 +113,19 @@ class TestAcceptance:
             position(driver, PICKUP, at=timezone.now())
         delivery = DeliveryFactory.create()
 
-        with transaction.atomic(), django_assert_num_queries(2):
+        with transaction.atomic(), django_assert_num_queries(2) as queries:
             drivers.claim_first_eligible(delivery, at=timezone.now())
+
+        assert '"x" BETWEEN' in queries[0]["sql"]  # only drivers around A are read
+
+    def test_skips_a_driver_whose_other_acceptance_was_committed_after_the_query(self):
+        busy, free = DriverFactory.create(name="Ana"), DriverFactory.create(name="Bia")
+        DeliveryFactory.create(accepted=True, driver=busy)
+        read_before = Driver.objects.order_by("name")  # the eligible drivers before the acceptance of `busy`
+
+        with transaction.atomic():
+            assert drivers._lock_first(read_before) == free
+            assert drivers._lock_first(read_before.filter(pk=busy.pk)) is None
 
 
 @pytest.fixture
@@ -136,6 +153,15 @@ class TestRowLockOfADriver:
 
         assert accepted.driver == second
 
+    def test_does_not_wait_for_a_position_that_is_being_recorded(self, at_once, without_waiting):
+        driver, delivery = DriverFactory.create(), DeliveryFactory.create()
+
+        with transaction.atomic():
+            position(driver, PICKUP, at=timezone.now())
+            (accepted,) = at_once(lambda: without_waiting(deliveries.accept, delivery=delivery, driver=driver))
+
+        assert accepted.driver == driver
+
     def test_of_an_acceptance_does_not_delay_a_position(self, at_once, without_waiting):
         driver = DriverFactory.create(at_point=PICKUP)
 
@@ -144,3 +170,15 @@ class TestRowLockOfADriver:
             (recorded,) = at_once(lambda: without_waiting(drivers.set_position, driver=driver, point=PICKUP))
 
         assert driver.latest_position() == recorded
+
+
+@pytest.mark.django_db(transaction=True)
+class TestRowLockOfADelivery:
+    def test_does_not_wait_for_rows_that_refer_to_the_delivery(self, at_once, without_waiting):
+        delivery = DeliveryFactory.create()
+
+        with transaction.atomic():
+            Delivery.objects.raw("SELECT id FROM delivery_delivery WHERE id = %s FOR KEY SHARE", [delivery.pk])[0]
+            (cancelled,) = at_once(lambda: without_waiting(deliveries.cancel, delivery=delivery, reason=""))
+
+        assert cancelled.route_status == "CANCELLED"

@@ -110,6 +110,15 @@ class TestDispatch:
         ]
         assert {answer["delivery"] for _code, answer in answers} == {key}
 
+    def test_refuses_a_position_after_the_end_of_the_route(self):
+        delivery = DeliveryFactory.create(collected=True, stops=1)
+        run("dispatch", str(delivery.pk), "deliver", "B")
+
+        code, answer = run("dispatch", str(delivery.pk), "position", HERE)
+
+        assert (code, answer["error"]) == (1, "no_driver_assigned")
+        assert not delivery.driver.positions.exists()
+
     def test_cancels(self):
         assert run("dispatch", str(DeliveryFactory.create().pk), "cancel")[1]["route"] == "CANCELLED"
 
