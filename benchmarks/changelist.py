@@ -78,7 +78,7 @@ def _admin() -> dict[str, str]:
 
 def _panel(client: Client) -> dict[str, str]:
     account = f"/panel/accounts/{Delivery.objects.order_by('-created_at')[0].integrator_id}/live/"
-    found = re.search(r"seen=([0-9a-f]+)", client.get(_BOARD).content.decode())
+    found = re.search(r"version=([0-9a-f]+)", client.get(_BOARD).content.decode())
     if found is None:
         raise RuntimeError("The board does not say what it has shown.")
     return {
@@ -90,7 +90,7 @@ def _panel(client: Client) -> dict[str, str]:
         "panel: event log, given up": f"{account}events/?state=dead",
         "board, 200 live routes": _BOARD,
         "board, asked for news, some": f"{_BOARD}routes/",
-        "board, asked for news, none": f"{_BOARD}routes/?seen={found[1]}",
+        "board, asked for news, none": f"{_BOARD}routes/?version={found[1]}",
     }
 
 

@@ -1,7 +1,7 @@
-"""The dispatch board: live routes beside a map, moved from their cards.
+"""The dispatch board: the routes in progress as cards beside a map.
 
-The list asks every few seconds whether anything has changed. Server-sent events would hold a thread of the web server
-for each open board; figures in docs/operations.md.
+The browser polls the list every three seconds. Server-sent events would occupy a thread of the web server for each open
+board; figures in docs/operations.md.
 """
 
 import hashlib
@@ -25,15 +25,15 @@ from delivery.models import Delivery, Driver, DriverPosition, Environment, Stop,
 from panel import maps
 from panel.views.base import DispatcherView
 
-# More than anybody looks through; the oldest come first, because they wait longest.
-_MOST = 200
+# Routes on the board, the oldest first.
+_MAX_ROUTES = 200
 # Drivers to choose from at once; a search finds the others.
-_MOST_DRIVERS = 20
+_MAX_DRIVERS = 20
 
 
 @dataclass(frozen=True)
 class Card:
-    """One route of the list."""
+    """What the list shows of one route."""
 
     delivery: Delivery
     position: DriverPosition | None
@@ -53,13 +53,9 @@ def _environment(request: HttpRequest) -> Environment:
 
 
 def _cards(environment: Environment) -> list[Card]:
-    live = (
-        Delivery.objects.in_progress(environment)
-        .with_parts()
-        .select_related("integrator")
-        .order_by("created_at")[:_MOST]
-    )
-    deliveries = list(live)
+    """The cards of the oldest routes in progress, and of one more than are shown if there are more."""
+    in_progress = Delivery.objects.in_progress(environment).with_parts().select_related("integrator")
+    deliveries = list(in_progress.order_by("created_at")[: _MAX_ROUTES + 1])
     held_by = [delivery.driver_id for delivery in deliveries if delivery.driver_id is not None]
     positions = Driver.objects.filter(pk__in=held_by).newest_positions()
     return [
@@ -72,8 +68,8 @@ def _cards(environment: Environment) -> list[Card]:
     ]
 
 
-def _seen(cards: list[Card]) -> str:
-    """A digest of all that the list shows: every change of a delivery raises its sequence. Cheaper than the list."""
+def _version(cards: list[Card]) -> str:
+    """A digest that changes with the list's content. Cheaper than rendering: each change raises `last_sequence`."""
     shown = [
         (card.delivery.pk, card.delivery.last_sequence, card.position.pk if card.position else None) for card in cards
     ]
@@ -81,7 +77,13 @@ def _seen(cards: list[Card]) -> str:
 
 
 def _context(cards: list[Card], environment: Environment) -> dict[str, Any]:
-    return {"cards": cards, "seen": _seen(cards), "board_environment": environment, "most": _MOST}
+    return {
+        "cards": cards[:_MAX_ROUTES],
+        "version": _version(cards),
+        "board_environment": environment,
+        "has_more": len(cards) > _MAX_ROUTES,
+        "most": _MAX_ROUTES,
+    }
 
 
 class Board(DispatcherView):
@@ -94,12 +96,12 @@ class Board(DispatcherView):
 
 
 class Routes(DispatcherView):
-    """The list alone; 204 where it is still what `seen` was."""
+    """A fragment: the list, or 204 while it is the version that the browser has (`version`)."""
 
     def get(self, request: HttpRequest) -> HttpResponse:
         environment = _environment(request)
         cards = _cards(environment)
-        if _seen(cards) == request.GET.get("seen"):
+        if _version(cards) == request.GET.get("version"):
             return HttpResponse(status=204)
         return render(request, "panel/board_routes.html", _context(cards, environment))
 
@@ -114,12 +116,13 @@ class Drivers(DispatcherView):
 
 
 class Move(DispatcherView):
-    """One move of one delivery: its form where it needs one, and the move itself."""
+    """A move of a delivery. GET is the fragment with its form, POST performs it."""
 
     def get(self, request: HttpRequest, delivery: UUID, move: str) -> HttpResponse:
         found = _delivery_to_move(delivery, move)
         if move not in moves.allowed(found):
-            return self._say(request, _("This is not possible any more; the list shows what is."), is_error=True)
+            text = _("This move is not possible any more. The list is up to date now.")
+            return self._result(request, text, is_error=True)
         form = MoveForm(move, found)
         point = request.GET.get("point")
         if point and "point" in form.fields:
@@ -132,34 +135,35 @@ class Move(DispatcherView):
         try:
             moves.perform(move, delivery=found, fields=request.POST, by=actor(request), at=timezone.now())
         except DeliveryError as error:
-            return self._say(request, refusal(error), is_error=True)
+            return self._result(request, refusal(error), is_error=True)
         text = _("%(move)s: done.") % {"move": LABELS_OF_MOVES[move]}
-        return self._say(request, text, is_error=False)
+        return self._result(request, text, is_error=False)
 
-    def _say(self, request: HttpRequest, text: str, *, is_error: bool) -> HttpResponse:
-        response = render(request, "panel/board_said.html", {"text": text, "is_error": is_error})
-        if request.method == "GET" or not is_error:  # a refused form says so where it was filled in
-            response["HX-Retarget"] = "#said"
+    def _result(self, request: HttpRequest, text: str, *, is_error: bool) -> HttpResponse:
+        """The message with the result of a move, and an event that tells `board.js` whether it was refused."""
+        response = render(request, "panel/board_message.html", {"text": text, "is_error": is_error})
+        if request.method == "GET" or not is_error:  # a refused form shows the reason in the dialog
+            response["HX-Retarget"] = "#board-message"
         response["HX-Trigger"] = json.dumps({"refused" if is_error else "moved": ""})
         return response
 
 
 def _choice(delivery: Delivery, *, search: str = "", chosen: str = "") -> dict[str, Any]:
-    """The nearest eligible drivers that match `search`, as options of the form that accepts the route.
+    """Context of the list of drivers: the nearest eligible ones that match `search`.
 
-    The driver with the id `chosen` stays among them, whether they match or not: the list replaces the one in which they
-    were chosen.
+    The driver with the id `chosen` stays in the list, matching or not, because it replaces the list in which that
+    driver was chosen.
     """
     now = timezone.now()
     eligible = drivers.eligible(delivery, at=now).select_related("latest")
     kept = list(eligible.filter(pk=key)) if (key := parse_id(chosen)) else []
     others = eligible.exclude(pk__in=[driver.pk for driver in kept]) if kept else eligible
-    matching = list(others.matching(search)[: _MOST_DRIVERS + 1])
+    matching = list(others.matching(search)[: _MAX_DRIVERS + 1])
     return {
-        "options": [(driver.pk, driver_label(driver, at=now)) for driver in (kept + matching)[:_MOST_DRIVERS]],
+        "options": [(driver.pk, driver_label(driver, at=now)) for driver in (kept + matching)[:_MAX_DRIVERS]],
         "chosen": kept[0].pk if kept else None,
-        "has_more": len(kept) + len(matching) > _MOST_DRIVERS,
-        "most_drivers": _MOST_DRIVERS,
+        "has_more": len(kept) + len(matching) > _MAX_DRIVERS,
+        "most_drivers": _MAX_DRIVERS,
         "search": search,
         "is_sandbox": delivery.environment == Environment.SANDBOX,
     }

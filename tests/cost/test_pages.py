@@ -31,7 +31,7 @@ KINDS = [
 TAKEN = sorted(
     {*DeliveryFilter.base_filters, *EventFilter.base_filters, *RangeForm.base_fields, *UrlForm.base_fields}
     | {name for move in MOVES.values() for name in move.fields}
-    | {"before", "test", "seen", "environment", "again_since", "again_until", "again_count", "enabled", "end_previous"}
+    | {"before", "test", "version", "environment", "again_since", "again_until", "again_count", "enabled", "end_previous"}
     | {"next", "language"}
 )
 # A query's values grow when they are quoted.

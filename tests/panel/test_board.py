@@ -76,12 +76,12 @@ class TestList:
         assert route["driver"] == {"name": driver.name, "lat": -23.5, "lng": -46.6}
 
     def test_says_nothing_new_with_204(self, dispatcher, shop):
-        seen = dispatcher.get(BOARD).context["seen"]
-        assert dispatcher.get(ROUTES, {"seen": seen}).status_code == 204
+        version = dispatcher.get(BOARD).context["version"]
+        assert dispatcher.get(ROUTES, {"version": version}).status_code == 204
 
         DeliveryFactory.create()
 
-        assert dispatcher.get(ROUTES, {"seen": seen}).status_code == 200
+        assert dispatcher.get(ROUTES, {"version": version}).status_code == 200
 
     def test_asks_as_much_for_twenty_as_for_two(self, dispatcher, django_assert_max_num_queries):
         token = TokenFactory.create()
@@ -150,7 +150,7 @@ class TestMoves:
         response = form(dispatcher, delivery, "accept")
 
         assert "not possible any more" in response.content.decode()
-        assert response["HX-Retarget"] == "#said"
+        assert response["HX-Retarget"] == "#board-message"
 
     @pytest.mark.parametrize("name", ["expire", "request", "delete"])
     def test_there_is_no_other(self, dispatcher, shop, name):

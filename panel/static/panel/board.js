@@ -1,8 +1,8 @@
-// The board: asks for news every three seconds while somebody looks, draws the routes, opens the dialogs.
+// The dispatch board: polls the list every three seconds while the page is visible, draws the routes, opens the dialogs.
 "use strict";
 
-const NEWS = 3000;
-const STALE = 120; // seconds; the service calls an older position stale too
+const POLL_MILLISECONDS = 3000;
+const STALE_SECONDS = 120; // as POSITION_FRESH in the settings
 const list = () => document.getElementById("routes");
 const dialog = document.getElementById("move");
 const find = document.getElementById("find");
@@ -25,42 +25,42 @@ function draw() {
   }
 }
 
-function mark() {
+function updateCards() {
   const words = find.value.trim().toLowerCase();
   for (const card of list().querySelectorAll(".route")) {
-    const is = card.dataset.id === chosen;
-    card.classList.toggle("chosen", is);
-    card.querySelector(".choose").setAttribute("aria-pressed", String(is));
+    const isChosen = card.dataset.id === chosen;
+    card.classList.toggle("chosen", isChosen);
+    card.querySelector(".choose").setAttribute("aria-pressed", String(isChosen));
     card.hidden = Boolean(words) && !card.textContent.toLowerCase().includes(words);
   }
 }
 
-function ages() {
+function updateAges() {
   const now = Date.now() / 1000;
   for (const place of list().querySelectorAll(".age")) {
     const age = Math.max(0, Math.round(now - Number(place.dataset.at)));
     const [unit, count] = age < 120 ? ["seconds", age] : age < 7200 ? ["minutes", Math.round(age / 60)] : ["hours", Math.round(age / 3600)];
     place.textContent = place.dataset.words.replace("%s", place.dataset[unit].replace("%s", count));
-    place.classList.toggle("old", age > STALE);
+    place.classList.toggle("old", age > STALE_SECONDS);
   }
 }
 
-function renew() {
-  mark();
+function update() {
+  updateCards();
   draw();
-  ages();
+  updateAges();
 }
 
 document.addEventListener("click", (event) => {
   const card = event.target.closest(".route");
   if (!card || !event.target.closest(".choose")) return;
   chosen = chosen === card.dataset.id ? "" : card.dataset.id;
-  renew();
+  update();
   const route = routes().find((each) => each.id === chosen);
   if (route) map.fitBounds(rota.layer(route, true).getBounds(), { padding: [60, 60], maxZoom: 16 });
 });
-find.addEventListener("input", renew);
-document.body.addEventListener("htmx:afterSwap", renew);
+find.addEventListener("input", update);
+document.body.addEventListener("htmx:afterSwap", update);
 // After settling, when htmx listens to the fields of the dialog: what is typed before that would start no search.
 document.body.addEventListener("htmx:afterSettle", (event) => {
   if (event.target.id === "move" && event.target.children.length) dialog.showModal();
@@ -68,36 +68,36 @@ document.body.addEventListener("htmx:afterSettle", (event) => {
 document.body.addEventListener("moved", (event) => {
   // The move of a card's button may be answered while the dialog of another move is open.
   if (dialog.contains(event.target)) dialog.close();
-  news();
+  poll();
 });
-document.body.addEventListener("refused", news);
-document.addEventListener("visibilitychange", news);
+document.body.addEventListener("refused", poll);
+document.addEventListener("visibilitychange", poll);
 
-// What was said goes by itself; an old refusal beside a new list would mislead.
-let saying;
+// A message disappears after eight seconds: an old refusal beside a newer list would mislead.
+let hiding;
 new MutationObserver(() => {
-  clearTimeout(saying);
-  saying = setTimeout(() => { document.getElementById("said").textContent = ""; }, 8000);
-}).observe(document.getElementById("said"), { childList: true });
+  clearTimeout(hiding);
+  hiding = setTimeout(() => { document.getElementById("board-message").textContent = ""; }, 8000);
+}).observe(document.getElementById("board-message"), { childList: true });
 
 const offline = document.getElementById("offline");
-let heard = new Date();
-function lost() {
-  offline.textContent = offline.dataset.words.replace("%s", heard.toLocaleTimeString(document.documentElement.lang));
+let lastAnswer = new Date();
+function showOffline() {
+  offline.textContent = offline.dataset.words.replace("%s", lastAnswer.toLocaleTimeString(document.documentElement.lang));
   offline.hidden = false;
 }
-document.body.addEventListener("htmx:sendError", lost);
-document.body.addEventListener("htmx:timeout", lost);
-document.body.addEventListener("htmx:responseError", lost);
+document.body.addEventListener("htmx:sendError", showOffline);
+document.body.addEventListener("htmx:timeout", showOffline);
+document.body.addEventListener("htmx:responseError", showOffline);
 document.body.addEventListener("htmx:afterRequest", (event) => {
   if (!event.detail.successful) return;
-  heard = new Date();
+  lastAnswer = new Date();
   offline.hidden = true;
 });
 
-function news() {
+function poll() {
   if (!document.hidden) htmx.trigger(list(), "refresh");
 }
-setInterval(news, NEWS);
-setInterval(ages, 1000);
-renew();
+setInterval(poll, POLL_MILLISECONDS);
+setInterval(updateAges, 1000);
+update();

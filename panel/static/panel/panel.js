@@ -1,4 +1,4 @@
-// Small helps; every page works without them but for copying.
+// Copying, dialogs, the menu on phones, forms that are sent once. Without scripts all pages but the board work, without copying.
 "use strict";
 
 document.addEventListener("click", (event) => {
@@ -10,7 +10,7 @@ document.addEventListener("click", (event) => {
       copy.textContent = copy.dataset.done;
       setTimeout(() => { copy.textContent = before; }, 1500);
     };
-    // Browsers give the clipboard to https and localhost alone; elsewhere the text is marked, ready for Ctrl-C.
+    // Browsers allow the clipboard on https and localhost only; elsewhere the text is selected for Ctrl-C.
     if (navigator.clipboard) navigator.clipboard.writeText(source.textContent).then(done);
     else getSelection().selectAllChildren(source);
   }
@@ -24,7 +24,7 @@ document.addEventListener("click", (event) => {
   if (event.target.closest("[data-closes]")) event.target.closest("dialog").close();
 });
 
-// A form that does something for good is sent once.
+// Prevents that a form which changes something is sent twice.
 document.addEventListener("submit", (event) => {
   if (event.target.hasAttribute("hx-post") || event.target.method !== "post") return;
   if (event.target.dataset.sent) event.preventDefault();
@@ -34,7 +34,7 @@ window.addEventListener("pageshow", () => {
   for (const form of document.querySelectorAll("form[data-sent]")) delete form.dataset.sent;
 });
 
-// Filters apply when chosen; the button is there for those without a script.
+// Filters apply when an option is chosen; the button is for browsers without scripts.
 document.addEventListener("change", (event) => {
   if (event.target.matches("form.filters select")) event.target.form.requestSubmit();
 });
