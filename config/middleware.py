@@ -1,4 +1,4 @@
-"""Request id and access log."""
+"""Request ids, the access log, and checks before the views."""
 
 import logging
 import re
@@ -33,32 +33,32 @@ class RequestIdMiddleware:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
-        given = request.headers.get(HEADER, "")
-        request_id = given if _WELL_FORMED.fullmatch(given) else str(uuid4())
-        mark = _current.set(request_id)
+        sent = request.headers.get(HEADER, "")
+        request_id = sent if _WELL_FORMED.fullmatch(sent) else str(uuid4())
+        reset_token = _current.set(request_id)
         started = time.perf_counter()
         try:
             response = self.get_response(request)
             response[HEADER] = request_id
             milliseconds = (time.perf_counter() - started) * 1000
             address = client_address(request.META, proxies=settings.TRUSTED_PROXIES)
-            answered = (request.method, request.path, response.status_code, milliseconds)
-            _access.info("%s %r %s %.1fms %s %s", *answered, address, _caller(request))
+            logged = (request.method, request.path, response.status_code, milliseconds)
+            _access.info("%s %r %s %.1fms %s %s", *logged, address, _caller(request))
             return response
         finally:
-            _current.reset(mark)
+            _current.reset(reset_token)
 
 
 def _caller(request: HttpRequest) -> str:
-    """Who called, as far as that is known without a query: the beginning and end of a token or key, or a user."""
+    """The caller, as far as it is known without a query: the hint of a token or key, or a username."""
     if auth := getattr(request, "auth", None):  # REST framework's
         return str(auth)
-    user = getattr(request, "_cached_user", None)  # Django's, once somebody has asked for `user`
+    user = getattr(request, "_cached_user", None)  # Django's, if a view has read `request.user`
     return f"user {user.get_username()}" if user and user.is_authenticated else "-"
 
 
 class UnreadBodyMiddleware:
-    """Refuse requests whose body the server did not read (`config.rsgi`), before anything looks at the body."""
+    """Refuse requests whose body the server did not read (`config.rsgi`), before anything reads the body."""
 
     _ANSWERS = {"late": errors.late_body, "busy": errors.busy}
 
@@ -71,7 +71,7 @@ class UnreadBodyMiddleware:
 
 
 class LimitMiddleware:
-    """Refuse requests beyond `config.limits`; what was too long has been taken out of them."""
+    """Refuse requests that exceed `config.limits`, which has removed the part that is too long."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self.get_response = get_response
@@ -82,7 +82,7 @@ class LimitMiddleware:
 
 
 class NoStoreMiddleware:
-    """Answers and pages hold personal data and secrets, so no browser and no proxy keeps any."""
+    """Forbid caching: answers and pages contain personal data and secrets."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self.get_response = get_response
@@ -94,7 +94,7 @@ class NoStoreMiddleware:
 
 
 class PlainHttpMiddleware:
-    """Refuse calls of the APIs without TLS where SECURE_SSL_REDIRECT asks for it; Django redirects pages."""
+    """Refuse API calls over plain HTTP if SECURE_SSL_REDIRECT is set; Django redirects pages to https."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self.get_response = get_response
@@ -106,7 +106,7 @@ class PlainHttpMiddleware:
 
 
 class PageLocaleMiddleware(LocaleMiddleware):
-    """Each person's language on pages. The APIs speak the language of their contract, whatever the caller's browser."""
+    """The user's language on pages. API texts do not depend on the Accept-Language header."""
 
     def process_request(self, request: HttpRequest) -> None:
         if area_of(request.path):

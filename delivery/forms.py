@@ -79,8 +79,7 @@ def _duration(seconds: int) -> str:
     return gettext("%(count)s h") % {"count": seconds // 3600}
 
 
-# Words of the contract that refusals and the choices of models name; the API says them as they are, people read them
-# in their language.
+# Codes of the API that refusals and the choices of models contain. The API keeps them, pages translate them.
 _CODES = {
     gettext_noop("accept"),
     gettext_noop("collect"),
@@ -109,12 +108,12 @@ _CODES = {
 
 
 def refusal(error: DeliveryError) -> str:
-    """Why something was refused, in the reader's language."""
+    """The message of a refusal in the reader's language."""
     text = gettext(error.message)
-    return text % {name: _in_words(value) for name, value in error.values.items()} if error.values else text
+    return text % {name: _translated(value) for name, value in error.values.items()} if error.values else text
 
 
-def _in_words(value: object) -> str:
+def _translated(value: object) -> str:
     parts = str(value).split(", ")
     return ", ".join(gettext(part) for part in parts) if _CODES.issuperset(parts) else str(value)
 

@@ -1,1 +1,4 @@
-"""Pages for people. No models, no rules: a page loads, makes one call of an action, and answers."""
+"""Pages for integrators, sellers and dispatchers.
+
+A view loads objects, calls one action and renders a template. Rules are in the actions, models in the areas.
+"""

@@ -1,4 +1,4 @@
-"""What an account should look at now, each with the page where something can be done about it."""
+"""Notices of an account's overview: what needs attention, with a link to the page where it can be solved."""
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -10,13 +10,16 @@ from django.utils.translation import ngettext
 from delivery.lifecycle import RouteStatus
 from delivery.models import Delivery, EventState, Integrator, WebhookEndpoint, WebhookEvent
 
-_WAITING_LONG = timedelta(minutes=10)
-_LOOK_BACK = timedelta(days=7)
+_LONG_WAIT = timedelta(minutes=10)
+_DEAD_EVENTS_SINCE = timedelta(days=7)
 
 
 @dataclass(frozen=True)
 class Notice:
-    """`page` names the panel's page, `query` its query string. Grave ones cost the account something now."""
+    """`page` is the URL name of a page of the panel, `query` its query string.
+
+    `is_grave` means that calls are refused or events not sent now.
+    """
 
     text: str
     page: str
@@ -26,7 +29,7 @@ class Notice:
 
 
 def notices(account: Integrator, environment: str, endpoint: WebhookEndpoint, *, at: datetime) -> list[Notice]:
-    """The gravest first."""
+    """The notices that apply at `at`, the grave ones first."""
     found = [
         *_of_webhooks(endpoint, at=at),
         *_of_deliveries(account, environment, at=at),
@@ -38,7 +41,7 @@ def notices(account: Integrator, environment: str, endpoint: WebhookEndpoint, *,
 def _of_webhooks(endpoint: WebhookEndpoint, *, at: datetime) -> list[Notice]:
     found = []
     if not endpoint.url:
-        found.append(Notice(_("No webhook URL is set, so nobody is told of changes."), "webhook", _("Set the URL")))
+        found.append(Notice(_("No webhook URL is set, so no events are sent."), "webhook", _("Set the URL")))
     elif not endpoint.enabled:
         text = _("Webhooks are off: %(why)s. Events are kept and sent when you resume.") % {
             "why": endpoint.get_off_because_display()
@@ -50,7 +53,7 @@ def _of_webhooks(endpoint: WebhookEndpoint, *, at: datetime) -> list[Notice]:
         }
         found.append(Notice(text, "webhook", _("See why"), is_grave=True))
     given_up = WebhookEvent.objects.filter(
-        endpoint=endpoint, created_at__gte=at - _LOOK_BACK, state=EventState.DEAD
+        endpoint=endpoint, created_at__gte=at - _DEAD_EVENTS_SINCE, state=EventState.DEAD
     ).count()
     if given_up:
         text = ngettext(
@@ -65,7 +68,7 @@ def _of_webhooks(endpoint: WebhookEndpoint, *, at: datetime) -> list[Notice]:
 def _of_deliveries(account: Integrator, environment: str, *, at: datetime) -> list[Notice]:
     waiting = (
         Delivery.objects.within(account, environment)
-        .filter(route_status=RouteStatus.AVAILABLE, created_at__lte=at - _WAITING_LONG, offer_expires_at__gt=at)
+        .filter(route_status=RouteStatus.AVAILABLE, created_at__lte=at - _LONG_WAIT, offer_expires_at__gt=at)
         .count()
     )
     if not waiting:
@@ -87,6 +90,8 @@ def _of_set_up(account: Integrator, environment: str, *, at: datetime) -> list[N
         text = _("Every token ends within a day.")
         found.append(Notice(text, "tokens", _("Issue a token"), is_grave=True))
     if not account.allow_any_pickup and not account.pickup_points.active().exists():
-        text = _("The account has no pickup point, so requests are refused. Ask whoever runs this Rota to add one.")
+        text = _(
+            "The account has no pickup point, so requests are refused. Ask an administrator of this service to add one."
+        )
         found.append(Notice(text, "quickstart", _("What a request needs")))
     return found

@@ -1,6 +1,6 @@
-"""Ciphertexts that stand inside other data: allauth's authenticators and people's sessions.
+"""Ciphertexts inside other data: allauth's authenticators and sessions.
 
-Each function gives its data with `change` applied to every ciphertext in it, for `config.reencryption`.
+Each function returns its data with `change` applied to every ciphertext in it, for `config.reencryption`.
 """
 
 from collections.abc import Callable

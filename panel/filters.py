@@ -1,4 +1,4 @@
-"""What lists can be narrowed to, and how they are turned over. Every look-up here has an index behind it."""
+"""Filters and pagination of the panel's lists. Every look-up has an index."""
 
 from datetime import datetime
 from typing import Any
@@ -17,8 +17,8 @@ _MOMENT = forms.DateTimeInput({"type": "datetime-local"}, format="%Y-%m-%dT%H:%M
 PER_PAGE = 50
 
 
-def _named(queryset: QuerySet[Any], field: str, value: str) -> QuerySet[Any]:
-    """By a deliveryId or an externalId, whole."""
+def _of_delivery(queryset: QuerySet[Any], field: str, value: str) -> QuerySet[Any]:
+    """Rows of the delivery with this deliveryId, or of those with this externalId; exact matches only."""
     key = parse_id(value.strip())
     if key:
         return queryset.filter(**{field: key})
@@ -38,7 +38,7 @@ class DeliveryFilter(django_filters.FilterSet):
         fields: list[str] = []
 
     def filter_q(self, queryset: QuerySet[Delivery], _name: str, value: str) -> QuerySet[Delivery]:
-        return _named(queryset, "pk", value)
+        return _of_delivery(queryset, "pk", value)
 
 
 class EventFilter(django_filters.FilterSet):
@@ -57,16 +57,16 @@ class EventFilter(django_filters.FilterSet):
         fields: list[str] = []
 
     def filter_q(self, queryset: QuerySet[WebhookEvent], _name: str, value: str) -> QuerySet[WebhookEvent]:
-        return _named(queryset, "delivery", value)
+        return _of_delivery(queryset, "delivery", value)
 
 
-def page_before(queryset: QuerySet[Any], mark: str) -> tuple[list[Any], str]:
-    """The newest rows older than `mark`, and the mark of the next page, empty on the last one.
+def page_before(queryset: QuerySet[Any], cursor: str) -> tuple[list[Any], str]:
+    """The newest rows older than `cursor`, and the cursor of the next page, empty on the last page.
 
-    A mark instead of a page number: no row is shown twice or left out while new ones arrive, and page 1,000 costs as
-    little as the first. A mark that nobody made is taken for none.
+    Keyset pagination: no row is shown twice or left out while new ones are added, and page 1,000 costs as little as the
+    first. A malformed cursor counts as none.
     """
-    moment, _separator, key = mark.partition("|")
+    moment, _separator, key = cursor.partition("|")
     before = _moment(moment)
     if before is not None and parse_id(key):
         queryset = queryset.filter(Q(created_at__lt=before) | Q(created_at=before, pk__lt=key))

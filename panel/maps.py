@@ -1,4 +1,4 @@
-"""What the maps are told. Pages hand it to the browser as JSON; `map.js` draws it with Leaflet."""
+"""Data of the maps, which pages contain as JSON and `map.js` draws with Leaflet."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ from delivery.models import Delivery, DriverPosition
 
 
 def tiles() -> dict[str, str]:
-    """The ground to draw on; an empty `url` leaves it plain."""
+    """The tile server; without a `url` the map has no background."""
     return {"url": settings.MAP_TILE_URL, "attribution": settings.MAP_ATTRIBUTION}
 
 

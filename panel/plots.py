@@ -1,4 +1,4 @@
-"""Geometry of the plot of webhooks over the last hours. Units of the drawing, not pixels; the template draws it."""
+"""Geometry of the plot of webhook attempts by hour, in units of the SVG's view box."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ _HOUR = timedelta(hours=1)
 
 @dataclass(frozen=True)
 class Hour:
-    """One hour: what happened, and where its bar stands. `p95` in milliseconds, None without attempts."""
+    """Attempts of one hour and the coordinates of its bars. `p95`: response time in ms, None without attempts."""
 
     start: datetime
     taken: int
@@ -34,7 +34,7 @@ class Hour:
 
 @dataclass(frozen=True)
 class Plot:
-    """Bars of attempts above, a line of the slowest twentieth below."""
+    """Bars of attempts above, the line of the 95th percentile of the response time below."""
 
     hours: list[Hour]
     most: int
@@ -56,12 +56,12 @@ class Plot:
 
     @property
     def success_percent(self) -> float:
-        """Share of the attempts that were answered with 2xx. 100 without any."""
+        """Share of the attempts that were answered with 2xx, in per cent; 100 without attempts."""
         return 100 * sum(hour.taken for hour in self.hours) / self.total if self.total else 100.0
 
 
 def of_hours(rows: Iterable[Mapping[str, Any]], *, until: datetime, count: int = 24) -> Plot:
-    """The plot of the `count` hours that end with the one `until` lies in. `rows` as `by_hour` gives them."""
+    """The plot of the `count` hours up to the hour of `until`. `rows` are those of `WebhookAttempt.objects.by_hour`."""
     last = until.replace(minute=0, second=0, microsecond=0)
     found = {row["hour"]: row for row in rows}
     most = max((row["total"] for row in found.values()), default=0) or 1
@@ -92,11 +92,11 @@ def of_hours(rows: Iterable[Mapping[str, Any]], *, until: datetime, count: int =
 
 
 def _lines(hours: list[Hour]) -> list[str]:
-    """The line's stretches; an hour without attempts interrupts it."""
-    stretches: list[list[str]] = [[]]
+    """The `points` of the polylines; an hour without attempts ends one."""
+    segments: list[list[str]] = [[]]
     for hour in hours:
         if hour.p95_y is None:
-            stretches.append([])
+            segments.append([])
         else:
-            stretches[-1].append(f"{hour.middle:.1f},{hour.p95_y:.1f}")
-    return [" ".join(stretch) for stretch in stretches if stretch]
+            segments[-1].append(f"{hour.middle:.1f},{hour.p95_y:.1f}")
+    return [" ".join(segment) for segment in segments if segment]

@@ -1,4 +1,4 @@
-"""What happened to a delivery, each change with the webhook event that told of it."""
+"""The history of a delivery: each change with the webhook event that reported it."""
 
 from dataclasses import dataclass
 

@@ -47,7 +47,7 @@ class IntegratorAdmin(ModelAdmin):
 
     def save_model(self, request: HttpRequest, obj: Integrator, form: ModelForm[Any], change: bool) -> None:
         if change:
-            # Not the other columns: somebody may have suspended the account since it was read.
+            # Not the other columns: the account may have been suspended since it was read.
             obj.save(update_fields=["name", "allow_any_pickup"])
         else:
             integrators.open_(obj)
@@ -82,7 +82,7 @@ class IntegratorAdmin(ModelAdmin):
 
 @admin.register(Token)
 class TokenAdmin(RefusalsAsMessages, ModelAdmin):
-    """Issue, rotate, revoke. The text of a token is shown on the page that answers, and nowhere again."""
+    """Issue, rotate, revoke. The clear text of a token is shown once, in the response to its issue."""
 
     list_display = ["hint", "integrator", "environment", "created_at", "last_used_at", "expires_at", "revoked_at"]
     list_filter = ["environment", ("revoked_at", admin.EmptyFieldListFilter)]
@@ -106,7 +106,7 @@ class TokenAdmin(RefusalsAsMessages, ModelAdmin):
         issued = tokens.issue(
             integrator=obj.integrator, environment=Environment(obj.environment), by=actor(request), at=timezone.now()
         )
-        # The admin goes on with `obj`: let it be the token that was made.
+        # The admin continues with `obj`, so it has to become the token that was issued.
         obj.__dict__.update(issued.__dict__)
 
     def response_add(self, request: HttpRequest, obj: Token, post_url_continue: str | None = None) -> HttpResponse:

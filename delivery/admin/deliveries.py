@@ -1,4 +1,4 @@
-"""The dispatcher's screen. Statuses are read-only here; the buttons are the moves allowed now."""
+"""Deliveries in the admin. Statuses are read-only; the buttons are the moves allowed now."""
 
 from typing import Any
 
@@ -70,7 +70,7 @@ class DeliveryAdmin(LargeTable, Unchangeable, ModelAdmin):
     list_display = [
         "id", "integrator", "environment", "status_label", "route_status", "driver", "shipping_value", "created_at",
     ]  # fmt: skip  # a list of names
-    # Each has its index, with the list's order in it.
+    # Each has an index that includes the order of the list.
     list_filter = ["status", "route_status", "environment", "vehicle_type", ("created_at", admin.DateFieldListFilter)]
     list_filter_submit = True  # the filter by integrator has a field
     sortable_by = ["created_at"]
@@ -101,7 +101,7 @@ class DeliveryAdmin(LargeTable, Unchangeable, ModelAdmin):
         return pretty(delivery.packages) if delivery.packages else "-"
 
     def has_dispatch_permission(self, request: HttpRequest) -> bool:
-        """Whether this user moves deliveries; the name is what `permissions=["dispatch"]` looks for."""
+        """Whether the user may move deliveries. Called by the admin for actions with `permissions=["dispatch"]`."""
         return request.user.has_perm("delivery.dispatch_delivery")
 
     def get_list_filter(self, request: HttpRequest) -> Any:
@@ -111,7 +111,7 @@ class DeliveryAdmin(LargeTable, Unchangeable, ModelAdmin):
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet[Delivery], search_term: str
     ) -> tuple[QuerySet[Delivery], bool]:
-        """Exact matches only: both look-ups have an index, a search within texts has none."""
+        """Exact matches only: both look-ups have an index, a search for part of a text has none."""
         term = search_term.strip()
         if not term:
             return queryset, False
@@ -170,7 +170,7 @@ class DeliveryAdmin(LargeTable, Unchangeable, ModelAdmin):
         }
 
     def move_view(self, request: HttpRequest, object_id: str, name: str) -> HttpResponse:
-        """One move from a delivery's page."""
+        """One move of one delivery, from its page."""
         if not self.has_dispatch_permission(request):
             raise PermissionDenied
         delivery = self.get_object(request, object_id)
@@ -180,7 +180,7 @@ class DeliveryAdmin(LargeTable, Unchangeable, ModelAdmin):
         return HttpResponseRedirect(reverse("admin:delivery_delivery_change", args=[delivery.pk]))
 
     def _perform(self, request: HttpRequest, name: str, delivery: Delivery) -> None:
-        """Do the move and say what came of it."""
+        """Perform the move and show its result or its refusal as a message."""
         try:
             moved = moves.perform(name, delivery=delivery, fields=request.POST, by=actor(request), at=timezone.now())
         except DeliveryError as error:
@@ -195,11 +195,11 @@ class DeliveryAdmin(LargeTable, Unchangeable, ModelAdmin):
         self.message_user(request, text, messages.SUCCESS)
 
 
-_IN_ORDER = ("street", "number", "complement", "district", "city", "state", "zipcode", "country")
+_ADDRESS_PARTS = ("street", "number", "complement", "district", "city", "state", "zipcode", "country")
 
 
 def _in_one_line(address: dict[str, Any]) -> str:
-    return ", ".join(str(address[name]) for name in _IN_ORDER if address.get(name))
+    return ", ".join(str(address[name]) for name in _ADDRESS_PARTS if address.get(name))
 
 
 def _list_action(name: str) -> Any:
@@ -208,7 +208,7 @@ def _list_action(name: str) -> Any:
     @admin.action(description=LABELS_OF_MOVES[name], permissions=["dispatch"])
     def act(model_admin: DeliveryAdmin, request: HttpRequest, queryset: QuerySet[Delivery]) -> None:
         for delivery in queryset:
-            model_admin._perform(request, name, delivery)  # noqa: SLF001  # a method in all but its place
+            model_admin._perform(request, name, delivery)  # noqa: SLF001  # a method of this class, made in a loop
 
     act.__name__ = f"move_{name}"
     return act

@@ -1,4 +1,4 @@
-"""Drivers and where they are."""
+"""Drivers and their positions."""
 
 from typing import Any
 
@@ -16,7 +16,7 @@ from delivery.models import Driver, DriverPosition
 
 
 class PositionInline(ReadOnlyInline):
-    """The latest ones; earlier ones on its further pages."""
+    """The latest positions first, in pages."""
 
     model = DriverPosition
     fields = ["recorded_at", "latitude", "longitude", "accuracy_m", "recorded_by"]
@@ -61,12 +61,12 @@ class DriverAdmin(ModelAdmin):
         return len(chosen)
 
     def has_delete_permission(self, request: HttpRequest, obj: Driver | None = None) -> bool:
-        return False  # deactivate instead: the routes they drove stay on record
+        return False  # deactivate instead; their routes refer to them
 
 
 @admin.register(DriverPosition)
 class DriverPositionAdmin(LargeTable, ModelAdmin):
-    """Positions are added, by hand where no phone sends them, and never rewritten."""
+    """Positions can be added by hand, never changed or deleted."""
 
     list_display = ["driver", "latitude", "longitude", "accuracy_m", "recorded_at", "recorded_by"]
     list_select_related = ["driver"]

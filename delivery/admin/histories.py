@@ -1,4 +1,4 @@
-"""Who did what: to accounts, and to deliveries."""
+"""The audit log of accounts, and the transitions of deliveries."""
 
 from django.contrib import admin
 from django.db.models import QuerySet
@@ -11,7 +11,7 @@ from delivery.models import AuditEntry, Stop, Transition, parse_id
 
 @admin.register(AuditEntry)
 class AuditEntryAdmin(LargeTable, Unchangeable, ModelAdmin):
-    """Rare events, so a filter may read all of them."""
+    """A small table, so filters without an index are fast enough."""
 
     list_display = ["at", "by", "action", "subject", "integrator", "environment"]
     list_filter = ["action", "environment", ("at", admin.DateFieldListFilter)]

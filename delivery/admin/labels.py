@@ -1,4 +1,4 @@
-"""Colours of the statuses in lists. The word stands in the label too, so nothing hangs on the colour."""
+"""Colours of the statuses in lists. Labels contain the status as text too, so no information is by colour alone."""
 
 from delivery.lifecycle import Status
 from delivery.models import EventState

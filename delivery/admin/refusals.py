@@ -1,4 +1,4 @@
-"""Refusals of actions on the admin's forms."""
+"""Shows refusals of actions on the admin's forms."""
 
 from typing import Any
 
@@ -10,7 +10,7 @@ from delivery.forms import refusal
 
 
 class RefusalsAsMessages:
-    """Mixin: what an action refuses while a form is saved is said on the form's page, and nothing is saved."""
+    """Mixin: a DeliveryError raised while a form is saved becomes a message on the form's page; nothing is saved."""
 
     def changeform_view(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         try:

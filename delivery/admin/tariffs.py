@@ -1,4 +1,4 @@
-"""What deliveries cost."""
+"""Tariffs of deliveries."""
 
 from django.contrib import admin
 

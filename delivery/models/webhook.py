@@ -113,7 +113,7 @@ class EventState(models.TextChoices):
 
     PENDING = "pending", _("Pending")
     SENT = "sent", _("Sent")
-    DEAD = "dead", _("Given up")
+    DEAD = "dead", _("Failed, no more retries")
     UNADDRESSED = "unaddressed", _("No URL was set")
 
 

@@ -1,4 +1,4 @@
-"""What the panel's templates ask for again and again."""
+"""Template tags and filters of the panel."""
 
 import json
 from decimal import Decimal
@@ -16,7 +16,7 @@ from delivery.models import EventState
 
 register = template.Library()
 
-# A word and a colour for each status that people see.
+# Text and colour of each status.
 _BADGES: dict[str, tuple[Any, str]] = {
     Status.PENDING: (_("Waiting for a driver"), "warn"),
     Status.ACCEPT: (_("Driver assigned"), "info"),
@@ -31,14 +31,14 @@ _BADGES: dict[str, tuple[Any, str]] = {
     RouteStatus.EXPIRED: (_("Offer expired"), "bad"),
     EventState.PENDING: (_("Waiting"), "warn"),
     EventState.SENT: (_("Received"), "good"),
-    EventState.DEAD: (_("Given up"), "bad"),
+    EventState.DEAD: (_("Failed, no more retries"), "bad"),
     EventState.UNADDRESSED: (_("No URL was set"), ""),
 }
 
 
 @register.filter
 def status_name(value: str) -> Any:
-    """The words for a status, in the person's language; the status itself where it is unknown."""
+    """The text for a status in the reader's language; an unknown status itself."""
     return _BADGES.get(value, (value, ""))[0]
 
 
@@ -56,7 +56,7 @@ _TRIGGERS: dict[str, Any] = {
 
 @register.filter
 def trigger_name(value: str) -> Any:
-    """The words for what moved a delivery."""
+    """The text for the trigger of a transition."""
     return _TRIGGERS.get(value, value)
 
 
@@ -74,26 +74,26 @@ _ERRORS: dict[str, Any] = {
 
 @register.filter
 def error_name(value: str) -> Any:
-    """What an attempt's error class means, and what to do about it."""
+    """What the error class of an attempt means, and what to do about it."""
     return _ERRORS.get(value, value)
 
 
 @register.filter
 def actor_name(value: str) -> str:
-    """Who did it: a person's own name, else the kind with it."""
+    """The actor without the prefix `user `."""
     return value.removeprefix("user ")
 
 
 @register.filter
 def badge(value: str) -> SafeString:
-    """A status as a badge; its code, which the API speaks, is its title."""
+    """A status as a badge, with the API's code as its title."""
     words, colour = _BADGES.get(value, (value, ""))
     return format_html('<span class="badge {}" title="{}">{}</span>', colour, value, words)
 
 
 @register.filter
 def money(value: Decimal) -> str:
-    """Reais, in the person's language's notation."""
+    """An amount in reais, in the notation of the reader's language."""
     return f"R$ {floatformat(value, '2g')}"
 
 

@@ -1,4 +1,4 @@
-"""Who did what to the account."""
+"""The audit log of an account."""
 
 from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse

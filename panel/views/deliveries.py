@@ -1,4 +1,4 @@
-"""Deliveries of an account, and all there is to know of one."""
+"""The list of an account's deliveries, and the page of one."""
 
 from uuid import UUID
 
@@ -25,7 +25,7 @@ class Deliveries(AccountView):
 
 
 class Delivery(AccountView):
-    """One delivery: where it is, and everything that happened to it with the webhook that told of it."""
+    """One delivery: map, stops, and its history with the webhook events."""
 
     def get(self, request: HttpRequest, delivery: UUID) -> HttpResponse:
         found = self.deliveries.with_parts().filter(pk=delivery).first()

@@ -1,4 +1,4 @@
-"""An account at a glance."""
+"""The overview of an account."""
 
 from datetime import datetime, timedelta
 
@@ -15,7 +15,7 @@ _HOURS = 24
 
 
 class Overview(AccountView):
-    """Today's deliveries, and what needs attention."""
+    """Numbers of today's deliveries by status, and notices."""
 
     def get(self, request: HttpRequest) -> HttpResponse:
         now = timezone.now()
@@ -35,7 +35,7 @@ class Overview(AccountView):
 
 
 class Plot(AccountView):
-    """Webhooks of the last day. A fragment, fetched once the page stands, because it counts many rows."""
+    """Webhooks of the last day. A fragment that the page loads after itself, because it counts many rows."""
 
     def get(self, request: HttpRequest) -> HttpResponse:
         now = timezone.localtime()

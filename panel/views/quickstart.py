@@ -1,4 +1,4 @@
-"""From a token to the first webhook, with the account's own values."""
+"""Examples of calls with the account's own values."""
 
 import json
 from typing import Any
@@ -8,8 +8,8 @@ from django.http import HttpRequest, HttpResponse
 from delivery.models import Integrator
 from panel.views.base import AccountView
 
-# Avenida Paulista, where an account has no pickup point yet.
-_ANYWHERE = (-23.561414, -46.655881)
+# Avenida Paulista, São Paulo; for an account without a pickup point.
+_DEFAULT_PICKUP = (-23.561414, -46.655881)
 
 
 class Quickstart(AccountView):
@@ -26,7 +26,7 @@ class Quickstart(AccountView):
 def _example(account: Integrator) -> dict[str, Any]:
     """A request that this account may make: from its first pickup point to two places nearby."""
     pickup = account.pickup_points.active().first()
-    latitude, longitude = (pickup.latitude, pickup.longitude) if pickup else _ANYWHERE
+    latitude, longitude = (pickup.latitude, pickup.longitude) if pickup else _DEFAULT_PICKUP
     return {
         "vehicleType": "MOTORCYCLE",
         "pickup": {

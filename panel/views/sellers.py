@@ -1,4 +1,4 @@
-"""Sellers of area B: their API keys and how to begin."""
+"""Sellers of area B: their API keys and the quickstart."""
 
 from cryptography.fernet import InvalidToken
 from django.contrib import messages
@@ -39,7 +39,7 @@ class Keys(SellerView):
 
 
 def _fresh_key(request: HttpRequest) -> str | None:
-    """The text of the key that was issued on the page before."""
+    """The clear text of the key that the request before this one issued."""
     ciphertext = request.session.pop(FRESH_KEY, None)
     try:
         return credentials.decrypt(ciphertext) if ciphertext else None

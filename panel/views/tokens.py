@@ -1,4 +1,4 @@
-"""Bearer tokens: issue, look at, rotate, revoke. A token's text is shown on the one page after its issue."""
+"""Bearer tokens: issue, show, rotate, revoke. The clear text is shown once, on the page after the issue."""
 
 from uuid import UUID
 
@@ -15,12 +15,12 @@ from delivery.errors import TokenEnded, TooManyTokens
 from delivery.forms import refusal
 from panel.views.base import AccountView
 
-# In the session, and only until the next page has shown it: the id, never the text.
-_FRESH = "fresh_token"
+# Session key of the id of a new token, until the next page has shown its clear text.
+_ISSUED = "issued_token"
 
 
 class TokensView(AccountView):
-    """What the pages of tokens share."""
+    """Base of the pages of tokens."""
 
     def token_of(self, key: UUID) -> models.Token:
         """One of this account's in this environment. Raises Http404."""
@@ -30,13 +30,13 @@ class TokensView(AccountView):
         return token
 
     def show_once(self, token: models.Token) -> HttpResponse:
-        self.request.session[_FRESH] = str(token.pk)
+        self.request.session[_ISSUED] = str(token.pk)
         return redirect(self.url("tokens"))
 
 
 class Tokens(TokensView):
     def get(self, request: HttpRequest) -> HttpResponse:
-        fresh = request.session.pop(_FRESH, None)
+        fresh = request.session.pop(_ISSUED, None)
         found = list(self.account.tokens.filter(environment=self.environment))
         now = timezone.now()
         return self.page(
@@ -58,7 +58,7 @@ class Tokens(TokensView):
 
 
 class Token(TokensView):
-    """One token: who made it, when it was used, when it ended."""
+    """One token: who issued it, its last use and its end."""
 
     def get(self, request: HttpRequest, token: UUID) -> HttpResponse:
         found = self.token_of(token)

@@ -31,9 +31,9 @@ def test_a_name_that_is_a_word_of_the_contract_stays_a_name_elsewhere():
 @pytest.mark.parametrize(
     ("role", "path", "status", "said"),
     [
-        ("member", "/panel/nowhere/", 404, "Esta página não existe"),
-        ("member", "/panel/board/", 403, "Isto não é para você"),
-        ("anonymous", "/nowhere", 404, "Esta página não existe"),
+        ("member", "/panel/nowhere/", 404, "Página não encontrada"),
+        ("member", "/panel/board/", 403, "Sem acesso a esta página"),
+        ("anonymous", "/nowhere", 404, "Página não encontrada"),
         ("member", "/panel/?q=%00", 400, "Não foi possível ler esta requisição"),
         ("superuser", "/admin/delivery/delivery/?status=%00", 400, "Não foi possível ler esta requisição"),
     ],
@@ -64,7 +64,7 @@ def test_a_form_without_its_token(person):
     response = browser.post(reverse("account_logout"), headers=PORTUGUESE)
 
     assert response.status_code == 403
-    assert "Este formulário é antigo demais" in response.content.decode()
+    assert "Este formulário expirou" in response.content.decode()
 
 
 def test_a_sellers_key_is_shown_once_and_made_once(member, shop):
