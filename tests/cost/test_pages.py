@@ -31,8 +31,8 @@ KINDS = [
 TAKEN = sorted(
     {*DeliveryFilter.base_filters, *EventFilter.base_filters, *RangeForm.base_fields, *UrlForm.base_fields}
     | {name for move in MOVES.values() for name in move.fields}
-    | {"before", "test", "version", "environment", "again_since", "again_until", "again_count", "enabled", "end_previous"}
-    | {"next", "language"}
+    | {"before", "test", "version", "environment", "again_since", "again_until", "again_count", "enabled"}
+    | {"end_previous", "next", "language"}
 )
 # A query's values grow when they are quoted.
 QUOTED = 6
