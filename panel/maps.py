@@ -4,7 +4,7 @@ from typing import Any
 
 from django.conf import settings
 
-from delivery.models import Delivery, DriverPosition
+from delivery.models import Delivery, DriverPosition, LatestPosition
 
 
 def tiles() -> dict[str, str]:
@@ -12,7 +12,7 @@ def tiles() -> dict[str, str]:
     return {"url": settings.MAP_TILE_URL, "attribution": settings.MAP_ATTRIBUTION}
 
 
-def route(delivery: Delivery, position: DriverPosition | None) -> dict[str, Any]:
+def route(delivery: Delivery, position: DriverPosition | LatestPosition | None) -> dict[str, Any]:
     """A, B, C, D in order with their statuses, and the driver where a position is known. Decimal degrees."""
     points = [{"label": "A", "lat": delivery.latitude, "lng": delivery.longitude, "status": ""}]
     points += [

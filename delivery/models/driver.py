@@ -1,9 +1,9 @@
 from datetime import datetime
-from typing import TYPE_CHECKING, Self
+from typing import Self
 
 import pgtrigger
 from django.db import models
-from django.db.models import Case, F, OuterRef, Q, Subquery, When
+from django.db.models import Case, F, Q, When
 from django.utils.translation import gettext_lazy as _
 
 from common.constraints import one_of
@@ -12,9 +12,6 @@ from delivery.distance import Point
 from delivery.models.ids import Identified
 from delivery.models.integrator import Environment
 from delivery.models.location import Located, cartesian, cartesian_columns, distance_m, on_earth
-
-if TYPE_CHECKING:
-    from uuid import UUID
 
 
 class VehicleType(models.TextChoices):
@@ -53,13 +50,6 @@ class DriverQuerySet(models.QuerySet["Driver"]):
             for axis, centre in zip("xyz", cartesian(point), strict=True)
         }
         return self.filter(latest__recorded_at__gte=fresh_since, **ranges)
-
-    def newest_positions(self) -> "dict[UUID, DriverPosition]":
-        """The newest position of each of these drivers, by driver id; drivers without one are left out. Two queries."""
-        newest = DriverPosition.objects.filter(driver=OuterRef("pk")).order_by("-recorded_at").values("pk")[:1]
-        newest_of = dict(self.values_list("pk", Subquery(newest)))
-        positions = DriverPosition.objects.in_bulk([key for key in newest_of.values() if key is not None])
-        return {driver: positions[key] for driver, key in newest_of.items() if key in positions}
 
 
 class Driver(Identified):

@@ -21,7 +21,7 @@ from delivery import lifecycle
 from delivery.actions import drivers, moves
 from delivery.errors import DeliveryError
 from delivery.forms import LABELS_OF_MOVES, MoveForm, driver_label, refusal
-from delivery.models import Delivery, Driver, DriverPosition, Environment, Stop, parse_id
+from delivery.models import Delivery, Environment, LatestPosition, Stop, parse_id
 from panel import maps
 from panel.views.base import DispatcherView
 
@@ -36,7 +36,7 @@ class Card:
     """What the list shows of one route."""
 
     delivery: Delivery
-    position: DriverPosition | None
+    position: LatestPosition | None
     moves: list[str]
 
     @property
@@ -57,7 +57,7 @@ def _cards(environment: Environment) -> list[Card]:
     in_progress = Delivery.objects.in_progress(environment).with_parts().select_related("integrator")
     deliveries = list(in_progress.order_by("created_at")[: _MAX_ROUTES + 1])
     held_by = [delivery.driver_id for delivery in deliveries if delivery.driver_id is not None]
-    positions = Driver.objects.filter(pk__in=held_by).newest_positions()
+    positions = LatestPosition.objects.in_bulk(held_by)
     return [
         Card(
             delivery,
@@ -71,7 +71,8 @@ def _cards(environment: Environment) -> list[Card]:
 def _version(cards: list[Card]) -> str:
     """A digest that changes with the list's content. Cheaper than rendering: each change raises `last_sequence`."""
     shown = [
-        (card.delivery.pk, card.delivery.last_sequence, card.position.pk if card.position else None) for card in cards
+        (card.delivery.pk, card.delivery.last_sequence, card.position.recorded_at if card.position else None)
+        for card in cards
     ]
     return hashlib.sha256(repr((shown, get_language())).encode()).hexdigest()[:16]
 
