@@ -162,6 +162,17 @@ class TestAddresses:
 
 
 class TestWindows:
+    @pytest.mark.parametrize(
+        ("secret", "of_the_name"), [(Secret.PASSWORD, timedelta(hours=1)), (Secret.CODE, timedelta(days=1))]
+    )
+    def test_have_the_documented_lengths(self, maria, secret, of_the_name):
+        throttle.begin(RequestFactory().post(LOG_IN, REMOTE_ADDR=HERE), secret=secret, name="maria")
+
+        with connection.cursor() as cursor:  # now() is the beginning of the transaction, here and in `begin`
+            cursor.execute("SELECT expires_at - now() FROM access_attemptcount ORDER BY 1")
+            windows = [window for (window,) in cursor.fetchall()]
+        assert windows == [timedelta(minutes=5), timedelta(minutes=10), of_the_name]
+
     def test_end(self, maria):
         for _attempt in range(5):
             log_in()
