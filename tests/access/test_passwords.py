@@ -38,6 +38,7 @@ def can_log_in(password):
         ("qwertyuiop123", "common password"),  # in the list as it is
         ("Sunshine-2026!", "common password with something around it"),
         ("123dragon456789", "common password with something around it"),
+        ("love-7391-2846", "common password with something around it"),  # the shortest word that counts
         ("dragondragon", "common password with something around it"),
         ("rota-entregas-2026", "words are those of this service"),
         ("Senha-Admin-2026", "words are those of this service"),
@@ -58,6 +59,7 @@ def test_is_refused(change, maria, password, why):
         "plum canoe ladder frost",
         "correct-horse-battery-staple",
         "839201746528",  # digits alone
+        "abc-7391-2846",  # a common password of three letters
         "kgvxwqzjtnbm",  # small letters alone
         "ção 東京 🚚 Ünïcode",
         "x9" * 64,

@@ -88,6 +88,7 @@ WRONG_IN_PRODUCTION = [
     ("REDIS_URL", "unix://", "names no socket"),
     ("SECRET_KEY", "", "is not set"),
     ("SECRET_KEY", "a", "too weak"),
+    ("SECRET_KEY", ENVIRONMENT["SECRET_KEY"][:49], "too weak"),
     ("SECRET_KEY", "django-insecure-" + "abcdefgh" * 8, "startproject"),
     ("DATABASE_URL", "postgres://rota@db/rota?bogus=1", "'bogus', which libpq does not know"),
     ("DATABASE_URL", "postgres://rota@db/rota?sslmode=zz", "none of disable"),
@@ -108,6 +109,7 @@ RIGHT = [
     {},
     {"ALLOWED_HOSTS": "rota.example.com, .example.org,[::1],127.0.0.1"},
     {"CREDENTIALS_KEYS": f"{FERNET}, {FERNET}"},
+    {"SECRET_KEY": ENVIRONMENT["SECRET_KEY"][:50]},
     {"CSRF_TRUSTED_ORIGINS": "https://rota.example.com, https://*.example.com:8443"},
     {
         "DATABASE_URL": "postgresql://u:p%40ss@db:5432/rota?sslmode=require",  # pragma: allowlist secret
