@@ -1,17 +1,34 @@
 """Model fields that both areas use."""
 
 from typing import Any
+from uuid import UUID
 
 from django.db import models
 
 
-class CiphertextField(models.TextField[str, str]):
+class _PlainInMigrations:
+    """Migrations record it as the Django field that it extends, without default and validators.
+
+    Those are Python code of this project, which may move; a migration imports nothing of ours.
+    """
+
+    def deconstruct(self) -> tuple[str, str, list[Any], dict[str, Any]]:
+        name, _path, arguments, options = super().deconstruct()  # type: ignore[misc]  # of the field it is mixed into
+        extended = next(base for base in type(self).__mro__ if base.__module__.startswith("django.db.models."))
+        options = {key: value for key, value in options.items() if key not in {"default", "validators"}}
+        return name, f"django.db.models.{extended.__name__}", list(arguments), options
+
+
+class CharField(_PlainInMigrations, models.CharField[str, str]):
+    """For a default or validators of this project."""
+
+
+class UUIDField(_PlainInMigrations, models.UUIDField[UUID, UUID]):
+    """For a default of this project."""
+
+
+class CiphertextField(_PlainInMigrations, models.TextField[str, str]):
     """Text that `credentials.encrypt` has made, or an empty string.
 
     `config.reencryption` finds the columns to re-encrypt by this type, so every encrypted column has to have it.
     """
-
-    def deconstruct(self) -> tuple[str, str, list[Any], dict[str, Any]]:
-        """As a TextField, so that migrations do not import this package."""
-        name, _path, arguments, options = super().deconstruct()
-        return name, "django.db.models.TextField", list(arguments), options

@@ -1,4 +1,4 @@
-"""The table of the cache, which counts failed log-ins."""
+"""The table of the cache, in which allauth keeps one-time codes that were used."""
 
 from typing import Any
 

@@ -7,6 +7,7 @@ from django.db.models import Q
 from django.utils.functional import cached_property
 from django.utils.translation import gettext_lazy as _
 
+from common import fields
 from common.constraints import one_of
 from delivery import lifecycle
 from delivery.lifecycle import RouteStatus, Status
@@ -59,7 +60,7 @@ class Delivery(Identified, Located):
     request and its price. Only `delivery.actions.deliveries` writes the statuses.
     """
 
-    route_id = models.UUIDField(_("route"), default=new_id, unique=True, editable=False)
+    route_id = fields.UUIDField(_("route"), default=new_id, unique=True, editable=False)
     integrator = models.ForeignKey(
         Integrator, verbose_name=_("integrator"), on_delete=models.PROTECT, related_name="deliveries"
     )

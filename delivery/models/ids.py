@@ -5,6 +5,8 @@ from uuid import UUID
 from django.db import models
 from uuid_utils import compat
 
+from common import fields
+
 _TEXT_LENGTH = 36
 
 
@@ -27,7 +29,7 @@ def parse_id(text: str) -> UUID | None:
 class Identified(models.Model):
     """Abstract model with a UUIDv7 primary key."""
 
-    id = models.UUIDField(primary_key=True, default=new_id, editable=False)
+    id = fields.UUIDField(primary_key=True, default=new_id, editable=False)
 
     class Meta:
         abstract = True

@@ -16,7 +16,7 @@ from integration.models import FreightParameters, FreightRate
 
 
 class FreightRateResource(ModelResource):
-    # The columns are named as in data/rates.csv, so that an edited copy of that file can be imported.
+    # The columns are named as in migrations/default_rates.csv, so that an edited copy of that file can be imported.
     destination_kind = Field(attribute="destination_kind", column_name="dest_kind")
     base_centavos = Field(attribute="base_centavos", column_name="base_centavos_up_to_1kg", widget=IntegerWidget())
 

@@ -1,8 +1,9 @@
-"""The numbers of generated tracking codes: a sequence hands each out once, whatever runs at the same time."""
+"""The sequence of generated tracking codes: each number is given out once, whatever runs at the same time."""
 
 from django.db import migrations
 
-from integration.tracking_codes import LAST
+# AA000000014BR is the first code and ZZ999999995BR the last: 26 x 26 pairs of letters with eight digits each.
+_LAST = 26 * 26 * 10**8 - 1
 
 
 class Migration(migrations.Migration):
@@ -10,7 +11,7 @@ class Migration(migrations.Migration):
 
     operations = [
         migrations.RunSQL(
-            f"CREATE SEQUENCE integration_tracking_code AS bigint MINVALUE 0 START 1 MAXVALUE {LAST} NO CYCLE",
+            f"CREATE SEQUENCE integration_tracking_code AS bigint MINVALUE 0 START 1 MAXVALUE {_LAST} NO CYCLE",
             "DROP SEQUENCE integration_tracking_code",
         )
     ]

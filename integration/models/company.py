@@ -7,6 +7,7 @@ from django.utils.translation import gettext_lazy as _
 from stdnum.br import cnpj, cpf
 from stdnum.exceptions import ValidationError as WrongNumber
 
+from common import fields
 from integration.models.seller import Seller
 
 _LONGEST_DOCUMENT = len("11.222.333/0001-81")
@@ -35,7 +36,7 @@ class Company(models.Model):
     """A sender of orders. The integer id is the `company_id` of status logs."""
 
     seller = models.ForeignKey(Seller, verbose_name=_("seller"), on_delete=models.PROTECT, related_name="companies")
-    document = models.CharField(
+    document = fields.CharField(
         _("document"), max_length=14, unique=True, validators=[validate_document], help_text=_("CNPJ or CPF.")
     )
     name = models.CharField(_("name"), max_length=120, blank=True)

@@ -4,6 +4,7 @@ from django.conf import settings
 from django.db import models
 from django.utils.translation import gettext_lazy as _
 
+from common import fields
 from common.suspension import Suspendable, suspension_is_whole
 from integration.errors import AccountSuspended
 
@@ -21,7 +22,7 @@ class Seller(Suspendable):
     """An account of area B. Its keys, companies, orders and invoices are not visible to other sellers."""
 
     name = models.CharField(_("name"), max_length=120)
-    reference = models.CharField(_("reference"), max_length=20, unique=True, default=new_reference, editable=False)
+    reference = fields.CharField(_("reference"), max_length=20, unique=True, default=new_reference, editable=False)
     members = models.ManyToManyField(
         settings.AUTH_USER_MODEL,
         verbose_name=_("members"),

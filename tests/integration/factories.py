@@ -1,20 +1,21 @@
 """Sellers, orders and invoices, made through the actions and serializers of the product."""
 
-from dataclasses import asdict
+from importlib import import_module
 from typing import Any
 
 import factory
+from django.apps import apps
 from django.utils import timezone
 
-from integration import defaults, freight
 from integration.actions import invoices, keys, orders, sellers
 from integration.api.serializers import OrderSerializer
-from integration.models import FreightParameters, FreightRate, Invoice, Order, Seller
+from integration.models import Invoice, Order, Seller
 
 COMPANY = "11222333000181"
 OTHER_COMPANY = "12ABC34501DE35"  # pragma: allowlist secret  # a company's number
 ACCESS_KEY = "35261111222333000181550010000001231000000017"
 BY = "tester"
+DEFAULT_TARIFF = import_module("integration.migrations.0003_default_tariff")
 
 
 class SellerFactory(factory.Factory):
@@ -31,10 +32,7 @@ class SellerFactory(factory.Factory):
 
 def load_tariff() -> None:
     """The default tariff, also after a transactional test, which empties every table at its end."""
-    FreightRate.objects.bulk_create([FreightRate(**row) for row in defaults.rates()], ignore_conflicts=True)
-    parameters = asdict(freight.Parameters())
-    parameters["remote_states"] = sorted(parameters["remote_states"])
-    FreightParameters.objects.get_or_create(defaults=parameters)
+    DEFAULT_TARIFF.load(apps, None)
 
 
 def key_of(seller: Seller) -> str:

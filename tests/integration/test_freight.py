@@ -4,16 +4,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from integration import defaults, freight, postcodes
+from integration import freight, postcodes
 from integration.errors import NoCoverage, TooHeavy
 from integration.freight import Package, Parameters, Rate, Zone
 from integration.postcodes import Kind, Region
+from tests.integration.factories import DEFAULT_TARIFF
 
 RATES = {
     (row["service"], row["zone"], row["origin_kind"], row["destination_kind"]): Rate(
         int(row["base_centavos"]), int(row["extra_kg_centavos"]), int(row["deadline_days"])
     )
-    for row in defaults.rates()
+    for row in DEFAULT_TARIFF.rates()
 }
 POSTCODES = st.integers(0, 99_999_999).map("{:08d}".format)
 SIDES = st.none() | st.integers(0, 999)

@@ -12,8 +12,7 @@ from integration.actions import sellers
 from integration.freight import Parameters
 from integration.models import ApiKey, Company, FreightParameters, FreightRate, InvoiceLink, Seller, StatusLog
 from integration.models.freight import _RANGES
-from integration.postcodes import DATA
-from tests.integration.factories import BY, create_order, key_of, nfe_xml, send_invoice
+from tests.integration.factories import BY, DEFAULT_TARIFF, create_order, key_of, nfe_xml, send_invoice
 
 MODELS = ["seller", "company", "apikey", "order", "invoice", "freightrate", "freightparameters"]
 
@@ -183,7 +182,7 @@ class TestTariff:
         before = list(FreightRate.objects.order_by("pk").values())
         FreightRate.objects.update(base_centavos=1)
 
-        self.import_(admin_client, (DATA / "rates.csv").read_bytes())
+        self.import_(admin_client, DEFAULT_TARIFF.RATES.read_bytes())
 
         assert list(FreightRate.objects.order_by("pk").values()) == before
 
