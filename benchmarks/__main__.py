@@ -2,7 +2,7 @@
 
 import sys
 
-from benchmarks import stage
+from benchmarks import processes
 
 _WEBHOOKS = ("drain", "latency", "hang", "claim")
 _NAMES = (*_WEBHOOKS, "changelist", "eligible")
@@ -12,7 +12,7 @@ def main(names: list[str]) -> int:
     if unknown := set(names) - set(_NAMES):
         print(f"No such benchmark: {', '.join(unknown)}. There are {', '.join(_NAMES)}.", file=sys.stderr)
         return 2
-    with stage.servers():
+    with processes.servers():
         from benchmarks import (
             changelist,
             claim,

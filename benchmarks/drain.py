@@ -7,7 +7,7 @@ from statistics import median
 
 from django.db import connection
 
-from benchmarks import report, seed, stage
+from benchmarks import processes, report, seed
 from config.env import BASE_DIR
 from delivery.models import WebhookAttempt, WebhookEndpoint, WebhookEvent, WebhookQueueItem
 from delivery.webhooks import wake_up
@@ -19,7 +19,7 @@ _LONGEST_SECONDS = 120
 
 
 def run() -> None:
-    with stage.sink() as sink:
+    with processes.sink() as sink:
         seed.empty()
         deliveries = seed.deliveries(seed.accounts(_ENDPOINTS, url=sink.url), each=_EVENTS // _ENDPOINTS // _EACH)
         ours, bare = [], []
@@ -50,7 +50,7 @@ def run() -> None:
 def _drain() -> float:
     """Events a second from the wake-up call until the last outcome is written."""
     WebhookEndpoint.objects.update(enabled=False, off_because="staff", off_since="2026-01-01T00:00Z")
-    with stage.worker(processes=1):
+    with processes.worker(processes=1):
         WebhookEndpoint.objects.update(enabled=True, off_because="", off_since=None)
         started = time.monotonic()
         wake_up.send()
@@ -80,12 +80,12 @@ def _peer(url: str, body: str) -> float:
         cursor.execute("SELECT FROM pg_database WHERE datname = 'peer'")
         if cursor.fetchone() is None:
             cursor.execute("CREATE DATABASE peer")
-    command = [str(stage.DATA / "peer" / "bin" / "python"), "-W", "ignore", "drain.py", url, str(_PEER_EVENTS)]
+    command = [str(processes.DATA / "peer" / "bin" / "python"), "-W", "ignore", "drain.py", url, str(_PEER_EVENTS)]
     settings = connection.settings_dict
     environment = {
         "PGHOST": settings["HOST"],
         "PGUSER": settings["USER"],
-        "BROKER": f"redis+socket://{stage.DATA / 'redis.sock'}?virtual_host=1",
+        "BROKER": f"redis+socket://{processes.DATA / 'redis.sock'}?virtual_host=1",
         "PATH": "/usr/bin:/bin",
     }
     ran = subprocess.run(

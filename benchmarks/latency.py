@@ -7,8 +7,8 @@ from statistics import median
 from django.db import transaction
 from django.utils import timezone
 
-from benchmarks import report, seed, stage
-from benchmarks.stage import Sink
+from benchmarks import processes, report, seed
+from benchmarks.processes import Sink
 from delivery.models import Delivery, WebhookEndpoint, WebhookEvent
 from delivery.webhooks import outbox
 
@@ -70,9 +70,9 @@ def _measure(seconds: int, *, only_healthy: bool = True, hanging: bool = False) 
 
 def _measure_once(seconds: int, *, only_healthy: bool, hanging: bool) -> list[float]:
     seed.empty()
-    with stage.sink() as sink:
+    with processes.sink() as sink:
         deliveries, suspects = _accounts(sink, hanging=hanging)
-        with stage.worker(processes=2, beat=True):
+        with processes.worker(processes=2, beat=True):
             committed = _commit(deliveries, suspects, count=seconds * _PER_SECOND)
             time.sleep(_GRACE_SECONDS)
     received = sink.received()

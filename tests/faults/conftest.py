@@ -1,4 +1,4 @@
-"""A database and processes that outlive a transaction: `make test-faults`, never part of `make test`."""
+"""A database and processes for `make test-faults`, which is not part of `make test`."""
 
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -12,14 +12,14 @@ from pytest_django.plugin import DjangoDbBlocker
 from config.env import data_dir
 from delivery.models import Token
 from tests.factories import TariffFactory
-from tests.faults import shops
+from tests.faults import integrators
 from tests.faults.endpoint import Answer, Endpoint
-from tests.faults.stage import Process, Stage
+from tests.faults.processes import Process, Processes
 
 
 @pytest.fixture(scope="session", autouse=True)
 def _database(django_db_blocker: DjangoDbBlocker) -> Iterator[None]:
-    """The database itself and not pytest-django's, because workers have to see the same; made anew."""
+    """The real database and not pytest-django's, because workers use it too. All its tables are dropped first."""
     if not django_settings.EMBEDDED or data_dir().name != "faults":
         pytest.exit("These tests empty the database of DATA_DIR. Run them with: make test-faults", returncode=4)
     with django_db_blocker.unblock():
@@ -32,18 +32,18 @@ def _database(django_db_blocker: DjangoDbBlocker) -> Iterator[None]:
 
 
 @pytest.fixture(scope="module")
-def stage() -> Iterator[Stage]:
-    """An empty one for each module; nothing on it outlives the module."""
-    stage = Stage()
-    yield stage
-    stage.clear()
+def processes() -> Iterator[Processes]:
+    """Starts processes, which are killed at the end of the module."""
+    processes = Processes()
+    yield processes
+    processes.kill_all()
 
 
 @pytest.fixture(scope="module")
-def worker(stage: Stage) -> Process:
+def worker(processes: Processes) -> Process:
     """A worker, with beat, for a module whose tests leave it alone."""
-    stage.start("beat")
-    return stage.start("worker")
+    processes.start("beat")
+    return processes.start("worker")
 
 
 @pytest.fixture
@@ -71,12 +71,12 @@ def shop_at() -> Iterator[Callable[[str], Token]]:
     opened: list[Token] = []
 
     def open_(url: str) -> Token:
-        opened.append(shops.open_at(url))
+        opened.append(integrators.create(url))
         return opened[-1]
 
     yield open_
     for token in opened:
-        shops.close(token)
+        integrators.remove_url(token)
 
 
 @pytest.fixture

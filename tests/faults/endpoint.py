@@ -1,4 +1,4 @@
-"""An integrator's endpoint that does as it is told and keeps what it receives; and a trap that nobody may call."""
+"""An integrator's endpoint that answers as a test says and records requests; and a server that counts connections."""
 
 import json
 import socket
@@ -11,24 +11,24 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
-_DRIP_SECONDS = 0.3
-_DRIPS = 200  # a minute
+_PAUSE_SECONDS = 0.3
+_SLOW_BYTES = 200  # a minute
 
 
 @dataclass(frozen=True)
 class Answer:
-    """What an endpoint answers, `after` seconds. `drips` names the part that comes byte by byte: head or body."""
+    """What an endpoint answers, `after` seconds. `slow_part`, head or body, is sent byte by byte."""
 
     status: int = 204
     headers: Mapping[str, str] = field(default_factory=dict)
     body: bytes = b""
     after: float = 0
-    drips: str = ""
+    slow_part: str = ""
 
 
 @dataclass
 class Receipt:
-    """One request as it arrived. Moments are on the monotonic clock; `status` is what it was, or would be, answered."""
+    """A received request. Times are on the monotonic clock; `status` is that of the answer, sent or not."""
 
     headers: Mapping[str, str]
     body: str
@@ -86,7 +86,7 @@ class Endpoint(ThreadingHTTPServer):
             self._open.discard(request)
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """A caller that goes away or fails its handshake is what these tests are about."""
+        """Ignore clients that disconnect or fail the TLS handshake, which these tests provoke."""
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -107,32 +107,32 @@ class _Handler(BaseHTTPRequestHandler):
             self.close_connection = True
 
     def _write(self, answer: Answer) -> None:
-        if answer.drips == "head":
-            self._drip(f"HTTP/1.1 {answer.status} OK\r\nX-Slow: ".encode())
+        if answer.slow_part == "head":
+            self._write_slowly(f"HTTP/1.1 {answer.status} OK\r\nX-Slow: ".encode())
             return
         self.send_response(answer.status)
         for name, value in answer.headers.items():
             self.send_header(name, value)
         if answer.status != 204:
-            self.send_header("Content-Length", str(_DRIPS if answer.drips else len(answer.body)))
+            self.send_header("Content-Length", str(_SLOW_BYTES if answer.slow_part else len(answer.body)))
         self.end_headers()
-        if answer.drips == "body":
-            self._drip(b"")
+        if answer.slow_part == "body":
+            self._write_slowly(b"")
         self.wfile.write(answer.body)
 
-    def _drip(self, start: bytes) -> None:
-        """Write a byte at a time until the caller has had enough."""
+    def _write_slowly(self, start: bytes) -> None:
+        """Write a byte at a time until the client disconnects."""
         self.wfile.write(start)
-        for _byte in range(_DRIPS):
+        for _byte in range(_SLOW_BYTES):
             self.wfile.write(b"x")
-            time.sleep(_DRIP_SECONDS)
+            time.sleep(_PAUSE_SECONDS)
 
     def log_message(self, *args: Any) -> None:
         pass
 
 
-class Trap:
-    """Listens and counts who connects."""
+class ConnectionCounter:
+    """Accepts connections, closes them and counts them."""
 
     def __init__(self, host: str = "127.0.0.1", port: int = 0) -> None:
         family = socket.AF_INET6 if ":" in host else socket.AF_INET

@@ -1,4 +1,4 @@
-"""Deliveries that go through their life by `delivery.actions`, at a rate."""
+"""Changes of deliveries through `delivery.actions`, at a constant rate."""
 
 import threading
 import time
@@ -16,13 +16,13 @@ _THREADS = 2
 
 
 class Load:
-    """Running from `with` on until its end. `told_at` grows with each committed change: delivery and sequence.
+    """Makes changes within a `with` block. `committed_at` has the time of each, by delivery and sequence.
 
-    `survives_database`: a change that the database refuses is given up, as a caller would, and not counted.
+    With `survives_database` a change that fails because of the database is counted as refused and not repeated.
     """
 
     def __init__(self, token: Token, *, per_second: float, survives_database: bool = False) -> None:
-        self.told_at: dict[tuple[str, int], float] = {}  # on the monotonic clock
+        self.committed_at: dict[tuple[str, int], float] = {}  # on the monotonic clock
         self.refused = 0
         self._token, self._pause = token, _THREADS / per_second
         self._survives = survives_database
@@ -43,37 +43,37 @@ class Load:
             raise self._errors[0]
 
     @property
-    def told(self) -> set[tuple[str, int]]:
-        return set(self.told_at)
+    def committed(self) -> set[tuple[str, int]]:
+        return set(self.committed_at)
 
     def _run(self) -> None:
         try:
             while not self._stopping.is_set():
                 try:
-                    self._live()
+                    self._change_one_delivery()
                 except Error:
                     if not self._survives:
                         raise
                     self.refused += 1
                     connection.close()
                     self._stopping.wait(0.1)
-        except Exception as error:  # noqa: BLE001  # `__exit__` tells of it
+        except Exception as error:  # noqa: BLE001  # raised by `__exit__`
             self._errors.append(error)
         finally:
             connection.close()
 
-    def _live(self) -> None:
-        """One life, a change at a time, each in its time."""
+    def _change_one_delivery(self) -> None:
+        """All changes of one delivery, each at the time that the rate gives it."""
         due = time.monotonic()
-        for delivery in life(self._token):
-            self.told_at[str(delivery.pk), delivery.last_sequence] = time.monotonic()
+        for delivery in changes(self._token):
+            self.committed_at[str(delivery.pk), delivery.last_sequence] = time.monotonic()
             due += self._pause
             if self._stopping.wait(max(0, due - time.monotonic())):
                 return
 
 
-def life(token: Token) -> Iterator[Delivery]:
-    """A delivery with two drop-offs after each of its five changes."""
+def changes(token: Token) -> Iterator[Delivery]:
+    """Yield a delivery with two drop-offs after each of its five changes."""
     driver = DriverFactory.create()
     delivery = deliveries.request(token=token, payload=validated_payload(stops=2), by=BY, at=timezone.now())
     yield delivery

@@ -1,4 +1,4 @@
-"""The embedded servers going away and coming back."""
+"""Stops and restarts the embedded servers."""
 
 import subprocess
 from collections.abc import Iterator
@@ -12,14 +12,14 @@ from tests import servers
 
 @contextmanager
 def no_redis() -> Iterator[None]:
-    """Redis is killed; afterwards there is an empty one."""
+    """Redis is killed; an empty one is started at the end."""
     assert servers._redis is not None
     servers._redis.kill()
     servers._redis.wait(10)
     try:
         yield
     finally:
-        # Held where the session's end looks for it.
+        # The end of the session stops the process in this variable.
         servers._redis = subprocess.Popen(embedded.redis_command(), stdin=subprocess.DEVNULL)
         embedded.wait_for_redis(servers._redis)
 

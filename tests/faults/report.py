@@ -1,4 +1,4 @@
-"""What an endpoint's receipts amount to, in one line for people and in figures for assertions."""
+"""Counts what an endpoint has received, for assertions and as a printed line."""
 
 import time
 from collections.abc import Iterable
@@ -9,9 +9,9 @@ from tests.faults.endpoint import Endpoint, Receipt
 
 @dataclass(frozen=True)
 class Figures:
-    """Of the events that were sent: a duplicate repeats one that was accepted, directly after it.
+    """Counts of events. A duplicate repeats the event of the same delivery that was accepted before it.
 
-    Anything else that is not its delivery's next is out of order.
+    Any other event that is not the next of its delivery is out of order.
     """
 
     sent: int
@@ -21,19 +21,19 @@ class Figures:
     out_of_order: int
 
 
-def await_all(told: set[tuple[str, int]], endpoint: Endpoint, *, seconds: float) -> float:
-    """Wait until everything that was told is accepted, for so long at most: what is missing shows in the figures.
+def await_all(committed: set[tuple[str, int]], endpoint: Endpoint, *, seconds: float) -> float:
+    """Wait until everything that was committed is accepted, for at most `seconds`. Returns how many it took.
 
-    Returns how many seconds it took.
+    Raises nothing when something is missing; the figures show it.
     """
     started = time.monotonic()
-    while not told <= endpoint.accepted() and time.monotonic() - started < seconds:
+    while not committed <= endpoint.accepted() and time.monotonic() - started < seconds:
         time.sleep(0.05)
     return time.monotonic() - started
 
 
-def judge(told: set[tuple[str, int]], receipts: Iterable[Receipt]) -> Figures:
-    """Figures of what was accepted. What was told is what has to arrive."""
+def figures_of(committed: set[tuple[str, int]], receipts: Iterable[Receipt]) -> Figures:
+    """Compare what was accepted with what was committed."""
     last: dict[str, int] = {}
     accepted = [receipt.event for receipt in receipts if receipt.is_accepted]
     out_of_order = 0
@@ -41,10 +41,12 @@ def judge(told: set[tuple[str, int]], receipts: Iterable[Receipt]) -> Figures:
         out_of_order += sequence not in {last.get(delivery, 0), last.get(delivery, 0) + 1}
         last[delivery] = sequence
     distinct = set(accepted)
-    return Figures(len(told), len(distinct), len(told - distinct), len(accepted) - len(distinct), out_of_order)
+    return Figures(
+        len(committed), len(distinct), len(committed - distinct), len(accepted) - len(distinct), out_of_order
+    )
 
 
-def say(what: str, figures: Figures | None = None, **others: object) -> None:
+def print_figures(what: str, figures: Figures | None = None, **others: object) -> None:
     """Print one line."""
     parts = {**(asdict(figures) if figures else {}), **others}
     line = ", ".join(

@@ -10,9 +10,9 @@ import pytest
 
 from delivery.models import EventState, WebhookAttempt
 from tests.factories import DeliveryFactory
-from tests.faults.endpoint import Answer, Trap
-from tests.faults.report import say
-from tests.faults.stage import Stage
+from tests.faults.endpoint import Answer, ConnectionCounter
+from tests.faults.processes import Processes
+from tests.faults.report import print_figures
 from tests.faults.waiting import until
 
 PUBLIC = "93.184.216.34"
@@ -38,20 +38,20 @@ FORBIDDEN = (
 
 
 @dataclass
-class Watched:
-    """Starts a worker that reads names from a table, and tells where it connected."""
+class WatchedWorker:
+    """Starts a worker with fake names, and returns the addresses to which it connected."""
 
-    stage: Stage
+    processes: Processes
     folder: Path
 
     def start(self, names, *, allow_loopback):
         (self.folder / "names").write_text(json.dumps(names))
-        self.stage.start("beat")
-        self.stage.start(
+        self.processes.start("beat")
+        self.processes.start(
             "worker",
-            module="tests.faults.crooked_names",
-            CROOKED_NAMES=str(self.folder / "names"),
-            CROOKED_CONNECTS=str(self.folder / "connects"),
+            module="tests.faults.worker_with_fake_names",
+            FAKE_NAMES_FILE=str(self.folder / "names"),
+            CONNECTS_FILE=str(self.folder / "connects"),
             WEBHOOK_ALLOW_LOOPBACK=str(int(allow_loopback)),
         )
 
@@ -63,9 +63,9 @@ class Watched:
 
 @pytest.fixture
 def watched(tmp_path):
-    stage = Stage()
-    yield Watched(stage, tmp_path)
-    stage.clear()
+    processes = Processes()
+    yield WatchedWorker(processes, tmp_path)
+    processes.kill_all()
 
 
 def first_attempts(deliveries):
@@ -78,18 +78,18 @@ def first_attempts(deliveries):
 
 @pytest.mark.timeout(60)
 def test_a_redirect_is_not_followed(watched, new_endpoint, shop_at):
-    with closing(Trap()) as trap:
-        places = ("http://169.254.169.254/latest/meta-data/", f"http://127.0.0.1:{trap.port}/")
+    with closing(ConnectionCounter()) as private:
+        places = ("http://169.254.169.254/latest/meta-data/", f"http://127.0.0.1:{private.port}/")
         ends = [new_endpoint(Answer(302, {"Location": place})) for place in places]
         watched.start({}, allow_loopback=True)
 
         attempts = first_attempts([DeliveryFactory.create(token=shop_at(endpoint.url)) for endpoint in ends])
 
-        say("Redirects", sent=2, received=sum(len(endpoint.receipts) for endpoint in ends),
-            connections_to_the_trap=trap.connections)  # fmt: skip
+        print_figures("Redirects", sent=2, received=sum(len(endpoint.receipts) for endpoint in ends),
+            connections_to_loopback=private.connections)  # fmt: skip
         assert [(attempt.status_code, attempt.event.state) for attempt in attempts] == [(302, EventState.PENDING)] * 2
         assert set(watched.connects) == {"127.0.0.1"}
-        assert trap.connections == 0
+        assert private.connections == 0
 
 
 @pytest.mark.timeout(90)
@@ -97,8 +97,8 @@ def test_a_name_that_resolves_to_a_private_address_later_is_refused(watched, sho
     answers = [*([address] for address in FORBIDDEN), [PUBLIC, "127.0.0.1"], [PUBLIC]]
     names = {f"shop-{number}.example": answer for number, answer in enumerate(answers)}
     settings.WEBHOOK_ALLOW_LOOPBACK = False
-    with monkeypatch.context() as at_first, ExitStack() as traps:
-        caught = [traps.enter_context(closing(Trap(host, PORT))) for host in ("127.0.0.1", "::1")]
+    with monkeypatch.context() as at_first, ExitStack() as counters:
+        private = [counters.enter_context(closing(ConnectionCounter(host, PORT))) for host in ("127.0.0.1", "::1")]
         public = [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (PUBLIC, 0))]
         at_first.setattr(socket, "getaddrinfo", lambda *args, **options: public)
         shops = [shop_at(f"https://{name}:{PORT}/hook") for name in names]
@@ -107,14 +107,14 @@ def test_a_name_that_resolves_to_a_private_address_later_is_refused(watched, sho
 
         *forbidden, mixed, control = first_attempts(deliveries)
 
-        say("Names that turn private", sent=len(forbidden) + 1, received=0,
+        print_figures("Names that resolve to private addresses", sent=len(forbidden) + 1, received=0,
             refused=sum(attempt.error == "address_refused" for attempt in forbidden),
             connects=sum(address != PUBLIC for address in watched.connects),
-            connections_to_the_traps=sum(trap.connections for trap in caught))  # fmt: skip
+            connections_to_loopback=sum(counter.connections for counter in private))  # fmt: skip
         passed = zip(FORBIDDEN, forbidden, strict=True)
         assert {address: attempt.error for address, attempt in passed if attempt.error != "address_refused"} == {}
         assert mixed.error in {"address_refused", "connect"}
-        assert sum(trap.connections for trap in caught) == 0
-        # Names that stay public are connected to, so that the watch is known to work.
+        assert sum(counter.connections for counter in private) == 0
+        # A name that stays public is connected to, which shows that connections are recorded.
         assert control.error == "connect"
         assert set(watched.connects) == {PUBLIC}

@@ -9,7 +9,7 @@ from delivery.models import EventState, WebhookAttempt, WebhookEvent
 from tests.factories import DeliveryFactory
 from tests.faults.endpoint import Answer, Endpoint
 from tests.faults.load import Load
-from tests.faults.report import await_all, judge, say
+from tests.faults.report import await_all, figures_of, print_figures
 from tests.faults.waiting import until
 
 _MEBIBYTE = 1024 * 1024
@@ -23,7 +23,7 @@ def attempts_of(*shops):
     return WebhookAttempt.objects.filter(event__endpoint__integrator__in=[shop.integrator for shop in shops])
 
 
-def told(deliveries):
+def committed(deliveries):
     """The three events of each collected delivery."""
     return {(str(delivery.pk), sequence) for delivery in deliveries for sequence in (1, 2, 3)}
 
@@ -32,16 +32,15 @@ def told(deliveries):
 def test_an_endpoint_that_recovers_gets_everything_in_order(worker, shop, endpoint):
     endpoint.answer = Answer(500)
     deliveries = [DeliveryFactory.create(token=shop, collected=True) for _number in range(8)]
-    # One more than the breaker bears. Nothing is brought forward by hand: its first probe, after five seconds, sets all
-    # the rest off.
+    # One more than opens the breaker. Its first probe, after five seconds, then makes all the others due.
     until(lambda: len(endpoint.receipts) > 5, seconds=30, what="six refusals")
     endpoint.answer = Answer()
 
-    seconds = await_all(told(deliveries), endpoint, seconds=90)
+    seconds = await_all(committed(deliveries), endpoint, seconds=90)
 
     refused = [receipt for receipt in endpoint.receipts if not receipt.is_accepted]
-    figures = judge(told(deliveries), endpoint.receipts)
-    say("500, then healthy", figures, refused=len(refused), seconds_until_all_received=seconds)
+    figures = figures_of(committed(deliveries), endpoint.receipts)
+    print_figures("500, then healthy", figures, refused=len(refused), seconds_until_all_received=seconds)
     assert {receipt.event[1] for receipt in refused} == {1}
     assert (figures.lost, figures.duplicated, figures.out_of_order) == (0, 0, 0)
     assert seconds < 15
@@ -49,24 +48,24 @@ def test_an_endpoint_that_recovers_gets_everything_in_order(worker, shop, endpoi
 
 @pytest.mark.timeout(90)
 def test_a_slow_answer_is_cut_and_delays_no_other_endpoint(worker, shop, endpoint, shop_at, new_endpoint):
-    dripping = [new_endpoint(Answer(200, drips=part)) for part in ("head", "body")]
-    shops = [shop_at(slow.url) for slow in dripping]
+    slow_endpoints = [new_endpoint(Answer(200, slow_part=part)) for part in ("head", "body")]
+    shops = [shop_at(slow.url) for slow in slow_endpoints]
     with Load(shop, per_second=10) as load:
         until(lambda: endpoint.receipts, seconds=30, what="the first event received")
-        for slow in shops * 3:
-            DeliveryFactory.create(token=slow)
-        until(lambda: attempts_of(*shops).count() >= 6, seconds=60, what="every dripping answer cut")
-    await_all(load.told, endpoint, seconds=30)
+        for token in shops * 3:
+            DeliveryFactory.create(token=token)
+        until(lambda: attempts_of(*shops).count() >= 6, seconds=60, what="every slow answer cut")
+    await_all(load.committed, endpoint, seconds=30)
 
     cut = [attempt.milliseconds / 1000 for attempt in attempts_of(*shops)]
-    figures = judge(load.told, endpoint.receipts)
-    waited = max(receipt.at - load.told_at[receipt.event] for receipt in endpoint.receipts)
-    apart = [receipt.at for slow in dripping for receipt in slow.receipts[:3]]
-    say("Dripping answers", figures, cut_first_after=min(cut), cut_last_after=max(cut),
-        begun_within=max(apart) - min(apart), others_waited_at_most=waited)  # fmt: skip
+    figures = figures_of(load.committed, endpoint.receipts)
+    waited = max(receipt.at - load.committed_at[receipt.event] for receipt in endpoint.receipts)
+    begun = [receipt.at for slow in slow_endpoints for receipt in slow.receipts[:3]]
+    print_figures("Slow answers", figures, cut_first_after=min(cut), cut_last_after=max(cut),
+        begun_within=max(begun) - min(begun), others_waited_at_most=waited)  # fmt: skip
     assert {attempt.error for attempt in attempts_of(*shops)} == {"timeout"}
     assert 14.5 < min(cut) <= max(cut) < 16
-    assert max(apart) - min(apart) < 5
+    assert max(begun) - min(begun) < 5
     assert (figures.lost, figures.duplicated, figures.out_of_order) == (0, 0, 0)
     assert waited < 5
 
@@ -103,21 +102,22 @@ class Peak:
 def test_an_answer_of_any_size_costs_little_memory(worker, shop_at, new_endpoint, what, answer):
     usual, big = Endpoint(), new_endpoint(answer)
     warm = [DeliveryFactory.create(token=shop_at(usual.url), collected=True) for _number in range(10)]
-    await_all(told(warm), usual, seconds=30)
+    await_all(committed(warm), usual, seconds=30)
     usual.close()
-    shop, before, is_taken = shop_at(big.url), worker.memory(), answer.status == 200
+    shop, before, is_accepted = shop_at(big.url), worker.memory(), answer.status == 200
 
     with Peak(worker) as peak:
-        # Refusals are fewer than the breaker bears.
-        deliveries = [DeliveryFactory.create(token=shop, collected=True) for _number in range(8 if is_taken else 4)]
-        expected = 24 if is_taken else 4
-        until(lambda: attempts_of(shop).filter(number=1).count() == expected, seconds=30, what="every answer judged")
+        # Fewer refusals than open the breaker.
+        deliveries = [DeliveryFactory.create(token=shop, collected=True) for _number in range(8 if is_accepted else 4)]
+        expected = 24 if is_accepted else 4
+        until(lambda: attempts_of(shop).filter(number=1).count() == expected, seconds=30, what="every answer recorded")
 
     kept = [len(attempt.response_start) for attempt in attempts_of(shop)]
     growth = (peak.bytes - before) / _MEBIBYTE
-    say(what, judge(told(deliveries) if is_taken else set(), big.receipts), answers=len(big.receipts),
+    figures = figures_of(committed(deliveries) if is_accepted else set(), big.receipts)
+    print_figures(what, figures, answers=len(big.receipts),
         mebibytes_before=before / _MEBIBYTE, mebibytes_more=growth, longest_kept=max(kept))  # fmt: skip
     assert growth < 20
     assert max(kept) <= 4096
     assert {attempt.status_code for attempt in attempts_of(shop)} == {answer.status}
-    assert events_of(shop).filter(state=EventState.SENT).count() == (24 if is_taken else 0)
+    assert events_of(shop).filter(state=EventState.SENT).count() == (24 if is_accepted else 0)

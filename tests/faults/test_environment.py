@@ -9,37 +9,37 @@ import pytest
 
 from tests.factories import DeliveryFactory
 from tests.faults.certificates import Authority
-from tests.faults.endpoint import Trap
-from tests.faults.report import say
+from tests.faults.endpoint import ConnectionCounter
+from tests.faults.report import print_figures
 from tests.faults.waiting import until
 
 
 @pytest.fixture
 def proxy():
-    trap = Trap()
-    yield trap
-    trap.close()
+    counter = ConnectionCounter()
+    yield counter
+    counter.close()
 
 
 @pytest.mark.timeout(60)
-def test_netrc_and_proxies_are_ignored(stage, new_endpoint, shop_at, proxy, tmp_path):
+def test_netrc_and_proxies_are_ignored(processes, new_endpoint, shop_at, proxy, tmp_path):
     authority = Authority(tmp_path)
     ends = [new_endpoint(), new_endpoint(context=authority.context())]
     environment = _hostile_environment(tmp_path, proxy)
-    # A client that minds its environment goes to the proxy, and finds the password.
-    obedient = [sys.executable, "-c", f"import requests; requests.get('{ends[0].url}')"]
-    subprocess.run(obedient, env={**os.environ, **environment}, stderr=subprocess.DEVNULL, check=False)
+    # A client that uses these variables connects to the proxy and reads the password.
+    client = [sys.executable, "-c", f"import requests; requests.get('{ends[0].url}')"]
+    subprocess.run(client, env={**os.environ, **environment}, stderr=subprocess.DEVNULL, check=False)
     assert proxy.connections == 1
     assert netrc.netrc(environment["NETRC"]).authenticators("127.0.0.1") == ("thief", "", "thief")
 
-    stage.start("beat")
-    stage.start("worker", SSL_CERT_FILE=str(authority.path), **environment)
+    processes.start("beat")
+    processes.start("worker", SSL_CERT_FILE=str(authority.path), **environment)
     shops = [shop_at(endpoint.url) for endpoint in ends]
     for shop in shops:
         DeliveryFactory.create(token=shop)
     until(lambda: all(endpoint.receipts for endpoint in ends), seconds=30, what="both events received")
 
-    say("netrc and proxies", sent=2, received=sum(len(endpoint.receipts) for endpoint in ends),
+    print_figures("netrc and proxies", sent=2, received=sum(len(endpoint.receipts) for endpoint in ends),
         connections_to_the_proxy=proxy.connections - 1)  # fmt: skip
     assert [endpoint.receipts[0].headers["authorization"] for endpoint in ends] == [
         f"Bearer {shop.clear_text}" for shop in shops

@@ -5,26 +5,26 @@ import pytest
 from delivery.models import EventState, WebhookEvent
 from tests.faults.endpoint import Answer
 from tests.faults.load import Load
-from tests.faults.report import await_all, judge, say
+from tests.faults.report import await_all, figures_of, print_figures
 from tests.faults.waiting import until
 
 
 @pytest.mark.timeout(120)
-def test_a_worker_ends_in_order_and_the_next_one_goes_on(stage, shop, endpoint):
+def test_a_worker_ends_in_order_and_the_next_one_goes_on(processes, shop, endpoint):
     endpoint.answer = Answer(after=0.05)  # so that something is always in flight
-    stage.start("beat")
-    worker = stage.start("worker")
+    processes.start("beat")
+    worker = processes.start("worker")
 
     with Load(shop, per_second=30) as load:
         until(lambda: len(endpoint.receipts) > 50, seconds=30, what="50 events received")
         seconds = worker.end(seconds=30)
-        stage.start("worker")
-        until(lambda: len(load.told) > 400, seconds=30, what="400 changes made")
-    await_all(load.told, endpoint, seconds=80)
+        processes.start("worker")
+        until(lambda: len(load.committed) > 400, seconds=30, what="400 changes made")
+    await_all(load.committed, endpoint, seconds=80)
     pending = WebhookEvent.objects.filter(endpoint__integrator=shop.integrator, state=EventState.PENDING)
     until(lambda: not pending.exists(), seconds=10, what="everything recorded")
 
-    figures = judge(load.told, endpoint.receipts)
-    say("SIGTERM under load", figures, seconds_to_exit=seconds)
+    figures = figures_of(load.committed, endpoint.receipts)
+    print_figures("SIGTERM under load", figures, seconds_to_exit=seconds)
     assert (figures.lost, figures.duplicated, figures.out_of_order) == (0, 0, 0)
     assert seconds < 20

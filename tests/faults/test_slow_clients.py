@@ -7,7 +7,7 @@ import pytest
 import requests
 
 from tests.factories import payload
-from tests.faults.report import say
+from tests.faults.report import print_figures
 from tests.faults.slow_clients import KINDS, SlowClients
 from tests.faults.waiting import until
 from tests.ports import free_port, listens
@@ -17,9 +17,9 @@ _SECONDS = 15
 
 
 @pytest.mark.timeout(120)
-def test_500_stalled_clients_beside_normal_traffic(stage, shop):
+def test_500_stalled_clients_beside_normal_traffic(processes, shop):
     port = free_port()
-    stage.start("web", port=port)
+    processes.start("web", port=port)
     until(lambda: listens(port), seconds=30, what="the web server")
 
     with SlowClients(port, each=_EACH) as slow:
@@ -27,7 +27,7 @@ def test_500_stalled_clients_beside_normal_traffic(stage, shop):
         until(lambda: _unanswered(slow) == 0, seconds=20, what="every late body refused")
         answers = slow.answers()
 
-    say("500 stalled clients", served=served, failed=failed, slowest_seconds=slowest, stalled=len(slow))
+    print_figures("500 stalled clients", served=served, failed=failed, slowest_seconds=slowest, stalled=len(slow))
     assert failed == 0
     assert served > 100
     headers = "headers, a byte a second"  # granian's own limit of a minute; no thread is involved

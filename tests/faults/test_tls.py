@@ -5,18 +5,18 @@ import pytest
 from delivery.models import EventState, WebhookAttempt
 from tests.factories import DeliveryFactory
 from tests.faults.certificates import Authority
-from tests.faults.report import say
+from tests.faults.report import print_figures
 from tests.faults.waiting import until
 
 pytestmark = pytest.mark.timeout(60)
 
 
 @pytest.fixture(scope="module")
-def authority(stage, tmp_path_factory):
+def authority(processes, tmp_path_factory):
     """One that the worker trusts."""
     authority = Authority(tmp_path_factory.mktemp("certificates"))
-    stage.start("beat")
-    stage.start("worker", SSL_CERT_FILE=str(authority.path))
+    processes.start("beat")
+    processes.start("worker", SSL_CERT_FILE=str(authority.path))
     return authority
 
 
@@ -36,7 +36,9 @@ def test_an_invalid_certificate_is_refused(authority, new_endpoint, shop_at, cer
 
     attempt = first_attempt(DeliveryFactory.create(token=shop_at(endpoint.url)))
 
-    say(f"Certificate {request.node.callspec.id}", sent=1, received=len(endpoint.receipts), error=attempt.error)
+    print_figures(
+        f"Certificate {request.node.callspec.id}", sent=1, received=len(endpoint.receipts), error=attempt.error
+    )
     assert (attempt.error, attempt.status_code, attempt.event.state) == ("tls", None, EventState.PENDING)
     assert endpoint.receipts == []
 
@@ -46,6 +48,8 @@ def test_a_valid_certificate_is_accepted(authority, new_endpoint, shop_at):
 
     attempt = first_attempt(DeliveryFactory.create(token=shop_at(endpoint.url)))
 
-    say("Certificate of a trusted authority", sent=1, received=len(endpoint.receipts), status=attempt.status_code)
+    print_figures(
+        "Certificate of a trusted authority", sent=1, received=len(endpoint.receipts), status=attempt.status_code
+    )
     assert (attempt.error, attempt.status_code, attempt.event.state) == ("", 204, EventState.SENT)
     assert len(endpoint.receipts) == 1

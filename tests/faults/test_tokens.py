@@ -9,7 +9,7 @@ from standardwebhooks import Webhook
 from delivery.actions import endpoints, tokens
 from tests.factories import BY
 from tests.faults.load import Load
-from tests.faults.report import await_all, judge, say
+from tests.faults.report import await_all, figures_of, print_figures
 from tests.faults.waiting import until
 
 # A request that is under way when its token is revoked still arrives.
@@ -28,16 +28,16 @@ def test_every_webhook_carries_a_token_that_is_valid(shop, endpoint):
             tokens.revoke(token=replaced, by=BY, at=timezone.now())
             revoked_at[f"Bearer {replaced.clear_text}"] = time.monotonic()
         until(lambda: len(endpoint.receipts) > 20 * (_ROTATIONS + 1), seconds=30, what="another 20 received")
-    await_all(load.told, endpoint, seconds=60)
+    await_all(load.committed, endpoint, seconds=60)
 
-    figures = judge(load.told, endpoint.receipts)
+    figures = figures_of(load.committed, endpoint.receipts)
     carried = [receipt.headers["authorization"] for receipt in endpoint.receipts]
     late = [
         receipt
         for receipt in endpoint.receipts
         if receipt.at > revoked_at.get(receipt.headers["authorization"], receipt.at) + _UNDER_WAY_SECONDS
     ]
-    say("Tokens rotated and revoked", figures, tokens_carried=len(set(carried)), after_revocation=len(late))
+    print_figures("Tokens rotated and revoked", figures, tokens_carried=len(set(carried)), after_revocation=len(late))
     assert (figures.lost, figures.duplicated, figures.out_of_order, late) == (0, 0, 0, [])
     assert set(carried) == {*revoked_at, f"Bearer {current.clear_text}"}
 
@@ -52,7 +52,7 @@ def test_the_old_and_the_new_secret_verify_every_webhook_after_a_rotation(shop, 
         new = endpoints.rotate_secret(endpoint=record, by=BY, at=timezone.now())
         before = len(endpoint.receipts)
         until(lambda: len(endpoint.receipts) > before + 20, seconds=30, what="20 more received")
-    await_all(load.told, endpoint, seconds=60)
+    await_all(load.committed, endpoint, seconds=60)
 
     for receipt in endpoint.receipts:
         Webhook(old).verify(receipt.body, receipt.headers)
@@ -60,6 +60,6 @@ def test_the_old_and_the_new_secret_verify_every_webhook_after_a_rotation(shop, 
     for receipt in endpoint.receipts[before + 4 :]:  # four may have been under way
         Webhook(new).verify(receipt.body, receipt.headers)
         with_new += 1
-    figures = judge(load.told, endpoint.receipts)
-    say("Secret rotated", figures, verified_with_the_old=len(endpoint.receipts), with_the_new=with_new)
+    figures = figures_of(load.committed, endpoint.receipts)
+    print_figures("Secret rotated", figures, verified_with_the_old=len(endpoint.receipts), with_the_new=with_new)
     assert (figures.lost, figures.duplicated, figures.out_of_order) == (0, 0, 0)

@@ -14,10 +14,10 @@ from django.db import connection, transaction
 
 from delivery.models import WebhookAttempt
 from tests.factories import DeliveryFactory
-from tests.faults import shops
+from tests.faults import integrators
 from tests.faults.endpoint import Answer, Endpoint, Receipt
 from tests.faults.load import Load
-from tests.faults.report import Figures, await_all, judge, say
+from tests.faults.report import Figures, await_all, figures_of, print_figures
 from tests.faults.waiting import until
 
 _PAUSE_SECONDS = 2
@@ -25,41 +25,41 @@ _KILLS = 9
 
 
 @dataclass
-class Story:
-    """Under load: figures, and how many died. Of one event, answered and never recorded: its receipts."""
+class Outcome:
+    """`figures` of the load and the names of the processes killed; `receipts` of the event whose outcome was lost."""
 
     figures: Figures
-    deaths: list[str]
+    kills: list[str]
     receipts: list[Receipt]
 
 
 @pytest.fixture(scope="module")
-def killed(stage):
+def killed(processes):
     busy, quiet = Endpoint(Answer(after=0.02)), Endpoint()
-    customers = [shops.open_at(endpoint.url) for endpoint in (busy, quiet)]
-    stage.start("beat")
-    worker = stage.start("worker")
+    customers = [integrators.create(endpoint.url) for endpoint in (busy, quiet)]
+    processes.start("beat")
+    worker = processes.start("worker")
 
     with Load(customers[0], per_second=30) as load:
         until(lambda: busy.receipts, seconds=30, what="the first event received")
-        deaths = [_kill_one_of(worker) for _kill in range(_KILLS)]
-    # What no dead worker holds is sent first: recording it would wait for the lock too, and hold up the one event.
+        kills = [_kill_one_of(worker) for _kill in range(_KILLS)]
+    # Until the events that no killed worker has claimed are sent: their outcomes would wait for the lock too.
     until(lambda: time.monotonic() - busy.receipts[-1].at > 3, seconds=30, what="three quiet seconds")
-    event = _answered_and_never_recorded(worker, customers[1], quiet)
+    event = _answered_and_not_recorded(worker, customers[1], quiet)
     worker.start()
-    await_all(load.told, busy, seconds=100)
+    await_all(load.committed, busy, seconds=100)
     until(lambda: len(quiet.receipts) > 1, seconds=100, what="the event received again")
     until(lambda: _attempts(event) == 1, seconds=10, what="the second answer recorded")
 
-    yield Story(judge(load.told, busy.receipts), deaths, quiet.receipts)
+    yield Outcome(figures_of(load.committed, busy.receipts), kills, quiet.receipts)
     for customer, endpoint in zip(customers, (busy, quiet), strict=True):
-        shops.close(customer)
+        integrators.remove_url(customer)
         endpoint.close()
 
 
 def _kill_one_of(worker):
-    """After two seconds kill the worker or a process of its pool. A worker is started again, a pool mends itself."""
-    time.sleep(_PAUSE_SECONDS)  # the rhythm of the kills, not a wait for anything
+    """After two seconds kill the worker, which is started again, or a process of its pool, which Celery replaces."""
+    time.sleep(_PAUSE_SECONDS)  # the interval between kills
     victims = [worker, *worker.children()]
     victim = random.choice(victims)  # noqa: S311  # guards no secret
     victim.kill()
@@ -69,17 +69,17 @@ def _kill_one_of(worker):
     return "pool"
 
 
-def _answered_and_never_recorded(worker, shop, endpoint):
+def _answered_and_not_recorded(worker, shop, endpoint):
     """The id of an event whose answer the worker could not record before it was killed."""
     until(worker.children, seconds=20, what="a pool")
     with transaction.atomic(), connection.cursor() as cursor:
-        # Whoever records an attempt has to wait for this lock.
+        # Writing an attempt waits for this lock.
         cursor.execute("LOCK TABLE delivery_webhookattempt IN SHARE ROW EXCLUSIVE MODE")
         with ThreadPoolExecutor(1) as elsewhere:  # on a connection of its own, committed while the lock is held
             elsewhere.submit(_request_delivery, shop).result(10)
         until(lambda: [r for r in endpoint.receipts if r.answered_at], seconds=20, what="the event received")
         worker.kill()
-        # What the worker was about to write must not go on without it once the lock is gone.
+        # PostgreSQL would go on with the statement of the killed worker once the lock is released.
         cursor.execute(
             "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pg_backend_pid() = ANY(pg_blocking_pids(pid))"
         )
@@ -100,7 +100,7 @@ class TestAKilledWorker:
     def test_loses_nothing_and_keeps_the_order(self, killed):
         figures = killed.figures
 
-        say("kill -9 every 2 s", figures, workers_killed=killed.deaths.count("worker"), of=len(killed.deaths))
+        print_figures("kill -9 every 2 s", figures, workers_killed=killed.kills.count("worker"), of=len(killed.kills))
 
         assert figures.sent > 100
         assert (figures.lost, figures.out_of_order) == (0, 0)
@@ -108,7 +108,7 @@ class TestAKilledWorker:
     def test_repeats_once_what_was_answered_and_not_recorded(self, killed):
         first, *others = killed.receipts
 
-        say("kill -9 between answer and record", sent=1, received=1, lost=0, duplicated=len(others), out_of_order=0,
-            seconds_until_again=others[0].at - first.at)  # fmt: skip
+        print_figures("kill -9 between answer and record", sent=1, received=1, lost=0, duplicated=len(others),
+            out_of_order=0, seconds_until_again=others[0].at - first.at)  # fmt: skip
 
         assert [(other.webhook_id, other.body) for other in others] == [(first.webhook_id, first.body)]

@@ -6,8 +6,8 @@ import pytest
 from django.utils import timezone
 
 from delivery.actions import endpoints
-from delivery.errors import EndpointCannotSend, InvalidWebhookUrl
-from delivery.models import Token, WebhookEndpoint, WebhookEvent
+from delivery.errors import EndpointCannotSend, InvalidWebhookUrl, SecretRotatedLately
+from delivery.models import Token, WebhookEndpoint, WebhookEvent, WebhookQueueItem
 from delivery.webhooks import queue
 from tests.factories import BY, DeliveryFactory, IntegratorFactory, TokenFactory
 
@@ -42,6 +42,18 @@ class TestRotateSecret:
         assert rotated.secrets(at=now + timedelta(hours=23)) == [new, old]
         assert rotated.secrets(at=now + timedelta(hours=25)) == [new]
 
+    def test_is_possible_again_at_the_moment_at_which_the_previous_secret_ends(self, endpoint):
+        now = timezone.now()
+        replaced = endpoints.rotate_secret(endpoint=endpoint, by=BY, at=now)
+        end = now + endpoints.SECRET_OVERLAP
+
+        assert WebhookEndpoint.objects.get(pk=endpoint.pk).secrets(at=end) == [replaced]
+        with pytest.raises(SecretRotatedLately):
+            endpoints.rotate_secret(endpoint=endpoint, by=BY, at=end - timedelta(microseconds=1))
+        new = endpoints.rotate_secret(endpoint=endpoint, by=BY, at=end)
+
+        assert WebhookEndpoint.objects.get(pk=endpoint.pk).secrets(at=end) == [new, replaced]
+
     def test_stores_no_clear_text(self, endpoint):
         row = " ".join(str(value) for value in WebhookEndpoint.objects.filter(pk=endpoint.pk).values_list()[0])
 
@@ -56,6 +68,9 @@ class TestSendTest:
         return endpoints.set_url(endpoint=endpoint, url="http://127.0.0.1:9/hook", by=BY, at=timezone.now())
 
     def test_is_claimed_before_everything_that_waits(self, addressed):
+        DeliveryFactory.create(token=addressed.integrator.tokens.get())
+        WebhookQueueItem.objects.update(due_at=timezone.now() - timedelta(days=365))
+
         event = endpoints.send_test(endpoint=addressed, by=BY, at=timezone.now())
 
         (claimed,) = queue.claim(lease=uuid4(), at=timezone.now(), limit=1)

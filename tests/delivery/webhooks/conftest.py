@@ -25,6 +25,7 @@ class Sink(ThreadingHTTPServer):
         self.received = []
         self.answers = [(204, {}, b"")]
         self.delay_seconds = 0
+        self.open_requests = self.most_open_requests = 0
         super().__init__(("127.0.0.1", 0), _Handler)
 
     @property
@@ -35,10 +36,13 @@ class Sink(ThreadingHTTPServer):
 class _Handler(BaseHTTPRequestHandler):
     def do_POST(self):
         body = self.rfile.read(int(self.headers["Content-Length"])).decode()
+        self.server.open_requests += 1
+        self.server.most_open_requests = max(self.server.most_open_requests, self.server.open_requests)
         answers = self.server.answers
         status, headers, answer = answers.pop(0) if len(answers) > 1 else answers[0]
         self.server.received.append(({name.lower(): value for name, value in self.headers.items()}, body))
         time.sleep(self.server.delay_seconds)
+        self.server.open_requests -= 1
         self.send_response(status)
         for name, value in headers.items():
             self.send_header(name, value)

@@ -8,6 +8,7 @@ from standardwebhooks import Webhook
 
 from delivery.actions import deliveries, endpoints, events, tokens
 from delivery.models import EventState, WebhookAttempt, WebhookEndpoint, WebhookEvent, WebhookQueueItem
+from delivery.webhooks import sender
 from tests.factories import BY, DeliveryFactory, TokenFactory
 
 
@@ -72,6 +73,19 @@ class TestSending:
         send_due()
 
         assert {headers["authorization"] for headers, _body in sink.received} == {f"Bearer {newest.clear_text}"}
+
+
+class TestLimits:
+    @pytest.mark.parametrize(("in_flight", "most"), [(2, 2), (1024, 4)])
+    def test_hold_for_the_process_and_for_the_endpoint(self, token, sink, send_due, monkeypatch, in_flight, most):
+        for _number in range(6):
+            DeliveryFactory.create(token=token)
+        monkeypatch.setattr(sender, "_IN_FLIGHT", in_flight)
+        sink.delay_seconds = 0.2
+
+        send_due()
+
+        assert (len(sink.received), sink.most_open_requests) == (6, most)
 
 
 class TestRetrying:

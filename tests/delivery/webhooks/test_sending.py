@@ -32,6 +32,15 @@ def send(url, *, times=1, allow_loopback=True):
         loop.close()
 
 
+def answer_and_stall(server, size):
+    """Send `size` bytes of a longer body, then nothing until the client disconnects."""
+    connection, _address = server.accept()
+    with connection:
+        connection.recv(65536)
+        connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 10000000\r\n\r\n" + b"x" * size)
+        connection.recv(1)
+
+
 class TestSend:
     def test_stores_the_first_4_kib_of_an_answer(self, sink):
         sink.answers = [(200, {}, b"x" * 1_000_000)]
@@ -39,6 +48,15 @@ class TestSend:
         result = send(sink.url)
 
         assert (result.status_code, len(result.response_start)) == (200, 4096)
+
+    def test_reads_at_most_64_kib_of_an_answer(self, monkeypatch):
+        monkeypatch.setattr(sending, "TOTAL_SECONDS", 2)
+
+        with socket.create_server(("127.0.0.1", 0)) as server:
+            threading.Thread(target=answer_and_stall, args=(server, 80 * 1024), daemon=True).start()
+            result = send(f"http://127.0.0.1:{server.getsockname()[1]}/")
+
+        assert (result.status_code, result.error, len(result.response_start)) == (200, "", 4096)
 
     def test_keeps_a_nul_out_of_what_is_stored(self, sink):
         sink.answers = [(200, {}, b"a\0b\xff")]

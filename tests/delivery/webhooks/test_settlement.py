@@ -58,6 +58,18 @@ class TestOutcome:
         assert (item.event.sequence, item.tries, item.lease) == (2, 0, None)
         assert item.due_at <= timezone.now()
 
+    def test_success_after_refusals_leaves_the_next_event_without_any(self, first):
+        attempt(first, REFUSED)
+        attempt(first, OK)
+
+        item = item_of(first.delivery)
+        assert (item.event.sequence, item.tries, item.refusals, item.first_refused_at) == (2, 0, 0, None)
+
+    def test_success_sets_when_the_answer_arrived(self, first):
+        attempt(first, {"status_code": 200, "milliseconds": 1500}, at=NOW)
+
+        assert first.sent_at == NOW + timedelta(seconds=1.5)
+
     def test_the_last_success_deletes_the_item(self, first):
         for event in first.delivery.events.order_by("sequence"):
             attempt(event, OK)
@@ -133,6 +145,7 @@ class TestPoisonedEvent:
         attempt(first, OK)
 
         assert first.state == EventState.SENT
+        assert item_of(first.delivery) == WebhookQueueItem.objects.get(delivery=first.delivery)
         assert item_of(first.delivery).event.sequence == 2
 
     def test_delays_later_events_while_the_endpoint_accepts_none(self, first, endpoint):
@@ -140,6 +153,15 @@ class TestPoisonedEvent:
 
         for _try in range(6):
             attempt(first, REFUSED)
+
+        assert item_of(first.delivery).event == first
+
+    def test_delays_later_events_when_the_only_success_was_sent_at_the_moment_of_the_first_refusal(
+        self, first, endpoint
+    ):
+        for _attempt in range(4):
+            attempt(first, REFUSED, at=NOW)
+            WebhookEndpoint.objects.filter(pk=endpoint.pk).update(last_success_at=NOW)
 
         assert item_of(first.delivery).event == first
 
@@ -173,6 +195,14 @@ class TestEndpoint:
         assert (endpoint.failures, endpoint.paused_until, endpoint.failing_since) == (0, None, None)
         assert {item.due_at for item in WebhookQueueItem.objects.all()} == {NOW}
         assert WebhookQueueItem.objects.filter(delivery__in=[waiting, first.delivery]).exists()
+
+    def test_the_last_success_is_written_when_the_one_before_is_more_than_a_second_old(self, first, endpoint):
+        first, second, third = first.delivery.events.order_by("sequence")
+        for event, seconds in ((first, 0), (second, 1), (third, 2.1)):
+            attempt(event, OK, at=NOW + timedelta(seconds=seconds))
+
+            endpoint.refresh_from_db()
+            assert endpoint.last_success_at == NOW + timedelta(seconds=0 if seconds <= 1 else seconds)
 
     def test_410_switches_off_and_keeps_the_events(self, first, endpoint):
         attempt(first, {"status_code": 410}, at=NOW)

@@ -48,6 +48,11 @@ class TestAccountWithoutAToken:
         assert (sink.received, endpoint.failures, WebhookQueueItem.objects.get().tries) == ([], 0, 0)
         assert not WebhookAttempt.objects.exists()
 
+    def test_has_its_events_claimed_again_after_a_minute(self, waiting):
+        wait = WebhookQueueItem.objects.get().due_at - timezone.now()
+
+        assert timedelta(seconds=50) < wait <= timedelta(seconds=60)
+
     def test_has_its_events_sent_at_once_when_a_token_is_issued(self, waiting, sink, token, send_due):
         tokens.issue(integrator=token.integrator, environment=Environment.LIVE, by=BY, at=timezone.now())
 
@@ -102,6 +107,14 @@ class TestBroughtForward:
 
         assert queue.bring_forward(endpoint_id=endpoint.pk, at=later) == 0
         assert queue.bring_forward(endpoint_id=endpoint.pk, at=timezone.now()) == 1
+
+    def test_exactly_three_days_are_too_long(self, token, endpoint):
+        event = DeliveryFactory.create(token=token).events.get()
+        later = event.created_at + timedelta(days=3)
+        WebhookQueueItem.objects.update(due_at=later + timedelta(hours=1))
+
+        assert queue.bring_forward(endpoint_id=endpoint.pk, at=later) == 0
+        assert queue.bring_forward(endpoint_id=endpoint.pk, at=later - timedelta(microseconds=1)) == 1
 
     @pytest.mark.parametrize("means", ["url", "switch"])
     def test_a_new_url_and_switching_on_make_poisoned_events_due_too(self, token, endpoint, means):

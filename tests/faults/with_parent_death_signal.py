@@ -1,6 +1,6 @@
-"""Runs `python …` so that the kernel ends it with the test session, even one that is killed outright (Linux).
+"""Runs `python …` so that the kernel kills it when the test session ends, even by SIGKILL (Linux).
 
-The tie outlives the exec, and it is made here and not between fork and exec of the tests, which have threads.
+The setting survives the exec. It is made here and not between fork and exec of the tests, which have threads.
 """
 
 import ctypes

@@ -8,19 +8,19 @@ from delivery.models import Token
 from tests.factories import BY, TokenFactory
 
 
-def open_at(url: str) -> Token:
-    """The token of a new shop whose webhooks go to `url`."""
+def create(url: str) -> Token:
+    """The token of a new integrator whose webhooks are sent to `url`."""
     token = TokenFactory.create()
     _set_url(token, url)
     return token
 
 
-def close(token: Token) -> None:
-    """Send nothing more to the shop, whatever it still misses."""
+def remove_url(token: Token) -> None:
+    """Send nothing more to the integrator."""
     _set_url(token, "")
 
 
 def _set_url(token: Token, url: str) -> None:
     endpoint = token.integrator.endpoints.get(environment=token.environment)
-    # Not checked: the names of these tests are known to the worker only.
+    # Not checked, because the fake names are known to the worker only.
     endpoints.store_url(endpoint=endpoint, url=CheckedUrl(url), by=BY, at=timezone.now())

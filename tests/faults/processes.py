@@ -1,4 +1,4 @@
-"""Real processes: the product's own commands, started, killed and ended."""
+"""The product's own processes, started and stopped as in operation."""
 
 import os
 import signal
@@ -14,13 +14,13 @@ import psutil
 from config.env import BASE_DIR, data_dir
 from config.local import run
 
-_TETHERED = Path(__file__).with_name("tethered.py")
-# What a developer's shell may hold and a worker would obey.
-_STRANGERS = {"http_proxy", "https_proxy", "all_proxy", "no_proxy", "netrc", "ssl_cert_file", "ssl_cert_dir"}
+_WITH_PARENT_DEATH_SIGNAL = Path(__file__).with_name("with_parent_death_signal.py")
+# Variables of a developer's shell that would change how a worker connects.
+_NETWORK_VARIABLES = {"http_proxy", "https_proxy", "all_proxy", "no_proxy", "netrc", "ssl_cert_file", "ssl_cert_dir"}
 
 
 class Process:
-    """One of the product's processes with everything it starts, in a session of its own."""
+    """A process of the product and its children, in a session of its own."""
 
     def __init__(self, name: str, command: list[str], environment: Mapping[str, str]) -> None:
         self.name, self.command, self.environment = name, command, environment
@@ -29,10 +29,10 @@ class Process:
 
     def start(self) -> None:
         self.log.parent.mkdir(parents=True, exist_ok=True)
-        kept = {name: value for name, value in os.environ.items() if name.lower() not in _STRANGERS}
+        kept = {name: value for name, value in os.environ.items() if name.lower() not in _NETWORK_VARIABLES}
         with self.log.open("a") as log:
             self._popen = subprocess.Popen(
-                [sys.executable, str(_TETHERED), *self.command[1:]],
+                [sys.executable, str(_WITH_PARENT_DEATH_SIGNAL), *self.command[1:]],
                 cwd=BASE_DIR,
                 env={**kept, "LOG_LEVEL": "INFO", **self.environment},
                 start_new_session=True,
@@ -64,13 +64,13 @@ class Process:
         return total
 
     def kill(self) -> None:
-        """SIGKILL for all of it at once, as when a supervisor clears away what a dead worker left."""
+        """Send SIGKILL to the process and its children at the same time."""
         with suppress(ProcessLookupError):
             os.killpg(self.pid, signal.SIGKILL)
         self._popen.wait(10)
 
     def end(self, *, seconds: float = 20) -> float:
-        """SIGTERM. Returns how long it took to exit; raises subprocess.TimeoutExpired."""
+        """Send SIGTERM. Returns the seconds until the exit; raises subprocess.TimeoutExpired."""
         started = time.monotonic()
         self._popen.terminate()
         try:
@@ -80,8 +80,8 @@ class Process:
             self.kill()
 
 
-class Stage:
-    """What is running, so that all of it can be cleared away."""
+class Processes:
+    """Starts processes, and kills all of them at the end."""
 
     def __init__(self) -> None:
         self._processes: list[Process] = []
@@ -95,8 +95,7 @@ class Stage:
         self._processes.append(process)
         return process
 
-    def clear(self) -> None:
-        """End everything at once. Kills: what ends in order is a test's subject, not its clearing away."""
+    def kill_all(self) -> None:
         for process in self._processes:
             process.kill()
         self._processes.clear()

@@ -1,6 +1,6 @@
-"""`python -m tests.faults.crooked_names …` is `python -m celery …` on a machine whose names lead where a file says.
+"""`python -m tests.faults.worker_with_fake_names …` is `python -m celery …` with the names of a file in place of DNS.
 
-Every connect() to an internet address is written to another file, and none leaves the machine.
+Every connect() to an internet address is written to another file, and only loopback addresses are connected to.
 """
 
 import errno
@@ -14,8 +14,8 @@ from typing import Any
 
 from celery.__main__ import main
 
-_names: dict[str, list[str]] = json.loads(Path(os.environ["CROOKED_NAMES"]).read_text())
-_connects = Path(os.environ["CROOKED_CONNECTS"])
+_names: dict[str, list[str]] = json.loads(Path(os.environ["FAKE_NAMES_FILE"]).read_text())
+_connects = Path(os.environ["CONNECTS_FILE"])
 _getaddrinfo, _connect = socket.getaddrinfo, socket.socket.connect
 
 
