@@ -109,7 +109,7 @@ class InvalidReason(DeliveryError):
     """A reason that is longer than its column, contains NUL, or is empty where one is required."""
 
     code = "invalid_reason"
-    title = "Not a reason that can be kept"
+    title = "The reason cannot be stored"
 
 
 class RouteTaken(DeliveryError):
@@ -159,7 +159,7 @@ class InvalidPosition(DeliveryError):
     """Text that is not two coordinates, or coordinates outside -90..90 and -180..180 degrees."""
 
     code = "invalid_position"
-    title = "Not a position"
+    title = "The coordinates are invalid"
 
 
 class NoDriverAssigned(DeliveryError):

@@ -127,7 +127,7 @@ class TestAcceptWithoutANamedDriver:
 
         assert accept(DeliveryFactory.create(), None).driver == free
 
-    def test_refuses_when_nobody_is_eligible(self):
+    def test_refuses_when_no_driver_is_eligible(self):
         delivery = DeliveryFactory.create()
 
         with pytest.raises(NoEligibleDriver, match="MOTORCYCLE"):

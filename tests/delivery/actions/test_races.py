@@ -77,8 +77,8 @@ class TestConcurrentActions:
         assert cancelled.route_status == "CANCELLED"
         taken = not isinstance(accepted, MoveRefused)
         assert cancelled.driver == (driver if taken else None)
-        told = json.loads(delivery.events.order_by("sequence").last().body)["driver"]["name"]
-        assert told == (driver.name if taken else "")
+        reported = json.loads(delivery.events.order_by("sequence").last().body)["driver"]["name"]
+        assert reported == (driver.name if taken else "")
         assert isinstance(accepted, MoveRefused) or accepted.route_status == "ACCEPTED"
         fresh = Delivery.objects.get(pk=delivery.pk)
         assert (fresh.status, fresh.route_status) == ("FAILED", "CANCELLED")
@@ -121,8 +121,8 @@ def test_a_cancel_that_waited_for_an_accept_reports_its_driver(at_once):
     _nothing, cancelled = at_once(accept_slowly, cancel_meanwhile)
 
     assert (cancelled.driver, cancelled.route_status) == (driver, "CANCELLED")
-    told = json.loads(delivery.events.get(sequence=3).body)
-    assert told["driver"]["name"] == driver.name
+    reported = json.loads(delivery.events.get(sequence=3).body)
+    assert reported["driver"]["name"] == driver.name
 
 
 @pytest.mark.django_db(transaction=True)
