@@ -153,12 +153,15 @@ class TestRowLockOfADriver:
 
         assert accepted.driver == second
 
-    def test_does_not_wait_for_a_position_that_is_being_recorded(self, at_once, without_waiting):
+    @pytest.mark.parametrize("is_named", [True, False])
+    def test_of_an_insert_of_a_position_does_not_hinder_an_acceptance(self, at_once, without_waiting, is_named):
         driver, delivery = DriverFactory.create(), DeliveryFactory.create()
+        named = driver if is_named else None
 
-        with transaction.atomic():
+        with transaction.atomic(), connection.cursor() as cursor:
             position(driver, PICKUP, at=timezone.now())
-            (accepted,) = at_once(lambda: without_waiting(deliveries.accept, delivery=delivery, driver=driver))
+            cursor.execute("SET CONSTRAINTS ALL IMMEDIATE")  # locks the driver as the commit does
+            (accepted,) = at_once(lambda: without_waiting(deliveries.accept, delivery=delivery, driver=named))
 
         assert accepted.driver == driver
 

@@ -9,10 +9,10 @@ import pytest
 from django.db import connection, transaction
 from django.utils import timezone
 
-from delivery.actions import deliveries, drivers, offers
+from delivery.actions import deliveries, offers
 from delivery.errors import DriverHasOpenRoute, MoveRefused, RouteTaken, StopNotOpen
 from delivery.models import Delivery, WebhookEvent
-from tests.factories import BY, PICKUP, DeliveryFactory, DriverFactory
+from tests.factories import BY, DeliveryFactory, DriverFactory
 
 ROUNDS = range(5)
 
@@ -123,30 +123,6 @@ def test_a_cancel_that_waited_for_an_accept_reports_its_driver(at_once):
     assert (cancelled.driver, cancelled.route_status) == (driver, "CANCELLED")
     reported = json.loads(delivery.events.get(sequence=3).body)
     assert reported["driver"]["name"] == driver.name
-
-
-@pytest.mark.django_db(transaction=True)
-def test_a_driver_whose_position_is_being_recorded_can_take_a_route(at_once):
-    delivery, driver = DeliveryFactory.create(), DriverFactory.create()
-    reported, accepted = Event(), Event()
-
-    def report_slowly():
-        with transaction.atomic():
-            drivers.set_position(driver=driver, point=PICKUP, by=BY, at=timezone.now())
-            reported.set()
-            assert accepted.wait(10)  # the position is not committed before
-
-    def accept_meanwhile():
-        assert reported.wait(10)
-        try:
-            return deliveries.accept(delivery=delivery, driver=None, by=BY, at=timezone.now())
-        finally:
-            accepted.set()
-
-    _nothing, taken = at_once(report_slowly, accept_meanwhile)
-
-    assert errors([_nothing, taken]) == []
-    assert taken.driver == driver
 
 
 @pytest.mark.django_db(transaction=True)
