@@ -1,5 +1,7 @@
 """Deadlines of the connection to PostgreSQL, on a real one."""
 
+import re
+
 import psycopg
 import pytest
 from django.db import DatabaseError, connection
@@ -51,6 +53,16 @@ class TestWithDeadlines:
         parameters = psycopg.conninfo.conninfo_to_dict(wrapper.connection.info.dsn)
         assert parameters["connect_timeout"] == "5"
         assert (parameters["keepalives_idle"], parameters["tcp_user_timeout"]) == ("30", "30000")
+
+    def test_notices_a_lost_peer_within_a_minute_on_either_side(self, connect):
+        wrapper = connect(statement_seconds=0)
+        wrapper.ensure_connection()
+        client = psycopg.conninfo.conninfo_to_dict(wrapper.connection.info.dsn)
+
+        # On a unix socket the server reports 0 for parameters of TCP, so they are read as they were sent.
+        server = dict(re.findall(r"-c tcp_keepalives_(\w+)=(\d+)", client["options"]))
+        for given in ({name: client[f"keepalives_{name}"] for name in server}, server):
+            assert int(given["idle"]) + int(given["interval"]) * int(given["count"]) == 60
 
     def test_keeps_what_the_url_says(self, connect):
         wrapper = connect(statement_seconds=15, connect_timeout=9, options="-c lock_timeout=1s -c work_mem=5MB")
