@@ -44,10 +44,9 @@ def link_new_invoice(invoice: Invoice, *, references: Collection[str], by: str, 
     it, if there is exactly one.
     """
     orders = Order.objects.filter(seller=invoice.seller_id)
-    exact = list(orders.filter(Q(code__in=references) | Q(invoice_key=invoice.access_key)))
-    codes = {order.code for order in exact}
-    cut = [value for value in references if len(value) == CUT_REFERENCE and value not in codes]
-    found = {order.pk: order for order in (*exact, *orders.cut_to(cut))}
+    exact = orders.filter(Q(code__in=references) | Q(invoice_key=invoice.access_key))
+    cut = orders.cut_to([value for value in references if len(value) == CUT_REFERENCE])
+    found = {order.pk: order for order in (*exact, *cut)}
     link([(invoice, order) for order in found.values()], by=by, at=at)
 
 
@@ -56,12 +55,9 @@ def link_new_order(order: Order, *, by: str, at: datetime) -> None:
     orders = Order.objects.filter(seller=order.seller_id)
     names = {order.code}
     cut = order.code[:CUT_REFERENCE]
-    # Not if the cut reference is another order's whole code, or the beginning of several codes.
-    if not orders.filter(code=cut).exists() and orders.cut_to([cut]).filter(pk=order.pk).exists():
+    if orders.cut_to([cut]).filter(pk=order.pk).exists():
         names.add(cut)
     named = InvoiceReference.objects.filter(seller=order.seller_id, value__in=names)
-    found = Q(pk__in=named.values("invoice"))
-    if order.invoice_key:
-        found |= Q(access_key=order.invoice_key)
+    found = Q(pk__in=named.values("invoice")) | Q(access_key=order.invoice_key)  # no invoice has an empty access key
     invoices = Invoice.objects.filter(found, seller=order.seller_id).defer("raw")
     link([(invoice, order) for invoice in invoices], by=by, at=at)

@@ -9,12 +9,12 @@ def find(seller: Seller, *, value: str, by_document: bool, document: str = "") -
     """At most MOST_RESULTS orders of the seller, newest first, with `status_log` prefetched.
 
     `value` is compared with the receiver's document if `by_document`, otherwise with every search code. An order must
-    also have the receiver's document `document`, unless that is blank.
+    also have the receiver's document `document`, unless that is empty.
     """
     if "\0" in value + document:
         return []  # PostgreSQL refuses NUL in a query, and no stored text holds it
     orders = Order.objects.all()
     found = orders.with_document(value, seller=seller) if by_document else orders.with_code(value, seller=seller)
-    if document.strip():
+    if document:
         found &= orders.with_document(document, seller=seller)
     return list(found.order_by("-id").prefetch_related("status_log")[:MOST_RESULTS])

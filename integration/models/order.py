@@ -27,7 +27,10 @@ class OrderQuerySet(models.QuerySet["Order"]):
         return self.of(seller).filter(pk__in=codes.values("order"))
 
     def cut_to(self, references: Collection[str]) -> Self:
-        """For each reference of CUT_REFERENCE characters, the order whose code begins with it, if there is only one."""
+        """For each reference of CUT_REFERENCE characters, the order whose code begins with it, if only one does.
+
+        An order whose whole code is the reference counts too.
+        """
         begun = self.annotate(begins=Left("code", CUT_REFERENCE)).filter(begins__in=references).order_by()
         unique = begun.values("begins").annotate(count=Count("pk"), only=Min("pk")).filter(count=1)
         return self.filter(pk__in=unique.values("only"))

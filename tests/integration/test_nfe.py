@@ -74,6 +74,16 @@ class TestRead:
     def test_takes_a_date_without_an_offset_for_midnight_in_brasilia(self):
         assert nfe.read(nfe_xml(layout="2.00").encode()).issued_at == datetime(2012, 3, 4, 3, tzinfo=UTC)
 
+    def test_takes_the_offset_that_a_time_has(self):
+        raw = nfe_xml().replace("10:00:00-03:00", "10:00:00-04:00").encode()
+
+        assert nfe.read(raw).issued_at == datetime(2026, 11, 20, 14, tzinfo=UTC)
+
+    def test_takes_an_invoice_without_a_namespace(self):
+        raw = nfe_xml().replace(' xmlns="http://www.portalfiscal.inf.br/nfe"', "").encode()
+
+        assert nfe.read(raw).access_key == ACCESS_KEY
+
     @pytest.mark.parametrize(("written", "year"), [("1990-01-01T00:00:00-03:00", 1990), ("2199-12-31T23:59:59Z", 2199)])
     def test_takes_the_first_and_the_last_year(self, written, year):
         raw = nfe_xml().replace("2026-11-20T10:00:00-03:00", written).encode()

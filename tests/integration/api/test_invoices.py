@@ -122,6 +122,14 @@ class TestLinks:
 
         assert linked(invoice) == [LONG[:15]]
 
+    def test_no_later_order_by_a_beginning_that_another_order_has_too(self, seller):
+        create_order(seller, orderId=LONG + "-2")
+        invoice = send_invoice(seller, nfe_xml(items=(LONG[:15],)).encode())
+
+        create_order(seller, orderId=LONG)
+
+        assert linked(invoice) == [LONG + "-2"]
+
     def test_the_order_that_has_the_reference_as_its_whole_code(self, seller):
         for code in (LONG[:15], LONG):
             create_order(seller, orderId=code)
