@@ -108,6 +108,18 @@ class TestQuote:
 
         assert api.post(URL, body()).json()["data"]["amount"] == 9999
 
+    def test_uses_the_rate_of_the_direction(self, api):
+        rates = FreightRate.objects.filter(zone="mid", service="economy")
+        rates.filter(origin_kind="capital", destination_kind="interior").update(base_centavos=7777)
+        rates.filter(origin_kind="interior", destination_kind="capital").update(base_centavos=8888)
+
+        amounts = [
+            api.post(URL, body(origin=start, destination=end)).json()["data"]["amount"]
+            for start, end in (("01310100", "48900000"), ("48900000", "01310100"))
+        ]
+
+        assert amounts == [7777, 8888]
+
     def test_uses_the_service_that_the_parameters_name(self, api):
         FreightParameters.objects.update(quote_service="express")
 
