@@ -41,12 +41,18 @@ class TestBoundedCalls:
         assert called == []
 
     def test_takes_calls_again_when_the_hung_ones_have_returned(self, release):
-        calls, thread = BoundedCalls(most=1, seconds=0.05), []
+        calls = BoundedCalls(most=1, seconds=0.05)
+        threads: list[threading.Thread] = []
+
+        def hang():
+            threads.append(threading.current_thread())
+            release.wait()
+
         with pytest.raises(DeadlinePassed):
-            calls.run(lambda: (thread.append(threading.current_thread()), release.wait()))
+            calls.run(hang)
 
         release.set()
-        thread[0].join(5)
+        threads[0].join(5)
 
         assert calls.run(lambda: 42) == 42
 
@@ -58,8 +64,13 @@ class TestBoundedCalls:
                 calls.run(lambda: 1 / 0)
 
     def test_does_not_hold_up_the_end_of_the_process(self, release):
-        threads = []
+        threads: list[threading.Thread] = []
+
+        def hang():
+            threads.append(threading.current_thread())
+            release.wait()
+
         with pytest.raises(DeadlinePassed):
-            BoundedCalls(most=1, seconds=0.05).run(lambda: (threads.append(threading.current_thread()), release.wait()))
+            BoundedCalls(most=1, seconds=0.05).run(hang)
 
         assert threads[0].daemon

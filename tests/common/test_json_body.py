@@ -10,7 +10,7 @@ from common.json_body import BodyTooDeep, BodyTooLarge, read_object
 
 def nested(levels, kind):
     """An object of so many levels, the ones below the first all of one kind."""
-    body = 1
+    body: object = 1
     for _level in range(levels - 1):
         body = [body] if kind is list else {"a": body}
     return {"a": body}

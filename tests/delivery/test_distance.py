@@ -41,28 +41,43 @@ class TestGeodesic:
         assert distance.geodesic(1.3)([RIO, RIO]) == [Decimal("0.00")]
 
 
+class OsrmServer(HTTPServer):
+    """A routing server on loopback.
+
+    Records the paths of requests in `paths`. Responds with `status` and the JSON value `answer`, byte by byte, with
+    `pause` seconds after each byte.
+    """
+
+    def __init__(self):
+        self.paths: list[str] = []
+        self.answer: object = {}
+        self.status = 200
+        self.pause = 0.0
+        super().__init__(("127.0.0.1", 0), _Handler)
+        self.url = f"http://127.0.0.1:{self.server_port}/"
+
+
+class _Handler(BaseHTTPRequestHandler):
+    server: OsrmServer
+
+    def do_GET(self):
+        self.server.paths.append(self.path)
+        body = json.dumps(self.server.answer).encode()
+        self.send_response(self.server.status)
+        self.send_header("Content-Length", str(len(body)))
+        self.send_header("Location", "/elsewhere")  # used only by the test of redirects
+        self.end_headers()
+        for place in range(len(body)):
+            self.wfile.write(body[place : place + 1])
+            time.sleep(self.server.pause)
+
+    def log_message(self, *args):
+        pass
+
+
 @pytest.fixture
 def osrm_server():
-    """A routing server on loopback. `answer` is what it says; `paths` what it was asked."""
-
-    class Handler(BaseHTTPRequestHandler):
-        def do_GET(self):
-            server.paths.append(self.path)
-            body = json.dumps(server.answer).encode()
-            self.send_response(server.status)
-            self.send_header("Content-Length", str(len(body)))
-            self.send_header("Location", "/elsewhere")  # which matters to a redirect alone
-            self.end_headers()
-            for place in range(len(body)):
-                self.wfile.write(body[place : place + 1])
-                time.sleep(server.pause)
-
-        def log_message(self, *args):
-            pass
-
-    server = HTTPServer(("127.0.0.1", 0), Handler)
-    server.paths, server.status, server.pause = [], 200, 0
-    server.url = f"http://127.0.0.1:{server.server_port}/"
+    server = OsrmServer()
     threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
     yield server
     server.shutdown()

@@ -46,7 +46,7 @@ class TestEligible:
         position(inside, shifted(place, metres=RADIUS_M - 0.001, azimuth=azimuth))
         position(outside, shifted(place, metres=RADIUS_M + 0.001, azimuth=azimuth))
 
-        found = list(drivers.eligible(delivery_at(place), at=NOW))
+        found = list(eligible_at(place))
 
         assert found == list(drivers.nearby(delivery_at(place), at=NOW)) == [inside]
         assert found[0].distance_m == pytest.approx(RADIUS_M - 0.001, abs=0.0005)

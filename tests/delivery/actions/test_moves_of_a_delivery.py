@@ -112,7 +112,7 @@ class TestOneDelivery:
 
         do(deliveries.fail_point, delivery, point="b", reason="Recusado")
 
-        last = Transition.objects.filter(delivery=delivery).last()
+        last = Transition.objects.filter(delivery=delivery).latest("pk")
         assert (last.trigger, last.point, last.reason, last.by) == ("fail", "B", "Recusado", BY)
         assert (last.status, last.route_status) == ("FAILED", "RETURNING")
 

@@ -16,7 +16,8 @@ HERE = f"{PICKUP.latitude},{PICKUP.longitude}"
 
 def run(*arguments):
     """Exit code and answer."""
-    out, code = StringIO(), 0
+    out = StringIO()
+    code: str | int | None = 0
     try:
         call_command(*arguments, stdout=out)
     except SystemExit as stop:

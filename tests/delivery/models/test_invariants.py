@@ -2,6 +2,7 @@
 
 from datetime import timedelta
 from decimal import Decimal
+from uuid import uuid4
 
 import pytest
 from django.db import IntegrityError, ProgrammingError, transaction
@@ -187,7 +188,7 @@ class TestOthers:
 
     def test_a_sequence_number_is_used_once(self):
         event = WebhookEvent.objects.get(delivery=DeliveryFactory.create())
-        event.pk = None
+        event.pk = uuid4()
         event._state.adding = True
 
         with refused(IntegrityError, "one_event_per_sequence"), transaction.atomic():

@@ -14,17 +14,18 @@ from tests.factories import BY, TokenFactory
 
 
 class Sink(ThreadingHTTPServer):
-    """Records requests. `answers` are (status, headers, body) of the next ones, the last for all that follow.
+    """Records requests as (headers by lower-case name, body).
 
+    `answers` are (status, headers, body) of the next requests, the last for all that follow.
     Each answer is sent `delay_seconds` after its request.
     """
 
     daemon_threads = True
 
     def __init__(self):
-        self.received = []
-        self.answers = [(204, {}, b"")]
-        self.delay_seconds = 0
+        self.received: list[tuple[dict[str, str], str]] = []
+        self.answers: list[tuple[int, dict[str, str], bytes]] = [(204, {}, b"")]
+        self.delay_seconds = 0.0
         self.open_requests = self.most_open_requests = 0
         super().__init__(("127.0.0.1", 0), _Handler)
 
@@ -34,6 +35,8 @@ class Sink(ThreadingHTTPServer):
 
 
 class _Handler(BaseHTTPRequestHandler):
+    server: Sink
+
     def do_POST(self):
         body = self.rfile.read(int(self.headers["Content-Length"])).decode()
         self.server.open_requests += 1

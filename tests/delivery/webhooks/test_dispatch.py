@@ -173,7 +173,7 @@ class TestSeveralWorkers:
 
         at_once(*[send_due] * 4)
 
-        seen = {}
+        seen: dict[str, list[str]] = {}
         for headers, body in sink.received:
             seen.setdefault(body[:60], []).append(headers["webhook-sequence"])
         assert len(sink.received) == 32

@@ -10,7 +10,9 @@ NOW = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
 
 
 def pause(tries, retry_after=""):
-    return retry.next_attempt(tries=tries, at=NOW, retry_after=retry.parse_retry_after(retry_after, at=NOW)) - NOW
+    due_at = retry.next_attempt(tries=tries, at=NOW, retry_after=retry.parse_retry_after(retry_after, at=NOW))
+    assert due_at is not None
+    return due_at - NOW
 
 
 class TestNextAttempt:

@@ -111,14 +111,20 @@ class TestSend:
         assert time.monotonic() - started < 2
 
     def test_looks_a_name_that_hangs_up_once_at_a_time(self, monkeypatch):
-        asked, release = [], threading.Event()
+        looked_up: list[str] = []
+        release = threading.Event()
+
+        def hang(host, *args, **kwargs):
+            looked_up.append(host)
+            release.wait(30)
+
         monkeypatch.setattr(sending, "TOTAL_SECONDS", 0.3)
-        monkeypatch.setattr(socket, "getaddrinfo", lambda host, *args, **kwargs: asked.append(host) or release.wait(30))
+        monkeypatch.setattr(socket, "getaddrinfo", hang)
 
         errors = [result.error for result in send("https://slow.example/", times=3)]
         release.set()
 
-        assert (errors, asked) == (["timeout"] * 3, ["slow.example"])
+        assert (errors, looked_up) == (["timeout"] * 3, ["slow.example"])
 
     @pytest.mark.parametrize(("url", "error"), [("http://127.0.0.1:9/", "connect"), ("http://", "invalid_url")])
     def test_names_the_class_of_the_error(self, url, error):

@@ -2,6 +2,7 @@
 
 import time
 from datetime import timedelta
+from typing import TypedDict
 from uuid import uuid4
 
 import pytest
@@ -16,14 +17,27 @@ from delivery.webhooks.settlement import settle
 from tests.factories import BY, DeliveryFactory, DriverFactory
 
 NOW = timezone.now() + timedelta(hours=1)  # when all that these tests make is due
-OK, REFUSED, TIMEOUT = {"status_code": 200}, {"status_code": 500}, {"error": "timeout"}
+
+
+class Outcome(TypedDict, total=False):
+    """Arguments of `Result`."""
+
+    status_code: int
+    error: str
+    response_start: str
+    milliseconds: int
+
+
+OK: Outcome = {"status_code": 200}
+REFUSED: Outcome = {"status_code": 500}
+TIMEOUT: Outcome = {"error": "timeout"}
 
 
 def claim(*, at):
     return {claimed.event_id: claimed for claimed in queue.claim(lease=uuid4(), at=at, limit=100)}
 
 
-def attempt(event, outcome, *, at=None, also=()):
+def attempt(event, outcome: Outcome, *, at=None, also=()):
     """Settle one attempt at `event`. Of the other items, those of the events `also` succeed and the rest is left."""
     at = at or timezone.now()
     WebhookQueueItem.objects.update(due_at=at, lease=None)
@@ -139,7 +153,7 @@ class TestPoisonedEvent:
         assert (first.queue_item.is_ordered, first.queue_item.tries, first.state) == (False, 3, EventState.PENDING)
 
     def test_is_retried_beside_the_later_events(self, first, others):
-        for also in ([], others[:1], others[1:]):
+        for also in (others[:0], others[:1], others[1:]):
             attempt(first, REFUSED, also=also)
 
         attempt(first, OK)

@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from delivery.actions import deliveries, endpoints, events, tokens
 from delivery.models import Environment, EventState, WebhookAttempt, WebhookEndpoint, WebhookEvent, WebhookQueueItem
-from delivery.webhooks import locked_items, queue, sender, sending
+from delivery.webhooks import locked_items, outbox, queue, sender, sending
 from delivery.webhooks.sending import Result
 from delivery.webhooks.settlement import settle
 from tests.factories import BY, DeliveryFactory, DriverFactory
@@ -164,7 +164,7 @@ class TestConcurrentMove:
 
         def arrange(module, name):
             locked, written = threading.Event(), threading.Event()
-            record, write = deliveries.outbox.record, getattr(module, name)
+            record, write = outbox.record, getattr(module, name)
 
             def slow_record(**kwargs):
                 locked.set()
@@ -177,7 +177,7 @@ class TestConcurrentMove:
                 written.set()
                 threading.Event().wait(0.3)
 
-            monkeypatch.setattr(deliveries.outbox, "record", slow_record)
+            monkeypatch.setattr(outbox, "record", slow_record)
             monkeypatch.setattr(module, name, slow_write)
 
         return arrange
