@@ -65,8 +65,6 @@ class RequestBuilder:
     def _newest_tokens(self, items: Iterable[ClaimedItem]) -> dict[tuple[UUID, str], Token]:
         """The newest valid token of each account and environment of these items, by integrator and environment."""
         integrators = {self._endpoints[item.endpoint_id].integrator_id for item in items}
-        if not integrators:
-            return {}
         # In ascending order, so that the newest of an account and environment is the one that remains.
         tokens = Token.objects.valid(at=self._at).filter(integrator__in=integrators).order_by("created_at")
         return {(token.integrator_id, token.environment): token for token in tokens}

@@ -12,7 +12,7 @@ from tests.factories import DeliveryFactory
 def test_prune_deletes_attempts_after_30_days_and_keeps_events(monkeypatch):
     monkeypatch.setattr(history, "_BATCH", 2)
     event, now = DeliveryFactory.create().events.get(), timezone.now()
-    ages = [timedelta(days=29, hours=23), *[timedelta(days=30, seconds=1)] * 5]
+    ages = [timedelta(days=30), *[timedelta(days=30, seconds=1)] * 5]
     for number, age in enumerate(ages):
         WebhookAttempt.objects.create(event=event, number=number, at=now - age, milliseconds=1)
 

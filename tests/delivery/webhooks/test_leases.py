@@ -44,6 +44,19 @@ def short_lock_timeout(monkeypatch):
     monkeypatch.setattr(queue, "LOCK_TIMEOUT", timedelta(seconds=0.2))
 
 
+@pytest.fixture
+def sending_in_background(token, sink):
+    """A running sender; stopped when the test has ended."""
+    loop, worker = asyncio.new_event_loop(), Sender()
+    thread = threading.Thread(target=lambda: loop.run_until_complete(worker.run()), daemon=True)
+    thread.start()
+    yield lambda: loop.call_soon_threadsafe(worker.wake)
+    loop.call_soon_threadsafe(worker.stop)
+    thread.join(20)
+    assert not thread.is_alive()
+    loop.close()
+
+
 class TestConstants:
     def test_leave_time_to_renew_a_lease_under_which_a_request_was_just_begun(self):
         wait = sender._RENEWAL_INTERVAL_SECONDS + queue.LOCK_TIMEOUT.total_seconds()
@@ -106,6 +119,30 @@ class TestSender:
         assert len(sink.received) == 1
         assert WebhookEvent.objects.get().state == EventState.SENT
 
+    def test_renews_a_lease_only_when_it_was_set_some_time_ago(self, token, sink, send_due, short_lease, monkeypatch):
+        renew, renewals = queue.renew, []
+        monkeypatch.setattr(sender, "_RENEW_AFTER_SECONDS", 0.8)
+        monkeypatch.setattr(queue, "renew", lambda keys, **kwargs: renewals.extend(keys) or renew(keys, **kwargs))
+        DeliveryFactory.create(token=token)
+        sink.delay_seconds = 2
+
+        send_due()
+
+        assert 1 <= len(renewals) <= 2
+
+    def test_claims_no_more_than_the_process_may_have_in_flight(self, token, sink, sending_in_background, monkeypatch):
+        monkeypatch.setattr(sender, "_IN_FLIGHT", 2)
+        for _number in range(4):
+            DeliveryFactory.create(token=token)
+        sink.delay_seconds = 0.5
+
+        sending_in_background()
+        wait_until(lambda: sink.open_requests == 2)
+        sending_in_background()
+        wait_until(lambda: not WebhookQueueItem.objects.exists())
+
+        assert (len(sink.received), sink.most_open_requests) == (4, 2)
+
     def test_leaves_an_item_whose_lease_could_end_before_it_is_renewed(self, token, sink, send_due, monkeypatch):
         DeliveryFactory.create(token=token)
         moments = iter([0.0])
@@ -121,18 +158,6 @@ class TestSender:
 
 class TestBlockedSettlement:
     """Another transaction holds a lock on a whole table, as a migration or VACUUM FULL does."""
-
-    @pytest.fixture
-    def sending_in_background(self, token, sink):
-        """A running sender; stopped when the test has ended."""
-        loop, worker = asyncio.new_event_loop(), Sender()
-        thread = threading.Thread(target=lambda: loop.run_until_complete(worker.run()), daemon=True)
-        thread.start()
-        yield lambda: loop.call_soon_threadsafe(worker.wake)
-        loop.call_soon_threadsafe(worker.stop)
-        thread.join(20)
-        assert not thread.is_alive()
-        loop.close()
 
     def test_holds_no_lock_that_a_change_waits_for_and_sends_the_event_once(
         self, token, sink, at_once, sending_in_background, short_lease, short_lock_timeout

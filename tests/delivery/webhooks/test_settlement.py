@@ -162,6 +162,12 @@ class TestPoisonedEvent:
         assert item_of(first.delivery) == WebhookQueueItem.objects.get(delivery=first.delivery)
         assert item_of(first.delivery).event.sequence == 2
 
+    def test_is_poisoned_once(self, first, others):
+        for also in ([], others[:1], others[1:], []):
+            attempt(first, REFUSED, also=also)
+
+        assert sorted(WebhookQueueItem.objects.values_list("event__sequence", "is_ordered")) == [(1, False), (2, True)]
+
     def test_delays_later_events_while_the_endpoint_accepts_none(self, first, endpoint):
         WebhookEndpoint.objects.filter(pk=endpoint.pk).update(last_success_at=timezone.now() - timedelta(minutes=1))
 
