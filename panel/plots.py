@@ -16,13 +16,13 @@ class Hour:
     """Attempts of one hour and the coordinates of its bars. `p95`: response time in ms, None without attempts."""
 
     start: datetime
-    taken: int
+    succeeded: int
     failed: int
     p95: float | None
     x: float
     width: float
-    taken_y: float
-    taken_height: float
+    succeeded_y: float
+    succeeded_height: float
     failed_y: float
     failed_height: float
     p95_y: float | None
@@ -52,12 +52,12 @@ class Plot:
 
     @property
     def total(self) -> int:
-        return sum(hour.taken + hour.failed for hour in self.hours)
+        return sum(hour.succeeded + hour.failed for hour in self.hours)
 
     @property
     def success_percent(self) -> float:
         """Share of the attempts that were answered with 2xx, in per cent; 100 without attempts."""
-        return 100 * sum(hour.taken for hour in self.hours) / self.total if self.total else 100.0
+        return 100 * sum(hour.succeeded for hour in self.hours) / self.total if self.total else 100.0
 
 
 def of_hours(rows: Iterable[Mapping[str, Any]], *, until: datetime, count: int = 24) -> Plot:
@@ -71,19 +71,19 @@ def of_hours(rows: Iterable[Mapping[str, Any]], *, until: datetime, count: int =
     for number in range(count):
         start = last - (count - 1 - number) * _HOUR
         row = found.get(start, {"total": 0, "successes": 0, "p95": None})
-        taken, failed = row["successes"], row["total"] - row["successes"]
-        taken_height, failed_height = HEIGHT * taken / most, HEIGHT * failed / most
+        succeeded, failed = row["successes"], row["total"] - row["successes"]
+        succeeded_height, failed_height = HEIGHT * succeeded / most, HEIGHT * failed / most
         hours.append(
             Hour(
                 start=start,
-                taken=taken,
+                succeeded=succeeded,
                 failed=failed,
                 p95=row["p95"],
                 x=LEFT + number * step + step * 0.12,
                 width=step * 0.76,
-                taken_y=Plot.base - taken_height,
-                taken_height=taken_height,
-                failed_y=Plot.base - taken_height - failed_height,
+                succeeded_y=Plot.base - succeeded_height,
+                succeeded_height=succeeded_height,
+                failed_y=Plot.base - succeeded_height - failed_height,
                 failed_height=failed_height,
                 p95_y=None if row["p95"] is None else Plot.lower_base - HEIGHT * row["p95"] / slowest,
             )
