@@ -83,6 +83,26 @@ class TestList:
 
         assert dispatcher.get(ROUTES, {"version": version}).status_code == 200
 
+    def test_is_sent_again_when_a_driver_has_moved(self, dispatcher):
+        driver = DriverFactory.create(at_point=PICKUP)
+        DeliveryFactory.create(accepted=True, driver=driver)
+        version = dispatcher.get(BOARD).context["version"]
+        assert dispatcher.get(ROUTES, {"version": version}).status_code == 204
+
+        drivers.set_position(driver=driver, point=Point(-23.5, -46.6), by=BY, at=timezone.now())
+
+        assert dispatcher.get(ROUTES, {"version": version}).status_code == 200
+
+    def test_is_sent_again_in_another_language(self, dispatcher, shop):
+        version = dispatcher.get(BOARD, HTTP_ACCEPT_LANGUAGE="en").context["version"]
+
+        statuses = [
+            dispatcher.get(ROUTES, {"version": version}, HTTP_ACCEPT_LANGUAGE=language).status_code
+            for language in ("en", "pt-br")
+        ]
+
+        assert statuses == [204, 200]
+
     def test_asks_as_much_for_twenty_as_for_two(self, dispatcher, django_assert_max_num_queries):
         token = TokenFactory.create()
         for _number in range(20):

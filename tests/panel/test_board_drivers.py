@@ -70,6 +70,13 @@ class TestTheDialog:
 
         assert re.search(rf">\s*{re.escape(label)}\s*</label>", content)
 
+    def test_gives_a_position_from_the_future_the_age_zero(self, dispatcher, shop):
+        """Clocks of two machines may differ by seconds."""
+        driver = DriverFactory.create(name="Ana")
+        drivers.set_position(driver=driver, point=NEAR, by=BY, at=timezone.now() + timedelta(seconds=30))
+
+        assert "position 0 s ago" in dialog(dispatcher, shop.delivery, HTTP_ACCEPT_LANGUAGE="en")
+
     def test_says_that_a_driver_has_no_position(self, dispatcher, shop):
         DriverFactory.create(name="Ana")
 
@@ -130,6 +137,11 @@ class TestTheSearch:
 
         assert options(content) == ["Ana", "Bia"]
         assert re.findall(r'value="([^"]+)"\s+checked', content) == [str(chosen.pk)]
+
+    def test_lists_the_chosen_driver_once(self, dispatcher, shop):
+        chosen = DriverFactory.create(name="Ana", at_point=NEAR)
+
+        assert options(search(dispatcher, shop.delivery, q="ana", driver=chosen.pk)) == ["Ana"]
 
     def test_drops_a_chosen_driver_who_is_not_eligible_any_more(self, dispatcher, shop):
         chosen = DriverFactory.create(name="Ana", at_point=NEAR)
