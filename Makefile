@@ -1,4 +1,4 @@
-# Two commands: `make run` and `make test`. Everything they need is set up on first use.
+# `make run` and `make test` install what they need at the first use.
 PYTHON ?= python3
 BIN := .venv/bin
 UV_VERSION := 0.13.8
@@ -10,25 +10,25 @@ COSMIC_RAY_VERSION := 8.7.0
 run: .venv/.ready
 	@$(BIN)/python -m config.local.run
 
-# One worker for each core, each with servers of its own. ARGS="-n 0 tests/panel" runs a part in one process.
+# One pytest worker for each core (at most 8), each with its own servers. ARGS="-n 0 tests/panel" runs a part in one process.
 test: .venv/.ready
 	@$(BIN)/python -m pytest -n logical --maxprocesses 8 --dist loadfile $(ARGS)
 
-# About twelve minutes; ARGS=drain runs one of drain, latency, hang, claim. Keep the machine quiet meanwhile.
+# About twelve minutes. ARGS=drain runs one of drain, latency, hang, claim, eligible. Other load on the machine distorts the results.
 bench-webhooks: .venv/.ready var/bench/peer/.ready
 	@$(BIN)/python -W ignore -m benchmarks $(ARGS)
 
-# About three minutes: the admin's lists over a million deliveries.
+# About three minutes: pages of the admin, the panel and the board with a million deliveries.
 bench-admin: .venv/.ready
 	@$(BIN)/python -W ignore -m benchmarks changelist
 
-# Workers and servers are killed under load, on servers and data of their own. Each test prints its figures.
+# Kills workers and servers under load, with its own servers and data. Each test prints its measurements.
 test-faults: .venv/.ready
 	@env -u DATABASE_URL -u REDIS_URL DATA_DIR=$(CURDIR)/var/faults \
 		$(BIN)/python -m pytest tests/faults -s $(ARGS)
 
-# About an hour: changes the modules of tests/mutation/targets.py, one operator at a time, and lists what no test notices.
-# ARGS=delivery/pricing.py runs one module, ARGS="--every 10" a sample. Interrupted, it goes on where it was.
+# About an hour: changes the modules of tests/mutation/targets.py, one operator at a time, and lists the changes that no test
+# notices. ARGS=delivery/pricing.py runs one module, ARGS="--every 10" a sample. An interrupted run continues at the next call.
 mutants: .venv/.ready
 	@PYTHONPATH=. $(BIN)/uv tool run --from cosmic-ray==$(COSMIC_RAY_VERSION) --python $(BIN)/python python -m tests.mutation $(ARGS)
 
@@ -40,12 +40,12 @@ lint: .venv/.ready security
 	$(BIN)/lint-imports
 	$(BIN)/python manage.py makemigrations --check --dry-run
 
-# Neither reaches for the network: without --no-verify, detect-secrets would try what it finds against its service.
+# Works without a network: --no-verify keeps detect-secrets from trying each finding at the service it belongs to.
 security: .venv/.ready
 	$(BIN)/bandit --quiet --configfile pyproject.toml --recursive access common config delivery integration panel manage.py
-	@git ls-files --error-unmatch Makefile >/dev/null  # outside a checkout there would be no files, and no findings
+	@git ls-files --error-unmatch Makefile >/dev/null  # fails outside a checkout, where no file would be examined
 	git ls-files -z | xargs -0 $(BIN)/detect-secrets-hook --no-verify --baseline .secrets.baseline
-	! git grep -nE '(rota_(live|test|key)_|whsec_)[A-Za-z0-9_+/-]{43}'  # this service's own, in any spelling
+	! git grep -nE '(rota_(live|test|key)_|whsec_)[A-Za-z0-9_+/-]{43}'  # this service's own tokens, keys and secrets
 
 # Known vulnerabilities of the pinned packages. Needs a network that reaches PyPI's advisory database.
 audit: .venv/.uv
@@ -57,7 +57,7 @@ format: .venv/.ready
 	$(BIN)/ruff format .
 	$(BIN)/djangofmt templates
 
-# Pin again after a change of pyproject.toml. requirements.lock is what a production install takes,
+# Pins the dependencies again after a change of pyproject.toml. Production installs requirements.lock;
 # requirements-dev.lock adds the embedded servers and the development tools.
 lock: .venv/.uv
 	$(BIN)/uv pip compile -q --universal --generate-hashes --no-annotate pyproject.toml -o requirements.lock
