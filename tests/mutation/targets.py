@@ -1,17 +1,40 @@
-"""The modules that mutation testing changes, each with the tests that have to notice."""
+"""The modules that mutation testing changes, each with the tests that have to notice, the fastest first."""
+
+_QUEUE = (
+    "tests/delivery/webhooks/test_queue.py",
+    "tests/delivery/webhooks/test_leases.py",
+    "tests/delivery/webhooks/test_settlement.py",
+    "tests/delivery/webhooks/test_waiting.py",
+    "tests/delivery/webhooks/test_dispatch.py",
+)
 
 TARGETS: dict[str, tuple[str, ...]] = {
-    "delivery/lifecycle.py": ("tests/delivery/test_lifecycle.py", "tests/delivery/actions"),
-    "delivery/pricing.py": ("tests/delivery/test_pricing.py", "tests/delivery/actions"),
-    "delivery/distance.py": ("tests/delivery/test_distance.py",),
-    "delivery/breaker.py": ("tests/delivery/test_breaker.py", "tests/delivery/webhooks"),
-    "delivery/webhooks/retry.py": ("tests/delivery/webhooks",),
-    "delivery/webhooks/queue.py": ("tests/delivery/webhooks",),
-    "delivery/webhooks/settlement.py": ("tests/delivery/webhooks",),
-    "delivery/actions/tokens.py": ("tests/delivery/actions", "tests/delivery/api", "tests/panel"),
-    "delivery/models/token.py": ("tests/delivery/models", "tests/delivery/actions", "tests/delivery/api"),
-    "integration/freight.py": ("tests/integration",),
-    "integration/postcodes.py": ("tests/integration",),
-    "integration/nfe.py": ("tests/integration",),
-    "panel/access.py": ("tests/panel", "tests/config"),
+    "delivery/lifecycle.py": ("tests/delivery/test_lifecycle.py", "tests/delivery/actions/test_moves_of_a_delivery.py"),
+    "delivery/pricing.py": ("tests/delivery/test_pricing.py", "tests/delivery/api/test_quotation_delivery.py"),
+    "delivery/breaker.py": ("tests/delivery/test_breaker.py", "tests/delivery/webhooks/test_settlement.py"),
+    "delivery/webhooks/retry.py": (
+        "tests/delivery/webhooks/test_retry.py",
+        "tests/delivery/webhooks/test_sending.py",
+        "tests/delivery/webhooks/test_settlement.py",
+    ),
+    "delivery/webhooks/queue.py": _QUEUE,
+    "delivery/webhooks/locked_items.py": _QUEUE,
+    "delivery/webhooks/settlement.py": (*_QUEUE, "tests/delivery/webhooks/test_suspension.py"),
+    "delivery/actions/tokens.py": (
+        "tests/delivery/actions/test_tokens.py",
+        "tests/delivery/actions/test_suspension.py",
+        "tests/delivery/api/test_authentication.py",
+        "tests/panel/test_tokens.py",
+    ),
+    "delivery/models/token.py": (
+        "tests/delivery/actions/test_tokens.py",
+        "tests/delivery/api/test_authentication.py",
+        "tests/delivery/models/test_invariants.py",
+    ),
+    "integration/freight.py": ("tests/integration/test_freight.py", "tests/integration/api/test_quote.py"),
+    "integration/postcodes.py": ("tests/integration/test_postcodes.py", "tests/integration/api/test_quote.py"),
+    "integration/nfe.py": ("tests/integration/test_nfe.py", "tests/integration/api/test_invoices.py"),
+    "access/rights.py": ("tests/access/test_rights.py", "tests/access/test_admin.py"),
+    "access/roles.py": ("tests/access/test_roles.py", "tests/access/test_rights_by_url.py"),
+    "access/throttle.py": ("tests/access/test_log_in_limits.py", "tests/access/test_one_time_codes.py"),
 }
