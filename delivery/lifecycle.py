@@ -78,17 +78,17 @@ class _Orders(StrEnum):
 
     OPEN = "every open order"
     ONE = "the order that the trigger names"
-    NONE = "no order"
 
 
 @dataclass(frozen=True)
 class _Transition:
     """A row of the table: what the orders, the route and the delivery become.
 
-    `route` None: computed from the orders by `_route_after_order`. `delivery` None: computed by `_aggregate`.
+    `which` and `order` None: the orders do not change. `route` None: computed from the orders by
+    `_route_after_order`. `delivery` None: computed by `_aggregate`.
     """
 
-    which: _Orders
+    which: _Orders | None
     order: Status | None
     route: RouteStatus | None
     delivery: Status | None
@@ -109,7 +109,7 @@ TABLE: dict[tuple[Trigger, RouteStatus], _Transition] = {
     ),
     (Trigger.DELIVER, RouteStatus.COLLECTED): _Transition(_Orders.ONE, Status.DELIVERED, None, None),
     (Trigger.FAIL, RouteStatus.COLLECTED): _Transition(_Orders.ONE, Status.FAILED, None, None),
-    (Trigger.RETURN, RouteStatus.RETURNING): _Transition(_Orders.NONE, None, RouteStatus.FINISHED, None),
+    (Trigger.RETURN, RouteStatus.RETURNING): _Transition(None, None, RouteStatus.FINISHED, None),
     (Trigger.CANCEL, RouteStatus.AVAILABLE): _Transition(
         _Orders.OPEN, Status.FAILED, RouteStatus.CANCELLED, Status.FAILED
     ),
@@ -119,7 +119,7 @@ TABLE: dict[tuple[Trigger, RouteStatus], _Transition] = {
     (Trigger.CANCEL, RouteStatus.COLLECTED): _Transition(
         _Orders.OPEN, Status.FAILED, RouteStatus.RETURNING, Status.FAILED
     ),
-    (Trigger.CANCEL, RouteStatus.RETURNING): _Transition(_Orders.NONE, None, RouteStatus.RETURNING, Status.FAILED),
+    (Trigger.CANCEL, RouteStatus.RETURNING): _Transition(None, None, RouteStatus.RETURNING, Status.FAILED),
     (Trigger.EXPIRE, RouteStatus.AVAILABLE): _Transition(
         _Orders.OPEN, Status.FAILED, RouteStatus.EXPIRED, Status.FAILED
     ),
@@ -164,7 +164,7 @@ def _refusal(state: State, trigger: Trigger) -> MoveRefused:
 
 
 def _orders_after(orders: tuple[Status, ...], row: _Transition, index: int | None) -> tuple[Status, ...]:
-    if row.which is _Orders.NONE or row.order is None:
+    if row.order is None:
         return orders
     if row.which is _Orders.OPEN:
         return tuple(row.order if order in OPEN else order for order in orders)

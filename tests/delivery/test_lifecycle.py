@@ -51,10 +51,33 @@ ROWS = [
 ALLOWED = {(trigger, before.route) for before, trigger, _point, _after in ROWS}
 
 
+class TestNew:
+    @pytest.mark.parametrize("orders", [1, 2, 3])
+    def test_waits_for_a_driver(self, orders):
+        assert lifecycle.new(orders=orders) == State(P, AVAILABLE, (P,) * orders, Mode.DEFAULT)
+
+    def test_keeps_the_mode(self):
+        assert lifecycle.new(orders=1, mode=Mode.RETURN).mode is Mode.RETURN
+
+
+class TestRouteStatuses:
+    def test_are_in_progress_until_they_are_closed(self):
+        assert set(lifecycle.IN_PROGRESS) == set(RouteStatus) - set(CLOSED)
+        assert set(CLOSED) == {FINISHED, CANCELLED, EXPIRED}
+
+    def test_have_a_driver_from_acceptance_until_the_end(self):
+        assert set(HELD) == {ACCEPTED, COLLECTED, RETURNING}
+
+
 class TestMove:
     @pytest.mark.parametrize(("before", "trigger", "point", "after"), ROWS)
     def test_follows_the_table(self, before, trigger, point, after):
         assert lifecycle.move(before, trigger, index=point) == after
+
+    @pytest.mark.parametrize("trigger", [Trigger.DELIVER, Trigger.FAIL])
+    def test_refuses_to_close_an_order_that_is_not_named(self, trigger):
+        with pytest.raises(StopNotOpen):
+            lifecycle.move(State(C, COLLECTED, (C, C)), trigger)
 
     @pytest.mark.parametrize(("trigger", "route"), sorted(set(itertools.product(Trigger, RouteStatus)) - ALLOWED))
     def test_refuses_what_the_table_does_not_have(self, trigger, route):

@@ -7,112 +7,25 @@ is not run again.
 """
 
 import argparse
-import ast
-import hashlib
 import json
 import os
-import re
 import shutil
 import subprocess
 import sys
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
-from difflib import unified_diff
-from pathlib import Path
 from queue import SimpleQueue
 
-from cosmic_ray.mutating import mutate_code
-from cosmic_ray.plugins import get_operator, operator_names
-
-from tests.mutation.operators import mutations
+from tests.mutation.mutants import ROOT, Mutant, mutants_of
 from tests.mutation.targets import TARGETS
 
-ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "var" / "mutants"
 RESULTS = FOLDER / "results.jsonl"
 _SECONDS = 240  # the tests of one module take less; a mutant that takes longer loops or waits for ever
 _SECONDS_UNCHANGED = 1800  # the tests of all modules
 
 _HOLD_POSTGRES = "import sys; from config.local import embedded; embedded.hold_postgres(); sys.stdin.read()"
-
-# Replacements that no reviewer would overlook, because they raise for the operands in question.
-_COARSE = re.compile(
-    r"core/ReplaceBinaryOperator_\w+_(RShift|LShift|Pow|Mod|BitXor|BitOr|BitAnd|FloorDiv)$"
-    r"|core/ReplaceBinaryOperator_(BitOr|BitAnd|Mod|Pow)_"
-    r"|core/ReplaceBinaryOperator_Mul_(Sub|Add)$|core/ReplaceBinaryOperator_(Add|Sub|Div)_Div$"
-    r"|core/ReplaceComparisonOperator_(?!Is_IsNot|IsNot_Is)\w+_(Is|IsNot)$"
-    r"|core/ReplaceComparisonOperator_(Is|IsNot)_(?!IsNot$|Is$)"
-    r"|core/ReplaceUnaryOperator_\w+_(Invert|UAdd|Not)$|core/Variable"
-    r"|core/ExceptionReplacer"  # fails for dotted names; operators.py replaces it
-)
-
-
-@dataclass(frozen=True)
-class Mutant:
-    module: str
-    changed: str  # the whole source
-    diff: str
-    key: str  # digest of the changed source and its tests
-
-
-def mutants_of(module: str) -> Iterator[Mutant]:
-    """Every mutant of a module that is Python, differs in more than annotations, and is not coarse."""
-    source = (ROOT / module).read_text()
-    tests = _digest_of(TARGETS[module])
-    seen = {_meaning(source)}
-    for changed in (*_by_cosmic_ray(source), *mutations(source)):
-        meaning = _meaning(changed)
-        if meaning and meaning not in seen:
-            seen.add(meaning)
-            diff = "".join(unified_diff(source.splitlines(True), changed.splitlines(True), module, module, n=1))
-            yield Mutant(module, changed, diff, hashlib.sha256(f"{tests}{module}{changed}".encode()).hexdigest())
-
-
-def _by_cosmic_ray(source: str) -> Iterator[str]:
-    for operator in operator_names():
-        occurrence = 0
-        while not _COARSE.match(operator):
-            changed = mutate_code(source, get_operator(operator)(), occurrence)
-            if changed is None:
-                break
-            yield changed
-            occurrence += 1
-
-
-class _WithoutAnnotations(ast.NodeTransformer):
-    """Annotations are not evaluated for what the code does, and the type checker judges them."""
-
-    def visit_arg(self, node: ast.arg) -> ast.arg:
-        node.annotation = None
-        return node
-
-    def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.AnnAssign:
-        node.annotation = ast.Constant(value=None)
-        return node
-
-    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.FunctionDef:
-        node.returns = None
-        self.generic_visit(node)
-        return node
-
-
-def _meaning(source: str) -> str:
-    """The syntax tree without annotations; empty if the source is not Python."""
-    try:
-        return ast.dump(_WithoutAnnotations().visit(ast.parse(source)))
-    except SyntaxError:
-        return ""
-
-
-def _digest_of(paths: tuple[str, ...]) -> str:
-    digest = hashlib.sha256()
-    for path in paths:
-        place = ROOT / path
-        for file in sorted(place.rglob("*.py")) if place.is_dir() else [place]:
-            digest.update(file.read_bytes())
-    return digest.hexdigest()
 
 
 class Worker:
