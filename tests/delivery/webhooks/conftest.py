@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from delivery.actions import endpoints
 from delivery.webhooks.sender import Sender
-from tests.factories import BY, TokenFactory
+from tests.factories import BY, DeliveryFactory, TokenFactory
 
 
 class Sink(ThreadingHTTPServer):
@@ -87,3 +87,14 @@ def token(db, sink):
     endpoint = token.integrator.endpoints.get(environment="live")
     endpoints.set_url(endpoint=endpoint, url=sink.url, by=BY, at=timezone.now())
     return token
+
+
+@pytest.fixture
+def endpoint(token):
+    return token.integrator.endpoints.get(environment="live")
+
+
+@pytest.fixture
+def first(token):
+    """The first event of a delivery that has three."""
+    return DeliveryFactory.create(token=token, collected=True).events.get(sequence=1)

@@ -1,66 +1,19 @@
-"""What an outcome changes: order, retries, poisoned events, the breaker; and leases that were lost."""
+"""What an outcome changes: order, retries, poisoned events; and leases that were lost."""
 
 import time
 from datetime import timedelta
-from typing import TypedDict
-from uuid import uuid4
 
 import pytest
 from django.db import transaction
 from django.utils import timezone
 
-from delivery.actions import deliveries, endpoints
+from delivery.actions import deliveries
 from delivery.models import EventState, WebhookAttempt, WebhookEndpoint, WebhookEvent, WebhookQueueItem
 from delivery.webhooks import queue
 from delivery.webhooks.sending import Result
 from delivery.webhooks.settlement import settle
+from tests.delivery.webhooks.settling import NOW, OK, REFUSED, TIMEOUT, attempt, claim, item_of
 from tests.factories import BY, DeliveryFactory, DriverFactory
-
-NOW = timezone.now() + timedelta(hours=1)  # when all that these tests make is due
-
-
-class Outcome(TypedDict, total=False):
-    """Arguments of `Result`."""
-
-    status_code: int
-    error: str
-    response_start: str
-    milliseconds: int
-
-
-OK: Outcome = {"status_code": 200}
-REFUSED: Outcome = {"status_code": 500}
-TIMEOUT: Outcome = {"error": "timeout"}
-
-
-def claim(*, at):
-    return {claimed.event_id: claimed for claimed in queue.claim(lease=uuid4(), at=at, limit=100)}
-
-
-def attempt(event, outcome: Outcome, *, at=None, also=()):
-    """Settle one attempt at `event`. Of the other items, those of the events `also` succeed and the rest is left."""
-    at = at or timezone.now()
-    WebhookQueueItem.objects.update(due_at=at, lease=None)
-    WebhookEndpoint.objects.update(paused_until=None)
-    claimed = claim(at=at)
-    outcomes = [(claimed[other.pk], Result(**OK, at=at)) for other in also]
-    settle([*outcomes, (claimed[event.pk], Result(**outcome, at=at))], at=at)
-    event.refresh_from_db()
-
-
-@pytest.fixture
-def endpoint(token):
-    return token.integrator.endpoints.get(environment="live")
-
-
-@pytest.fixture
-def first(token):
-    """The first event of a delivery that has three."""
-    return DeliveryFactory.create(token=token, collected=True).events.get(sequence=1)
-
-
-def item_of(delivery):
-    return WebhookQueueItem.objects.get(delivery=delivery, is_ordered=True)
 
 
 class TestOutcome:
@@ -191,90 +144,6 @@ class TestPoisonedEvent:
         attempt(first, TIMEOUT, also=others[1:])
 
         assert item_of(first.delivery).event == first
-
-
-class TestEndpoint:
-    def test_counts_failures_in_a_row_and_pauses_after_the_fifth(self, first, endpoint):
-        for _try in range(5):
-            attempt(first, REFUSED, at=NOW)
-
-        endpoint.refresh_from_db()
-        assert (endpoint.failures, endpoint.failing_since) == (5, NOW)
-        assert endpoint.paused_until == NOW + timedelta(seconds=5)
-
-    def test_one_success_makes_everything_due_that_waited(self, token, first, endpoint):
-        for _try in range(5):
-            attempt(first, REFUSED)
-        waiting = DeliveryFactory.create(token=token)
-        (claimed,) = queue.claim(lease=uuid4(), at=NOW, limit=1)
-        WebhookQueueItem.objects.exclude(pk=claimed.item_id).update(due_at=NOW + timedelta(hours=20))
-
-        settle([(claimed, Result(**OK, at=NOW))], at=NOW)
-
-        endpoint.refresh_from_db()
-        assert (endpoint.failures, endpoint.paused_until, endpoint.failing_since) == (0, None, None)
-        assert {item.due_at for item in WebhookQueueItem.objects.all()} == {NOW}
-        assert WebhookQueueItem.objects.filter(delivery__in=[waiting, first.delivery]).exists()
-
-    def test_the_last_success_is_written_when_the_one_before_is_more_than_a_second_old(self, first, endpoint):
-        first, second, third = first.delivery.events.order_by("sequence")
-        for event, seconds in ((first, 0), (second, 1), (third, 2.1)):
-            attempt(event, OK, at=NOW + timedelta(seconds=seconds))
-
-            endpoint.refresh_from_db()
-            assert endpoint.last_success_at == NOW + timedelta(seconds=0 if seconds <= 1 else seconds)
-
-    def test_410_switches_off_and_keeps_the_events(self, first, endpoint):
-        attempt(first, {"status_code": 410}, at=NOW)
-
-        endpoint.refresh_from_db()
-        assert (endpoint.enabled, endpoint.off_because, endpoint.off_since) == (False, "gone", NOW)
-        assert (first.state, item_of(first.delivery).event) == (EventState.PENDING, first)
-
-    def test_a_late_410_keeps_the_reason_of_an_endpoint_that_a_person_switched_off(self, first, endpoint):
-        claimed = claim(at=NOW)[first.pk]
-        endpoints.set_enabled(endpoint=endpoint, enabled=False, by=BY, at=NOW)
-
-        settle([(claimed, Result(status_code=410, at=NOW))], at=NOW + timedelta(seconds=1))
-
-        endpoint.refresh_from_db()
-        assert (endpoint.enabled, endpoint.off_because, endpoint.off_since) == (False, "staff", NOW)
-
-    def test_five_days_without_a_success_switch_off(self, first, endpoint):
-        attempt(first, REFUSED, at=NOW)
-        attempt(first, REFUSED, at=NOW + timedelta(days=4, hours=23))
-        endpoint.refresh_from_db()
-        assert endpoint.enabled
-
-        attempt(first, REFUSED, at=NOW + timedelta(days=5))
-
-        endpoint.refresh_from_db()
-        assert (endpoint.enabled, endpoint.off_because) == (False, "failing")
-
-    def test_switching_on_makes_the_backlog_due(self, first, endpoint):
-        attempt(first, {"status_code": 410})
-
-        endpoints.set_enabled(endpoint=endpoint, enabled=True, by=BY, at=timezone.now())
-
-        endpoint.refresh_from_db()
-        assert (endpoint.enabled, endpoint.off_because, endpoint.failures) == (True, "", 0)
-        assert first.pk in claim(at=timezone.now())
-
-    def test_a_new_url_switches_on_and_resets_the_breaker(self, first, endpoint, sink):
-        attempt(first, {"status_code": 410})
-
-        endpoints.set_url(endpoint=endpoint, url=sink.url + "/new", by=BY, at=timezone.now())
-
-        endpoint.refresh_from_db()
-        assert (endpoint.enabled, endpoint.failures) == (True, 0)
-
-    def test_a_new_url_does_not_switch_on_what_a_person_switched_off(self, endpoint, sink):
-        endpoints.set_enabled(endpoint=endpoint, enabled=False, by=BY, at=NOW)
-
-        endpoints.set_url(endpoint=endpoint, url=sink.url + "/new", by=BY, at=NOW)
-
-        endpoint.refresh_from_db()
-        assert (endpoint.enabled, endpoint.off_because) == (False, "staff")
 
 
 @pytest.mark.django_db(transaction=True)

@@ -27,11 +27,6 @@ def make_due():
     WebhookQueueItem.objects.update(due_at=timezone.now(), lease=None)
 
 
-@pytest.fixture
-def endpoint(token):
-    return token.integrator.endpoints.get(environment=Environment.LIVE)
-
-
 class TestAccountWithoutAToken:
     @pytest.fixture
     def waiting(self, token, send_due):
