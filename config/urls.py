@@ -26,7 +26,6 @@ urlpatterns = [
     path("account/", include("access.urls")),
     path("language/", set_language, name="set_language"),
     path("panel/", include("panel.urls")),
-    # The admin's own page would check the current password without a limit.
     path("admin/", admin.site.urls),
 ]
 

@@ -1,8 +1,8 @@
 """Statuses of an order and the table of allowed changes. Pure.
 
 Carriers miss scans, so an order may skip statuses (pending to delivered). It does not return to an earlier status,
-except that a parcel out for delivery may be in transit again. As specified, an order can be cancelled unless it is
-delivered or cancelled.
+except that a parcel that is out for delivery, or whose delivery failed, may be in transit again. As specified, an order
+can be cancelled unless it is delivered or cancelled.
 """
 
 from enum import StrEnum
