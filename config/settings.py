@@ -312,7 +312,7 @@ WEBHOOK_ALLOW_LOOPBACK = env.bool("WEBHOOK_ALLOW_LOOPBACK", EMBEDDED)
 
 # --- Logging ---------------------------------------------------------------------------------------------------------
 
-LOGGING = {
+LOGGING: dict[str, Any] = {
     "version": 1,
     "disable_existing_loggers": False,
     "filters": {"request_id": {"()": "config.middleware.RequestIdFilter"}},

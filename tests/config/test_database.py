@@ -60,8 +60,8 @@ class TestWithDeadlines:
         client = psycopg.conninfo.conninfo_to_dict(wrapper.connection.info.dsn)
 
         # On a unix socket the server reports 0 for parameters of TCP, so they are read as they were sent.
-        server = dict(re.findall(r"-c tcp_keepalives_(\w+)=(\d+)", client["options"]))
-        for given in ({name: client[f"keepalives_{name}"] for name in server}, server):
+        server = dict(re.findall(r"-c tcp_keepalives_(\w+)=(\d+)", str(client["options"])))
+        for given in ({name: str(client[f"keepalives_{name}"]) for name in server}, server):
             assert int(given["idle"]) + int(given["interval"]) * int(given["count"]) == 60
 
     def test_keeps_what_the_url_says(self, connect):

@@ -2,6 +2,7 @@
 
 import ast
 import json
+import time
 from io import StringIO
 
 import pytest
@@ -39,7 +40,8 @@ SESSIONS = "sessions.Session.session_data"
 
 def run(*arguments):
     """Exit code, result and progress messages."""
-    out, progress, code = StringIO(), StringIO(), 0
+    out, progress = StringIO(), StringIO()
+    code: str | int | None = 0
     try:
         call_command("reencrypt_credentials", *arguments, stdout=out, stderr=progress)
     except SystemExit as stop:
@@ -86,11 +88,16 @@ def endpoint(token):
 
 
 @pytest.fixture
-def root(keys, transactional_db):
+def totp_secret():
+    """Root's."""
+    return totp.generate_totp_secret()
+
+
+@pytest.fixture
+def root(keys, transactional_db, totp_secret):
     """A superuser with a second factor."""
     user = User.objects.create_superuser("root", "", PASSWORD)
-    user.totp_secret = totp.generate_totp_secret()
-    totp.TOTP.activate(user, user.totp_secret)
+    totp.TOTP.activate(user, totp_secret)
     RecoveryCodes.activate(user)
     return user
 
@@ -129,7 +136,7 @@ class TestReencryptCredentials:
         }
         assert f"{SECRETS}: 2 ciphertexts, 2 rows re-encrypted, 0 unreadable" in progress
 
-    def test_lets_the_old_key_go(self, keys, token, endpoint, root, browser, seller, sink, send_due):  # noqa: F811
+    def test_lets_the_old_key_go(self, keys, token, endpoint, browser, totp_secret, seller, sink, send_due):  # noqa: F811
         text, (secret, former) = token.clear_text, endpoint.secrets(at=timezone.now())
         code = RecoveryCodes(Authenticator.objects.get(type="recovery_codes")).get_unused_codes()[0]
         keys(NEW, OLD)
@@ -148,7 +155,7 @@ class TestReencryptCredentials:
         browser.post(reverse("panel:webhook_secret", args=[token.integrator.pk, "live"]))
         assert browser.get(page).context["fresh_secret"] == secret
 
-        for given in (code_of(root.totp_secret), code):
+        for given in (code_of(totp_secret), code):
             person = Client()
             person.post(reverse("account_login"), {"login": "root", "password": PASSWORD})
             person.post(reverse("mfa_authenticate"), {"code": given})
@@ -255,14 +262,15 @@ class TestBesideARunningService:
         keys(NEW, OLD)
         with other.cursor() as cursor:
             cursor.execute("SELECT id FROM delivery_token WHERE id = %s FOR UPDATE", [token.pk])
-        monkeypatch.setattr(reencrypt_credentials.time, "sleep", lambda _seconds: other.rollback())
+        monkeypatch.setattr(time, "sleep", lambda _seconds: other.rollback())
 
         code, answer, _said = run()
 
         assert (code, answer["reencrypted"][TOKENS]) == (0, 1)
 
     def test_loses_no_secret_that_is_rotated_meanwhile(self, keys, endpoint, monkeypatch):
-        key_of, before, rotated = credentials.key_of, endpoint.secret, []
+        key_of, before = credentials.key_of, endpoint.secret
+        rotated: list[str] = []
 
         def rotate_first(ciphertext):
             if not rotated and ciphertext == endpoint.secret_ciphertext:

@@ -65,7 +65,7 @@ def values():
 def test_default_is_the_documented_one(values, variable, expression):
     text = (BASE_DIR / "docs" / "operations.md").read_text()
 
-    default = re.search(rf"^\| `{variable}` \|.*\| ([\d.]+)[^|]*\|$", text, re.MULTILINE)[1]
+    (default,) = re.findall(rf"^\| `{variable}` \|.*\| ([\d.]+)[^|]*\|$", text, re.MULTILINE)
 
     assert values[expression] == float(default)
 

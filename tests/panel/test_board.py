@@ -181,4 +181,6 @@ class TestMoves:
 
         move(dispatcher, delivery, "accept")
 
-        assert Delivery.objects.get(pk=delivery.pk).driver.environment == Environment.SANDBOX
+        driver = Delivery.objects.get(pk=delivery.pk).driver
+        assert driver is not None
+        assert driver.environment == Environment.SANDBOX

@@ -105,6 +105,7 @@ class TestTheSandbox:
         assert "Accepting creates a simulated driver" in content
         assert "No driver is eligible: none" not in content
         found = Delivery.objects.get(pk=delivery.pk)
+        assert found.driver is not None
         assert (found.status, found.driver.name) == ("ACCEPT", "Simulated driver")
 
 

@@ -2,6 +2,7 @@
 
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 from django.conf import settings
@@ -21,7 +22,7 @@ def secret(monkeypatch):
 
 @pytest.fixture
 def is_ours(secret):
-    space = {}
+    space: dict[str, Any] = {}
     exec((SNIPPETS / "verify.py.txt").read_text(), space)  # noqa: S102  # it is what is tested
     return space["is_ours"]
 

@@ -92,6 +92,7 @@ def external(tmp_path, monkeypatch):
     for name in ("DATABASE_URL", "REDIS_URL"):
         monkeypatch.delenv(name, raising=False)
     server = embedded.hold_postgres()
+    assert server is not None  # since DATABASE_URL is not set
     redis = subprocess.Popen(embedded.redis_command(), stdin=subprocess.DEVNULL)
     embedded.wait_for_redis(redis)
     yield {
@@ -150,8 +151,9 @@ def test_starts_serves_restarts_and_stops(tmp_path):
         assert not [secret for secret in secrets if secret in shown]
         assert files_with(secrets, tmp_path / ("data" * 25)) == []
 
-        renewed = paste_command(re.search(r"^.*manage\.py demo_credentials.*$", shown, re.MULTILINE)[0])
-        token = re.search(r"Token\s+(\S+)", renewed)[1]
+        (command,) = re.findall(r"^.*manage\.py demo_credentials.*$", shown, re.MULTILINE)
+        renewed = paste_command(command)
+        (token,) = re.findall(r"^  Token +(\S+)$", renewed, re.MULTILINE)
         assert [paste(line).status_code for line in re.findall(r"^curl .*$", renewed, re.MULTILINE)] == [200, 201, 200]
         assert paste(curls[0]).status_code == 401  # with the first token
         delivery = answers[1].json()["deliveryId"]

