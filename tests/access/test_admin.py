@@ -115,7 +115,7 @@ class TestDispatchers:
 class TestRights:
     def test_are_not_given_by_somebody_without_them(self, clerk):
         member = User.objects.create_user("member")
-        everything = {"is_staff": "on", "is_superuser": "on", "groups": [Group.objects.first().pk]}
+        everything = {"is_staff": "on", "is_superuser": "on", "groups": [Group.objects.get(name=DISPATCHERS).pk]}
 
         clerk.post(page_of(member), {"username": "member", "is_active": "on", "first_name": "M", **everything})
 

@@ -74,7 +74,7 @@ class TestInitialPassword:
 
         log_in(THIRD, browser=(browser := Client()))
 
-        assert browser.get("/panel/").url.startswith(CHANGE)
+        assert browser.get("/panel/")["Location"].startswith(CHANGE)
 
     def test_does_not_stop_anybody_where_no_second_factor_is_required(self, member, settings):
         settings.REQUIRE_TWO_FACTOR = False

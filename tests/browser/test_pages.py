@@ -55,7 +55,7 @@ def test_pages_of_an_account(tab, people, shop, seller, busy, locale):
     people("maria", account=shop.integrator, seller=seller)
     keys.issue(seller=seller, by=BY, at=timezone.now())
     base = f"/panel/accounts/{shop.integrator.pk}/live/"
-    dead = WebhookEvent.objects.filter(state="dead").first()
+    dead = WebhookEvent.objects.filter(state="dead").latest("pk")
     pages = {
         "home": "/panel/",
         "overview": base,
@@ -77,7 +77,7 @@ def test_pages_of_an_account(tab, people, shop, seller, busy, locale):
     }
     browser = tab(locale)
     browser.go("/account/login/")
-    problems = []
+    problems: list[str] = []
     look(browser, f"login-{locale}", problems)
     browser.log_in("maria")
     for name, path in pages.items():
@@ -93,7 +93,8 @@ def test_pages_of_a_new_account_say_what_to_do(tab, people, shop, seller, locale
     shop.integrator.tokens.update(revoked_at=timezone.now(), revoked_by=BY)
     people("maria", account=shop.integrator, seller=seller)
     base = f"/panel/accounts/{shop.integrator.pk}/live/"
-    browser, problems = tab(locale), []
+    browser = tab(locale)
+    problems: list[str] = []
     browser.log_in("maria")
     for name in ("", "deliveries/", "events/", "tokens/", "webhook/"):
         browser.go(base + name)
@@ -108,7 +109,8 @@ def test_pages_of_a_new_account_say_what_to_do(tab, people, shop, seller, locale
 @pytest.mark.parametrize("locale", LOCALES)
 def test_the_board(tab, people, shop, busy, locale):
     people("dora", group="Dispatchers")
-    browser, problems = tab(locale), []
+    browser = tab(locale)
+    problems: list[str] = []
     browser.log_in("dora")
     page = browser.go("/panel/board/")
     look(browser, f"board-{locale}", problems)

@@ -29,7 +29,8 @@ def status(browser, token):
 def test_a_suspension_from_the_admin_to_the_panel_and_back(tab, people, shop, seller, locale):
     people("ana", group="Account staff")
     people("maria", account=shop.integrator, seller=seller)
-    staff, member, problems = tab(locale), tab(locale), []
+    staff, member = tab(locale), tab(locale)
+    problems: list[str] = []
     staff.log_in("ana")
     member.log_in("maria")
     base = f"/panel/accounts/{shop.integrator.pk}/live/"

@@ -15,31 +15,33 @@ from tests.ports import free_port, listens
 _AWAY_SECONDS = 6
 
 
-@pytest.fixture
-def api(processes, shop):
-    """Asks a real web server for a delivery; returns the seconds that took."""
-    port = free_port()
-    processes.start("web", port=port, WEB_WORKERS="1")
-    session = requests.Session()
-    session.trust_env = False
+class Api:
+    """Requests deliveries from the web server at `port`, and records those that were created in `committed`."""
 
-    def request():
+    def __init__(self, port, token):
+        self.committed: set[tuple[str, int]] = set()
+        self.session = requests.Session()
+        self.session.trust_env = False
+        self.session.headers["Authorization"] = f"Bearer {token.clear_text}"
+        self._url = f"http://127.0.0.1:{port}/api/request-delivery"
+
+    def request_delivery(self):
+        """Returns the seconds until the answer."""
         started = time.monotonic()
-        answer = session.post(
-            f"http://127.0.0.1:{port}/api/request-delivery",
-            json=payload(stops=1),
-            headers={"Authorization": f"Bearer {shop.clear_text}"},
-            timeout=10,
-        )
+        answer = self.session.post(self._url, json=payload(stops=1), timeout=10)
         assert answer.status_code == 201
-        committed.add((answer.json()["deliveryId"], 1))
+        self.committed.add((answer.json()["deliveryId"], 1))
         return time.monotonic() - started
 
-    committed = set()
-    request.committed = committed
+
+@pytest.fixture
+def api(processes, shop):
+    port = free_port()
+    processes.start("web", port=port, WEB_WORKERS="1")
     until(lambda: listens(port), seconds=30, what="the web server")
-    with session:
-        yield request
+    api = Api(port, shop)
+    with api.session:
+        yield api
 
 
 @pytest.mark.timeout(120)
@@ -51,7 +53,7 @@ def test_redis_is_killed_and_comes_back_empty(processes, api, shop, endpoint):
         with outages.no_redis():
             began, waits = time.monotonic(), []
             while time.monotonic() - began < _AWAY_SECONDS:
-                waits.append(api())
+                waits.append(api.request_delivery())
                 time.sleep(0.1)  # ten callers a second at most
             missed = load.committed - endpoint.accepted()
         resumed = until(lambda: missed & endpoint.accepted(), seconds=30, what="sending resumed")

@@ -1,5 +1,6 @@
 """Sellers, orders and invoices, made through the actions and serializers of the product."""
 
+from collections.abc import Sequence
 from importlib import import_module
 from typing import Any
 
@@ -88,7 +89,7 @@ def send_invoice(seller: Seller, raw: bytes) -> Invoice:
     return invoices.receive(seller=seller, raw=raw, by=BY, at=timezone.now())
 
 
-def nfe_xml(*, key: str = ACCESS_KEY, items: tuple[str, ...] = ("A-1",), compra: str = "", layout: str = "4.00") -> str:
+def nfe_xml(*, key: str = ACCESS_KEY, items: Sequence[str] = ("A-1",), compra: str = "", layout: str = "4.00") -> str:
     """An NF-e with an item for each xPed of `items` (empty: an item without one), without an XML declaration."""
     dets = "".join(
         f'<det nItem="{number}"><prod><xProd>Peça nº {number}</xProd>'

@@ -88,7 +88,9 @@ class TestRead:
     def test_takes_the_first_and_the_last_year(self, written, year):
         raw = nfe_xml().replace("2026-11-20T10:00:00-03:00", written).encode()
 
-        assert nfe.read(raw).issued_at.year == year
+        issued_at = nfe.read(raw).issued_at
+        assert issued_at is not None
+        assert issued_at.year == year
 
     @pytest.mark.parametrize(
         ("tag", "value"),

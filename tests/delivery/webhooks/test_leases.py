@@ -120,9 +120,15 @@ class TestSender:
         assert WebhookEvent.objects.get().state == EventState.SENT
 
     def test_renews_a_lease_only_when_it_was_set_some_time_ago(self, token, sink, send_due, short_lease, monkeypatch):
-        renew, renewals = queue.renew, []
+        renew = queue.renew
+        renewals: list[queue.LeaseKey] = []
+
+        def recorded_renew(keys, **kwargs):
+            renewals.extend(keys)
+            return renew(keys, **kwargs)
+
         monkeypatch.setattr(sender, "_RENEW_AFTER_SECONDS", 0.8)
-        monkeypatch.setattr(queue, "renew", lambda keys, **kwargs: renewals.extend(keys) or renew(keys, **kwargs))
+        monkeypatch.setattr(queue, "renew", recorded_renew)
         DeliveryFactory.create(token=token)
         sink.delay_seconds = 2
 

@@ -1,5 +1,6 @@
 import json
 from decimal import Decimal
+from typing import Any
 
 import pytest
 from rest_framework.test import APIClient
@@ -16,7 +17,7 @@ def changed(path, value):
     """An order's body with one value replaced; the path is dotted."""
     body = order_body()
     *parents, last = path.split(".")
-    target = body
+    target: Any = body
     for part in parents:
         target = target[int(part)] if part.isdigit() else target[part]
     target[last] = value
@@ -37,6 +38,7 @@ class TestCreate:
         assert (order.code, order.service, order.cost) == ("A-1", "base", Decimal("150.5"))
         assert order.receiver == order_body()["receiver"]
         assert order.items[0].keys() == order_body()["items"][0].keys()
+        assert order.invoice_data is not None
         assert order.invoice_data.keys() == order_body()["invoice"].keys()
 
     def test_begins_the_status_log(self, api):
