@@ -84,10 +84,11 @@ class TestRetryAfter:
 
         assert (lifted.failures, lifted.paused_until) == (8, NOW + self.HOUR)
 
-    def test_is_forgotten_when_it_has_ended(self):
+    @pytest.mark.parametrize("later", [HOUR, HOUR + timedelta(seconds=1)])
+    def test_is_forgotten_when_it_has_ended(self, later):
         state = breaker.after_failure(BreakerState(), sent_at=NOW, at=NOW, retry_after=self.HOUR)
 
-        assert breaker.without_probe_pause(state, at=NOW + self.HOUR) == BreakerState(failures=1, failing_since=NOW)
+        assert breaker.without_probe_pause(state, at=NOW + later) == BreakerState(failures=1, failing_since=NOW)
 
     def test_is_not_shortened_by_a_later_answer(self):
         state = breaker.after_failure(BreakerState(), sent_at=NOW, at=NOW, retry_after=self.HOUR)

@@ -9,6 +9,10 @@ HOSTILE = "Mon, 01 Jan 2024 00:00:00 +99999999999999999999"
 NOW = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
 
 
+# As the documentation for integrators states it, in seconds.
+SCHEDULE = (5, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14400, 28800, 43200, 72000, 86400)
+
+
 def pause(tries, retry_after=""):
     due_at = retry.next_attempt(tries=tries, at=NOW, retry_after=retry.parse_retry_after(retry_after, at=NOW))
     assert due_at is not None
@@ -16,10 +20,7 @@ def pause(tries, retry_after=""):
 
 
 class TestNextAttempt:
-    @pytest.mark.parametrize(
-        ("tries", "seconds"),
-        [(1, 5), (2, 15), (3, 30), (4, 60), (9, 1800), (10, 3600), (16, 86400)],
-    )
+    @pytest.mark.parametrize(("tries", "seconds"), list(enumerate(SCHEDULE, start=1)))
     def test_follows_the_schedule_within_a_fifth(self, tries, seconds):
         pauses = [pause(tries).total_seconds() for _try in range(200)]
 
@@ -34,6 +35,10 @@ class TestNextAttempt:
         [
             ("600", timedelta(minutes=10)),
             ("Fri, 20 Nov 2026 12:10:00 GMT", timedelta(minutes=10)),
+            ("Fri, 20 Nov 2026 12:10:00 -0000", timedelta(minutes=10)),  # without a time zone, so UTC
+            ("Fri, 20 Nov 2026 09:10:00 -0300", timedelta(minutes=10)),
+            ("3599", timedelta(seconds=3599)),
+            ("3601", timedelta(hours=1)),
             ("99999999999999999999", timedelta(hours=1)),
             ("Fri, 20 Nov 2099 12:10:00 GMT", timedelta(hours=1)),
         ],
