@@ -12,16 +12,6 @@ from delivery.actions import moves
 from delivery.errors import DeliveryError
 from delivery.models import Delivery, Driver
 
-LABELS_OF_MOVES = {
-    "accept": _("Accept"),
-    "collect": _("Collect"),
-    "deliver": _("Deliver"),
-    "fail": _("Fail"),
-    "return": _("Return"),
-    "cancel": _("Cancel delivery"),
-    "position": _("Set position"),
-}
-
 
 class MoveForm(forms.Form):
     """Shows the fields of one move of one delivery. What is sent back is validated by the action.
@@ -33,7 +23,7 @@ class MoveForm(forms.Form):
     def __init__(self, name: str, delivery: Delivery, driver: forms.Field | None = None) -> None:
         super().__init__(auto_id=f"{name}_%s")
         self.name = name
-        self.label = LABELS_OF_MOVES[name]
+        self.label = moves.MOVES[name].label
         fields: dict[str, forms.Field] = {
             **({"driver": driver} if driver else {}),
             "point": forms.ChoiceField(label=_("Point"), choices=_open_points(delivery)),

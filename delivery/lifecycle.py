@@ -14,7 +14,10 @@ from delivery.errors import MoveRefused, StopNotOpen
 
 
 class Status(StrEnum):
-    """Status of a delivery, of each of its orders, and name of the webhook event sent for it."""
+    """Status of a delivery and of each of its orders.
+
+    A webhook event is named after the delivery's status when it was recorded, whatever the trigger.
+    """
 
     PENDING = "PENDING"
     ACCEPT = "ACCEPT"
@@ -85,7 +88,8 @@ class _Transition:
     """A row of the table: what the orders, the route and the delivery become.
 
     `which` and `order` None: the orders do not change. `route` None: computed from the orders by
-    `_route_after_order`. `delivery` None: computed by `_aggregate`.
+    `_route_after_order`. `delivery` None: computed by `_aggregate`. Both are right from pickup on only; before, a row
+    names the statuses, also those that stay.
     """
 
     which: _Orders | None
@@ -183,7 +187,7 @@ def _route_after_order(orders: Iterable[Status], mode: Mode) -> RouteStatus:
 
 
 def _aggregate(orders: Iterable[Status], route: RouteStatus) -> Status:
-    """Status of a delivery after pickup, from its orders and its route."""
+    """Status of a delivery from its orders and its route, which is COLLECTED, RETURNING or FINISHED."""
     if route is RouteStatus.COLLECTED:
         return Status.COLLECTED
     if Status.DELIVERED not in orders:

@@ -1,12 +1,16 @@
 """The actions on a delivery by name, for callers that receive a name: the admin, the board and `dispatch`.
 
-`MOVES` is the only list of names and of the fields that each needs; forms and arguments are made from it.
+`MOVES` lists their names, labels and fields; forms and arguments are made from it. The board's buttons are in
+`templates/panel/board_cards.html`.
 """
 
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
+from typing import TYPE_CHECKING
+
+from django.utils.translation import gettext_lazy as _
 
 from delivery import lifecycle
 from delivery.actions import deliveries, drivers
@@ -15,17 +19,21 @@ from delivery.errors import DriverNotFound, InvalidPosition, NoDriverAssigned
 from delivery.lifecycle import RouteStatus, Trigger
 from delivery.models import Delivery, Driver, parse_id
 
+if TYPE_CHECKING:
+    from django.utils.functional import _StrPromise as StrPromise
+
 _LONGEST_POINT = 100  # characters
 
 
 @dataclass(frozen=True)
 class Move:
-    """An action on a delivery. `fields` names the texts it takes, and whether each is required.
+    """An action on a delivery and its label. `fields` names the texts it takes, and whether each is required.
 
     Possible fields: `driver` (an id), `point` (B, C or D), `reason`, `position` ("LAT,LNG").
     """
 
     action: Callable[..., Delivery]
+    label: "StrPromise"
     fields: Mapping[str, bool] = field(default_factory=dict)
 
 
@@ -42,13 +50,13 @@ def _set_position(*, delivery: Delivery, position: str, by: str, at: datetime) -
 
 # Without EXPIRE, which is triggered by time alone.
 MOVES: Mapping[str, Move] = {
-    "accept": Move(_accept, {"driver": False}),
-    "collect": Move(deliveries.collect),
-    "deliver": Move(deliveries.deliver_point, {"point": True}),
-    "fail": Move(deliveries.fail_point, {"point": True, "reason": True}),
-    "return": Move(deliveries.return_),
-    "cancel": Move(deliveries.cancel, {"reason": False}),
-    "position": Move(_set_position, {"position": True}),
+    "accept": Move(_accept, _("Accept"), {"driver": False}),
+    "collect": Move(deliveries.collect, _("Collect")),
+    "deliver": Move(deliveries.deliver_point, _("Deliver"), {"point": True}),
+    "fail": Move(deliveries.fail_point, _("Fail"), {"point": True, "reason": True}),
+    "return": Move(deliveries.return_, _("Return")),
+    "cancel": Move(deliveries.cancel, _("Cancel delivery"), {"reason": False}),
+    "position": Move(_set_position, _("Set position"), {"position": True}),
 }
 
 

@@ -22,7 +22,7 @@ from delivery.actions import drivers, moves
 from delivery.admin.labels import STATUS_COLOURS
 from delivery.admin.moves import DriverSelect, MovesActionForm, driver_field
 from delivery.errors import DeliveryError
-from delivery.forms import LABELS_OF_MOVES, driver_label, offered, refusal
+from delivery.forms import driver_label, offered, refusal
 from delivery.models import Delivery, Driver, Environment, Stop, Transition, WebhookEvent, parse_id
 
 _DRIVERS_PER_PAGE = 20
@@ -186,7 +186,7 @@ class DeliveryAdmin(LargeTable, Unchangeable, ModelAdmin):
         except DeliveryError as error:
             self.message_user(request, f"{delivery}: {refusal(error)}", messages.ERROR)
             return
-        done = {"move": LABELS_OF_MOVES[name], "status": moved.status, "route": moved.route_status}
+        done = {"move": moves.MOVES[name].label, "status": moved.status, "route": moved.route_status}
         self.log_change(request, moved, _("%(move)s: the delivery is %(status)s, its route %(route)s.") % done)
         text = _("%(delivery)s: %(move)s done, the delivery is %(status)s and its route %(route)s.") % {
             "delivery": moved,
@@ -205,7 +205,7 @@ def _in_one_line(address: dict[str, Any]) -> str:
 def _list_action(name: str) -> Any:
     """The list's action for a move: one call for each chosen delivery."""
 
-    @admin.action(description=LABELS_OF_MOVES[name], permissions=["dispatch"])
+    @admin.action(description=moves.MOVES[name].label, permissions=["dispatch"])
     def act(model_admin: DeliveryAdmin, request: HttpRequest, queryset: QuerySet[Delivery]) -> None:
         for delivery in queryset:
             model_admin._perform(request, name, delivery)  # noqa: SLF001  # a method of this class, made in a loop

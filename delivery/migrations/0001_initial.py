@@ -285,7 +285,7 @@ class Migration(migrations.Migration):
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('is_ordered', models.BooleanField(default=True)),
                 ('due_at', models.DateTimeField(help_text='While the item is claimed, the end of its lease.', verbose_name='next attempt at')),
-                ('tries', models.PositiveSmallIntegerField(default=0, help_text='Attempts that count towards the schedule of retries. A replay resets them.')),
+                ('tries', models.PositiveSmallIntegerField(default=0, help_text='Attempts that count towards the schedule of retries. A replay of an ended event resets them.')),
                 ('refusals', models.PositiveSmallIntegerField(default=0, help_text='Attempts with an answer other than 2xx.')),
                 ('first_refused_at', models.DateTimeField(null=True)),
                 ('lease', models.UUIDField(help_text='Fencing token: only the worker that claimed the item under it may settle the item.', null=True)),

@@ -7,7 +7,7 @@ from delivery.models.delivery import Delivery
 
 
 class Transition(models.Model):
-    """A change of a delivery's status: trigger, actor, time and the statuses afterwards. Append-only."""
+    """A trigger that was applied to a delivery: actor, time and the statuses afterwards. Append-only."""
 
     delivery = models.ForeignKey(
         Delivery, verbose_name=_("delivery"), on_delete=models.CASCADE, related_name="transitions"

@@ -210,7 +210,8 @@ class WebhookQueueItem(models.Model):
     is_ordered = models.BooleanField(default=True)
     due_at = models.DateTimeField(_("next attempt at"), help_text=_("While the item is claimed, the end of its lease."))
     tries = models.PositiveSmallIntegerField(
-        default=0, help_text=_("Attempts that count towards the schedule of retries. A replay resets them.")
+        default=0,
+        help_text=_("Attempts that count towards the schedule of retries. A replay of an ended event resets them."),
     )
     refusals = models.PositiveSmallIntegerField(default=0, help_text=_("Attempts with an answer other than 2xx."))
     first_refused_at = models.DateTimeField(null=True)

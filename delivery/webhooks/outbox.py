@@ -7,7 +7,7 @@ from django.db import connection, transaction
 from delivery.models import Delivery, EventState, WebhookEndpoint, WebhookEvent
 from delivery.webhooks import events, queue, wake_up
 
-# Items are sent in the order of `due_at`; this is earlier than that of any event that waits.
+# Items are sent in the order of `due_at`. A test event is due so long ago, so it is sent before all that wait.
 _BEFORE_ALL_OTHERS = timedelta(days=3650)
 
 

@@ -29,7 +29,10 @@ _CLAIM_LOCK = 5_201_964
 
 @dataclass(frozen=True)
 class ClaimedItem:
-    """A queue item that this process may send, with its event. `token_id` is the token that requested the delivery."""
+    """A queue item that this process may send, with its event. `token_id` is the token that requested the delivery.
+
+    The fields are the columns that `_CLAIM` returns, in the same order.
+    """
 
     item_id: int
     lease: UUID
@@ -126,7 +129,10 @@ RETURNING id, lease
 
 
 def add(event: WebhookEvent, *, due_at: datetime) -> None:
-    """Queue an event that this transaction has written; where its delivery has an item, behind that item's event."""
+    """Queue an event that this transaction has written.
+
+    If its delivery has an item already, none is added: that item moves on to this event later.
+    """
     with connection.cursor() as cursor:
         cursor.execute(_ADD, [event.pk, event.delivery_id, event.endpoint_id, not event.is_test, due_at])
 

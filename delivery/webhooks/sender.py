@@ -78,7 +78,7 @@ class Sender:
         self._settling = _Step(self._settle, again_seconds=_SETTLE_AGAIN_SECONDS)
         self._renewing = _Step(self._renew, again_seconds=_SETTLE_AGAIN_SECONDS)
         self._running_steps = 0
-        # Everything in flight, from the claim until the outcome is written, with the monotonic time before which the
+        # Everything in flight, from the claim until the outcome is written, with a monotonic time just before its
         # lease was set.
         self._leased_at: dict[LeaseKey, float] = {}
         self._requests: set[asyncio.Task[None]] = set()

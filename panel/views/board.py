@@ -20,7 +20,7 @@ from common.actors import actor
 from delivery import lifecycle
 from delivery.actions import drivers, moves
 from delivery.errors import DeliveryError
-from delivery.forms import LABELS_OF_MOVES, MoveForm, driver_label, refusal
+from delivery.forms import MoveForm, driver_label, refusal
 from delivery.models import Delivery, Environment, LatestPosition, Stop, parse_id
 from panel import maps
 from panel.views.base import DispatcherView
@@ -137,7 +137,7 @@ class Move(DispatcherView):
             moves.perform(move, delivery=found, fields=request.POST, by=actor(request), at=timezone.now())
         except DeliveryError as error:
             return self._result(request, refusal(error), is_error=True)
-        text = _("%(move)s: done.") % {"move": LABELS_OF_MOVES[move]}
+        text = _("%(move)s: done.") % {"move": moves.MOVES[move].label}
         return self._result(request, text, is_error=False)
 
     def _result(self, request: HttpRequest, text: str, *, is_error: bool) -> HttpResponse:

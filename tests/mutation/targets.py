@@ -19,6 +19,10 @@ TARGETS: dict[str, tuple[str, ...]] = {
     ),
     "delivery/webhooks/queue.py": _QUEUE,
     "delivery/webhooks/locked_items.py": _QUEUE,
+    "delivery/webhooks/request_builder.py": (
+        "tests/delivery/webhooks/test_dispatch.py",
+        "tests/delivery/webhooks/test_waiting.py",
+    ),
     "delivery/webhooks/settlement.py": (*_QUEUE, "tests/delivery/webhooks/test_suspension.py"),
     "delivery/actions/tokens.py": (
         "tests/delivery/actions/test_tokens.py",

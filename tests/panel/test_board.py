@@ -6,7 +6,7 @@ import pytest
 from django.urls import reverse
 from django.utils import timezone
 
-from delivery.actions import deliveries, drivers
+from delivery.actions import deliveries, drivers, moves
 from delivery.distance import Point
 from delivery.models import Delivery, Driver, Environment, Transition
 from tests.factories import BY, PICKUP, DeliveryFactory, DriverFactory, TokenFactory
@@ -58,10 +58,23 @@ class TestList:
         content = cards(dispatcher)
 
         assert {
-            name
-            for name in ("accept", "collect", "deliver", "fail", "return", "position", "cancel")
-            if reverse("panel:board_move", args=[delivery.pk, name]) in content
+            name for name in moves.MOVES if reverse("panel:board_move", args=[delivery.pk, name]) in content
         } == offered
+
+    def test_has_a_button_for_every_move(self, dispatcher):
+        collected = [DeliveryFactory.create(collected=True, stops=1) for _delivery in range(2)]
+        deliveries.fail_point(delivery=collected[0], point="B", reason="Closed.", by=BY, at=timezone.now())
+        new = [DeliveryFactory.create(stops=1), DeliveryFactory.create(accepted=True, stops=1)]
+
+        content = cards(dispatcher)
+
+        found = {
+            name
+            for delivery in (*collected, *new)
+            for name in moves.MOVES
+            if reverse("panel:board_move", args=[delivery.pk, name]) in content
+        }
+        assert found == set(moves.MOVES), "add the button to templates/panel/board_cards.html"
 
     def test_tells_the_map_where_everything_is(self, dispatcher):
         driver = DriverFactory.create()

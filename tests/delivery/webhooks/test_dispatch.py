@@ -58,6 +58,16 @@ class TestSending:
         assert headers["authorization"] == f"Bearer {token.clear_text}"
         assert headers["content-type"] == "application/json"
         assert headers["user-agent"].startswith("Rota")
+        assert "webhook-test" not in headers
+
+    def test_marks_a_test_event(self, sink, token, send_due):
+        endpoint = token.integrator.endpoints.get(environment="live")
+        endpoints.send_test(endpoint=endpoint, by=BY, at=timezone.now())
+
+        send_due()
+
+        ((headers, _body),) = sink.received
+        assert headers["webhook-test"] == "true"
 
     def test_sends_the_newest_valid_token_when_the_requesting_one_is_revoked(self, delivery, sink, token, send_due):
         now = timezone.now()

@@ -60,7 +60,7 @@ class TestEvents:
         assert told(WebhookEvent.objects.get(delivery=delivery, sequence=2)) == (F, "EXPIRED", [F])
 
     def test_cover_every_trigger(self):
-        assert {*STORIES, Trigger.EXPIRE} == {"request", *Trigger}
+        assert {*STORIES, Trigger.EXPIRE} == {"request", *Trigger}, "add the new trigger to STORIES above"
 
     def test_have_exactly_the_specifications_keys(self):
         delivery = play(["accept"])
