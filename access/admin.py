@@ -121,12 +121,12 @@ class UserAdmin(DjangoUserAdmin, ModelAdmin):  # type: ignore[type-arg]  # gener
         self.message_user(request, _("Sessions ended: %(number)d") % {"number": number})
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        return False  # deactivate instead: histories name them
+        return False  # deactivate instead: history entries refer to users
 
 
 @admin.register(Group)
 class GroupAdmin(DjangoGroupAdmin, ModelAdmin):
-    """Only superusers change what a group may do, and nobody what the groups of `access.roles` may do."""
+    """Only superusers add, change or delete groups. Nobody changes or deletes the groups defined in `access.roles`."""
 
     def has_add_permission(self, request: HttpRequest) -> bool:
         return _may_grant_rights(request)

@@ -74,7 +74,9 @@ class ActivateTOTPForm(totp.ActivateTOTPForm):
     enrolment_code = forms.CharField(
         label=_("Enrolment code"),
         max_length=40,
-        help_text=_("Whoever made your log-in gives you this code. It works once, for a day."),
+        help_text=_(
+            "The administrator who created your log-in gives you this code. It works once and expires after a day."
+        ),
         widget=forms.TextInput(attrs={"autocomplete": "off", "aria-describedby": "id_enrolment_code_helptext"}),
     )
     field_order = ["enrolment_code", "code"]

@@ -1,4 +1,4 @@
-"""How fast one worker process sends a backlog, beside bare aiohttp and beside django-webhook."""
+"""Throughput of one worker process with a backlog of events, compared with bare aiohttp and django-webhook."""
 
 import subprocess
 import sys
@@ -48,7 +48,7 @@ def run() -> None:
 
 
 def _drain() -> float:
-    """Events a second from the wake-up call until the last outcome is written."""
+    """Events per second, from the wake-up call until the last outcome is stored."""
     WebhookEndpoint.objects.update(enabled=False, off_because="staff", off_since="2026-01-01T00:00Z")
     with processes.worker(processes=1):
         WebhookEndpoint.objects.update(enabled=True, off_because="", off_since=None)
@@ -75,7 +75,7 @@ def _bare(url: str, body: str) -> float:
 
 
 def _peer(url: str, body: str) -> float:
-    """In a virtual environment of its own; `make bench-webhooks` has set it up."""
+    """Events per second of django-webhook, in the virtual environment that `make bench-webhooks` creates."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT FROM pg_database WHERE datname = 'peer'")
         if cursor.fetchone() is None:

@@ -1,4 +1,4 @@
-"""Many deliveries in all their states, written by the database itself. The newest are open, the others long closed."""
+"""Bulk test data: deliveries in every state, inserted by SQL. The newest are open, all others are closed."""
 
 from datetime import timedelta
 from urllib.parse import quote
@@ -11,7 +11,7 @@ from django.utils import timezone
 from delivery.models import Delivery, Stop, Transition, WebhookEndpoint, WebhookEvent
 from tests.factories import DeliveryFactory, DriverFactory, TokenFactory
 
-# Row n was made so long ago: a million of them are a year.
+# Age of row n: one row per 30 seconds, so a million rows cover about a year.
 _AGE = "n * interval '30 seconds'"
 _DRIVERS = 500
 _ACTIVE = f"n <= {_DRIVERS + 300}"
@@ -25,18 +25,18 @@ _DRIVER = """CASE WHEN n <= 300 OR (n > 800 AND (n % 20 = 3 OR n % 50 = 1)) THEN
 
 
 def days_ago(days: int) -> str:
-    """A moment, as the query of a list's date filter has it."""
+    """URL-encoded time `days` days ago, as a value for the date filter of a list."""
     return quote((timezone.now() - timedelta(days=days)).isoformat(sep=" "))
 
 
 def deliveries(count: int) -> None:
-    """So many deliveries, each with a stop, an event and a transition; and as many positions of drivers."""
+    """Insert `count` deliveries, each with a stop, an event and a transition, and `count` positions of drivers."""
     token = TokenFactory.create()
     drivers = DriverFactory.create_batch(_DRIVERS)
     pattern = DeliveryFactory.create(token=token, stops=1)
     endpoint = WebhookEndpoint.objects.get(integrator=token.integrator_id, environment="live")
     with connection.cursor() as cursor:
-        # The triggers look at what the service writes row by row.
+        # Disables triggers, which run once per row, for a fast bulk insert.
         cursor.execute("SET session_replication_role = replica")
         cursor.execute(
             f"CREATE TEMP TABLE numbered AS SELECT n, uuidv7(-({_AGE})) AS id FROM generate_series(1, {count}) n"

@@ -1,4 +1,4 @@
-"""Servers and processes for a benchmark, with data of their own in var/bench. Everything ends with its `with` block."""
+"""Context managers for the servers and processes of a benchmark, with their data in var/bench."""
 
 import os
 import subprocess
@@ -17,7 +17,7 @@ _START_SECONDS = 30
 
 @contextmanager
 def servers() -> Iterator[None]:
-    """PostgreSQL and Redis, embedded ones whatever the environment says, an up-to-date schema, and Django set up."""
+    """Start embedded PostgreSQL and Redis, set up Django and migrate. Ignores DATABASE_URL and REDIS_URL."""
     for name in ("DATABASE_URL", "REDIS_URL"):
         os.environ.pop(name, None)
     os.environ |= {"DATA_DIR": str(DATA), "LOG_LEVEL": "ERROR", "DJANGO_SETTINGS_MODULE": "config.settings"}
@@ -38,7 +38,7 @@ def servers() -> Iterator[None]:
 
 @contextmanager
 def worker(*, processes: int, beat: bool = False) -> Iterator[None]:
-    """A Celery worker that is ready, and beat beside it where asked for."""
+    """Start a Celery worker and wait until it is ready. With `beat`, start Celery beat too."""
     from config.celery import app
 
     app.control.purge()
@@ -54,7 +54,7 @@ def worker(*, processes: int, beat: bool = False) -> Iterator[None]:
 
 
 class Sink:
-    """The endpoint of all integrators: answers 204 after 1 ms, at `hanging_url` never."""
+    """The webhook endpoint of all integrators: `url` answers 204 after 1 ms, `hanging_url` never answers."""
 
     def __init__(self, port: int, record: Path) -> None:
         self.url = f"http://127.0.0.1:{port}/hook"
@@ -62,7 +62,7 @@ class Sink:
         self._record = record
 
     def received(self) -> dict[str, float]:
-        """When each webhook-id arrived first, on the monotonic clock. Once the sink has ended."""
+        """Monotonic time of the first receipt of each webhook-id, in seconds. Call it after the sink has ended."""
         times: dict[str, float] = {}
         for line in self._record.read_text().splitlines():
             webhook_id, _, at = line.partition(" ")
@@ -75,7 +75,7 @@ def sink() -> Iterator[Sink]:
     record = DATA / "received"
     process = _start([sys.executable, "-m", "benchmarks.sink", str(record)], stdout=subprocess.PIPE)
     try:
-        assert process.stdout is not None  # noqa: S101  # it was asked for
+        assert process.stdout is not None  # noqa: S101  # stdout=PIPE above
         yield Sink(int(process.stdout.readline()), record)
     finally:
         _end(process)
@@ -103,4 +103,4 @@ def _wait_until(is_true: Callable[[], bool], what: str) -> None:
             if is_true():
                 return
         time.sleep(0.1)
-    raise RuntimeError(f"{what} did not come up")
+    raise RuntimeError(f"{what} did not start within {_START_SECONDS} s")

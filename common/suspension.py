@@ -81,4 +81,4 @@ class SuspensionActionForm(ActionForm):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.fields["reason"].asked_by = ["suspend"]
+        self.fields["reason"].shown_for_actions = ["suspend"]

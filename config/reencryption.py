@@ -21,21 +21,21 @@ from common.fields import CiphertextField
 from panel import ciphertexts
 
 _BATCH = 500
-# Takes a value and a function of a ciphertext. Returns the value with the function applied to each of its ciphertexts.
+# Applies a function to each ciphertext within a column's value and returns the changed value.
 Walk = Callable[[Any, Callable[[str], str]], Any]
 
 
-def _whole(value: str, change: Callable[[str], str]) -> str:
+def _change_value(value: str, change: Callable[[str], str]) -> str:
     return change(value) if value else value
 
 
 @dataclass(frozen=True)
 class Column:
-    """A column with ciphertexts. `name_of` gives the text that stands for a primary key in reports."""
+    """A database column that contains ciphertexts. `name_of` formats a primary key for reports."""
 
     model: type[Model]
     attribute: str
-    walk: Walk = _whole
+    walk: Walk = _change_value
     name_of: Callable[[Any], str] = str
 
     def __str__(self) -> str:

@@ -13,7 +13,7 @@ from config.security_txt import security_txt
 
 @require_safe
 def health(_request: HttpRequest) -> HttpResponse:
-    """The process answers. Touches nothing else, so that a busy database restarts nobody."""
+    """Liveness probe. Uses neither PostgreSQL nor Redis, so that their failure does not cause restarts."""
     return JsonResponse({"status": "ok"})
 
 

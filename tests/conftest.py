@@ -40,7 +40,7 @@ def api(token: Token, client_of: Callable[[Token], APIClient]) -> APIClient:
 
 @pytest.fixture
 def at_once() -> Callable[..., list[Any]]:
-    """Run calls in as many threads, let loose together; each gives its result or the exception it raised."""
+    """Run each call in its own thread, all started at a barrier. Returns their results or the exceptions raised."""
 
     def run(*calls: Callable[[], Any]) -> list[Any]:
         barrier = Barrier(len(calls))
@@ -49,7 +49,7 @@ def at_once() -> Callable[..., list[Any]]:
             barrier.wait(timeout=10)
             try:
                 return call()
-            except Exception as error:  # noqa: BLE001  # the caller judges it
+            except Exception as error:  # noqa: BLE001  # returned to the caller
                 return error
             finally:
                 connection.close()
@@ -62,5 +62,5 @@ def at_once() -> Callable[..., list[Any]]:
 
 @pytest.fixture(autouse=True)
 def _loopback(settings: Any) -> None:
-    """Webhooks reach the tests' endpoints also where the environment names the servers, which is production."""
+    """Allow webhooks to loopback even if the environment sets DATABASE_URL and REDIS_URL, which implies production."""
     settings.WEBHOOK_ALLOW_LOOPBACK = True

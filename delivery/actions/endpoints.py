@@ -137,7 +137,7 @@ def rotate_secret(*, endpoint: WebhookEndpoint, by: str, at: datetime, end_previ
     """
     locked = _lock_of_active(endpoint)
     if not end_previous and locked.previous_secret_until is not None and locked.previous_secret_until > at:
-        raise SecretRotatedLately("The secret was rotated lately, and the one before it still signs along.")
+        raise SecretRotatedLately("The secret was rotated recently, and the previous one is still valid.")
     secret = signing.new_secret()
     locked.previous_secret_ciphertext = locked.secret_ciphertext
     locked.previous_secret_until = at + SECRET_OVERLAP

@@ -40,7 +40,7 @@ def driver_field(delivery: Delivery | None = None) -> forms.Field:
 
 
 class MovesActionForm(ActionForm):
-    """The fields of all moves. `asked_by` of each names the list actions with which the page shows it."""
+    """The fields of all moves. The page shows a field only for the list actions in its `shown_for_actions`."""
 
     driver = driver_field()
     point = forms.ChoiceField(
@@ -55,4 +55,6 @@ class MovesActionForm(ActionForm):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         for name in ("driver", "point", "reason", "position"):
-            self.fields[name].asked_by = [f"move_{move}" for move, details in MOVES.items() if name in details.fields]
+            self.fields[name].shown_for_actions = [
+                f"move_{move}" for move, details in MOVES.items() if name in details.fields
+            ]

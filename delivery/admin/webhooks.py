@@ -54,7 +54,7 @@ class WebhookEndpointAdmin(RefusalsAsMessages, ModelAdmin):
     actions = ["send_test", "switch_on", "switch_off", "rotate_secret"]
 
     def has_add_permission(self, request: HttpRequest) -> bool:
-        return False  # they come with their integrator
+        return False  # each integrator is created with its endpoints
 
     def has_delete_permission(self, request: HttpRequest, obj: WebhookEndpoint | None = None) -> bool:
         return False
@@ -96,14 +96,14 @@ class WebhookEndpointAdmin(RefusalsAsMessages, ModelAdmin):
                 self.log_change(request, endpoint, _("Test event sent."))
         if event is None:
             return None
-        self.message_user(request, _("On its way. Reload this page in a moment to see what was answered."))
+        self.message_user(request, _("The test event is being sent. Reload this page in a moment to see the response."))
         return redirect("admin:delivery_webhookevent_change", event.pk)
 
-    @admin.action(description=_("Switch on: what was held is sent"), permissions=["change"])
+    @admin.action(description=_("Switch on and send the events kept while it was off"), permissions=["change"])
     def switch_on(self, request: HttpRequest, queryset: QuerySet[WebhookEndpoint]) -> None:
         self._switch(request, queryset, enabled=True)
 
-    @admin.action(description=_("Switch off: events are held"), permissions=["change"])
+    @admin.action(description=_("Switch off and keep new events until it is on again"), permissions=["change"])
     def switch_off(self, request: HttpRequest, queryset: QuerySet[WebhookEndpoint]) -> None:
         self._switch(request, queryset, enabled=False)
 
@@ -113,7 +113,7 @@ class WebhookEndpointAdmin(RefusalsAsMessages, ModelAdmin):
             self.log_change(request, endpoint, _("Switched on.") if enabled else _("Switched off."))
 
     @admin.action(
-        description=_("Rotate the signing secret: the old one signs along for 24 hours"), permissions=["change"]
+        description=_("Rotate the signing secret (the old one stays valid for 24 hours)"), permissions=["change"]
     )
     def rotate_secret(self, request: HttpRequest, queryset: QuerySet[WebhookEndpoint]) -> HttpResponse | None:
         rotated = []

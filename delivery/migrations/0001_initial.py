@@ -80,8 +80,8 @@ class Migration(migrations.Migration):
                 ('phone', models.CharField(blank=True, max_length=40, verbose_name='phone')),
                 ('vehicle_type', models.CharField(choices=[('MOTORCYCLE', 'Motorcycle'), ('CAR', 'Car')], max_length=10, verbose_name='vehicle type')),
                 ('environment', models.CharField(choices=[('live', 'Live'), ('sandbox', 'Sandbox')], default='live', max_length=7, verbose_name='environment')),
-                ('active', models.BooleanField(default=True, help_text='Works with us at all.', verbose_name='active')),
-                ('on_duty', models.BooleanField(default=False, help_text='Takes offers now.', verbose_name='on duty')),
+                ('active', models.BooleanField(default=True, help_text='Whether the driver works for us at present.', verbose_name='active')),
+                ('on_duty', models.BooleanField(default=False, help_text='Whether the driver accepts offers now.', verbose_name='on duty')),
             ],
             options={
                 'verbose_name': 'driver',

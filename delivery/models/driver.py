@@ -59,8 +59,8 @@ class Driver(Identified):
     phone = models.CharField(_("phone"), max_length=40, blank=True)
     vehicle_type = models.CharField(_("vehicle type"), max_length=10, choices=VehicleType)
     environment = models.CharField(_("environment"), max_length=7, choices=Environment, default=Environment.LIVE)
-    active = models.BooleanField(_("active"), default=True, help_text=_("Works with us at all."))
-    on_duty = models.BooleanField(_("on duty"), default=False, help_text=_("Takes offers now."))
+    active = models.BooleanField(_("active"), default=True, help_text=_("Whether the driver works for us at present."))
+    on_duty = models.BooleanField(_("on duty"), default=False, help_text=_("Whether the driver accepts offers now."))
 
     objects = DriverQuerySet.as_manager()
 

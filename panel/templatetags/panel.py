@@ -61,14 +61,14 @@ def trigger_name(value: str) -> Any:
 
 
 _ERRORS: dict[str, Any] = {
-    "timeout": _("It did not answer within 15 seconds. Answer first, work afterwards."),
-    "dns": _("Its name leads nowhere. Is it spelled right?"),
-    "tls": _("Its certificate is not valid: expired, self-signed, or of another host."),
-    "connect": _("Nobody listens there: the connection was refused or timed out."),
+    "timeout": _("Your server did not answer within 15 seconds. Answer first and process the event afterwards."),
+    "dns": _("The host name could not be resolved. Check its spelling."),
+    "tls": _("The TLS certificate is not valid: it is expired, self-signed or issued for another host."),
+    "connect": _("The connection was refused or timed out."),
     "invalid_url": _("The URL cannot be used."),
-    "protocol": _("The connection broke, or what came was no HTTP."),
-    "address_refused": _("Its name leads to an address that is not on the public internet."),
-    "internal": _("Something failed on our side; it is in our log."),
+    "protocol": _("The connection was interrupted, or the response was not valid HTTP."),
+    "address_refused": _("The host name resolves to an address that is not on the public internet."),
+    "internal": _("An error occurred on our side and was logged."),
 }
 
 

@@ -26,7 +26,7 @@ _log = logging.getLogger(__name__)
 
 
 class LoggedInView(LoginRequiredMixin, View):
-    """A page for whoever is logged in. A fragment asked for after the session's end sends its page to the log-in."""
+    """A page that requires log-in. An htmx request without a session redirects its whole page to the log-in."""
 
     def _refused(self) -> HttpResponseBase:
         refused: HttpResponseBase = self.handle_no_permission()
@@ -42,7 +42,7 @@ class LoggedInView(LoginRequiredMixin, View):
 
 
 def _path_of(url: str) -> str:
-    """The path of an address; empty if it is none."""
+    """The path of a URL, or an empty string if the URL is invalid."""
     try:
         return urlsplit(url).path
     except ValueError:
@@ -50,7 +50,7 @@ def _path_of(url: str) -> str:
 
 
 class AccountView(LoggedInView):
-    """A page of one account in one environment. Whoever may not see the account learns nothing of it, not even that."""
+    """A page of one account in one environment. Answers 404 to users without access, as for an unknown account."""
 
     account: Integrator
     environment: Environment
@@ -60,7 +60,7 @@ class AccountView(LoggedInView):
             return self._refused()
         account = accounts_of(request.user).filter(pk=kwargs.pop("account")).first()
         if account is None:
-            _log.warning("%s asked for %s, which is not theirs", actor(request), request.path)
+            _log.warning("%s requested %s without access to the account", actor(request), request.path)
             raise Http404
         self.account, self.environment = account, Environment(kwargs.pop("environment"))
         try:
@@ -71,7 +71,7 @@ class AccountView(LoggedInView):
 
     @cached_property
     def endpoint(self) -> WebhookEndpoint:
-        """Where the account's webhooks of this environment go."""
+        """The endpoint of the account's webhooks in this environment."""
         return WebhookEndpoint.objects.get(integrator=self.account, environment=self.environment)
 
     @property
@@ -102,7 +102,7 @@ class SellerView(LoggedInView):
             return self._refused()
         seller = sellers_of(request.user).filter(pk=kwargs.pop("seller")).first()
         if seller is None:
-            _log.warning("%s asked for %s, which is not theirs", actor(request), request.path)
+            _log.warning("%s requested %s without access to the account", actor(request), request.path)
             raise Http404
         self.seller = seller
         try:

@@ -65,9 +65,9 @@ class Webhook(WebhookView):
             form.add_error("url", refusal(error))
             return self.show(form, status=422)
         if not url:
-            messages.success(request, _("The URL is gone. Events are recorded and not sent."))
+            messages.success(request, _("The URL was removed. Events are recorded but not sent."))
             return redirect(self.url("webhook"))
-        messages.success(request, _("The URL is set. A test event is on its way to it."))
+        messages.success(request, _("The URL was saved. A test event is being sent to it."))
         return self.send_test() if self.endpoint.enabled else redirect(self.url("webhook"))
 
 
@@ -93,7 +93,7 @@ class Switch(AccountView):
         enabled = request.POST.get("enabled") == "1"
         endpoints.set_enabled(endpoint=self.endpoint, enabled=enabled, by=actor(request), at=timezone.now())
         if enabled:
-            messages.success(request, _("Webhooks are on. What was held is on its way."))
+            messages.success(request, _("Webhooks are on. Events kept while they were off are being sent."))
         else:
             messages.success(request, _("Webhooks are paused. Events are kept until you resume."))
         return redirect(self.url("webhook"))
@@ -118,6 +118,6 @@ class RotateSecret(AccountView):
         except SecretRotatedLately as error:
             messages.error(request, refusal(error))
             return redirect(self.url("webhook"))
-        messages.success(request, _("The secret is new. For 24 hours webhooks carry a signature of the old one too."))
+        messages.success(request, _("The secret was rotated. For 24 hours webhooks are signed with the old one too."))
         request.session[_FRESH] = self.endpoint.pk
         return redirect(f"{self.url('webhook')}#secret")

@@ -1,4 +1,4 @@
-"""How many wrong passwords get through, whatever a client sends."""
+"""Limits of failed log-ins, whatever headers a client sends."""
 
 from collections import Counter
 from contextlib import suppress
@@ -15,7 +15,7 @@ from access.models import AttemptCount
 from access.throttle import Secret, TooManyAttempts
 from tests.access.conftest import CHECKED, HERE, IN, LOG_IN, PASSWORD, REFUSED, log_in
 
-# What a client can choose: a value for each attempt, `n` counts them.
+# Headers that a client controls, with a different value for each attempt `n`.
 HEADERS = {
     "nothing": lambda n: {},
     "Forwarded": lambda n: {"Forwarded": f"for=198.51.100.{n}"},
@@ -38,7 +38,7 @@ HEADERS = {
     "Authorization": lambda n: {"Authorization": f"Basic {n}"},
     "X-Request-Id": lambda n: {"X-Request-Id": f"request-{n:08}"},
 }  # fmt: skip  # a table
-# What stands left of the proxies' own entry, or all there is without a proxy.
+# Values of X-Forwarded-For sent by the client. Proxies append their own entry; without a proxy this is all of it.
 FORWARDED = {
     "an address": lambda n: f"198.51.100.{n}",
     "two addresses": lambda n: f"198.51.100.{n}, 198.51.101.{n}",
@@ -54,19 +54,22 @@ TRIES = 7
 
 
 def wrong_passwords(headers_of):
-    """Seven of them, each in a fresh browser, then the right one: how many were checked, and what became of it."""
+    """Log in with TRIES wrong passwords, each without cookies, then with the right one.
+
+    Returns the number of checked and of refused wrong passwords, and the outcome of the right one.
+    """
     outcomes = Counter(log_in(f"wrong-{n}", **headers_of(n)) for n in range(TRIES))
     return outcomes[CHECKED], outcomes[REFUSED], log_in(PASSWORD, **headers_of(TRIES))
 
 
 def attempt(*, name, address):
-    """A wrong password, as `log_in` sends it, without the page."""
+    """A wrong password with the effect of `log_in`, without a request to the page."""
     throttle.begin(RequestFactory().post(LOG_IN, REMOTE_ADDR=address), secret=Secret.PASSWORD, name=name)
 
 
 @pytest.mark.parametrize("proxies", [0, 1])
 class TestFailedLogIns:
-    """Five wrong passwords of one name from one address are checked, and not even the right one afterwards."""
+    """Five wrong passwords for one name from one address are checked. Then even the right password is refused."""
 
     @pytest.mark.parametrize("header", HEADERS)
     def test_are_limited_whatever_the_header(self, maria, settings, proxies, header):

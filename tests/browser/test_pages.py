@@ -1,4 +1,4 @@
-"""Every page at both widths, in both languages: nothing for axe-core, the console or the eye to complain of."""
+"""Every page at both widths, in both languages: no axe-core violation, console error or horizontal overflow."""
 
 from datetime import timedelta
 
@@ -17,7 +17,7 @@ LOCALES = ["en-US", "pt-BR"]
 
 @pytest.fixture
 def busy(shop, endpoint):
-    """A shop in the middle of its day: deliveries of every status, webhooks taken and refused."""
+    """A shop with deliveries of every status, and with successful and failed webhook attempts."""
     made = {}
     now = timezone.now()
     endpoints.set_url(endpoint=endpoint, url="http://127.0.0.1:9/rota", by=BY, at=now)
@@ -85,7 +85,7 @@ def test_pages_of_an_account(tab, people, shop, seller, busy, locale):
         look(browser, f"{name}-{locale}", problems)
 
     assert problems == []
-    assert [each for each in browser.complaints if "404" not in each] == []  # of the page that is missing
+    assert [each for each in browser.complaints if "404" not in each] == []  # the 404 page itself is requested
 
 
 @pytest.mark.parametrize("locale", LOCALES)

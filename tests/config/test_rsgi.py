@@ -1,4 +1,4 @@
-"""The server's entry point behind a real granian: what reaches Django of a request, and what does not."""
+"""The RSGI entry point in a real granian server: which parts of a request reach Django."""
 
 import json
 import signal
@@ -142,7 +142,7 @@ class TestBody:
     def test_has_more_time_while_it_arrives(self, server):
         with socket.create_connection(("127.0.0.1", server[0]), timeout=20) as connection:
             connection.sendall(request("Content-Length: 163840"))
-            for _part in range(10):  # 0.5 s, and a second for every 16 KiB: each pause is within what was earned
+            for _part in range(10):  # deadline: 0.5 s, plus 1 s for every 16 KiB received
                 connection.sendall(b"x" * 16_384)
                 time.sleep(0.1)
             answer = b"".join(iter(lambda: connection.recv(65536), b""))
@@ -158,7 +158,7 @@ class TestBody:
 
 class TestServer:
     def test_keeps_its_threads_when_a_response_fails_to_close(self, send):
-        statuses = [send(request(path="/late-fault"))[0] for _request in range(3)]  # more than there are threads
+        statuses = [send(request(path="/late-fault"))[0] for _request in range(3)]  # more requests than threads
 
         assert statuses == [200, 200, 200]
         assert send(request())[0] == 200

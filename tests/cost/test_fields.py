@@ -1,4 +1,4 @@
-"""Every field of every JSON body of both areas, with the worst of values. The fields are the serializers' own."""
+"""CPU time with worst-case values in every JSON field of both APIs. The fields are read from the serializers."""
 
 import json
 from collections.abc import Callable
@@ -18,10 +18,10 @@ from tests.cost.wsgi import ask
 from tests.factories import payload
 from tests.integration.factories import order_body
 
-# The dearest takes a fifth of this. A quadratic cost takes minutes at this size.
+# CPU seconds. The slowest case needs a fifth of this; quadratic code would need minutes at this size.
 SECONDS = 1
 
-# Path: what reads its body, and a body to put the worst into. {} stands for a delivery's id.
+# Path: its serializer, and a function that returns a valid body. {} is replaced by the id of a delivery.
 BODIES: dict[str, tuple[type[Serializer[Any]], Callable[[], dict[str, Any]]]] = {
     "/api/quotation-delivery": (area_a.DeliveryRequestSerializer, payload),
     "/api/request-delivery": (area_a.DeliveryRequestSerializer, payload),
@@ -33,12 +33,12 @@ BODIES: dict[str, tuple[type[Serializer[Any]], Callable[[], dict[str, Any]]]] = 
     "/api/integration/orders": (area_b.OrderSerializer, order_body),
     "/api/integration/orders/cancel": (area_b.CancelSerializer, dict),
 }
-# Endpoints without a JSON body; tests/cost/test_requests.py and test_invoices.py have them.
+# Endpoints without a JSON body, tested in test_requests.py and test_invoices.py.
 OTHERS = {"info-delivery", "location-delivery", "orders-tracking", "invoices-marketplace"}
 
 
 def pointers(serializer, above=()):
-    """The place of every field below a serializer; in a list that of its first entry."""
+    """The path (keys and indexes) of every field of a serializer; of a list only the first item."""
     for name, field in serializer.fields.items():
         place = (*above, name)
         yield place
@@ -58,7 +58,7 @@ FIELDS = [
 
 
 def body_with(body, place, value):
-    """The body as JSON, with `value`, which is JSON already, at the place; () is the whole body."""
+    """The body as JSON with `value`, a JSON text, at the path `place`. () replaces the whole body."""
     if not place:
         return value.encode()
     mark = "the worst"
@@ -74,7 +74,7 @@ def body_with(body, place, value):
 
 def post(path, body, headers):
     answer = ask("POST", path, headers=headers, body=body)
-    assert len(body) < 256 * 1024  # else it would be refused for its size
+    assert len(body) < 256 * 1024  # a larger body would be refused for its size
     assert answer.status in {200, 201, 400, 401, 404, 422}, answer
 
 

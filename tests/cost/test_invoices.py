@@ -1,4 +1,4 @@
-"""The reader of invoices: its CPU time is bounded whatever is sent, and nothing but its own refusals comes out."""
+"""The invoice parser: its CPU time is bounded for any input, and it raises only its own exceptions."""
 
 import codecs
 from decimal import Decimal
@@ -15,7 +15,7 @@ from tests.cost.worst_invoices import TEXTS
 from tests.cost.wsgi import ask
 from tests.integration.factories import key_of, nfe_xml
 
-# The dearest takes a fifth of this.
+# CPU seconds. The slowest case needs a fifth of this.
 SECONDS = 1
 SAMPLES = {path.name: path.read_bytes() for path in sorted((Path(__file__).parent.parent / "corpus/nfe").glob("*.xml"))}
 
@@ -57,7 +57,7 @@ def test_an_invoice_with_everything_around_it_is_read(name, layout, references):
 
 
 def piece(data, raw):
-    """A piece of the file: between two of its tags, or anywhere."""
+    """A random slice of the file: between two of its tags, or at arbitrary offsets."""
     start = data.draw(st.integers(0, len(raw) - 1))
     return start, data.draw(st.integers(start + 1, min(len(raw), start + 2000)))
 
@@ -70,7 +70,7 @@ NASTY = [
 
 
 def mutated(data):
-    """A real invoice after a few changes: pieces dropped, moved, repeated up to the largest size, nasty ones put in."""
+    """A sample invoice after random mutations: slices removed, moved, repeated, or malformed bytes inserted."""
     raw = data.draw(st.sampled_from([*SAMPLES.values(), nfe_xml().encode()]))
     for _change in range(data.draw(st.integers(1, 4))):
         start, end = piece(data, raw)

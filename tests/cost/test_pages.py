@@ -1,4 +1,4 @@
-"""Every page of the panel and every form of the admin, with the worst in each parameter and field."""
+"""CPU time of every panel page and admin form with worst-case values in each parameter and field."""
 
 from functools import partial
 from urllib.parse import urlencode
@@ -20,27 +20,27 @@ from tests.panel.conftest import address
 
 PAGES = [route for route in ROUTES if route.startswith(("panel/", "account/", "language/"))]
 AN_ACCOUNT = "panel/accounts/<uuid:account>/<environment:environment>/"
-# The dearest takes a third of this: a page in the first request of a process.
+# CPU seconds. The slowest case, the first request of a process, needs a third of this.
 SECONDS = 1
-# The kinds of text that a page's own fields read: numbers, ids, moments, texts with a meaning.
+# Kinds of text that the fields of a page parse: numbers, ids, times and structured text.
 KINDS = [
     "digits", "digits, then a letter", "numbers with dots", "spaces, then a letter", "commas", "moment, then spaces",
     "moments", "URN", "URL", "escaped quotes between spaces", "combining marks", "line ends",
 ]  # fmt: skip  # a list of names
-# Of every form and filter of the panel, and what its views take from the query by themselves.
+# Parameters of every form and filter of the panel, and those that its views read directly.
 TAKEN = sorted(
     {*DeliveryFilter.base_filters, *EventFilter.base_filters, *RangeForm.base_fields, *UrlForm.base_fields}
     | {name for move in MOVES.values() for name in move.fields}
     | {"before", "test", "version", "environment", "again_since", "again_until", "again_count", "enabled"}
     | {"end_previous", "next", "language"}
 )
-# A query's values grow when they are quoted.
+# Percent-encoding makes a query's values longer, at most by this factor.
 QUOTED = 6
 RANGE = {"again_since": "2026-01-01T00:00:00+00:00", "again_until": "2026-01-02T00:00:00+00:00"}
 
 
 def session_of(user):
-    """Headers of a browser in which the user is logged in, and whose forms are not forged."""
+    """Headers of a logged-in browser, with a valid CSRF token."""
     browser, token = Client(), "a" * 32
     browser.force_login(user)
     cookies = "; ".join(f"{name}={morsel.value}" for name, morsel in browser.cookies.items())
@@ -90,7 +90,7 @@ class TestTheAdmin:
         model_admin = admin.site._registry[model]
         label = f"admin:{model._meta.app_label}_{model._meta.model_name}"
         taken = model_admin.get_form(request).base_fields if model_admin.has_add_permission(request) else {}
-        # A field of choices looks its values up in a set or by one query.
+        # A choice field checks its values against a set or by one query.
         names = [name for name, field in taken.items() if not hasattr(field, "choices")]
         search = texts(limits.LONGEST_URL // QUOTED) | {"escaped quotes between spaces": 'x" ' + '\\" ' * 500}
         long = texts(50_000)

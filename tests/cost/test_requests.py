@@ -1,4 +1,4 @@
-"""What a request has beside a JSON body: its path, query and headers, with the worst of texts."""
+"""CPU time with worst-case texts in the path, the query and the headers of a request."""
 
 from functools import partial
 from urllib.parse import urlencode
@@ -13,7 +13,7 @@ from tests.factories import TokenFactory
 from tests.integration.api.test_tracking import URL as TRACKING
 from tests.integration.factories import key_of
 
-# The dearest takes a third of this: on Python 3.11 a cookie of 8 KiB.
+# CPU seconds. The slowest case, an 8 KiB cookie on Python 3.11, needs a third of this.
 SECONDS = 1
 
 HEADERS = [
@@ -22,7 +22,7 @@ HEADERS = [
     "HX-Request", "X-CSRFToken", "User-Agent", "Idempotency-Key", "Prefer",
 ]  # fmt: skip  # a list of names
 PATHS = ["/api/info-delivery/x", TRACKING, "/account/login/", "/panel/"]
-# Each to be filled up by its last character: the worst for the parsers of cookies, parameters, hosts, URLs and base64.
+# Worst cases for the parsers of cookies, parameters, hosts, URLs and base64. `filled` repeats the last character.
 WORST = [
     "1", "x", " ", ",", ";", "/", ".", "-", ":", "=", '"', "\\", "%", "(", "[", 'a="\\', 'a="\\1', 'a="; ', 'a/b;a=";',
     "a/b; ;", "multipart/form-data;boundary=x", "text/plain;charset=x", "a/b;charset*=x'y'1",
@@ -98,7 +98,7 @@ class TestAQuery:
         plain = {"type": "document", "value": "1"}
         queries = {
             f"{kind} of {size}": urlencode(plain | {name: text})
-            for size in (600, SIZE)  # the former also when it is quoted below the limit
+            for size in (600, SIZE)  # 600 is below the limit even when percent-encoded
             for kind, text in texts(size).items()
         }
 

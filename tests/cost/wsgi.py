@@ -1,4 +1,4 @@
-"""Requests to the served WSGI application itself: Django's test client would pass by what stands before Django."""
+"""Requests to the WSGI application as it is served. Django's test client would bypass the code that wraps Django."""
 
 import io
 from collections.abc import Iterator
@@ -21,7 +21,7 @@ class Answer:
 
 
 def ask(method: str, path: str, *, query: str = "", headers: dict[str, str] | None = None, body: bytes = b"") -> Answer:
-    """Make a request of the application. `path` is as WSGI gives it, unquoted."""
+    """Make a request to the application. `path` is percent-decoded, as in WSGI."""
     environ: dict[str, Any] = {}
     setup_testing_defaults(environ)
     environ |= {
@@ -50,7 +50,7 @@ def ask(method: str, path: str, *, query: str = "", headers: dict[str, str] | No
 
 @contextmanager
 def _open_connections() -> Iterator[None]:
-    """Django's test client does the same: the end of a request would close the connection of the test's transaction."""
+    """Keep the test's database connection open across requests, as Django's test client does."""
     request_started.disconnect(close_old_connections)
     request_finished.disconnect(close_old_connections)
     try:

@@ -16,7 +16,7 @@ from tests.mutation.targets import TARGETS
 
 ROOT = Path(__file__).parents[2]
 
-# Replacements that no reviewer would overlook, because they raise for the operands in question.
+# Excluded: replacements that any test of the line detects, because they raise for the operands in question.
 _COARSE = re.compile(
     r"core/ReplaceBinaryOperator_\w+_(RShift|LShift|Pow|Mod|BitXor|BitOr|BitAnd|FloorDiv)$"
     r"|core/ReplaceBinaryOperator_(BitOr|BitAnd|Mod|Pow)_"
@@ -37,7 +37,7 @@ class Mutant:
 
 
 def mutants_of(module: str) -> Iterator[Mutant]:
-    """Every mutant of a module that is Python, behaves differently as far as the syntax tells, and is not coarse."""
+    """Every mutant of a module that is valid Python, differs in its syntax tree and is not excluded by `_COARSE`."""
     source = (ROOT / module).read_text()
     tests = _digest_of(TARGETS[module])
     seen = {_meaning(source)}
@@ -61,7 +61,7 @@ def _by_cosmic_ray(source: str) -> Iterator[str]:
 
 
 class _OnlyBehaviour(ast.NodeTransformer):
-    """Leaves out what the type checker judges: annotations, kinds of parameters, options of dataclasses."""
+    """Removes what the type checker checks: annotations, kinds of parameters, options of dataclasses."""
 
     def visit_arguments(self, node: ast.arguments) -> ast.arguments:
         node.args = [*node.posonlyargs, *node.args, *node.kwonlyargs]
@@ -89,7 +89,7 @@ class _OnlyBehaviour(ast.NodeTransformer):
 
 
 def _meaning(source: str) -> str:
-    """The part of the syntax tree that decides behaviour; empty if the source is not Python."""
+    """The part of the syntax tree that affects behaviour; empty if the source is not valid Python."""
     try:
         return ast.dump(_OnlyBehaviour().visit(ast.parse(source)))
     except SyntaxError:

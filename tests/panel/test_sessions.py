@@ -35,7 +35,7 @@ def code_of(secret):
 
 @pytest.fixture
 def secret(maria):
-    """Maria has a second factor; its secret."""
+    """Give Maria a second factor, and return its secret."""
     text = totp.generate_totp_secret()
     totp.TOTP.activate(maria, text)
     RecoveryCodes.activate(maria)
@@ -112,7 +112,7 @@ class TestSecondFactor:
 
 
 class TestSecretKey:
-    """As docs/operations.md has it rotated."""
+    """SECRET_KEY rotated as docs/operations.md describes."""
 
     def test_replaced_with_the_former_one_kept_ends_no_session(self, client, maria, settings):
         log_in(client)
@@ -159,7 +159,7 @@ class TestRequired:
 
 
 class TestRequiredOfRights:
-    """Rights are what asks for a second factor, and this session's use of one what satisfies."""
+    """Users with privileges need a second factor, and must have used it in the present session."""
 
     @pytest.fixture(autouse=True)
     def _required(self, settings):
@@ -180,7 +180,7 @@ class TestRequiredOfRights:
 
         assert client.get("/panel/").url.startswith(reverse("mfa_reauthenticate"))
 
-    @pytest.mark.django_db(transaction=True)  # it is noted after the commit
+    @pytest.mark.django_db(transaction=True)  # recorded after the commit
     def test_setting_it_up_is_using_it(self, client, maria):
         User.objects.filter(pk=maria.pk).update(is_staff=True)
         log_in(client)

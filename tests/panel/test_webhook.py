@@ -105,7 +105,7 @@ class TestSecret:
         member.post(url("webhook_secret_rotate"))
 
         response = member.post(url("webhook_secret_rotate"), follow=True)
-        assert "rotated lately" in response.content.decode()
+        assert "rotated recently" in response.content.decode()
         assert fresh(shop).secrets(at=timezone.now())[1] == first
 
         member.post(url("webhook_secret_rotate"), {"end_previous": "1"})

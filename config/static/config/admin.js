@@ -1,7 +1,7 @@
-// The look-ups of the admin (select2) have no names: give them those of the fields they stand for, whenever one appears.
+// The autocomplete widgets of the admin (select2) have no accessible name. Copy the label of the form field to each one.
 "use strict";
 
-function nameLookUp(shown) {
+function labelAutocomplete(shown) {
   const select = shown.previousElementSibling;
   const name = select?.getAttribute("aria-label") || select?.labels?.[0]?.textContent.trim() || select?.name;
   for (const part of name ? shown.querySelectorAll("[role=combobox], [role=textbox], [role=searchbox]") : []) {
@@ -13,25 +13,25 @@ function nameLookUp(shown) {
 new MutationObserver((changes) => {
   for (const added of changes.flatMap((change) => [...change.addedNodes])) {
     if (!(added instanceof Element)) continue;
-    if (added.matches(".select2-container")) nameLookUp(added);
-    // Django's chooser of groups hangs words on a sign that has no role to bear them.
-    for (const sign of [added, ...added.querySelectorAll(".help-tooltip")]) {
-      if (sign.matches(".help-tooltip")) sign.setAttribute("role", "img");
+    if (added.matches(".select2-container")) labelAutocomplete(added);
+    // Django's FilteredSelectMultiple gives its help icon an accessible name, which is valid only with a role.
+    for (const icon of [added, ...added.querySelectorAll(".help-tooltip")]) {
+      if (icon.matches(".help-tooltip")) icon.setAttribute("role", "img");
     }
   }
 }).observe(document, { childList: true, subtree: true });
 
-// Each frame that scrolls is a landmark with the package's one name: tell them apart. A head of a column that holds
-// nothing but boxes or bins gets what its cells say.
+// simplebar gives all its scroll containers the same aria-label: number them, because landmarks need unique names.
+// An empty header of a column of delete checkboxes or buttons gets a text for screen readers.
 addEventListener("load", () => {
-  document.querySelectorAll(".simplebar-content-wrapper").forEach((frame, number) => {
-    frame.setAttribute("aria-label", `${frame.getAttribute("aria-label")} ${number + 1}`);
+  document.querySelectorAll(".simplebar-content-wrapper").forEach((container, index) => {
+    container.setAttribute("aria-label", `${container.getAttribute("aria-label")} ${index + 1}`);
   });
-  for (const head of document.querySelectorAll("th")) {
-    if (head.textContent.trim() || head.querySelector("input")) continue;
+  for (const header of document.querySelectorAll("th")) {
+    if (header.textContent.trim() || header.querySelector("input")) continue;
     const words = document.createElement("span");
     words.className = "sr-only";
     words.textContent = "×";
-    head.append(words);
+    header.append(words);
   }
 });

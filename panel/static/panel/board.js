@@ -61,19 +61,19 @@ document.addEventListener("click", (event) => {
 });
 find.addEventListener("input", update);
 document.body.addEventListener("htmx:afterSwap", update);
-// After settling, when htmx listens to the fields of the dialog: what is typed before that would start no search.
+// Open the dialog after htmx has attached its listeners: text typed earlier would not trigger the search.
 document.body.addEventListener("htmx:afterSettle", (event) => {
   if (event.target.id === "move" && event.target.children.length) dialog.showModal();
 });
 document.body.addEventListener("moved", (event) => {
-  // The move of a card's button may be answered while the dialog of another move is open.
+  // The response to a button on a card can arrive while the dialog of another move is open; that dialog stays open.
   if (dialog.contains(event.target)) dialog.close();
   poll();
 });
 document.body.addEventListener("refused", poll);
 document.addEventListener("visibilitychange", poll);
 
-// A message disappears after eight seconds: an old refusal beside a newer list would mislead.
+// Clear a message after eight seconds: an old error beside an updated list would be misleading.
 let hiding;
 new MutationObserver(() => {
   clearTimeout(hiding);

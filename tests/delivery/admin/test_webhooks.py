@@ -80,7 +80,7 @@ class TestEndpoint:
     def test_sends_a_test_event_and_redirects_to_it(self, admin_client, endpoint):
         (message,) = post(admin_client, ENDPOINTS, "send_test", endpoint)
 
-        assert message.startswith("On its way")
+        assert message.startswith("The test event is being sent.")
         assert WebhookEvent.objects.get().is_test
 
     def test_sends_no_test_event_without_a_url(self, admin_client, db):

@@ -1,4 +1,4 @@
-"""Calls of area A's API and what every answer to them is asked."""
+"""Requests to the API of area A, and assertions about its responses."""
 
 import json
 from typing import Any
@@ -17,7 +17,7 @@ MISSING = object()
 
 
 def changed(pointer: str, value: Any) -> dict[str, Any]:
-    """A payload with `value` at the JSON Pointer; MISSING takes the key out."""
+    """A payload with `value` at the JSON Pointer; MISSING removes the key."""
     body: Any = payload()
     *parents, last = pointer.removeprefix("#/").split("/")
     place = body
@@ -31,13 +31,13 @@ def changed(pointer: str, value: Any) -> dict[str, Any]:
 
 
 def send(client: APIClient, path: str, body: Any, content_type: str | None = "application/json") -> Any:
-    """POST `body` as it is when it is text or bytes, else as JSON with every odd character and number escaped."""
+    """POST `body`: text and bytes unchanged, anything else as ASCII-only JSON that allows NaN and Infinity."""
     data = body if isinstance(body, str | bytes) else json.dumps(body)
     return client.post(path, data=data, content_type=content_type)
 
 
 def assert_problem(response: Any, status: int, code: str) -> dict[str, Any]:
-    """The answer is a problem with this status and code. Returns its body."""
+    """The response is a problem document with this status and code. Returns its body."""
     assert response.status_code == status, response.content[:500]
     assert response["Content-Type"] == "application/problem+json"
     body = response.json()
@@ -46,7 +46,7 @@ def assert_problem(response: Any, status: int, code: str) -> dict[str, Any]:
 
 
 def assert_field_refused(response: Any, pointer: str) -> None:
-    """422, and this field is the only one blamed."""
+    """The response has status 422, and its errors name only this field."""
     body = assert_problem(response, 422, "invalid_payload")
     assert {error["pointer"] for error in body["errors"]} == {pointer}
 
@@ -55,7 +55,7 @@ def assert_nothing_written() -> None:
     assert [model.objects.count() for model in (Delivery, Stop, Transition, WebhookEvent)] == [0, 0, 0, 0]
 
 
-# Pointers by the kind of field.
+# JSON Pointers, grouped by the kind of field.
 DROPOFF = "#/dropoffs/0"
 COORDINATES = [
     "#/pickup/address/latitude",

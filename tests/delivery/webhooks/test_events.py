@@ -1,4 +1,4 @@
-"""The specification's event, for every change that an integrator can see."""
+"""Webhook events: one for every transition, with the content that the specification defines."""
 
 import json
 from datetime import timedelta
@@ -14,8 +14,9 @@ from tests.factories import BY, PICKUP, DeliveryFactory, DriverFactory
 
 P, A, C, D, F = "PENDING", "ACCEPT", "COLLECTED", "DELIVERED", "FAILED"
 
-# For each trigger: the moves before it, the last of which it is, and what its event tells.
-STORIES = {
+# For each trigger: the moves to perform, the last of which has that trigger, and the statuses in its event:
+# of the delivery, of the route and of each order.
+CASES = {
     "request": ([], (P, "AVAILABLE", [P, P])),
     Trigger.ACCEPT: (["accept"], (A, "ACCEPTED", [A, A])),
     Trigger.COLLECT: (["accept", "collect"], (C, "COLLECTED", [C, C])),
@@ -26,44 +27,44 @@ STORIES = {
 }
 
 
-def play(story):
+def delivery_after(steps):
     DriverFactory.create(at_point=PICKUP)
     delivery = DeliveryFactory.create(stops=2)
-    for step in story:
+    for step in steps:
         name, _, point = step.partition(" ")
         moves.perform(name, delivery=delivery, fields={"point": point, "reason": "why"}, by=BY, at=timezone.now())
     return delivery
 
 
-def told(event):
+def statuses_in(event):
     body = json.loads(event.body)
     return body["status"], body["route"]["status"], [order["status"] for order in body["orders"]]
 
 
 @pytest.mark.django_db
 class TestEvents:
-    @pytest.mark.parametrize("trigger", STORIES)
+    @pytest.mark.parametrize("trigger", CASES)
     def test_contain_every_status_after_the_change(self, trigger):
-        story, expected = STORIES[trigger]
+        steps, expected = CASES[trigger]
 
-        delivery = play(story)
+        delivery = delivery_after(steps)
 
         events = list(WebhookEvent.objects.filter(delivery=delivery).order_by("sequence"))
-        assert [event.sequence for event in events] == list(range(1, len(story) + 2))
-        assert (told(events[-1]), events[-1].name) == (expected, expected[0])
+        assert [event.sequence for event in events] == list(range(1, len(steps) + 2))
+        assert (statuses_in(events[-1]), events[-1].name) == (expected, expected[0])
 
     def test_are_recorded_when_an_offer_expires(self):
         delivery = DeliveryFactory.create(stops=1, at=timezone.now() - timedelta(hours=2))
 
         offers.expire_overdue(at=timezone.now())
 
-        assert told(WebhookEvent.objects.get(delivery=delivery, sequence=2)) == (F, "EXPIRED", [F])
+        assert statuses_in(WebhookEvent.objects.get(delivery=delivery, sequence=2)) == (F, "EXPIRED", [F])
 
     def test_cover_every_trigger(self):
-        assert {*STORIES, Trigger.EXPIRE} == {"request", *Trigger}, "add the new trigger to STORIES above"
+        assert {*CASES, Trigger.EXPIRE} == {"request", *Trigger}, "add the new trigger to CASES above"
 
     def test_have_exactly_the_specifications_keys(self):
-        delivery = play(["accept"])
+        delivery = delivery_after(["accept"])
 
         body = json.loads(WebhookEvent.objects.get(delivery=delivery, name="ACCEPT").body)
 
