@@ -12,7 +12,7 @@ from django.test import Client, RequestFactory
 
 from access import throttle
 from access.models import AttemptCount
-from access.throttle import Secret, TooManyAttempts
+from access.throttle import Limit, Secret, TooManyAttempts
 from tests.access.conftest import CHECKED, HERE, IN, LOG_IN, PASSWORD, REFUSED, log_in
 
 # Headers that a client controls, with a different value for each attempt `n`.
@@ -265,3 +265,16 @@ def test_pruning_does_not_wait_for_a_counter_in_use():
         own.execute("RESET lock_timeout")
     other.close()
     assert (pruned_meanwhile, pruned_then) == (0, 3)
+
+
+class TestLimits:
+    def test_are_those_of_the_table_in_the_operations_guide(self):
+        hour, day = timedelta(hours=1), timedelta(days=1)
+
+        assert Limit("device", 10, hour) == throttle.PER_DEVICE
+        assert Limit("address", 20, timedelta(minutes=10)) == throttle.PER_ADDRESS
+        assert Limit("name and address", 5, timedelta(minutes=5)) == throttle.PER_NAME_AND_ADDRESS
+        assert {
+            Secret.PASSWORD: Limit("name", 100, hour),
+            Secret.CODE: Limit("name", 50, day),
+        } == throttle.PER_NAME

@@ -1,4 +1,4 @@
-from dataclasses import replace
+from dataclasses import asdict, replace
 
 import pytest
 from hypothesis import given
@@ -29,6 +29,13 @@ def price(origin, destination, package):
         return freight.price(package, RATES.get(("economy", zone, start.kind, end.kind)), Parameters())
     except NoCoverage:
         return None
+
+
+class TestParameters:
+    def test_are_by_default_those_of_a_new_installation(self):
+        defaults = {**asdict(Parameters()), "remote_states": sorted(Parameters().remote_states)}
+
+        assert defaults == DEFAULT_TARIFF._PARAMETERS
 
 
 class TestPrice:
