@@ -25,7 +25,7 @@ from tests.factories import (
     TariffFactory,
     TokenFactory,
 )
-from tests.integration.factories import SellerFactory, create_order, nfe_xml, send_invoice
+from tests.integration.factories import SellerFactory, create_order, load_tariff, nfe_xml, send_invoice
 
 ROLES = ["anonymous", "nobody", "stranger", "member", "account staff", "dispatcher", "superuser"]
 
@@ -77,6 +77,7 @@ def world(with_url):
     test = endpoints.send_test(endpoint=with_url.endpoint, by=BY, at=timezone.now())
     DriverFactory.create(at_point=PICKUP)
     TariffFactory.create()
+    load_tariff()
     create_order(with_url.seller)
     someone = User.objects.create(username="someone")
     Authenticator.objects.create(user=someone, type=Authenticator.Type.TOTP, data={})
