@@ -102,7 +102,7 @@ class SellerView(LoggedInView):
             return self._refused()
         seller = sellers_of(request.user).filter(pk=kwargs.pop("seller")).first()
         if seller is None:
-            _log.warning("%s requested %s without access to the account", actor(request), request.path)
+            _log.warning("%s requested %s without access to the seller", actor(request), request.path)
             raise Http404
         self.seller = seller
         try:
@@ -119,5 +119,5 @@ class DispatcherView(LoggedInView, PermissionRequiredMixin):
 
     def handle_no_permission(self) -> Any:
         if self.request.user.is_authenticated:
-            _log.warning("%s asked for %s, which is for dispatchers", actor(self.request), self.request.path)
+            _log.warning("%s requested %s, which is for dispatchers", actor(self.request), self.request.path)
         return super().handle_no_permission()

@@ -46,15 +46,20 @@ def test_pages_that_refuse(as_role, role, path, status, said):
 
 
 @pytest.mark.parametrize(
-    ("role", "name", "said"),
-    [("stranger", "tokens", "which is not theirs"), ("member", "board", "which is for dispatchers")],
+    ("role", "name", "reason"),
+    [
+        ("stranger", "tokens", " without access to the account"),
+        ("stranger", "seller", " without access to the seller"),
+        ("member", "board", ", which is for dispatchers"),
+    ],
 )
-def test_asking_for_what_is_not_ones_own_is_logged(as_role, shop, url, caplog, role, name, said):
-    path = reverse("panel:board") if name == "board" else url(name)
+def test_a_request_without_the_right_is_logged(as_role, shop, url, caplog, role, name, reason):
+    paths = {"board": reverse("panel:board"), "seller": reverse("panel:seller", args=[shop.seller.pk])}
+    path = paths.get(name) or url(name)
 
     as_role(role).post(path)
 
-    assert f"user {role} asked for {path}, {said}" in caplog.text
+    assert f"user {role} requested {path}{reason}" in caplog.text
 
 
 def test_a_form_without_its_token(person):
