@@ -20,11 +20,11 @@ class _PlainInMigrations:
 
 
 class CharField(_PlainInMigrations, models.CharField[str, str]):
-    """For a default or validators of this project."""
+    """A CharField whose default or validators are functions of this project."""
 
 
 class UUIDField(_PlainInMigrations, models.UUIDField[UUID, UUID]):
-    """For a default of this project."""
+    """A UUIDField whose default is a function of this project."""
 
 
 class CiphertextField(_PlainInMigrations, models.TextField[str, str]):

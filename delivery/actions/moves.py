@@ -8,9 +8,9 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import TYPE_CHECKING
 
 from django.utils.translation import gettext_lazy as _
+from django_stubs_ext import StrPromise
 
 from delivery import lifecycle
 from delivery.actions import deliveries, drivers
@@ -18,9 +18,6 @@ from delivery.distance import Point
 from delivery.errors import DriverNotFound, InvalidPosition, NoDriverAssigned
 from delivery.lifecycle import RouteStatus, Trigger
 from delivery.models import Delivery, Driver, parse_id
-
-if TYPE_CHECKING:
-    from django.utils.functional import _StrPromise as StrPromise
 
 _LONGEST_POINT = 100  # characters
 
@@ -33,7 +30,7 @@ class Move:
     """
 
     action: Callable[..., Delivery]
-    label: "StrPromise"
+    label: StrPromise
     fields: Mapping[str, bool] = field(default_factory=dict)
 
 
