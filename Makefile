@@ -12,7 +12,7 @@ run: .venv/.ready
 
 # One pytest worker for each core (at most 8), each with its own servers. ARGS="-n 0 tests/panel" runs a part in one process.
 test: .venv/.ready
-	@$(BIN)/python -m pytest -n logical --maxprocesses 8 --dist loadfile $(ARGS)
+	@$(BIN)/python -m pytest -n logical --maxprocesses 8 --dist loadfile --no-loadscope-reorder $(ARGS)
 
 # About twelve minutes. ARGS=drain runs one of drain, latency, hang, claim, eligible. Other load on the machine distorts the results.
 bench-webhooks: .venv/.ready var/bench/peer/.ready

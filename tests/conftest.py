@@ -12,6 +12,13 @@ from rest_framework.test import APIClient
 from delivery.models import Token
 from tests.factories import TariffFactory, TokenFactory
 
+# Started first, so that no worker of pytest-xdist is left alone with one of them at the end.
+_LONGEST = ("tests/browser", "tests/config/local", "tests/cost")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    items.sort(key=lambda item: not item.path.relative_to(config.rootpath).as_posix().startswith(_LONGEST))
+
 
 @pytest.fixture
 def token(db: None) -> Token:

@@ -61,7 +61,7 @@ def _by_cosmic_ray(source: str) -> Iterator[str]:
 
 
 class _OnlyBehaviour(ast.NodeTransformer):
-    """Removes what the type checker checks: annotations, kinds of parameters, options of dataclasses."""
+    """Removes what other checks hold: annotations and kinds of parameters (mypy), the schema (makemigrations --check)."""
 
     def visit_arguments(self, node: ast.arguments) -> ast.arguments:
         node.args = [*node.posonlyargs, *node.args, *node.kwonlyargs]
@@ -73,6 +73,11 @@ class _OnlyBehaviour(ast.NodeTransformer):
         node.decorator_list = []
         self.generic_visit(node)
         return node
+
+    def visit_Call(self, node: ast.Call) -> ast.AST:
+        if re.fullmatch(r"models\.(\w*Field|ForeignKey|Index)", ast.unparse(node.func)):
+            return ast.Constant(value=None)
+        return self.generic_visit(node)
 
     def visit_arg(self, node: ast.arg) -> ast.arg:
         node.annotation = None

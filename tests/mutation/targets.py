@@ -35,6 +35,11 @@ TARGETS: dict[str, tuple[str, ...]] = {
         "tests/delivery/api/test_authentication.py",
         "tests/delivery/models/test_invariants.py",
     ),
+    "common/credential_model.py": (
+        "tests/delivery/actions/test_tokens.py",
+        "tests/delivery/api/test_authentication.py",
+        "tests/delivery/models/test_invariants.py",
+    ),
     "integration/freight.py": ("tests/integration/test_freight.py", "tests/integration/api/test_quote.py"),
     "integration/postcodes.py": ("tests/integration/test_postcodes.py", "tests/integration/api/test_quote.py"),
     "integration/nfe.py": ("tests/integration/test_nfe.py", "tests/integration/api/test_invoices.py"),
