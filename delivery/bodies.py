@@ -8,7 +8,18 @@ from datetime import datetime, timedelta
 
 from django.utils import timezone
 
-from delivery.body_types import Address, Coordinates, Creation, Driver, Event, Info, Location, Route, RoutePoint
+from delivery.body_types import (
+    Address,
+    Coordinates,
+    Creation,
+    Driver,
+    Event,
+    Info,
+    Location,
+    OrderWithPoint,
+    Route,
+    RoutePoint,
+)
 from delivery.lifecycle import RouteStatus
 from delivery.models import Delivery, DriverPosition, Stop
 
@@ -71,18 +82,9 @@ def event(delivery: Delivery) -> Event:
     return {
         "deliveryId": str(delivery.pk),
         "status": delivery.status,
-        "route": _route(delivery),
-        "driver": _driver(delivery),
-        "orders": [
-            {
-                "status": stop.status,
-                "externalId": stop.external_id,
-                "point": stop.label,
-                "coordinates": _coordinates(stop),
-                "address": _address(stop),
-            }
-            for stop in delivery.ordered_stops
-        ],
+        "route": route(delivery),
+        "driver": driver(delivery),
+        "orders": [order(stop) for stop in delivery.ordered_stops],
     }
 
 
@@ -90,13 +92,13 @@ def info(delivery: Delivery) -> Info:
     body: Info = {
         "deliveryId": str(delivery.pk),
         "shippingValue": float(delivery.shipping_value),
-        "driver": _driver(delivery),
+        "driver": driver(delivery),
         "orders": [
             {
                 "status": stop.status,
                 "externalId": stop.external_id,
                 "coordinates": _coordinates(stop),
-                "address": _address(stop),
+                "address": address(stop),
             }
             for stop in delivery.ordered_stops
         ],
@@ -143,7 +145,8 @@ def _tracking(delivery: Delivery) -> tuple[str | None, DriverPosition | None]:
     return (None, position) if position else ("NO_POSITION", None)
 
 
-def _route(delivery: Delivery) -> Route:
+def route(delivery: Delivery) -> Route:
+    """The route, the same object in every answer and event."""
     stops = delivery.ordered_stops
     return {
         "routeId": str(delivery.route_id),
@@ -161,7 +164,18 @@ def _route(delivery: Delivery) -> Route:
     }
 
 
-def _driver(delivery: Delivery) -> Driver:
+def order(stop: Stop) -> OrderWithPoint:
+    return {
+        "status": stop.status,
+        "externalId": stop.external_id,
+        "point": stop.label,
+        "coordinates": _coordinates(stop),
+        "address": address(stop),
+    }
+
+
+def driver(delivery: Delivery) -> Driver:
+    """The driver, with the latest position that the integrator may see."""
     return {
         "name": delivery.driver.name if delivery.driver else "",
         "phone": delivery.driver.phone if delivery.driver else "",
@@ -176,8 +190,9 @@ def _coordinates(place: Stop | DriverPosition | None) -> Coordinates:
     }
 
 
-def _address(stop: Stop) -> Address:
-    texts = stop.address
+def address(place: Stop | Delivery) -> Address:
+    """The address of a stop, or of a delivery's pickup."""
+    texts = place.address
     return {
         "city": texts.get("city", ""),
         "state": texts.get("state", ""),
@@ -187,6 +202,6 @@ def _address(stop: Stop) -> Address:
         "district": texts.get("district", ""),
         "country": texts.get("country", ""),
         "complement": texts.get("complement", ""),
-        "latitude": stop.latitude,
-        "longitude": stop.longitude,
+        "latitude": place.latitude,
+        "longitude": place.longitude,
     }

@@ -68,7 +68,7 @@ class TestAHeader:
 
 
 class TestAPath:
-    @pytest.mark.parametrize("endpoint", ["info-delivery", "location-delivery", "cancel-delivery"])
+    @pytest.mark.parametrize("endpoint", ["info-delivery", "location-delivery", "cancel-delivery", "deliveries"])
     def test_with_the_worst_id_is_cheap(self, endpoint, db):
         headers = {"Authorization": f"Bearer {TokenFactory.create().clear_text}"}
         method = "POST" if endpoint == "cancel-delivery" else "GET"

@@ -10,7 +10,15 @@ from tests.factories import payload
 
 QUOTE, REQUEST = "/api/quotation-delivery", "/api/request-delivery"
 CANCEL, INFO, LOCATION = "/api/cancel-delivery/{}", "/api/info-delivery/{}", "/api/location-delivery/{}"
-ENDPOINTS = (("post", QUOTE), ("post", REQUEST), ("post", CANCEL), ("get", INFO), ("get", LOCATION))
+DETAIL = "/api/deliveries/{}"
+ENDPOINTS = (
+    ("post", QUOTE),
+    ("post", REQUEST),
+    ("post", CANCEL),
+    ("get", INFO),
+    ("get", LOCATION),
+    ("get", DETAIL),
+)
 UNKNOWN = "0190b5a0-7c3e-7d5a-9f00-000000000001"
 
 MISSING = object()

@@ -5,6 +5,7 @@ import pytest
 from delivery.models import Delivery
 from tests.delivery.api.calls import (
     CANCEL,
+    DETAIL,
     INFO,
     LOCATION,
     UNKNOWN,
@@ -36,7 +37,7 @@ BAD_IDS = [
 @pytest.mark.django_db
 class TestADeliveryId:
     @pytest.mark.parametrize("spelling", BAD_IDS)
-    @pytest.mark.parametrize("endpoint", [INFO, LOCATION])
+    @pytest.mark.parametrize("endpoint", [INFO, LOCATION, DETAIL])
     def test_of_another_form_is_404_on_queries(self, api, endpoint, spelling):
         assert_problem(api.get(endpoint.format(spelling)), 404, "delivery_not_found")
 

@@ -69,7 +69,7 @@ class TestAProblem:
             raise RuntimeError("secret")
 
         monkeypatch.setattr(quotes, "quote", broken)
-        monkeypatch.setattr("delivery.api.viewsets.parse_id", broken)
+        monkeypatch.setattr("delivery.api.views.parse_id", broken)
         api.raise_request_exception = False
 
         response = api.post(QUOTE, payload()) if method == "post" else api.get(INFO.format(UNKNOWN))

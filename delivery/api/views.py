@@ -1,0 +1,46 @@
+"""The base of area A's endpoints."""
+
+from collections.abc import Callable
+from typing import Any
+
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from common.negotiation import AlwaysJSON
+from common.options import OptionsView
+from delivery.api import problems
+from delivery.api.authentication import BearerAuthentication, HasToken
+from delivery.api.parsers import BoundedJSONParser
+from delivery.errors import DeliveryNotFound
+from delivery.models import Delivery, Token, parse_id
+from delivery.models.delivery import DeliveryQuerySet
+
+
+class IntegratorView(OptionsView):
+    """Authentication by token, bounded JSON bodies, and errors as problem details."""
+
+    authentication_classes = [BearerAuthentication]
+    permission_classes = [HasToken]
+    parser_classes = [BoundedJSONParser]
+    content_negotiation_class = AlwaysJSON
+
+    def get_exception_handler(self) -> Callable[[Exception, dict[str, Any]], Response | None]:
+        return problems.handle
+
+
+def token_of(request: Request) -> Token:
+    """The token that the request was authenticated with."""
+    assert isinstance(request.auth, Token)  # noqa: S101  # nosec B101  # HasToken requires it
+    return request.auth
+
+
+def find_delivery(token: Token, delivery_id: str, queryset: DeliveryQuerySet) -> Delivery:
+    """The delivery of `queryset` with this id in the token's account and environment.
+
+    Raises DeliveryNotFound alike for an unknown id and for another account's, so that ids cannot be probed.
+    """
+    key = parse_id(delivery_id)
+    delivery = queryset.of(token).filter(pk=key).first() if key else None
+    if delivery is None:
+        raise DeliveryNotFound("No delivery of this account and environment has this deliveryId.")
+    return delivery
