@@ -1,11 +1,11 @@
-"""`python -m benchmarks [drain|latency|hang|claim|changelist|eligible]…`: those of webhooks without a name."""
+"""`python -m benchmarks [drain|latency|hang|claim|changelist|eligible|flood]…`: those of webhooks without a name."""
 
 import sys
 
 from benchmarks import processes
 
 _WEBHOOKS = ("drain", "latency", "hang", "claim")
-_NAMES = (*_WEBHOOKS, "changelist", "eligible")
+_NAMES = (*_WEBHOOKS, "changelist", "eligible", "flood")
 
 
 def main(names: list[str]) -> int:
@@ -18,6 +18,7 @@ def main(names: list[str]) -> int:
             claim,
             drain,
             eligible,
+            flood,
             latency,
             report,
         )  # they need Django, which needs the servers
@@ -29,6 +30,7 @@ def main(names: list[str]) -> int:
             "claim": claim.run,
             "changelist": changelist.run,
             "eligible": eligible.run,
+            "flood": flood.run,
         }
         report.machine()
         for name in names or _WEBHOOKS:

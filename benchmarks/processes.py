@@ -1,10 +1,13 @@
 """Context managers for the servers and processes of a benchmark, with their data in var/bench."""
 
+import json
 import os
+import socket
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -20,7 +23,13 @@ def servers() -> Iterator[None]:
     """Start embedded PostgreSQL and Redis, set up Django and migrate. Ignores DATABASE_URL and REDIS_URL."""
     for name in ("DATABASE_URL", "REDIS_URL"):
         os.environ.pop(name, None)
-    os.environ |= {"DATA_DIR": str(DATA), "LOG_LEVEL": "ERROR", "DJANGO_SETTINGS_MODULE": "config.settings"}
+    os.environ |= {
+        "DATA_DIR": str(DATA),
+        "LOG_LEVEL": "ERROR",
+        "DJANGO_SETTINGS_MODULE": "config.settings",
+        "RATE_LIMIT_PER_SECOND": "0",
+        "RATE_LIMIT_PER_HOUR": "0",
+    }
     embedded.hold_postgres()
     redis = subprocess.Popen(embedded.redis_command(), stdin=subprocess.DEVNULL)
     try:
@@ -53,6 +62,18 @@ def worker(*, processes: int, beat: bool = False) -> Iterator[None]:
             _end(process)
 
 
+@contextmanager
+def web(port: int, **environment: str) -> Iterator[None]:
+    """Start the web server at `port` as `make run` does, and wait until it listens."""
+    (child,) = (child for child in run.processes(port=port) if child.name == "web")
+    process = _start(child.command, environment=environment)
+    try:
+        _wait_until(lambda: _listens(port), "the web server")
+        yield
+    finally:
+        _end(process)
+
+
 class Sink:
     """The webhook endpoint of all integrators: `url` answers 204 after 1 ms, `hanging_url` never answers."""
 
@@ -83,8 +104,31 @@ def sink() -> Iterator[Sink]:
             process.stdout.close()
 
 
-def _start(command: list[str], *, stdout: int | None = None) -> "subprocess.Popen[bytes]":
-    return subprocess.Popen(command, cwd=BASE_DIR, stdin=subprocess.DEVNULL, stdout=stdout)
+@contextmanager
+def flood(url: str, token: str, *, connections: int, per_second: int) -> Iterator[Counter[str]]:
+    """Call `url` from another process until the context ends. Then the counter has the answers by status."""
+    statuses: Counter[str] = Counter()
+    command = [sys.executable, "-m", "benchmarks.flooder", url, str(connections), str(per_second)]
+    process = _start(command, stdout=subprocess.PIPE, environment={"TOKEN": token})
+    try:
+        yield statuses
+    finally:
+        process.terminate()
+        output, _errors = process.communicate(timeout=30)
+        statuses.update(json.loads(output))
+
+
+def _start(
+    command: list[str], *, stdout: int | None = None, environment: Mapping[str, str] | None = None
+) -> "subprocess.Popen[bytes]":
+    return subprocess.Popen(
+        command, cwd=BASE_DIR, stdin=subprocess.DEVNULL, stdout=stdout, env={**os.environ, **(environment or {})}
+    )
+
+
+def _listens(port: int) -> bool:
+    with socket.socket() as probe:
+        return probe.connect_ex(("127.0.0.1", port)) == 0
 
 
 def _end(process: "subprocess.Popen[bytes]") -> None:

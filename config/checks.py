@@ -280,6 +280,8 @@ _NEVER_EMPTY: dict[str, Check] = {
     "OFFER_TTL": _number(0.01, 525_600),
     "DISPATCH_RADIUS_KM": _number(0.01, 20_040),
     "POSITION_FRESH_SECONDS": _number(1, 86_400, whole=True),
+    "RATE_LIMIT_PER_SECOND": _number(0, 1_000_000_000, whole=True),
+    "RATE_LIMIT_PER_HOUR": _number(0, 1_000_000_000, whole=True),
     "INVOICE_QUOTA_MB": _number(0, 1_000_000_000, whole=True),
     "INVOICES_PER_DAY": _number(0, 1_000_000_000, whole=True),
 }

@@ -14,6 +14,7 @@ from django.middleware.locale import LocaleMiddleware
 from django.utils import translation
 
 from access.addresses import client_address
+from common import rate_limit
 from config import errors, limits
 from config.areas import area_of
 
@@ -79,6 +80,19 @@ class LimitMiddleware:
     def __call__(self, request: HttpRequest) -> HttpResponse:
         limit: limits.TooLong | None = request.META.get(limits.TOO_LONG)
         return errors.too_long(request, limit) if limit else self.get_response(request)
+
+
+class RateLimitMiddleware:
+    """Put the limits of the calling token or key on the answer, as far as they are known."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        response = self.get_response(request)
+        for name, value in rate_limit.headers(request.META).items():
+            response[name] = value
+        return response
 
 
 class NoStoreMiddleware:

@@ -84,6 +84,7 @@ MIDDLEWARE = [
     "config.middleware.PlainHttpMiddleware",
     "config.middleware.UnreadBodyMiddleware",  # below the locale, because it renders pages
     "config.middleware.LimitMiddleware",  # likewise
+    "config.middleware.RateLimitMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
@@ -304,6 +305,9 @@ OFFER_TTL = timedelta(minutes=env.float("OFFER_TTL", 60))  # minutes until an un
 DISPATCH_RADIUS_KM = env.float("DISPATCH_RADIUS_KM", 15)
 POSITION_FRESH = timedelta(seconds=env.int("POSITION_FRESH_SECONDS", 120))
 MAX_BODY_BYTES = 256 * 1024
+# Calls of each token and key, unless the admin says otherwise for an account; 0 is no limit.
+RATE_LIMIT_PER_SECOND = env.int("RATE_LIMIT_PER_SECOND", 50)
+RATE_LIMIT_PER_HOUR = env.int("RATE_LIMIT_PER_HOUR", 20_000)
 # Of each seller, unless the admin says otherwise for one; 0 is no limit.
 INVOICE_QUOTA_MB = env.int("INVOICE_QUOTA_MB", 2048)  # of 1,048,576 bytes, kept
 INVOICES_PER_DAY = env.int("INVOICES_PER_DAY", 5000)  # new ones in 24 hours

@@ -215,6 +215,19 @@ class InvalidToken(DeliveryError):
     status = 401
 
 
+class RateLimited(DeliveryError):
+    """An API call over the limit of its token. `retry_after`: seconds until one is accepted."""
+
+    code = "rate_limited"
+    title = "Too many calls"
+    status = 429
+    retryable = True
+
+    def __init__(self, retry_after: int) -> None:
+        super().__init__("This token is over its limit of calls. Try again in %(seconds)s s.", seconds=retry_after)
+        self.retry_after = retry_after
+
+
 class MalformedBody(DeliveryError):
     """A request body that is not a JSON object in UTF-8, or is nested too deeply."""
 

@@ -27,6 +27,17 @@ class InvalidKey(IntegrationError):
     message = "Request não altorizado"  # spelled so in the specification
 
 
+class RateLimited(IntegrationError):
+    """A call over the limit of its key. `retry_after`: seconds until one is accepted."""
+
+    code = "rate_limited"
+    status = 429
+
+    def __init__(self, retry_after: int) -> None:
+        super().__init__(f"Esta chave passou do seu limite de chamadas. Tente novamente em {retry_after} s")
+        self.retry_after = retry_after
+
+
 class ForeignCompany(InvalidKey):
     """The company belongs to another seller than the key does."""
 

@@ -25,7 +25,12 @@ CLEARED = {
     "LANG", "LANGUAGE", "LC_ALL", "TZ",
     "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy",
 }  # fmt: skip  # a list of names
-SET = {"DJANGO_SETTINGS_MODULE": "config.settings", "LOG_LEVEL": "WARNING"}
+SET = {
+    "DJANGO_SETTINGS_MODULE": "config.settings",
+    "LOG_LEVEL": "WARNING",
+    "RATE_LIMIT_PER_HOUR": "0",  # most tests are not about limits
+    "RATE_LIMIT_PER_SECOND": "0",
+}
 
 for _name in CLEARED | (SECRETS if is_embedded() else set()):
     os.environ.pop(_name, None)

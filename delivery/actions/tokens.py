@@ -1,6 +1,7 @@
 """Issuing, rotating, revoking and checking Bearer tokens. Nothing is cached, so a revocation takes effect at once."""
 
 import logging
+from collections.abc import Callable
 from datetime import datetime, timedelta
 
 from django.db import transaction
@@ -47,14 +48,16 @@ def revoke(*, token: Token, by: str, at: datetime) -> None:
         _record_in_audit_trail(token, AuditAction.TOKEN_REVOKED, by=by, at=at)
 
 
-def authenticate(clear_text: str, *, at: datetime) -> Token:
+def authenticate(clear_text: str, *, at: datetime, on_found: Callable[[Token], None] = lambda _token: None) -> Token:
     """The valid token with this text. Raises InvalidToken or AccountSuspended.
 
-    `last_used_at` is written at most once a minute.
+    `on_found` is called before the account is checked, and may refuse the token. `last_used_at` is written at most once
+    a minute.
     """
     token = Token.objects.find(clear_text, at=at)
     if token is None:
         raise InvalidToken("Send 'Authorization: Bearer <token>' with a token that is neither revoked nor expired.")
+    on_found(token)
     token.integrator.check_active()
     token.record_use(at=at)
     return token

@@ -19,6 +19,8 @@ from delivery.errors import AccountSuspended, TooManyTokens
 from delivery.forms import refusal
 from delivery.models import Environment, Integrator, PickupPoint, Token
 
+_LIMITS = ["rate_limit_per_second", "rate_limit_per_hour"]
+
 
 class PickupPointInline(TabularInline):
     model = PickupPoint
@@ -43,12 +45,12 @@ class IntegratorAdmin(ModelAdmin):
 
     def get_fields(self, request: HttpRequest, obj: Integrator | None = None) -> Any:
         suspension = ["suspended_at", "suspended_by", "suspension_reason"] if obj and obj.suspended_at else []
-        return ["name", "id", *suspension, "allow_any_pickup", "members", "created_at"]
+        return ["name", "id", *suspension, "allow_any_pickup", *_LIMITS, "members", "created_at"]
 
     def save_model(self, request: HttpRequest, obj: Integrator, form: ModelForm[Any], change: bool) -> None:
         if change:
             # Not the other columns: the account may have been suspended since it was read.
-            obj.save(update_fields=["name", "allow_any_pickup"])
+            obj.save(update_fields=["name", "allow_any_pickup", *_LIMITS])
         else:
             integrators.open_(obj)
 

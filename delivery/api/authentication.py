@@ -2,23 +2,26 @@
 
 from django.contrib.auth.models import AnonymousUser
 from django.utils import timezone
-from rest_framework.authentication import BaseAuthentication, get_authorization_header
+from rest_framework.authentication import get_authorization_header
 from rest_framework.permissions import BasePermission
 from rest_framework.request import Request
 from rest_framework.views import APIView
 
+from common.limited_calls import LimitedAuthentication
 from delivery.actions import tokens
-from delivery.errors import InvalidToken
+from delivery.errors import InvalidToken, RateLimited
 from delivery.models import Token
 
 _PARTS = 2
 
 
-class BearerAuthentication(BaseAuthentication):
+class BearerAuthentication(LimitedAuthentication):
     """Reads `Authorization: Bearer <token>`; `request.auth` is the Token.
 
-    Raises InvalidToken, and AccountSuspended for a valid token of a suspended account.
+    Raises InvalidToken, RateLimited, and AccountSuspended for a valid token of a suspended account.
     """
+
+    over_limit = RateLimited
 
     def authenticate(self, request: Request) -> tuple[AnonymousUser, Token]:
         parts = get_authorization_header(request).split()
@@ -28,7 +31,12 @@ class BearerAuthentication(BaseAuthentication):
             clear_text = parts[1].decode("ascii")
         except UnicodeDecodeError as error:
             raise InvalidToken("A token consists of ASCII characters only.") from error
-        return AnonymousUser(), tokens.authenticate(clear_text, at=timezone.now())
+        self.check_lately_refused(request, clear_text)
+
+        def check_limits(token: Token) -> None:
+            self.check_limits(request, token, token.integrator.rate_limits)
+
+        return AnonymousUser(), tokens.authenticate(clear_text, at=timezone.now(), on_found=check_limits)
 
     def authenticate_header(self, request: Request) -> str:
         return 'Bearer realm="rota"'

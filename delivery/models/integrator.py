@@ -2,6 +2,7 @@ from django.conf import settings
 from django.db import models
 from django.utils.translation import gettext_lazy as _
 
+from common.limited_calls import LimitedAccount
 from common.suspension import Suspendable, suspension_is_whole
 from delivery.errors import AccountSuspended
 from delivery.models.ids import Identified
@@ -14,7 +15,7 @@ class Environment(models.TextChoices):
     SANDBOX = "sandbox", _("Sandbox")
 
 
-class Integrator(Identified, Suspendable):
+class Integrator(Identified, Suspendable, LimitedAccount):
     """An account that requests deliveries, such as a shop or a marketplace."""
 
     name = models.CharField(_("name"), max_length=120)

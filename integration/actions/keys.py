@@ -1,6 +1,7 @@
 """Issuing, revoking and checking API keys. Nothing is cached, so a revoked key is refused at once."""
 
 import logging
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -50,15 +51,17 @@ def revoke(*, key: ApiKey, by: str, at: datetime) -> bool:
     return revoked
 
 
-def authenticate(header: bytes, *, at: datetime) -> ApiKey:
+def authenticate(header: bytes, *, at: datetime, on_found: Callable[[ApiKey], None] = lambda _key: None) -> ApiKey:
     """The valid key in an Authorization header. Its time of last use is written at most once a minute.
 
+    `on_found` is called before the seller is checked, and may refuse the key.
     Raises InvalidKey or AccountSuspended.
     """
     text = api_keys.find(header)
     key = ApiKey.objects.find(text) if text else None
     if key is None:
         raise InvalidKey
+    on_found(key)
     key.seller.check_active()
     key.record_use(at=at)
     return key

@@ -19,6 +19,8 @@ from integration.actions import keys, sellers
 from integration.errors import AccountSuspended, TooManyKeys
 from integration.models import ApiKey, Company, Seller, compact_document
 
+_LIMITS = ["rate_limit_per_second", "rate_limit_per_hour", "invoice_quota_mb", "invoices_per_day"]
+
 
 class DocumentField(forms.CharField):
     """A document with or without its mask. The value has no mask and is in upper case, as the model requires."""
@@ -67,8 +69,7 @@ class SellerAdmin(ModelAdmin):
 
     def get_fields(self, request: HttpRequest, obj: Seller | None = None) -> Any:
         suspension = ["suspended_at", "suspended_by", "suspension_reason"] if obj and obj.suspended_at else []
-        quotas = ["invoice_quota_mb", "invoices_per_day", "space_taken"]
-        return ["name", "reference", "id", *suspension, "members", *quotas, "created_at"]
+        return ["name", "reference", "id", *suspension, "members", *_LIMITS, "space_taken", "created_at"]
 
     @admin.display(description=_("taken by invoices"))
     def space_taken(self, seller: Seller) -> str:
@@ -76,7 +77,7 @@ class SellerAdmin(ModelAdmin):
 
     def save_model(self, request: HttpRequest, obj: Seller, form: Any, change: bool) -> None:
         # Not the other columns, which a suspension or an invoice may have changed since the row was read.
-        obj.save(update_fields=["name", "invoice_quota_mb", "invoices_per_day"] if change else None)
+        obj.save(update_fields=["name", *_LIMITS] if change else None)
 
     def has_delete_permission(self, request: HttpRequest, obj: Seller | None = None) -> bool:
         return False  # orders refer to it

@@ -2,20 +2,34 @@
 
 from django.contrib.auth.models import AnonymousUser
 from django.utils import timezone
-from rest_framework.authentication import BaseAuthentication, get_authorization_header
+from rest_framework.authentication import get_authorization_header
 from rest_framework.permissions import BasePermission
 from rest_framework.request import Request
 from rest_framework.views import APIView
 
+from common.limited_calls import LimitedAuthentication
+from integration import api_keys
 from integration.actions import keys
+from integration.errors import RateLimited
 from integration.models import ApiKey
 
 
-class KeyAuthentication(BaseAuthentication):
-    """`Authorization: Basic <key>`; `request.auth` is the ApiKey."""
+class KeyAuthentication(LimitedAuthentication):
+    """`Authorization: Basic <key>`; `request.auth` is the ApiKey.
+
+    Raises InvalidKey, RateLimited, and AccountSuspended for a valid key of a suspended seller.
+    """
+
+    over_limit = RateLimited
 
     def authenticate(self, request: Request) -> tuple[AnonymousUser, ApiKey]:
-        return AnonymousUser(), keys.authenticate(get_authorization_header(request), at=timezone.now())
+        header = get_authorization_header(request)
+        self.check_lately_refused(request, api_keys.find(header))
+
+        def check_limits(key: ApiKey) -> None:
+            self.check_limits(request, key, key.seller.rate_limits)
+
+        return AnonymousUser(), keys.authenticate(header, at=timezone.now(), on_found=check_limits)
 
     def authenticate_header(self, request: Request) -> str:
         return 'Basic realm="rota"'

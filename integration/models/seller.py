@@ -5,6 +5,7 @@ from django.db import models
 from django.utils.translation import gettext_lazy as _
 
 from common import fields
+from common.limited_calls import LimitedAccount
 from common.suspension import Suspendable, suspension_is_whole
 from integration.errors import AccountSuspended
 
@@ -18,7 +19,7 @@ def new_reference() -> str:
     return "SEL-" + "".join(secrets.choice(_ALPHABET) for _index in range(_REFERENCE_LENGTH))
 
 
-class Seller(Suspendable):
+class Seller(Suspendable, LimitedAccount):
     """An account of area B. Its keys, companies, orders and invoices are not visible to other sellers."""
 
     name = models.CharField(_("name"), max_length=120)

@@ -76,6 +76,9 @@ WRONG = [
     ("DISPATCH_RADIUS_KM", "nan", "not a number"),
     ("DISPATCH_RADIUS_KM", "-15", "from 0.01"),
     ("POSITION_FRESH_SECONDS", "0", "from 1"),
+    ("RATE_LIMIT_PER_SECOND", "-1", "from 0 to"),
+    ("RATE_LIMIT_PER_SECOND", "0.5", "not a whole number"),
+    ("RATE_LIMIT_PER_HOUR", "1000000001", "from 0 to"),
     ("INVOICE_QUOTA_MB", "-1", "from 0 to"),
     ("INVOICES_PER_DAY", "-1", "from 0 to"),
 ]

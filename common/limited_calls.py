@@ -1,0 +1,71 @@
+"""What accounts and authentication of both APIs have in common for their limits of calls."""
+
+from typing import ClassVar
+
+from django.conf import settings
+from django.core.validators import MaxValueValidator
+from django.db import models
+from django.utils.translation import gettext_lazy as _
+from rest_framework.authentication import BaseAuthentication
+from rest_framework.request import Request
+
+from common import credentials
+from common.credential_model import Credential
+from common.errors import DomainError
+from common.rate_limit import STANDING, Limits, Standing, limiter
+
+_MOST_CALLS = 1_000_000_000
+
+
+class LimitedAccount(models.Model):
+    """Abstract model of an account whose credentials have limits of their own, or the installation's."""
+
+    rate_limit_per_second = models.PositiveIntegerField(
+        _("calls per second"),
+        null=True,
+        blank=True,
+        validators=[MaxValueValidator(_MOST_CALLS)],
+        help_text=_("Of each token or key. Empty: this installation's RATE_LIMIT_PER_SECOND. 0: no limit."),
+    )
+    rate_limit_per_hour = models.PositiveIntegerField(
+        _("calls per hour"),
+        null=True,
+        blank=True,
+        validators=[MaxValueValidator(_MOST_CALLS)],
+        help_text=_("Of each token or key. Empty: this installation's RATE_LIMIT_PER_HOUR. 0: no limit."),
+    )
+
+    class Meta:
+        abstract = True
+
+    @property
+    def rate_limits(self) -> Limits:
+        """The limits that apply."""
+        second, hour = self.rate_limit_per_second, self.rate_limit_per_hour
+        return Limits(
+            settings.RATE_LIMIT_PER_SECOND if second is None else second,
+            settings.RATE_LIMIT_PER_HOUR if hour is None else hour,
+        )
+
+
+class LimitedAuthentication(BaseAuthentication):
+    """Base of an authentication class that limits the calls of each credential."""
+
+    over_limit: ClassVar[type[DomainError]]  # raised with the seconds of Retry-After
+
+    def check_lately_refused(self, request: Request, clear_text: str) -> None:
+        """Refuse a credential that was over its limit a moment ago, without using PostgreSQL or Redis."""
+        if refusal := limiter().refused_lately(credentials.digest(clear_text)):
+            request.auth = refusal.caller
+            self._tell(request, refusal.standing)
+
+    def check_limits(self, request: Request, credential: Credential, limits: Limits) -> None:
+        """Count a call with a valid credential, also of a suspended account. Raises `over_limit`."""
+        request.auth = credential
+        if standing := limiter().count(bytes(credential.digest), limits, caller=credential):
+            self._tell(request, standing)
+
+    def _tell(self, request: Request, standing: Standing) -> None:
+        request.META[STANDING] = standing
+        if standing.retry_after:
+            raise self.over_limit(standing.retry_after)
