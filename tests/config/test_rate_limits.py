@@ -28,7 +28,7 @@ class Caller:
         if self.is_a:
             self.credential = TokenFactory.create()
             self.account, text, scheme = self.credential.integrator, self.credential.clear_text, "Bearer"
-            self.path = "/api/info-delivery/x"
+            self.path = "/api/info-delivery/0190b5a0-7c3e-7d5a-9f00-000000000001"
         else:
             self.account = SellerFactory.create()
             issued = keys.issue(seller=self.account, by=BY, at=timezone.now())
@@ -106,7 +106,7 @@ class TestHeaders:
     def test_are_on_an_unexpected_error_too(self, caller, settings, monkeypatch):
         settings.RATE_LIMIT_PER_HOUR = 9
         caller.client.raise_request_exception = False
-        monkeypatch.setattr("delivery.api.viewsets._find", None)
+        monkeypatch.setattr("delivery.models.delivery.DeliveryQuerySet.of", None)
         monkeypatch.setattr("integration.actions.tracking.find", None)
 
         answer = caller.call()
