@@ -14,6 +14,8 @@ from common.credential_model import Credential
 from common.errors import DomainError
 from common.rate_limit import STANDING, Limits, Standing, limiter
 
+# Key of the WSGI environ: REST framework's request of a call whose account is known, for `config.refused_calls`.
+CALL = "rota.call"
 _MOST_CALLS = 1_000_000_000
 
 
@@ -56,14 +58,18 @@ class LimitedAuthentication(BaseAuthentication):
     def check_lately_refused(self, request: Request, clear_text: str) -> None:
         """Refuse a credential that was over its limit a moment ago, without using PostgreSQL or Redis."""
         if refusal := limiter().refused_lately(credentials.digest(clear_text)):
-            request.auth = refusal.caller
+            self._know(request, refusal.caller)
             self._tell(request, refusal.standing)
 
     def check_limits(self, request: Request, credential: Credential, limits: Limits) -> None:
         """Count a call with a valid credential, also of a suspended account. Raises `over_limit`."""
-        request.auth = credential
+        self._know(request, credential)
         if standing := limiter().count(bytes(credential.digest), limits, caller=credential):
             self._tell(request, standing)
+
+    def _know(self, request: Request, credential: Credential) -> None:
+        request.auth = credential
+        request.META[CALL] = request
 
     def _tell(self, request: Request, standing: Standing) -> None:
         request.META[STANDING] = standing

@@ -23,7 +23,7 @@ class ConstantRetryAMQP(AMQP):
 
 app = Celery("rota", amqp=ConstantRetryAMQP)
 app.config_from_object("django.conf:settings", namespace="CELERY")
-app.autodiscover_tasks(["delivery", "delivery.webhooks", "access"])
+app.autodiscover_tasks(["delivery", "delivery.webhooks", "integration", "access"])
 
 # Every entry expires, so that a queue without workers does not grow.
 app.conf.beat_schedule = {
@@ -31,6 +31,17 @@ app.conf.beat_schedule = {
     "send-due-webhooks": {"task": "delivery.webhooks.send_due", "schedule": 2.0, "options": {"expires": 30}},
     # Deletes webhook attempts older than 30 days.
     "prune-attempts": {"task": "delivery.webhooks.prune", "schedule": 3600.0, "options": {"expires": 3600}},
+    # Delete refused calls older than seven days.
+    "prune-refused-deliveries": {
+        "task": "delivery.prune_refused_calls",
+        "schedule": 3600.0,
+        "options": {"expires": 3600},
+    },
+    "prune-refused-orders": {
+        "task": "integration.prune_refused_calls",
+        "schedule": 3600.0,
+        "options": {"expires": 3600},
+    },
     # Deletes sessions that have ended.
     "prune-sessions": {"task": "access.prune_sessions", "schedule": 3600.0, "options": {"expires": 3600}},
     # Deletes counters of failed log-ins whose window is over.

@@ -27,6 +27,11 @@ _current: ContextVar[str] = ContextVar("request_id", default="-")
 _access = logging.getLogger("rota.access")
 
 
+def request_id() -> str:
+    """The id of the request being served."""
+    return _current.get()
+
+
 class RequestIdMiddleware:
     """Give every request an id (the caller's own when it is well-formed), return it and write the access log."""
 
@@ -35,12 +40,12 @@ class RequestIdMiddleware:
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
         sent = request.headers.get(HEADER, "")
-        request_id = sent if _WELL_FORMED.fullmatch(sent) else str(uuid4())
-        reset_token = _current.set(request_id)
+        given = sent if _WELL_FORMED.fullmatch(sent) else str(uuid4())
+        reset_token = _current.set(given)
         started = time.perf_counter()
         try:
             response = self.get_response(request)
-            response[HEADER] = request_id
+            response[HEADER] = given
             milliseconds = (time.perf_counter() - started) * 1000
             address = client_address(request.META, proxies=settings.TRUSTED_PROXIES)
             logged = (request.method, request.path, response.status_code, milliseconds)

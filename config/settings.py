@@ -85,6 +85,7 @@ MIDDLEWARE = [
     "config.middleware.UnreadBodyMiddleware",  # below the locale, because it renders pages
     "config.middleware.LimitMiddleware",  # likewise
     "config.middleware.RateLimitMiddleware",
+    "config.refused_calls.RefusedCallMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",

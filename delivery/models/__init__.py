@@ -7,6 +7,7 @@ from delivery.models.driver import Driver, DriverPosition, LatestPosition, Vehic
 from delivery.models.ids import parse_id
 from delivery.models.integrator import Environment, Integrator
 from delivery.models.pickup_point import PickupPoint
+from delivery.models.refused_call import RefusedDeliveryCall, RefusedDeliveryCallCount
 from delivery.models.stop import Stop
 from delivery.models.tariff import Tariff
 from delivery.models.token import Token
@@ -25,6 +26,8 @@ __all__ = [
     "LatestPosition",
     "OffBecause",
     "PickupPoint",
+    "RefusedDeliveryCall",
+    "RefusedDeliveryCallCount",
     "Stop",
     "Tariff",
     "Token",

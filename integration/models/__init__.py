@@ -5,6 +5,7 @@ from integration.models.company import Company, compact_document
 from integration.models.freight import FreightParameters, FreightRate
 from integration.models.invoice import Invoice, InvoiceLink, InvoiceReference
 from integration.models.order import Order, SearchCode, StatusLog
+from integration.models.refused_call import RefusedSellerCall, RefusedSellerCallCount
 from integration.models.seller import Seller
 
 __all__ = [
@@ -16,6 +17,8 @@ __all__ = [
     "InvoiceLink",
     "InvoiceReference",
     "Order",
+    "RefusedSellerCall",
+    "RefusedSellerCallCount",
     "SearchCode",
     "Seller",
     "StatusLog",

@@ -1,0 +1,212 @@
+"""Refused calls of both APIs, stored without personal data for the caller's account to look at.
+
+At most MOST_STORED calls of an account and hour are stored; the others are counted. Calls over a limit (429) are only
+counted, in the process first, because they have to stay cheap.
+"""
+
+import json
+import re
+import time
+from collections import Counter
+from datetime import datetime, timedelta
+from itertools import islice
+from threading import Lock
+from typing import Any, NamedTuple
+from uuid import uuid4
+
+from django.db import connection, models, transaction
+from django.http import HttpRequest, HttpResponse, QueryDict
+from django.utils.translation import gettext_lazy as _
+from rest_framework.exceptions import APIException
+from rest_framework.request import Request
+
+from common.errors import DomainError
+from common.fields import UUIDField
+from common.masking import Keys, Masker, described
+
+KEPT = timedelta(days=7)
+MOST_STORED = 500  # of one account in an hour
+_LONGEST = 4 * 1024  # bytes of a body or an answer
+_MEDIA_TYPE = re.compile(r"[\w.+-]{1,40}/[\w.+-]{1,60}")
+_UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
+_MOST_ERRORS = 50  # of an answer; more do not fit
+_MOST_DIGITS = 9  # of Content-Length
+_TOO_MANY_REQUESTS = 429
+# Calls over a limit are written at most this often by each process.
+_COUNTED_SECONDS = 1.0
+_BATCH = 5000  # rows that one transaction deletes
+
+
+class RefusedCall(models.Model):
+    """Abstract model of an answer with status 4xx or 5xx to an account that is known. Subclasses add the account."""
+
+    id = UUIDField(primary_key=True, default=uuid4, editable=False)
+    created_at = models.DateTimeField(_("when"))
+    method = models.CharField(max_length=10)
+    path = models.CharField(max_length=255)
+    status = models.PositiveSmallIntegerField()
+    code = models.CharField(max_length=60, blank=True)
+    request_id = models.CharField(max_length=128)
+    credential = models.CharField(max_length=20)  # its hint
+    query = models.TextField(blank=True)  # as masked JSON
+    content_type = models.CharField(max_length=101, blank=True)
+    size = models.PositiveIntegerField()  # of the body, in bytes
+    body = models.TextField(blank=True)  # as masked JSON; empty if it was no JSON object
+    answer = models.TextField(blank=True)
+
+    class Meta:
+        abstract = True
+
+
+class RefusedCallCount(models.Model):
+    """Abstract model of an hour's number of refused calls of an account. Subclasses add the account."""
+
+    hour = models.DateTimeField()
+    refused = models.PositiveIntegerField()  # stored ones, and those over MOST_STORED
+    over_limit = models.PositiveIntegerField()  # 429
+
+    class Meta:
+        abstract = True
+
+
+class Totals(NamedTuple):
+    """Of the last days: calls that were refused but not stored, and calls over a limit."""
+
+    left_out: int
+    over_limit: int
+
+
+class Answered(NamedTuple):
+    """A call that was answered. `call` is `request` as REST framework has it."""
+
+    request: HttpRequest
+    call: Request
+    response: HttpResponse
+    request_id: str
+
+
+class Recorder:
+    """Writes the refused calls of one area's accounts."""
+
+    def __init__(self, calls: type[RefusedCall], counts: type[RefusedCallCount], keys: Keys) -> None:
+        self._calls, self._counts, self._keys = calls, counts, keys
+        self._over_limit: Counter[tuple[Any, ...]] = Counter()
+        self._next_count = 0.0  # on the monotonic clock
+        self._lock = Lock()
+
+    def record(self, owner: dict[str, Any], answered: Answered, *, at: datetime) -> None:
+        """Record an answer with status 4xx or 5xx. `owner` has the columns of the account."""
+        hour = at.replace(minute=0, second=0, microsecond=0)
+        if answered.response.status_code == _TOO_MANY_REQUESTS:
+            self._count_over_limit(owner, hour)
+            return
+        with transaction.atomic():
+            if self._add({**owner, "hour": hour}, refused=1) <= MOST_STORED:
+                self._calls._default_manager.create(**owner, created_at=at, **_columns(answered, Masker(self._keys)))
+
+    def totals(self, owner: dict[str, Any], *, at: datetime) -> Totals:
+        hours = self._counts._default_manager.filter(**owner, hour__gte=at - KEPT)
+        rows = list(hours.values_list("refused", "over_limit"))
+        return Totals(sum(max(0, refused - MOST_STORED) for refused, _ in rows), sum(over for _, over in rows))
+
+    def prune(self, *, at: datetime) -> int:
+        """Delete what is older than KEPT, in batches that are committed one by one. Returns how many calls."""
+        self._counts._default_manager.filter(hour__lt=at - KEPT).delete()
+        old = self._calls._default_manager.filter(created_at__lt=at - KEPT)
+        deleted = 0
+        while count := self._calls._default_manager.filter(pk__in=old.values("pk")[:_BATCH]).delete()[0]:
+            deleted += count
+        return deleted
+
+    def _count_over_limit(self, owner: dict[str, Any], hour: datetime) -> None:
+        """Count a call over a limit, and write the counts of this process unless they were written a moment ago."""
+        with self._lock:
+            self._over_limit[*owner.items(), ("hour", hour)] += 1
+            if time.monotonic() < self._next_count:
+                return
+            self._next_count = time.monotonic() + _COUNTED_SECONDS
+            counted, self._over_limit = self._over_limit, Counter()
+        for columns, count in counted.items():
+            self._add(dict(columns), over_limit=count)
+
+    def _add(self, row: dict[str, Any], *, refused: int = 0, over_limit: int = 0) -> int:
+        """Add to the counts of an account and hour. Returns those that were refused so far."""
+        table = connection.ops.quote_name(self._counts._meta.db_table)
+        columns = ", ".join(row)
+        places = ", ".join(["%s"] * len(row))
+        # Names of columns and the table, which are constants.
+        statement = f"""
+            INSERT INTO {table} AS kept ({columns}, refused, over_limit) VALUES ({places}, %s, %s)
+            ON CONFLICT ({columns}) DO UPDATE SET
+                refused = kept.refused + EXCLUDED.refused, over_limit = kept.over_limit + EXCLUDED.over_limit
+            RETURNING refused
+        """  # noqa: S608  # nosec B608
+        with connection.cursor() as cursor:
+            cursor.execute(statement, [*row.values(), refused, over_limit])
+            total: int = cursor.fetchone()[0]
+        return total
+
+
+def _columns(answered: Answered, masker: Masker) -> dict[str, Any]:
+    """The columns that say what was sent and answered."""
+    request, response = answered.request, answered.response
+    media_type = (request.content_type or "").lower()
+    if media_type != (header := request.META.get("CONTENT_TYPE", "")):
+        masker.mask(header)  # an answer may repeat it
+    length = request.META.get("CONTENT_LENGTH") or "0"
+    body, query, answer = _object_of(answered.call), request.GET.dict(), _answer(response)
+    return {
+        "method": _text(request.method or "", 10),
+        "path": _path(request, masker),
+        "query": _json(masker.mask(query)) if query else "",
+        "content_type": media_type if _MEDIA_TYPE.fullmatch(media_type) else "",
+        "size": int(length) if length.isdecimal() and len(length) <= _MOST_DIGITS else 0,
+        "body": "" if body is None else _json(masker.mask(body)),
+        "status": response.status_code,
+        "code": str(answer.get("code", ""))[:60],
+        # After what was sent, because it may repeat it.
+        "answer": _json(masker.without_repetitions(answer)) if answer else "",
+        "request_id": answered.request_id,
+        "credential": str(answered.call.auth),
+    }
+
+
+def _object_of(call: Request) -> dict[str, Any] | None:
+    """The JSON object in the body, or None if it is something else. Parses it unless the view has."""
+    try:
+        data = call.data
+    except (APIException, DomainError):
+        return None
+    return data if isinstance(data, dict) and not isinstance(data, QueryDict) else None
+
+
+def _answer(response: HttpResponse) -> dict[str, Any]:
+    """The body of an answer, with the first of its errors."""
+    if "json" not in response.get("Content-Type", ""):
+        return {}
+    body: dict[str, Any] = json.loads(response.content)
+    match body.get("errors"):
+        case list(errors):
+            body["errors"] = errors[:_MOST_ERRORS]
+        case dict(errors):
+            body["errors"] = dict(islice(errors.items(), _MOST_ERRORS))
+    return body
+
+
+def _path(request: HttpRequest, masker: Masker) -> str:
+    """The path, with ids in it only if they are UUIDs."""
+    path = request.path
+    for name, value in (request.resolver_match.kwargs if request.resolver_match else {}).items():
+        if not _UUID.fullmatch(str(value)) and masker.mask(str(value), name) != value:
+            path = path.replace(str(value), described(str(value)))
+    return _text(path, 255)
+
+
+def _json(value: Any) -> str:
+    return _text(json.dumps(value, indent=2, ensure_ascii=False, default=str), _LONGEST)
+
+
+def _text(text: str, most_bytes: int) -> str:
+    """Text as PostgreSQL can store it, cut."""
+    encoded = text.replace("\0", "").encode("utf-8", "replace")
+    return encoded.decode() if len(encoded) <= most_bytes else f"{encoded[: most_bytes - 3].decode(errors='ignore')}…"

@@ -1,0 +1,32 @@
+from django.db import models
+
+from common.refused_calls import RefusedCall, RefusedCallCount
+from integration.models.seller import Seller
+
+
+class RefusedSellerCall(RefusedCall):
+    """A refused call with a key."""
+
+    seller = models.ForeignKey(Seller, on_delete=models.CASCADE, related_name="+", db_index=False)
+
+    class Meta:
+        indexes = [
+            models.Index(fields=["seller", "-created_at", "-id"], name="refused_call_of_seller"),
+            models.Index(fields=["created_at"], name="refused_seller_call_oldest"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.method} {self.path}: {self.status}"
+
+
+class RefusedSellerCallCount(RefusedCallCount):
+    """The number of refused calls of a seller within an hour."""
+
+    seller = models.ForeignKey(Seller, on_delete=models.CASCADE, related_name="+", db_index=False)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["seller", "hour"], name="refused_seller_count_of_hour")]
+        indexes = [models.Index(fields=["hour"], name="refused_seller_count_oldest")]
+
+    def __str__(self) -> str:
+        return f"{self.hour}: {self.refused}"
