@@ -70,6 +70,13 @@ class DeliveryNotFound(DeliveryError):
     status = 404
 
 
+class InvalidCursor(DeliveryError):
+    """Continuing a list with a cursor that was changed, or is of another account, environment, list or filter."""
+
+    code = "invalid_cursor"
+    title = "The cursor does not continue this list"
+
+
 class MoveRefused(DeliveryError):
     """A trigger for which `lifecycle.TABLE` has no row with the route's status."""
 

@@ -1,11 +1,39 @@
-"""Reading deliveries: GET /api/deliveries/{deliveryId}."""
+"""Reading deliveries: the list of an account's deliveries in one environment, and everything about one."""
 
+from django.db.models import prefetch_related_objects
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from common import pagination
 from delivery import detail_bodies
+from delivery.api.filters import DeliveryFilter
+from delivery.api.problems import InvalidQuery
 from delivery.api.views import IntegratorView, find_delivery, token_of
+from delivery.errors import InvalidCursor
 from delivery.models import Delivery
+
+
+class DeliveriesView(IntegratorView):
+    """GET /api/deliveries: the newest first, in pages."""
+
+    def get(self, request: Request) -> Response:
+        token = token_of(request)
+        query = DeliveryFilter(request.query_params, queryset=Delivery.objects.of(token))
+        if not query.is_valid():
+            raise InvalidQuery(query.invalid)
+        try:
+            page = pagination.newest_first(
+                query.qs,
+                limit=query.limit_of_page,
+                cursor=query.form.cleaned_data["cursor"],
+                scope=["deliveries", str(token.integrator_id), token.environment, *query.sent],
+            )
+        except pagination.InvalidCursor as error:
+            raise InvalidCursor(
+                "Take nextCursor of an answer to the same filters, or begin without a cursor."
+            ) from error
+        prefetch_related_objects(page.rows, "stops")
+        return Response({"data": [detail_bodies.summary(row) for row in page.rows], "nextCursor": page.next_cursor})
 
 
 class DeliveryView(IntegratorView):

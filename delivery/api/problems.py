@@ -21,10 +21,23 @@ _UNKNOWN_ERROR = "The request failed unexpectedly. Name the X-Request-Id header 
 _UNKNOWN_EFFECT = "It may have taken effect: query the delivery, or look in the panel, before you repeat the request."
 
 
+class InvalidQuery(exceptions.ValidationError):
+    """Query parameters are invalid. `detail` holds lists of ErrorDetail by the name of the parameter."""
+
+
 def handle(error: Exception, context: dict[str, Any]) -> Response | None:
     """DRF's exception handler for area A. Returns None for an unexpected exception: Django logs it and answers 500."""
     path = context["request"].path
-    if isinstance(error, exceptions.ValidationError):
+    if isinstance(error, InvalidQuery):
+        body = problem(
+            path,
+            status=status.HTTP_422_UNPROCESSABLE_ENTITY,
+            code="invalid_query",
+            title="The request has invalid query parameters",
+            detail="Each entry of 'errors' names a parameter.",
+        )
+        body["errors"] = list(_parameter_errors(error.detail))
+    elif isinstance(error, exceptions.ValidationError):
         body = problem(
             path,
             status=status.HTTP_422_UNPROCESSABLE_ENTITY,
@@ -158,6 +171,12 @@ def _headers(error: Exception) -> dict[str, str]:
     if isinstance(error, DeliveryError) and error.status == status.HTTP_401_UNAUTHORIZED:
         return {"WWW-Authenticate": 'Bearer realm="rota"'}
     return {}
+
+
+def _parameter_errors(detail: Any) -> Iterator[dict[str, str]]:
+    for name, errors in detail.items():
+        for error in errors:
+            yield {"parameter": name, "code": error.code, "detail": str(error)}
 
 
 def _field_errors(detail: Any, pointer: str = "#") -> Iterator[dict[str, str]]:

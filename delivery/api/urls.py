@@ -1,6 +1,6 @@
 from django.urls import path
 
-from delivery.api.deliveries import DeliveryView
+from delivery.api.deliveries import DeliveriesView, DeliveryView
 from delivery.api.viewsets import DeliveryViewSet
 
 urlpatterns = [
@@ -9,5 +9,6 @@ urlpatterns = [
     path("cancel-delivery/<str:delivery_id>", DeliveryViewSet.as_view({"post": "cancel"}), name="cancel-delivery"),
     path("info-delivery/<str:delivery_id>", DeliveryViewSet.as_view({"get": "info"}), name="info-delivery"),
     path("location-delivery/<str:delivery_id>", DeliveryViewSet.as_view({"get": "location"}), name="location-delivery"),
+    path("deliveries", DeliveriesView.as_view(), name="deliveries"),
     path("deliveries/<str:delivery_id>", DeliveryView.as_view(), name="delivery"),
 ]

@@ -104,7 +104,11 @@ class Delivery(Identified, Located):
         ordering = ["-created_at"]
         permissions = [("dispatch_delivery", _("Can move deliveries"))]
         indexes = [
-            models.Index(fields=["integrator", "environment", "-created_at"], name="delivery_of_integrator"),
+            # They end with the primary key, so that a page's keys are read from the index alone.
+            models.Index(fields=["integrator", "environment", "-created_at", "-id"], name="delivery_of_account"),
+            models.Index(
+                fields=["integrator", "environment", "status", "-created_at", "-id"], name="delivery_of_account_status"
+            ),
             models.Index(fields=["-created_at"], name="delivery_newest"),
             # One for each filter of the admin's list, in the list's order.
             models.Index(fields=["status", "-created_at"], name="delivery_by_status"),

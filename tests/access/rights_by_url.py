@@ -74,7 +74,7 @@ _API = [
     "integration/shipping/quote", "integration/orders", "integration/orders/cancel", "integration/orders/tracking",
     "integration/invoices/marketplace", "quotation-delivery", "request-delivery",
     "cancel-delivery/<str:delivery_id>", "info-delivery/<str:delivery_id>", "location-delivery/<str:delivery_id>",
-    "deliveries/<str:delivery_id>",
+    "deliveries", "deliveries/<str:delivery_id>",
 ]  # fmt: skip  # a list of names
 
 # The admin: its outsiders are sent to its log-in, so a row has one character for account staff, dispatchers and

@@ -20,6 +20,7 @@ CALLS = {
     "api/cancel-delivery/<str:delivery_id>": ("post", {}, 200, 404),
     "api/info-delivery/<str:delivery_id>": ("get", {}, 200, 404),
     "api/location-delivery/<str:delivery_id>": ("get", {}, 200, 404),
+    "api/deliveries": ("get", {}, 200, 200),
     "api/deliveries/<str:delivery_id>": ("get", {}, 200, 404),
     "api/integration/shipping/quote": ("post", {"origin": "01310100", "destination": "40020000"}, 200, 200),
     "api/integration/orders": ("post", order_body(orderId="B-1"), 201, 401),

@@ -26,7 +26,7 @@ def short(file):
     return f"{file.parent.parent.name}/{file.stem}"
 
 
-@pytest.mark.django_db
+@pytest.mark.django_db(transaction=True)  # indexes are not made concurrently inside a transaction
 @pytest.mark.parametrize("app", OUR_APPS)
 def test_neither_locks_a_table_nor_breaks_the_version_before(app):
     linter = MigrationLinter(

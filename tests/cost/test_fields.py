@@ -34,7 +34,7 @@ BODIES: dict[str, tuple[type[Serializer[Any]], Callable[[], dict[str, Any]]]] = 
     "/api/integration/orders/cancel": (area_b.CancelSerializer, dict),
 }
 # Endpoints without a JSON body, tested in test_requests.py and test_invoices.py.
-OTHERS = {"info-delivery", "location-delivery", "delivery", "orders-tracking", "invoices-marketplace"}
+OTHERS = {"info-delivery", "location-delivery", "deliveries", "delivery", "orders-tracking", "invoices-marketplace"}
 
 
 def pointers(serializer, above=()):

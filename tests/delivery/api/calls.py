@@ -10,13 +10,14 @@ from tests.factories import payload
 
 QUOTE, REQUEST = "/api/quotation-delivery", "/api/request-delivery"
 CANCEL, INFO, LOCATION = "/api/cancel-delivery/{}", "/api/info-delivery/{}", "/api/location-delivery/{}"
-DETAIL = "/api/deliveries/{}"
+LIST, DETAIL = "/api/deliveries", "/api/deliveries/{}"
 ENDPOINTS = (
     ("post", QUOTE),
     ("post", REQUEST),
     ("post", CANCEL),
     ("get", INFO),
     ("get", LOCATION),
+    ("get", LIST),
     ("get", DETAIL),
 )
 UNKNOWN = "0190b5a0-7c3e-7d5a-9f00-000000000001"

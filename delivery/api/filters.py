@@ -1,0 +1,43 @@
+"""Query parameters of the lists of area A."""
+
+import django_filters
+from django.db.models import QuerySet
+
+from common.query_filters import MOST_ROWS, ListFilter, MomentFilter, QueryForm, TextFilter
+from delivery.lifecycle import Status
+from delivery.models import Delivery, Stop
+
+_STATUSES = [status.value for status in Status]
+
+
+class EnglishForm(QueryForm):
+    messages = {
+        "blank": "Leave the parameter out, or give it a value.",
+        "repeated": "Give the parameter once.",
+        "invalid_limit": f"An integer from 1 to {MOST_ROWS}.",
+        "invalid_moment": (
+            "A date or moment in ISO 8601, such as 2026-11-20 or 2026-11-20T10:00:00-03:00. Percent-encode the + of an "
+            "offset."
+        ),
+        "max_length": "At most 255 characters.",
+        "null_characters_not_allowed": "NUL (U+0000) is not allowed.",
+    }
+
+
+class DeliveryFilter(ListFilter):
+    externalId = TextFilter(method="of_external_id")  # noqa: N815  # the API's name
+    status = django_filters.ChoiceFilter(
+        choices=[(status, status) for status in _STATUSES],
+        error_messages={"invalid_choice": f"Choose one of: {', '.join(_STATUSES)}."},
+    )
+    createdFrom = MomentFilter("created_at", "gte")  # noqa: N815  # likewise
+    createdTo = MomentFilter("created_at", "lt", is_end=True)  # noqa: N815  # likewise
+
+    class Meta:
+        model = Delivery
+        fields: list[str] = []
+        form = EnglishForm
+
+    def of_external_id(self, queryset: QuerySet[Delivery], _name: str, value: str) -> QuerySet[Delivery]:
+        """Deliveries with this externalId at any drop-off."""
+        return queryset.filter(pk__in=Stop.objects.filter(external_id=value).values("delivery"))

@@ -1,0 +1,397 @@
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
+
+from delivery.actions import deliveries
+from delivery.models import Delivery, Stop
+from tests.delivery.api.calls import LIST, REQUEST, assert_problem, send
+from tests.factories import BY, DeliveryFactory, TokenFactory, payload
+
+NOON = datetime(2026, 7, 15, 15, 0, tzinfo=UTC)  # 12:00 in São Paulo
+
+
+def ids(response):
+    assert response.status_code == 200, response.content
+    return [item["deliveryId"] for item in response.json()["data"]]
+
+
+def walk(api, *, meanwhile=lambda: None, **query):
+    """The ids of every page, one after another; `meanwhile` is called between two pages."""
+    found, cursor = [], None
+    while True:
+        response = api.get(LIST, {**query, **({"cursor": cursor} if cursor else {})})
+        found.append(ids(response))
+        cursor = response.json()["nextCursor"]
+        if cursor is None:
+            return found
+        meanwhile()
+
+
+def flat(pages):
+    return [key for page in pages for key in page]
+
+
+def assert_parameter_refused(response, name, code):
+    body = assert_problem(response, 422, "invalid_query")
+    assert [(error["parameter"], error["code"]) for error in body["errors"]] == [(name, code)]
+    assert body["errors"][0]["detail"]
+
+
+@pytest.fixture
+def made(token):
+    """Make so many deliveries of the token's account, a minute apart. Returns their ids, the newest first."""
+
+    def make(count, **arguments):
+        at = arguments.pop("at", NOON)
+        rows = [
+            DeliveryFactory.create(**{"token": token, "stops": 1, **arguments}, at=at + timedelta(minutes=number))
+            for number in range(count)
+        ]
+        return [str(row.pk) for row in reversed(rows)]
+
+    return make
+
+
+@pytest.mark.django_db
+class TestDeliveriesList:
+    def test_answers_a_summary_of_each(self, api, clock):
+        created = send(api, REQUEST, payload(stops=2)).json()
+
+        response = api.get(LIST)
+
+        assert (response.status_code, response["Content-Type"]) == (200, "application/json")
+        assert response.json() == {
+            "data": [
+                {
+                    "deliveryId": created["deliveryId"],
+                    "status": "PENDING",
+                    "shippingValue": created["shippingValue"],
+                    "route": created["route"],
+                    "orders": [
+                        {"point": "B", "externalId": "order-1", "status": "PENDING"},
+                        {"point": "C", "externalId": "order-2", "status": "PENDING"},
+                    ],
+                    "createdAt": "2026-07-15T12:00:00-03:00",
+                    "closedAt": None,
+                }
+            ],
+            "nextCursor": None,
+        }
+
+    def test_of_an_account_without_deliveries_is_empty(self, api):
+        assert api.get(LIST).json() == {"data": [], "nextCursor": None}
+
+    def test_shows_the_newest_first(self, api, made):
+        expected = made(3)
+
+        assert ids(api.get(LIST)) == expected
+
+    def test_has_fifty_of_them_unless_asked(self, api, token):
+        pattern = DeliveryFactory.create(token=token, stops=1)
+        copies(pattern, 100)
+
+        assert [len(page) for page in walk(api)] == [50, 50, 1]
+        assert [len(page) for page in walk(api, limit="100")] == [100, 1]
+
+    def test_shows_only_the_account_and_environment_of_the_token(self, api, token, made, client_of):
+        live = made(1)
+        sandbox = TokenFactory.create(integrator=token.integrator, sandbox=True)
+        in_sandbox = made(1, token=sandbox)
+        DeliveryFactory.create()
+
+        assert ids(api.get(LIST)) == live
+        assert ids(client_of(sandbox).get(LIST)) == in_sandbox
+        assert ids(client_of(TokenFactory.create()).get(LIST, {"externalId": "order-1"})) == []
+
+    @pytest.mark.parametrize("count", [1, 5])
+    def test_takes_three_queries_for_any_number(self, api, made, count, django_assert_num_queries):
+        made(count, stops=3)
+        api.get(LIST)
+
+        with django_assert_num_queries(3):  # token, deliveries, stops
+            api.get(LIST)
+
+    def test_ignores_unknown_parameters(self, api, made):
+        assert ids(api.get(LIST, {"page": "x", "limit ": "-"})) == made(0)
+
+
+@pytest.mark.django_db
+class TestPages:
+    def test_hold_every_delivery_once(self, api, made):
+        expected = made(5)
+
+        assert walk(api, limit="2") == [expected[:2], expected[2:4], expected[4:]]
+
+    def test_end_without_a_cursor_when_the_last_is_full(self, api, made):
+        expected = made(4)
+
+        assert walk(api, limit="2") == [expected[:2], expected[2:]]
+
+    def test_divide_deliveries_of_the_same_moment(self, api, made):
+        expected = sorted((made(1)[0] for _number in range(5)), reverse=True)
+
+        assert flat(walk(api, limit="2")) == expected
+
+    def test_neither_leave_out_nor_repeat_while_others_write(self, api, made, token):
+        expected = made(6)
+
+        pages = walk(api, limit="2", meanwhile=lambda: made(2, at=NOON + timedelta(days=1)))
+
+        assert flat(pages) == expected
+
+    def test_keep_the_filter(self, api, made):
+        cancelled = made(3)
+        for key in cancelled:
+            deliveries.cancel(delivery=Delivery.objects.get(pk=key), reason="", by=BY, at=timezone.now())
+        made(3)
+
+        assert flat(walk(api, limit="2", status="FAILED")) == cancelled
+
+
+@pytest.mark.django_db
+class TestFilters:
+    @pytest.mark.parametrize(("sent", "found"), [("order-3", 1), ("order-4", 0), ("order-", 0), ("ORDER-3", 0)])
+    def test_an_external_id_matches_any_drop_off_exactly(self, api, made, sent, found):
+        made(1, stops=2)
+        three = made(1, stops=3)
+
+        assert ids(api.get(LIST, {"externalId": sent})) == three[:found]
+
+    @pytest.mark.parametrize("external_id", [" padded ", "a/b?c&d=é🛵", "x" * 255])
+    def test_an_external_id_is_compared_as_it_was_sent(self, api, external_id):
+        body = payload(stops=1)
+        body["dropoffs"][0]["externalId"] = external_id
+        created = send(api, REQUEST, body).json()["deliveryId"]
+
+        assert ids(api.get(LIST, {"externalId": external_id})) == [created]
+        assert ids(api.get(LIST, {"externalId": external_id[:-1]})) == []
+
+    def test_a_status_is_the_deliverys(self, api, made):
+        pending, accepted = made(1), made(1, accepted=True)
+
+        assert ids(api.get(LIST, {"status": "PENDING"})) == pending
+        assert ids(api.get(LIST, {"status": "ACCEPT"})) == accepted
+        assert ids(api.get(LIST, {"status": "FAILED"})) == []
+
+    @pytest.mark.parametrize(
+        ("query", "found"),
+        [
+            ({"createdFrom": "2026-07-15T12:00:00-03:00"}, 1),
+            ({"createdFrom": "2026-07-15T15:00:00Z"}, 1),
+            ({"createdFrom": "2026-07-15T12:00:00"}, 1),  # without an offset: the service's
+            ({"createdFrom": "2026-07-15T12:00:00.000001"}, 0),
+            ({"createdTo": "2026-07-15T12:00:00"}, 0),
+            ({"createdTo": "2026-07-15T12:00:01"}, 1),
+            ({"createdFrom": "2026-07-15", "createdTo": "2026-07-15"}, 1),
+            ({"createdFrom": "2026-07-16"}, 0),
+            ({"createdTo": "2026-07-14"}, 0),
+            ({"createdFrom": "2026-07-15T20:00:00+09:00", "createdTo": "2026-07-16T00:00:01+09:00"}, 1),
+            ({"createdTo": "2026-07-16T00:00:00+09:00"}, 0),
+            ({"createdFrom": "0001-01-01", "createdTo": "9999-12-30"}, 1),
+            ({"createdFrom": "2026-07-15T00:00:00+23:59"}, 1),
+        ],
+    )
+    def test_moments_select_from_inclusive_to_exclusive_and_whole_days(self, api, made, query, found):
+        expected = made(1)
+
+        assert ids(api.get(LIST, query)) == expected[:found]
+
+    def test_combine(self, api, made):
+        made(1, at=NOON - timedelta(days=1))
+        expected = made(1)
+        made(1, accepted=True)
+
+        query = {"status": "PENDING", "externalId": "order-1", "createdFrom": "2026-07-15"}
+
+        assert ids(api.get(LIST, query)) == expected
+
+
+@pytest.mark.django_db
+class TestBadParameters:
+    @pytest.mark.parametrize(
+        "limit",
+        [
+            "0",
+            "-1",
+            "101",
+            "1000000000",
+            "9" * 3000,
+            "x",
+            "NaN",
+            "Infinity",
+            "1.0",
+            "1e1",
+            " 5",
+            "+5",
+            "5_0",
+            "٥",
+            "0x5",
+            "\0",
+            "5\0",
+        ],
+    )
+    def test_of_a_limit(self, api, limit):
+        assert api.get(LIST, {"limit": limit}).status_code == 422
+
+        body = api.get(LIST, {"limit": limit}).json()
+
+        assert (body["code"], {error["parameter"] for error in body["errors"]}) == ("invalid_query", {"limit"})
+
+    @pytest.mark.parametrize(
+        "moment",
+        [
+            "yesterday",
+            "2026-02-30",
+            "2026-13-01",
+            "2026-07-15T25:00:00",
+            "2026-07-15T12:00:00 03:00",
+            "1784127600",
+            "20/11/2026",
+            "11/20/26 14:30",
+            "0000-01-01",
+            "10000-01-01",
+            "0001-01-01T00:00:00+14:00",
+            "NaN",
+            "-",
+            " ",
+            "9999-12-31T23:59:59-14:00",
+            "2026-07-15" + " " * 3000,
+            "1" * 3500,
+            "2026-07-15T12:00:00+24:00",
+            "２０２６-07-15",
+        ],
+    )
+    @pytest.mark.parametrize("name", ["createdFrom", "createdTo"])
+    def test_of_a_moment(self, api, name, moment):
+        assert_parameter_refused(api.get(LIST, {name: moment}), name, "invalid_moment")
+
+    @pytest.mark.parametrize("name", ["createdFrom", "createdTo", "externalId"])
+    def test_with_nul(self, api, name):
+        body = assert_problem(api.get(f"{LIST}?{name}=2026%00"), 422, "invalid_query")
+
+        assert {error["parameter"] for error in body["errors"]} == {name}
+
+    def test_of_the_day_after_which_there_is_none(self, api):
+        assert_parameter_refused(api.get(LIST, {"createdTo": "9999-12-31"}), "createdTo", "invalid_moment")
+
+    @pytest.mark.parametrize("status", ["pending", "AVAILABLE", "null", "PENDING,ACCEPT", "x" * 3000, "%00"])
+    def test_of_a_status(self, api, status):
+        response = api.get(LIST, {"status": status})
+
+        assert_parameter_refused(response, "status", "invalid_choice")
+        assert "PENDING, ACCEPT, COLLECTED, DELIVERED, FAILED" in response.json()["errors"][0]["detail"]
+
+    def test_of_an_external_id_longer_than_any(self, api):
+        assert_parameter_refused(api.get(LIST, {"externalId": "x" * 256}), "externalId", "max_length")
+
+    @pytest.mark.parametrize("name", ["limit", "cursor", "status", "externalId", "createdFrom", "createdTo"])
+    def test_empty(self, api, made, name):
+        made(1)
+
+        assert_parameter_refused(api.get(f"{LIST}?{name}="), name, "blank")
+
+    def test_given_twice(self, api):
+        assert_parameter_refused(api.get(f"{LIST}?status=PENDING&status=FAILED"), "status", "repeated")
+
+    def test_are_all_named_at_once(self, api):
+        body = assert_problem(api.get(LIST, {"limit": "0", "status": "x", "createdTo": "y"}), 422, "invalid_query")
+
+        assert {error["parameter"] for error in body["errors"]} == {"limit", "status", "createdTo"}
+
+    def test_that_are_not_utf_8_select_nothing(self, api, made):
+        made(1)
+
+        assert ids(api.get(f"{LIST}?externalId=%FF%FE")) == []
+
+
+@pytest.mark.django_db
+class TestACursor:
+    @pytest.fixture
+    def cursor(self, api, made):
+        made(3)
+        return api.get(LIST, {"limit": "1"}).json()["nextCursor"]
+
+    def test_is_taken_with_another_limit(self, api, cursor):
+        assert len(ids(api.get(LIST, {"limit": "2", "cursor": cursor}))) == 2
+
+    def test_that_was_changed_is_refused(self, api, cursor):
+        changed = [cursor[:place] + ("A" if cursor[place] != "A" else "B") + cursor[place + 1 :] for place in (0, -2)]
+
+        for spelling in [*changed, cursor[:-1], cursor + "A", cursor.swapcase(), cursor.partition(":")[0]]:
+            assert_problem(api.get(LIST, {"cursor": spelling}), 422, "invalid_cursor")
+
+    @pytest.mark.parametrize(
+        "spelling", ["x", ":", "::", "a:b:c", "1", "null", "\0", "é🛵", "x" * 3500, ":" * 1000, "WyIi:x:y"]
+    )
+    def test_that_is_none_is_refused(self, api, spelling):
+        assert api.get(LIST, {"cursor": spelling}).status_code == 422
+
+    def test_of_another_account_is_refused(self, cursor, client_of):
+        assert_problem(client_of(TokenFactory.create()).get(LIST, {"cursor": cursor}), 422, "invalid_cursor")
+
+    def test_of_the_other_environment_is_refused(self, token, cursor, client_of):
+        sandbox = TokenFactory.create(integrator=token.integrator, sandbox=True)
+
+        assert_problem(client_of(sandbox).get(LIST, {"cursor": cursor}), 422, "invalid_cursor")
+
+    def test_of_another_token_of_the_account_is_taken(self, token, cursor, client_of):
+        rotated = TokenFactory.create(integrator=token.integrator)
+
+        assert len(ids(client_of(rotated).get(LIST, {"cursor": cursor}))) == 2
+
+    @pytest.mark.parametrize("query", [{"status": "PENDING"}, {"externalId": "order-1"}, {"createdFrom": "2026-07-15"}])
+    def test_of_other_filters_is_refused(self, api, cursor, query):
+        assert_problem(api.get(LIST, {**query, "cursor": cursor}), 422, "invalid_cursor")
+
+
+def copies(pattern, count):
+    """Copies of a delivery without its parts, each a second older."""
+    same = {field.attname: getattr(pattern, field.attname) for field in Delivery._meta.concrete_fields}
+    fresh = Delivery._meta.get_field("id").get_default
+    return Delivery.objects.bulk_create(
+        Delivery(
+            **{**same, "id": fresh(), "route_id": fresh(), "created_at": pattern.created_at - timedelta(seconds=number)}
+        )
+        for number in range(1, count + 1)
+    )
+
+
+@pytest.mark.django_db
+class TestQueryPlan:
+    @pytest.fixture
+    def many(self, token):
+        """Five thousand deliveries of ten accounts, as many as make PostgreSQL weigh its plans."""
+        for owner in [token, *TokenFactory.create_batch(9)]:
+            pattern = DeliveryFactory.create(token=owner, stops=1, at=NOON)
+            stop = pattern.ordered_stops[0]
+            place = {name: getattr(stop, name) for name in ("latitude", "longitude", "address", "status")}
+            Stop.objects.bulk_create(
+                Stop(delivery=row, index=0, external_id=f"id-{number}", **place)
+                for number, row in enumerate(copies(pattern, 500))
+            )
+        with connection.cursor() as cursor:
+            cursor.execute("ANALYZE delivery_delivery, delivery_stop")
+
+    @pytest.mark.usefixtures("many")
+    @pytest.mark.parametrize(
+        ("query", "index"),
+        [
+            ({}, "delivery_of_account"),
+            ({"status": "FAILED"}, "delivery_of_account_status"),
+            ({"externalId": "id-77"}, "stop_external_id"),
+            ({"createdFrom": "2026-07-15T11:55:00", "createdTo": "2026-07-15T11:55:09"}, "delivery_of_account"),
+        ],
+    )
+    def test_uses_an_index(self, api, query, index):
+        with CaptureQueriesContext(connection) as captured:
+            api.get(LIST, query)
+        listed = next(row["sql"] for row in captured if 'FROM "delivery_delivery"' in row["sql"])
+
+        with connection.cursor() as cursor:
+            cursor.execute(f"EXPLAIN {listed}")
+            plan = "\n".join(row[0] for row in cursor.fetchall())
+
+        assert f" {index} " in plan
