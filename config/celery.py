@@ -29,6 +29,8 @@ app.autodiscover_tasks(["delivery", "delivery.webhooks", "integration", "access"
 app.conf.beat_schedule = {
     # Finds retries that have fallen due, and replaces wake-ups that were lost with Redis.
     "send-due-webhooks": {"task": "delivery.webhooks.send_due", "schedule": 2.0, "options": {"expires": 30}},
+    # Makes the moves of simulated deliveries that are due. One indexed query while there are none.
+    "advance-simulations": {"task": "delivery.advance_simulations", "schedule": 2.0, "options": {"expires": 30}},
     # Deletes webhook attempts older than 30 days.
     "prune-attempts": {"task": "delivery.webhooks.prune", "schedule": 3600.0, "options": {"expires": 3600}},
     # Delete refused calls older than seven days.

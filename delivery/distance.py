@@ -45,6 +45,12 @@ def metres(start: Point, end: Point) -> float:
     return float(Geodesic.WGS84.Inverse(*start, *end, outmask=Geodesic.DISTANCE)["s12"])
 
 
+def away_from(start: Point, *, metres: float, bearing: float) -> Point:
+    """The point at this geodesic distance, in the direction of `bearing`: degrees clockwise from north."""
+    found = Geodesic.WGS84.Direct(*start, bearing, metres)
+    return Point(found["lat2"], found["lon2"])
+
+
 def geodesic(road_factor: float) -> Provider:
     """Provider of the geodesic distance multiplied by `road_factor` (1.3: roads are 30 % longer)."""
 

@@ -176,6 +176,13 @@ class NoDriverAssigned(DeliveryError):
     title = "No driver holds this route"
 
 
+class InvalidSandboxSpeed(DeliveryError):
+    """Requesting a sandbox delivery with a `Sandbox-Speed` header that is not a number from 1 to 120."""
+
+    code = "invalid_sandbox_speed"
+    title = "The Sandbox-Speed header is invalid"
+
+
 class InvalidWebhookUrl(DeliveryError):
     """Saving a webhook URL that is malformed, not https, or leads to a forbidden port or address."""
 

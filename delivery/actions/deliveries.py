@@ -13,6 +13,7 @@ from delivery.actions.quotes import DeliveryRequest, Place
 from delivery.errors import (
     AlreadyFinished,
     InvalidReason,
+    MoveRefused,
     OfferExpired,
     PickupNotLinked,
     ReasonMissing,
@@ -20,15 +21,20 @@ from delivery.errors import (
     StopNotFound,
 )
 from delivery.lifecycle import RouteStatus, Trigger
-from delivery.models import Delivery, Driver, Stop, Token, Transition
-from delivery.webhooks import outbox
+from delivery.models import Delivery, Driver, Environment, Simulation, Stop, Token, Transition
+from delivery.webhooks import outbox, wake_up
 
 LONGEST_REASON = 255
 _CENT = Decimal("0.01")
 
 
-def request(*, token: Token, payload: DeliveryRequest, by: str, at: datetime) -> Delivery:
-    """Create a delivery and offer its route. Raises PickupNotLinked or PriceUnavailable, having written nothing."""
+def request(
+    *, token: Token, payload: DeliveryRequest, by: str, at: datetime, simulation_speed: float | None = None
+) -> Delivery:
+    """Create a delivery and offer its route. Raises PickupNotLinked or PriceUnavailable, having written nothing.
+
+    With a `simulation_speed` (1 to 120; in the sandbox only) a simulated driver takes it and moves it so fast.
+    """
     integrator = token.integrator
     if not integrator.allow_any_pickup and not integrator.pickup_points.active().covers(payload.pickup.point):
         raise PickupNotLinked("No active pickup point of this account lies near pickup.address.")
@@ -64,6 +70,9 @@ def request(*, token: Token, payload: DeliveryRequest, by: str, at: datetime) ->
             for index, dropoff in enumerate(payload.dropoffs)
         )
         _record(delivery, "request", by=by, at=at)
+        if simulation_speed is not None:
+            Simulation.objects.start(delivery, speed=simulation_speed, at=at)
+            wake_up.send_on_commit(wake_up.ADVANCE_SIMULATIONS)
     return delivery
 
 
@@ -124,11 +133,11 @@ def return_(*, delivery: Delivery, by: str, at: datetime) -> Delivery:
 
 
 @transaction.atomic
-def cancel(*, delivery: Delivery, reason: str, by: str, at: datetime) -> Delivery:
+def cancel(*, delivery: Delivery, reason: str, by: str, at: datetime, by_integrator: bool = False) -> Delivery:
     """Fail the open orders, charge the fee of the route's status, and after pickup make the driver return to A.
 
-    Idempotent: a delivery that is cancelled already is returned unchanged, with its first reason. Raises
-    AlreadyFinished or InvalidReason.
+    Idempotent: a delivery that is cancelled already is returned unchanged, with its first reason. `by_integrator`: a
+    simulated driver then returns by itself. Raises AlreadyFinished or InvalidReason.
     """
     reason = _checked_reason(reason)
     locked = _lock(delivery)
@@ -140,7 +149,7 @@ def cancel(*, delivery: Delivery, reason: str, by: str, at: datetime) -> Deliver
     locked.cancel_fee = (locked.shipping_value * _fee_percent(locked) / 100).quantize(_CENT, ROUND_HALF_UP)
     locked.cancelled_at = at
     locked.cancel_reason = reason
-    return _apply(locked, after, Trigger.CANCEL, reason=reason, by=by, at=at)
+    return _apply(locked, after, Trigger.CANCEL, reason=reason, by=by, at=at, by_integrator=by_integrator)
 
 
 @transaction.atomic
@@ -149,6 +158,15 @@ def expire(*, delivery: Delivery, by: str, at: datetime) -> Delivery:
     locked = _lock(delivery)
     if locked.route_status != RouteStatus.AVAILABLE or locked.offer_expires_at > at:
         return locked
+    return _apply(locked, lifecycle.move(locked.state, Trigger.EXPIRE), Trigger.EXPIRE, by=by, at=at)
+
+
+@transaction.atomic
+def expire_early(*, delivery: Delivery, by: str, at: datetime) -> Delivery:
+    """Expire an offer of the sandbox, at its deadline or before. Raises MoveRefused."""
+    locked = _lock(delivery)
+    if locked.environment != Environment.SANDBOX:
+        raise MoveRefused("Only an offer of the sandbox expires before its deadline.")
     return _apply(locked, lifecycle.move(locked.state, Trigger.EXPIRE), Trigger.EXPIRE, by=by, at=at)
 
 
@@ -195,6 +213,7 @@ def _apply(
     at: datetime,
     point: str = "",
     reason: str = "",
+    by_integrator: bool = False,
 ) -> Delivery:
     """Apply a transition: write the state `after` to the locked delivery, with history and event.
 
@@ -223,6 +242,10 @@ def _apply(
         ]
     )
     _record(delivery, trigger.value, by=by, at=at, point=point, reason=reason)
+    if delivery.environment == Environment.SANDBOX:
+        Simulation.objects.after_move(delivery, by=by, by_integrator=by_integrator, at=at)
+        if by_integrator:
+            wake_up.send_on_commit(wake_up.ADVANCE_SIMULATIONS)
     return delivery
 
 

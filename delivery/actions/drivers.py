@@ -4,6 +4,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from django.conf import settings
+from django.db.models import Q
 
 from delivery.distance import Point
 from delivery.errors import DriverHasOpenRoute, DriverNotEligible, InvalidPosition, NoEligibleDriver
@@ -18,10 +19,12 @@ def eligible(delivery: Delivery, *, at: datetime) -> DriverQuerySet:
     """The drivers this route is offered to now, nearest first, with `distance_m`: metres to A.
 
     They are free, fit the route, and are within the dispatch radius of A where a fresh position is known. A driver
-    without a fresh position is eligible too, has `distance_m` None and comes last. Can be filtered and sliced.
+    without a fresh position is eligible too, has `distance_m` None and comes last. Those simulated for another account
+    are left out. Can be filtered and sliced.
     """
     free = Driver.objects.free_for(vehicle_type=delivery.vehicle_type, environment=delivery.environment)
-    return free.reaching(delivery.point, radius_m=_radius_m(), fresh_since=at - settings.POSITION_FRESH)
+    ours = free.for_account(delivery.integrator_id)
+    return ours.reaching(delivery.point, radius_m=_radius_m(), fresh_since=at - settings.POSITION_FRESH)
 
 
 def nearby(delivery: Delivery, *, at: datetime) -> DriverQuerySet:
@@ -60,6 +63,17 @@ def _lock_first(candidates: DriverQuerySet) -> Driver | None:
             return driver
         taken.append(driver.pk)
     return None
+
+
+def claim_simulated(delivery: Delivery, *, position_at: datetime) -> Driver:
+    """A simulated driver of the delivery's account, free or new, locked until the transaction ends.
+
+    All positions of the driver are older than `position_at`, so one recorded then is the driver's latest.
+    """
+    free = Driver.objects.free_for(vehicle_type=delivery.vehicle_type, environment=Environment.SANDBOX)
+    ours = free.filter(simulated_for=delivery.integrator_id)
+    unseen = ours.filter(Q(latest=None) | Q(latest__recorded_at__lt=position_at))
+    return _lock_first(unseen.order_by("pk")) or _simulated(delivery)
 
 
 def claim(driver: Driver, delivery: Delivery, *, at: datetime) -> Driver:
@@ -120,5 +134,6 @@ def _simulated(delivery: Delivery) -> Driver:
         phone="+55 11 90000-0000",
         vehicle_type=delivery.vehicle_type,
         environment=Environment.SANDBOX,
+        simulated_for=delivery.integrator,
         on_duty=True,
     )

@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 
+from django.db import transaction
 from django.utils.translation import gettext_lazy as _
 from django_stubs_ext import StrPromise
 
@@ -17,7 +18,7 @@ from delivery.actions import deliveries, drivers
 from delivery.distance import Point
 from delivery.errors import DriverNotFound, InvalidPosition, NoDriverAssigned
 from delivery.lifecycle import RouteStatus, Trigger
-from delivery.models import Delivery, Driver, parse_id
+from delivery.models import Delivery, Driver, Simulation, parse_id
 
 _LONGEST_POINT = 100  # characters
 
@@ -38,10 +39,12 @@ def _accept(*, delivery: Delivery, driver: str, by: str, at: datetime) -> Delive
     return deliveries.accept(delivery=delivery, driver=_find_driver(driver) if driver else None, by=by, at=at)
 
 
+@transaction.atomic
 def _set_position(*, delivery: Delivery, position: str, by: str, at: datetime) -> Delivery:
     if delivery.driver is None or not delivery.is_held:
         raise NoDriverAssigned("No driver holds this route, so no position can be recorded.")
     drivers.set_position(driver=delivery.driver, point=parse_point(position), by=by, at=at)
+    Simulation.objects.filter(pk=delivery.pk).delete()  # the driver stays where a person has set it
     return delivery
 
 

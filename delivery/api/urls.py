@@ -1,5 +1,6 @@
 from django.urls import path
 
+from delivery.api import sandbox
 from delivery.api.deliveries import DeliveriesView, DeliveryView
 from delivery.api.viewsets import DeliveryViewSet
 
@@ -11,4 +12,5 @@ urlpatterns = [
     path("location-delivery/<str:delivery_id>", DeliveryViewSet.as_view({"get": "location"}), name="location-delivery"),
     path("deliveries", DeliveriesView.as_view(), name="deliveries"),
     path("deliveries/<str:delivery_id>", DeliveryView.as_view(), name="delivery"),
+    *sandbox.move_paths(),
 ]

@@ -7,6 +7,7 @@ from rest_framework.viewsets import ViewSet
 
 from delivery import bodies
 from delivery.actions import deliveries, quotes
+from delivery.api import sandbox
 from delivery.api.serializers import CancelSerializer, DeliveryRequestSerializer
 from delivery.api.views import IntegratorView, find_delivery, token_of
 from delivery.errors import InvalidDeliveryId
@@ -25,7 +26,11 @@ class DeliveryViewSet(IntegratorView, ViewSet):
         """POST /api/request-delivery."""
         token = token_of(request)
         delivery = deliveries.request(
-            token=token, payload=_read_request(request), by=f"token {token.hint}", at=timezone.now()
+            token=token,
+            payload=_read_request(request),
+            by=f"token {token.hint}",
+            at=timezone.now(),
+            simulation_speed=sandbox.read_speed(request, token),
         )
         return Response(bodies.creation(delivery), status=201)
 
@@ -42,6 +47,7 @@ class DeliveryViewSet(IntegratorView, ViewSet):
             reason=serializer.validated_data.get("reason") or "",
             by=f"token {token.hint}",
             at=timezone.now(),
+            by_integrator=True,
         )
         return Response(bodies.info(delivery))
 

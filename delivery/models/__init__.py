@@ -8,6 +8,7 @@ from delivery.models.ids import parse_id
 from delivery.models.integrator import Environment, Integrator
 from delivery.models.pickup_point import PickupPoint
 from delivery.models.refused_call import RefusedDeliveryCall, RefusedDeliveryCallCount
+from delivery.models.simulation import Simulation
 from delivery.models.stop import Stop
 from delivery.models.tariff import Tariff
 from delivery.models.token import Token
@@ -28,6 +29,7 @@ __all__ = [
     "PickupPoint",
     "RefusedDeliveryCall",
     "RefusedDeliveryCallCount",
+    "Simulation",
     "Stop",
     "Tariff",
     "Token",

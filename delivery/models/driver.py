@@ -1,5 +1,6 @@
 from datetime import datetime
 from typing import Self
+from uuid import UUID
 
 import pgtrigger
 from django.db import models
@@ -10,7 +11,7 @@ from common.constraints import one_of
 from delivery import lifecycle
 from delivery.distance import Point
 from delivery.models.ids import Identified
-from delivery.models.integrator import Environment
+from delivery.models.integrator import Environment, Integrator
 from delivery.models.location import Located, cartesian, cartesian_columns, distance_m, on_earth
 
 
@@ -25,6 +26,10 @@ class DriverQuerySet(models.QuerySet["Driver"]):
         return self.filter(active=True, on_duty=True, vehicle_type=vehicle_type, environment=environment).exclude(
             deliveries__route_status__in=lifecycle.HELD
         )
+
+    def for_account(self, integrator: UUID) -> Self:
+        """Without the simulated drivers of other accounts."""
+        return self.filter(Q(simulated_for=None) | Q(simulated_for=integrator))
 
     def matching(self, text: str) -> Self:
         """Those whose name or phone contains the text, in any case. All of them for an empty text."""
@@ -53,7 +58,11 @@ class DriverQuerySet(models.QuerySet["Driver"]):
 
 
 class Driver(Identified):
-    """A person who takes routes. A sandbox driver is simulated and can take sandbox deliveries only."""
+    """A person who takes routes. A sandbox driver is simulated and can take sandbox deliveries only.
+
+    One that the service has created takes the deliveries of one account only, because its positions lead to the places
+    of the deliveries that it took before.
+    """
 
     name = models.CharField(_("name"), max_length=120)
     phone = models.CharField(_("phone"), max_length=40, blank=True)
@@ -61,6 +70,14 @@ class Driver(Identified):
     environment = models.CharField(_("environment"), max_length=7, choices=Environment, default=Environment.LIVE)
     active = models.BooleanField(_("active"), default=True, help_text=_("Whether the driver works for us at present."))
     on_duty = models.BooleanField(_("on duty"), default=False, help_text=_("Whether the driver accepts offers now."))
+    simulated_for = models.ForeignKey(
+        Integrator,
+        on_delete=models.PROTECT,
+        related_name="simulated_drivers",
+        null=True,
+        editable=False,
+        db_index=False,
+    )
 
     objects = DriverQuerySet.as_manager()
 
@@ -71,13 +88,20 @@ class Driver(Identified):
         constraints = [
             one_of("driver_vehicle_type", "vehicle_type", VehicleType.values),
             one_of("driver_environment", "environment", Environment.values),
+            models.CheckConstraint(
+                name="driver_simulated_in_sandbox",
+                condition=Q(simulated_for=None) | Q(environment=Environment.SANDBOX.value),
+            ),
         ]
         indexes = [
+            models.Index(
+                fields=["simulated_for"], name="driver_simulated_for", condition=Q(simulated_for__isnull=False)
+            ),
             models.Index(
                 fields=["environment", "vehicle_type"],
                 name="driver_on_duty",
                 condition=Q(active=True, on_duty=True),
-            )
+            ),
         ]
 
     def __str__(self) -> str:

@@ -1,4 +1,4 @@
-"""Wakes a worker through Celery. A lost or repeated wake-up does no harm, because the queue is in PostgreSQL.
+"""Wakes a worker through Celery. A lost or repeated wake-up does no harm, because what is due is in PostgreSQL.
 
 Web processes use this module, so it must not import what sends: see the import contracts in pyproject.toml.
 """
@@ -6,17 +6,20 @@ Web processes use this module, so it must not import what sends: see the import 
 import logging
 import time
 from datetime import timedelta
-from functools import cache
+from functools import cache, partial
 
 from celery import current_app
 from django.conf import settings
+from django.db import transaction
 from kombu.exceptions import OperationalError
 from redis import Redis, RedisError
 
 _log = logging.getLogger(__name__)
+# The tasks that it starts.
 SEND_DUE = "delivery.webhooks.send_due"
-# The key exists while a wake-up is waiting for a worker. It expires, in case that wake-up was lost.
-_PENDING_KEY = "rota:webhooks:wake-up-pending"
+ADVANCE_SIMULATIONS = "delivery.advance_simulations"
+# The key of a task exists while a wake-up is waiting for a worker. It expires, in case that wake-up was lost.
+_PENDING_KEYS = {task: f"rota:wake-up-pending:{task}" for task in (SEND_DUE, ADVANCE_SIMULATIONS)}
 _PENDING_SECONDS = 2
 _EXPIRES_SECONDS = 60
 # After a failure the broker is not used for this long, so that its outage does not delay every request.
@@ -24,7 +27,12 @@ _BACK_OFF_SECONDS = 2
 _next_use = 0.0  # on the monotonic clock
 
 
-def send() -> None:
+def send_on_commit(task: str) -> None:
+    """Wake a worker once this transaction has committed."""
+    transaction.on_commit(partial(send, task), robust=True)
+
+
+def send(task: str = SEND_DUE) -> None:
     """Wake a worker, unless an earlier wake-up is still waiting for one. Raises nothing when the broker is away.
 
     Celery beat wakes workers every two seconds, so a failure delays webhooks until shortly after the broker is back.
@@ -33,17 +41,17 @@ def send() -> None:
     if time.monotonic() < _next_use:
         return
     try:
-        if _redis().set(_PENDING_KEY, 1, nx=True, px=timedelta(seconds=_PENDING_SECONDS)):
-            current_app.send_task(SEND_DUE, expires=_EXPIRES_SECONDS)
+        if _redis().set(_PENDING_KEYS[task], 1, nx=True, px=timedelta(seconds=_PENDING_SECONDS)):
+            current_app.send_task(task, expires=_EXPIRES_SECONDS)
     except (OperationalError, RedisError) as error:
         _next_use = time.monotonic() + _BACK_OFF_SECONDS
         _log.warning("No worker was woken; beat will do it: %s", error)
 
 
-def received() -> None:
-    """Let the next change send a wake-up again. A worker calls this before it reads the queue."""
+def received(task: str = SEND_DUE) -> None:
+    """Let the next change send a wake-up again. A worker calls this before it reads what is due."""
     try:
-        _redis().delete(_PENDING_KEY)
+        _redis().delete(_PENDING_KEYS[task])
     except RedisError as error:  # the key expires soon
         _log.warning("Redis is away: %s", error)
 

@@ -75,6 +75,12 @@ _API = [
     "integration/invoices/marketplace", "quotation-delivery", "request-delivery",
     "cancel-delivery/<str:delivery_id>", "info-delivery/<str:delivery_id>", "location-delivery/<str:delivery_id>",
     "deliveries", "deliveries/<str:delivery_id>",
+    *(
+        f"sandbox/deliveries/<str:delivery_id>/{move}"
+        for move in (
+            "accept", "collect", "deliver/<str:point>", "fail/<str:point>", "return", "position", "expire",
+        )
+    ),
 ]  # fmt: skip  # a list of names
 
 # The admin: its outsiders are sent to its log-in, so a row has one character for account staff, dispatchers and

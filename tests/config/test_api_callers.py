@@ -22,6 +22,11 @@ CALLS = {
     "api/location-delivery/<str:delivery_id>": ("get", {}, 200, 404),
     "api/deliveries": ("get", {}, 200, 200),
     "api/deliveries/<str:delivery_id>": ("get", {}, 200, 404),
+    # With live tokens; those of the sandbox are tested in tests/delivery/api/test_sandbox.py.
+    **{
+        f"api/sandbox/deliveries/<str:delivery_id>/{move}": ("post", {}, 404, 404)
+        for move in ("accept", "collect", "deliver/<str:point>", "fail/<str:point>", "return", "position", "expire")
+    },
     "api/integration/shipping/quote": ("post", {"origin": "01310100", "destination": "40020000"}, 200, 200),
     "api/integration/orders": ("post", order_body(orderId="B-1"), 201, 401),
     "api/integration/orders/cancel": ("post", {"orderId": "A-1"}, 200, 404),

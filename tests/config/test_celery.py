@@ -50,6 +50,7 @@ class TestSchedule:
         ("name", "seconds"),
         [
             ("send-due-webhooks", 2),
+            ("advance-simulations", 2),
             ("prune-attempts", 3600),
             ("prune-sessions", 3600),
             ("prune-login-attempts", 600),

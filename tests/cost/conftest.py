@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.factories import DeliveryFactory
+from tests.factories import DeliveryFactory, TokenFactory
 from tests.integration.conftest import seller, tariff
 from tests.integration.factories import key_of
 from tests.panel.conftest import person, shop, with_url, world
@@ -11,19 +11,32 @@ __all__ = ["person", "seller", "shop", "tariff", "with_url", "world"]
 
 
 @pytest.fixture
-def headers_for(token, seller, tariff):
+def test_token(token):
+    return TokenFactory.create(integrator=token.integrator, sandbox=True)
+
+
+@pytest.fixture
+def headers_for(token, test_token, seller, tariff):
     """Headers of a JSON body for a path of either area."""
     area_a, area_b = f"Bearer {token.clear_text}", f"Basic {key_of(seller)}"
+    in_sandbox = f"Bearer {test_token.clear_text}"
 
     def make(path):
-        authorization = area_b if path.startswith("/api/integration/") else area_a
+        authorization = (
+            area_b
+            if path.startswith("/api/integration/")
+            else in_sandbox
+            if path.startswith("/api/sandbox/")
+            else area_a
+        )
         return {"Authorization": authorization, "Content-Type": "application/json"}
 
     return make
 
 
 @pytest.fixture
-def address_of(token):
-    """A path with a delivery's id in the place of {}."""
-    delivery = DeliveryFactory.create(token=token)
-    return lambda path: path.format(delivery.pk)
+def address_of(token, test_token):
+    """A path with the id of a delivery in the place of {}: a new one, or in the sandbox one that was collected."""
+    new = DeliveryFactory.create(token=token)
+    collected = DeliveryFactory.create(token=test_token, collected=True)
+    return lambda path: path.format(collected.pk if path.startswith("/api/sandbox/") else new.pk)

@@ -10,6 +10,7 @@ from rest_framework.serializers import ListSerializer, Serializer
 
 import delivery.api.urls
 import integration.api.urls
+from delivery.api import sandbox
 from delivery.api import serializers as area_a
 from integration.api import serializers as area_b
 from tests.cost.cpu import assert_cheap
@@ -26,6 +27,11 @@ BODIES: dict[str, tuple[type[Serializer[Any]], Callable[[], dict[str, Any]]]] = 
     "/api/quotation-delivery": (area_a.DeliveryRequestSerializer, payload),
     "/api/request-delivery": (area_a.DeliveryRequestSerializer, payload),
     "/api/cancel-delivery/{}": (area_a.CancelSerializer, dict),
+    "/api/sandbox/deliveries/{}/fail/B": (sandbox.FailSerializer, dict),
+    "/api/sandbox/deliveries/{}/position": (
+        sandbox.PositionSerializer,
+        lambda: {"latitude": -23.5, "longitude": -46.6},
+    ),
     "/api/integration/shipping/quote": (
         area_b.QuoteSerializer,
         lambda: {"origin": "01310100", "destination": "40010000"},
@@ -34,7 +40,14 @@ BODIES: dict[str, tuple[type[Serializer[Any]], Callable[[], dict[str, Any]]]] = 
     "/api/integration/orders/cancel": (area_b.CancelSerializer, dict),
 }
 # Endpoints without a JSON body, tested in test_requests.py and test_invoices.py.
-OTHERS = {"info-delivery", "location-delivery", "deliveries", "delivery", "orders-tracking", "invoices-marketplace"}
+OTHERS = {
+    "info-delivery", "location-delivery", "deliveries", "delivery", "orders-tracking", "invoices-marketplace",
+    "sandbox-accept", "sandbox-collect", "sandbox-deliver", "sandbox-return", "sandbox-expire",
+}  # fmt: skip  # a list of names
+# The last part of an endpoint's path where it is not its name.
+LAST_PARTS = {
+    "shipping-quote": "quote", "orders-cancel": "cancel", "sandbox-fail": "B", "sandbox-position": "position",
+}  # fmt: skip  # likewise
 
 
 def pointers(serializer, above=()):
@@ -82,7 +95,7 @@ def test_every_endpoint_is_here():
     names = {pattern.name for urls in (delivery.api.urls, integration.api.urls) for pattern in urls.urlpatterns}
 
     assert {path.removesuffix("/{}").rpartition("/")[2] for path in BODIES} | OTHERS == {
-        {"shipping-quote": "quote", "orders-cancel": "cancel"}.get(name, name) for name in names
+        LAST_PARTS.get(name, name) for name in names
     }
 
 

@@ -61,7 +61,7 @@ def _by_cosmic_ray(source: str) -> Iterator[str]:
 
 
 class _OnlyBehaviour(ast.NodeTransformer):
-    """Removes what other checks hold: annotations and kinds of parameters (mypy), the schema (makemigrations --check)."""
+    """Removes what other checks hold: annotations and parameter kinds (mypy), the schema (makemigrations --check)."""
 
     def visit_arguments(self, node: ast.arguments) -> ast.arguments:
         node.args = [*node.posonlyargs, *node.args, *node.kwonlyargs]

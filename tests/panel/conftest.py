@@ -96,6 +96,7 @@ def world(with_url):
         "id": someone.pk,
         "user_id": someone.pk,
         "move": "cancel",
+        "point": "B",
         "name": "cancel",
         "url": "nothing",
     }

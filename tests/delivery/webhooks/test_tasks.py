@@ -44,9 +44,9 @@ def queue():
         else Redis(unix_socket_path=str(embedded.redis_socket())) as redis
     ):
         name = celery_app.conf.task_default_queue
-        redis.delete(name, wake_up._PENDING_KEY)
+        redis.delete(name, *wake_up._PENDING_KEYS.values())
         yield lambda: redis.llen(name)
-        redis.delete(name, wake_up._PENDING_KEY)
+        redis.delete(name, *wake_up._PENDING_KEYS.values())
 
 
 class TestSend:

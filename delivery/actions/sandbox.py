@@ -1,0 +1,29 @@
+"""Moves of a sandbox delivery by hand, for integrators who test without waiting for the simulated driver."""
+
+from collections.abc import Mapping
+from datetime import datetime
+
+from delivery import simulator
+from delivery.actions import deliveries, moves, simulations
+from delivery.lifecycle import RouteStatus, Trigger
+from delivery.models import Delivery
+
+
+def allowed(delivery: Delivery) -> list[str]:
+    """Names of the moves that the delivery's state allows now. Integrators cancel as in the live environment."""
+    names = [name for name in moves.allowed(delivery) if name != Trigger.CANCEL]
+    return [*names, Trigger.EXPIRE.value] if delivery.route_status == RouteStatus.AVAILABLE else names
+
+
+def perform(name: str, *, delivery: Delivery, fields: Mapping[str, str], by: str, at: datetime) -> Delivery:
+    """Perform a move; the simulator then leaves the delivery alone. `fields` as in `moves.perform`.
+
+    A simulated driver accepts, a failed point has a reason where none is given, and an offer expires before its
+    deadline. Raises the DeliveryError that says why the move is refused, KeyError for another name.
+    """
+    if name == Trigger.ACCEPT:
+        return simulations.accept(delivery=delivery, by=by, at=at)
+    if name == Trigger.EXPIRE:
+        return deliveries.expire_early(delivery=delivery, by=by, at=at)
+    with_reason = {**fields, "reason": fields.get("reason", "").strip() or simulator.FAILURE_REASON}
+    return moves.perform(name, delivery=delivery, fields=with_reason, by=by, at=at)

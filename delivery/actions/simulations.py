@@ -1,0 +1,115 @@
+"""The simulated driver of the sandbox: moves deliveries that were requested with a test token."""
+
+import logging
+from datetime import datetime, timedelta
+
+from django.conf import settings
+from django.db import InterfaceError, OperationalError, transaction
+
+from delivery import distance, simulator
+from delivery.actions import deliveries, drivers, moves
+from delivery.lifecycle import Trigger
+from delivery.models import Delivery, LatestPosition, Simulation
+from delivery.simulator import ACTOR, Outcome, Step
+
+_log = logging.getLogger(__name__)
+# Pause after the first failure of a step; each further one doubles it.
+_FAILURE_PAUSE = timedelta(seconds=1)
+_MOST_DOUBLINGS = 8
+
+
+def advance_due(*, at: datetime) -> int:
+    """Take every simulation that is due one step on, each in its own transaction. Returns how many were due.
+
+    Several processes may do so at the same time: a simulation that another one has locked is skipped. A step that
+    fails is rolled back, logged with the delivery's id, and repeated after a pause of 1 s to 4 min. A lost connection
+    is raised.
+    """
+    count = 0
+    while _advance_one(at=at):
+        count += 1
+    return count
+
+
+@transaction.atomic
+def accept(*, delivery: Delivery, by: str, at: datetime, position_age: timedelta = timedelta(0)) -> Delivery:
+    """Have a simulated driver accept the route, about 1 km from A. Raises what `deliveries.accept` raises."""
+    locked = Delivery.objects.select_for_update(no_key=True).get(pk=delivery.pk)  # before the driver, as `accept` does
+    driver = drivers.claim_simulated(locked, position_at=at - position_age)
+    start = distance.away_from(
+        locked.point,
+        metres=min(simulator.START_DISTANCE_M, settings.DISPATCH_RADIUS_KM * 1000 / 2),
+        bearing=locked.pk.int % 360,
+    )
+    drivers.set_position(driver=driver, point=start, accuracy_m=simulator.ACCURACY_M, by=by, at=at - position_age)
+    return deliveries.accept(delivery=locked, driver=driver, by=by, at=at)
+
+
+def _advance_one(*, at: datetime) -> bool:
+    """Whether a simulation was due."""
+    simulation = None
+    try:
+        with transaction.atomic():
+            simulation = Simulation.objects.lock_due(at=at)
+            if simulation is not None:
+                _advance(simulation, at=at)
+    except (OperationalError, InterfaceError):
+        raise
+    except Exception:
+        if simulation is None:
+            raise
+        _log.exception("The simulated driver of delivery %s cannot go on", simulation.pk)
+        _postpone(simulation, at=at)
+    return simulation is not None
+
+
+def _advance(simulation: Simulation, *, at: datetime) -> None:
+    """Make the move at the end of a leg, or record a position on the way."""
+    delivery = simulation.delivery
+    step, ends_at = simulation.next_step(delivery), simulation.leg_ends_at
+    if step is None or ends_at is None or simulation.leg != delivery.last_sequence:
+        simulation.begin_leg(delivery, at=at)  # its integrator has cancelled it
+    else:
+        _record_position(simulation, delivery, step, ends_at=ends_at, at=at)
+        if at < ends_at:
+            simulation.plan_position(delivery, at=at)
+        else:
+            delivery = _make_move(simulation, delivery, step, at=at)
+            if delivery.is_closed:  # which has deleted the simulation
+                return
+            simulation.begin_leg(delivery, at=at)
+    simulation.failures = 0
+    simulation.save(update_fields=["leg", "leg_ends_at", "due_at", "failures"])
+
+
+def _record_position(
+    simulation: Simulation, delivery: Delivery, step: Step, *, ends_at: datetime, at: datetime
+) -> None:
+    """Record where the driver is at this moment, on the straight way to the place of the next move."""
+    if delivery.driver is None or simulation.outcome == Outcome.STALE:
+        return
+    latest = LatestPosition.objects.get(pk=delivery.driver.pk)
+    remaining = ends_at - latest.recorded_at
+    fraction = (at - latest.recorded_at) / remaining if remaining > timedelta(0) else 1.0
+    place = delivery if step.index is None else delivery.ordered_stops[step.index]
+    point = simulator.between(latest.point, place.point, fraction)
+    drivers.set_position(driver=delivery.driver, point=point, accuracy_m=simulator.ACCURACY_M, by=ACTOR, at=at)
+
+
+def _make_move(simulation: Simulation, delivery: Delivery, step: Step, *, at: datetime) -> Delivery:
+    match step.trigger:
+        case Trigger.ACCEPT if delivery.offer_expires_at > at:
+            age = simulator.STALE_AGE if simulation.outcome == Outcome.STALE else timedelta(0)
+            return accept(delivery=delivery, by=ACTOR, at=at, position_age=age)
+        case Trigger.ACCEPT | Trigger.EXPIRE:
+            return deliveries.expire_early(delivery=delivery, by=ACTOR, at=at)
+        case _:
+            point = "" if step.index is None else delivery.ordered_stops[step.index].label
+            fields = {"point": point, "reason": simulator.FAILURE_REASON}
+            return moves.perform(step.trigger.value, delivery=delivery, fields=fields, by=ACTOR, at=at)
+
+
+def _postpone(simulation: Simulation, *, at: datetime) -> None:
+    failures = min(simulation.failures + 1, _MOST_DOUBLINGS + 1)
+    pause = _FAILURE_PAUSE * 2 ** (failures - 1)
+    Simulation.objects.filter(pk=simulation.pk).update(failures=failures, due_at=at + pause)

@@ -1,0 +1,90 @@
+"""What only test tokens have: the speed of the simulated driver, and moves of a delivery by hand."""
+
+from typing import Any
+
+from django.urls import URLPattern, path
+from django.utils import timezone
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from delivery import detail_bodies, simulator
+from delivery.actions import sandbox
+from delivery.api.fields import LatitudeField, LongitudeField, NumberField, StrictTextField
+from delivery.api.views import IntegratorView, find_delivery, token_of
+from delivery.errors import InvalidSandboxSpeed
+from delivery.models import Delivery, Environment, Token
+
+SPEED_HEADER = "Sandbox-Speed"
+_speed = NumberField(min_value=simulator.SLOWEST, max_value=simulator.FASTEST)
+
+
+def read_speed(request: Request, token: Token) -> float | None:
+    """How many times as fast the simulated driver is; None with a live token. Raises InvalidSandboxSpeed."""
+    if token.environment != Environment.SANDBOX:
+        return None
+    text = request.headers.get(SPEED_HEADER, "1")
+    try:
+        speed: float = _speed.run_validation(text)
+    except serializers.ValidationError as error:
+        raise InvalidSandboxSpeed(
+            f"The header {SPEED_HEADER} is a number from {simulator.SLOWEST} to {simulator.FASTEST}."
+        ) from error
+    return speed
+
+
+class NoFieldsSerializer(serializers.Serializer[Any]):
+    """Body of the moves without fields; may be missing."""
+
+
+class FailSerializer(serializers.Serializer[Any]):
+    """Body of fail; may be missing."""
+
+    reason = StrictTextField(required=False, allow_null=True, allow_blank=True, max_length=255)
+
+
+class PositionSerializer(serializers.Serializer[Any]):
+    """Body of position, in decimal degrees."""
+
+    latitude = LatitudeField()
+    longitude = LongitudeField()
+
+    def validate(self, attrs: dict[str, float]) -> dict[str, str]:
+        return {"position": f"{attrs['latitude']},{attrs['longitude']}"}
+
+
+class SandboxMoveView(IntegratorView):
+    """POST /api/sandbox/deliveries/{deliveryId}/{move}, answered as GET /api/deliveries/{deliveryId}.
+
+    Raises DeliveryNotFound with every live token.
+    """
+
+    move = ""
+    serializer_class: type[serializers.Serializer[Any]] = NoFieldsSerializer
+
+    def post(self, request: Request, delivery_id: str, point: str = "") -> Response:
+        token = token_of(request)
+        delivery = find_delivery(
+            token, delivery_id, Delivery.objects.with_parts().filter(environment=Environment.SANDBOX)
+        )
+        serializer = self.serializer_class(data=request.data)
+        serializer.is_valid(raise_exception=True)
+        moved = sandbox.perform(
+            self.move,
+            delivery=delivery,
+            fields={"point": point, **{name: value or "" for name, value in serializer.validated_data.items()}},
+            by=f"token {token.hint}",
+            at=timezone.now(),
+        )
+        return Response(detail_bodies.detail(moved))
+
+
+def move_paths() -> list[URLPattern]:
+    """The paths of the moves, below `sandbox/deliveries/`."""
+    serializer_of = {"fail": FailSerializer, "position": PositionSerializer}
+    paths = []
+    for move in ("accept", "collect", "deliver", "fail", "return", "position", "expire"):
+        point = "/<str:point>" if move in ("deliver", "fail") else ""
+        view = SandboxMoveView.as_view(move=move, serializer_class=serializer_of.get(move, NoFieldsSerializer))
+        paths.append(path(f"sandbox/deliveries/<str:delivery_id>/{move}{point}", view, name=f"sandbox-{move}"))
+    return paths

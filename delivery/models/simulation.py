@@ -1,0 +1,90 @@
+from datetime import datetime
+
+from django.db import models
+from django.db.models import Q
+
+from common.constraints import one_of
+from delivery import simulator
+from delivery.models.delivery import Delivery
+from delivery.simulator import Outcome
+
+
+class SimulationQuerySet(models.QuerySet["Simulation"]):
+    def start(self, delivery: Delivery, *, speed: float, at: datetime) -> None:
+        """Simulate a new delivery, unless its first `externalId` asks for moves by hand."""
+        outcome = simulator.outcome_of(delivery.ordered_stops[0].external_id)
+        if outcome is not None:
+            simulation = Simulation(delivery=delivery, outcome=outcome.value, speed=speed)
+            simulation.begin_leg(delivery, at=at)
+            simulation.save(force_insert=True)
+
+    def after_move(self, delivery: Delivery, *, by: str, by_integrator: bool, at: datetime) -> None:
+        """End the simulation of a delivery that was moved, except by the simulator or a cancellation of its integrator.
+
+        After such a cancellation the simulation is due at once, because the driver has to return to A.
+        """
+        simulation = self.filter(pk=delivery.pk)
+        if delivery.is_closed or not (by_integrator or by == simulator.ACTOR):
+            simulation.delete()
+        elif by_integrator:
+            simulation.update(due_at=at)
+
+    def lock_due(self, *, at: datetime) -> "Simulation | None":
+        """The simulation that has been due for longest at `at`, with its delivery, both rows locked.
+
+        Rows that another transaction has locked are skipped. So this never waits for a move that a person makes, whose
+        transaction locks the delivery first and its simulation afterwards.
+        """
+        due = self.filter(due_at__lte=at).order_by("due_at").select_related("delivery")
+        return due.select_for_update(of=("self", "delivery"), skip_locked=True, no_key=True).first()
+
+    def next_due(self, *, after: datetime | None = None) -> datetime | None:
+        """When the first of all simulations falls due, or of those that fall due after this moment."""
+        due = self.filter(due_at__gt=after) if after else self.filter(due_at__isnull=False)
+        return due.order_by("due_at").values_list("due_at", flat=True).first()
+
+
+class Simulation(models.Model):
+    """A sandbox delivery that the simulated driver moves. Deleted when the delivery ends or a person moves it.
+
+    A *leg* is the time between two moves: the way to A, to a drop-off or back, or the wait of an offer. It is known by
+    the delivery's `last_sequence` at its beginning, which every move raises.
+    """
+
+    delivery = models.OneToOneField(Delivery, on_delete=models.CASCADE, primary_key=True, related_name="simulation")
+    outcome = models.CharField(max_length=11, choices=[(outcome.value, outcome.value) for outcome in Outcome])
+    speed = models.FloatField()
+    leg = models.PositiveIntegerField(default=0)
+    leg_ends_at = models.DateTimeField(null=True)  # when the next move is made; null while the driver waits
+    due_at = models.DateTimeField(null=True)  # when the next position or move is made; null likewise
+    failures = models.PositiveSmallIntegerField(default=0)  # of the present step, in a row
+
+    objects = SimulationQuerySet.as_manager()
+
+    class Meta:
+        indexes = [models.Index(fields=["due_at"], name="simulation_due")]
+        constraints = [
+            one_of("simulation_outcome", "outcome", [outcome.value for outcome in Outcome]),
+            models.CheckConstraint(
+                name="simulation_speed", condition=Q(speed__gte=simulator.SLOWEST, speed__lte=simulator.FASTEST)
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.delivery_id} {self.outcome}"
+
+    def begin_leg(self, delivery: Delivery, *, at: datetime) -> None:
+        """Plan the next move of the delivery, in whose state the leg begins."""
+        step = self.next_step(delivery)
+        self.leg = delivery.last_sequence
+        self.leg_ends_at = at + simulator.duration(step, speed=self.speed) if step else None
+        self.plan_position(delivery, at=at)
+
+    def plan_position(self, delivery: Delivery, *, at: datetime) -> None:
+        """Set `due_at`: when the next position is recorded, or the end of the leg where none is."""
+        self.due_at = self.leg_ends_at
+        if self.leg_ends_at is not None and delivery.is_held and self.outcome != Outcome.STALE:
+            self.due_at = at + simulator.until_next_position(self.leg_ends_at - at, speed=self.speed)
+
+    def next_step(self, delivery: Delivery) -> simulator.Step | None:
+        return simulator.next_step(delivery.state, Outcome(self.outcome))

@@ -1,0 +1,112 @@
+"""What the simulated driver of a sandbox delivery does next, and how long it takes. No database, no clock.
+
+The next step follows from the delivery's state alone, so a cancellation or a restart needs no plan to be changed.
+Durations are in seconds at speed 1; a higher speed divides them.
+"""
+
+from dataclasses import dataclass
+from datetime import timedelta
+from enum import StrEnum
+
+from delivery.distance import Point
+from delivery.lifecycle import OPEN, RouteStatus, State, Trigger
+
+# The actor of its moves in histories.
+ACTOR = "sandbox simulator"
+FAILURE_REASON = "Simulated failure: nobody received the order."
+
+SLOWEST, FASTEST = 1, 120
+
+_ACCEPT_SECONDS = 10
+_EXPIRE_SECONDS = 15
+_COLLECT_SECONDS = 30
+# For all drop-offs together, in equal parts.
+_DROPOFFS_SECONDS = 80
+_RETURN_SECONDS = 30
+
+_POSITION_SECONDS = 4
+# Real time between two positions, and so the shortest leg: a position is recorded at the end of each.
+_SHORTEST = timedelta(seconds=0.25)
+
+ACCURACY_M = 5.0
+# From A, where the driver is at its acceptance.
+START_DISTANCE_M = 1000.0
+# Age of the only position of a delivery with outcome STALE, at its acceptance.
+STALE_AGE = timedelta(minutes=5)
+
+
+class Outcome(StrEnum):
+    """How a simulated delivery ends."""
+
+    DELIVERED = "delivered"
+    FAIL = "fail"  # the first drop-off fails
+    NO_DRIVER = "nodriver"  # the offer expires
+    RETURN = "return"  # every drop-off fails
+    CANCEL_LATE = "cancel-late"  # waits after pickup until the integrator cancels
+    STALE = "stale"  # delivered, without positions after the acceptance
+
+
+_MANUAL = "manual"
+
+
+@dataclass(frozen=True)
+class Step:
+    """The next move: its trigger, for DELIVER and FAIL the index of the drop-off, and the seconds until it is made."""
+
+    trigger: Trigger
+    seconds: float
+    index: int | None = None
+
+
+def outcome_of(external_id: str) -> Outcome | None:
+    """Outcome that the first drop-off's `externalId` asks for by its prefix, such as `sim-fail-`.
+
+    DELIVERED without such a prefix. None for `sim-manual-`: nothing is simulated.
+    """
+    if external_id.startswith(f"sim-{_MANUAL}-"):
+        return None
+    asked = (outcome for outcome in Outcome if external_id.startswith(f"sim-{outcome}-"))
+    return next(asked, Outcome.DELIVERED)
+
+
+def next_step(state: State, outcome: Outcome) -> Step | None:
+    """The next move of a delivery in this state. None while the driver waits, and when the delivery has ended."""
+    match state.route:
+        case RouteStatus.AVAILABLE if outcome is Outcome.NO_DRIVER:
+            return Step(Trigger.EXPIRE, _EXPIRE_SECONDS)
+        case RouteStatus.AVAILABLE:
+            return Step(Trigger.ACCEPT, _ACCEPT_SECONDS)
+        case RouteStatus.ACCEPTED:
+            return Step(Trigger.COLLECT, _COLLECT_SECONDS)
+        case RouteStatus.COLLECTED if outcome is not Outcome.CANCEL_LATE:
+            index = next(index for index, order in enumerate(state.orders) if order in OPEN)
+            fails = outcome is Outcome.RETURN or (outcome is Outcome.FAIL and index == 0)
+            trigger = Trigger.FAIL if fails else Trigger.DELIVER
+            return Step(trigger, _DROPOFFS_SECONDS / len(state.orders), index)
+        case RouteStatus.RETURNING:
+            return Step(Trigger.RETURN, _RETURN_SECONDS)
+    return None
+
+
+def duration(step: Step, *, speed: float) -> timedelta:
+    """Real time that the step takes."""
+    return max(timedelta(seconds=step.seconds / speed), _SHORTEST)
+
+
+def until_next_position(remaining: timedelta, *, speed: float) -> timedelta:
+    """Time until the next position is recorded while a leg of the trip takes `remaining` more, which it never exceeds.
+
+    Positions are at least a quarter of a second apart, the one at the end of the leg included.
+    """
+    pause = max(timedelta(seconds=_POSITION_SECONDS / speed), _SHORTEST)
+    return pause if remaining - pause >= _SHORTEST else remaining
+
+
+def between(start: Point, end: Point, fraction: float) -> Point:
+    """The point at this fraction (0 to 1) of the straight line in degrees, the short way around the globe."""
+    if fraction >= 1:
+        return end  # without rounding
+    part = max(fraction, 0.0)
+    eastward = (end.longitude - start.longitude + 540) % 360 - 180
+    longitude = (start.longitude + eastward * part + 540) % 360 - 180
+    return Point(start.latitude + (end.latitude - start.latitude) * part, longitude)
