@@ -203,7 +203,8 @@ def _path(request: HttpRequest, masker: Masker) -> str:
 
 
 def _json(value: Any) -> str:
-    return _text(json.dumps(value, indent=2, ensure_ascii=False, default=str), _LONGEST)
+    # Numbers with a fraction may have been read as Decimal.
+    return _text(json.dumps(value, indent=2, ensure_ascii=False, default=float), _LONGEST)
 
 
 def _text(text: str, most_bytes: int) -> str:

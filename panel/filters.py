@@ -15,6 +15,7 @@ from panel.templatetags.panel import status_name
 
 _MOMENT = forms.DateTimeInput({"type": "datetime-local"}, format="%Y-%m-%dT%H:%M")
 PER_PAGE = 50
+_REFUSING_STATUSES = (400, 401, 403, 404, 405, 409, 413, 415, 422, 500, 503)
 
 
 def _of_delivery(queryset: QuerySet[Any], field: str, value: str) -> QuerySet[Any]:
@@ -58,6 +59,16 @@ class EventFilter(django_filters.FilterSet):
 
     def filter_q(self, queryset: QuerySet[WebhookEvent], _name: str, value: str) -> QuerySet[WebhookEvent]:
         return _of_delivery(queryset, "delivery", value)
+
+
+class RefusedCallFilter(django_filters.FilterSet):
+    """Of refused calls of either area."""
+
+    status = django_filters.ChoiceFilter(
+        label=_("Status"), choices=[(str(s), str(s)) for s in _REFUSING_STATUSES], empty_label=_("All")
+    )
+    code = django_filters.CharFilter(label=_("Code"), max_length=60)
+    path = django_filters.CharFilter(label=_("Path contains"), lookup_expr="contains", max_length=255)
 
 
 def page_before(queryset: QuerySet[Any], cursor: str) -> tuple[list[Any], str]:

@@ -2,7 +2,19 @@
 
 from django.urls import include, path, register_converter
 
-from panel.views import activity, board, deliveries, events, home, overview, quickstart, sellers, tokens, webhook
+from panel.views import (
+    activity,
+    board,
+    deliveries,
+    events,
+    home,
+    overview,
+    quickstart,
+    refused_calls,
+    sellers,
+    tokens,
+    webhook,
+)
 
 
 class _EnvironmentConverter:
@@ -38,6 +50,8 @@ _account = [
     path("tokens/<uuid:token>/rotate/", tokens.Rotate.as_view(), name="token_rotate"),
     path("tokens/<uuid:token>/revoke/", tokens.Revoke.as_view(), name="token_revoke"),
     path("quickstart/", quickstart.Quickstart.as_view(), name="quickstart"),
+    path("refused-calls/", refused_calls.RefusedCalls.as_view(), name="refused_calls"),
+    path("refused-calls/<uuid:call>/", refused_calls.RefusedCall.as_view(), name="refused_call"),
     path("activity/", activity.Activity.as_view(), name="activity"),
 ]
 
@@ -45,6 +59,8 @@ _seller = [
     path("", sellers.Keys.as_view(), name="seller"),
     path("keys/<int:key>/revoke/", sellers.Revoke.as_view(), name="key_revoke"),
     path("quickstart/", sellers.Quickstart.as_view(), name="seller_quickstart"),
+    path("refused-calls/", refused_calls.SellerRefusedCalls.as_view(), name="seller_refused_calls"),
+    path("refused-calls/<uuid:call>/", refused_calls.SellerRefusedCall.as_view(), name="seller_refused_call"),
 ]
 
 app_name = "panel"

@@ -50,9 +50,17 @@ _OF_AN_ACCOUNT: dict[str, Row] = {
     "tokens/<uuid:token>/rotate/": _WRITE,
     "tokens/<uuid:token>/revoke/": _WRITE,
     "quickstart/": _READ,
+    "refused-calls/": _READ,
+    "refused-calls/<uuid:call>/": _READ,
     "activity/": _READ,
 }
-_OF_A_SELLER: dict[str, Row] = {"": _BOTH, "keys/<int:key>/revoke/": _WRITE, "quickstart/": _READ}
+_OF_A_SELLER: dict[str, Row] = {
+    "": _BOTH,
+    "keys/<int:key>/revoke/": _WRITE,
+    "quickstart/": _READ,
+    "refused-calls/": _READ,
+    "refused-calls/<uuid:call>/": _READ,
+}
 
 _ACCOUNT: dict[str, Row] = {
     "login/": (ANYBODY, ANYBODY),

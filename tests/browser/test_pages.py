@@ -4,12 +4,16 @@ from datetime import timedelta
 
 import pytest
 from django.utils import timezone
+from rest_framework.test import APIClient
 
+from common.rate_limit import limiter
 from delivery.actions import deliveries, drivers, endpoints
 from delivery.distance import Point
-from delivery.models import WebhookAttempt, WebhookEvent
+from delivery.models import Integrator, RefusedDeliveryCall, WebhookAttempt, WebhookEvent
 from integration.actions import keys
-from tests.factories import BY, PICKUP, DeliveryFactory, DriverFactory
+from integration.models import RefusedSellerCall
+from tests.factories import BY, PICKUP, DeliveryFactory, DriverFactory, payload
+from tests.integration.factories import order_body
 
 pytestmark = pytest.mark.django_db(transaction=True)
 LOCALES = ["en-US", "pt-BR"]
@@ -44,6 +48,21 @@ def busy(shop, endpoint):
     return made[3]
 
 
+def refuse_calls(token, key):
+    """Have calls of both areas refused. Returns the newest of each."""
+    of_a = APIClient(HTTP_AUTHORIZATION=f"Bearer {token.clear_text}")
+    of_a.get("/api/info-delivery/0190b5a0-7c3e-7d5a-9f00-000000000001")
+    Integrator.objects.update(rate_limit_per_hour=1)
+    of_a.get("/api/info-delivery/0190b5a0-7c3e-7d5a-9f00-000000000001")
+    of_a.get("/api/info-delivery/0190b5a0-7c3e-7d5a-9f00-000000000001")
+    Integrator.objects.update(rate_limit_per_hour=None)
+    limiter.cache_clear()
+    of_a.post("/api/request-delivery", {**payload(stops=3), "vehicleType": "TRUCK"}, format="json")
+    of_b = APIClient(HTTP_AUTHORIZATION=f"Basic {key}")
+    of_b.post("/api/integration/orders", order_body(service="slow"), format="json")
+    return RefusedDeliveryCall.objects.latest("created_at"), RefusedSellerCall.objects.latest("created_at")
+
+
 def look(browser, name, problems):
     browser.page.wait_for_load_state("networkidle")
     browser.keep(name)
@@ -53,9 +72,10 @@ def look(browser, name, problems):
 @pytest.mark.parametrize("locale", LOCALES)
 def test_pages_of_an_account(tab, people, shop, seller, busy, locale):
     people("maria", account=shop.integrator, seller=seller)
-    keys.issue(seller=seller, by=BY, at=timezone.now())
+    key = keys.issue(seller=seller, by=BY, at=timezone.now()).clear_text
     base = f"/panel/accounts/{shop.integrator.pk}/live/"
     dead = WebhookEvent.objects.filter(state="dead").latest("pk")
+    of_token, of_key = refuse_calls(shop, key)
     pages = {
         "home": "/panel/",
         "overview": base,
@@ -68,6 +88,10 @@ def test_pages_of_an_account(tab, people, shop, seller, busy, locale):
         "token": f"{base}tokens/{shop.pk}/",
         "quickstart": f"{base}quickstart/",
         "activity": f"{base}activity/",
+        "refused-calls": f"{base}refused-calls/",
+        "refused-call": f"{base}refused-calls/{of_token.pk}/",
+        "seller-refused-calls": f"/panel/sellers/{seller.pk}/refused-calls/",
+        "seller-refused-call": f"/panel/sellers/{seller.pk}/refused-calls/{of_key.pk}/",
         "seller": f"/panel/sellers/{seller.pk}/",
         "seller-quickstart": f"/panel/sellers/{seller.pk}/quickstart/",
         "two-factor": "/account/two-factor/",
@@ -96,7 +120,7 @@ def test_pages_of_a_new_account_say_what_to_do(tab, people, shop, seller, locale
     browser = tab(locale)
     problems: list[str] = []
     browser.log_in("maria")
-    for name in ("", "deliveries/", "events/", "tokens/", "webhook/"):
+    for name in ("", "deliveries/", "events/", "tokens/", "webhook/", "refused-calls/"):
         browser.go(base + name)
         look(browser, f"empty-{name.strip('/') or 'overview'}-{locale}", problems)
     browser.go(f"/panel/sellers/{seller.pk}/")

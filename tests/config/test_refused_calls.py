@@ -153,7 +153,7 @@ class TestWhatIsStored:
         buyer.post(ORDERS, order_body(**changes, service="slow"), format="json")
 
         body = json.loads(RefusedSellerCall.objects.get().body)
-        assert (body["service"], body["orderId"]) == ("slow", "A-1")
+        assert (body["service"], body["orderId"], body["orderCost"]) == ("slow", "A-1", 150.5)
         receiver = order_body()["receiver"]
         sent = [*PERSON.values(), *(receiver[name] for name in ("cellphone", "email", "document")), "11222333000181"]
         assert [value for value in sent if str(value) in stored()] == []

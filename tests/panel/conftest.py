@@ -13,9 +13,9 @@ from django.urls import reverse
 from django.utils import timezone
 
 from delivery.actions import endpoints
-from delivery.models import Delivery, Environment, Integrator, Token, WebhookEndpoint, WebhookEvent
+from delivery.models import Delivery, Environment, Integrator, RefusedDeliveryCall, Token, WebhookEndpoint, WebhookEvent
 from integration.actions import keys
-from integration.models import ApiKey, Seller
+from integration.models import ApiKey, RefusedSellerCall, Seller
 from tests.factories import (
     BY,
     PICKUP,
@@ -41,6 +41,8 @@ class Shop:
     event: WebhookEvent
     seller: Seller
     key: ApiKey
+    call: RefusedDeliveryCall
+    seller_call: RefusedSellerCall
 
 
 def make_shop(**seller: Any) -> Shop:
@@ -56,7 +58,27 @@ def make_shop(**seller: Any) -> Shop:
         WebhookEvent.objects.get(delivery=delivery),
         owner,
         keys.issue(seller=owner, by=BY, at=timezone.now()).key,
+        refused_call(RefusedDeliveryCall, integrator=token.integrator, environment=Environment.LIVE),
+        refused_call(RefusedSellerCall, seller=owner),
     )
+
+
+def refused_call(model: Any, **columns: Any) -> Any:
+    """A refused call of an account."""
+    row = {
+        "created_at": timezone.now(),
+        "method": "POST",
+        "path": "/api/request-delivery",
+        "status": 422,
+        "code": "invalid_payload",
+        "request_id": "my-call-0001",
+        "credential": "rota_live_…abcd",
+        "content_type": "application/json",
+        "size": 35,
+        "body": '{\n  "vehicleType": "TRUCK",\n  "name": "<text, 11>"\n}',
+        "answer": '{\n  "code": "invalid_payload"\n}',
+    }
+    return model.objects.create(**{**row, **columns})
 
 
 @pytest.fixture
@@ -92,6 +114,8 @@ def world(with_url):
         "token": with_url.token.pk,
         "seller": with_url.seller.pk,
         "key": with_url.key.pk,
+        "call": with_url.call.pk,
+        "seller_call": with_url.seller_call.pk,
         "pk": send_invoice(with_url.seller, nfe_xml().encode()).pk,
         "id": someone.pk,
         "user_id": someone.pk,
@@ -107,6 +131,8 @@ def address(route: str, world: dict[str, Any]) -> str:
     named = dict(world)
     if "webhook/test/" in route:
         named["event"] = world["test"]
+    if "panel/sellers/" in route:
+        named["call"] = world["seller_call"]
     if "<path:object_id>" in route:
         _admin, app, model, *_rest = route.split("/")
         rows = apps.get_model(app, model)._default_manager.order_by("-pk")

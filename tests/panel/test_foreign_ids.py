@@ -21,6 +21,8 @@ def other(shop):
         ("get", "event", "event"),
         ("post", "event_resend", "event"),
         ("get", "webhook_test_result", "event"),
+        ("get", "refused_call", "call"),
+        ("get", "refused_call", "seller_call"),
         ("get", "token", "token"),
         ("post", "token_rotate", "token"),
         ("post", "token_revoke", "token"),
@@ -39,6 +41,13 @@ def test_of_a_seller(shop, other, member):
 
     assert response.status_code == 404
     assert ApiKey.objects.get(pk=other.key.pk).revoked_at is None
+
+
+@pytest.mark.parametrize("part", ["call", "seller_call"])
+def test_a_refused_call_of_a_seller(part, shop, other, member):
+    address = reverse("panel:seller_refused_call", args=[shop.seller.pk, getattr(other, part).pk])
+
+    assert member.get(address).status_code == 404
 
 
 def test_a_foreign_test_event_in_the_query_shows_nothing(shop, other, member, url):

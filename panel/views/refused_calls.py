@@ -1,0 +1,67 @@
+"""Refused calls of an account or a seller: what was sent, without personal data, and what was answered."""
+
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from django.db.models import QuerySet
+from django.http import Http404, HttpRequest, HttpResponse, QueryDict
+from django.shortcuts import render
+from django.utils import timezone
+
+from common import refused_calls as technique
+from delivery.actions import refused_calls as calls_with_tokens
+from delivery.models import RefusedDeliveryCall
+from integration.actions import refused_calls as calls_with_keys
+from integration.models import RefusedSellerCall
+from panel.filters import RefusedCallFilter, page_before
+from panel.views.base import AccountView, SellerView
+
+
+class RefusedCalls(AccountView):
+    def get(self, request: HttpRequest) -> HttpResponse:
+        now = timezone.now()
+        calls = RefusedDeliveryCall.objects.filter(integrator=self.account, environment=self.environment)
+        totals = calls_with_tokens.totals(integrator=self.account, environment=self.environment, at=now)
+        return self.page("panel/refused_calls.html", totals=totals, **_listed(request.GET, calls, now=now))
+
+
+class RefusedCall(AccountView):
+    def get(self, request: HttpRequest, call: UUID) -> HttpResponse:
+        calls = RefusedDeliveryCall.objects.filter(integrator=self.account, environment=self.environment)
+        return self.page("panel/refused_call.html", call=_one(calls, call))
+
+
+class SellerRefusedCalls(SellerView):
+    def get(self, request: HttpRequest) -> HttpResponse:
+        now = timezone.now()
+        calls = RefusedSellerCall.objects.filter(seller=self.seller)
+        totals = calls_with_keys.totals(seller=self.seller, at=now)
+        context = {"seller": self.seller, "totals": totals, **_listed(request.GET, calls, now=now)}
+        return render(request, "panel/refused_calls.html", context)
+
+
+class SellerRefusedCall(SellerView):
+    def get(self, request: HttpRequest, call: UUID) -> HttpResponse:
+        found = _one(RefusedSellerCall.objects.filter(seller=self.seller), call)
+        return render(request, "panel/refused_call.html", {"seller": self.seller, "call": found})
+
+
+def _listed(query: QueryDict, calls: QuerySet[Any], *, now: datetime) -> dict[str, Any]:
+    """What the list shows. Rows that are older than they are kept may not have been deleted yet."""
+    filters = RefusedCallFilter(query, queryset=calls.filter(created_at__gte=now - technique.KEPT))
+    rows, older = page_before(filters.qs, query.get("before", "")) if filters.is_valid() else ([], "")
+    return {
+        "filters": filters.form,
+        "is_filtered": any(query.get(name) for name in RefusedCallFilter.base_filters),
+        "calls": rows,
+        "older": older,
+        "most": technique.MOST_STORED,
+    }
+
+
+def _one(calls: QuerySet[Any], key: UUID) -> technique.RefusedCall:
+    found: technique.RefusedCall | None = calls.filter(pk=key).first()
+    if found is None:
+        raise Http404
+    return found

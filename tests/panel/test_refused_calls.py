@@ -1,0 +1,134 @@
+"""The pages of refused calls."""
+
+from datetime import timedelta
+
+import pytest
+from django.urls import reverse
+from django.utils import timezone
+
+from delivery.models import RefusedDeliveryCall, RefusedDeliveryCallCount
+from integration.models import RefusedSellerCall, RefusedSellerCallCount
+from tests.delivery.api.calls import UNKNOWN
+from tests.integration.factories import OTHER_COMPANY, SellerFactory, key_of
+from tests.panel.conftest import make_shop, refused_call
+
+
+@pytest.fixture
+def seller_url(shop):
+    return reverse("panel:seller_refused_calls", args=[shop.seller.pk])
+
+
+def of_shop(shop, **columns):
+    return refused_call(RefusedDeliveryCall, integrator=shop.integrator, environment="live", **columns)
+
+
+class TestTheList:
+    def test_shows_a_call_with_its_code_and_request_id(self, member, shop, url, client):
+        RefusedDeliveryCall.objects.all().delete()
+        header = {"Authorization": f"Bearer {shop.token.clear_text}", "X-Request-Id": "the-call-0007"}
+        client.get(f"/api/info-delivery/{UNKNOWN}", headers=header)
+
+        page = member.get(url("refused_calls")).content.decode()
+
+        for text in ("/api/info-delivery/", "404", "delivery_not_found", "the-call-0007"):
+            assert text in page
+
+    def test_shows_a_sellers_call(self, member, shop, seller_url, client):
+        RefusedSellerCall.objects.all().delete()
+        header = {"Authorization": f"Basic {key_of(shop.seller)}", "X-Request-Id": "the-call-0008"}
+        client.get("/api/integration/orders/tracking", headers=header)
+
+        page = member.get(seller_url).content.decode()
+
+        assert "/api/integration/orders/tracking" in page
+        assert "the-call-0008" in page
+
+    def test_shows_nothing_of_another_account_or_environment(self, member, shop, url, seller_url):
+        make_shop(documents=(OTHER_COMPANY,))
+        refused_call(RefusedDeliveryCall, integrator=shop.integrator, environment="sandbox")
+
+        assert member.get(url("refused_calls")).context["calls"] == [shop.call]
+        assert member.get(seller_url).context["calls"] == [shop.seller_call]
+
+    def test_shows_seven_days(self, member, shop, url):
+        kept = of_shop(shop, created_at=timezone.now() - timedelta(days=7) + timedelta(minutes=1))
+        of_shop(shop, created_at=timezone.now() - timedelta(days=7, minutes=1))
+
+        assert member.get(url("refused_calls")).context["calls"] == [shop.call, kept]
+
+    @pytest.mark.parametrize(
+        ("query", "fits"),
+        [
+            ({"status": "404"}, True),
+            ({"status": "422"}, False),
+            ({"code": "delivery_not_found"}, True),
+            ({"code": "delivery"}, False),
+            ({"path": "info"}, True),
+            ({"path": "cancel"}, False),
+            ({"status": "404", "path": "info", "code": "delivery_not_found"}, True),
+        ],
+    )
+    def test_is_filtered(self, member, shop, url, query, fits):
+        RefusedDeliveryCall.objects.all().delete()
+        call = of_shop(shop, status=404, code="delivery_not_found", path="/api/info-delivery/1")
+
+        assert member.get(url("refused_calls"), query).context["calls"] == ([call] if fits else [])
+
+    def test_has_fifty_on_a_page_and_each_call_once(self, member, shop, url):
+        now = timezone.now()
+        for _further in range(50):
+            of_shop(shop, created_at=now)
+
+        first = member.get(url("refused_calls")).context
+        second = member.get(url("refused_calls"), {"before": first["older"]}).context
+
+        assert (len(first["calls"]), len(second["calls"]), second["older"]) == (50, 1, "")
+        assert len({call.pk for call in first["calls"] + second["calls"]}) == 51
+
+    def test_says_how_many_are_missing(self, member, shop, url, seller_url):
+        now = timezone.now()
+        for hours, refused, over_limit in ((0, 503, 7), (1, 500, 0), (2, 501, 1), (24 * 8, 900, 900)):
+            counted = {"hour": now - timedelta(hours=hours), "refused": refused, "over_limit": over_limit}
+            RefusedDeliveryCallCount.objects.create(integrator=shop.integrator, environment="live", **counted)
+            RefusedSellerCallCount.objects.create(seller=shop.seller, **counted)
+
+        for address in (url("refused_calls"), seller_url):
+            page = member.get(address).content.decode()
+            assert "4 refused calls are not listed: 500 of an hour are kept." in page
+            assert "8 calls were over the limit (429)." in page
+
+    def test_says_nothing_of_missing_calls_when_there_are_none(self, member, url):
+        assert "notice" not in member.get(url("refused_calls")).content.decode()
+
+
+class TestOneCall:
+    def test_shows_what_was_sent_and_answered(self, member, shop, url):
+        page = member.get(url("refused_call", shop.call.pk)).content.decode()
+
+        for text in ("my-call-0001", "rota_live_…abcd", "&quot;TRUCK&quot;", "&lt;text, 11&gt;", "application/json"):
+            assert text in page
+
+    def test_says_that_a_body_was_no_json_object(self, member, shop, url):
+        call = of_shop(shop, body="", size=12)
+
+        page = member.get(url("refused_call", call.pk)).content.decode()
+
+        assert "The body was not a JSON object and is not kept." in page
+
+    def test_of_a_seller_is_linked_from_its_list(self, member, shop, seller_url):
+        address = reverse("panel:seller_refused_call", args=[shop.seller.pk, shop.seller_call.pk])
+
+        assert address in member.get(seller_url).content.decode()
+        assert seller_url in member.get(address).content.decode()
+
+    def test_is_linked_from_the_pages_of_account_and_seller(self, member, shop, url, seller_url):
+        assert url("refused_calls") in member.get(url("overview")).content.decode()
+        assert seller_url in member.get(reverse("panel:seller", args=[shop.seller.pk])).content.decode()
+
+
+def test_a_member_of_another_seller_sees_nothing(member, shop):
+    other = SellerFactory.create(documents=(OTHER_COMPANY,))
+    call = refused_call(RefusedSellerCall, seller=other)
+
+    for name, arguments in (("seller_refused_calls", [other.pk]), ("seller_refused_call", [other.pk, call.pk])):
+        assert member.get(reverse(f"panel:{name}", args=arguments)).status_code == 404
