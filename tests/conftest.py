@@ -9,7 +9,10 @@ import pytest
 from django.db import connection
 from rest_framework.test import APIClient
 
+from common.rate_limit import limiter
+from delivery.actions import refused_calls as calls_with_tokens
 from delivery.models import Token
+from integration.actions import refused_calls as calls_with_keys
 from tests.factories import TariffFactory, TokenFactory
 
 # Started first, so that no worker of pytest-xdist is left alone with one of them at the end.
@@ -65,6 +68,15 @@ def at_once() -> Callable[..., list[Any]]:
             return list(pool.map(one, calls))
 
     return run
+
+
+@pytest.fixture(autouse=True)
+def _no_limits_of_former_tests() -> None:
+    """Forget what this process remembers of calls over a limit, whose accounts are gone."""
+    limiter.cache_clear()
+    for recorder in (calls_with_tokens.recorder, calls_with_keys.recorder):
+        recorder._over_limit.clear()
+        recorder._next_count = 0.0
 
 
 @pytest.fixture(autouse=True)

@@ -17,22 +17,22 @@ _KEYS = Keys(
     postcodes=frozenset({"zipcode"}),
     coordinates=frozenset({"latitude", "longitude"}),
 )  # fmt: skip  # a list of names
-_recorder = Recorder(RefusedDeliveryCall, RefusedDeliveryCallCount, _KEYS)
+recorder = Recorder(RefusedDeliveryCall, RefusedDeliveryCallCount, _KEYS)
 
 
 def record(*, token: Token, answered: Answered, at: datetime) -> None:
     """Record a refused call for the token's account and environment."""
-    _recorder.record(_owner(token.integrator_id, token.environment), answered, at=at)
+    recorder.record(_owner(token.integrator_id, token.environment), answered, at=at)
 
 
 def totals(*, integrator: Integrator, environment: str, at: datetime) -> Totals:
     """What was refused in the last seven days and is not stored."""
-    return _recorder.totals(_owner(integrator.pk, environment), at=at)
+    return recorder.totals(_owner(integrator.pk, environment), at=at)
 
 
 def prune(*, at: datetime) -> int:
     """Delete what is older than seven days. Returns how many calls there were."""
-    return _recorder.prune(at=at)
+    return recorder.prune(at=at)
 
 
 def _owner(integrator_id: Any, environment: str) -> dict[str, Any]:

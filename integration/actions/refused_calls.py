@@ -16,19 +16,19 @@ _KEYS = Keys(
     postcodes=frozenset({"origin", "destination", "zipCode"}),
     coordinates=frozenset(),
 )  # fmt: skip  # a list of names
-_recorder = Recorder(RefusedSellerCall, RefusedSellerCallCount, _KEYS)
+recorder = Recorder(RefusedSellerCall, RefusedSellerCallCount, _KEYS)
 
 
 def record(*, key: ApiKey, answered: Answered, at: datetime) -> None:
     """Record a refused call for the key's seller."""
-    _recorder.record({"seller_id": key.seller_id}, answered, at=at)
+    recorder.record({"seller_id": key.seller_id}, answered, at=at)
 
 
 def totals(*, seller: Seller, at: datetime) -> Totals:
     """What was refused in the last seven days and is not stored."""
-    return _recorder.totals({"seller_id": seller.pk}, at=at)
+    return recorder.totals({"seller_id": seller.pk}, at=at)
 
 
 def prune(*, at: datetime) -> int:
     """Delete what is older than seven days. Returns how many calls there were."""
-    return _recorder.prune(at=at)
+    return recorder.prune(at=at)
