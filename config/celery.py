@@ -44,6 +44,17 @@ app.conf.beat_schedule = {
         "schedule": 3600.0,
         "options": {"expires": 3600},
     },
+    # Delete the answers to calls with an Idempotency-Key after 24 hours.
+    "prune-idempotency-a": {
+        "task": "delivery.prune_idempotency_records",
+        "schedule": 3600.0,
+        "options": {"expires": 3600},
+    },
+    "prune-idempotency-b": {
+        "task": "integration.prune_idempotency_records",
+        "schedule": 3600.0,
+        "options": {"expires": 3600},
+    },
     # Deletes sessions that have ended.
     "prune-sessions": {"task": "access.prune_sessions", "schedule": 3600.0, "options": {"expires": 3600}},
     # Deletes counters of failed log-ins whose window is over.

@@ -16,12 +16,11 @@ class DeliveryError(DomainError):
     """
 
     title: ClassVar[str]
-    status: ClassVar[int] = 422
     retryable: ClassVar[bool] = False
 
     def __init__(self, message: str = "", **values: object) -> None:
-        super().__init__(message % values if values else message)
-        self.message, self.values = message, values
+        self.message, self.values = message or self.message, values
+        super().__init__(self.message % values if values else self.message)
 
 
 class TokenEnded(DeliveryError):
@@ -52,6 +51,20 @@ class PriceUnavailable(DeliveryError):
     code = "price_unavailable"
     title = "No price for this delivery"
     status = 400
+
+
+class QuoteExpired(DeliveryError):
+    """Requesting with a Quote-Id after its ten minutes."""
+
+    code = "quote_expired"
+    title = "The quote has expired"
+
+
+class QuoteMismatch(DeliveryError):
+    """Requesting with a Quote-Id of another trip, account or environment, or with text that is no Quote-Id."""
+
+    code = "quote_mismatch"
+    title = "The quote is for something else"
 
 
 class PickupNotLinked(DeliveryError):
@@ -240,25 +253,3 @@ class RateLimited(DeliveryError):
     def __init__(self, retry_after: int) -> None:
         super().__init__("This token is over its limit of calls. Try again in %(seconds)s s.", seconds=retry_after)
         self.retry_after = retry_after
-
-
-class MalformedBody(DeliveryError):
-    """A request body that is not a JSON object in UTF-8, or is nested too deeply."""
-
-    code = "malformed_body"
-    title = "The body is not a JSON object"
-
-
-class BodyTooLarge(DeliveryError):
-    """A request body with more bytes than the limit."""
-
-    code = "body_too_large"
-    title = "The body is too large"
-    status = 413
-
-
-class InvalidDeliveryId(DeliveryError):
-    """Cancelling with an id that is not a UUID in its canonical form."""
-
-    code = "invalid_delivery_id"
-    title = "Not a deliveryId"

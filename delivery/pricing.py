@@ -36,6 +36,16 @@ class Trip:
         return self.outbound_km + self.return_km
 
 
+@dataclass(frozen=True)
+class Quote:
+    """A price in BRL, the length of the route with its return, and the cancellation fees in percent of the price."""
+
+    value: Decimal
+    distance_km: Decimal
+    cancel_percent_accepted: Decimal
+    cancel_percent_collected: Decimal
+
+
 def price(terms: Terms, trip: Trip) -> Decimal:
     """Price of `trip` in BRL, rounded half up to two places.
 

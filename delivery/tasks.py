@@ -6,8 +6,11 @@ from celery import shared_task
 from celery.signals import worker_process_shutdown, worker_shutdown
 from django.utils import timezone
 
+from common import pruning
+from common.idempotency import KEPT
 from delivery import simulation_thread
 from delivery.actions import offers, refused_calls
+from delivery.models import IdempotencyRecord
 from delivery.webhooks import wake_up
 
 # A step takes milliseconds. One that is interrupted is rolled back and made by the next worker.
@@ -24,6 +27,12 @@ def expire_offers() -> None:
 def prune_refused_calls() -> None:
     """Delete refused calls that are older than seven days."""
     refused_calls.prune(at=timezone.now())
+
+
+@shared_task(name="delivery.prune_idempotency_records")
+def prune_idempotency_records() -> None:
+    """Delete the answers that are no longer replayed."""
+    pruning.prune(IdempotencyRecord, "created_at", before=timezone.now() - KEPT)
 
 
 @shared_task(name=wake_up.ADVANCE_SIMULATIONS)

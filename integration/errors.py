@@ -4,27 +4,30 @@
 Messages to staff, from commands, are in English. `status` is the HTTP status by the specification's table.
 """
 
-from typing import ClassVar
-
 from common.errors import DomainError
 
 
 class IntegrationError(DomainError):
     """Base of the errors of area B."""
 
-    status: ClassVar[int] = 422
-    message: ClassVar[str] = ""
-
     def __init__(self, message: str = "") -> None:
         super().__init__(message or self.message)
 
 
+class KeyMissing(IntegrationError):
+    """The call has no Authorization header, or one that holds no API key."""
+
+    code = "key_missing"
+    status = 401
+    message = "Chave ausente. Envie o cabeçalho Authorization: Basic <API_KEY>, com uma chave que começa com rota_key_"
+
+
 class InvalidKey(IntegrationError):
-    """The API key is missing, unknown or revoked."""
+    """The API key is unknown or revoked."""
 
     code = "invalid_key"
     status = 401
-    message = "Request não altorizado"  # spelled so in the specification
+    message = "Chave inválida: desconhecida ou revogada. Peça outra a quem opera este serviço"
 
 
 class RateLimited(IntegrationError):
@@ -38,10 +41,12 @@ class RateLimited(IntegrationError):
         self.retry_after = retry_after
 
 
-class ForeignCompany(InvalidKey):
+class ForeignCompany(IntegrationError):
     """The company belongs to another seller than the key does."""
 
     code = "foreign_company"
+    status = 401
+    message = "Request não altorizado"  # spelled so in the specification
 
 
 class AccountSuspended(IntegrationError):
@@ -68,11 +73,15 @@ class CompanyNotFound(IntegrationError):
 
 
 class DuplicateOrder(IntegrationError):
-    """The seller already has an order with this code or this tracking code."""
+    """The seller already has an order with this code or this tracking code, which `fields` names."""
 
     code = "duplicate_order"
     status = 400
     message = "Este objeto já foi previamente cadastrado!"
+
+    def __init__(self, *fields: str) -> None:
+        super().__init__()
+        self.fields = fields
 
 
 class OrderNotFound(IntegrationError):
@@ -118,6 +127,7 @@ class InvalidInvoice(IntegrationError):
     """The file is not an acceptable NF-e; the message says why."""
 
     code = "invalid_invoice"
+    fields = ("nfe",)
     message = "O arquivo não é um XML de NF-e válido"
 
 
@@ -180,6 +190,32 @@ class MalformedBody(IntegrationError):
     """The body is not a JSON object, or nested too deep. The endpoint's status for an invalid payload applies."""
 
     code = "malformed_body"
+
+
+class InvalidIdempotencyKey(IntegrationError):
+    """The header Idempotency-Key is empty, longer than 255 characters, or not printable ASCII."""
+
+    code = "invalid_idempotency_key"
+    message = "O cabeçalho Idempotency-Key deve ter de 1 a 255 caracteres ASCII imprimíveis, como um UUID"
+
+
+class IdempotencyKeyReused(IntegrationError):
+    """The Idempotency-Key was used within 24 hours for a call with another body."""
+
+    code = "idempotency_key_reused"
+    message = (
+        "Este Idempotency-Key foi usado nas últimas 24 horas com outro corpo. Use uma chave nova para cada pedido e a "
+        "mesma só para repetir a chamada sem mudanças"
+    )
+
+
+class CallInProgress(IntegrationError):
+    """A call with the same Idempotency-Key has not ended within ten seconds."""
+
+    code = "call_in_progress"
+    status = 409
+    message = "A primeira chamada com este Idempotency-Key ainda não terminou. Repita-a sem mudanças"
+    retry_after = 5
 
 
 class SearchValueMissing(IntegrationError):

@@ -3,10 +3,19 @@
 from celery import shared_task
 from django.utils import timezone
 
+from common import pruning
+from common.idempotency import KEPT
 from integration.actions import refused_calls
+from integration.models import IdempotencyRecord
 
 
 @shared_task(name="integration.prune_refused_calls")
 def prune_refused_calls() -> None:
     """Delete refused calls that are older than seven days."""
     refused_calls.prune(at=timezone.now())
+
+
+@shared_task(name="integration.prune_idempotency_records")
+def prune_idempotency_records() -> None:
+    """Delete the answers that are no longer replayed."""
+    pruning.prune(IdempotencyRecord, "created_at", before=timezone.now() - KEPT)

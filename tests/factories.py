@@ -8,10 +8,10 @@ import factory
 from django.utils import timezone
 
 from delivery.actions import deliveries, drivers, integrators, tokens
-from delivery.actions.quotes import DeliveryRequest, Place
 from delivery.distance import Point
 from delivery.lifecycle import Mode
 from delivery.models import Delivery, Driver, Environment, Integrator, PickupPoint, Tariff, Token, VehicleType
+from delivery.payload import DeliveryRequest, Place
 
 # Avenida Paulista, São Paulo, and three places around it.
 PICKUP = Point(-23.561414, -46.655881)

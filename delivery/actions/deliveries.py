@@ -9,19 +9,19 @@ from django.db.models import prefetch_related_objects
 
 from delivery import lifecycle
 from delivery.actions import drivers, quotes
-from delivery.actions.quotes import DeliveryRequest, Place
 from delivery.errors import (
     AlreadyFinished,
     InvalidReason,
     MoveRefused,
     OfferExpired,
-    PickupNotLinked,
     ReasonMissing,
     RouteTaken,
     StopNotFound,
 )
 from delivery.lifecycle import RouteStatus, Trigger
 from delivery.models import Delivery, Driver, Environment, Simulation, Stop, Token, Transition
+from delivery.payload import DeliveryRequest, Place
+from delivery.pricing import Quote
 from delivery.webhooks import outbox, wake_up
 
 LONGEST_REASON = 255
@@ -29,20 +29,24 @@ _CENT = Decimal("0.01")
 
 
 def request(
-    *, token: Token, payload: DeliveryRequest, by: str, at: datetime, simulation_speed: float | None = None
+    *,
+    token: Token,
+    payload: DeliveryRequest,
+    quote: Quote | None = None,
+    by: str,
+    at: datetime,
+    simulation_speed: float | None = None,
 ) -> Delivery:
-    """Create a delivery and offer its route. Raises PickupNotLinked or PriceUnavailable, having written nothing.
+    """Create a delivery at the price of `quote`, or at today's, and offer its route.
 
-    With a `simulation_speed` (1 to 120; in the sandbox only) a simulated driver takes it and moves it so fast.
+    With a `simulation_speed` (1 to 120; in the sandbox only) a simulated driver takes it and moves it so fast. Raises
+    what `quotes.quote_for_request` raises, having written nothing.
     """
-    integrator = token.integrator
-    if not integrator.allow_any_pickup and not integrator.pickup_points.active().covers(payload.pickup.point):
-        raise PickupNotLinked("No active pickup point of this account lies near pickup.address.")
-    quote = quotes.quote(integrator=integrator, payload=payload)
+    quote = quote or quotes.quote_for_request(token=token, payload=payload, quote_id=None, at=at)
     state = lifecycle.new(orders=len(payload.dropoffs), mode=payload.mode)
     with transaction.atomic():
         delivery = Delivery.objects.create(
-            integrator=integrator,
+            integrator=token.integrator,
             environment=token.environment,
             token=token,
             vehicle_type=payload.vehicle_type,
@@ -52,8 +56,8 @@ def request(
             packages=payload.packages,
             shipping_value=quote.value,
             distance_km=quote.distance_km,
-            cancel_percent_accepted=quote.tariff.cancel_percent_accepted,
-            cancel_percent_collected=quote.tariff.cancel_percent_collected,
+            cancel_percent_accepted=quote.cancel_percent_accepted,
+            cancel_percent_collected=quote.cancel_percent_collected,
             created_at=at,
             offer_expires_at=at + settings.OFFER_TTL,
             last_sequence=1,

@@ -1,65 +1,19 @@
 """The price of a delivery, for quotes and requests alike."""
 
-from dataclasses import dataclass, field
+from datetime import datetime
 from decimal import Decimal
-from typing import TypedDict
 
 from django.conf import settings
 
 from delivery import distance, pricing
+from delivery.actions import quote_ids
 from delivery.distance import Point
-from delivery.errors import PriceUnavailable
+from delivery.errors import PickupNotLinked, PriceUnavailable
 from delivery.lifecycle import Mode
-from delivery.models import Integrator, Tariff
-
-
-class Package(TypedDict, total=False):
-    """Item of `orderPackages` as it was sent. The specification names no units; weights are taken as kilograms."""
-
-    description: str | None
-    height: float | None
-    width: float | None
-    length: float | None
-    weight: float | None
-    quantity: int | None
-
-
-@dataclass(frozen=True)
-class Place:
-    """A contact at an address. `address` holds the texts of `bodies.ADDRESS_TEXTS` by name."""
-
-    point: Point
-    address: dict[str, str]
-    contact_name: str = ""
-    contact_phone: str = ""
-    external_id: str = ""
-
-
-@dataclass(frozen=True)
-class DeliveryRequest:
-    """A DeliveryRequest body after validation."""
-
-    vehicle_type: str
-    pickup: Place
-    dropoffs: list[Place]
-    mode: Mode = Mode.DEFAULT
-    packages: list[Package] = field(default_factory=list)
-
-    @property
-    def weight_kg(self) -> Decimal:
-        """Weight of all packages. One without a weight counts as 0 kg, one without a quantity as a single one."""
-        return sum(
-            (Decimal(str(item.get("weight") or 0)) * (item.get("quantity") or 1) for item in self.packages), Decimal(0)
-        )
-
-
-@dataclass(frozen=True)
-class Quote:
-    """A price in BRL, the length of the route with its return, and the tariff applied."""
-
-    value: Decimal
-    distance_km: Decimal
-    tariff: Tariff
+from delivery.models import Integrator, Tariff, Token
+from delivery.models.pickup_point import LARGEST_RADIUS_M
+from delivery.payload import DeliveryRequest
+from delivery.pricing import Quote
 
 
 def quote(*, integrator: Integrator, payload: DeliveryRequest) -> Quote:
@@ -68,7 +22,49 @@ def quote(*, integrator: Integrator, payload: DeliveryRequest) -> Quote:
     if tariff is None:
         raise PriceUnavailable(f"No active tariff for {payload.vehicle_type}.")
     trip = _trip(payload)
-    return Quote(value=pricing.price(tariff.terms, trip), distance_km=trip.total_km, tariff=tariff)
+    return Quote(
+        value=pricing.price(tariff.terms, trip),
+        distance_km=trip.total_km,
+        cancel_percent_accepted=tariff.cancel_percent_accepted,
+        cancel_percent_collected=tariff.cancel_percent_collected,
+    )
+
+
+def is_pickup_linked(*, integrator: Integrator, point: Point) -> bool:
+    """Whether the account may request deliveries from this point."""
+    return integrator.allow_any_pickup or integrator.pickup_points.active().covers(point)
+
+
+def quote_for_request(*, token: Token, payload: DeliveryRequest, quote_id: str | None, at: datetime) -> Quote:
+    """The price at which a delivery is requested: that of `quote_id`, or today's when None.
+
+    Raises PickupNotLinked, PriceUnavailable, QuoteExpired or QuoteMismatch.
+    """
+    if not is_pickup_linked(integrator=token.integrator, point=payload.pickup.point):
+        raise _not_linked(token.integrator, payload.pickup.point)
+    if quote_id is not None:
+        return quote_ids.redeem(quote_id, token=token, payload=payload, at=at)
+    return quote(integrator=token.integrator, payload=payload)
+
+
+def _not_linked(integrator: Integrator, point: Point) -> PickupNotLinked:
+    active = integrator.pickup_points.active()
+    nearest = active.nearest(point)
+    if nearest is None:
+        return PickupNotLinked(
+            "None of the account's %(count)s active pickup points lies within %(km)s km of pickup.address. The panel "
+            "lists them on the account's page.",
+            count=active.count(),
+            km=LARGEST_RADIUS_M // 1000,
+        )
+    pickup, metres = nearest
+    return PickupNotLinked(
+        "pickup.address lies %(metres)s m from the nearest active pickup point, '%(name)s', which accepts at most "
+        "%(radius)s m. The panel lists all of them on the account's page.",
+        metres=round(metres),
+        name=pickup.name,
+        radius=pickup.radius_m,
+    )
 
 
 def _trip(payload: DeliveryRequest) -> pricing.Trip:

@@ -7,7 +7,7 @@ from django.conf import settings
 from rest_framework.parsers import BaseParser
 
 from common import json_body
-from delivery.errors import BodyTooLarge, MalformedBody
+from delivery.api.errors import BodyTooLarge, MalformedBody
 
 # Levels of objects and lists. The deepest object of the API, dropoffs[0].address, is at level 4.
 _MAX_LEVELS = 20

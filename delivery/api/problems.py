@@ -11,11 +11,10 @@ from typing import Any
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from rest_framework import exceptions, status
 from rest_framework.response import Response
-from rest_framework.views import set_rollback
 
 from delivery.errors import DeliveryError
 
-_CONTENT_TYPE = "application/problem+json"
+CONTENT_TYPE = "application/problem+json"
 _INVALID_TITLE = "The request has invalid fields"
 _UNKNOWN_ERROR = "The request failed unexpectedly. Name the X-Request-Id header of this answer when you report it."
 _UNKNOWN_EFFECT = "It may have taken effect: query the delivery, or look in the panel, before you repeat the request."
@@ -47,14 +46,7 @@ def handle(error: Exception, context: dict[str, Any]) -> Response | None:
         )
         body["errors"] = list(_field_errors(error.detail))
     elif isinstance(error, DeliveryError):
-        body = problem(
-            path,
-            status=error.status,
-            code=error.code,
-            title=error.title,
-            detail=str(error),
-            retryable=error.retryable,
-        )
+        return refusal(path, error)
     elif isinstance(error, exceptions.APIException):
         body = problem(
             path,
@@ -65,8 +57,15 @@ def handle(error: Exception, context: dict[str, Any]) -> Response | None:
         )
     else:
         return None
-    set_rollback()
-    return Response(body, status=body["status"], headers=_headers(error), content_type=_CONTENT_TYPE)
+    return Response(body, status=body["status"], content_type=CONTENT_TYPE)
+
+
+def refusal(path: str, error: DeliveryError) -> Response:
+    """The answer to a call that the domain refused."""
+    body = problem(
+        path, status=error.status, code=error.code, title=error.title, detail=str(error), retryable=error.retryable
+    )
+    return Response(body, status=error.status, headers=_headers(error), content_type=CONTENT_TYPE)
 
 
 def problem(path: str, *, status: int, code: str, title: str, detail: str, retryable: bool = False) -> dict[str, Any]:
@@ -91,7 +90,7 @@ def not_found(request: HttpRequest) -> HttpResponse:
         title="No such path",
         detail="No endpoint has this path. Paths are in lower case, without double slashes and trailing slashes.",
     )
-    return JsonResponse(body, status=404, content_type=_CONTENT_TYPE)
+    return JsonResponse(body, status=404, content_type=CONTENT_TYPE)
 
 
 def bad_request(request: HttpRequest) -> HttpResponse:
@@ -103,13 +102,13 @@ def bad_request(request: HttpRequest) -> HttpResponse:
         title="Bad request",
         detail="The Host header names no host of this service, or the request is otherwise malformed.",
     )
-    return JsonResponse(body, status=400, content_type=_CONTENT_TYPE)
+    return JsonResponse(body, status=400, content_type=CONTENT_TYPE)
 
 
 def too_long(request: HttpRequest, detail: str, *, status: int, code: str) -> HttpResponse:
     """414 or 431: the URL or a header exceeds the limits of `config.limits`."""
     body = problem(request.path, status=status, code=code, title="The request is too large", detail=detail)
-    return JsonResponse(body, status=status, content_type=_CONTENT_TYPE)
+    return JsonResponse(body, status=status, content_type=CONTENT_TYPE)
 
 
 def server_error(request: HttpRequest) -> HttpResponse:
@@ -126,7 +125,7 @@ def server_error(request: HttpRequest) -> HttpResponse:
         detail=_UNKNOWN_ERROR if is_read else f"{_UNKNOWN_ERROR} {_UNKNOWN_EFFECT}",
         retryable=is_read,
     )
-    return JsonResponse(body, status=500, content_type=_CONTENT_TYPE)
+    return JsonResponse(body, status=500, content_type=CONTENT_TYPE)
 
 
 def late_body(request: HttpRequest) -> HttpResponse:
@@ -139,7 +138,7 @@ def late_body(request: HttpRequest) -> HttpResponse:
         detail="Nothing was changed. Send the body without pauses, on a connection of its own.",
         retryable=True,
     )
-    return JsonResponse(body, status=408, content_type=_CONTENT_TYPE)
+    return JsonResponse(body, status=408, content_type=CONTENT_TYPE)
 
 
 def tls_required(request: HttpRequest) -> HttpResponse:
@@ -151,7 +150,7 @@ def tls_required(request: HttpRequest) -> HttpResponse:
         title="This API is served over https only",
         detail="Nothing was changed. Replace the token: it was sent over the network unencrypted.",
     )
-    return JsonResponse(body, status=403, content_type=_CONTENT_TYPE)
+    return JsonResponse(body, status=403, content_type=CONTENT_TYPE)
 
 
 def busy(request: HttpRequest) -> HttpResponse:
@@ -164,13 +163,16 @@ def busy(request: HttpRequest) -> HttpResponse:
         detail="Nothing was changed. Try again after the seconds in Retry-After.",
         retryable=True,
     )
-    return JsonResponse(body, status=503, content_type=_CONTENT_TYPE)
+    return JsonResponse(body, status=503, content_type=CONTENT_TYPE)
 
 
-def _headers(error: Exception) -> dict[str, str]:
-    if isinstance(error, DeliveryError) and error.status == status.HTTP_401_UNAUTHORIZED:
-        return {"WWW-Authenticate": 'Bearer realm="rota"'}
-    return {}
+def _headers(error: DeliveryError) -> dict[str, str]:
+    headers = {}
+    if error.status == status.HTTP_401_UNAUTHORIZED:
+        headers["WWW-Authenticate"] = 'Bearer realm="rota"'
+    if error.retry_after:
+        headers["Retry-After"] = str(error.retry_after)
+    return headers
 
 
 def _parameter_errors(detail: Any) -> Iterator[dict[str, str]]:

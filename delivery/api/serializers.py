@@ -4,7 +4,6 @@ from typing import Any
 
 from rest_framework import serializers
 
-from delivery.actions.quotes import DeliveryRequest, Place
 from delivery.api.fields import (
     LatitudeField,
     LongitudeField,
@@ -20,6 +19,7 @@ from delivery.distance import Point
 from delivery.lifecycle import Mode
 from delivery.models import VehicleType
 from delivery.models.stop import LABELS
+from delivery.payload import DeliveryRequest, Place
 
 Data = dict[str, Any]
 

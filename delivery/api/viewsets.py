@@ -1,17 +1,21 @@
 """The specification's five endpoints of area A. Each validates its input, calls one action and returns a body."""
 
+from django.http import HttpResponse
 from django.utils import timezone
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.viewsets import ViewSet
 
 from delivery import bodies
-from delivery.actions import deliveries, quotes
+from delivery.actions import deliveries, quote_ids, quotes
 from delivery.api import sandbox
+from delivery.api.errors import InvalidDeliveryId
+from delivery.api.idempotency import answer_once
 from delivery.api.serializers import CancelSerializer, DeliveryRequestSerializer
 from delivery.api.views import IntegratorView, find_delivery, token_of
-from delivery.errors import InvalidDeliveryId
 from delivery.models import Delivery, parse_id
+from delivery.payload import DeliveryRequest
+from delivery.pricing import Quote
 
 
 class DeliveryViewSet(IntegratorView, ViewSet):
@@ -19,20 +23,31 @@ class DeliveryViewSet(IntegratorView, ViewSet):
 
     def quote(self, request: Request) -> Response:
         """POST /api/quotation-delivery."""
-        quote = quotes.quote(integrator=token_of(request).integrator, payload=_read_request(request))
-        return Response({"shippingValue": float(quote.value)})
+        token, payload, at = token_of(request), _read_request(request), timezone.now()
+        quote = quotes.quote(integrator=token.integrator, payload=payload)
+        is_linked = quotes.is_pickup_linked(integrator=token.integrator, point=payload.pickup.point)
+        headers = {
+            "Quote-Id": quote_ids.issue(quote, token=token, payload=payload, at=at),
+            "Quote-Expires": timezone.localtime(at + quote_ids.LIFETIME).isoformat(timespec="seconds"),
+            "Pickup-Linked": "true" if is_linked else "false",
+        }
+        return Response({"shippingValue": float(quote.value)}, headers=headers)
 
-    def request_delivery(self, request: Request) -> Response:
+    def request_delivery(self, request: Request) -> HttpResponse:
         """POST /api/request-delivery."""
-        token = token_of(request)
-        delivery = deliveries.request(
-            token=token,
-            payload=_read_request(request),
-            by=f"token {token.hint}",
-            at=timezone.now(),
-            simulation_speed=sandbox.read_speed(request, token),
-        )
-        return Response(bodies.creation(delivery), status=201)
+        token, payload, at = token_of(request), _read_request(request), timezone.now()
+        speed, quote_id = sandbox.read_speed(request, token), request.headers.get("Quote-Id")
+
+        def price() -> Quote:
+            return quotes.quote_for_request(token=token, payload=payload, quote_id=quote_id, at=at)
+
+        def create(quote: Quote) -> Response:
+            delivery = deliveries.request(
+                token=token, payload=payload, quote=quote, by=f"token {token.hint}", at=at, simulation_speed=speed
+            )
+            return Response(bodies.creation(delivery), status=201)
+
+        return answer_once(request, token=token, endpoint="request-delivery", at=at, prepare=price, act=create)
 
     def cancel(self, request: Request, delivery_id: str) -> Response:
         """POST /api/cancel-delivery/{deliveryId}."""
@@ -61,7 +76,7 @@ class DeliveryViewSet(IntegratorView, ViewSet):
         return Response(bodies.location(delivery, at=timezone.now()))
 
 
-def _read_request(request: Request) -> quotes.DeliveryRequest:
+def _read_request(request: Request) -> DeliveryRequest:
     serializer = DeliveryRequestSerializer(data=request.data)
     serializer.is_valid(raise_exception=True)
     return serializer.delivery_request

@@ -4,6 +4,7 @@ from delivery.models.attempt import WebhookAttempt
 from delivery.models.audit import AuditAction, AuditEntry
 from delivery.models.delivery import Delivery
 from delivery.models.driver import Driver, DriverPosition, LatestPosition, VehicleType
+from delivery.models.idempotency import IdempotencyRecord
 from delivery.models.ids import parse_id
 from delivery.models.integrator import Environment, Integrator
 from delivery.models.pickup_point import PickupPoint
@@ -23,6 +24,7 @@ __all__ = [
     "DriverPosition",
     "Environment",
     "EventState",
+    "IdempotencyRecord",
     "Integrator",
     "LatestPosition",
     "OffBecause",

@@ -1,3 +1,5 @@
+import math
+from operator import itemgetter
 from typing import Self
 
 from django.core.validators import MaxValueValidator, MinValueValidator
@@ -21,10 +23,19 @@ class PickupPointQuerySet(models.QuerySet["PickupPoint"]):
 
     def covers(self, point: Point) -> bool:
         """Whether `point` is within the radius of one of these pickup points."""
-        nearby = self.filter(
+        return any(metres(pickup.point, point) <= pickup.radius_m for pickup in self._nearby(point))
+
+    def nearest(self, point: Point) -> "tuple[PickupPoint, float] | None":
+        """The nearest of these pickup points and its distance in metres; None if all are beyond LARGEST_RADIUS_M."""
+        distances = [(metres(pickup.point, point), pickup) for pickup in self._nearby(point)]
+        distance, pickup = min(distances, key=itemgetter(0), default=(math.inf, None))
+        return (pickup, distance) if pickup is not None and distance <= LARGEST_RADIUS_M else None
+
+    def _nearby(self, point: Point) -> Self:
+        """Those in a box around `point` that contains all within LARGEST_RADIUS_M."""
+        return self.filter(
             latitude__range=(point.latitude - _LARGEST_RADIUS_DEGREES, point.latitude + _LARGEST_RADIUS_DEGREES)
         )
-        return any(metres(pickup.point, point) <= pickup.radius_m for pickup in nearby)
 
 
 class PickupPoint(Identified, Located):

@@ -9,7 +9,7 @@ from django.db import transaction
 
 from common import credentials
 from integration import api_keys
-from integration.errors import InvalidKey, TooManyKeys
+from integration.errors import InvalidKey, KeyMissing, TooManyKeys
 from integration.models import ApiKey, Seller
 
 _log = logging.getLogger(__name__)
@@ -55,10 +55,12 @@ def authenticate(header: bytes, *, at: datetime, on_found: Callable[[ApiKey], No
     """The valid key in an Authorization header. Its time of last use is written at most once a minute.
 
     `on_found` is called before the seller is checked, and may refuse the key.
-    Raises InvalidKey or AccountSuspended.
+    Raises KeyMissing, InvalidKey or AccountSuspended.
     """
     text = api_keys.find(header)
-    key = ApiKey.objects.find(text) if text else None
+    if not text:
+        raise KeyMissing
+    key = ApiKey.objects.find(text)
     if key is None:
         raise InvalidKey
     on_found(key)

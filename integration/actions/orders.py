@@ -128,8 +128,11 @@ def _refuse_duplicate(seller: Seller, payload: NewOrder) -> None:
     same = Q(code=payload.code)
     if payload.tracking_code:
         same |= Q(tracking_code=payload.tracking_code)
-    if Order.objects.filter(same, seller=seller).exists():
-        raise DuplicateOrder
+    clashing = list(Order.objects.filter(same, seller=seller).values_list("code", "tracking_code"))
+    if clashing:
+        codes, tracking_codes_taken = zip(*clashing, strict=True)
+        taken = {"orderId": payload.code in codes, "trackingCode": payload.tracking_code in tracking_codes_taken}
+        raise DuplicateOrder(*(field for field, is_taken in taken.items() if is_taken))
 
 
 def _insert(company: Company, payload: NewOrder, *, by: str, at: datetime) -> Order:

@@ -1,4 +1,4 @@
-"""Error bodies of area B, made in this module only: `{success: false, message}`, and `errors` with a 422."""
+"""Error bodies of area B, made in this module only: `{success: false, message, code}`, often with `errors`."""
 
 from collections.abc import Iterator
 from typing import Any, Literal, NotRequired, TypedDict
@@ -6,9 +6,9 @@ from typing import Any, Literal, NotRequired, TypedDict
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from rest_framework import exceptions, status
 from rest_framework.response import Response
-from rest_framework.views import set_rollback
 
-from integration.errors import IntegrationError, InvalidInvoice, MalformedBody, TooManyInvoices
+from common.errors import DomainError
+from integration.errors import IntegrationError, MalformedBody
 
 _INVALID = "Dados inválidos"
 _WRONG_CONTENT_TYPE = "Envie o cabeçalho Content-Type: application/json"
@@ -16,81 +16,79 @@ _WRONG_METHOD = "Método não permitido"
 
 
 class Refusal(TypedDict):
-    """`message` in Portuguese. `errors` only with status 422: messages by the dotted path of the field."""
+    """`message` in Portuguese. `code` is stable. `errors`: messages by the dotted path of the field."""
 
     success: Literal[False]
     message: str
+    code: str
     errors: NotRequired[dict[str, list[str]]]
 
 
-def refusal(message: str) -> Refusal:
-    return {"success": False, "message": message}
+def refusal(message: str, code: str) -> Refusal:
+    return {"success": False, "message": message, "code": code}
 
 
 def exception_handler(error: Exception, context: dict[str, Any]) -> Response | None:
     """DRF's exception handler for area B. None for exceptions that are not refusals; those become a logged 500."""
-    response = _response(error, invalid_status=context["view"].invalid_status)
-    if response is not None:
-        set_rollback()
-    return response
-
-
-def _response(error: Exception, *, invalid_status: int) -> Response | None:
+    invalid_status: int = context["view"].invalid_status
     if isinstance(error, exceptions.ValidationError):
-        return _invalid(dict(_flattened(error.detail)), invalid_status)
+        return _invalid(dict(_flattened(error.detail)), invalid_status, "invalid_payload")
     if isinstance(error, exceptions.UnsupportedMediaType):
-        return _invalid({"body": [_WRONG_CONTENT_TYPE]}, invalid_status)
+        return _invalid({"body": [_WRONG_CONTENT_TYPE]}, invalid_status, "unsupported_media_type")
     if isinstance(error, MalformedBody):
-        return _invalid({"body": [str(error)]}, invalid_status)
+        return _invalid({"body": [str(error)]}, invalid_status, error.code)
     if isinstance(error, IntegrationError):
-        return _refused(error)
+        return refused(error)
     if isinstance(error, exceptions.MethodNotAllowed):
-        return Response(refusal(_WRONG_METHOD), status=error.status_code)
+        return Response(refusal(_WRONG_METHOD, "method_not_allowed"), status=error.status_code)
     return None
 
 
-def _refused(error: IntegrationError) -> Response:
-    body = refusal(str(error))
+def refused(error: DomainError) -> Response:
+    """The answer to a call that the domain refused."""
+    body = refusal(str(error), error.code)
     headers = {}
     if error.status == status.HTTP_401_UNAUTHORIZED:
         headers["WWW-Authenticate"] = 'Basic realm="rota"'
-    if isinstance(error, TooManyInvoices):
+    if error.retry_after:
         headers["Retry-After"] = str(error.retry_after)
-    if isinstance(error, InvalidInvoice):
-        body["errors"] = {"nfe": [str(error)]}
+    if error.fields:
+        body["errors"] = {field: [str(error)] for field in error.fields}
     return Response(body, status=error.status, headers=headers)
 
 
 def not_found(_request: HttpRequest) -> HttpResponse:
     """No endpoint has this path."""
-    return _json(refusal("Caminho não encontrado"), 404)
+    return _json(refusal("Caminho não encontrado", "no_such_path"), 404)
 
 
 def bad_request(_request: HttpRequest) -> HttpResponse:
     """A request that Django refuses before it reaches a view, such as one with an unknown Host."""
-    return _json(refusal("O cabeçalho Host não é deste serviço, ou a requisição está malformada"), 400)
+    return _json(refusal("O cabeçalho Host não é deste serviço, ou a requisição está malformada", "bad_request"), 400)
 
 
 def late_body(_request: HttpRequest) -> HttpResponse:
     """A body that did not arrive in time."""
-    return _json(refusal("O corpo da requisição não chegou a tempo; nada foi alterado. Envie-o sem pausas."), 408)
+    return _json(
+        refusal("O corpo da requisição não chegou a tempo; nada foi alterado. Envie-o sem pausas.", "late_body"), 408
+    )
 
 
 def tls_required(_request: HttpRequest) -> HttpResponse:
     """A call over plain HTTP."""
     message = "Use https; nada foi alterado. Troque a chave: ela passou pela rede sem criptografia."
-    return _json(refusal(message), 403)
+    return _json(refusal(message, "tls_required"), 403)
 
 
 def busy(_request: HttpRequest) -> HttpResponse:
     """More large bodies at once than this process reads."""
     message = "Há requisições grandes demais ao mesmo tempo; nada foi alterado. Tente novamente."
-    return _json(refusal(message), 503)
+    return _json(refusal(message, "busy"), 503)
 
 
-def too_long(message: str, *, status: int) -> HttpResponse:
+def too_long(message: str, *, status: int, code: str) -> HttpResponse:
     """A URL or header over a limit of `config.limits`."""
-    return _json(refusal(message), status)
+    return _json(refusal(message, code), status)
 
 
 def server_error(_request: HttpRequest) -> HttpResponse:
@@ -99,21 +97,21 @@ def server_error(_request: HttpRequest) -> HttpResponse:
         "Erro interno. A requisição pode ter tido efeito: consulte antes de repeti-la, e informe ao suporte o "
         "cabeçalho X-Request-Id desta resposta."
     )
-    return _json(refusal(message), 500)
+    return _json(refusal(message, "server_error"), 500)
 
 
 def _json(body: Refusal, status_code: int) -> JsonResponse:
     return JsonResponse(body, status=status_code, json_dumps_params={"ensure_ascii": False})
 
 
-def _invalid(errors: dict[str, list[str]], code: int) -> Response:
+def _invalid(errors: dict[str, list[str]], status_code: int, code: str) -> Response:
     """Body of an invalid payload: a 422 has `errors`; a 400 has only a message, which therefore names the fields."""
-    if code == status.HTTP_422_UNPROCESSABLE_ENTITY:
-        body = refusal(_INVALID)
+    if status_code == status.HTTP_422_UNPROCESSABLE_ENTITY:
+        body = refusal(_INVALID, code)
         body["errors"] = errors
-        return Response(body, status=code)
+        return Response(body, status=status_code)
     fields = "; ".join(f"{path}: {' '.join(messages)}" for path, messages in errors.items())
-    return Response(refusal(f"{_INVALID}: {fields}"), status=code)
+    return Response(refusal(f"{_INVALID}: {fields}", code), status=status_code)
 
 
 def _flattened(detail: Any, path: str = "") -> Iterator[tuple[str, list[str]]]:

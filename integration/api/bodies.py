@@ -55,6 +55,10 @@ def done(message: str) -> Done:
     return {"success": True, "message": message}
 
 
+def order_created(order: Order) -> OrderCreated:
+    return {"success": True, "tracking_code": order.tracking_code}
+
+
 def quote_found(quote: Quote) -> QuoteFound:
     data: QuoteData = {
         "from": str(quote.origin),

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
+from django.http import HttpResponse
 from django.utils import timezone
 from rest_framework.exceptions import UnsupportedMediaType
 from rest_framework.request import Request
@@ -13,6 +14,7 @@ from common.options import OptionsView
 from integration.actions import invoices, orders, quotes, tracking
 from integration.api import answers, bodies
 from integration.api.authentication import HasKey, KeyAuthentication
+from integration.api.idempotency import answer_once
 from integration.api.parsers import BoundedJSONParser, BoundedMultiPartParser
 from integration.api.serializers import CancelSerializer, OrderSerializer, QuoteSerializer, TrackingSerializer
 from integration.errors import InvoiceMissing, OrderNotFound, SearchValueMissing
@@ -59,12 +61,16 @@ class QuoteView(SellerView):
 class OrderView(SellerView):
     """POST /api/integration/orders."""
 
-    def post(self, request: Request) -> Response:
+    def post(self, request: Request) -> HttpResponse:
         serializer = OrderSerializer(data=request.data)
         serializer.is_valid(raise_exception=True)
-        order = orders.create(seller=self.key.seller, payload=serializer.payload, by=self.actor, at=timezone.now())
-        created: bodies.OrderCreated = {"success": True, "tracking_code": order.tracking_code}
-        return Response(created, status=201)
+        seller, payload, at = self.key.seller, serializer.payload, timezone.now()
+
+        def create() -> Response:
+            order = orders.create(seller=seller, payload=payload, by=self.actor, at=at)
+            return Response(bodies.order_created(order), status=201)
+
+        return answer_once(request, seller=seller, endpoint="orders", at=at, act=create)
 
 
 class CancelView(SellerView):
@@ -98,7 +104,8 @@ class TrackingView(SellerView):
             document=serializer.validated_data.get("document", ""),
         )
         if not found:
-            return Response(answers.refusal(OrderNotFound.message))  # with status 200, as specified
+            # With status 200 and without a code, as specified.
+            return Response({"success": False, "message": OrderNotFound.message})
         return Response(bodies.orders_found(found))
 
 

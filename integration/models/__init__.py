@@ -3,6 +3,7 @@
 from integration.models.api_key import ApiKey
 from integration.models.company import Company, compact_document
 from integration.models.freight import FreightParameters, FreightRate
+from integration.models.idempotency import IdempotencyRecord
 from integration.models.invoice import Invoice, InvoiceLink, InvoiceReference
 from integration.models.order import Order, SearchCode, StatusLog
 from integration.models.refused_call import RefusedSellerCall, RefusedSellerCallCount
@@ -13,6 +14,7 @@ __all__ = [
     "Company",
     "FreightParameters",
     "FreightRate",
+    "IdempotencyRecord",
     "Invoice",
     "InvoiceLink",
     "InvoiceReference",

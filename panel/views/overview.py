@@ -12,10 +12,11 @@ from panel import attention, plots
 from panel.views.base import AccountView
 
 _HOURS = 24
+_MOST_PICKUP_POINTS = 200
 
 
 class Overview(AccountView):
-    """Numbers of today's deliveries by status, and notices."""
+    """Numbers of today's deliveries by status, notices, and the places from which deliveries may be requested."""
 
     def get(self, request: HttpRequest) -> HttpResponse:
         now = timezone.now()
@@ -31,6 +32,7 @@ class Overview(AccountView):
             total=sum(counts.values()),
             notices=attention.notices(self.account, self.environment, self.endpoint, at=now),
             has_deliveries=self.deliveries.exists(),
+            pickup_points=self.account.pickup_points.active()[:_MOST_PICKUP_POINTS],
         )
 
 

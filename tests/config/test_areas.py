@@ -53,7 +53,11 @@ class TestANearMiss:
 
         assert (answer.status_code, answer["Content-Type"]) == (404, "application/json")
         if method != "HEAD":
-            assert answer.json() == {"success": False, "message": "Caminho não encontrado"}
+            assert answer.json() == {
+                "success": False,
+                "message": "Caminho não encontrado",
+                "code": "no_such_path",
+            }
 
     @pytest.mark.parametrize("path", ["/", "/x/api"])
     def test_is_not_a_page(self, client, method, path):

@@ -51,7 +51,4 @@ def test_hardly_anything_is_the_same_in_both_languages(translated):
     """What is left in English by oversight would show here."""
     same = {message.id for message in translated for original, text in texts(message) if original == text}
 
-    assert {text for text in same if isinstance(text, str) and len(text.split()) > 3} == {
-        "O corpo deve ser um objeto JSON",  # the messages of area B are Portuguese
-        "O corpo não é JSON em UTF-8",
-    }
+    assert not {text for text in same if isinstance(text, str) and len(text.split()) > 3}

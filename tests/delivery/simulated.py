@@ -3,9 +3,9 @@
 from datetime import datetime, timedelta
 
 from delivery.actions import deliveries, simulations
-from delivery.actions.quotes import Place
 from delivery.lifecycle import Mode
 from delivery.models import Delivery, Simulation, Token, WebhookEvent
+from delivery.payload import Place
 from tests.factories import BY, DROPOFFS, TariffFactory, TokenFactory, validated_payload
 
 LONGEST = 1000  # steps

@@ -32,6 +32,7 @@ class TestSuspend:
         assert response.json() == {
             "success": False,
             "message": "A conta deste vendedor está suspensa. Fale com quem opera este serviço",
+            "code": "account_suspended",
         }
         assert response["WWW-Authenticate"] == 'Basic realm="rota"'
         assert Order.objects.get().status == "pending"

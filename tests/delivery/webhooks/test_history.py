@@ -3,6 +3,7 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
+from common import pruning
 from delivery.models import WebhookAttempt, WebhookEvent
 from delivery.webhooks import history
 from tests.factories import DeliveryFactory
@@ -10,7 +11,7 @@ from tests.factories import DeliveryFactory
 
 @pytest.mark.django_db
 def test_prune_deletes_attempts_after_30_days_and_keeps_events(monkeypatch):
-    monkeypatch.setattr(history, "_BATCH", 2)
+    monkeypatch.setattr(pruning, "_BATCH", 2)
     event, now = DeliveryFactory.create().events.get(), timezone.now()
     ages = [timedelta(days=30), *[timedelta(days=30, seconds=1)] * 5]
     for number, age in enumerate(ages):

@@ -15,7 +15,6 @@ ENDPOINTS = [
     ("post", "invoices/marketplace"),
     ("get", "orders/tracking"),
 ]
-REFUSED = {"success": False, "message": "Request não altorizado"}
 
 
 def basic(text):
@@ -28,14 +27,26 @@ def track(header):
 
 class TestKey:
     @pytest.mark.parametrize(("method", "path"), ENDPOINTS)
-    @pytest.mark.parametrize("header", [None, "Basic", "Basic rota_key_wrong", "Basic ção", "Bearer rota_key_x"])
-    def test_is_asked_for_by_every_endpoint(self, db, method, path, header):
+    @pytest.mark.parametrize(
+        ("header", "code", "message"),
+        [
+            (None, "key_missing", "Chave ausente"),
+            ("Basic", "key_missing", "Chave ausente"),
+            ("Basic ção", "key_missing", "Chave ausente"),
+            ("Bearer rota_key_x", "key_missing", "Chave ausente"),
+            ("Basic rota_key_wrong", "invalid_key", "Chave inválida"),
+        ],
+        ids=["none", "empty", "non-ascii", "bearer", "unknown"],
+    )
+    def test_is_required_by_every_endpoint(self, db, method, path, header, code, message):
         headers = {"Authorization": header} if header else {}
 
         response = getattr(APIClient(), method)(f"/api/integration/{path}", headers=headers)
 
+        body = response.json()
         assert response.status_code == 401
-        assert response.json() == REFUSED
+        assert (body["success"], body["code"]) == (False, code)
+        assert body["message"].startswith(message)
         assert response["WWW-Authenticate"].startswith("Basic")
 
     @pytest.mark.parametrize("form", ["Basic {}", "basic   {}"])
@@ -72,14 +83,22 @@ class TestUnknownPath:
         response = client.get("/api/integration/nothing")
 
         assert response.status_code == 404
-        assert response.json() == {"success": False, "message": "Caminho não encontrado"}
+        assert response.json() == {
+            "success": False,
+            "message": "Caminho não encontrado",
+            "code": "no_such_path",
+        }
         assert response["X-Request-Id"]
 
     def test_of_a_wrong_method_does_too(self, api):
         response = api.get("/api/integration/orders")
 
         assert response.status_code == 405
-        assert response.json() == {"success": False, "message": "Método não permitido"}
+        assert response.json() == {
+            "success": False,
+            "message": "Método não permitido",
+            "code": "method_not_allowed",
+        }
 
 
 class TestUnexpectedException:

@@ -35,7 +35,7 @@ class TestCancel:
         response = api.post(URL, {"orderId": "A-1"})
 
         assert response.status_code == 400
-        assert response.json().keys() == {"success", "message"}
+        assert response.json().keys() == {"success", "message", "code"}
         assert StatusLog.objects.count() == 2
 
     @pytest.mark.parametrize("body", [{}, {"orderId": None}, {"orderId": ""}, {"orderId": 1}, {"orderId": "a\0"}])

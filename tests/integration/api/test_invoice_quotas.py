@@ -57,6 +57,7 @@ class TestSpace:
             "success": False,
             "message": "O espaço deste vendedor para notas fiscais (1 MB) está cheio e esta não foi salva. "
             "Peça a quem opera este serviço um limite maior",
+            "code": "invoice_storage_full",
         }
         assert kept() == (1, 1, MB)
 
@@ -114,6 +115,7 @@ class TestNumber:
             "success": False,
             "message": "Este vendedor já enviou 2 notas fiscais em 24 horas, o máximo permitido. "
             f"Tente novamente em {seconds} segundos",
+            "code": "too_many_invoices",
         }
         assert kept()[:2] == (2, 2)
 

@@ -40,7 +40,7 @@ ENGLISH = {
     "request", "too", "long", "large", "unknown", "missing", "error", "server", "bad", "provided", "supplied",
 }  # fmt: skip  # a list of words
 # Names of a header and of parameters, and a sentence that the specification prints.
-SPECIFIED = re.compile(r"X-Request-Id|Request não altorizado|parâmetro value|order_number")
+SPECIFIED = re.compile(r"X-Request-Id|Idempotency-Key|API_KEY|Request não altorizado|parâmetro value|order_number")
 
 
 def _sentences_of_the_frameworks():

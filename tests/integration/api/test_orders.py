@@ -10,7 +10,7 @@ from integration.models import Order, SearchCode, StatusLog
 from tests.integration.factories import OTHER_COMPANY, SellerFactory, key_of, order_body
 
 URL = "/api/integration/orders"
-DUPLICATE = {"success": False, "message": "Este objeto já foi previamente cadastrado!"}
+DUPLICATE = "Este objeto já foi previamente cadastrado!"
 
 
 def changed(path, value):
@@ -117,25 +117,55 @@ class TestRefusal:
         response = api.post(URL, order_body(company_document="00000000000191"))
 
         assert response.status_code == 404
-        assert response.json() == {"success": False, "message": "Empresa não encontrada"}
+        assert response.json() == {
+            "success": False,
+            "message": "Empresa não encontrada",
+            "code": "company_not_found",
+        }
         assert not Order.objects.exists()
 
     def test_of_another_sellers_company(self, api, other_seller):
         response = api.post(URL, order_body(company_document=OTHER_COMPANY))
 
         assert response.status_code == 401
-        assert response.json() == {"success": False, "message": "Request não altorizado"}
+        assert response.json() == {
+            "success": False,
+            "message": "Request não altorizado",
+            "code": "foreign_company",
+        }
         assert not Order.objects.exists()
 
-    @pytest.mark.parametrize("changes", [{"trackingCode": "TRACK-2"}, {"orderId": "A-2"}, {}])
-    def test_of_a_duplicate(self, api, changes):
+    @pytest.mark.parametrize(
+        ("changes", "clashing"),
+        [
+            ({"trackingCode": "TRACK-2"}, ["orderId"]),
+            ({"trackingCode": None}, ["orderId"]),
+            ({"orderId": "A-2"}, ["trackingCode"]),
+            ({}, ["orderId", "trackingCode"]),
+        ],
+        ids=["orderId", "orderId alone", "trackingCode", "both"],
+    )
+    def test_of_a_duplicate_names_what_clashes(self, api, changes, clashing):
         api.post(URL, order_body())
 
         response = api.post(URL, order_body(**changes))
 
         assert response.status_code == 400
-        assert response.json() == DUPLICATE
+        assert response.json() == {
+            "success": False,
+            "message": DUPLICATE,
+            "code": "duplicate_order",
+            "errors": {field: [DUPLICATE] for field in clashing},
+        }
         assert (Order.objects.count(), StatusLog.objects.count()) == (1, 1)
+
+    def test_of_a_duplicate_of_two_orders_names_both_values(self, api):
+        api.post(URL, order_body())
+        api.post(URL, order_body(orderId="A-2", trackingCode="TRACK-2"))
+
+        response = api.post(URL, order_body(trackingCode="TRACK-2"))
+
+        assert [*response.json()["errors"]] == ["orderId", "trackingCode"]
 
     def test_of_an_invalid_payload_precedes_that_of_an_unknown_company(self, api):
         assert api.post(URL, order_body(company_document="x", service="none")).status_code == 422

@@ -55,7 +55,7 @@ class TestQuote:
         response = api.post(URL, body(destination=destination))
 
         assert response.status_code == 400
-        assert response.json().keys() == {"success", "message"}
+        assert response.json().keys() == {"success", "message", "code"}
 
     @pytest.mark.parametrize(
         "changes",

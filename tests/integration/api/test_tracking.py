@@ -91,7 +91,7 @@ class TestTracking:
         response = api.get(URL + query)
 
         assert response.status_code == 403
-        assert response.json().keys() == {"success", "message"}
+        assert response.json().keys() == {"success", "message", "code"}
 
     @pytest.mark.parametrize("query", ["?value=1", "?value=1&type=", "?value=1&type=DOCUMENT"])
     def test_needs_a_type(self, api, query):

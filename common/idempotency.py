@@ -1,0 +1,161 @@
+"""Calls that are repeated with the same `Idempotency-Key` and take effect once.
+
+The semantics are those of the IETF draft "The Idempotency-Key HTTP Header Field". The answer to a call is stored in
+the transaction of its effect, so that either both exist or neither, whatever ends the process.
+"""
+
+import hashlib
+import json
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.db import OperationalError, connection, models, transaction
+from psycopg import errors, sql
+
+HEADER = "Idempotency-Key"
+REPLAYED = "Idempotency-Replayed"
+KEPT = timedelta(hours=24)
+LONGEST_KEY = 255
+WAIT_SECONDS = 10  # for a call with the same key that has not ended
+
+_PRINTABLE_ASCII = re.compile(r"[ -~]+")
+
+
+class InvalidKey(Exception):
+    """The key is empty, longer than LONGEST_KEY or holds characters other than printable ASCII."""
+
+
+class KeyReused(Exception):
+    """The key was used for a call with another body."""
+
+
+class CallInProgress(Exception):
+    """A call with the same key has not ended within WAIT_SECONDS."""
+
+
+class IdempotencyRecord(models.Model):
+    """Abstract model of the answer to one keyed call.
+
+    Subclasses add the columns that identify the caller, and a unique constraint on them, `endpoint` and `key`. `status`
+    is 0 only within the transaction of the call.
+    """
+
+    endpoint = models.CharField(max_length=40)
+    key = models.CharField(max_length=LONGEST_KEY)
+    fingerprint = models.BinaryField(max_length=32)
+    status = models.PositiveSmallIntegerField()
+    body = models.TextField()
+    created_at = models.DateTimeField(db_index=True)
+
+    class Meta:
+        abstract = True
+
+    def __str__(self) -> str:
+        return f"{self.endpoint} {self.key}"
+
+
+@dataclass(frozen=True)
+class Answer:
+    """Status and JSON text of an answer. `replayed`: it was stored by an earlier call."""
+
+    status: int
+    body: str
+    replayed: bool = False
+
+
+@dataclass(frozen=True)
+class KeyedCall:
+    """A call with an Idempotency-Key. `scope`: the columns that identify the caller, such as the account."""
+
+    records: type[IdempotencyRecord]
+    scope: Mapping[str, Any]
+    endpoint: str
+    key: str
+    fingerprint: bytes
+    at: datetime
+
+    def stored(self) -> Answer | None:
+        """The answer to an earlier call with this key, or None. Raises KeyReused if that had another body."""
+        kept = self.records._default_manager.filter(
+            **self.scope, endpoint=self.endpoint, key=self.key, created_at__gt=self.at - KEPT
+        )
+        record = kept.first()
+        if record is None:
+            return None
+        if bytes(record.fingerprint) != self.fingerprint:
+            raise KeyReused
+        return Answer(record.status, record.body, replayed=True)
+
+    def run_once(self, act: Callable[[], Answer]) -> Answer:
+        """The stored answer, or that of `act`, which is stored in the transaction in which `act` runs.
+
+        A call with the same key that is under way is waited for. What `act` raises is raised, and nothing is stored.
+        Raises KeyReused or CallInProgress.
+        """
+        with transaction.atomic():
+            while (record := self._reserve()) is None:
+                if answer := self.stored():
+                    return answer
+                # Its record was deleted between the two statements, because it had become too old.
+            answer = act()
+            self.records._default_manager.filter(pk=record).update(status=answer.status, body=answer.body)
+        return answer
+
+    def _reserve(self) -> int | None:
+        """Insert the record, or take over one that is too old. Returns its primary key, or None if an answer is stored.
+
+        The unique index makes the statement wait for another transaction that has inserted the same key.
+        """
+        columns = {
+            **self.scope,
+            "endpoint": self.endpoint,
+            "key": self.key,
+            "fingerprint": self.fingerprint,
+            "status": 0,
+            "body": "",
+            "created_at": self.at,
+        }
+        statement = _RESERVE.format(
+            table=sql.Identifier(self.records._meta.db_table),
+            columns=_identifiers(columns),
+            values=sql.SQL(", ").join(sql.Placeholder() * len(columns)),
+            unique=_identifiers([*self.scope, "endpoint", "key"]),
+        )
+        with connection.cursor() as cursor:
+            cursor.execute(f"SET LOCAL lock_timeout = '{WAIT_SECONDS}s'")
+            try:
+                cursor.execute(statement, [*columns.values(), self.at - KEPT])
+            except OperationalError as error:
+                if isinstance(error.__cause__, errors.LockNotAvailable):
+                    raise CallInProgress from error
+                raise
+            row = cursor.fetchone()
+        return row[0] if row else None
+
+
+_RESERVE = sql.SQL("""
+INSERT INTO {table} AS stored ({columns}) VALUES ({values})
+ON CONFLICT ({unique}) DO UPDATE
+    SET fingerprint = EXCLUDED.fingerprint, status = 0, body = '', created_at = EXCLUDED.created_at
+    WHERE stored.created_at <= %s
+RETURNING id
+""")
+
+
+def read_key(text: str | None) -> str | None:
+    """The value of the header, None when it was not sent. Raises InvalidKey."""
+    if text is not None and (len(text) > LONGEST_KEY or not _PRINTABLE_ASCII.fullmatch(text)):
+        raise InvalidKey
+    return text
+
+
+def fingerprint(body: Any) -> bytes:
+    """Digest of a parsed JSON value. The order of keys and the white space between tokens do not count."""
+    return hashlib.sha256(json.dumps(body, sort_keys=True, default=str).encode()).digest()
+
+
+def _identifiers(names: Any) -> sql.Composed:
+    return sql.SQL(", ").join(map(sql.Identifier, names))

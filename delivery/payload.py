@@ -1,0 +1,48 @@
+"""What is asked for by a quote or a request. Pure."""
+
+from dataclasses import dataclass, field
+from decimal import Decimal
+from typing import TypedDict
+
+from delivery.distance import Point
+from delivery.lifecycle import Mode
+
+
+class Package(TypedDict, total=False):
+    """Item of `orderPackages` as it was sent. The specification names no units; weights are taken as kilograms."""
+
+    description: str | None
+    height: float | None
+    width: float | None
+    length: float | None
+    weight: float | None
+    quantity: int | None
+
+
+@dataclass(frozen=True)
+class Place:
+    """A contact at an address. `address` holds the texts of `bodies.ADDRESS_TEXTS` by name."""
+
+    point: Point
+    address: dict[str, str]
+    contact_name: str = ""
+    contact_phone: str = ""
+    external_id: str = ""
+
+
+@dataclass(frozen=True)
+class DeliveryRequest:
+    """A DeliveryRequest body after validation."""
+
+    vehicle_type: str
+    pickup: Place
+    dropoffs: list[Place]
+    mode: Mode = Mode.DEFAULT
+    packages: list[Package] = field(default_factory=list)
+
+    @property
+    def weight_kg(self) -> Decimal:
+        """Weight of all packages. One without a weight counts as 0 kg, one without a quantity as a single one."""
+        return sum(
+            (Decimal(str(item.get("weight") or 0)) * (item.get("quantity") or 1) for item in self.packages), Decimal(0)
+        )

@@ -1,0 +1,227 @@
+from datetime import timedelta
+
+import pytest
+from django.db import connection, transaction
+from django.utils import timezone
+
+from delivery.models import Delivery, IdempotencyRecord, PickupPoint, Tariff, WebhookEvent
+from delivery.tasks import prune_idempotency_records
+from tests.delivery.api.calls import REQUEST, assert_nothing_written, assert_problem, changed
+from tests.factories import PickupPointFactory, TariffFactory, TokenFactory, payload
+
+KEY = {"HTTP_IDEMPOTENCY_KEY": "order-1"}
+
+
+def age(**by):
+    """Make the stored answers this old."""
+    IdempotencyRecord.objects.update(created_at=timezone.now() - timedelta(**by))
+
+
+@pytest.mark.django_db
+class TestARepeatedRequest:
+    def test_is_answered_with_the_first_answer_and_creates_nothing(self, api):
+        first = api.post(REQUEST, payload(), **KEY)
+
+        second = api.post(REQUEST, payload(), **KEY)
+
+        assert (first.status_code, second.status_code) == (201, 201)
+        assert second.content == first.content
+        assert second["Content-Type"] == first["Content-Type"] == "application/json"
+        assert "Idempotency-Replayed" not in first
+        assert second["Idempotency-Replayed"] == "true"
+        assert (Delivery.objects.count(), WebhookEvent.objects.count()) == (1, 1)
+
+    def test_has_the_body_of_a_request_without_a_key(self, api):
+        plain, keyed = api.post(REQUEST, payload()).json(), api.post(REQUEST, payload(), **KEY).json()
+
+        assert list(keyed) == list(plain)
+        assert {name: keyed[name] for name in ("shippingValue", "status", "driver", "orders")} == {
+            name: plain[name] for name in ("shippingValue", "status", "driver", "orders")
+        }
+
+    def test_may_order_its_keys_otherwise(self, api):
+        first = api.post(REQUEST, payload(), **KEY)
+
+        second = api.post(REQUEST, dict(reversed(payload().items())), **KEY)
+
+        assert second.content == first.content
+
+    def test_is_answered_alike_after_the_delivery_has_gone_on(self, api):
+        first = api.post(REQUEST, payload(), **KEY)
+        api.post(f"/api/cancel-delivery/{first.json()['deliveryId']}", {})
+
+        assert api.post(REQUEST, payload(), **KEY).json()["status"] == "PENDING"
+
+    def test_is_answered_for_24_hours(self, api):
+        api.post(REQUEST, payload(), **KEY)
+        age(hours=23, minutes=59)
+
+        assert api.post(REQUEST, payload(), **KEY)["Idempotency-Replayed"] == "true"
+        assert Delivery.objects.count() == 1
+
+    def test_counts_as_new_after_24_hours(self, api):
+        first = api.post(REQUEST, payload(), **KEY).json()
+        age(hours=24)
+
+        second = api.post(REQUEST, payload(deliveryMode="RETURN"), **KEY)
+
+        assert second.json()["deliveryId"] != first["deliveryId"]
+        assert "Idempotency-Replayed" not in second
+        assert Delivery.objects.count() == 2
+        assert api.post(REQUEST, payload(deliveryMode="RETURN"), **KEY).json() == second.json()
+
+    def test_with_another_body_is_refused(self, api):
+        api.post(REQUEST, payload(), **KEY)
+
+        assert_problem(api.post(REQUEST, payload(stops=1), **KEY), 422, "idempotency_key_reused")
+
+        assert Delivery.objects.count() == 1
+
+    def test_with_another_key_creates_another_delivery(self, api):
+        api.post(REQUEST, payload(), **KEY)
+
+        assert api.post(REQUEST, payload(), HTTP_IDEMPOTENCY_KEY="order-2").status_code == 201
+        assert Delivery.objects.count() == 2
+
+    @pytest.mark.parametrize("key", ["a", "~" * 255, '"8e03978e-40d5-43dd-bc93-6894a57f9324"', "a key; with=signs"])
+    def test_may_have_any_printable_key(self, api, key):
+        first, second = (api.post(REQUEST, payload(), HTTP_IDEMPOTENCY_KEY=key) for _ in range(2))
+
+        assert first.content == second.content
+        assert IdempotencyRecord.objects.get().key == key
+
+
+@pytest.mark.django_db
+class TestTheScopeOfAKey:
+    def test_is_the_account(self, api, client_of):
+        other = TokenFactory.create()
+        first = api.post(REQUEST, payload(), **KEY).json()
+
+        second = client_of(other).post(REQUEST, payload(), **KEY).json()
+
+        assert second["deliveryId"] != first["deliveryId"]
+
+    def test_is_the_environment(self, api, token, client_of):
+        sandbox = TokenFactory.create(integrator=token.integrator, sandbox=True)
+        first = api.post(REQUEST, payload(), **KEY).json()
+
+        second = client_of(sandbox).post(REQUEST, payload(), **KEY).json()
+
+        assert second["deliveryId"] != first["deliveryId"]
+
+    def test_includes_the_other_tokens_of_the_account(self, api, token, client_of):
+        rotated = TokenFactory.create(integrator=token.integrator)
+        first = api.post(REQUEST, payload(), **KEY)
+
+        assert client_of(rotated).post(REQUEST, payload(), **KEY).content == first.content
+
+
+@pytest.mark.django_db
+class TestARefusal:
+    def test_of_an_unlinked_pickup_is_replayed(self, api):
+        pickup = PickupPoint.objects.get()
+        PickupPoint.objects.update(active=False)
+        first = assert_problem(api.post(REQUEST, payload(), **KEY), 404, "pickup_not_linked")
+        PickupPointFactory.create(integrator=pickup.integrator)
+
+        second = api.post(REQUEST, payload(), **KEY)
+
+        assert assert_problem(second, 404, "pickup_not_linked") == first
+        assert second["Idempotency-Replayed"] == "true"
+        assert_nothing_written()
+
+    def test_without_a_price_is_replayed(self, api):
+        Tariff.objects.all().delete()
+        first = assert_problem(api.post(REQUEST, payload(), **KEY), 400, "price_unavailable")
+        TariffFactory.create()
+
+        assert assert_problem(api.post(REQUEST, payload(), **KEY), 400, "price_unavailable") == first
+        assert_nothing_written()
+
+    def test_of_a_wrong_quote_id_is_not_stored(self, api):
+        assert_problem(api.post(REQUEST, payload(), **KEY, HTTP_QUOTE_ID="wrong"), 422, "quote_mismatch")
+
+        assert api.post(REQUEST, payload(), **KEY).status_code == 201
+
+    def test_of_an_invalid_body_is_not_stored(self, api):
+        assert_problem(api.post(REQUEST, changed("#/dropoffs", []), **KEY), 422, "invalid_payload")
+
+        assert api.post(REQUEST, payload(), **KEY).status_code == 201
+
+    def test_by_an_unexpected_error_is_not_stored(self, api, monkeypatch):
+        api.raise_request_exception = False
+        with monkeypatch.context() as patch:
+            patch.setattr("delivery.bodies.creation", lambda _delivery: 1 / 0)
+            assert api.post(REQUEST, payload(), **KEY).status_code == 500
+        assert_nothing_written()
+
+        assert api.post(REQUEST, payload(), **KEY).status_code == 201
+        assert Delivery.objects.count() == 1
+
+    @pytest.mark.parametrize("key", ["", "x" * 256, "ação", "a\tb", "a\x7f", "x" * 8000])
+    def test_of_a_key_says_what_a_key_is(self, api, key):
+        problem = assert_problem(api.post(REQUEST, payload(), HTTP_IDEMPOTENCY_KEY=key), 422, "invalid_idempotency_key")
+
+        assert "1 to 255 printable ASCII characters" in problem["detail"]
+        assert_nothing_written()
+
+
+@pytest.mark.django_db(transaction=True)
+class TestConcurrentRequests:
+    def test_with_one_key_make_one_delivery(self, token, client_of, at_once):
+        answers = at_once(*[lambda: client_of(token).post(REQUEST, payload(), **KEY)] * 50)
+
+        assert {answer.status_code for answer in answers} == {201}
+        assert len({answer.content for answer in answers}) == 1
+        assert [answer.has_header("Idempotency-Replayed") for answer in answers].count(False) == 1
+        assert (Delivery.objects.count(), WebhookEvent.objects.count()) == (1, 1)
+
+    def test_wait_for_the_first_no_longer_than_the_deadline(self, token, api, client_of, at_once, monkeypatch):
+        monkeypatch.setattr("common.idempotency.WAIT_SECONDS", 0.2)
+        api.get("/api/info-delivery/x")  # writes the token's last use, for which the second call would wait too
+        with transaction.atomic(), connection.cursor():
+            # The first call, whose transaction has not ended.
+            assert api.post(REQUEST, payload(), **KEY).status_code == 201
+
+            [waiting] = at_once(lambda: client_of(token).post(REQUEST, payload(), **KEY))
+
+        problem = assert_problem(waiting, 409, "call_in_progress")
+        assert problem["retryable"] is True
+        assert waiting["Retry-After"] == "5"
+        assert Delivery.objects.count() == 1
+
+    def test_repeat_the_call_when_the_first_is_rolled_back(self, token, api, client_of, at_once):
+        with transaction.atomic():
+            api.post(REQUEST, payload(), **KEY)
+            transaction.set_rollback(True)
+
+        [retried] = at_once(lambda: client_of(token).post(REQUEST, payload(), **KEY))
+
+        assert retried.status_code == 201
+        assert "Idempotency-Replayed" not in retried
+        assert Delivery.objects.count() == 1
+
+    def test_whose_answer_was_lost_after_the_commit_are_answered_again(self, api, monkeypatch):
+        api.raise_request_exception = False
+        with monkeypatch.context() as patch:
+            patch.setattr("common.idempotent_answers.HttpResponse", lambda *_args, **_options: 1 / 0)
+            assert api.post(REQUEST, payload(), **KEY).status_code == 500
+
+        answer = api.post(REQUEST, payload(), **KEY)
+
+        assert answer.status_code == 201
+        assert answer["Idempotency-Replayed"] == "true"
+        assert answer.json()["deliveryId"] == str(Delivery.objects.get().pk)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_records_are_deleted_after_24_hours(api):
+    for key in ("a", "b"):
+        api.post(REQUEST, payload(), HTTP_IDEMPOTENCY_KEY=key)
+        if key == "a":
+            age(hours=24, seconds=1)
+
+    prune_idempotency_records()
+
+    assert IdempotencyRecord.objects.get().key == "b"
+    assert Delivery.objects.count() == 2

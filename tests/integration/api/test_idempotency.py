@@ -1,0 +1,108 @@
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+
+from integration.models import IdempotencyRecord, Order, StatusLog
+from integration.tasks import prune_idempotency_records
+from tests.integration.factories import OTHER_COMPANY, order_body
+
+URL = "/api/integration/orders"
+KEY = {"HTTP_IDEMPOTENCY_KEY": "order-1"}
+
+
+def counts():
+    return Order.objects.count(), StatusLog.objects.count()
+
+
+class TestARepeatedOrder:
+    def test_is_answered_with_the_first_answer_and_creates_nothing(self, api):
+        first = api.post(URL, order_body(trackingCode=None), **KEY)
+
+        second = api.post(URL, order_body(trackingCode=None), **KEY)
+
+        assert (first.status_code, second.status_code) == (201, 201)
+        assert second.content == first.content
+        assert "Idempotency-Replayed" not in first
+        assert second["Idempotency-Replayed"] == "true"
+        assert counts() == (1, 1)
+
+    def test_with_another_body_is_refused(self, api):
+        api.post(URL, order_body(), **KEY)
+
+        response = api.post(URL, order_body(orderCost=150.51), **KEY)
+
+        assert response.status_code == 422
+        assert response.json()["code"] == "idempotency_key_reused"
+        assert counts() == (1, 1)
+
+    def test_by_another_seller_is_another_order(self, api, other_seller, seller_client):
+        api.post(URL, order_body(), **KEY)
+
+        response = seller_client(other_seller).post(URL, order_body(company_document=OTHER_COMPANY), **KEY)
+
+        assert response.status_code == 201
+        assert "Idempotency-Replayed" not in response
+        assert counts() == (2, 2)
+
+    def test_by_another_key_of_the_seller_is_the_same(self, api, seller, seller_client):
+        first = api.post(URL, order_body(), **KEY)
+
+        assert seller_client(seller).post(URL, order_body(), **KEY).content == first.content
+
+
+class TestARefusal:
+    @pytest.mark.parametrize(
+        ("changes", "status"), [({"orderId": "A-1"}, 400), ({"company_document": "00000000000191"}, 404)]
+    )
+    def test_that_the_same_call_would_meet_again_is_replayed(self, api, changes, status):
+        api.post(URL, order_body())
+        first = api.post(URL, order_body(**changes), **KEY)
+
+        second = api.post(URL, order_body(**changes), **KEY)
+
+        assert (first.status_code, second.status_code) == (status, status)
+        assert second.content == first.content
+        assert second["Idempotency-Replayed"] == "true"
+        assert counts() == (1, 1)
+
+    def test_of_another_sellers_company_is_not_stored(self, api, other_seller):
+        assert api.post(URL, order_body(company_document=OTHER_COMPANY), **KEY).status_code == 401
+
+        assert api.post(URL, order_body(), **KEY).status_code == 201
+
+    def test_of_an_invalid_order_is_not_stored(self, api):
+        assert api.post(URL, order_body(service="none"), **KEY).status_code == 422
+
+        assert api.post(URL, order_body(), **KEY).status_code == 201
+
+    @pytest.mark.parametrize("key", ["", "x" * 256, "ação"])
+    def test_of_a_key_says_what_a_key_is(self, api, key):
+        response = api.post(URL, order_body(), HTTP_IDEMPOTENCY_KEY=key)
+
+        assert response.status_code == 422
+        assert response.json()["code"] == "invalid_idempotency_key"
+        assert counts() == (0, 0)
+
+
+@pytest.mark.django_db(transaction=True)
+class TestConcurrentOrders:
+    def test_with_one_key_make_one_order(self, seller, api, at_once, seller_client):
+        client = seller_client(seller)
+
+        answers = at_once(*[lambda: client.post(URL, order_body(), **KEY)] * 20)
+
+        assert {answer.status_code for answer in answers} == {201}
+        assert len({answer.content for answer in answers}) == 1
+        assert counts() == (1, 1)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_records_are_deleted_after_24_hours(api):
+    api.post(URL, order_body(), **KEY)
+    IdempotencyRecord.objects.update(created_at=timezone.now() - timedelta(hours=24, seconds=1))
+
+    prune_idempotency_records()
+
+    assert not IdempotencyRecord.objects.exists()
+    assert counts() == (1, 1)
