@@ -3,16 +3,19 @@
 from collections.abc import Mapping
 from datetime import datetime
 
-from delivery import simulator
+from delivery import lifecycle, simulator
 from delivery.actions import deliveries, moves, simulations
 from delivery.lifecycle import RouteStatus, Trigger
 from delivery.models import Delivery
 
+# Integrators cancel as in the live environment.
+MOVES = (*(name for name in moves.MOVES if name != Trigger.CANCEL), Trigger.EXPIRE.value)
+
 
 def allowed(delivery: Delivery) -> list[str]:
-    """Names of the moves that the delivery's state allows now. Integrators cancel as in the live environment."""
-    names = [name for name in moves.allowed(delivery) if name != Trigger.CANCEL]
-    return [*names, Trigger.EXPIRE.value] if delivery.route_status == RouteStatus.AVAILABLE else names
+    """Names of the moves that the delivery's state allows now."""
+    possible = {*moves.allowed(delivery), *lifecycle.allowed(RouteStatus(delivery.route_status))}
+    return [name for name in MOVES if name in possible]
 
 
 def perform(name: str, *, delivery: Delivery, fields: Mapping[str, str], by: str, at: datetime) -> Delivery:

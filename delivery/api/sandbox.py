@@ -83,7 +83,7 @@ def move_paths() -> list[URLPattern]:
     """The paths of the moves, below `sandbox/deliveries/`."""
     serializer_of = {"fail": FailSerializer, "position": PositionSerializer}
     paths = []
-    for move in ("accept", "collect", "deliver", "fail", "return", "position", "expire"):
+    for move in sandbox.MOVES:
         point = "/<str:point>" if move in ("deliver", "fail") else ""
         view = SandboxMoveView.as_view(move=move, serializer_class=serializer_of.get(move, NoFieldsSerializer))
         paths.append(path(f"sandbox/deliveries/<str:delivery_id>/{move}{point}", view, name=f"sandbox-{move}"))

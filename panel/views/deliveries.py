@@ -7,6 +7,7 @@ from django.utils import timezone
 
 from panel import maps, timeline
 from panel.filters import DeliveryFilter, page_before
+from panel.views import sandbox
 from panel.views.base import AccountView
 
 
@@ -40,4 +41,5 @@ class Delivery(AccountView):
             position=position,
             position_age=position.age_seconds(at=timezone.now()) if position else None,
             steps=timeline.of(found),
+            **sandbox.context(found),
         )

@@ -34,6 +34,8 @@ _OF_AN_ACCOUNT: dict[str, Row] = {
     "plot/": _READ,
     "deliveries/": _READ,
     "deliveries/<uuid:delivery>/": _READ,
+    # Members and staff in the sandbox; the delivery of this table is live. See tests/panel/test_sandbox.py.
+    "deliveries/<uuid:delivery>/sandbox/<str:move>/": ("LNNMMNM", "LNNNNNN"),
     "events/": _READ,
     "events/resend/": _WRITE,
     "events/progress/": _READ,

@@ -1,0 +1,69 @@
+"""Moves of a sandbox delivery by hand, and what the simulated driver does next."""
+
+from typing import Any
+from uuid import UUID
+
+from django.contrib import messages
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from common.actors import actor
+from delivery import lifecycle, models
+from delivery.actions import sandbox
+from delivery.errors import DeliveryError
+from delivery.forms import MoveForm, refusal
+from delivery.lifecycle import Trigger
+from delivery.models import Environment, Simulation
+from panel.views.base import AccountView
+
+
+class Move(AccountView):
+    """A move of a delivery of the account in the sandbox."""
+
+    def post(self, request: HttpRequest, delivery: UUID, move: str) -> HttpResponse:
+        found = self.deliveries.with_parts().filter(pk=delivery).first()
+        if found is None or self.environment != Environment.SANDBOX or move not in sandbox.MOVES:
+            raise Http404
+        try:
+            sandbox.perform(move, delivery=found, fields=request.POST.dict(), by=actor(request), at=timezone.now())
+        except DeliveryError as error:
+            messages.error(request, refusal(error))
+        else:
+            messages.success(request, _("Done. The simulated driver now waits for your moves."))
+        return redirect(self.url("delivery", found.pk))
+
+
+def context(delivery: models.Delivery) -> dict[str, Any]:
+    """What the delivery's page shows of the sandbox: the moves possible now, and what happens by itself."""
+    if delivery.environment != Environment.SANDBOX or delivery.is_closed:
+        return {}
+    simulation = Simulation.objects.filter(pk=delivery.pk).first()
+    return {
+        "sandbox_moves": sandbox.allowed(delivery),
+        "open_stops": [stop for stop in delivery.ordered_stops if stop.status in lifecycle.OPEN],
+        "position_form": MoveForm("position", delivery),
+        "is_simulated": simulation is not None,
+        "next_step": _next_step(delivery, simulation),
+    }
+
+
+def _next_step(delivery: models.Delivery, simulation: Simulation | None) -> str:
+    if simulation is None:
+        return _("Nothing happens by itself: the delivery waits for your moves.")
+    step = simulation.next_step(delivery)
+    if step is None or simulation.leg_ends_at is None:
+        return _("The simulated driver has the goods and waits until the delivery is cancelled.")
+    point = "" if step.index is None else delivery.ordered_stops[step.index].label
+    seconds = max(round((simulation.leg_ends_at - timezone.now()).total_seconds()), 0)
+    texts = {
+        Trigger.ACCEPT: _("The simulated driver accepts in about %(time)s."),
+        Trigger.COLLECT: _("The simulated driver collects in about %(time)s."),
+        Trigger.DELIVER: _("The simulated driver delivers %(point)s in about %(time)s."),
+        Trigger.FAIL: _("The simulated driver fails to deliver %(point)s in about %(time)s."),
+        Trigger.RETURN: _("The simulated driver returns to A in about %(time)s."),
+        Trigger.EXPIRE: _("No driver accepts, and the offer expires in about %(time)s."),
+    }
+    time = f"{seconds}\N{NO-BREAK SPACE}s"
+    return texts[step.trigger] % {"point": point, "time": time}

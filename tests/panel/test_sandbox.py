@@ -1,0 +1,171 @@
+"""Moves of a sandbox delivery on its page."""
+
+import re
+from datetime import timedelta
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+from django.utils import timezone
+
+from delivery.models import Delivery, DriverPosition, Simulation
+from tests.delivery.simulated import advance, request, statuses
+from tests.factories import DeliveryFactory, TokenFactory
+from tests.panel.conftest import ROLES
+
+pytestmark = pytest.mark.django_db
+
+WAITS = "Nothing happens by itself: the delivery waits for your moves."
+
+
+@pytest.fixture
+def token(shop):
+    return TokenFactory.create(integrator=shop.integrator, sandbox=True)
+
+
+def page_of(delivery):
+    return reverse("panel:delivery", args=[delivery.integrator_id, delivery.environment, delivery.pk])
+
+
+def move_of(delivery, move):
+    return reverse("panel:sandbox_move", args=[delivery.integrator_id, delivery.environment, delivery.pk, move])
+
+
+def text_of(client, delivery, **headers):
+    return re.sub(r"\s+", " ", client.get(page_of(delivery), **headers).content.decode())
+
+
+def buttons_of(client, delivery):
+    """The labels of the buttons that move the delivery."""
+    found = re.findall(r"<form[^>]*/sandbox/[^>]*>.*?<button[^>]*>(.*?)</button>", text_of(client, delivery), re.DOTALL)
+    return [label.strip() for label in found]
+
+
+class TestThePageOfASandboxDelivery:
+    @pytest.mark.parametrize(
+        ("traits", "buttons"),
+        [
+            ({}, ["Accept", "Let the offer expire"]),
+            ({"accepted": True}, ["Collect", "Set position"]),
+            ({"collected": True}, ["Deliver B", "Deliver C", "Fail B", "Fail C", "Set position"]),
+        ],
+    )
+    def test_offers_the_moves_possible_now(self, member, token, traits, buttons):
+        delivery = DeliveryFactory.create(token=token, stops=2, **traits)
+
+        assert buttons_of(member, delivery) == buttons
+        assert WAITS in text_of(member, delivery)
+
+    @pytest.mark.parametrize(
+        ("external_id", "after", "text"),
+        [
+            ("order-1", 1, "The simulated driver accepts in about 9 s."),
+            ("order-1", 22, "The simulated driver collects in about 18 s."),
+            ("order-1", 60, "The simulated driver delivers B in about 20 s."),
+            ("sim-fail-1", 60, "The simulated driver fails to deliver B in about 20 s."),
+            ("sim-return-1", 130, "The simulated driver returns to A in about 20 s."),
+            ("sim-nodriver-1", 5, "No driver accepts, and the offer expires in about 10 s."),
+            ("sim-cancel-late-1", 60, "The simulated driver has the goods and waits until the delivery is cancelled."),
+            ("sim-manual-1", 60, WAITS),
+        ],
+    )
+    def test_says_what_happens_next(self, member, token, external_id, after, text, monkeypatch):
+        start = timezone.now()
+        delivery = request(external_id, at=start, token=token)
+        advance(until=start + timedelta(seconds=after))
+        monkeypatch.setattr(timezone, "now", lambda: start + timedelta(seconds=after))
+
+        assert text in text_of(member, delivery)
+
+    def test_says_it_in_portuguese(self, member, token):
+        delivery = request(at=timezone.now() - timedelta(seconds=2), token=token)
+
+        assert re.search(
+            r"O entregador simulado aceita em cerca de [78] s\.",
+            text_of(member, delivery, HTTP_ACCEPT_LANGUAGE="pt-BR"),
+        )
+
+    def test_has_no_moves_once_the_delivery_has_ended(self, member, token):
+        delivery = request("sim-nodriver-1", at=timezone.now() - timedelta(minutes=1), token=token)
+        advance()
+
+        assert 'id="sandbox"' not in text_of(member, delivery)
+        assert buttons_of(member, delivery) == []
+
+    def test_of_a_live_delivery_has_none(self, member, shop):
+        assert buttons_of(member, shop.delivery) == []
+        assert WAITS not in text_of(member, shop.delivery)
+
+
+class TestMove:
+    def test_leads_back_to_the_page_and_ends_the_simulation(self, member, token):
+        delivery = request(at=timezone.now(), token=token)
+
+        response = member.post(move_of(delivery, "accept"), follow=True)
+
+        assert response.redirect_chain == [(page_of(delivery), 302)]
+        assert "Done. The simulated driver now waits for your moves." in response.content.decode()
+        assert delivery.transitions.get(trigger="accept").by == "user member"
+        assert not Simulation.objects.exists()
+
+    def test_names_a_point(self, member, token):
+        delivery = DeliveryFactory.create(token=token, stops=2, collected=True)
+
+        member.post(move_of(delivery, "deliver"), {"point": "C"})
+        member.post(move_of(delivery, "fail"), {"point": "B"})
+        member.post(move_of(delivery, "return"))
+
+        assert statuses(delivery)[-3:] == ["COLLECTED", "COLLECTED", "DELIVERED"]
+
+    def test_sets_the_position(self, member, token):
+        delivery = DeliveryFactory.create(token=token, accepted=True)
+
+        member.post(move_of(delivery, "position"), {"position": "-23.5,-46.6"})
+
+        assert DriverPosition.objects.get().point == (-23.5, -46.6)
+
+    def test_that_is_refused_says_why(self, member, token):
+        delivery = DeliveryFactory.create(token=token)
+
+        response = member.post(move_of(delivery, "collect"), follow=True)
+
+        assert "Cannot collect while the route is AVAILABLE" in response.content.decode()
+        assert statuses(delivery) == ["PENDING"]
+
+    @pytest.mark.parametrize("move", ["cancel", "request", "x"])
+    def test_of_another_name_is_not_found(self, member, token, move):
+        delivery = DeliveryFactory.create(token=token)
+
+        assert member.post(move_of(delivery, move)).status_code == 404
+        assert statuses(delivery) == ["PENDING"]
+
+    def test_of_a_live_delivery_is_not_found(self, member, shop):
+        assert member.post(move_of(shop.delivery, "accept")).status_code == 404
+        assert statuses(shop.delivery) == ["PENDING"]
+
+    def test_of_a_live_delivery_at_the_address_of_the_sandbox_is_not_found(self, member, shop):
+        address = move_of(shop.delivery, "accept").replace("/live/", "/sandbox/")
+
+        assert member.post(address).status_code == 404
+        assert statuses(shop.delivery) == ["PENDING"]
+
+    @pytest.mark.parametrize(
+        ("role", "status"),
+        dict(zip(ROLES, (302, 404, 404, 302, 302, 404, 302), strict=True)).items(),
+    )
+    def test_is_for_members_and_account_staff(self, as_role, token, role, status):
+        delivery = DeliveryFactory.create(token=token)
+
+        response = as_role(role).post(move_of(delivery, "accept"))
+
+        moved = status == 302 and role != "anonymous"
+        assert response.status_code == status
+        assert Delivery.objects.get(pk=delivery.pk).status == ("ACCEPT" if moved else "PENDING")
+
+    def test_needs_the_csrf_token(self, person, token):
+        browser = Client(enforce_csrf_checks=True)
+        browser.force_login(person("member"))
+        delivery = DeliveryFactory.create(token=token)
+
+        assert browser.post(move_of(delivery, "accept")).status_code == 403
+        assert statuses(delivery) == ["PENDING"]
