@@ -24,8 +24,8 @@ def summary(delivery: Delivery) -> detail_types.DeliverySummary:
             {"point": stop.label, "externalId": stop.external_id, "status": stop.status}
             for stop in delivery.ordered_stops
         ],
-        "createdAt": _moment(delivery.created_at),
-        "closedAt": _moment_or_none(delivery.closed_at),
+        "createdAt": moment(delivery.created_at),
+        "closedAt": moment_or_none(delivery.closed_at),
     }
 
 
@@ -44,13 +44,13 @@ def detail(delivery: Delivery) -> detail_types.DeliveryDetail:
         "pickup": {"contacts": _contacts(delivery), "address": bodies.address(delivery)},
         "orders": [_order(stop, transitions) for stop in delivery.ordered_stops],
         "orderPackages": delivery.packages,
-        "createdAt": _moment(delivery.created_at),
-        "offerExpiresAt": _moment(delivery.offer_expires_at),
-        "acceptedAt": _moment_or_none(moments.get(Trigger.ACCEPT)),
-        "collectedAt": _moment_or_none(moments.get(Trigger.COLLECT)),
-        "returnedAt": _moment_or_none(moments.get(Trigger.RETURN)),
-        "cancelledAt": _moment_or_none(delivery.cancelled_at),
-        "closedAt": _moment_or_none(delivery.closed_at),
+        "createdAt": moment(delivery.created_at),
+        "offerExpiresAt": moment(delivery.offer_expires_at),
+        "acceptedAt": moment_or_none(moments.get(Trigger.ACCEPT)),
+        "collectedAt": moment_or_none(moments.get(Trigger.COLLECT)),
+        "returnedAt": moment_or_none(moments.get(Trigger.RETURN)),
+        "cancelledAt": moment_or_none(delivery.cancelled_at),
+        "closedAt": moment_or_none(delivery.closed_at),
         "cancellation": _cancellation(delivery, transitions),
         "transitions": [_transition(transition) for transition in transitions],
         "events": [
@@ -64,7 +64,7 @@ def _order(stop: Stop, transitions: Sequence[Transition]) -> detail_types.OrderD
         **bodies.order(stop),
         "contacts": _contacts(stop),
         "failureReason": stop.failure_reason or None,
-        "closedAt": _moment_or_none(_closed_at(stop, transitions)),
+        "closedAt": moment_or_none(_closed_at(stop, transitions)),
     }
 
 
@@ -85,7 +85,7 @@ def _cancellation(delivery: Delivery, transitions: Sequence[Transition]) -> deta
         "reason": delivery.cancel_reason,
         "fee": float(delivery.cancel_fee or 0),
         "returnToOrigin": delivery.was_cancelled_after_pickup,
-        "at": _moment(cancel.at),
+        "at": moment(cancel.at),
         "by": _kind_of_actor(cancel.by),
     }
 
@@ -98,7 +98,7 @@ def _transition(transition: Transition) -> detail_types.Transition:
         "status": transition.status,
         "routeStatus": transition.route_status,
         "by": _kind_of_actor(transition.by),
-        "at": _moment(transition.at),
+        "at": moment(transition.at),
     }
 
 
@@ -108,10 +108,10 @@ def _event(event: WebhookEvent) -> detail_types.EventState:
         "sequence": event.sequence,
         "status": event.name,
         "state": event.state,
-        "createdAt": _moment(event.created_at),
-        "sentAt": _moment_or_none(event.sent_at),
+        "createdAt": moment(event.created_at),
+        "sentAt": moment_or_none(event.sent_at),
         "attempts": event.attempts_made,
-        "nextAttemptAt": _moment_or_none(event.next_attempt_at),
+        "nextAttemptAt": moment_or_none(event.next_attempt_at),
     }
 
 
@@ -124,9 +124,10 @@ def _kind_of_actor(by: str) -> str:
     return _KINDS_OF_ACTORS.get(by.partition(" ")[0], "system")
 
 
-def _moment(moment: datetime) -> str:
-    return timezone.localtime(moment).isoformat()
+def moment(at: datetime) -> str:
+    """ISO 8601 with the service's offset, as in every answer of area A."""
+    return timezone.localtime(at).isoformat()
 
 
-def _moment_or_none(moment: datetime | None) -> str | None:
-    return None if moment is None else _moment(moment)
+def moment_or_none(at: datetime | None) -> str | None:
+    return None if at is None else moment(at)

@@ -3,7 +3,7 @@
 import django_filters
 from django.db.models import QuerySet
 
-from common.query_filters import MOST_ROWS, ListFilter, MomentFilter, QueryForm, TextFilter
+from common.query_filters import MOST_ROWS, CursorFilter, ListFilter, MomentFilter, QueryFilter, QueryForm, TextFilter
 from delivery.lifecycle import Status
 from delivery.models import Delivery, Stop
 
@@ -41,3 +41,12 @@ class DeliveryFilter(ListFilter):
     def of_external_id(self, queryset: QuerySet[Delivery], _name: str, value: str) -> QuerySet[Delivery]:
         """Deliveries with this externalId at any drop-off."""
         return queryset.filter(pk__in=Stop.objects.filter(external_id=value).values("delivery"))
+
+
+class FeedQuery(QueryFilter):
+    """Parameters of the feed of events, which selects them itself."""
+
+    after = CursorFilter()
+
+    class Meta:
+        form = EnglishForm

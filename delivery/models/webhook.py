@@ -142,6 +142,8 @@ class WebhookEvent(Identified):
     state = models.CharField(_("state"), max_length=11, choices=EventState, default=EventState.PENDING)
     attempts_made = models.PositiveSmallIntegerField(_("attempts"), default=0)
     sent_at = models.DateTimeField(_("sent at"), null=True)
+    # Assigned by `delivery.webhooks.feed` when the event is first read; None before.
+    feed_position = models.BigIntegerField(null=True, editable=False)
 
     class Meta:
         verbose_name = _("webhook event")
@@ -149,6 +151,11 @@ class WebhookEvent(Identified):
         ordering = ["-created_at", "-sequence"]
         constraints = [
             models.UniqueConstraint(fields=["delivery", "sequence"], name="one_event_per_sequence"),
+            models.UniqueConstraint(
+                fields=["endpoint", "feed_position"],
+                name="one_event_per_feed_position",
+                condition=Q(feed_position__isnull=False),
+            ),
             one_of("event_state", "state", EventState.values),
         ]
         triggers = [
@@ -160,6 +167,11 @@ class WebhookEvent(Identified):
         # row stays within its page (heap-only tuple), and the index is selective enough for the rare states.
         indexes = [
             models.Index(fields=["endpoint", "-created_at"], name="event_log"),
+            models.Index(
+                fields=["endpoint", "created_at"],
+                name="event_without_position",
+                condition=Q(feed_position__isnull=True, delivery__isnull=False),
+            ),
             BrinIndex(fields=["created_at", "state"], name="event_age_and_state", pages_per_range=32),
         ]
 

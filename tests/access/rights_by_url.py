@@ -84,7 +84,7 @@ _API = [
     "integration/shipping/quote", "integration/orders", "integration/orders/cancel", "integration/orders/tracking",
     "integration/invoices/marketplace", "quotation-delivery", "request-delivery",
     "cancel-delivery/<str:delivery_id>", "info-delivery/<str:delivery_id>", "location-delivery/<str:delivery_id>",
-    "deliveries", "deliveries/<str:delivery_id>",
+    "deliveries", "deliveries/<str:delivery_id>", "events",
     *(
         f"sandbox/deliveries/<str:delivery_id>/{move}"
         for move in (

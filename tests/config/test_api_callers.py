@@ -20,6 +20,7 @@ CALLS = {
     "api/cancel-delivery/<str:delivery_id>": ("post", {}, 200, 404),
     "api/info-delivery/<str:delivery_id>": ("get", {}, 200, 404),
     "api/location-delivery/<str:delivery_id>": ("get", {}, 200, 404),
+    "api/events": ("get", {}, 200, 200),
     "api/deliveries": ("get", {}, 200, 200),
     "api/deliveries/<str:delivery_id>": ("get", {}, 200, 404),
     # With live tokens; those of the sandbox are tested in tests/delivery/api/test_sandbox.py.

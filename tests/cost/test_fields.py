@@ -41,7 +41,8 @@ BODIES: dict[str, tuple[type[Serializer[Any]], Callable[[], dict[str, Any]]]] = 
 }
 # Endpoints without a JSON body, tested in test_requests.py and test_invoices.py.
 OTHERS = {
-    "info-delivery", "location-delivery", "deliveries", "delivery", "orders-tracking", "invoices-marketplace",
+    "info-delivery", "location-delivery", "deliveries", "delivery", "events", "orders-tracking",
+    "invoices-marketplace",
     "sandbox-accept", "sandbox-collect", "sandbox-deliver", "sandbox-return", "sandbox-expire",
 }  # fmt: skip  # a list of names
 # The last part of an endpoint's path where it is not its name.

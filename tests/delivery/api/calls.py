@@ -10,7 +10,7 @@ from tests.factories import payload
 
 QUOTE, REQUEST = "/api/quotation-delivery", "/api/request-delivery"
 CANCEL, INFO, LOCATION = "/api/cancel-delivery/{}", "/api/info-delivery/{}", "/api/location-delivery/{}"
-LIST, DETAIL = "/api/deliveries", "/api/deliveries/{}"
+LIST, DETAIL, EVENTS = "/api/deliveries", "/api/deliveries/{}", "/api/events"
 MOVES = tuple(
     f"/api/sandbox/deliveries/{{}}/{move}"
     for move in ("accept", "collect", "deliver/B", "fail/B", "return", "position", "expire")
@@ -23,6 +23,7 @@ ENDPOINTS = (
     ("get", LOCATION),
     ("get", LIST),
     ("get", DETAIL),
+    ("get", EVENTS),
     *(("post", move) for move in MOVES),
 )
 UNKNOWN = "0190b5a0-7c3e-7d5a-9f00-000000000001"

@@ -1,0 +1,190 @@
+import json
+import re
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+
+from delivery.actions import deliveries, endpoints
+from delivery.models import EventState, WebhookEndpoint, WebhookEvent
+from tests.delivery.api.calls import EVENTS, REQUEST, assert_problem, send
+from tests.factories import BY, DeliveryFactory, TokenFactory, payload
+
+
+def read(api, **query):
+    response = api.get(EVENTS, query)
+    assert response.status_code == 200, response.content
+    return response.json()
+
+
+def sequences(answer):
+    return [event["sequence"] for event in answer["data"]]
+
+
+@pytest.mark.django_db
+class TestEventsFeed:
+    def test_answers_what_the_webhook_carries(self, api, clock):
+        delivery = send(api, REQUEST, payload(stops=1)).json()
+        event = WebhookEvent.objects.get()
+
+        response = api.get(EVENTS)
+
+        assert (response.status_code, response["Content-Type"]) == (200, "application/json")
+        delivery.pop("shippingValue")
+        assert response.json()["data"] == [
+            {
+                "id": str(event.pk),
+                "sequence": 1,
+                "createdAt": "2026-07-15T12:00:00-03:00",
+                "sentAt": None,
+                "state": "unaddressed",
+                "body": delivery,
+            }
+        ]
+        assert set(response.json()) == {"data", "nextCursor"}
+
+    @pytest.mark.parametrize(
+        "text", ["São Paulo 🛵", 'quote " and \\', "</script>", "line\u2028separator", "tab\tnew\nline"]
+    )
+    def test_has_every_byte_of_the_body(self, api, text):
+        body = payload(stops=1)
+        body["dropoffs"][0]["externalId"] = text
+        send(api, REQUEST, body)
+        stored = WebhookEvent.objects.get().body
+
+        response = api.get(EVENTS)
+
+        assert f'"body": {stored}}}'.encode() in response.content
+        assert response.json()["data"][0]["body"]["orders"][0]["externalId"] == text
+
+    def test_shows_the_state_that_an_event_has_now(self, api, token, clock):
+        WebhookEndpoint.objects.update(url="https://shop.example/hook")
+        DeliveryFactory.create(token=token)
+        before = read(api)["data"][0]
+        WebhookEvent.objects.update(state=EventState.SENT, sent_at=clock.now)
+
+        after = read(api)["data"][0]
+
+        assert (before["state"], before["sentAt"]) == ("pending", None)
+        assert (after["state"], after["sentAt"]) == ("sent", "2026-07-15T12:00:00-03:00")
+        assert (before["id"], before["body"]) == (after["id"], after["body"])
+
+    def test_is_in_the_order_of_the_changes(self, api, token):
+        DeliveryFactory.create(token=token, collected=True)
+
+        answer = read(api)
+
+        assert sequences(answer) == [1, 2, 3]
+        assert [event["body"]["status"] for event in answer["data"]] == ["PENDING", "ACCEPT", "COLLECTED"]
+
+    def test_goes_on_where_the_page_before_ended(self, api, token):
+        DeliveryFactory.create(token=token, collected=True)
+
+        first = read(api, limit="2")
+        second = read(api, limit="2", after=first["nextCursor"])
+
+        assert (sequences(first), sequences(second)) == ([1, 2], [3])
+
+    def test_has_a_cursor_at_the_end_that_finds_what_comes_later(self, api, token):
+        delivery = DeliveryFactory.create(token=token)
+        end = read(api, after=read(api)["nextCursor"])
+        deliveries.cancel(delivery=delivery, reason="", by=BY, at=timezone.now())
+
+        later = read(api, after=end["nextCursor"])
+
+        assert (end["data"], sequences(later)) == ([], [2])
+        assert read(api, after=later["nextCursor"])["data"] == []
+
+    def test_of_an_account_without_events_has_a_cursor_too(self, api, token):
+        start = read(api)
+        DeliveryFactory.create(token=token)
+
+        assert start["data"] == []
+        assert sequences(read(api, after=start["nextCursor"])) == [1]
+
+    def test_has_fifty_events_unless_asked(self, api, token):
+        for _number in range(51):
+            DeliveryFactory.create(token=token, stops=1)
+
+        assert len(read(api)["data"]) == 50
+        assert len(read(api, limit="100")["data"]) == 51
+
+    def test_leaves_out_test_events(self, api, token):
+        endpoint = WebhookEndpoint.objects.get(integrator=token.integrator, environment="live")
+        WebhookEndpoint.objects.update(url="https://shop.example/hook")
+        endpoint.refresh_from_db()
+        endpoints.send_test(endpoint=endpoint, by=BY, at=timezone.now())
+
+        assert read(api)["data"] == []
+
+    def test_leaves_out_events_older_than_thirty_days(self, api, token):
+        DeliveryFactory.create(token=token, at=timezone.now() - timedelta(days=31))
+
+        assert read(api)["data"] == []
+
+    def test_shows_only_the_account_and_environment_of_the_token(self, api, token, client_of):
+        sandbox = TokenFactory.create(integrator=token.integrator, sandbox=True)
+        own, in_sandbox = DeliveryFactory.create(token=token), DeliveryFactory.create(token=sandbox)
+        DeliveryFactory.create()
+
+        ids = [[event["body"]["deliveryId"] for event in read(client)["data"]] for client in (api, client_of(sandbox))]
+
+        assert ids == [[str(own.pk)], [str(in_sandbox.pk)]]
+        assert read(client_of(TokenFactory.create()))["data"] == []
+
+    @pytest.mark.parametrize("count", [1, 5])
+    def test_takes_three_queries_for_any_number(self, api, token, count, django_assert_num_queries):
+        for _number in range(count):
+            DeliveryFactory.create(token=token)
+        read(api)
+
+        with django_assert_num_queries(3):  # token, endpoint, events
+            read(api, limit=str(count))
+
+
+@pytest.mark.django_db
+class TestBadParameters:
+    @pytest.mark.parametrize("limit", ["0", "101", "1000000000", "9" * 3000, "x", "NaN", "-1", "%00"])
+    def test_of_a_limit(self, api, limit):
+        body = assert_problem(api.get(EVENTS, {"limit": limit}), 422, "invalid_query")
+
+        assert [(error["parameter"], error["code"]) for error in body["errors"]] == [("limit", "invalid_limit")]
+
+    @pytest.mark.parametrize("name", ["after", "limit"])
+    def test_empty(self, api, name):
+        body = assert_problem(api.get(f"{EVENTS}?{name}="), 422, "invalid_query")
+
+        assert [(error["parameter"], error["code"]) for error in body["errors"]] == [(name, "blank")]
+
+    @pytest.mark.parametrize("spelling", ["x", "1", "0", "a:b:c", "é🛵", "x" * 3500, "2026-07-15"])
+    def test_of_a_cursor_that_is_none(self, api, spelling):
+        assert_problem(api.get(EVENTS, {"after": spelling}), 422, "invalid_cursor")
+
+    def test_of_a_cursor_that_was_changed(self, api, token):
+        DeliveryFactory.create(token=token)
+        cursor = read(api)["nextCursor"]
+        changed = cursor[:3] + ("A" if cursor[3] != "A" else "B") + cursor[4:]
+
+        assert_problem(api.get(EVENTS, {"after": changed}), 422, "invalid_cursor")
+
+    def test_of_a_cursor_of_another_account_or_environment(self, api, token, client_of):
+        cursor = read(api)["nextCursor"]
+        sandbox = TokenFactory.create(integrator=token.integrator, sandbox=True)
+
+        for client in (client_of(sandbox), client_of(TokenFactory.create())):
+            assert_problem(client.get(EVENTS, {"after": cursor}), 422, "invalid_cursor")
+
+    def test_of_a_cursor_of_the_list_of_deliveries(self, api, token):
+        DeliveryFactory.create_batch(2, token=token)
+        cursor = api.get("/api/deliveries", {"limit": "1"}).json()["nextCursor"]
+
+        assert_problem(api.get(EVENTS, {"after": cursor}), 422, "invalid_cursor")
+
+
+def test_a_cursor_says_nothing_that_needs_encoding_in_a_url(api, token):
+    DeliveryFactory.create(token=token)
+
+    cursor = read(api)["nextCursor"]
+
+    assert re.fullmatch(r"[A-Za-z0-9:_-]+", cursor)
+    assert json.loads(api.get(f"{EVENTS}?after={cursor}").content)["data"] == []
