@@ -10,7 +10,13 @@ from delivery.lifecycle import Trigger
 from delivery.models import Delivery, Stop, Transition, WebhookEvent
 
 # The kind of actor by the first word of `Transition.by`. Everything else is done by the service itself.
-_KINDS_OF_ACTORS = {"token": "integrator", "user": "dispatcher", "command": "dispatcher", "driver": "driver"}
+_KINDS_OF_ACTORS = {
+    "token": "integrator",
+    "user": "dispatcher",
+    "command": "dispatcher",
+    "driver": "driver",
+    "sandbox": "driver",
+}
 
 
 def summary(delivery: Delivery) -> detail_types.DeliverySummary:

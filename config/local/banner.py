@@ -86,6 +86,9 @@ def credentials(base: str, demo: dict[str, str]) -> list[str]:
     commands = {
         "Quote a delivery:": _curl(f"{base}/api/quotation-delivery", bearer, _REQUEST),
         "Request it:": _curl(f"{base}/api/request-delivery", bearer, _REQUEST),
+        "Request one that a simulated driver delivers in two minutes:": _curl(
+            f"{base}/api/request-delivery", f"Bearer {demo['sandbox_token']}", _REQUEST
+        ),
         "Quote a shipment by postcode:": _curl(f"{base}/api/integration/shipping/quote", basic, _SHIPMENT),
         "Watch a whole delivery with its webhooks, in another terminal:": _manage(f"demo --url {shlex.quote(base)}"),
     }

@@ -102,7 +102,7 @@ def _make_move(simulation: Simulation, delivery: Delivery, step: Step, *, at: da
             age = simulator.STALE_AGE if simulation.outcome == Outcome.STALE else timedelta(0)
             return accept(delivery=delivery, by=ACTOR, at=at, position_age=age)
         case Trigger.ACCEPT | Trigger.EXPIRE:
-            return deliveries.expire_early(delivery=delivery, by=ACTOR, at=at)
+            return deliveries.expire_early(delivery=delivery, by="system: sandbox", at=at)
         case _:
             point = "" if step.index is None else delivery.ordered_stops[step.index].label
             fields = {"point": point, "reason": simulator.FAILURE_REASON}

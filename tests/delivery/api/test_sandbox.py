@@ -56,6 +56,8 @@ class TestRequest:
         assert [seconds for _change, seconds in history(delivery)] == [0, 10, 40, 120]
         assert statuses(delivery) == ["PENDING", "ACCEPT", "COLLECTED", "DELIVERED"]
         assert api.get(LOCATION.format(delivery.pk)).json()["tracking"]["reason"] == "FINISHED"
+        transitions = api.get(DETAIL.format(delivery.pk)).json()["transitions"]
+        assert [transition["by"] for transition in transitions] == ["integrator", "driver", "driver", "driver"]
 
     def test_with_a_live_token_is_not(self, client_of, token):
         live = TokenFactory.create(integrator=token.integrator)
