@@ -14,6 +14,10 @@ class Service(StrEnum):
     EXPRESS = "express"
 
 
+# The name by which an order takes each of them. An order can also be sent by `turbo`, which has no rates.
+ORDER_SERVICES = {Service.ECONOMY: "base", Service.EXPRESS: "next"}
+
+
 class Zone(StrEnum):
     """Distance class of a pair of regions. Each has rates of its own."""
 

@@ -3,7 +3,8 @@
 from dataclasses import dataclass
 
 from integration import freight, postcodes
-from integration.freight import Package, Price
+from integration.errors import NoCoverage
+from integration.freight import Package, Parameters, Price, Rate, Service
 from integration.models import FreightParameters, FreightRate
 from integration.postcodes import Region
 
@@ -25,6 +26,23 @@ def quote(*, origin: str, destination: str, package: Package) -> Quote:
     """
     start, end = postcodes.region(origin), postcodes.region(destination)
     parameters = FreightParameters.current()
+    rate = _rates(start, end, parameters).get(parameters.quote_service)
+    return Quote(start, end, freight.price(package, rate, parameters))
+
+
+def services(*, origin: str, destination: str, package: Package) -> dict[Service, Price]:
+    """The price of every service that the tariff has between two postcodes, in the order of `Service`.
+
+    Raises NoCoverage if there is none, and otherwise what `quote` raises.
+    """
+    start, end = postcodes.region(origin), postcodes.region(destination)
+    parameters = FreightParameters.current()
+    rates = _rates(start, end, parameters)
+    if not rates:
+        raise NoCoverage("Região sem cobertura: não há tarifa para este trecho")
+    return {service: freight.price(package, rates[service], parameters) for service in Service if service in rates}
+
+
+def _rates(start: Region, end: Region, parameters: Parameters) -> dict[Service, Rate]:
     zone = freight.zone(start, end, remote_states=parameters.remote_states)
-    row = FreightRate.objects.all().between(start, end, zone=zone, service=parameters.quote_service)
-    return Quote(start, end, freight.price(package, row.rate if row else None, parameters))
+    return {Service(row.service): row.rate for row in FreightRate.objects.all().between(start, end, zone=zone)}

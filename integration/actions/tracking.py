@@ -1,6 +1,9 @@
 """Finding orders of a seller."""
 
-from integration.models import Order, Seller
+from django.db.models import Prefetch
+
+from integration.errors import OrderNotFound
+from integration.models import InvoiceLink, Order, Seller
 
 MOST_RESULTS = 10
 
@@ -18,3 +21,17 @@ def find(seller: Seller, *, value: str, by_document: bool, document: str = "") -
     if document:
         found &= orders.with_document(document, seller=seller)
     return list(found.order_by("-id").prefetch_related("status_log")[:MOST_RESULTS])
+
+
+def get(seller: Seller, *, code: str) -> Order:
+    """The seller's order with this `orderId`, with its company, status log and linked invoices without their files.
+
+    Raises OrderNotFound.
+    """
+    links = InvoiceLink.objects.select_related("invoice").defer("invoice__raw")
+    orders = Order.objects.all().of(seller).select_related("company")
+    found = orders.prefetch_related("status_log", Prefetch("invoice_links", links)).filter(code=code)
+    order = None if "\0" in code else found.first()  # PostgreSQL refuses NUL in a query
+    if order is None:
+        raise OrderNotFound
+    return order

@@ -4,6 +4,7 @@ from datetime import UTC, datetime
 from typing import Literal, TypedDict
 
 from integration.actions.quotes import Quote
+from integration.freight import ORDER_SERVICES, Price, Service
 from integration.models import Order, StatusLog
 
 
@@ -26,6 +27,19 @@ QuoteData = TypedDict("QuoteData", {"from": str, "to": str, "amount": int, "dead
 class QuoteFound(TypedDict):
     success: Literal[True]
     data: QuoteData
+
+
+class ServicePrice(TypedDict):
+    """`service` as an order takes it, `amount` in centavos, `deadline` in business days."""
+
+    service: str
+    amount: int
+    deadline: int
+
+
+class ServicesFound(TypedDict):
+    success: Literal[True]
+    data: list[ServicePrice]
 
 
 class StatusEntry(TypedDict):
@@ -69,6 +83,14 @@ def quote_found(quote: Quote) -> QuoteFound:
     return {"success": True, "data": data}
 
 
+def services_found(prices: dict[Service, Price]) -> ServicesFound:
+    data: list[ServicePrice] = [
+        {"service": ORDER_SERVICES[service], "amount": price.amount, "deadline": price.deadline}
+        for service, price in prices.items()
+    ]
+    return {"success": True, "data": data}
+
+
 def orders_found(orders: list[Order]) -> OrdersFound:
     """Orders with their `status_log` prefetched."""
     records = [_record(order) for order in orders]
@@ -76,19 +98,22 @@ def orders_found(orders: list[Order]) -> OrdersFound:
 
 
 def _record(order: Order) -> TrackingRecord:
-    return {"tracking_code": order.tracking_code, "status_log": [_entry(entry) for entry in order.status_log.all()]}
+    return {
+        "tracking_code": order.tracking_code,
+        "status_log": [status_entry(entry) for entry in order.status_log.all()],
+    }
 
 
-def _entry(entry: StatusLog) -> StatusEntry:
+def status_entry(entry: StatusLog) -> StatusEntry:
     return {
         "order_id": entry.order_id,
         "status": entry.status,
         "company_id": entry.company_id,
         "via_api": entry.via_api,
-        "created_at": _utc(entry.created_at),
-        "updated_at": _utc(entry.updated_at),
+        "created_at": utc(entry.created_at),
+        "updated_at": utc(entry.updated_at),
     }
 
 
-def _utc(moment: datetime) -> str:
+def utc(moment: datetime) -> str:
     return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")

@@ -1,6 +1,6 @@
 """The tariff. Quotes read it from the database every time, so an edit is in force at once in every process."""
 
-from typing import Any
+from typing import Any, Self
 
 from django.contrib.postgres.fields import ArrayField
 from django.core.validators import MaxValueValidator, MinValueValidator
@@ -14,11 +14,9 @@ from integration.postcodes import Kind, Region
 
 
 class FreightRateQuerySet(models.QuerySet["FreightRate"]):
-    def between(self, origin: Region, destination: Region, *, zone: Zone, service: Service) -> "FreightRate | None":
-        """The row for `service` in `zone`, from and to this kind of region. None: the tariff does not cover it."""
-        return self.filter(
-            service=service, zone=zone, origin_kind=origin.kind, destination_kind=destination.kind
-        ).first()
+    def between(self, origin: Region, destination: Region, *, zone: Zone) -> Self:
+        """The rows in `zone` from and to these kinds of regions: one for each service that the tariff covers."""
+        return self.filter(zone=zone, origin_kind=origin.kind, destination_kind=destination.kind)
 
 
 class FreightRate(models.Model):

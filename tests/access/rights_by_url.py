@@ -82,6 +82,7 @@ _ACCOUNT: dict[str, Row] = {
 
 _API = [
     "integration/shipping/quote", "integration/orders", "integration/orders/cancel", "integration/orders/tracking",
+    "integration/orders/<path:order_id>", "integration/shipping/services",
     "integration/invoices/marketplace", "quotation-delivery", "request-delivery",
     "cancel-delivery/<str:delivery_id>", "info-delivery/<str:delivery_id>", "location-delivery/<str:delivery_id>",
     "deliveries", "deliveries/<str:delivery_id>", "events",

@@ -29,11 +29,15 @@ CALLS = {
         for move in ("accept", "collect", "deliver/<str:point>", "fail/<str:point>", "return", "position", "expire")
     },
     "api/integration/shipping/quote": ("post", {"origin": "01310100", "destination": "40020000"}, 200, 200),
+    "api/integration/shipping/services": ("post", {"origin": "01310100", "destination": "40020000"}, 200, 200),
+    "api/integration/orders/<path:order_id>": ("get", {}, 200, 404),
     "api/integration/orders": ("post", order_body(orderId="B-1"), 201, 401),
     "api/integration/orders/cancel": ("post", {"orderId": "A-1"}, 200, 404),
     "api/integration/orders/tracking": ("get", {"type": "order_number", "value": "A-1"}, 200, 200),
     "api/integration/invoices/marketplace": ("post", None, 200, 200),
 }
+# Routes of CALLS that can be read too.
+READ_TOO = {"api/integration/orders"}
 NOBODY = ["none", "unknown", "revoked", "suspended", "of the other area"]
 
 

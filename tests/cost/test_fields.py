@@ -36,18 +36,23 @@ BODIES: dict[str, tuple[type[Serializer[Any]], Callable[[], dict[str, Any]]]] = 
         area_b.QuoteSerializer,
         lambda: {"origin": "01310100", "destination": "40010000"},
     ),
+    "/api/integration/shipping/services": (
+        area_b.QuoteSerializer,
+        lambda: {"origin": "01310100", "destination": "40010000"},
+    ),
     "/api/integration/orders": (area_b.OrderSerializer, order_body),
     "/api/integration/orders/cancel": (area_b.CancelSerializer, dict),
 }
 # Endpoints without a JSON body, tested in test_requests.py and test_invoices.py.
 OTHERS = {
     "info-delivery", "location-delivery", "deliveries", "delivery", "events", "orders-tracking",
-    "invoices-marketplace",
+    "invoices-marketplace", "order",
     "sandbox-accept", "sandbox-collect", "sandbox-deliver", "sandbox-return", "sandbox-expire",
 }  # fmt: skip  # a list of names
 # The last part of an endpoint's path where it is not its name.
 LAST_PARTS = {
-    "shipping-quote": "quote", "orders-cancel": "cancel", "sandbox-fail": "B", "sandbox-position": "position",
+    "shipping-quote": "quote", "shipping-services": "services", "orders-cancel": "cancel",
+    "sandbox-fail": "B", "sandbox-position": "position",
 }  # fmt: skip  # likewise
 
 

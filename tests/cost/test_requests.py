@@ -106,3 +106,25 @@ class TestAQuery:
             {kind: partial(checked, "GET", TRACKING, query=query, headers=headers) for kind, query in queries.items()},
             seconds=SECONDS,
         )
+
+    @pytest.mark.parametrize(
+        ("path", "names"),
+        [
+            ("/api/deliveries", ["externalId", "status", "createdFrom", "createdTo", "limit", "cursor"]),
+            ("/api/events", ["after", "limit"]),
+            (
+                "/api/integration/orders",
+                ["orderId", "trackingCode", "status", "createdFrom", "createdTo", "limit", "cursor"],
+            ),
+        ],
+    )
+    def test_of_a_list_is_cheap(self, path, names, headers_for):
+        headers = headers_for(path)
+        calls = {
+            f"{name}: {kind} of {size}": partial(checked, "GET", path, query=urlencode({name: text}), headers=headers)
+            for name in names
+            for size in (600, SIZE)  # 600 is below the limit even when percent-encoded
+            for kind, text in texts(size).items()
+        }
+
+        assert_cheap(calls, seconds=SECONDS)

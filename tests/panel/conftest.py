@@ -117,6 +117,7 @@ def world(with_url):
         "call": with_url.call.pk,
         "seller_call": with_url.seller_call.pk,
         "pk": send_invoice(with_url.seller, nfe_xml().encode()).pk,
+        "order_id": "A-1",
         "id": someone.pk,
         "user_id": someone.pk,
         "move": "cancel",

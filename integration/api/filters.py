@@ -1,0 +1,39 @@
+"""Query parameters of the list of orders. Their messages are Portuguese, like all of area B's."""
+
+import django_filters
+
+from common.query_filters import MOST_ROWS, ListFilter, MomentFilter, QueryForm, TextFilter
+from integration.lifecycle import Status
+from integration.models import Order
+
+_STATUSES = [status.value for status in Status]
+
+
+class PortugueseForm(QueryForm):
+    messages = {
+        "blank": "Omita o parâmetro ou dê um valor a ele.",
+        "repeated": "Informe o parâmetro uma só vez.",
+        "invalid_limit": f"Deve ser um número inteiro de 1 a {MOST_ROWS}.",
+        "invalid_moment": (
+            "Deve ser uma data ou um instante em ISO 8601, como 2026-11-20 ou 2026-11-20T10:00:00-03:00. Codifique o "
+            "+ do fuso na URL."
+        ),
+        "max_length": "No máximo 255 caracteres.",
+        "null_characters_not_allowed": "Contém um caractere não aceito (U+0000).",
+    }
+
+
+class OrderFilter(ListFilter):
+    orderId = TextFilter("code")  # noqa: N815  # the API's name
+    trackingCode = TextFilter("tracking_code")  # noqa: N815  # likewise
+    status = django_filters.ChoiceFilter(
+        choices=[(status, status) for status in _STATUSES],
+        error_messages={"invalid_choice": f"Deve ser um destes: {', '.join(_STATUSES)}."},
+    )
+    createdFrom = MomentFilter("created_at", "gte")  # noqa: N815  # likewise
+    createdTo = MomentFilter("created_at", "lt", is_end=True)  # noqa: N815  # likewise
+
+    class Meta:
+        model = Order
+        fields: list[str] = []
+        form = PortugueseForm

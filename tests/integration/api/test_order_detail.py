@@ -1,0 +1,135 @@
+from urllib.parse import quote
+
+import pytest
+from django.utils import timezone
+
+from integration.actions import orders
+from integration.lifecycle import Status
+from integration.models import Order
+from tests.integration.factories import (
+    ACCESS_KEY,
+    BY,
+    COMPANY,
+    OTHER_COMPANY,
+    create_order,
+    nfe_xml,
+    order_body,
+    send_invoice,
+)
+
+URL = "/api/integration/orders"
+
+
+def get(api, code):
+    return api.get(f"{URL}/{quote(code, safe='/')}")
+
+
+def assert_not_found(response):
+    assert response.status_code == 404
+    assert response.json() == {"success": False, "message": "Objeto não encontrado", "code": "order_not_found"}
+
+
+class TestOrderDetail:
+    def test_answers_everything_that_was_sent_and_has_happened(self, api, seller):
+        sent = order_body()
+        api.post(URL, sent)
+        order = Order.objects.get()
+        orders.move(order=order, to=Status.COLLECTED, by=BY, at=timezone.now())
+
+        response = get(api, "A-1")
+
+        assert (response.status_code, response["Content-Type"]) == (200, "application/json")
+        body = response.json()
+        log = body["data"].pop("status_log")
+        assert body == {
+            "success": True,
+            "data": {
+                "shippingId": order.pk,
+                "orderId": "A-1",
+                "trackingCode": "TRACK-1",
+                "company_document": COMPANY,
+                "status": "collected",
+                "service": "base",
+                "orderCost": 150.5,
+                "created_at": log[0]["created_at"],
+                "items": sent["items"],
+                "receiver": sent["receiver"],
+                "invoice": sent["invoice"],
+                "invoices": [],
+            },
+        }
+        tracked = api.get(f"{URL}/tracking", {"type": "order_number", "value": "A-1"}).json()["data"][0]
+        assert log == tracked["status_log"]
+        assert [entry["status"] for entry in log] == ["pending", "collected"]
+
+    def test_shows_the_invoices_that_were_linked(self, api, seller):
+        create_order(seller)
+        other_key = ACCESS_KEY[:-1] + "8"
+        invoices = [send_invoice(seller, nfe_xml(key=key).encode()) for key in (ACCESS_KEY, other_key)]
+
+        shown = get(api, "A-1").json()["data"]["invoices"]
+
+        assert [invoice.pop("linked_at") for invoice in shown] == [
+            invoice.links.get().linked_at.strftime("%Y-%m-%dT%H:%M:%S.%fZ") for invoice in invoices
+        ]
+        assert shown == [
+            {
+                "key": key,
+                "number": "123",
+                "series": "1",
+                "value": 150.5,
+                "issued_at": "2026-11-20T13:00:00.000000Z",
+            }
+            for key in (ACCESS_KEY, other_key)
+        ]
+
+    def test_of_an_order_without_an_invoice_has_none(self, api, seller):
+        create_order(seller)
+
+        data = get(api, "A-1").json()["data"]
+
+        assert (data["invoice"], data["invoices"]) == (None, [])
+
+    @pytest.mark.parametrize(
+        "code", ["a/b", "a/b/c", "/x", "a?b", "a#b", "a%2Fb", "é 🛵", "tracking/", "tracking/1", "x" * 255, "."]
+    )
+    def test_takes_an_order_id_of_any_characters(self, api, seller, code):
+        create_order(seller, orderId=code)
+
+        assert get(api, code).json()["data"]["orderId"] == code
+
+    def test_finds_an_order_with_an_encoded_slash(self, api, seller):
+        create_order(seller, orderId="a/b")
+
+        assert api.get(f"{URL}/a%2Fb").status_code == 200
+
+    def test_leaves_the_two_fixed_paths_as_they_were(self, api, seller):
+        for number, code in enumerate(("tracking", "cancel")):
+            create_order(seller, orderId=code, trackingCode=f"T-{number}")
+
+        assert api.get(f"{URL}/tracking").status_code == 403  # a tracking query without a value
+        assert api.get(f"{URL}/cancel").status_code == 405
+        assert api.post(f"{URL}/cancel", {"orderId": "tracking"}).status_code == 200
+
+    @pytest.mark.parametrize("code", ["A-2", "a-1", "A-1 ", "A-1/", "a\0b", "\0", "x" * 3000])
+    def test_of_an_unknown_order_is_404(self, api, seller, code):
+        create_order(seller)
+
+        assert_not_found(get(api, code))
+
+    def test_of_another_sellers_order_is_404(self, api, other_seller):
+        create_order(other_seller, company_document=OTHER_COMPANY)
+
+        assert_not_found(get(api, "A-1"))
+
+    @pytest.mark.parametrize("count", [1, 3])
+    def test_takes_four_queries_for_any_number_of_invoices(self, api, seller, count, django_assert_num_queries):
+        create_order(seller)
+        for number in range(count):
+            send_invoice(seller, nfe_xml(key=f"{ACCESS_KEY[:-1]}{number}").encode())
+        get(api, "A-1")
+
+        with django_assert_num_queries(4) as queries:  # key with seller, order with company, status log, invoices
+            get(api, "A-1")
+
+        assert not any('"raw"' in query["sql"] for query in queries)

@@ -1,0 +1,245 @@
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
+from rest_framework.test import APIClient
+
+from integration.actions import orders
+from integration.models import Order
+from tests.integration.factories import (
+    BY,
+    COMPANY,
+    OTHER_COMPANY,
+    SellerFactory,
+    create_order,
+)
+
+URL = "/api/integration/orders"
+NOON = datetime(2026, 7, 15, 15, 0, tzinfo=UTC)  # 12:00 in São Paulo
+
+
+def codes(response):
+    assert response.status_code == 200, response.content
+    assert response.json()["success"] is True
+    return [order["orderId"] for order in response.json()["data"]]
+
+
+def assert_refused(response, name):
+    assert response.status_code == 422
+    body = response.json()
+    assert (body["success"], body["message"], body["code"]) == (False, "Dados inválidos", "invalid_payload")
+    assert [*body["errors"]] == [name]
+    assert all(body["errors"][name])
+
+
+@pytest.fixture
+def made(seller, monkeypatch):
+    """Make orders with these ids, a minute apart. Returns their ids, the newest first."""
+
+    def make(*ids, of=seller, at=NOON, **changes):
+        for number, code in enumerate(ids):
+            with monkeypatch.context() as patch:
+                patch.setattr(timezone, "now", lambda moment=at + timedelta(minutes=number): moment)
+                create_order(of, orderId=code, **changes)
+        return [*reversed(ids)]
+
+    return make
+
+
+class TestOrdersList:
+    def test_answers_a_summary_of_each(self, api, seller):
+        order = create_order(seller, trackingCode="TRACK-1")
+
+        response = api.get(URL)
+
+        assert (response.status_code, response["Content-Type"]) == (200, "application/json")
+        assert response.json() == {
+            "success": True,
+            "data": [
+                {
+                    "shippingId": order.pk,
+                    "orderId": "A-1",
+                    "trackingCode": "TRACK-1",
+                    "company_document": COMPANY,
+                    "status": "pending",
+                    "service": "base",
+                    "orderCost": 150.0,
+                    "created_at": order.created_at.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ"),
+                }
+            ],
+            "nextCursor": None,
+        }
+
+    def test_of_a_seller_without_orders_is_empty(self, api):
+        assert api.get(URL).json() == {"success": True, "data": [], "nextCursor": None}
+
+    def test_holds_every_order_once_though_others_are_made_meanwhile(self, api, made):
+        expected = made("1", "2", "3", "4", "5")
+
+        first = api.get(URL, {"limit": "2"})
+        made("6", "7", at=NOON + timedelta(hours=1))
+        second = api.get(URL, {"limit": "2", "cursor": first.json()["nextCursor"]})
+        third = api.get(URL, {"limit": "2", "cursor": second.json()["nextCursor"]})
+
+        assert [*codes(first), *codes(second), *codes(third)] == expected
+        assert third.json()["nextCursor"] is None
+
+    def test_shows_only_the_sellers_own(self, api, made, other_seller, seller_client):
+        own = made("A-1")
+        foreign = made("B-1", of=other_seller, company_document=OTHER_COMPANY)
+
+        assert codes(api.get(URL)) == own
+        assert codes(api.get(URL, {"orderId": "B-1"})) == []
+        assert codes(seller_client(other_seller).get(URL)) == foreign
+
+    @pytest.mark.parametrize("count", [1, 5])
+    def test_takes_three_queries_for_any_number(self, api, made, count, django_assert_num_queries):
+        made(*map(str, range(count)))
+        api.get(URL)
+
+        with django_assert_num_queries(3):  # key with seller, orders, companies
+            api.get(URL)
+
+    def test_still_creates_orders_by_post(self, api):
+        assert api.post(URL, {}).status_code == 422
+
+    @pytest.mark.parametrize("header", ["", "Basic rota_key_unknown", "Bearer x"])
+    def test_needs_a_key(self, header, db):
+        response = APIClient(HTTP_AUTHORIZATION=header).get(URL)
+
+        assert response.status_code == 401
+        assert response.json()["success"] is False
+
+
+class TestFilters:
+    @pytest.mark.parametrize("code", ["tracking", "cancel", "a/b c?d&é", "x" * 255])
+    def test_an_order_id_is_compared_exactly(self, api, made, code):
+        made(code, "other")
+
+        assert codes(api.get(URL, {"orderId": code})) == [code]
+        assert codes(api.get(URL, {"orderId": code[:-1]})) == []
+
+    def test_a_tracking_code_is_compared_exactly(self, api, made):
+        made("A-1", trackingCode="TRACK-1")
+        made("A-2")
+
+        assert codes(api.get(URL, {"trackingCode": "TRACK-1"})) == ["A-1"]
+        assert codes(api.get(URL, {"trackingCode": "TRACK"})) == []
+
+    def test_a_status_is_that_of_now(self, api, made):
+        made("A-1", "A-2")
+        orders.cancel(order=Order.objects.get(code="A-1"), by=BY, at=timezone.now())
+
+        assert codes(api.get(URL, {"status": "cancelled"})) == ["A-1"]
+        assert codes(api.get(URL, {"status": "pending"})) == ["A-2"]
+
+    @pytest.mark.parametrize(
+        ("query", "found"),
+        [
+            ({"createdFrom": "2026-07-15T12:00:00-03:00"}, 1),
+            ({"createdFrom": "2026-07-15T12:00:00.000001"}, 0),
+            ({"createdTo": "2026-07-15T12:00:00"}, 0),
+            ({"createdFrom": "2026-07-15", "createdTo": "2026-07-15"}, 1),
+            ({"createdTo": "2026-07-14"}, 0),
+        ],
+    )
+    def test_moments_select_from_inclusive_to_exclusive_and_whole_days(self, api, made, query, found):
+        expected = made("A-1")
+
+        assert codes(api.get(URL, query)) == expected[:found]
+
+
+class TestBadParameters:
+    @pytest.mark.parametrize(
+        ("name", "value"),
+        [
+            *(("limit", value) for value in ["0", "101", "1000000000", "9" * 3000, "x", "NaN", "-1", "5_0"]),
+            *(("createdFrom", value) for value in ["2026-02-30", "x", "20/11/2026", "1" * 3000]),
+            *(("createdTo", value) for value in ["9999-12-31", "2026-07-15T25:00:00"]),
+            *(("status", value) for value in ["PENDING", "x" * 3000]),
+            ("orderId", "x" * 256),
+            ("orderId", "a\0b"),
+            ("trackingCode", "\0"),
+            ("cursor", "x"),
+            ("cursor", "x" * 3000),
+        ],
+    )
+    def test_are_refused_by_name_and_in_portuguese(self, api, name, value):
+        response = api.get(URL, {name: value})
+
+        assert_refused(response, name)
+        assert "Enter" not in response.json()["errors"][name][0]
+
+    @pytest.mark.parametrize(
+        "name", ["limit", "cursor", "status", "orderId", "trackingCode", "createdFrom", "createdTo"]
+    )
+    def test_are_refused_empty_and_twice(self, api, name):
+        assert_refused(api.get(f"{URL}?{name}="), name)
+        assert name in api.get(f"{URL}?{name}=1&{name}=1").json()["errors"]
+
+
+class TestACursor:
+    @pytest.fixture
+    def cursor(self, api, made):
+        made("1", "2", "3")
+        return api.get(URL, {"limit": "1"}).json()["nextCursor"]
+
+    def test_that_was_changed_is_refused(self, api, cursor):
+        changed = ("B" if cursor[0] == "A" else "A") + cursor[1:]
+
+        assert_refused(api.get(URL, {"cursor": changed}), "cursor")
+
+    def test_of_another_seller_is_refused(self, cursor, seller_client):
+        stranger = SellerFactory.create(documents=(OTHER_COMPANY,))
+
+        assert_refused(seller_client(stranger).get(URL, {"cursor": cursor}), "cursor")
+
+    def test_of_other_filters_is_refused(self, api, cursor):
+        assert_refused(api.get(URL, {"cursor": cursor, "status": "pending"}), "cursor")
+
+
+class TestQueryPlan:
+    @pytest.fixture
+    def many(self, seller):
+        """Five thousand orders of ten sellers, as many as make PostgreSQL weigh its plans."""
+        order = create_order(seller)
+        same = {f.attname: getattr(order, f.attname) for f in Order._meta.fields}
+        owners = [seller, *SellerFactory.create_batch(9, documents=())]
+        Order.objects.bulk_create(
+            Order(
+                **{
+                    **same,
+                    "id": None,
+                    "code": f"C-{n}",
+                    "tracking_code": f"T-{n}",
+                    "seller_id": owners[n % 10].pk,
+                    "status": "pending" if n % 50 == 0 else "delivered",
+                }
+            )
+            for n in range(5000)
+        )
+        with connection.cursor() as cursor:
+            cursor.execute("ANALYZE integration_order")
+
+    @pytest.mark.usefixtures("many")
+    @pytest.mark.parametrize(
+        ("query", "index"),
+        [
+            ({}, "order_of_seller"),
+            ({"status": "pending"}, "order_of_seller_status"),
+            ({"orderId": "C-70"}, "one_order_per_code"),
+            ({"trackingCode": "T-70"}, "one_order_per_tracking_code"),
+        ],
+    )
+    def test_uses_an_index(self, api, query, index):
+        with CaptureQueriesContext(connection) as captured:
+            api.get(URL, query)
+        listed = next(row["sql"] for row in captured if 'FROM "integration_order"' in row["sql"])
+
+        with connection.cursor() as cursor:
+            cursor.execute(f"EXPLAIN {listed}")
+            plan = "\n".join(row[0] for row in cursor.fetchall())
+
+        assert f" {index} " in plan
