@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable
+from enum import Enum
 from typing import IO, Any, NoReturn
 
 
@@ -13,8 +14,27 @@ class BodyTooDeep(Exception):
     """Objects and lists are nested deeper than `most_levels`."""
 
 
+class Fault(Enum):
+    """Why a body is not JSON in UTF-8."""
+
+    EMPTY = "empty"
+    COMPRESSED = "compressed with gzip"
+    UTF_16 = "UTF-16 or UTF-32"
+    NOT_UTF_8 = "another encoding than UTF-8"
+    NOT_A_NUMBER = "NaN or Infinity"
+    LONG_NUMBER = "a number with too many digits"
+    SYNTAX = "a syntax error"
+
+
 class InvalidJSON(Exception):
-    """Not JSON in UTF-8. `str(error)` is the decoder's message with the position, or empty."""
+    """Not JSON in UTF-8.
+
+    `position`: of a SYNTAX error in characters, of NOT_UTF_8 in bytes. `detail`: the message of a SYNTAX error.
+    """
+
+    def __init__(self, fault: Fault, *, position: int = 0, detail: str = "") -> None:
+        super().__init__(fault, position, detail)
+        self.fault, self.position, self.detail = fault, position, detail
 
 
 class NotAnObject(Exception):
@@ -32,13 +52,13 @@ def read_object(
     if len(raw) > most_bytes:
         raise BodyTooLarge
     try:
-        body = json.loads(raw.decode("utf-8"), parse_float=parse_float, parse_constant=_refuse_constant)
+        body = json.loads(_text(raw), parse_float=parse_float, parse_constant=_refuse_constant)
     except RecursionError as error:
         raise BodyTooDeep from error
     except json.JSONDecodeError as error:
-        raise InvalidJSON(str(error)) from error
-    except ValueError as error:  # not UTF-8, NaN, integers of thousands of digits, what parse_float refuses
-        raise InvalidJSON from error
+        raise InvalidJSON(Fault.SYNTAX, position=error.pos, detail=str(error)) from error
+    except ValueError as error:  # integers of thousands of digits, and what parse_float refuses
+        raise InvalidJSON(Fault.LONG_NUMBER) from error
     if not isinstance(body, dict):
         raise NotAnObject
     if _is_deeper(body, most_levels):
@@ -46,8 +66,21 @@ def read_object(
     return body
 
 
-def _refuse_constant(name: str) -> NoReturn:
-    raise ValueError(f"{name} is not a JSON value")
+def _text(raw: bytes) -> str:
+    if not raw.strip():
+        raise InvalidJSON(Fault.EMPTY)
+    if raw.startswith(b"\x1f\x8b"):
+        raise InvalidJSON(Fault.COMPRESSED)
+    if raw.startswith((b"\xff\xfe", b"\xfe\xff")) or b"\0" in raw[:4]:
+        raise InvalidJSON(Fault.UTF_16)
+    try:
+        return raw.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise InvalidJSON(Fault.NOT_UTF_8, position=error.start) from error
+
+
+def _refuse_constant(_name: str) -> NoReturn:
+    raise InvalidJSON(Fault.NOT_A_NUMBER)
 
 
 def _is_deeper(body: dict[str, Any], most_levels: int) -> bool:

@@ -14,6 +14,7 @@ from cryptography.fernet import Fernet
 from psycopg import ProgrammingError, conninfo
 
 from config.env import StartRefused
+from delivery import service_area
 
 _MIN_KEY_LENGTH = 50
 _MIN_DISTINCT_CHARACTERS = 5
@@ -101,6 +102,14 @@ def _number(low: float, high: float, *, whole: bool = False) -> Check:
         return None
 
     return check
+
+
+def _boxes(text: str) -> str | None:
+    try:
+        service_area.parse(text)
+    except (TypeError, ValueError):
+        return f"is '{text[:_MAX_SHOWN]}', not boxes of degrees as south,west,north,east; south,west,north,east"
+    return None
 
 
 def _boolean(text: str) -> str | None:
@@ -277,6 +286,7 @@ _NEVER_EMPTY: dict[str, Check] = {
     "TIME_ZONE": _time_zone,
     "LOG_LEVEL": _log_level,
     "ROAD_FACTOR": _number(1, 10),
+    "SERVICE_AREA": _boxes,
     "OFFER_TTL": _number(0.01, 525_600),
     "DISPATCH_RADIUS_KM": _number(0.01, 20_040),
     "POSITION_FRESH_SECONDS": _number(1, 86_400, whole=True),

@@ -14,6 +14,7 @@ from django.templatetags.static import static
 from config import checks
 from config.database import with_deadlines
 from config.env import BASE_DIR, env, is_embedded
+from delivery import service_area
 
 django_stubs_ext.monkeypatch()
 checks.refuse_bad_environment()
@@ -305,6 +306,7 @@ ROAD_FACTOR = env.float("ROAD_FACTOR", 1.3)  # road kilometres per kilometre of 
 OFFER_TTL = timedelta(minutes=env.float("OFFER_TTL", 60))  # minutes until an untaken offer expires
 DISPATCH_RADIUS_KM = env.float("DISPATCH_RADIUS_KM", 15)
 POSITION_FRESH = timedelta(seconds=env.int("POSITION_FRESH_SECONDS", 120))
+SERVICE_AREA = service_area.parse(env.str("SERVICE_AREA", ""))  # boxes of coordinates; empty: Brazil
 MAX_BODY_BYTES = 256 * 1024
 # Calls of each token and key, unless the admin says otherwise for an account; 0 is no limit.
 RATE_LIMIT_PER_SECOND = env.int("RATE_LIMIT_PER_SECOND", 50)

@@ -1,11 +1,15 @@
 """What is asked for by a quote or a request. Pure."""
 
+import math
 from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import TypedDict
 
 from delivery.distance import Point
 from delivery.lifecycle import Mode
+
+_DIMENSIONS = 3
+_CM3_PER_LITRE = 1000
 
 
 class Package(TypedDict, total=False):
@@ -41,8 +45,30 @@ class DeliveryRequest:
     packages: list[Package] = field(default_factory=list)
 
     @property
+    def longest_side_cm(self) -> Decimal:
+        """The longest side of any package; 0 if none is stated."""
+        return max((side for item in self.packages for side in _sides_cm(item)), default=Decimal(0))
+
+    @property
+    def litres(self) -> Decimal:
+        """Volume of all packages. One without all three sides counts as 0."""
+        return sum((_litres(item) for item in self.packages), Decimal(0))
+
+    @property
     def weight_kg(self) -> Decimal:
         """Weight of all packages. One without a weight counts as 0 kg, one without a quantity as a single one."""
         return sum(
             (Decimal(str(item.get("weight") or 0)) * (item.get("quantity") or 1) for item in self.packages), Decimal(0)
         )
+
+
+def _sides_cm(item: Package) -> list[Decimal]:
+    sides = (item.get("height"), item.get("width"), item.get("length"))
+    return [Decimal(str(side)) for side in sides if side is not None]
+
+
+def _litres(item: Package) -> Decimal:
+    sides = _sides_cm(item)
+    if len(sides) < _DIMENSIONS:
+        return Decimal(0)
+    return math.prod(sides, start=Decimal(item.get("quantity") or 1)) / _CM3_PER_LITRE

@@ -20,6 +20,8 @@ class Terms:
     return_share: Decimal
     maximum_km: Decimal
     maximum_kg: Decimal
+    maximum_side_cm: Decimal | None = None  # None: any
+    maximum_litres: Decimal | None = None  # likewise
 
 
 @dataclass(frozen=True)
@@ -30,6 +32,8 @@ class Trip:
     return_km: Decimal
     dropoffs: int
     weight_kg: Decimal
+    longest_side_cm: Decimal = Decimal(0)
+    litres: Decimal = Decimal(0)
 
     @property
     def total_km(self) -> Decimal:
@@ -49,14 +53,21 @@ class Quote:
 def price(terms: Terms, trip: Trip) -> Decimal:
     """Price of `trip` in BRL, rounded half up to two places.
 
-    The included kilometres apply to the outbound way only. Raises PriceUnavailable over the tariff's maximum distance
-    or weight.
+    The included kilometres apply to the outbound way only. Raises PriceUnavailable over one of the tariff's maximums.
     """
     if trip.total_km > terms.maximum_km:
         raise PriceUnavailable(f"The route is {trip.total_km} km long; this tariff serves up to {terms.maximum_km} km.")
     if trip.weight_kg > terms.maximum_kg:
         raise PriceUnavailable(
             f"The packages weigh {trip.weight_kg:f} kg; this tariff serves up to {terms.maximum_kg} kg."
+        )
+    if terms.maximum_side_cm is not None and trip.longest_side_cm > terms.maximum_side_cm:
+        raise PriceUnavailable(
+            f"A package is {trip.longest_side_cm:f} cm long; this tariff serves up to {terms.maximum_side_cm:f} cm."
+        )
+    if terms.maximum_litres is not None and trip.litres > terms.maximum_litres:
+        raise PriceUnavailable(
+            f"The packages take {trip.litres:.1f} litres; this tariff serves up to {terms.maximum_litres:f} litres."
         )
     charged_km = max(trip.outbound_km - terms.included_km, Decimal(0)) + trip.return_km * terms.return_share
     fare = terms.base_fare + charged_km * terms.price_per_km + (trip.dropoffs - 1) * terms.price_per_extra_dropoff

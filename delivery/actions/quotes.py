@@ -77,4 +77,6 @@ def _trip(payload: DeliveryRequest) -> pricing.Trip:
         return_km=sum(legs[len(payload.dropoffs) :], Decimal(0)),
         dropoffs=len(payload.dropoffs),
         weight_kg=payload.weight_kg,
+        longest_side_cm=payload.longest_side_cm,
+        litres=payload.litres,
     )

@@ -7,10 +7,20 @@ from django.conf import settings
 from rest_framework.parsers import BaseParser
 
 from common import json_body
+from common.json_body import Fault
 from delivery.api.errors import BodyTooLarge, MalformedBody
 
 # Levels of objects and lists. The deepest object of the API, dropoffs[0].address, is at level 4.
 _MAX_LEVELS = 20
+_FAULTS = {
+    Fault.EMPTY: "The body is empty. Send a JSON object.",
+    Fault.COMPRESSED: "The body is compressed with gzip. Send it uncompressed.",
+    Fault.UTF_16: "The body is in UTF-16 or UTF-32. Send it in UTF-8.",
+    Fault.NOT_UTF_8: "The body is not in UTF-8: the byte at offset {position} does not fit. It may be in Latin-1.",
+    Fault.NOT_A_NUMBER: "The body holds NaN or Infinity, which are no JSON values.",
+    Fault.LONG_NUMBER: "The body holds a number with too many digits.",
+    Fault.SYNTAX: "The body is not JSON: {detail}.",
+}
 
 
 class BoundedJSONParser(BaseParser):
@@ -33,8 +43,4 @@ class BoundedJSONParser(BaseParser):
         except json_body.NotAnObject as error:
             raise MalformedBody("The body must be a JSON object.") from error
         except json_body.InvalidJSON as error:
-            raise MalformedBody(
-                f"The body is not JSON: {error}."
-                if str(error)
-                else "The body is not JSON in UTF-8, or it holds NaN, Infinity or a number with too many digits."
-            ) from error
+            raise MalformedBody(_FAULTS[error.fault].format(position=error.position, detail=error.detail)) from error

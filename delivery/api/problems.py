@@ -1,10 +1,9 @@
 """Error bodies of area A, as RFC 9457 problem details.
 
 Besides the RFC's members each body has `code` (stable, listed in docs/integrators.md) and `retryable`. A 422 for
-invalid fields adds `errors`, a list of `{pointer, code, detail}` where `pointer` is a JSON Pointer.
+invalid fields adds `errors` (`field_errors`).
 """
 
-from collections.abc import Iterator
 from http import HTTPStatus
 from typing import Any
 
@@ -12,10 +11,13 @@ from django.http import HttpRequest, HttpResponse, JsonResponse
 from rest_framework import exceptions, status
 from rest_framework.response import Response
 
+from common.body_view import InvalidBody
+from delivery.api import field_errors
+from delivery.api.field_errors import FieldError
 from delivery.errors import DeliveryError
 
 CONTENT_TYPE = "application/problem+json"
-_INVALID_TITLE = "The request has invalid fields"
+_WRONG_MEDIA_TYPE = "Send the body as JSON, with the header Content-Type: application/json."
 _UNKNOWN_ERROR = "The request failed unexpectedly. Name the X-Request-Id header of this answer when you report it."
 _UNKNOWN_EFFECT = "It may have taken effect: query the delivery, or look in the panel, before you repeat the request."
 
@@ -27,36 +29,36 @@ class InvalidQuery(exceptions.ValidationError):
 def handle(error: Exception, context: dict[str, Any]) -> Response | None:
     """DRF's exception handler for area A. Returns None for an unexpected exception: Django logs it and answers 500."""
     path = context["request"].path
+    if isinstance(error, InvalidBody):
+        return _invalid_body(path, [*field_errors.of_body(error.detail), *map(field_errors.of_warning, error.warnings)])
     if isinstance(error, InvalidQuery):
-        body = problem(
-            path,
-            status=status.HTTP_422_UNPROCESSABLE_ENTITY,
-            code="invalid_query",
-            title="The request has invalid query parameters",
-            detail="Each entry of 'errors' names a parameter.",
+        return _invalid(
+            path, "invalid_query", "Query parameters are invalid", list(field_errors.of_query(error.detail))
         )
-        body["errors"] = list(_parameter_errors(error.detail))
-    elif isinstance(error, exceptions.ValidationError):
-        body = problem(
-            path,
-            status=status.HTTP_422_UNPROCESSABLE_ENTITY,
-            code="invalid_payload",
-            title=_INVALID_TITLE,
-            detail="Each entry of 'errors' names a field by its JSON Pointer.",
-        )
-        body["errors"] = list(_field_errors(error.detail))
-    elif isinstance(error, DeliveryError):
+    if isinstance(error, DeliveryError):
         return refusal(path, error)
-    elif isinstance(error, exceptions.APIException):
-        body = problem(
-            path,
-            status=error.status_code,
-            code=str(error.default_code),
-            title=HTTPStatus(error.status_code).phrase,
-            detail=str(error.detail),
-        )
-    else:
-        return None
+    if isinstance(error, exceptions.UnsupportedMediaType):
+        error.detail = exceptions.ErrorDetail(_WRONG_MEDIA_TYPE)
+    if isinstance(error, exceptions.APIException):
+        title, code = HTTPStatus(error.status_code).phrase, str(error.default_code)
+        return _answer(problem(path, status=error.status_code, code=code, title=title, detail=str(error.detail)))
+    return None
+
+
+def _invalid_body(path: str, errors: list[FieldError]) -> Response:
+    """422. Its code is that of its errors if they share one that is a code of problems too."""
+    codes = {error["code"] for error in errors}
+    code = codes.pop() if len(codes) == 1 and codes <= field_errors.CODES_OF_PROBLEMS else "invalid_payload"
+    return _invalid(path, code, "The request has invalid fields", errors)
+
+
+def _invalid(path: str, code: str, title: str, errors: list[FieldError]) -> Response:
+    """422 for what `errors` names."""
+    detail = "Each entry of 'errors' says what is wrong in one place."
+    return _answer({**problem(path, status=422, code=code, title=title, detail=detail), "errors": errors})
+
+
+def _answer(body: dict[str, Any]) -> Response:
     return Response(body, status=body["status"], content_type=CONTENT_TYPE)
 
 
@@ -173,24 +175,3 @@ def _headers(error: DeliveryError) -> dict[str, str]:
     if error.retry_after:
         headers["Retry-After"] = str(error.retry_after)
     return headers
-
-
-def _parameter_errors(detail: Any) -> Iterator[dict[str, str]]:
-    for name, errors in detail.items():
-        for error in errors:
-            yield {"parameter": name, "code": error.code, "detail": str(error)}
-
-
-def _field_errors(detail: Any, pointer: str = "#") -> Iterator[dict[str, str]]:
-    """DRF's nested errors as a flat list; each `pointer` is a JSON Pointer (RFC 6901) in its URI fragment form."""
-    if isinstance(detail, dict):
-        for name, inner in detail.items():
-            is_of_object = name == "non_field_errors"
-            escaped = str(name).replace("~", "~0").replace("/", "~1")
-            yield from _field_errors(inner, pointer if is_of_object else f"{pointer}/{escaped}")
-    elif isinstance(detail, list):
-        for index, inner in enumerate(detail):
-            is_leaf = isinstance(inner, exceptions.ErrorDetail)
-            yield from _field_errors(inner, pointer if is_leaf else f"{pointer}/{index}")
-    else:
-        yield {"pointer": pointer, "code": getattr(detail, "code", "invalid"), "detail": str(detail)}

@@ -67,8 +67,7 @@ class SandboxMoveView(IntegratorView):
         delivery = find_delivery(
             token, delivery_id, Delivery.objects.with_parts().filter(environment=Environment.SANDBOX)
         )
-        serializer = self.serializer_class(data=request.data)
-        serializer.is_valid(raise_exception=True)
+        serializer = self.read_body(self.serializer_class(data=request.data))
         moved = sandbox.perform(
             self.move,
             delivery=delivery,

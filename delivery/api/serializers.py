@@ -2,8 +2,11 @@
 
 from typing import Any
 
+from django.conf import settings
 from rest_framework import serializers
 
+from common.payload_warnings import Path, PayloadWarning
+from delivery import service_area
 from delivery.api.fields import (
     LatitudeField,
     LongitudeField,
@@ -25,19 +28,26 @@ Data = dict[str, Any]
 
 # Entries of orderPackages; `quantity` says how many pieces each entry stands for.
 _MAX_PACKAGES = 200
+_FEWEST_DIGITS = 8  # of a Brazilian telephone number without its area code
 
 
-class ContactsSerializer(serializers.Serializer[Any]):
+class ObjectSerializer(serializers.Serializer[Any]):
+    """Base of the serializers: an object, whose unknown keys are ignored."""
+
+    default_error_messages = {"invalid": "This must be a JSON object."}
+
+
+class ContactsSerializer(ObjectSerializer):
     name = TextField(required=True, allow_null=False, allow_blank=False)
     phoneNumber = TextField(required=True, allow_null=False, allow_blank=False)  # noqa: N815  # the specification's name
 
 
-class OptionalContactsSerializer(serializers.Serializer[Any]):
+class OptionalContactsSerializer(ObjectSerializer):
     name = TextField()
     phoneNumber = TextField()  # noqa: N815  # the specification's name
 
 
-class CoordinatesSerializer(serializers.Serializer[Any]):
+class CoordinatesSerializer(ObjectSerializer):
     latitude = LatitudeField(required=False, allow_null=True)
     longitude = LongitudeField(required=False, allow_null=True)
 
@@ -58,12 +68,18 @@ class PickupAddressSerializer(AddressSerializer):
     longitude = LongitudeField()
 
 
-class PickupSerializer(serializers.Serializer[Any]):
+class PickupSerializer(ObjectSerializer):
     contacts = ContactsSerializer()
     address = PickupAddressSerializer()
 
+    def validate(self, attrs: Data) -> Data:
+        """Add the `point`."""
+        point = Point(attrs["address"]["latitude"], attrs["address"]["longitude"])
+        _check_served(point, "address")
+        return {**attrs, "point": point}
 
-class DropoffSerializer(serializers.Serializer[Any]):
+
+class DropoffSerializer(ObjectSerializer):
     externalId = TextField(trim_whitespace=False)  # noqa: N815  # the specification's name
     contacts = OptionalContactsSerializer(required=False, allow_null=True)
     address = AddressSerializer()
@@ -71,9 +87,12 @@ class DropoffSerializer(serializers.Serializer[Any]):
 
     def validate(self, attrs: Data) -> Data:
         """Add the drop-off's `point`: both coordinates of `coordinates`, or else both of `address`."""
-        for pair in (attrs.get("coordinates") or {}, attrs["address"]):
+        for name in ("coordinates", "address"):
+            pair = attrs.get(name) or {}
             if pair.get("latitude") is not None and pair.get("longitude") is not None:
-                return {**attrs, "point": Point(pair["latitude"], pair["longitude"])}
+                point = Point(pair["latitude"], pair["longitude"])
+                _check_served(point, name)
+                return {**attrs, "point": point}
         message = "Give latitude and longitude, here or in coordinates."
         missing = [name for name in ("latitude", "longitude") if attrs["address"].get(name) is None]
         raise serializers.ValidationError(
@@ -81,7 +100,7 @@ class DropoffSerializer(serializers.Serializer[Any]):
         )
 
 
-class PackageSerializer(serializers.Serializer[Any]):
+class PackageSerializer(ObjectSerializer):
     """`quantity` pieces, each of `height`, `width` and `length` in centimetres and `weight` in kilograms."""
 
     description = TextField()
@@ -92,7 +111,7 @@ class PackageSerializer(serializers.Serializer[Any]):
     quantity = QuantityField(required=False, allow_null=True)
 
 
-class DeliveryRequestSerializer(serializers.Serializer[Any]):
+class DeliveryRequestSerializer(ObjectSerializer):
     """Body of quotation-delivery and request-delivery."""
 
     vehicleType = NamedChoiceField(choices=VehicleType.values)  # noqa: N815  # the specification's name
@@ -111,26 +130,59 @@ class DeliveryRequestSerializer(serializers.Serializer[Any]):
     def delivery_request(self) -> DeliveryRequest:
         """The validated body as the actions take it."""
         data: Data = self.validated_data
-        pickup = data["pickup"]["address"]
         return DeliveryRequest(
             vehicle_type=data["vehicleType"],
             mode=Mode(data.get("deliveryMode") or Mode.DEFAULT),
             packages=data.get("orderPackages") or [],
-            pickup=_place(data["pickup"], Point(pickup["latitude"], pickup["longitude"])),
-            dropoffs=[_place(dropoff, dropoff["point"]) for dropoff in data["dropoffs"]],
+            pickup=_place(data["pickup"]),
+            dropoffs=[_place(dropoff) for dropoff in data["dropoffs"]],
         )
 
+    def warnings(self) -> list[PayloadWarning]:
+        """What is accepted and probably a mistake."""
+        data: Data = self.validated_data
+        places: list[tuple[Path, Data]] = [
+            (("pickup",), data["pickup"]),
+            *((("dropoffs", index), dropoff) for index, dropoff in enumerate(data["dropoffs"])),
+        ]
+        return [
+            *(
+                PayloadWarning((*path, "contacts", "phoneNumber"), "doubtful_phone")
+                for path, place in places
+                if _is_doubtful((place.get("contacts") or {}).get("phoneNumber"))
+            ),
+            *(
+                PayloadWarning(("orderPackages", index, "weight"), "missing_weight")
+                for index, item in enumerate(data.get("orderPackages") or [])
+                if item.get("weight") is None
+            ),
+        ]
 
-class CancelSerializer(serializers.Serializer[Any]):
+
+class CancelSerializer(ObjectSerializer):
     """Body of cancel-delivery."""
 
     reason = StrictTextField(required=False, allow_null=True, allow_blank=True, max_length=255)
 
 
-def _place(data: Data, point: Point) -> Place:
+def _is_doubtful(phone: str | None) -> bool:
+    return bool(phone) and sum(character.isdigit() for character in phone or "") < _FEWEST_DIGITS
+
+
+def _check_served(point: Point, name: str) -> None:
+    """Raise ValidationError for the field `name` if the point is outside the service area."""
+    if service_area.serves(settings.SERVICE_AREA, point.latitude, point.longitude):
+        return
+    text = f"({point.latitude}, {point.longitude}) is outside the area that this service serves."
+    if service_area.serves(settings.SERVICE_AREA, point.longitude, point.latitude):
+        text = f"{text} Latitude and longitude seem to be swapped: the other way round it is inside."
+    raise serializers.ValidationError({name: [serializers.ErrorDetail(text, "outside_service_area")]})
+
+
+def _place(data: Data) -> Place:
     contacts = data.get("contacts") or {}
     return Place(
-        point=point,
+        point=data["point"],
         address={name: data["address"].get(name) or "" for name in ADDRESS_TEXTS},
         contact_name=contacts.get("name") or "",
         contact_phone=contacts.get("phoneNumber") or "",

@@ -6,6 +6,7 @@ from typing import Any
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from common.body_view import BodyView
 from common.negotiation import AlwaysJSON
 from common.options import OptionsView
 from delivery.api import problems
@@ -16,7 +17,7 @@ from delivery.models import Delivery, Token, parse_id
 from delivery.models.delivery import DeliveryQuerySet
 
 
-class IntegratorView(OptionsView):
+class IntegratorView(OptionsView, BodyView):
     """Authentication by token, bounded JSON bodies, and errors as problem details."""
 
     authentication_classes = [BearerAuthentication]

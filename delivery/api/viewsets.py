@@ -23,7 +23,7 @@ class DeliveryViewSet(IntegratorView, ViewSet):
 
     def quote(self, request: Request) -> Response:
         """POST /api/quotation-delivery."""
-        token, payload, at = token_of(request), _read_request(request), timezone.now()
+        token, payload, at = token_of(request), self._delivery_request(request), timezone.now()
         quote = quotes.quote(integrator=token.integrator, payload=payload)
         is_linked = quotes.is_pickup_linked(integrator=token.integrator, point=payload.pickup.point)
         headers = {
@@ -35,7 +35,7 @@ class DeliveryViewSet(IntegratorView, ViewSet):
 
     def request_delivery(self, request: Request) -> HttpResponse:
         """POST /api/request-delivery."""
-        token, payload, at = token_of(request), _read_request(request), timezone.now()
+        token, payload, at = token_of(request), self._delivery_request(request), timezone.now()
         speed, quote_id = sandbox.read_speed(request, token), request.headers.get("Quote-Id")
 
         def price() -> Quote:
@@ -53,8 +53,7 @@ class DeliveryViewSet(IntegratorView, ViewSet):
         """POST /api/cancel-delivery/{deliveryId}."""
         if parse_id(delivery_id) is None:
             raise InvalidDeliveryId("A deliveryId is the UUID that request-delivery answered with.")
-        serializer = CancelSerializer(data=request.data)
-        serializer.is_valid(raise_exception=True)
+        serializer = self.read_body(CancelSerializer(data=request.data))
         token = token_of(request)
         delivery = deliveries.cancel(
             # The action reads the rest under its lock.
@@ -75,8 +74,5 @@ class DeliveryViewSet(IntegratorView, ViewSet):
         delivery = find_delivery(token_of(request), delivery_id, Delivery.objects.with_parts())
         return Response(bodies.location(delivery, at=timezone.now()))
 
-
-def _read_request(request: Request) -> DeliveryRequest:
-    serializer = DeliveryRequestSerializer(data=request.data)
-    serializer.is_valid(raise_exception=True)
-    return serializer.delivery_request
+    def _delivery_request(self, request: Request) -> DeliveryRequest:
+        return self.read_body(DeliveryRequestSerializer(data=request.data)).delivery_request

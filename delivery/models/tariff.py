@@ -59,6 +59,24 @@ class Tariff(models.Model):
     )
     maximum_km = models.DecimalField(_("maximum km"), max_digits=6, decimal_places=2, validators=_NOT_NEGATIVE)
     maximum_kg = models.DecimalField(_("maximum kg"), max_digits=6, decimal_places=2, validators=_NOT_NEGATIVE)
+    maximum_side_cm = models.DecimalField(
+        _("longest side (cm)"),
+        max_digits=6,
+        decimal_places=2,
+        null=True,
+        blank=True,
+        validators=_NOT_NEGATIVE,
+        help_text=_("Of each package. Empty: any."),
+    )
+    maximum_litres = models.DecimalField(
+        _("maximum volume (litres)"),
+        max_digits=8,
+        decimal_places=2,
+        null=True,
+        blank=True,
+        validators=_NOT_NEGATIVE,
+        help_text=_("Of all packages together. Empty: any."),
+    )
     cancel_percent_accepted = models.DecimalField(
         _("cancellation fee after acceptance (%)"),
         max_digits=5,
@@ -98,6 +116,9 @@ class Tariff(models.Model):
                 ),
             ),
             models.CheckConstraint(
+                name="tariff_package_not_negative", condition=Q(maximum_side_cm__gte=0, maximum_litres__gte=0)
+            ),
+            models.CheckConstraint(
                 name="tariff_shares",
                 condition=Q(
                     return_share__range=(0, 1),
@@ -121,4 +142,6 @@ class Tariff(models.Model):
             return_share=self.return_share,
             maximum_km=self.maximum_km,
             maximum_kg=self.maximum_kg,
+            maximum_side_cm=self.maximum_side_cm,
+            maximum_litres=self.maximum_litres,
         )

@@ -7,12 +7,25 @@ from django.http import HttpRequest, HttpResponse, JsonResponse
 from rest_framework import exceptions, status
 from rest_framework.response import Response
 
+from common.body_view import InvalidBody
 from common.errors import DomainError
+from common.payload_warnings import UNKNOWN_KEY, PayloadWarning
 from integration.errors import IntegrationError, MalformedBody
 
 _INVALID = "Dados inválidos"
 _WRONG_CONTENT_TYPE = "Envie o cabeçalho Content-Type: application/json"
 _WRONG_METHOD = "Método não permitido"
+# What warnings say, by code.
+WARNINGS = {
+    UNKNOWN_KEY: "Chave desconhecida, sem efeito.",
+    "incomplete_sides": "Sem as três medidas o peso cúbico não é calculado.",
+    "unknown_state": "Não é a sigla de um estado.",
+    "unassigned_postcode": "O CEP não é de nenhuma região.",
+    "postcode_of_another_state": "O CEP é de outro estado.",
+    "side_is_zero": "Uma das medidas é zero.",
+    "weight_out_of_range": "O peso é zero ou passa do máximo da tarifa de frete.",
+    "invalid_access_key": "Uma chave de acesso tem 44 caracteres, dígitos e letras.",
+}
 
 
 class Refusal(TypedDict):
@@ -31,6 +44,8 @@ def refusal(message: str, code: str) -> Refusal:
 def exception_handler(error: Exception, context: dict[str, Any]) -> Response | None:
     """DRF's exception handler for area B. None for exceptions that are not refusals; those become a logged 500."""
     invalid_status: int = context["view"].invalid_status
+    if isinstance(error, InvalidBody):
+        return _invalid_body(error, invalid_status)
     if isinstance(error, exceptions.ValidationError):
         return _invalid(dict(_flattened(error.detail)), invalid_status, "invalid_payload")
     if isinstance(error, exceptions.UnsupportedMediaType):
@@ -42,6 +57,20 @@ def exception_handler(error: Exception, context: dict[str, Any]) -> Response | N
     if isinstance(error, exceptions.MethodNotAllowed):
         return Response(refusal(_WRONG_METHOD, "method_not_allowed"), status=error.status_code)
     return None
+
+
+def _invalid_body(error: InvalidBody, invalid_status: int) -> Response:
+    """The serializer's errors, and as further errors the warnings about a body that is to be handled strictly."""
+    errors = dict(_flattened(error.detail)) | {warning.dotted: [_sentence(warning)] for warning in error.warnings}
+    if not error.warnings:
+        return _invalid(errors, invalid_status, "invalid_payload")
+    is_only_unknown = not error.detail and {warning.code for warning in error.warnings} == {UNKNOWN_KEY}
+    return _invalid(errors, 422, UNKNOWN_KEY if is_only_unknown else "invalid_payload")
+
+
+def _sentence(warning: PayloadWarning) -> str:
+    nearest = f" Você quis dizer '{warning.nearest}'?" if warning.nearest else ""
+    return WARNINGS[warning.code] + nearest
 
 
 def refused(error: DomainError) -> Response:

@@ -11,10 +11,20 @@ from rest_framework.exceptions import ParseError
 from rest_framework.parsers import BaseParser, DataAndFiles, MultiPartParser
 
 from common import json_body
+from common.json_body import Fault
 from integration import nfe
 from integration.errors import BodyTooLarge, InvoiceMissing, InvoiceTooLarge, MalformedBody
 
 _MOST_LEVELS = 100  # the API's own bodies have 4; further ones are for keys that it ignores
+_FAULTS = {
+    Fault.EMPTY: "O corpo está vazio. Envie um objeto JSON",
+    Fault.COMPRESSED: "O corpo está comprimido com gzip. Envie-o sem compressão",
+    Fault.UTF_16: "O corpo está em UTF-16 ou UTF-32. Envie-o em UTF-8",
+    Fault.NOT_UTF_8: "O corpo não está em UTF-8: o byte na posição {position} não serve. Talvez esteja em Latin-1",
+    Fault.NOT_A_NUMBER: "O corpo contém NaN ou Infinity, que não são valores JSON",
+    Fault.LONG_NUMBER: "O corpo contém um número com dígitos demais",
+    Fault.SYNTAX: "O corpo não é JSON: erro de sintaxe na posição {position}",
+}
 # Bytes that multipart/form-data adds to a file: boundaries, part headers, a few other fields.
 _MULTIPART_OVERHEAD = 64 * 1024
 _MOST_PARTS = 20  # the file and other fields of a form
@@ -42,7 +52,7 @@ class BoundedJSONParser(BaseParser):
         except json_body.BodyTooDeep as error:
             raise MalformedBody(f"O corpo tem mais de {_MOST_LEVELS} níveis") from error
         except json_body.InvalidJSON as error:
-            raise MalformedBody("O corpo não é JSON em UTF-8") from error
+            raise MalformedBody(_FAULTS[error.fault].format(position=error.position, detail=error.detail)) from error
         except json_body.NotAnObject as error:
             raise MalformedBody("O corpo deve ser um objeto JSON") from error
 

@@ -5,6 +5,7 @@ from typing import Any, NotRequired, TypedDict
 
 from rest_framework import serializers
 
+from common.payload_warnings import PayloadWarning
 from integration.actions.orders import InvoiceData, Item, NewOrder, Receiver
 from integration.api.fields import (
     REQUIRED,
@@ -19,12 +20,14 @@ from integration.api.fields import (
     WeightField,
     WholeNumberField,
 )
+from integration.api.order_warnings import warnings_about
 from integration.freight import Package
 
 _OBJECT: dict[str, Any] = {**REQUIRED, "invalid": "Deve ser um objeto."}
 _OPTIONAL: dict[str, Any] = {"required": False, "allow_null": True}
 _SERVICES = ("base", "next", "turbo")
 _MOST_ITEMS = 1000
+_SIDES = ("width", "height", "length")
 
 
 class QuoteBody(TypedDict):
@@ -65,6 +68,11 @@ class QuoteSerializer(serializers.Serializer[Any]):
     def body(self) -> QuoteBody:
         body: QuoteBody = self.validated_data
         return body
+
+    def warnings(self) -> list[PayloadWarning]:
+        """The cubed weight needs all three sides."""
+        sides = [name for name in _SIDES if self.body.get(name)]
+        return [PayloadWarning((name,), "incomplete_sides") for name in sides] if len(sides) < len(_SIDES) else []
 
     @property
     def package(self) -> Package:
@@ -154,6 +162,9 @@ class OrderSerializer(serializers.Serializer[Any]):
     )
     receiver = ReceiverSerializer(error_messages=REQUIRED | _OBJECT)
     invoice = InvoiceSerializer(**_OPTIONAL)
+
+    def warnings(self) -> list[PayloadWarning]:
+        return warnings_about(self.payload)
 
     @property
     def payload(self) -> NewOrder:

@@ -9,6 +9,7 @@ from rest_framework.exceptions import UnsupportedMediaType
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from common.body_view import BodyView
 from common.negotiation import AlwaysJSON
 from common.options import OptionsView
 from integration.actions import invoices, orders, quotes, tracking
@@ -21,7 +22,7 @@ from integration.errors import InvoiceMissing, OrderNotFound, SearchValueMissing
 from integration.models import ApiKey, Order
 
 
-class SellerView(OptionsView):
+class SellerView(OptionsView, BodyView):
     """Base of the endpoints: authentication by API key, JSON bodies, and errors in the shape of area B."""
 
     authentication_classes = [KeyAuthentication]
@@ -50,8 +51,7 @@ class QuoteView(SellerView):
     invalid_status = 400
 
     def post(self, request: Request) -> Response:
-        serializer = QuoteSerializer(data=request.data)
-        serializer.is_valid(raise_exception=True)
+        serializer = self.read_body(QuoteSerializer(data=request.data))
         quote = quotes.quote(
             origin=serializer.body["origin"], destination=serializer.body["destination"], package=serializer.package
         )
@@ -62,8 +62,7 @@ class OrderView(SellerView):
     """POST /api/integration/orders."""
 
     def post(self, request: Request) -> HttpResponse:
-        serializer = OrderSerializer(data=request.data)
-        serializer.is_valid(raise_exception=True)
+        serializer = self.read_body(OrderSerializer(data=request.data))
         seller, payload, at = self.key.seller, serializer.payload, timezone.now()
 
         def create() -> Response:
@@ -79,8 +78,7 @@ class CancelView(SellerView):
     invalid_status = 400
 
     def post(self, request: Request) -> Response:
-        serializer = CancelSerializer(data=request.data)
-        serializer.is_valid(raise_exception=True)
+        serializer = self.read_body(CancelSerializer(data=request.data))
         order = Order.objects.filter(seller=self.key.seller, code=serializer.validated_data["orderId"]).first()
         if order is None:
             raise OrderNotFound

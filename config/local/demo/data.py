@@ -107,6 +107,8 @@ def _create_tariffs() -> None:
         return_share=Decimal("0.5"),
         maximum_km=Decimal(60),
         maximum_kg=motorcycle,
+        maximum_side_cm=Decimal(60),
+        maximum_litres=Decimal(120),
     )
     Tariff.objects.create(
         vehicle_type=VehicleType.CAR,
@@ -118,6 +120,8 @@ def _create_tariffs() -> None:
         return_share=Decimal("0.5"),
         maximum_km=Decimal(100),
         maximum_kg=car,
+        maximum_side_cm=Decimal(150),
+        maximum_litres=Decimal(800),
     )
 
 

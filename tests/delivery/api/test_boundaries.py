@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from delivery import service_area
 from delivery.models import WebhookEvent
 from tests.delivery.api.calls import (
     INFO,
@@ -57,7 +58,8 @@ class TestALimit:
     @pytest.mark.parametrize(("name", "limit"), [("latitude", 90), ("longitude", 180)])
     @pytest.mark.parametrize("sign", [1, -1])
     @pytest.mark.parametrize("place", ["#/pickup/address", "#/dropoffs/0/address"])
-    def test_of_a_coordinate_is_its_pole_or_meridian(self, api, place, name, limit, sign):
+    def test_of_a_coordinate_is_its_pole_or_meridian(self, api, settings, place, name, limit, sign):
+        settings.SERVICE_AREA = service_area.parse("-90,-180,90,180")
         pointer = f"{place}/{name}"
 
         # At the limit the point is valid, and too far away for a price.

@@ -1,6 +1,6 @@
 import pytest
 
-from delivery.models import VehicleType
+from delivery.models import Tariff, VehicleType
 from tests.delivery.api.calls import QUOTE, REQUEST, assert_nothing_written, assert_problem, changed
 from tests.factories import PICKUP, PickupPointFactory, TariffFactory, TokenFactory, payload
 
@@ -129,6 +129,32 @@ class TestMaximum:
 
         assert_problem(response, 400, "price_unavailable")
         assert_nothing_written()
+
+    @pytest.mark.parametrize("path", [QUOTE, REQUEST])
+    @pytest.mark.parametrize(
+        ("package", "detail"),
+        [
+            ({"height": 60.01}, "A package is 60.01 cm long; this tariff serves up to 60.00 cm."),
+            ({"length": 5000, "width": 1, "height": 1}, "A package is 5000 cm long"),
+            (
+                {"height": 50, "width": 50, "length": 50, "quantity": 2},
+                "The packages take 250.0 litres; this tariff serves up to 249.99 litres.",
+            ),
+        ],
+        ids=["one side", "longest side", "volume"],
+    )
+    def test_of_the_size_is_refused_with_400(self, api, path, package, detail):
+        Tariff.objects.update(maximum_side_cm=60, maximum_litres="249.99")
+
+        problem = assert_problem(api.post(path, payload(orderPackages=[package])), 400, "price_unavailable")
+
+        assert detail in problem["detail"]
+
+    def test_of_the_size_itself_is_carried(self, api):
+        Tariff.objects.update(maximum_side_cm=60, maximum_litres=300)
+        packages = [{"height": 60, "width": 50, "length": 50, "quantity": 2}, {"height": 60, "width": 60}, {}]
+
+        assert api.post(QUOTE, payload(orderPackages=packages)).status_code == 200
 
     def test_of_the_weight_itself_is_carried(self, api):
         packages = [{"weight": 0.1, "quantity": 100}, {"weight": "20"}, {"description": "Envelope"}]

@@ -1,0 +1,90 @@
+"""What of an accepted request body has no effect or is probably a mistake.
+
+Sent in the header `Rota-Warnings`, a list of RFC 9651: `"#/packages";code=unknown_key;nearest="orderPackages"`. If the
+caller sends `Prefer: handling=strict` (RFC 7240), the request is refused instead.
+"""
+
+import difflib
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any
+from urllib.parse import quote
+
+from rest_framework.serializers import BaseSerializer, ListSerializer, Serializer
+
+HEADER = "Rota-Warnings"
+UNKNOWN_KEY = "unknown_key"
+MOST_WARNINGS = 20
+_LONGEST_COMPARED = 64  # characters; comparing takes quadratic time
+_LONGEST_SHOWN = 100
+_STRICT = re.compile(r'(^|,)\s*handling\s*=\s*("strict"|strict)\s*($|[,;])', re.IGNORECASE)
+_LONGEST_PREFER = 500
+
+Path = tuple[str | int, ...]
+
+
+@dataclass(frozen=True)
+class PayloadWarning:
+    """`path`: keys and indexes that lead to the value. `nearest`: the known key that an unknown one resembles."""
+
+    path: Path
+    code: str
+    nearest: str = ""
+
+    @property
+    def pointer(self) -> str:
+        """The path as a JSON Pointer (RFC 6901) in its URI fragment form."""
+        parts = (str(part)[:_LONGEST_SHOWN].replace("~", "~0").replace("/", "~1") for part in self.path)
+        return "#" + "".join("/" + quote(part, safe="~!$&'()*+,;=:@", errors="replace") for part in parts)
+
+    @property
+    def dotted(self) -> str:
+        """The path with dots: `items.0.price`."""
+        return ".".join(str(part)[:_LONGEST_SHOWN] for part in self.path)
+
+    def __str__(self) -> str:
+        nearest = f';nearest="{self.nearest}"' if self.nearest else ""
+        return f'"{self.pointer}";code={self.code}{nearest}'
+
+
+def header_value(warnings: list[PayloadWarning]) -> str:
+    """The value of the header: the first MOST_WARNINGS."""
+    return ", ".join(map(str, warnings[:MOST_WARNINGS]))
+
+
+def is_strict(prefer: str) -> bool:
+    """Whether a Prefer header asks for strict handling."""
+    return _STRICT.search(prefer[:_LONGEST_PREFER]) is not None
+
+
+def unknown_keys(serializer: "BaseSerializer[Any]", body: Any) -> list[PayloadWarning]:
+    """The keys of a body that the serializer does not read, the first MOST_WARNINGS of them."""
+    return list(islice(_unknown_keys(serializer, body, ()), MOST_WARNINGS))
+
+
+def _unknown_keys(field: Any, value: Any, path: Path) -> Iterator[PayloadWarning]:
+    if isinstance(field, ListSerializer) and isinstance(value, list):
+        for index, item in enumerate(value):
+            yield from _unknown_keys(field.child, item, (*path, index))
+    elif isinstance(field, Serializer) and isinstance(value, Mapping):
+        known = field.fields
+        for key, inner in value.items():
+            if key in known:
+                yield from _unknown_keys(known[key], inner, (*path, key))
+            else:
+                yield PayloadWarning((*path, key), UNKNOWN_KEY, _nearest(key, list(known)))
+
+
+def _nearest(key: str, known: list[str]) -> str:
+    if len(key) > _LONGEST_COMPARED:
+        return ""
+    by_letters = {_letters(name): name for name in known}
+    found = difflib.get_close_matches(_letters(key), by_letters, n=1)
+    return by_letters[found[0]] if found else ""
+
+
+def _letters(key: str) -> str:
+    """A key without what spellings differ in: case, underscores and hyphens."""
+    return key.lower().replace("_", "").replace("-", "")

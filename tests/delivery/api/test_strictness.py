@@ -1,0 +1,187 @@
+"""Unknown keys, doubtful values, the service area, and what a body is that is no JSON."""
+
+import gzip
+import json
+
+import pytest
+
+from delivery import service_area
+from delivery.models import Delivery
+from tests.delivery.api.calls import QUOTE, REQUEST, assert_nothing_written, assert_problem, changed, send
+from tests.factories import DeliveryFactory, payload
+
+STRICT = {"HTTP_PREFER": "handling=strict"}
+
+
+@pytest.mark.django_db
+class TestUnknownKeys:
+    def test_are_accepted_and_named(self, api):
+        body = changed("#/dropoffs/1/adress", {}) | {"packages": [], "zzz": 1}
+
+        response = api.post(REQUEST, body)
+
+        assert response.status_code == 201
+        assert response["Rota-Warnings"].split(", ") == [
+            '"#/dropoffs/1/adress";code=unknown_key;nearest="address"',
+            '"#/packages";code=unknown_key;nearest="orderPackages"',
+            '"#/zzz";code=unknown_key',
+        ]
+        assert "Preference-Applied" not in response
+
+    def test_are_named_with_a_refusal_too(self, api):
+        body = payload()
+        body["dropOffs"] = body.pop("dropoffs")
+
+        response = api.post(REQUEST, body)
+
+        problem = assert_problem(response, 422, "invalid_payload")
+        assert [error["pointer"] for error in problem["errors"]] == ["#/dropoffs"]
+        assert response["Rota-Warnings"] == '"#/dropOffs";code=unknown_key;nearest="dropoffs"'
+
+    def test_are_refused_from_a_caller_who_prefers_strict_handling(self, api):
+        response = api.post(REQUEST, payload(packages=[]), **STRICT)
+
+        problem = assert_problem(response, 422, "unknown_key")
+        assert problem["errors"] == [
+            {
+                "pointer": "#/packages",
+                "code": "unknown_key",
+                "detail": "This key is unknown and has no effect. Did you mean 'orderPackages'?",
+            }
+        ]
+        assert response["Preference-Applied"] == "handling=strict"
+        assert_nothing_written()
+
+    def test_are_refused_together_with_invalid_fields(self, api):
+        problem = assert_problem(
+            api.post(QUOTE, changed("#/vehicleType", "BIKE") | {"a": 1}, **STRICT), 422, "invalid_payload"
+        )
+
+        assert [(error["pointer"], error["code"]) for error in problem["errors"]] == [
+            ("#/vehicleType", "invalid_choice"),
+            ("#/a", "unknown_key"),
+        ]
+
+    def test_of_a_cancellation_are_named(self, api, token):
+        delivery = DeliveryFactory.create(token=token)
+
+        response = api.post(f"/api/cancel-delivery/{delivery.pk}", {"reasn": "x"})
+
+        assert response["Rota-Warnings"] == '"#/reasn";code=unknown_key;nearest="reason"'
+
+    def test_are_none_of_those_of_the_specification(self, api):
+        response = api.post(REQUEST, payload(), **STRICT)
+
+        assert response.status_code == 201
+        assert "Rota-Warnings" not in response
+        assert response["Preference-Applied"] == "handling=strict"
+
+    def test_by_the_thousand_are_named_up_to_twenty(self, api):
+        response = api.post(QUOTE, payload(**{f"key{number}": 1 for number in range(5000)}))
+
+        assert response["Rota-Warnings"].count("unknown_key") == 20
+
+
+@pytest.mark.django_db
+class TestADoubtfulValue:
+    @pytest.mark.parametrize(
+        ("pointer", "value", "warning"),
+        [
+            ("#/pickup/contacts/phoneNumber", "abc", '"#/pickup/contacts/phoneNumber";code=doubtful_phone'),
+            ("#/dropoffs/2/contacts/phoneNumber", "12", '"#/dropoffs/2/contacts/phoneNumber";code=doubtful_phone'),
+            ("#/orderPackages", [{"quantity": 100}], '"#/orderPackages/0/weight";code=missing_weight'),
+        ],
+    )
+    def test_is_accepted_and_named_or_refused_strictly(self, api, pointer, value, warning):
+        body = changed(pointer, value)
+
+        assert api.post(QUOTE, body)["Rota-Warnings"] == warning
+        problem = assert_problem(api.post(QUOTE, body, **STRICT), 422, "invalid_payload")
+        assert problem["errors"][0]["pointer"] in warning
+
+    @pytest.mark.parametrize("phone", ["3333-0000", "+55 (11) 97777-0001", ""])
+    def test_is_no_telephone_number_of_eight_digits_or_more(self, api, phone):
+        assert "Rota-Warnings" not in api.post(QUOTE, changed("#/dropoffs/0/contacts/phoneNumber", phone))
+
+
+@pytest.mark.django_db
+class TestTheServiceArea:
+    @pytest.mark.parametrize("place", ["#/pickup/address", "#/dropoffs/1/address"])
+    def test_swapped_coordinates_are_recognised(self, api, place):
+        body = changed(f"{place}/latitude", -46.65)
+        spot = body["pickup"]["address"] if "pickup" in place else body["dropoffs"][1]["address"]
+        spot["longitude"] = -23.56
+
+        problem = assert_problem(api.post(REQUEST, body), 422, "outside_service_area")
+
+        assert [error["pointer"] for error in problem["errors"]] == [place]
+        assert "(-46.65, -23.56) is outside" in problem["errors"][0]["detail"]
+        assert "seem to be swapped" in problem["errors"][0]["detail"]
+        assert_nothing_written()
+
+    def test_all_points_outside_are_named(self, api):
+        body = payload()
+        for place in (body["pickup"], *body["dropoffs"]):
+            place["address"] |= {"latitude": 40.7, "longitude": -74.0}
+
+        problem = assert_problem(api.post(QUOTE, body), 422, "outside_service_area")
+
+        assert [error["pointer"] for error in problem["errors"]] == [
+            "#/pickup/address", "#/dropoffs/0/address", "#/dropoffs/1/address", "#/dropoffs/2/address",
+        ]  # fmt: skip  # a list
+        assert "swapped" not in problem["errors"][0]["detail"]
+
+    def test_the_place_that_counts_is_named(self, api):
+        body = changed("#/dropoffs/0/coordinates", {"latitude": 0.1, "longitude": 0.1})
+
+        problem = assert_problem(api.post(QUOTE, body), 422, "outside_service_area")
+
+        assert problem["errors"][0]["pointer"] == "#/dropoffs/0/coordinates"
+
+    def test_is_a_setting(self, api, settings):
+        settings.SERVICE_AREA = service_area.parse("-24,-47,-23,-46; 40,-75,41,-73")
+        assert api.post(QUOTE, payload()).status_code == 200
+
+        settings.SERVICE_AREA = service_area.parse("40,-75,41,-73")
+        assert_problem(api.post(QUOTE, payload()), 422, "outside_service_area")
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("raw", "detail"),
+    [
+        (b" \n", "The body is empty."),
+        (gzip.compress(b"{}"), "compressed with gzip"),
+        ('{"a": "ação"}'.encode("latin-1"), "not in UTF-8: the byte at offset 8 does not fit"),
+        ("{}".encode("utf-16"), "UTF-16"),
+        ("{}".encode("utf-16-le"), "UTF-16"),
+        ("{}".encode("utf-32"), "UTF-16 or UTF-32"),
+        (b'{"a": NaN}', "NaN or Infinity"),
+        (b'{"a": -Infinity}', "NaN or Infinity"),
+        (b'{"a": ' + b"9" * 5000 + b"}", "too many digits"),
+        (b'{"a": 1,}', "line 1 column 9"),
+    ],
+    ids=["blank", "gzip", "latin-1", "utf-16", "utf-16-le", "utf-32", "nan", "infinity", "digits", "comma"],
+)
+def test_a_body_that_is_not_json_is_told_what_it_is(api, raw, detail):
+    assert detail in assert_problem(send(api, REQUEST, raw), 422, "malformed_body")["detail"]
+    assert_nothing_written()
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("content_type", ["", "text/plain", "application/x-www-form-urlencoded"])
+def test_another_content_type_is_told_which_to_send(api, content_type):
+    response = api.generic("POST", QUOTE, json.dumps(payload()), content_type=content_type)
+
+    problem = assert_problem(response, 415, "unsupported_media_type")
+    assert problem["detail"] == "Send the body as JSON, with the header Content-Type: application/json."
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("value", [[], "x", 1, None])
+def test_a_place_that_is_no_object_is_told_so(api, value):
+    problem = assert_problem(api.post(QUOTE, changed("#/pickup/address", value)), 422, "invalid_payload")
+
+    assert problem["errors"][0]["pointer"] == "#/pickup/address"
+    assert problem["errors"][0]["detail"] in ("This must be a JSON object.", "This field may not be null.")
+    assert not Delivery.objects.exists()

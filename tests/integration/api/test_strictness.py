@@ -1,0 +1,83 @@
+from typing import Any
+
+import pytest
+
+from integration.models import Order
+from tests.integration.factories import order_body
+
+ORDERS, QUOTE = "/api/integration/orders", "/api/integration/shipping/quote"
+STRICT = {"HTTP_PREFER": "handling=strict"}
+
+
+def with_value(path, value):
+    body = order_body()
+    place: Any = body
+    *parents, last = path.split(".")
+    for name in parents:
+        place = place[int(name) if name.isdigit() else name]
+    place[last] = value
+    return body
+
+
+class TestAnOrder:
+    def test_of_the_specification_has_no_warning(self, api):
+        response = api.post(ORDERS, order_body(), **STRICT)
+
+        assert response.status_code == 201
+        assert "Rota-Warnings" not in response
+
+    @pytest.mark.parametrize(
+        ("path", "value", "warning"),
+        [
+            ("receiver.address.zipcode", "01310100", '"#/receiver/address/zipcode";code=unknown_key;nearest="zipCode"'),
+            ("receiver.address.zipCode", "abc", '"#/receiver/address/zipCode";code=unassigned_postcode'),
+            ("receiver.address.zipCode", "00000000", '"#/receiver/address/zipCode";code=unassigned_postcode'),
+            ("receiver.address.zipCode", "40020000", '"#/receiver/address/zipCode";code=postcode_of_another_state'),
+            ("receiver.address.state", "Bahia", '"#/receiver/address/state";code=unknown_state'),
+            ("items.0.dimensions", "0x20x30,1.5", '"#/items/0/dimensions";code=side_is_zero'),
+            ("items.0.dimensions", "10x20x000,1.5", '"#/items/0/dimensions";code=side_is_zero'),
+            ("items.0.dimensions", "10x20x30,5000", '"#/items/0/dimensions";code=weight_out_of_range'),
+            ("items.0.dimensions", "10x20x30,0", '"#/items/0/dimensions";code=weight_out_of_range'),
+            ("invoice.key", "123", '"#/invoice/key";code=invalid_access_key'),
+        ],
+    )
+    def test_with_a_doubtful_value_is_accepted_with_a_warning(self, api, path, value, warning):
+        response = api.post(ORDERS, with_value(path, value))
+
+        assert response.status_code == 201
+        assert response["Rota-Warnings"] == warning
+
+    @pytest.mark.parametrize(
+        ("path", "value", "code"),
+        [
+            ("receiver.address.zipcode", "01310100", "unknown_key"),
+            ("receiver.address.zipCode", "abc", "invalid_payload"),
+            ("invoice.key", "123", "invalid_payload"),
+        ],
+    )
+    def test_with_a_doubtful_value_is_refused_strictly(self, api, path, value, code):
+        response = api.post(ORDERS, with_value(path, value), **STRICT)
+
+        body = response.json()
+        assert (response.status_code, body["code"], list(body["errors"])) == (422, code, [path])
+        assert response["Preference-Applied"] == "handling=strict"
+        assert not Order.objects.exists()
+
+    @pytest.mark.parametrize("value", ["01310-100", "01310100"])
+    def test_may_have_a_hyphen_in_its_postcode(self, api, value):
+        assert "Rota-Warnings" not in api.post(ORDERS, with_value("receiver.address.zipCode", value))
+
+
+@pytest.mark.usefixtures("tariff")
+class TestAQuote:
+    def test_with_one_side_alone_is_told_that_it_has_no_effect(self, api):
+        response = api.post(QUOTE, {"origin": "01310100", "destination": "40020000", "width": "10"})
+
+        assert response.status_code == 200
+        assert response["Rota-Warnings"] == '"#/width";code=incomplete_sides'
+
+    def test_with_an_unknown_key_is_refused_strictly(self, api):
+        response = api.post(QUOTE, {"origin": "01310100", "destination": "40020000", "wight": 1}, **STRICT)
+
+        assert response.status_code == 422
+        assert response.json()["errors"] == {"wight": ["Chave desconhecida, sem efeito. Você quis dizer 'weight'?"]}
