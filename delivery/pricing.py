@@ -61,14 +61,20 @@ def price(terms: Terms, trip: Trip) -> Decimal:
         raise PriceUnavailable(
             f"The packages weigh {trip.weight_kg:f} kg; this tariff serves up to {terms.maximum_kg} kg."
         )
-    if terms.maximum_side_cm is not None and trip.longest_side_cm > terms.maximum_side_cm:
+    side, volume = terms.maximum_side_cm, terms.maximum_litres
+    if side is not None and trip.longest_side_cm > side:
         raise PriceUnavailable(
-            f"A package is {trip.longest_side_cm:f} cm long; this tariff serves up to {terms.maximum_side_cm:f} cm."
+            f"A package is {_plain(trip.longest_side_cm)} cm long; this tariff serves up to {_plain(side)} cm."
         )
-    if terms.maximum_litres is not None and trip.litres > terms.maximum_litres:
+    if volume is not None and trip.litres > volume:
         raise PriceUnavailable(
-            f"The packages take {trip.litres:.1f} litres; this tariff serves up to {terms.maximum_litres:f} litres."
+            f"The packages take {trip.litres:.1f} litres; this tariff serves up to {_plain(volume)} litres."
         )
     charged_km = max(trip.outbound_km - terms.included_km, Decimal(0)) + trip.return_km * terms.return_share
     fare = terms.base_fare + charged_km * terms.price_per_km + (trip.dropoffs - 1) * terms.price_per_extra_dropoff
     return max(fare, terms.minimum_fare).quantize(_CENT, ROUND_HALF_UP)
+
+
+def _plain(number: Decimal) -> str:
+    """Without exponent and trailing zeros."""
+    return f"{number.normalize():f}"

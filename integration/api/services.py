@@ -15,8 +15,7 @@ class ServicesView(SellerView):
     invalid_status = 400
 
     def post(self, request: Request) -> Response:
-        serializer = QuoteSerializer(data=request.data)
-        serializer.is_valid(raise_exception=True)
+        serializer = self.read_body(QuoteSerializer(data=request.data))
         prices = quotes.services(
             origin=serializer.body["origin"], destination=serializer.body["destination"], package=serializer.package
         )

@@ -134,7 +134,7 @@ class TestMaximum:
     @pytest.mark.parametrize(
         ("package", "detail"),
         [
-            ({"height": 60.01}, "A package is 60.01 cm long; this tariff serves up to 60.00 cm."),
+            ({"height": 60.01}, "A package is 60.01 cm long; this tariff serves up to 60 cm."),
             ({"length": 5000, "width": 1, "height": 1}, "A package is 5000 cm long"),
             (
                 {"height": 50, "width": 50, "length": 50, "quantity": 2},
