@@ -25,8 +25,9 @@ _log = logging.getLogger(__name__)
 _TIMEOUT_SECONDS = 0.1
 # After a failure Redis is not used for this long, so that its outage does not delay every call.
 _BACK_OFF_SECONDS = 3.0
-# A process refuses without Redis for this long at most, so that a raised limit or a revoked credential takes effect.
-_MOST_LOCAL_SECONDS = 5.0
+# A process refuses without Redis until Retry-After has passed, which keeps a caller cheap that does not wait, but for
+# this long at most, so that a raised limit or a revoked credential takes effect.
+_MOST_LOCAL_SECONDS = 5
 _MOST_REFUSALS = 10_000
 _KEY = "rota:rate-limit:"
 # Key of the WSGI environ: the `Standing` of a call.
@@ -136,7 +137,6 @@ class Limiter:
         answer = self._run(digest, windows) if windows else None
         if answer is None:
             return None
-        wait = answer[0] / 1e6
         standing = Standing(
             policy=", ".join(f'"{name}";q={limit};w={seconds}' for name, seconds, limit in windows),
             state=", ".join(
@@ -145,10 +145,11 @@ class Limiter:
                     windows, answer[1::2], answer[2::2], strict=True
                 )
             ),
-            retry_after=math.ceil(wait),
+            retry_after=math.ceil(answer[0] / 1e6),
         )
-        if wait:
-            self._remember(digest, Refusal(time.monotonic() + min(wait, _MOST_LOCAL_SECONDS), standing, caller))
+        if standing.retry_after:
+            until = time.monotonic() + min(standing.retry_after, _MOST_LOCAL_SECONDS)
+            self._remember(digest, Refusal(until, standing, caller))
         return standing
 
     def _remember(self, digest: bytes, refusal: Refusal) -> None:
