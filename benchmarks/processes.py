@@ -63,10 +63,10 @@ def worker(*, processes: int, beat: bool = False) -> Iterator[None]:
 
 
 @contextmanager
-def web(port: int, **environment: str) -> Iterator[None]:
+def web(port: int) -> Iterator[None]:
     """Start the web server at `port` as `make run` does, and wait until it listens."""
     (child,) = (child for child in run.processes(port=port) if child.name == "web")
-    process = _start(child.command, environment=environment)
+    process = _start(child.command)
     try:
         _wait_until(lambda: _listens(port), "the web server")
         yield
