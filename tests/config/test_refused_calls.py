@@ -66,7 +66,7 @@ class TestACall:
         ("method", "path", "body", "status", "code"),
         [
             ("post", REQUEST, {}, 422, "invalid_payload"),
-            ("post", REQUEST, changed("#/pickup/address/latitude", 10), 404, "pickup_not_linked"),
+            ("post", REQUEST, changed("#/pickup/address/latitude", -20), 404, "pickup_not_linked"),
             ("post", REQUEST, changed("#/vehicleType", "CAR"), 400, "price_unavailable"),
             ("get", f"/api/info-delivery/{UNKNOWN}", None, 404, "delivery_not_found"),
             ("get", f"/api/location-delivery/{UNKNOWN}", None, 404, "delivery_not_found"),
@@ -89,7 +89,7 @@ class TestACall:
             ("post", f"{ORDERS}/cancel", {"orderId": "A-9"}, 404),
             ("post", "/api/integration/shipping/quote", {"origin": "1"}, 400),
             ("get", TRACKING, None, 403),
-            ("get", ORDERS, None, 405),
+            ("put", ORDERS, {}, 405),
         ],
     )
     def test_of_area_b_is_recorded_with_its_message(self, buyer, method, path, body, status):
