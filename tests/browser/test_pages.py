@@ -12,7 +12,7 @@ from delivery.distance import Point
 from delivery.models import Integrator, RefusedDeliveryCall, WebhookAttempt, WebhookEvent
 from integration.actions import keys
 from integration.models import RefusedSellerCall
-from tests.factories import BY, PICKUP, DeliveryFactory, DriverFactory, payload
+from tests.factories import BY, PICKUP, DeliveryFactory, DriverFactory, TokenFactory, payload
 from tests.integration.factories import order_body
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -74,6 +74,8 @@ def test_pages_of_an_account(tab, people, shop, seller, busy, locale):
     people("maria", account=shop.integrator, seller=seller)
     key = keys.issue(seller=seller, by=BY, at=timezone.now()).clear_text
     base = f"/panel/accounts/{shop.integrator.pk}/live/"
+    of_sandbox = TokenFactory.create(integrator=shop.integrator, sandbox=True)
+    simulated = DeliveryFactory.create(token=of_sandbox, collected=True)
     dead = WebhookEvent.objects.filter(state="dead").latest("pk")
     of_token, of_key = refuse_calls(shop, key)
     pages = {
@@ -81,6 +83,7 @@ def test_pages_of_an_account(tab, people, shop, seller, busy, locale):
         "overview": base,
         "deliveries": f"{base}deliveries/",
         "delivery": f"{base}deliveries/{busy.pk}/",
+        "delivery-sandbox": f"{base.replace('live', 'sandbox')}deliveries/{simulated.pk}/",
         "events": f"{base}events/",
         "event": f"{base}events/{dead.pk}/",
         "webhook": f"{base}webhook/",
