@@ -4,16 +4,24 @@ Money in BRL, distances in kilometres, coordinates in decimal degrees. Source of
 "Resources and their fields".
 """
 
-from typing import NotRequired, TypedDict
+from typing import Annotated, NotRequired, TypedDict
+
+from common.json_types import Brl, Json, Kilometres, Moment, Uuid, one_of
+from delivery.lifecycle import RouteStatus, Status
+
+Latitude = Annotated[float, Json("decimal degrees, WGS84")]
+Longitude = Annotated[float, Json("decimal degrees, WGS84")]
+DeliveryStatus = Annotated[str, one_of(Status)]
+Label = Annotated[str, one_of("BCD", "B, C and D are the drop-offs in the order sent")]
 
 
 class Coordinates(TypedDict):
-    latitude: float | None
-    longitude: float | None
+    latitude: Latitude | None
+    longitude: Longitude | None
 
 
 class AccurateCoordinates(Coordinates):
-    accuracyMeters: float | None
+    accuracyMeters: Annotated[float, Json("metres")] | None
 
 
 class Address(TypedDict):
@@ -27,23 +35,23 @@ class Address(TypedDict):
     district: str
     country: str
     complement: str
-    latitude: float
-    longitude: float
+    latitude: Latitude
+    longitude: Longitude
 
 
 class RoutePoint(TypedDict):
-    label: str
-    type: str
+    label: Annotated[str, one_of("ABCD")]
+    type: Annotated[str, one_of(("pickup", "dropoff"))]
 
 
 class Route(TypedDict):
-    routeId: str
-    status: str
-    pointsCount: int
-    fixedValue: float
-    totalDistanceKm: float
-    vehicleType: str
-    acceptMode: str
+    routeId: Uuid
+    status: Annotated[str, one_of(RouteStatus)]
+    pointsCount: Annotated[int, Json("pickup included")]
+    fixedValue: Brl
+    totalDistanceKm: Kilometres
+    vehicleType: Annotated[str, one_of(("MOTORCYCLE", "CAR"))]
+    acceptMode: Annotated[str, one_of(("WHOLE_ROUTE",))]
     immutable: bool
     points: list[RoutePoint]
 
@@ -57,21 +65,21 @@ class Driver(TypedDict):
 
 
 class Order(TypedDict):
-    status: str
+    status: DeliveryStatus
     externalId: str
     coordinates: Coordinates
     address: Address
 
 
 class OrderWithPoint(Order):
-    point: str
+    point: Label
 
 
 class Event(TypedDict):
     """Body of a webhook."""
 
-    deliveryId: str
-    status: str
+    deliveryId: Uuid
+    status: DeliveryStatus
     route: Route
     driver: Driver
     orders: list[OrderWithPoint]
@@ -80,20 +88,20 @@ class Event(TypedDict):
 class Creation(Event):
     """Answer to request-delivery."""
 
-    shippingValue: float
+    shippingValue: Brl
 
 
 class Cancellation(TypedDict):
     reason: str
-    fee: float
+    fee: Brl
     returnToOrigin: bool
 
 
 class Info(TypedDict):
     """Answer to info-delivery and cancel-delivery. `cancellation` only after a cancel that followed pickup."""
 
-    deliveryId: str
-    shippingValue: float
+    deliveryId: Uuid
+    shippingValue: Brl
     driver: Driver
     orders: list[Order]
     cancellation: NotRequired[Cancellation]
@@ -103,10 +111,10 @@ class Tracking(TypedDict):
     """`reason` says why there is no position; the other values are null or false then."""
 
     available: bool
-    reason: str | None
-    updatedAt: str | None
+    reason: Annotated[str, one_of(("NOT_ASSIGNED", "NO_POSITION", "FINISHED"))] | None
+    updatedAt: Moment | None
     ageSeconds: int | None
-    stale: bool
+    stale: Annotated[bool, Json("older than 120 seconds")]
 
 
 class LocatedDriver(TypedDict):
@@ -116,14 +124,14 @@ class LocatedDriver(TypedDict):
 
 class OrderStatus(TypedDict):
     externalId: str
-    status: str
+    status: DeliveryStatus
 
 
 class Location(TypedDict):
     """Answer to location-delivery. Unavailable tracking is a normal answer with its reason."""
 
-    deliveryId: str
-    status: str
+    deliveryId: Uuid
+    status: DeliveryStatus
     tracking: Tracking
     driver: LocatedDriver
     orders: list[OrderStatus]

@@ -3,9 +3,11 @@
 Moments are ISO 8601 with the service's offset, or null as long as they have not come. Units as in `body_types`.
 """
 
-from typing import Any, TypedDict
+from typing import Annotated, Any, TypedDict
 
-from delivery.body_types import Address, Cancellation, Driver, OrderWithPoint, Route
+from common.json_types import Brl, Moment, Uuid, one_of
+from delivery.body_types import Address, Cancellation, DeliveryStatus, Driver, Label, OrderWithPoint, Route
+from delivery.lifecycle import Mode, RouteStatus
 
 
 class Contacts(TypedDict):
@@ -21,9 +23,9 @@ class Pickup(TypedDict):
 
 
 class OrderSummary(TypedDict):
-    point: str
+    point: Label
     externalId: str
-    status: str
+    status: DeliveryStatus
 
 
 class OrderDetail(OrderWithPoint, TypedDict):
@@ -31,13 +33,13 @@ class OrderDetail(OrderWithPoint, TypedDict):
 
     contacts: Contacts
     failureReason: str | None
-    closedAt: str | None
+    closedAt: Moment | None
 
 
 class CancellationDetail(Cancellation):
     """`by` is a kind of actor, see `Transition`."""
 
-    at: str
+    at: Moment
     by: str
 
 
@@ -50,56 +52,56 @@ class Transition(TypedDict):
     trigger: str
     point: str | None
     reason: str | None
-    status: str
-    routeStatus: str
+    status: DeliveryStatus
+    routeStatus: Annotated[str, one_of(RouteStatus)]
     by: str
-    at: str
+    at: Moment
 
 
 class EventState(TypedDict):
     """A webhook event of the delivery: whether it was sent, and when it is tried next."""
 
-    id: str
+    id: Uuid
     sequence: int
-    status: str
+    status: DeliveryStatus
     state: str
-    createdAt: str
-    sentAt: str | None
+    createdAt: Moment
+    sentAt: Moment | None
     attempts: int
-    nextAttemptAt: str | None
+    nextAttemptAt: Moment | None
 
 
 class DeliverySummary(TypedDict):
     """An item of the list."""
 
-    deliveryId: str
-    status: str
-    shippingValue: float
+    deliveryId: Uuid
+    status: DeliveryStatus
+    shippingValue: Brl
     route: Route
     orders: list[OrderSummary]
-    createdAt: str
-    closedAt: str | None
+    createdAt: Moment
+    closedAt: Moment | None
 
 
 class DeliveryDetail(TypedDict):
     """Everything about one delivery. `orderPackages` has the entries of the request."""
 
-    deliveryId: str
-    status: str
-    shippingValue: float
-    deliveryMode: str
+    deliveryId: Uuid
+    status: DeliveryStatus
+    shippingValue: Brl
+    deliveryMode: Annotated[str, one_of(Mode)]
     route: Route
     driver: Driver
     pickup: Pickup
     orders: list[OrderDetail]
     orderPackages: list[dict[str, Any]]
-    createdAt: str
-    offerExpiresAt: str
-    acceptedAt: str | None
-    collectedAt: str | None
-    returnedAt: str | None
-    cancelledAt: str | None
-    closedAt: str | None
+    createdAt: Moment
+    offerExpiresAt: Moment
+    acceptedAt: Moment | None
+    collectedAt: Moment | None
+    returnedAt: Moment | None
+    cancelledAt: Moment | None
+    closedAt: Moment | None
     cancellation: CancellationDetail | None
     transitions: list[Transition]
     events: list[EventState]

@@ -18,7 +18,7 @@ from delivery import errors
 
 LOCALE = "pt_BR"
 FOLDER = settings.BASE_DIR / "locale" / LOCALE / "LC_MESSAGES"
-_APPS = ("access", "common", "config", "delivery", "integration", "panel")
+_APPS = ("access", "common", "config", "delivery", "documentation", "integration", "panel")
 # Packages without a Brazilian Portuguese translation.
 _UNTRANSLATED_PACKAGES = ("unfold",)
 _UNUSED = {"constance", "guardian", "location_field", "simple_history", "unfold_crispy", "components.py"}
