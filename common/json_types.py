@@ -1,4 +1,4 @@
-"""What a type hint does not say of a JSON value: metadata for `typing.Annotated`, read by the OpenAPI description. Pure."""
+"""What type hints do not say of a JSON value, as metadata for `typing.Annotated`. OpenAPI is made from it. Pure."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
