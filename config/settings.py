@@ -69,6 +69,7 @@ INSTALLED_APPS = [
     "django_filters",
     "config",
     "access",
+    "documentation",
     "panel",
     "delivery",
     "integration",
@@ -276,6 +277,7 @@ REST_FRAMEWORK = {
     "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAdminUser"],
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
     "DEFAULT_PARSER_CLASSES": [],
+    "DEFAULT_SCHEMA_CLASS": "documentation.schema.generator.DescribedSchema",  # imported by `manage.py openapi` only
     "UNAUTHENTICATED_USER": "django.contrib.auth.models.AnonymousUser",
     "TEST_REQUEST_DEFAULT_FORMAT": "json",
 }

@@ -32,8 +32,6 @@ _FEWEST_DIGITS = 8  # of a Brazilian telephone number without its area code
 
 
 class ObjectSerializer(serializers.Serializer[Any]):
-    """Base of the serializers: an object, whose unknown keys are ignored."""
-
     default_error_messages = {"invalid": "This must be a JSON object."}
 
 

@@ -30,7 +30,7 @@ def schema_of(hint: Any, components: dict[str, Schema]) -> Schema:
     if origin is NotRequired:
         return schema_of(arguments[0], components)
     if origin is Literal:
-        return {"enum": list(arguments)}
+        return {**_BASIC[type(arguments[0])], "enum": list(arguments)}
     if origin is list:
         return {"type": "array", "items": schema_of(arguments[0], components)}
     if origin is dict:

@@ -197,6 +197,8 @@ _IN_AN_ACCOUNT = "panel/accounts/<uuid:account>/<environment:environment>/"
 ROUTES: dict[str, Row] = {
     "": (ANYBODY, ANYBODY),
     "healthz": (ANYBODY, "MMMMMMM"),
+    "api/openapi.json": (ANYBODY, "MMMMMMM"),
+    "api/openapi.yaml": (ANYBODY, "MMMMMMM"),
     ".well-known/security.txt": ("NNNNNNN", "MMMMMMM"),  # there is none unless SECURITY_CONTACT is set
     "language/": (ANYBODY, ANYBODY),
     **{f"api/{route}": API for route in _API},

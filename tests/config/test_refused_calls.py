@@ -34,7 +34,7 @@ PERSON = {
     "district": "Consolação",
     "latitude": -23.5538127,
     "longitude": -46.6541293,
-    "password": "rota_live_AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA",
+    "password": "rota_live_AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA",  # pragma: allowlist secret
 }
 
 
@@ -85,7 +85,7 @@ class TestACall:
         ("method", "path", "body", "status"),
         [
             ("post", ORDERS, {}, 422),
-            ("post", ORDERS, order_body(company_document="12ABC34501DE35"), 404),
+            ("post", ORDERS, order_body(company_document="12ABC34501DE35"), 404),  # pragma: allowlist secret
             ("post", f"{ORDERS}/cancel", {"orderId": "A-9"}, 404),
             ("post", "/api/integration/shipping/quote", {"origin": "1"}, 400),
             ("get", TRACKING, None, 403),

@@ -1,0 +1,62 @@
+"""Moves of the sandbox."""
+
+from typing import Any
+
+from delivery.actions import sandbox
+from delivery.api.sandbox import FailSerializer, NoFieldsSerializer, PositionSerializer
+from delivery.detail_types import DeliveryDetail
+from documentation.schema.headers import PREFER
+from documentation.schema.operation import Answer, Operation, Parameter
+from documentation.schema.operations.common import BODY, DELIVERY_ID, TOKEN
+
+_POINT = Parameter("point", "path", "The drop-off.", {"type": "string", "enum": ["B", "C", "D"]})
+_SUMMARIES = {
+    "accept": "Have a simulated driver accept",
+    "collect": "Collect at A",
+    "deliver": "Deliver at a drop-off",
+    "fail": "Fail at a drop-off",
+    "return": "Return to A",
+    "position": "Set the driver's position",
+    "expire": "Let the offer expire now",
+}
+_REQUESTS = {"fail": FailSerializer, "position": PositionSerializer}
+_EXAMPLES: dict[str, dict[str, Any]] = {
+    "fail": {"reason": "Closed"},
+    "position": {"latitude": -23.556, "longitude": -46.655},
+}
+
+
+def _operation(move: str) -> Operation:
+    has_point = move in ("deliver", "fail")
+    return Operation(
+        id=f"sandbox-{move}",
+        summary=_SUMMARIES[move],
+        description="With a live token the answer is 404. After it the simulated driver makes no move by itself.",
+        tag="Sandbox",
+        request=_REQUESTS.get(move, NoFieldsSerializer),
+        request_example=_EXAMPLES.get(move, {}),
+        is_body_required=move == "position",
+        parameters=(DELIVERY_ID, *([_POINT] if has_point else []), PREFER),
+        answers={
+            200: Answer(DeliveryDetail, "The delivery after the move.", None, ("Rota-Warnings", "Preference-Applied"))
+        },
+        errors=(
+            *TOKEN,
+            *BODY,
+            "delivery_not_found",
+            "move_refused",
+            "route_taken",
+            "offer_expired",
+            "stop_not_found",
+            "stop_not_open",
+            "no_driver_assigned",
+        ),
+    )
+
+
+OPERATIONS = {
+    ("POST", f"/api/sandbox/deliveries/{{delivery_id}}/{move}" + ("/{point}" if move in ("deliver", "fail") else "")): (
+        _operation(move)
+    )
+    for move in sandbox.MOVES
+}

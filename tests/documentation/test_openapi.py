@@ -1,0 +1,74 @@
+"""The OpenAPI description: valid, current, complete, and served to everybody."""
+
+import json
+
+import pytest
+import yaml
+from openapi_spec_validator import validate
+
+from documentation.catalogue import CODES, A, B
+from documentation.schema import files
+from documentation.schema.operations import OPERATIONS
+
+
+@pytest.fixture(scope="module")
+def description():
+    return json.loads((files.FOLDER / "openapi.json").read_text())
+
+
+class TestTheFiles:
+    def test_are_what_the_code_describes(self):
+        """Otherwise run `manage.py openapi`."""
+        for path, text in files.contents().items():
+            assert path.read_text() == text, f"{path.name} is not current"
+
+    def test_hold_the_same(self, description):
+        assert yaml.safe_load((files.FOLDER / "openapi.yaml").read_text()) == description
+
+
+class TestTheDescription:
+    def test_is_valid_openapi(self, description):
+        assert description["openapi"] == "3.1.0"
+        validate(description)
+
+    def test_names_every_error_code_of_its_catalogue(self):
+        for api, prefix in ((A, "/api/"), (B, "/api/integration/")):
+            paths = [key for key in OPERATIONS if key[1].startswith("/api/integration/") == (api == B)]
+            described = {code for key in paths for code in OPERATIONS[key].errors}
+            assert described == {code for code, entry in CODES.items() if api in entry.apis}, prefix
+
+    @pytest.mark.parametrize("key", OPERATIONS, ids=" ".join)
+    def test_has_the_common_refusals_of_every_operation(self, key):
+        needed = {
+            "rate_limited",
+            "server_error",
+            "account_suspended",
+            "tls_required",
+            "url_too_long",
+            "header_too_long",
+        }
+
+        assert needed <= set(OPERATIONS[key].errors)
+
+    def test_has_the_webhook(self, description):
+        body = description["webhooks"]["delivery"]["post"]["requestBody"]["content"]["application/json"]["schema"]
+        assert body == {"$ref": "#/components/schemas/Event"}
+
+
+class TestTheAddress:
+    @pytest.mark.parametrize(("kind", "media_type"), [("json", "application/json"), ("yaml", "application/yaml")])
+    def test_answers_without_credentials(self, client, kind, media_type):
+        response = client.get(f"/api/openapi.{kind}")
+
+        assert response.status_code == 200
+        assert response["Content-Type"] == media_type
+        assert response["Cache-Control"] == "public, max-age=300"
+        assert response.content == (files.FOLDER / f"openapi.{kind}").read_bytes()
+
+    def test_answers_304_to_whoever_has_it(self, client):
+        etag = client.get("/api/openapi.json")["ETag"]
+
+        assert client.get("/api/openapi.json", headers={"If-None-Match": etag}).status_code == 304
+
+    def test_refuses_other_methods(self, client):
+        assert client.post("/api/openapi.json").status_code == 405
