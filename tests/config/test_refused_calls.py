@@ -34,7 +34,7 @@ PERSON = {
     "district": "Consolação",
     "latitude": -23.5538127,
     "longitude": -46.6541293,
-    "password": "rota_live_" + "A" * 43,
+    "password": "rota_live_" + "A" * 43,  # pragma: allowlist secret
 }
 
 
