@@ -111,8 +111,10 @@ def set_position(
         raise InvalidPosition("Latitude runs from -90 to 90, longitude from -180 to 180, in decimal degrees.")
     return DriverPosition.objects.create(
         driver=driver,
-        latitude=point.latitude,
-        longitude=point.longitude,
+        # To a tenth of a millimetre. The products of still smaller numbers cannot be represented, which is an error in
+        # PostgreSQL's computation of the columns of LatestPosition.
+        latitude=round(point.latitude, 9),
+        longitude=round(point.longitude, 9),
         accuracy_m=accuracy_m,
         recorded_at=at,
         recorded_by=by,

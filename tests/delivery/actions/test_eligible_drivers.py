@@ -185,3 +185,12 @@ class TestRowLockOfADelivery:
             (cancelled,) = at_once(lambda: without_waiting(deliveries.cancel, delivery=delivery, reason=""))
 
         assert cancelled.route_status == "CANCELLED"
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("tiny", [4.966e-260, -1e-160, 5e-324])
+def test_a_position_with_a_coordinate_next_to_zero_is_recorded(tiny):
+    """PostgreSQL refuses products that are too small to be represented."""
+    recorded = position(DriverFactory.create(), Point(tiny, tiny))
+
+    assert (recorded.latitude, recorded.longitude) == (0, 0)
