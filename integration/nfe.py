@@ -126,6 +126,7 @@ def _refuse_encoding(name: str) -> NoReturn:
 
 
 def _parse(text: str) -> etree._Element:
+    # `collect_ids` keeps its default: without it libxml2 loads external DTDs although `load_dtd` is False.
     parser = etree.XMLParser(
         encoding="utf-8",  # overrides the declaration
         resolve_entities=False,
@@ -134,7 +135,6 @@ def _parse(text: str) -> etree._Element:
         huge_tree=False,
         remove_comments=True,
         remove_pis=True,
-        collect_ids=False,
     )
     try:
         root = etree.fromstring(text.encode(), parser)

@@ -8,7 +8,7 @@ from functools import partial
 import pytest
 
 from integration import nfe
-from integration.errors import InvalidInvoice, InvoiceTooLarge
+from integration.errors import InvalidInvoice
 from tests.cost.cpu import assert_cheap
 from tests.integration.factories import ACCESS_KEY, nfe_xml
 
@@ -43,9 +43,9 @@ class TestRead:
 
     @pytest.mark.parametrize("name", ["UTF-8", "utf-8", "ISO-8859-1", "windows-1252", "UTF-16"])
     def test_takes_an_encoding(self, name):
-        raw = (PROLOG.format(name) + nfe_xml()).encode(name)
+        raw = (PROLOG.format(name) + nfe_xml(items=("Ç-1",))).encode(name)
 
-        assert nfe.read(raw).references == ("A-1",)
+        assert nfe.read(raw).references == ("Ç-1",)
 
     def test_takes_us_ascii(self):
         raw = (PROLOG.format("US-ASCII") + nfe_xml()).encode("ascii", "xmlcharrefreplace")
@@ -109,18 +109,6 @@ class TestRead:
     def test_takes_a_reference_of_the_greatest_length_without_the_space_around_it(self):
         assert nfe.read(nfe_xml(items=(f" {'x' * 255}\n",)).encode()).references == ("x" * 255,)
 
-    def test_takes_a_file_of_the_greatest_size(self):
-        raw = nfe_xml().encode()
-
-        assert nfe.read(raw + b" " * (nfe.MAX_BYTES - len(raw))).access_key == ACCESS_KEY
-
-    def test_takes_as_many_tags_as_allowed(self):
-        text = nfe_xml().replace("<total>", f"{'<a/>' * (nfe._MAX_TAGS - nfe_xml().count('<'))}<total>")
-
-        assert nfe.read(text.encode()).access_key == ACCESS_KEY
-        with pytest.raises(InvalidInvoice, match="elementos demais"):
-            nfe.read(text.replace("<total>", "<a/><total>").encode())
-
     def test_takes_an_nfe_without_its_protocol(self):
         text = nfe_xml()
         bare = text[text.index("<NFe>") : text.index("</nfeProc>")].replace(
@@ -135,9 +123,6 @@ class TestRead:
 
         assert nfe.read(nfe_xml(key=key).encode()).access_key == key
         assert nfe.read(nfe_xml(key="").replace("</nfeProc>", protocol).encode()).access_key == key
-
-    def test_takes_a_thousand_items(self):
-        assert len(nfe.read(nfe_xml(items=tuple(f"A-{n}" for n in range(1000))).encode()).references) == 1000
 
 
 HOSTILE = {
@@ -185,10 +170,12 @@ HOSTILE = {
     "no key": nfe_xml(key="").encode(),
     "short key": nfe_xml(key="123").encode(),
     "another namespace": nfe_xml().replace("portalfiscal", "elsewhere").encode(),
+    "another root": nfe_xml().replace("nfeProc", "enviNFe").encode(),
     "no invoice": b'<nfeProc xmlns="http://www.portalfiscal.inf.br/nfe"/>',
     "value": nfe_xml().replace("150.50", "NaN").encode(),
     "full-width number": nfe_xml().replace("<nNF>123", "<nNF>１２３").encode(),
     "date": nfe_xml().replace("2026-11-20T10", "0001-01-01T10").encode(),
+    "not a date": nfe_xml().replace("2026-11-20T10", "2026-13-20T10").encode(),
     "early year": nfe_xml().replace("2026-11-20T10", "1989-12-31T23").encode(),
     "late year": nfe_xml().replace("2026-11-20T10", "2200-01-01T00").encode(),
     "long reference": nfe_xml(items=("x" * 256,)).encode(),
@@ -219,7 +206,3 @@ class TestRefuse:
                 nfe.read(raw)
 
         assert_cheap({name: partial(refuse, raw) for name, raw in HOSTILE.items()}, seconds=1)
-
-    def test_a_file_beyond_two_mebibytes(self):
-        with pytest.raises(InvoiceTooLarge):
-            nfe.read(b" " * (nfe.MAX_BYTES + 1))
