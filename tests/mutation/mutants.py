@@ -64,8 +64,12 @@ class _OnlyBehaviour(ast.NodeTransformer):
     """Removes what other checks hold: annotations and parameter kinds (mypy), the schema (makemigrations --check)."""
 
     def visit_arguments(self, node: ast.arguments) -> ast.arguments:
-        node.args = [*node.posonlyargs, *node.args, *node.kwonlyargs]
-        node.posonlyargs, node.kwonlyargs = [], []
+        positional = [*node.posonlyargs, *node.args]
+        without_default = [None] * (len(positional) - len(node.defaults))
+        # One default for each parameter, so that the tree does not tell of which kind a parameter is.
+        node.kw_defaults = [*without_default, *node.defaults, *node.kw_defaults]
+        node.args = [*positional, *node.kwonlyargs]
+        node.posonlyargs, node.kwonlyargs, node.defaults = [], [], []
         self.generic_visit(node)
         return node
 
@@ -75,8 +79,11 @@ class _OnlyBehaviour(ast.NodeTransformer):
         return node
 
     def visit_Call(self, node: ast.Call) -> ast.AST:
-        if re.fullmatch(r"models\.(\w*Field|ForeignKey|Index)", ast.unparse(node.func)):
+        called = ast.unparse(node.func)
+        if re.fullmatch(r"models\.(\w*Field|ForeignKey|Index)|CiphertextField", called):
             return ast.Constant(value=None)
+        if called == "zip":  # `strict` matters only when the calling code has made sequences of different lengths
+            node.keywords = [keyword for keyword in node.keywords if keyword.arg != "strict"]
         return self.generic_visit(node)
 
     def visit_arg(self, node: ast.arg) -> ast.arg:

@@ -2,22 +2,28 @@
 
 _QUEUE = (
     "tests/delivery/webhooks/test_queue.py",
-    "tests/delivery/webhooks/test_leases.py",
+    "tests/delivery/webhooks/test_bring_forward.py",
+    "tests/delivery/webhooks/test_settlement_of_endpoints.py",
     "tests/delivery/webhooks/test_settlement.py",
+    "tests/delivery/webhooks/test_settlement_locks.py",
     "tests/delivery/webhooks/test_waiting.py",
+    "tests/delivery/webhooks/test_leases.py",
     "tests/delivery/webhooks/test_dispatch.py",
 )
 
 TARGETS: dict[str, tuple[str, ...]] = {
     "delivery/lifecycle.py": ("tests/delivery/test_lifecycle.py", "tests/delivery/actions/test_moves_of_a_delivery.py"),
     "delivery/pricing.py": ("tests/delivery/test_pricing.py", "tests/delivery/api/test_quotation_delivery.py"),
-    "delivery/breaker.py": ("tests/delivery/test_breaker.py", "tests/delivery/webhooks/test_settlement.py"),
+    "delivery/breaker.py": (
+        "tests/delivery/test_breaker.py",
+        "tests/delivery/webhooks/test_settlement_of_endpoints.py",
+    ),
     "delivery/webhooks/retry.py": (
         "tests/delivery/webhooks/test_retry.py",
         "tests/delivery/webhooks/test_sending.py",
         "tests/delivery/webhooks/test_settlement.py",
     ),
-    "delivery/webhooks/queue.py": _QUEUE,
+    "delivery/webhooks/queue.py": (*_QUEUE, "tests/delivery/actions/test_events.py"),
     "delivery/webhooks/locked_items.py": _QUEUE,
     "delivery/webhooks/request_builder.py": (
         "tests/delivery/webhooks/test_dispatch.py",
@@ -26,23 +32,28 @@ TARGETS: dict[str, tuple[str, ...]] = {
     "delivery/webhooks/settlement.py": (*_QUEUE, "tests/delivery/webhooks/test_suspension.py"),
     "delivery/actions/tokens.py": (
         "tests/delivery/actions/test_tokens.py",
+        "tests/delivery/webhooks/test_bring_forward.py",
         "tests/delivery/actions/test_suspension.py",
         "tests/delivery/api/test_authentication.py",
         "tests/panel/test_tokens.py",
     ),
     "delivery/models/token.py": (
+        "tests/delivery/models/test_token.py",
         "tests/delivery/actions/test_tokens.py",
         "tests/delivery/api/test_authentication.py",
-        "tests/delivery/models/test_invariants.py",
     ),
     "common/credential_model.py": (
+        "tests/integration/test_keys.py",
         "tests/delivery/actions/test_tokens.py",
         "tests/delivery/api/test_authentication.py",
-        "tests/delivery/models/test_invariants.py",
     ),
     "integration/freight.py": ("tests/integration/test_freight.py", "tests/integration/api/test_quote.py"),
     "integration/postcodes.py": ("tests/integration/test_postcodes.py", "tests/integration/api/test_quote.py"),
-    "integration/nfe.py": ("tests/integration/test_nfe.py", "tests/integration/api/test_invoices.py"),
+    "integration/nfe.py": (
+        "tests/integration/test_nfe_xml.py",
+        "tests/integration/test_nfe.py",
+        "tests/integration/api/test_invoices.py",
+    ),
     "access/rights.py": ("tests/access/test_rights.py", "tests/access/test_admin.py"),
     "access/roles.py": ("tests/access/test_roles.py", "tests/access/test_rights_by_url.py"),
     "access/throttle.py": ("tests/access/test_log_in_limits.py", "tests/access/test_one_time_codes.py"),
