@@ -4,6 +4,7 @@ import pytest
 from django.contrib.auth.models import Group, Permission
 from django.core.management import call_command
 from django.db import connection
+from django.db.migrations.state import ProjectState
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
@@ -66,6 +67,23 @@ class TestSynchronise:
             roles.synchronise(using="default")
 
         assert {query["sql"].split()[0] for query in queries} == {"SELECT"}
+
+    def test_creates_the_permissions_that_do_not_exist_yet_and_prints_nothing(self, capsys):
+        Permission.objects.filter(content_type__app_label__in=["delivery", "integration"]).delete()
+        assert permissions_of(DISPATCHERS) == set()
+
+        roles.synchronise(using="default")
+
+        assert permissions_of(DISPATCHERS) == codenames(DISPATCHERS)
+        assert capsys.readouterr() == ("", "")
+
+    def test_changes_nothing_when_apps_are_migrated_on_which_the_groups_do_not_depend(self):
+        Permission.objects.filter(codename="view_driver").delete()
+
+        roles.synchronise(using="default", apps=ProjectState().apps)
+
+        assert permissions_of(DISPATCHERS) == codenames(DISPATCHERS) - {("delivery", "view_driver")}
+        assert not Permission.objects.filter(codename="view_driver").exists()
 
 
 class TestGroupOfARole:

@@ -1,13 +1,15 @@
 from datetime import timedelta
 
 import pytest
+from django.db import transaction
 from django.utils import timezone
 
 from common import credentials
-from delivery.actions import tokens
-from delivery.errors import InvalidToken, TooManyTokens
+from delivery.actions import integrators, tokens
+from delivery.errors import AccountSuspended, InvalidToken, TokenEnded, TooManyTokens
 from delivery.models import AuditEntry, Environment, Token
-from tests.factories import BY, IntegratorFactory, TokenFactory
+from tests.delivery.locking import without_waiting
+from tests.factories import BY, DeliveryFactory, IntegratorFactory, TokenFactory
 
 NOW = timezone.now()
 
@@ -17,6 +19,11 @@ def valid(token, at=NOW):
         return tokens.authenticate(token.clear_text, at=at).pk == token.pk
     except InvalidToken:
         return False
+
+
+def written(action):
+    """The lines of the audit trail with this action."""
+    return list(AuditEntry.objects.filter(action=action).values_list("environment", "subject", "by", "at"))
 
 
 @pytest.mark.django_db
@@ -34,6 +41,12 @@ class TestIssue:
         row = " ".join(str(value) for value in Token.objects.filter(pk=token.pk).values_list()[0])
         assert token.clear_text not in row
         assert bytes(Token.objects.get(pk=token.pk).digest) == credentials.digest(token.clear_text)
+
+    @pytest.mark.parametrize("environment", Environment)
+    def test_is_recorded_in_the_audit_trail_of_the_environment(self, environment):
+        token = tokens.issue(integrator=IntegratorFactory.create(), environment=environment, by="user ana", at=NOW)
+
+        assert written("token_issued") == [(environment, token.hint, "user ana", NOW)]
 
 
 @pytest.mark.django_db
@@ -63,6 +76,24 @@ class TestRotate:
 
         assert not valid(old, NOW + timedelta(hours=2))
 
+    def test_is_recorded_with_the_new_token_in_the_audit_trail(self):
+        old = TokenFactory.create(sandbox=True)
+
+        new = tokens.rotate(token=old, by="user ana", at=NOW)
+
+        assert written("token_rotated") == [("sandbox", new.hint, "user ana", NOW)]
+        assert [subject for _environment, subject, _by, _at in written("token_issued")] == [old.hint]
+
+    @pytest.mark.parametrize("ended", [{"revoked_at": NOW}, {"expires_at": NOW}])
+    def test_refuses_one_that_has_ended_and_names_it(self, ended):
+        old = TokenFactory.create()
+        Token.objects.filter(pk=old.pk).update(**ended)
+
+        with pytest.raises(TokenEnded, match=f"The token {old.hint} is revoked or expired"):
+            tokens.rotate(token=old, by=BY, at=NOW)
+
+        assert (Token.objects.count(), AuditEntry.objects.count()) == (1, 1)
+
 
 @pytest.mark.django_db
 class TestRevoke:
@@ -81,6 +112,15 @@ class TestRevoke:
         tokens.revoke(token=token, by="second", at=NOW)
 
         assert Token.objects.get(pk=token.pk).revoked_by == "first"
+        assert written("token_revoked") == [("live", token.hint, "first", NOW)]
+
+    def test_leaves_other_tokens_valid(self):
+        token = TokenFactory.create()
+        others = [TokenFactory.create(integrator=token.integrator), TokenFactory.create()]
+
+        tokens.revoke(token=token, by=BY, at=NOW)
+
+        assert set(Token.objects.filter(revoked_at=None)) == set(others)
 
 
 @pytest.mark.django_db
@@ -94,6 +134,24 @@ class TestAuthenticate:
             tokens.authenticate(token.clear_text, at=NOW + timedelta(seconds=59))
         with django_assert_num_queries(2):
             tokens.authenticate(token.clear_text, at=NOW + timedelta(seconds=61))
+
+    def test_writes_the_last_use_of_this_token_only(self):
+        token, other = TokenFactory.create(), TokenFactory.create()
+
+        tokens.authenticate(token.clear_text, at=NOW)
+
+        assert Token.objects.get(pk=token.pk).last_used_at == NOW
+        assert Token.objects.get(pk=other.pk).last_used_at is None
+
+    def test_tells_of_the_token_before_it_refuses_the_account(self):
+        token = TokenFactory.create()
+        found: list[Token] = []
+        integrators.suspend(integrator=token.integrator, reason="unpaid", by=BY, at=NOW)
+
+        with pytest.raises(AccountSuspended):
+            tokens.authenticate(token.clear_text, at=NOW, on_found=found.append)
+
+        assert found == [token]
 
     def test_does_not_log_the_token(self, caplog):
         token = TokenFactory.create()
@@ -113,10 +171,18 @@ class TestLimit:
         return token
 
     def test_refuses_one_more(self, full):
-        with pytest.raises(TooManyTokens, match="revoke one first"):
+        with pytest.raises(TooManyTokens, match="has 20 valid tokens, the most it may have; revoke one first"):
             tokens.issue(integrator=full.integrator, environment=Environment.LIVE, by=BY, at=NOW)
 
         assert (Token.objects.count(), AuditEntry.objects.count()) == (20, 20)
+
+    def test_refuses_one_more_to_an_account_that_had_a_higher_limit(self, full, monkeypatch):
+        monkeypatch.setattr(tokens, "MOST_VALID", 19)
+
+        with pytest.raises(TooManyTokens):
+            tokens.issue(integrator=full.integrator, environment=Environment.LIVE, by=BY, at=NOW)
+
+        assert Token.objects.count() == 20
 
     def test_refuses_a_rotation_and_does_not_change_the_old_token(self, full):
         with pytest.raises(TooManyTokens):
@@ -149,3 +215,21 @@ def test_the_limit_holds_for_tokens_issued_concurrently(at_once):
     results = at_once(*[lambda: tokens.issue(integrator=integrator, environment=Environment.LIVE, by=BY, at=NOW)] * 4)
 
     assert sorted(type(result).__name__ for result in results) == ["Token", *["TooManyTokens"] * 3]
+
+
+@pytest.mark.django_db(transaction=True)
+class TestConcurrentRequest:
+    """A delivery is requested with another token of the account while a transaction changes its tokens."""
+
+    @pytest.mark.parametrize("action", ["issue", "rotate"])
+    def test_does_not_wait(self, at_once, action):
+        token, other = (TokenFactory.create(integrator=integrator) for integrator in [IntegratorFactory.create()] * 2)
+
+        with transaction.atomic():
+            if action == "issue":
+                tokens.issue(integrator=token.integrator, environment=Environment.LIVE, by=BY, at=NOW)
+            else:
+                tokens.rotate(token=token, by=BY, at=NOW)
+            (delivery,) = at_once(lambda: without_waiting(lambda: DeliveryFactory.create(token=other)))
+
+        assert other.deliveries.get() == delivery

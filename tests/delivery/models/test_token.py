@@ -4,6 +4,7 @@ import pytest
 from django.utils import timezone
 
 from delivery.models import Token
+from tests.factories import TokenFactory
 
 NOW = timezone.now()
 A_MOMENT = timedelta(microseconds=1)
@@ -26,3 +27,11 @@ class TestIsValid:
 
         assert not token.is_valid(at=NOW)
         assert not Token.objects.valid(at=NOW).exists()
+
+
+class TestOrder:
+    def test_is_the_newest_first(self, token):
+        older = TokenFactory.create(at=token.created_at - A_MOMENT)
+        newer = TokenFactory.create(at=token.created_at + A_MOMENT)
+
+        assert list(Token.objects.all()) == [newer, token, older]

@@ -69,6 +69,13 @@ class TestSending:
         ((headers, _body),) = sink.received
         assert headers["webhook-test"] == "true"
 
+    def test_sends_the_requesting_token_although_a_newer_one_is_valid(self, delivery, sink, token, send_due):
+        TokenFactory.create(integrator=token.integrator)
+
+        send_due()
+
+        assert {headers["authorization"] for headers, _body in sink.received} == {f"Bearer {token.clear_text}"}
+
     def test_sends_the_newest_valid_token_when_the_requesting_one_is_revoked(self, delivery, sink, token, send_due):
         now = timezone.now()
         TokenFactory.create(integrator=token.integrator, at=now - timedelta(days=2))

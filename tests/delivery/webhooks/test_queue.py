@@ -4,12 +4,18 @@ from datetime import timedelta
 from uuid import uuid4
 
 import pytest
+from django.db import connection, transaction
 from django.utils import timezone
 
 from delivery.actions import endpoints
 from delivery.models import WebhookEndpoint, WebhookEvent, WebhookQueueItem
-from delivery.webhooks import queue
+from delivery.webhooks import locked_items, queue
+from delivery.webhooks.sending import Result
 from tests.factories import BY, DeliveryFactory, TokenFactory
+
+UNKNOWN = queue.ClaimedItem(
+    item_id=0, lease=uuid4(), event_id=uuid4(), endpoint_id=0, token_id=None, sequence=1, body="", is_test=False
+)
 
 
 def claim(*, later=timedelta(0), limit=100):
@@ -74,6 +80,23 @@ class TestClaim:
         assert claim(later=queue.LEASE - timedelta(seconds=1)) == []
         assert len(claim(later=queue.LEASE)) == 4
 
+    def test_counts_a_lease_until_the_moment_at_which_it_ends(self, token):
+        for _number in range(6):
+            DeliveryFactory.create(token=token)
+        at = timezone.now()
+        queue.claim(lease=uuid4(), at=at, limit=4)
+
+        assert queue.claim(lease=uuid4(), at=at + queue.LEASE - timedelta(microseconds=1), limit=100) == []
+        assert len(queue.claim(lease=uuid4(), at=at + queue.LEASE, limit=100)) == 4
+
+    def test_does_not_count_items_that_wait_for_a_retry(self, token):
+        for _number in range(8):
+            DeliveryFactory.create(token=token)
+        waiting = WebhookQueueItem.objects.order_by("pk").values_list("pk", flat=True)[:4]
+        WebhookQueueItem.objects.filter(pk__in=list(waiting)).update(due_at=timezone.now() + timedelta(hours=1))
+
+        assert len(claim()) == 4
+
     def test_leaves_at_most_four_of_an_endpoint_in_flight(self, token, others):
         for _number in range(6):
             DeliveryFactory.create(token=token)
@@ -103,6 +126,14 @@ class TestClaim:
         WebhookEndpoint.objects.filter(pk=endpoint_of(token).pk).update(**state)
 
         assert claim() == []
+
+    def test_leaves_a_paused_endpoint_until_the_moment_at_which_the_pause_ends(self, token):
+        DeliveryFactory.create(token=token)
+        until = timezone.now() + timedelta(seconds=30)
+        WebhookEndpoint.objects.filter(pk=endpoint_of(token).pk).update(paused_until=until)
+
+        assert queue.claim(lease=uuid4(), at=until - timedelta(microseconds=1), limit=1) == []
+        assert len(queue.claim(lease=uuid4(), at=until, limit=1)) == 1
 
     def test_claims_one_item_of_an_endpoint_whose_breaker_is_open(self, token):
         for _number in range(3):
@@ -143,3 +174,32 @@ class TestClaim:
         claimed = at_once(*[claim] * 4)
 
         assert sum(map(len, claimed)) == 4
+
+    @pytest.mark.django_db(transaction=True)
+    def test_does_not_wait_for_an_item_that_another_transaction_has_locked(self, token, at_once):
+        locked, other = (DeliveryFactory.create(token=token).queue_items.get() for _number in range(2))
+
+        with transaction.atomic():
+            WebhookQueueItem.objects.select_for_update().get(pk=locked.pk)
+            (claimed,) = at_once(claim)
+
+        assert [each.item_id for each in claimed] == [other.pk]
+
+
+@pytest.mark.django_db
+class TestLockTimeout:
+    @pytest.mark.parametrize(
+        "operation",
+        [
+            claim,
+            lambda: queue.renew([], at=timezone.now()),
+            lambda: locked_items.lock([(UNKNOWN, Result())], successes_since=timezone.now()),
+        ],
+        ids=["claim", "renew", "lock"],
+    )
+    def test_holds_for_the_rest_of_the_transaction(self, operation):
+        operation()
+
+        with connection.cursor() as cursor:
+            cursor.execute("SHOW lock_timeout")
+            assert cursor.fetchone() == ("2s",)

@@ -105,6 +105,13 @@ class TestPoisonedEvent:
         assert item_of(first.delivery).event.sequence == 2
         assert (first.queue_item.is_ordered, first.queue_item.tries, first.state) == (False, 3, EventState.PENDING)
 
+    def test_is_found_at_a_later_refusal_when_the_endpoint_accepts_others_only_then(self, first, others):
+        for also in (others[:0], others[:0], others[:0], others[:1]):
+            assert item_of(first.delivery).event == first
+            attempt(first, REFUSED, also=also)
+
+        assert item_of(first.delivery).event.sequence == 2
+
     def test_is_retried_beside_the_later_events(self, first, others):
         for also in (others[:0], others[:1], others[1:]):
             attempt(first, REFUSED, also=also)

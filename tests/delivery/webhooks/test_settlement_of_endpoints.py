@@ -1,12 +1,14 @@
 """What outcomes change of their endpoint: the breaker, and whether it is switched on."""
 
+import logging
 from datetime import timedelta
 from uuid import uuid4
 
+import pytest
 from django.utils import timezone
 
 from delivery.actions import endpoints
-from delivery.models import EventState, WebhookQueueItem
+from delivery.models import EventState, OffBecause, WebhookQueueItem
 from delivery.webhooks import queue
 from delivery.webhooks.sending import Result
 from delivery.webhooks.settlement import settle
@@ -36,6 +38,20 @@ class TestEndpoint:
         assert (endpoint.failures, endpoint.paused_until, endpoint.failing_since) == (0, None, None)
         assert {item.due_at for item in WebhookQueueItem.objects.all()} == {NOW}
         assert WebhookQueueItem.objects.filter(delivery__in=[waiting, first.delivery]).exists()
+
+    @pytest.mark.parametrize(("failures", "outcome"), [(1, OK), (5, REFUSED)])
+    def test_keeps_what_waits_while_the_breaker_remains_closed_or_open(self, token, first, endpoint, failures, outcome):
+        for _try in range(failures):
+            attempt(first, REFUSED, at=NOW)
+        at, due_at = NOW + timedelta(days=1), NOW + timedelta(days=2)
+        waiting = item_of(DeliveryFactory.create(token=token))
+        WebhookQueueItem.objects.filter(pk=waiting.pk).update(due_at=due_at)
+
+        settle([(claim(at=at)[first.pk], Result(**outcome, at=at))], at=at)
+
+        endpoint.refresh_from_db()
+        assert endpoint.failures == (0 if outcome == OK else 6)
+        assert WebhookQueueItem.objects.get(pk=waiting.pk).due_at == due_at
 
     def test_the_last_success_is_written_when_the_one_before_is_more_than_a_second_old(self, first, endpoint):
         first, second, third = first.delivery.events.order_by("sequence")
@@ -96,3 +112,44 @@ class TestEndpoint:
 
         endpoint.refresh_from_db()
         assert (endpoint.enabled, endpoint.off_because) == (False, "staff")
+
+
+class TestLog:
+    @pytest.fixture
+    def lines(self, caplog, endpoint):
+        """A function that returns what was logged of the endpoint since its last call."""
+        caplog.set_level(logging.INFO, logger="delivery.webhooks.settlement")
+
+        def taken():
+            messages = [record.getMessage() for record in caplog.records]
+            caplog.clear()
+            return [message.removeprefix(f"webhook endpoint {endpoint.pk} ") for message in messages]
+
+        return taken
+
+    def test_says_once_that_the_breaker_opened_and_once_that_it_closed(self, first, lines):
+        outcomes = [*[REFUSED] * 6, OK]
+        logged = []
+
+        for outcome in outcomes:
+            attempt(first, outcome, at=NOW)
+            logged.append(lines())
+
+        assert logged == [[], [], [], [], ["failed 5 times in a row"], [], ["accepts events again"]]
+
+    def test_says_nothing_of_a_success_after_fewer_failures(self, first, lines):
+        attempt(first, REFUSED, at=NOW)
+        attempt(first, OK, at=NOW)
+
+        assert lines() == []
+
+    def test_says_once_that_and_why_an_endpoint_was_switched_off(self, token, first, lines):
+        DeliveryFactory.create(token=token)
+        one, other = claim(at=NOW).values()
+
+        settle([(one, Result(status_code=410, at=NOW))], at=NOW)
+        logged = lines()
+        settle([(other, Result(status_code=410, at=NOW))], at=NOW)
+
+        assert logged == [f"switched off: {OffBecause.GONE.label}"]
+        assert lines() == []

@@ -1,0 +1,84 @@
+"""Items that wait for a retry are made due at once, when an endpoint recovers or an account gets a token again."""
+
+from datetime import timedelta
+from uuid import uuid4
+
+import pytest
+from django.utils import timezone
+
+from delivery.actions import endpoints, tokens
+from delivery.models import Environment, WebhookQueueItem
+from delivery.webhooks import queue, wake_up
+from tests.factories import BY, DeliveryFactory, TokenFactory
+
+NOW = timezone.now()
+LATER = NOW + timedelta(hours=1)
+
+
+def receiving(token, sink):
+    """The token, after its account's endpoint was given the URL of `sink`."""
+    endpoint = token.integrator.endpoints.get(environment=token.environment)
+    endpoints.set_url(endpoint=endpoint, url=sink.url, by=BY, at=NOW)
+    return token
+
+
+def waiting(token, **values):
+    """The queue item of a new delivery, due in an hour unless `values` say otherwise."""
+    item = DeliveryFactory.create(token=token).queue_items.get()
+    WebhookQueueItem.objects.filter(pk=item.pk).update(**{"due_at": LATER, **values})
+    return item
+
+
+def due_at(item):
+    return WebhookQueueItem.objects.get(pk=item.pk).due_at
+
+
+class TestBringForward:
+    @pytest.mark.parametrize(("tries", "left"), [(0, 0), (1, 0), (5, 4)])
+    def test_makes_an_item_due_and_takes_back_one_try(self, token, endpoint, tries, left):
+        waiting(token, tries=tries)
+
+        assert queue.bring_forward(endpoint_id=endpoint.pk, at=NOW) == 1
+
+        item = WebhookQueueItem.objects.get()
+        assert (item.due_at, item.tries) == (NOW, left)
+
+    @pytest.mark.parametrize("values", [{"lease": uuid4()}, {"due_at": NOW}, {"is_ordered": False}])
+    def test_leaves_items_that_are_claimed_due_or_poisoned(self, token, endpoint, values):
+        waiting(token, tries=5, **values)
+        before = list(WebhookQueueItem.objects.values())
+
+        assert queue.bring_forward(endpoint_id=endpoint.pk, at=NOW) == 0
+
+        assert list(WebhookQueueItem.objects.values()) == before
+
+    def test_leaves_items_of_other_endpoints(self, token, endpoint, sink):
+        own, foreign = waiting(token), waiting(receiving(TokenFactory.create(), sink))
+
+        assert queue.bring_forward(endpoint_id=endpoint.pk, at=NOW) == 1
+
+        assert (due_at(own), due_at(foreign)) == (NOW, LATER)
+
+
+class TestNewToken:
+    def test_makes_the_webhooks_of_its_account_and_environment_due(self, token, sink):
+        sandbox = receiving(TokenFactory.create(integrator=token.integrator, sandbox=True), sink)
+        items = [waiting(each) for each in (token, sandbox, receiving(TokenFactory.create(), sink))]
+
+        tokens.issue(integrator=token.integrator, environment=Environment.LIVE, by=BY, at=NOW)
+
+        assert [due_at(item) for item in items] == [NOW, LATER, LATER]
+
+    def test_wakes_a_worker_where_webhooks_have_waited(self, token, django_capture_on_commit_callbacks):
+        waiting(token)
+
+        with django_capture_on_commit_callbacks() as callbacks:
+            tokens.issue(integrator=token.integrator, environment=Environment.LIVE, by=BY, at=NOW)
+
+        assert callbacks == [wake_up.send]
+
+    def test_wakes_none_where_none_have_waited(self, token, django_capture_on_commit_callbacks):
+        with django_capture_on_commit_callbacks() as callbacks:
+            tokens.issue(integrator=token.integrator, environment=Environment.LIVE, by=BY, at=NOW)
+
+        assert callbacks == []
