@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from integration.actions import keys
-from integration.errors import InvalidKey
+from integration.errors import InvalidKey, KeyMissing
 from integration.models import ApiKey
 from tests.integration.factories import BY
 
@@ -46,10 +46,14 @@ class TestAuthenticate:
         assert ApiKey.objects.get().last_used_at == NOW + timedelta(seconds=written)
 
     @pytest.mark.parametrize(
-        "form", ["Basic {}x", "Basic x{}", "Basic {}\u00e9", "Basic{}", "Basic", "{}", "Digest {}"]
+        ("form", "error"),
+        [
+            ("Basic {}x", InvalidKey),
+            *((form, KeyMissing) for form in ("Basic x{}", "Basic {}\u00e9", "Basic{}", "Basic", "{}", "Digest {}")),
+        ],
     )
-    def test_refuses_another_header(self, issued, form):
-        with pytest.raises(InvalidKey):
+    def test_refuses_another_header(self, issued, form, error):
+        with pytest.raises(error):
             keys.authenticate(form.format(issued.clear_text).encode(), at=NOW)
 
         assert ApiKey.objects.get().last_used_at is None
