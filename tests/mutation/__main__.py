@@ -62,7 +62,11 @@ class Worker:
         self._holder.wait(60)
 
     def passes(self, tests: tuple[str, ...], *, unchanged: bool = False) -> bool:
-        """Whether the tests pass in time. The unchanged code makes the database anew, its mutants use that again."""
+        """Whether the tests pass in time.
+
+        The unchanged code makes the database anew, its mutants use that again. What pytest prints of the unchanged code
+        is shown, because a failure of it has to be repaired.
+        """
         database = "--create-db" if unchanged else "--reuse-db"
         command = [".venv/bin/python", "-m", "pytest", "-x", "-q", "--reuse-db", database, *tests]
         process = subprocess.Popen(
@@ -70,8 +74,8 @@ class Worker:
             cwd=self.tree,
             env=self.environment,
             stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
+            stdout=None if unchanged else subprocess.DEVNULL,
+            stderr=None if unchanged else subprocess.DEVNULL,
             start_new_session=True,  # a group, so that what the tests started ends with them
         )
         try:
