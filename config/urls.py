@@ -28,6 +28,7 @@ urlpatterns = [
     path("api/", include("delivery.api.urls")),
     path("account/", include("access.urls")),
     path("language/", set_language, name="set_language"),
+    path("docs/", include("documentation.urls")),
     path("panel/", include("panel.urls")),
     path("admin/", admin.site.urls),
 ]

@@ -1,6 +1,6 @@
 """Error bodies of area A, as RFC 9457 problem details.
 
-Besides the RFC's members each body has `code` (stable, listed in docs/integrators.md) and `retryable`. A 422 for
+Besides the RFC's members each body has `code` (stable, listed in docs/guide/error-codes.md) and `retryable`. A 422 for
 invalid fields adds `errors` (`field_errors`).
 """
 
@@ -73,7 +73,7 @@ def refusal(path: str, error: DeliveryError) -> Response:
 def problem(path: str, *, status: int, code: str, title: str, detail: str, retryable: bool = False) -> dict[str, Any]:
     """The body of a problem; `path` becomes `instance`."""
     return {
-        "type": f"urn:rota:problem:{code}",
+        "type": f"/docs/errors/{code}",
         "title": title,
         "status": status,
         "detail": detail,

@@ -15,6 +15,7 @@ Row = tuple[str, str]
 
 ANYBODY = "+++++++"
 API = ("TTTTTTT", "TTTTTTT")
+_GUIDE: Row = (ANYBODY, "MMMMMMM")
 
 _LOGGED_IN = "L++++++"
 _OWN = "LNN++N+"  # an account's or a seller's pages: its members and account staff
@@ -201,6 +202,9 @@ ROUTES: dict[str, Row] = {
     "api/openapi.yaml": (ANYBODY, "MMMMMMM"),
     ".well-known/security.txt": ("NNNNNNN", "MMMMMMM"),  # there is none unless SECURITY_CONTACT is set
     "language/": (ANYBODY, ANYBODY),
+    "docs/": _GUIDE,
+    "docs/<str:page>": _GUIDE,
+    "docs/errors/<str:code>": _GUIDE,
     **{f"api/{route}": API for route in _API},
     **{f"account/{route}": row for route, row in _ACCOUNT.items()},
     **{f"panel/{route}": row for route, row in _PANEL.items()},

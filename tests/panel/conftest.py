@@ -124,6 +124,8 @@ def world(with_url):
         "point": "B",
         "name": "cancel",
         "url": "nothing",
+        "page": "quickstart",
+        "code": "busy",
     }
 
 

@@ -41,7 +41,7 @@ class TestAProblem:
         problem = assert_problem(send(api, path, body), status, code)
 
         assert set(problem) == MEMBERS
-        assert problem["type"].endswith(code)
+        assert problem["type"] == f"/docs/errors/{code}"
         assert (problem["instance"], problem["retryable"]) == (path, False)
         assert problem["title"]
         assert problem["detail"]

@@ -1,0 +1,124 @@
+"""The answer with each error code, made by the functions that make the answers of the APIs."""
+
+import json
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import cache
+from types import ModuleType, SimpleNamespace
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse
+from rest_framework import exceptions
+from rest_framework.response import Response
+
+from common.body_view import InvalidBody
+from common.errors import DomainError
+from common.payload_warnings import UNKNOWN_KEY, PayloadWarning
+from delivery import errors as delivery_errors
+from delivery.api import errors as delivery_api_errors
+from delivery.api import problems
+from documentation.catalogue import CODES, A, B
+from integration import errors as integration_errors
+from integration.api import answers
+
+_PATH_A = "/api/request-delivery"
+_PROBLEMS = (
+    problems.not_found, problems.bad_request, problems.server_error, problems.late_body, problems.tls_required,
+    problems.busy,
+)  # fmt: skip  # a list
+_ANSWERS = (
+    answers.not_found, answers.bad_request, answers.server_error, answers.late_body, answers.tls_required,
+    answers.busy,
+)  # fmt: skip  # likewise
+# Errors whose constructor needs more than a message, or that have none of their own.
+_WITH_VALUES: list[DomainError] = [
+    delivery_errors.RateLimited(retry_after=1),
+    integration_errors.RateLimited(retry_after=1),
+    integration_errors.DuplicateOrder("orderId"),
+    integration_errors.TooManyInvoices(most=5000, retry_after=120),
+    integration_errors.InvoiceStorageFull(most_mb=2048),
+    integration_errors.TooHeavy("Peso acima do limite de 30 kg: sem cobertura"),
+    integration_errors.MalformedBody("O corpo deve ser um objeto JSON em UTF-8."),
+    integration_errors.BodyTooLarge(),
+]
+
+
+@dataclass(frozen=True)
+class Answer:
+    """An error's status and body."""
+
+    status: int
+    body: dict[str, Any]
+
+
+@cache
+def answers_of(api: str) -> dict[str, Answer]:
+    """The answers of this API (`catalogue.A` or `B`) by their code."""
+    return {answer.body["code"]: answer for answer in (_of_a() if api == A else _of_b())}
+
+
+def _of_a() -> Iterator[Answer]:
+    request = HttpRequest()
+    request.path = _PATH_A
+    yield from (_of_page(make(request)) for make in _PROBLEMS)
+    yield from (
+        _of_page(problems.too_long(request, entry.meaning, status=entry.status, code=entry.code))
+        for entry in (CODES["url_too_long"], CODES["header_too_long"])
+    )
+    context = {"request": SimpleNamespace(path=_PATH_A)}
+    of_fields = [
+        InvalidBody({"vehicleType": [_detail("This field is required.", "required")]}, []),
+        InvalidBody({}, [PayloadWarning(("packages",), UNKNOWN_KEY, "orderPackages")]),
+        InvalidBody(
+            {"pickup": {"address": [_detail(CODES["outside_service_area"].meaning, "outside_service_area")]}}, []
+        ),
+        problems.InvalidQuery({"limit": [_detail("A valid integer is required.", "invalid")]}),
+        exceptions.MethodNotAllowed("PUT"),
+        exceptions.UnsupportedMediaType("text/plain"),
+    ]
+    raised = [*of_fields, *_domain_errors([delivery_errors, delivery_api_errors], A)]
+    yield from (_of_response(problems.handle(error, context)) for error in raised)
+
+
+def _of_b() -> Iterator[Answer]:
+    request = HttpRequest()
+    yield from (_of_page(make(request)) for make in _ANSWERS)
+    yield from (
+        _of_page(answers.too_long(entry.meaning, status=entry.status, code=entry.code))
+        for entry in (CODES["url_too_long"], CODES["header_too_long"])
+    )
+    context = {"view": SimpleNamespace(invalid_status=422)}
+    of_fields = [
+        InvalidBody({"orderId": [_detail("Campo obrigatório.", "required")]}, []),
+        InvalidBody({}, [PayloadWarning(("orderid",), UNKNOWN_KEY, "orderId")]),
+        exceptions.MethodNotAllowed("PUT"),
+        exceptions.UnsupportedMediaType("text/plain"),
+    ]
+    raised = [*of_fields, *_domain_errors([integration_errors], B)]
+    yield from (_of_response(answers.exception_handler(error, context)) for error in raised)
+
+
+def _detail(message: str, code: str) -> exceptions.ErrorDetail:
+    return exceptions.ErrorDetail(message, code)
+
+
+def _domain_errors(modules: Iterable[ModuleType], api: str) -> Iterator[DomainError]:
+    """An error of each class in the modules whose code the API has."""
+    made = {type(error): error for error in _WITH_VALUES}
+    for module in modules:
+        for kind in vars(module).values():
+            if not (isinstance(kind, type) and issubclass(kind, DomainError) and kind.__module__ == module.__name__):
+                continue
+            entry = CODES.get(getattr(kind, "code", ""))
+            if entry and api in entry.apis:
+                yield made.get(kind) or kind(kind.message or entry.meaning)
+
+
+def _of_page(response: HttpResponse) -> Answer:
+    return Answer(response.status_code, json.loads(response.content))
+
+
+def _of_response(response: Response | None) -> Answer:
+    if response is None:
+        raise TypeError("An exception handler made no answer.")
+    return Answer(response.status_code, response.data)

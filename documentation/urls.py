@@ -1,0 +1,10 @@
+from django.urls import path
+
+from documentation.views import ErrorView, PageView
+
+app_name = "documentation"
+urlpatterns = [
+    path("", PageView.as_view(), {"page": ""}, name="first"),
+    path("errors/<str:code>", ErrorView.as_view(), name="error"),
+    path("<str:page>", PageView.as_view(), name="page"),
+]
