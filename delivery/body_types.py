@@ -122,7 +122,7 @@ class LocatedDriver(TypedDict):
     coordinates: AccurateCoordinates
 
 
-class OrderStatus(TypedDict):
+class LocatedOrder(TypedDict):
     externalId: str
     status: DeliveryStatus
 
@@ -134,4 +134,4 @@ class Location(TypedDict):
     status: DeliveryStatus
     tracking: Tracking
     driver: LocatedDriver
-    orders: list[OrderStatus]
+    orders: list[LocatedOrder]

@@ -23,6 +23,7 @@ _SETTINGS = {
     "OAS_VERSION": "3.1.0",
     "TITLE": "Rota",
     "VERSION": "1",
+    "LICENSE": {"name": "Apache 2.0", "identifier": "Apache-2.0"},
     "DESCRIPTION": (
         "Same-day deliveries (immediate delivery, Bearer token) and orders of sellers (order integration, API key). "
         "The guide is at /docs/, each error code at /docs/errors/<code>."
@@ -185,6 +186,7 @@ def _webhook(event: Schema) -> dict[str, Any]:
         "summary": "A delivery has changed",
         "description": WEBHOOK_TEXT,
         "tags": ["Immediate delivery"],
+        "security": [{"token": []}],
         "parameters": [_parameter(parameter) for parameter in WEBHOOK_HEADERS],
         "requestBody": {"required": True, "content": {"application/json": {"schema": event}}},
         "responses": {
