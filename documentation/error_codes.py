@@ -6,7 +6,8 @@ from documentation.catalogue import CODES, ErrorCode
 
 _HEAD = """# Error codes
 
-`code` of the [error bodies](errors.md), by HTTP status. This list is written by `manage.py error_codes`.
+`code` of the [error bodies](errors.md), by HTTP status. Each code has a page with an example of its body, at
+`/docs/errors/<code>` of the service.
 """
 
 
@@ -18,6 +19,10 @@ def markdown() -> str:
 
 
 def _table(status: int, entries: list[ErrorCode]) -> str:
-    rows = (f"| `{each.code}` | {' and '.join(each.apis)} | {each.meaning} | {each.remedy} |" for each in entries)
-    lines = [f"## {status}", "", "| code | API | meaning | what to do |", "|---|---|---|---|", *rows, ""]
-    return "\n".join(lines)
+    head = [f"## {status}", "", "| code | API | meaning | what to do |", "|---|---|---|---|"]
+    return "\n".join([*head, *map(_row, entries), ""])
+
+
+def _row(entry: ErrorCode) -> str:
+    api = entry.apis[0] if len(entry.apis) == 1 else "both"
+    return f"| `{entry.code}` | {api} | {entry.meaning} | {entry.remedy} |"

@@ -10,6 +10,7 @@ from common.rate_limit import limiter
 from delivery.actions import deliveries, drivers, endpoints
 from delivery.distance import Point
 from delivery.models import Integrator, RefusedDeliveryCall, WebhookAttempt, WebhookEvent
+from documentation import pages
 from integration.actions import keys
 from integration.models import RefusedSellerCall
 from tests.factories import BY, PICKUP, DeliveryFactory, DriverFactory, TokenFactory, payload
@@ -151,3 +152,27 @@ def test_the_board(tab, people, shop, busy, locale):
 
     assert problems == []
     assert browser.complaints == []
+
+
+@pytest.mark.parametrize("locale", LOCALES)
+def test_the_documentation_without_a_log_in(tab, locale):
+    browser = tab(locale)
+    problems: list[str] = []
+    for name in sorted(pages.NAMES):
+        browser.go(pages.url(name))
+        look(browser, f"docs-{name or 'first'}-{locale}", problems)
+    browser.go("/docs/errors/rate_limited")
+    look(browser, f"docs-error-{locale}", problems)
+
+    assert problems == []
+    assert browser.complaints == []
+
+
+def test_an_example_of_the_documentation_is_copied(tab):
+    page = tab().go(pages.url("orders"))
+
+    page.locator("[data-copy]").first.click()
+    page.get_by_text("Copied").wait_for()
+
+    copied = page.evaluate("navigator.clipboard.readText()")
+    assert copied.startswith('curl -s "$BASE_URL/api/integration/shipping/quote"')
