@@ -103,6 +103,11 @@ class TestText:
 
         assert nfe.read(raw).references == ("A-1",)
 
+    def test_of_an_empty_element_is_as_if_the_element_was_missing(self):
+        raw = nfe_xml(items=("A-1", "A-2")).replace("<xPed>A-1</xPed>", "<xPed/>").encode()
+
+        assert nfe.read(raw).references == ("A-2",)
+
     def test_of_an_attribute_has_no_space_around_it(self):
         text = nfe_xml().replace('Id="NFe', 'Id=" NFe').replace(ACCESS_KEY, f"{ACCESS_KEY} ")
         text = text.replace('versao="4.00"', 'versao=" 4.00 "')
