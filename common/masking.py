@@ -5,9 +5,9 @@ codes or measures. Everything else is replaced by its type and length, such as `
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 # A code such as MOTORCYCLE, A-1, 10x20x30,1.5 or 2026-01-01T12:00:00+00:00. Shorter than every credential of ours.
 _CODE = re.compile(r"[\w.,:+-]{1,40}", re.ASCII)
@@ -18,6 +18,9 @@ _DECIMALS = 2  # of coordinates: about a kilometre
 # Shorter values are not looked for in other text, where they would be found everywhere.
 _SHORTEST_FOUND = 3
 _MOST_FOUND = 200
+MOST_VALUES = 2000  # of one body
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -35,13 +38,15 @@ class Masker:
 
     keys: Keys
     _hidden: set[str] = field(default_factory=set)
+    _masked: int = 0
 
     def mask(self, value: Any, key: str = "") -> Any:
         """`value`, which is JSON and the value of `key`, without what identifies a person."""
+        self._masked += 1
         if isinstance(value, dict):
-            return {self._name(name): self.mask(inner, name) for name, inner in value.items()}
+            return {self._name(name): self.mask(inner, name) for name, inner in self._first(value.items())}
         if isinstance(value, list):
-            return [self.mask(inner, key) for inner in value]
+            return [self.mask(inner, key) for inner in self._first(value)]
         if value is None:
             return None
         if isinstance(value, bool):
@@ -51,10 +56,18 @@ class Masker:
             self._hide(str(value).strip())
         return shown
 
+    def _first(self, items: Iterable[T]) -> Iterator[T]:
+        """The items until MOST_VALUES are masked. The others are left out, which bounds the cost of a hostile body."""
+        for item in items:
+            if self._masked >= MOST_VALUES:
+                return
+            yield item
+
     def without_repetitions(self, texts: Any) -> Any:
-        """JSON in which no text contains a value that was masked. With too many of them every text is masked."""
+        """JSON in which no text contains a value that was masked or left out. With too many every text is masked."""
         hidden = sorted((text for text in self._hidden if len(text) >= _SHORTEST_FOUND), key=len, reverse=True)
-        return _replaced(texts, hidden if len(hidden) <= _MOST_FOUND else None)
+        is_complete = len(hidden) <= _MOST_FOUND and self._masked < MOST_VALUES
+        return _replaced(texts, hidden if is_complete else None)
 
     def _name(self, key: str) -> str:
         """A key; one that is no name of a field may be a person's."""
