@@ -38,6 +38,18 @@ TABLE = {
     ),
     ("access/passwords.py", r"[^\W\d_]+"): Bound("cut to 256 characters; linear too: one quantifier", LINEAR, "rota 1"),
     ("config/checks.py", r"""[\s;,'\"]"""): Bound("linear: no quantifier", LINEAR, ";"),
+    ("common/idempotency.py", r"[ -~]+"): Bound(ONE, LINEAR, "order-1"),
+    ("common/masking.py", r"(\d{5})-?\d{0,4}"): Bound(COUNTED, LINEAR, "01310-100"),
+    ("common/masking.py", r"[\w.,:+-]{1,40}"): Bound(COUNTED, LINEAR, "MOTORCYCLE"),
+    ("common/masking.py", r"[\w.-]{1,40}"): Bound(COUNTED, LINEAR, "vehicleType"),
+    ("common/payload_warnings.py", r"""(^|,)\s*handling\s*=\s*("strict"|strict)\s*($|[,;])"""): Bound(
+        "cut to _LONGEST_PREFER; linear too: a word stands between the repetitions", 500, ', handling = "strict" ,'
+    ),
+    ("common/refused_calls.py", r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}"): Bound(
+        COUNTED, LINEAR, "019aa8f0-5c1e-7d5a-9f00-3b6c1d2e4f50"
+    ),
+    ("common/refused_calls.py", r"[\w.+-]{1,40}/[\w.+-]{1,60}"): Bound(COUNTED, LINEAR, "application/json"),
+    ("integration/api/order_warnings.py", r"[0-9A-Z]{44}"): Bound(COUNTED, LINEAR, "1" * 44),
     ("config/middleware.py", r"[A-Za-z0-9_.:-]{8,128}"): Bound(COUNTED, LINEAR, "0190b5a0-7c3e"),
     ("delivery/api/fields.py", r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d{1,3})?"): Bound(
         "length checked by _spells_number; linear too: a point stands between the digits", LINEAR, "-12.50e+10"
