@@ -111,10 +111,10 @@ def set_position(
         raise InvalidPosition("Latitude runs from -90 to 90, longitude from -180 to 180, in decimal degrees.")
     return DriverPosition.objects.create(
         driver=driver,
-        # To a tenth of a millimetre. The products of still smaller numbers cannot be represented, which is an error in
-        # PostgreSQL's computation of the columns of LatestPosition.
-        latitude=round(point.latitude, 9),
-        longitude=round(point.longitude, 9),
+        # The products of numbers that are almost zero cannot be represented, which is an error in PostgreSQL's
+        # computation of the columns of LatestPosition.
+        latitude=round(point.latitude, 12),
+        longitude=round(point.longitude, 12),
         accuracy_m=accuracy_m,
         recorded_at=at,
         recorded_by=by,

@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from delivery import service_area
 from tests.delivery.api.calls import (
     CHOICES,
     COORDINATES,
@@ -96,7 +97,8 @@ class TestANumber:
         assert_nothing_written()
 
     @pytest.mark.parametrize("point", [(90, 180), (-90, -180), (0, 0), (-0.0, 180)])
-    def test_at_the_edge_of_the_world_is_a_coordinate(self, api, point):
+    def test_at_the_edge_of_the_world_is_a_coordinate(self, api, settings, point):
+        settings.SERVICE_AREA = service_area.parse("-90,-180,90,180")
         body = changed("#/dropoffs/0/coordinates", {"latitude": point[0], "longitude": point[1]})
 
         assert_problem(send(api, REQUEST, body), 400, "price_unavailable")
