@@ -91,7 +91,7 @@ class TestUnknownPath:
         assert response["X-Request-Id"]
 
     def test_of_a_wrong_method_does_too(self, api):
-        response = api.get("/api/integration/orders")
+        response = api.put("/api/integration/orders")
 
         assert response.status_code == 405
         assert response.json() == {

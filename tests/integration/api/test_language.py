@@ -138,7 +138,8 @@ def test_of_a_wrong_content_type(api, path, content_type):
 
 @pytest.mark.parametrize(("path", "allowed"), METHODS.items())
 def test_of_a_wrong_method(api, path, allowed):
-    for method in {"get", "post", "put", "patch", "delete", "trace"} - {allowed}:
+    also = {"get"} if path == "orders" else set()
+    for method in {"get", "post", "put", "patch", "delete", "trace"} - {allowed} - also:
         response = api.generic(method.upper(), ROOT + path, b"{}", content_type="application/json")
 
         assert response.status_code == 405
