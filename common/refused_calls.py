@@ -20,6 +20,7 @@ from django.utils.translation import gettext_lazy as _
 from rest_framework.exceptions import APIException
 from rest_framework.request import Request
 
+from common import pruning
 from common.errors import DomainError
 from common.fields import UUIDField
 from common.masking import Keys, Masker, described
@@ -34,7 +35,6 @@ _MOST_DIGITS = 9  # of Content-Length
 _TOO_MANY_REQUESTS = 429
 # Calls over a limit are written at most this often by each process.
 _COUNTED_SECONDS = 1.0
-_BATCH = 5000  # rows that one transaction deletes
 
 
 class RefusedCall(models.Model):
@@ -112,11 +112,7 @@ class Recorder:
     def prune(self, *, at: datetime) -> int:
         """Delete what is older than KEPT, in batches that are committed one by one. Returns how many calls."""
         self._counts._default_manager.filter(hour__lt=at - KEPT).delete()
-        old = self._calls._default_manager.filter(created_at__lt=at - KEPT)
-        deleted = 0
-        while count := self._calls._default_manager.filter(pk__in=old.values("pk")[:_BATCH]).delete()[0]:
-            deleted += count
-        return deleted
+        return pruning.prune(self._calls, "created_at", before=at - KEPT)
 
     def _count_over_limit(self, owner: dict[str, Any], hour: datetime) -> None:
         """Count a call over a limit, and write the counts of this process unless they were written a moment ago."""

@@ -149,6 +149,7 @@ class TestMaximum:
         problem = assert_problem(api.post(path, payload(orderPackages=[package])), 400, "price_unavailable")
 
         assert detail in problem["detail"]
+        assert_nothing_written()
 
     def test_of_the_size_itself_is_carried(self, api):
         Tariff.objects.update(maximum_side_cm=60, maximum_litres=300)

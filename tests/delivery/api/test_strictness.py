@@ -6,7 +6,6 @@ import json
 import pytest
 
 from delivery import service_area
-from delivery.models import Delivery
 from tests.delivery.api.calls import QUOTE, REQUEST, assert_nothing_written, assert_problem, changed, send
 from tests.factories import DeliveryFactory, payload
 
@@ -180,8 +179,8 @@ def test_another_content_type_is_told_which_to_send(api, content_type):
 @pytest.mark.django_db
 @pytest.mark.parametrize("value", [[], "x", 1, None])
 def test_a_place_that_is_no_object_is_told_so(api, value):
-    problem = assert_problem(api.post(QUOTE, changed("#/pickup/address", value)), 422, "invalid_payload")
+    problem = assert_problem(api.post(REQUEST, changed("#/pickup/address", value)), 422, "invalid_payload")
 
     assert problem["errors"][0]["pointer"] == "#/pickup/address"
     assert problem["errors"][0]["detail"] in ("This must be a JSON object.", "This field may not be null.")
-    assert not Delivery.objects.exists()
+    assert_nothing_written()
