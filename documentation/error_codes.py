@@ -1,28 +1,36 @@
-"""The page of the guide that lists every error code, as Markdown. Pure."""
+"""The page of the guide that lists every error code, as Markdown."""
 
 from itertools import groupby
 
-from documentation.catalogue import CODES, ErrorCode
+from django.utils.translation import gettext, gettext_lazy, override
 
-_HEAD = """# Error codes
+from documentation.catalogue import CODES, A, B, ErrorCode
 
-`code` of the [error bodies](errors.md), by HTTP status. Each code has a page with an example of its body, at
-`/docs/errors/<code>` of the service.
-"""
+_APIS = {A: gettext_lazy("immediate delivery"), B: gettext_lazy("order integration")}
 
 
-def markdown() -> str:
-    """The text of docs/guide/error-codes.md: a table for each status."""
+def markdown(language: str) -> str:
+    """The text of error-codes.md in this language: a table for each status."""
     entries = sorted(CODES.values(), key=lambda entry: (entry.status, entry.code))
-    tables = (_table(status, list(group)) for status, group in groupby(entries, key=lambda entry: entry.status))
-    return "\n".join([_HEAD, *tables])
+    with override(language):
+        tables = [_table(status, list(group)) for status, group in groupby(entries, key=lambda entry: entry.status)]
+        return "\n".join([_head(), *tables])
+
+
+def _head() -> str:
+    intro = gettext(
+        "`code` of the [error bodies](errors.md), by HTTP status. Each code has a page with an example of its body, "
+        "at\n`/docs/errors/<code>` of the service."
+    )
+    return f"# {gettext('Error codes')}\n\n{intro}\n"
 
 
 def _table(status: int, entries: list[ErrorCode]) -> str:
-    head = [f"## {status}", "", "| code | API | meaning | what to do |", "|---|---|---|---|"]
+    columns = [gettext("code"), "API", gettext("meaning"), gettext("what to do")]
+    head = [f"## {status}", "", f"| {' | '.join(columns)} |", "|---|---|---|---|"]
     return "\n".join([*head, *map(_row, entries), ""])
 
 
 def _row(entry: ErrorCode) -> str:
-    api = entry.apis[0] if len(entry.apis) == 1 else "both"
-    return f"| `{entry.code}` | {api} | {entry.meaning} | {entry.remedy} |"
+    api = _APIS[entry.apis[0]] if len(entry.apis) == 1 else gettext("both")
+    return f"| `{entry.code}` | {api} | {gettext(entry.meaning)} | {gettext(entry.remedy)} |"

@@ -1,6 +1,7 @@
 """The guide: the Markdown files of docs/guide/ as HTML, each rendered once per process and language.
 
-A file `docs/guide/pt-br/<name>.md` takes precedence over the English `docs/guide/<name>.md` in that language.
+`docs/guide/<name>.md` is the English page, `docs/guide/<language>/<name>.md` its translation. Headings have the anchors
+of the English page in every language, so that a link to a heading does not depend on the reader's language.
 """
 
 from collections.abc import Iterator
@@ -50,10 +51,9 @@ class Heading:
 
 @dataclass(frozen=True)
 class Page:
-    """`language` is that of the text, which is English where no translation exists."""
+    """A page in one language. `headings`: those below the title."""
 
     name: str
-    language: str
     title: str
     html: str
     headings: tuple[Heading, ...]
@@ -63,6 +63,11 @@ class Page:
         return url(self.name)
 
 
+def folder(language: str) -> Path:
+    """The folder with the files of this language."""
+    return FOLDER if language == _ENGLISH else FOLDER / language
+
+
 def url(name: str) -> str:
     """The address of a page of the guide."""
     return reverse("documentation:page", args=[name]) if name else reverse("documentation:first")
@@ -70,18 +75,18 @@ def url(name: str) -> str:
 
 @cache
 def page(name: str, language: str) -> Page:
-    """The page with one of NAMES, with the captions of its buttons in this language."""
+    """The page with one of NAMES. Raises ValueError if a translation has other headings than the English page."""
     file_name = f"{name}.md" if name else _FIRST_FILE
-    translated = FOLDER / language / file_name
-    text = (translated if translated.exists() else FOLDER / file_name).read_text()
     markdown = _markdown()
-    tokens = markdown.parse(text)
+    tokens = markdown.parse((folder(language) / file_name).read_text())
+    english = markdown.parse((folder(_ENGLISH) / file_name).read_text())
+    for opening, original in zip(_openings(tokens), _openings(english), strict=True):
+        opening.attrs["id"] = original.attrs["id"]
     with override(language):
         html = str(markdown.renderer.render(tokens, markdown.options, {}))
     headings = list(_headings(tokens))
     return Page(
         name=name,
-        language=language if translated.exists() else _ENGLISH,
         title=headings[0].title,
         html=html,
         headings=tuple(heading for heading in headings if heading.level > 1),
@@ -100,6 +105,11 @@ def _markdown() -> MarkdownIt:
     markdown.core.ruler.push("links", _add_links)
     markdown.renderer.rules.update(fence=_fence, table_open=_table_open, table_close=_table_close)  # type: ignore[attr-defined]
     return markdown
+
+
+def _openings(tokens: list[Token]) -> Iterator[Token]:
+    """The tokens that begin a heading with an anchor."""
+    return (token for token in tokens if token.type == "heading_open" and "id" in token.attrs)
 
 
 def _headings(tokens: list[Token]) -> Iterator[Heading]:

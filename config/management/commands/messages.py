@@ -15,6 +15,7 @@ from django.core.management.base import BaseCommand
 from django.utils.translation.template import templatize
 
 from delivery import errors
+from documentation.catalogue import CODES
 
 LOCALE = "pt_BR"
 FOLDER = settings.BASE_DIR / "locale" / LOCALE / "LC_MESSAGES"
@@ -47,6 +48,10 @@ def collected() -> Catalog:
         for _line, message, _comments, _context in extract("python", BytesIO(source.encode()), _KEYWORDS):
             if is_own or not _is_translated_by_django(message):
                 catalog.add(message)
+    # Pages translate what an error code means; the OpenAPI description and the APIs have it in English.
+    for entry in CODES.values():
+        catalog.add(entry.meaning)
+        catalog.add(entry.remedy)
     return catalog
 
 

@@ -1,14 +1,16 @@
-"""Writes docs/guide/error-codes.md from the catalogue of error codes."""
+"""Writes error-codes.md of the guide, in each language, from the catalogue of error codes."""
 
 from typing import Any
 
+from django.conf import settings
 from django.core.management.base import BaseCommand
 
 from documentation import error_codes, pages
 
 
 class Command(BaseCommand):
-    help = "Write docs/guide/error-codes.md from documentation/catalogue/."
+    help = "Write error-codes.md of docs/guide/, in each language, from documentation/catalogue/."
 
     def handle(self, *args: Any, **options: Any) -> None:
-        (pages.FOLDER / "error-codes.md").write_text(error_codes.markdown())
+        for language, _name in settings.LANGUAGES:
+            (pages.folder(language) / "error-codes.md").write_text(error_codes.markdown(language))
