@@ -7,6 +7,7 @@ from urllib.parse import urlsplit
 
 import dj_database_url
 import django_stubs_ext
+import drf_spectacular_sidecar
 import leaflet
 from csp.constants import NONE, SELF
 from django.templatetags.static import static
@@ -134,8 +135,11 @@ USE_TZ = True
 TIME_ZONE = env.str("TIME_ZONE", "America/Sao_Paulo")
 
 STATIC_URL = "/static/"
-# The package's files only: as an app it requires GDAL, which plain maps do not need.
-STATICFILES_DIRS = [("leaflet", Path(leaflet.__file__).parent / "static" / "leaflet")]
+# The packages' files only: as an app Leaflet requires GDAL, and the other brings a second viewer that is not used.
+STATICFILES_DIRS = [
+    ("leaflet", Path(leaflet.__file__).parent / "static" / "leaflet"),
+    ("swagger-ui", Path(drf_spectacular_sidecar.__file__).parent / "static/drf_spectacular_sidecar/swagger-ui-dist"),
+]
 # Serves files from the packages, so that collectstatic is not needed.
 WHITENOISE_USE_FINDERS = True
 WHITENOISE_ALLOW_ALL_ORIGINS = False  # other sites do not need them

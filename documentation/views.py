@@ -25,6 +25,13 @@ class PageView(View):
         )
 
 
+class ReferenceView(View):
+    """Every operation of both APIs, with a form that sends it."""
+
+    def get(self, request: HttpRequest) -> HttpResponse:
+        return _page(request, "documentation/reference.html")
+
+
 class ErrorView(View):
     """What one error code means, with the body of each API that has it. `type` of a problem leads here."""
 

@@ -26,7 +26,7 @@ _SETTINGS = {
     "LICENSE": {"name": "Apache 2.0", "identifier": "Apache-2.0"},
     "DESCRIPTION": (
         "Same-day deliveries (immediate delivery, Bearer token) and orders of sellers (order integration, API key). "
-        "The guide is at /docs/, each error code at /docs/errors/<code>."
+        "The guide is at /docs/, each error code at /docs/errors/{code}."
     ),
     "SERVERS": [{"url": "/", "description": "This service. A test token plays in the sandbox, a live one does not."}],
     "TAGS": [
@@ -35,6 +35,7 @@ _SETTINGS = {
         {"name": "Sandbox", "description": "Move the deliveries of test tokens."},
         {"name": "Order integration", "description": "Freight by postcode, orders, tracking and invoices of a seller."},
     ],
+    "SORT_OPERATIONS": False,  # in the order of the URLs: quote, request, cancel
     "COMPONENT_SPLIT_REQUEST": True,
     "POSTPROCESSING_HOOKS": [],  # enumerations stay where they are used
     "ENABLE_DJANGO_DEPLOY_CHECK": False,

@@ -205,6 +205,7 @@ ROUTES: dict[str, Row] = {
     "docs/": _GUIDE,
     "docs/<str:page>": _GUIDE,
     "docs/errors/<str:code>": _GUIDE,
+    "docs/reference": _GUIDE,
     **{f"api/{route}": API for route in _API},
     **{f"account/{route}": row for route, row in _ACCOUNT.items()},
     **{f"panel/{route}": row for route, row in _PANEL.items()},

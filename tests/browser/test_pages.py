@@ -13,7 +13,7 @@ from delivery.models import Integrator, RefusedDeliveryCall, WebhookAttempt, Web
 from documentation import pages
 from integration.actions import keys
 from integration.models import RefusedSellerCall
-from tests.factories import BY, PICKUP, DeliveryFactory, DriverFactory, TokenFactory, payload
+from tests.factories import BY, PICKUP, DeliveryFactory, DriverFactory, TariffFactory, TokenFactory, payload
 from tests.integration.factories import order_body
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -176,3 +176,37 @@ def test_an_example_of_the_documentation_is_copied(tab):
 
     copied = page.evaluate("navigator.clipboard.readText()")
     assert copied.startswith('curl -s "$BASE_URL/api/integration/shipping/quote"')
+
+
+class TestReference:
+    """Swagger UI runs under the service's content security policy. Its own accessibility is not tested here."""
+
+    def send_quote(self, browser, token):
+        page = browser.go("/docs/reference")
+        page.locator("button.authorize").click()
+        page.locator(".auth-container input").last.fill(token)
+        page.locator(".auth-btn-wrapper button.authorize").last.click()
+        page.locator("button.btn-done").last.click()
+        page.locator("#operations-Immediate_delivery-quotation-delivery .opblock-summary-control").click()
+        page.locator("button.execute").click()
+        return page
+
+    def test_sends_a_call_with_a_test_token(self, tab):
+        TariffFactory.create()
+        token = TokenFactory.create(sandbox=True)
+        browser = tab()
+
+        page = self.send_quote(browser, token.clear_text)
+
+        page.locator(".live-responses-table .response-col_status", has_text="200").wait_for()
+        browser.keep("docs-reference")
+        assert browser.complaints == []
+
+    def test_sends_nothing_with_a_live_token(self, tab):
+        browser, sent = tab(), []
+        browser.page.on("request", lambda request: sent.append(request.url))
+
+        page = self.send_quote(browser, "rota_live_" + "x" * 43)
+
+        page.get_by_text("Calls with a live token are not sent from this page.").wait_for()
+        assert [url for url in sent if url.endswith("/api/quotation-delivery")] == []
