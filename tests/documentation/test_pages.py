@@ -69,7 +69,11 @@ class TestLinks:
                     dead.append(f"{url} links to {page}#{anchor}")
 
         assert dead == []
-        assert set(found) == {*map(pages.url, pages.NAMES), *(f"/docs/errors/{code}" for code in CODES)}
+        assert set(found) == {
+            *map(pages.url, pages.NAMES),
+            *(f"/docs/errors/{code}" for code in CODES),
+            "/docs/reference",
+        }
 
 
 class TestPage:
