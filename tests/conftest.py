@@ -1,5 +1,7 @@
 """Fixtures that every app's tests share."""
 
+import os
+import shutil
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from threading import Barrier
@@ -21,6 +23,19 @@ _LONGEST = ("tests/browser", "tests/config/local", "tests/cost")
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     items.sort(key=lambda item: not item.path.relative_to(config.rootpath).as_posix().startswith(_LONGEST))
+
+
+@pytest.fixture
+def program() -> Callable[[str], str]:
+    """The path of a program that a machine may lack. Without it the test is skipped, in CI it fails."""
+
+    def find(name: str) -> str:
+        path = shutil.which(name)
+        if path is None and os.environ.get("NOTHING_SKIPS"):
+            pytest.fail(f"{name} was not found, and here nothing may be skipped.")
+        return path or pytest.skip(f"{name} was not found")
+
+    return find
 
 
 @pytest.fixture
