@@ -2,7 +2,8 @@
 
 A worker process has one event loop and a few threads. The loop reads bodies, so a slow client occupies a connection
 and no thread, and is refused at a deadline. Otherwise a few stalled uploads would occupy every thread: granian itself
-limits the time for headers only.
+limits the time for headers only. Requests with different credentials wait for a thread in turn, so that one account's
+flood does not delay another's calls.
 """
 
 import asyncio
@@ -16,9 +17,9 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
-from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from config.fair_queue import FairQueue
 from config.limits import get_wsgi_application
 from config.middleware import UNREAD_BODY
 
@@ -77,7 +78,7 @@ class Application:
 
     def __init__(self, django: Callable[..., Any], *, threads: int, limits: Limits | None = None) -> None:
         self._django, self._threads, self._limits = django, threads, limits or Limits()
-        self._jobs: SimpleQueue[_Job] = SimpleQueue()
+        self._jobs: FairQueue[_Job] = FairQueue()
         self._large_bytes = 0
 
     def __rsgi_init__(self, loop: asyncio.AbstractEventLoop) -> None:
@@ -107,7 +108,7 @@ class Application:
         body.content.clear()
         answered = self._loop.create_future()
         done = partial(self._loop.call_soon_threadsafe, answered.set_result, None)
-        self._jobs.put(_Job(environ, protocol, done))
+        self._jobs.put(_sender_of(environ), _Job(environ, protocol, done))
         await answered
 
     async def _read(self, body: "_Body", environ: dict[str, Any], protocol: "HTTPProtocol") -> None:
@@ -159,6 +160,11 @@ class Application:
             job.protocol.response_bytes(head[0], head[1], b"".join(response))
         finally:
             response.close()  # Django returns the database connection to the pool
+
+
+def _sender_of(environ: dict[str, Any]) -> str:
+    """Whose requests wait for each other: those with the same token or key, without one those of the same address."""
+    return str(environ.get("HTTP_AUTHORIZATION") or environ["REMOTE_ADDR"])
 
 
 def environ_of(scope: "Scope") -> dict[str, Any]:
