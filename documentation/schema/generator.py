@@ -10,8 +10,8 @@ from drf_spectacular.settings import patched_settings
 from delivery.api.field_errors import FieldError
 from delivery.body_types import Event
 from documentation.catalogue import CODES
+from documentation.schema import enumerations, headers
 from documentation.schema import fields as _fields  # registers its extensions
-from documentation.schema import headers
 from documentation.schema.json_schema import Schema, schema_of
 from documentation.schema.operation import Answer, Operation, Parameter
 from documentation.schema.operations import OPERATIONS, PATH_NAMES, WEBHOOK_HEADERS, WEBHOOK_TEXT
@@ -37,7 +37,8 @@ _SETTINGS = {
     ],
     "SORT_OPERATIONS": False,  # in the order of the URLs: quote, request, cancel
     "COMPONENT_SPLIT_REQUEST": True,
-    "POSTPROCESSING_HOOKS": [],  # enumerations stay where they are used
+    "POSTPROCESSING_HOOKS": [],  # `enumerations` names those that are shared
+    "ENUM_GENERATE_CHOICE_DESCRIPTION": False,  # it would repeat the values
     "ENABLE_DJANGO_DEPLOY_CHECK": False,
 }
 
@@ -85,7 +86,7 @@ class DescribedSchema(AutoSchema):
 
     def get_serializer_name(self, serializer: Any, direction: Any) -> str:
         """Area B's have a prefix, because both areas have an AddressSerializer."""
-        name: str = super().get_serializer_name(serializer, direction).removesuffix("Request")
+        name = type(serializer).__name__.removesuffix("Serializer").removesuffix("Request")
         return f"Seller{name}" if type(serializer).__module__.startswith("integration") else name
 
     def _body(self, operation: Operation) -> dict[str, Any]:
@@ -164,7 +165,9 @@ def describe() -> dict[str, Any]:
         name: {"description": description, "schema": schema} for name, (description, schema) in headers.RESPONSE.items()
     }
     found["webhooks"] = {"delivery": {"post": _webhook(event)}}
-    cleaned: dict[str, Any] = _without_enum_ids(found)
+    cleaned: dict[str, Any] = enumerations.with_references(_without_enum_ids(found))
+    components = cleaned["components"]
+    components["schemas"] = dict(sorted({**components["schemas"], **enumerations.COMPONENTS}.items()))
     return cleaned
 
 

@@ -16,6 +16,17 @@ def description():
     return json.loads((files.FOLDER / "openapi.json").read_text())
 
 
+def _enumerations(value):
+    """The values of each enumeration that has more than one."""
+    if isinstance(value, dict):
+        if len(value.get("enum", ())) > 1:
+            yield tuple(sorted(str(item) for item in value["enum"] if item is not None))
+        value = list(value.values())
+    if isinstance(value, list):
+        for inner in value:
+            yield from _enumerations(inner)
+
+
 class TestTheFiles:
     def test_are_what_the_code_describes(self):
         """Otherwise run `manage.py openapi`."""
@@ -49,6 +60,13 @@ class TestTheDescription:
         }
 
         assert needed <= set(OPERATIONS[key].errors)
+
+    def test_lists_the_values_of_an_enumeration_once(self, description):
+        """Otherwise a generated client has several types for them, and `enumerations` has to name them."""
+        lists = list(_enumerations(description))
+
+        assert len(lists) > 5
+        assert sorted({values for values in lists if lists.count(values) > 1}) == []
 
     def test_has_the_webhook(self, description):
         body = description["webhooks"]["delivery"]["post"]["requestBody"]["content"]["application/json"]["schema"]

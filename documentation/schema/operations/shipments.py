@@ -46,7 +46,7 @@ OPERATIONS = {
             "multipart/form-data": {
                 "schema": {
                     "type": "object",
-                    "properties": {"nfe": {"type": "string", "contentMediaType": "application/octet-stream"}},
+                    "properties": {"nfe": {"type": "string", "format": "binary", "description": "The XML."}},
                     "required": ["nfe"],
                 }
             }
