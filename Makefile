@@ -5,7 +5,7 @@ UV_VERSION := 0.13.8
 PIP_AUDIT_VERSION := 2.10.1
 COSMIC_RAY_VERSION := 8.7.0
 
-.PHONY: run test test-faults mutants bench-webhooks bench-admin lint security audit format lock clean
+.PHONY: run test test-faults mutants bench-webhooks bench-admin lint security audit format lock postman clean
 
 run: .venv/.ready
 	@$(BIN)/python -m config.local.run
@@ -46,6 +46,7 @@ security: .venv/.ready
 	@git ls-files --error-unmatch Makefile >/dev/null  # fails outside a checkout, where no file would be examined
 	git ls-files -z | xargs -0 $(BIN)/detect-secrets-hook --no-verify --baseline .secrets.baseline
 	! git grep -nE '(rota_(live|test|key)_|whsec_)[A-Za-z0-9_+/-]{43}'  # this service's own tokens, keys and secrets
+	! grep -n '"resolved"' tests/contract/package-lock.json  # the address of a registry
 
 # Known vulnerabilities of the pinned packages. Needs a network that reaches PyPI's advisory database.
 audit: .venv/.uv
@@ -64,8 +65,12 @@ lock: .venv/.uv
 	$(BIN)/uv pip compile -q --universal --generate-hashes --no-annotate pyproject.toml --extra embedded --group dev \
 		-c requirements.lock -o requirements-dev.lock
 
+# Writes the Postman collection after a change of the OpenAPI description. Needs Node.js 20.19 or later and npm.
+postman: tests/contract/node_modules/.ready
+	cd tests/contract && npx tsx postman.ts ../../documentation/openapi.json ../../documentation/postman.json
+
 clean:
-	rm -rf .venv .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -rf tests/contract/node_modules .venv .mypy_cache .ruff_cache .import_linter_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 .venv/.uv:
@@ -77,6 +82,10 @@ clean:
 
 .venv/.ready: .venv/.uv requirements-dev.lock
 	@$(BIN)/uv pip sync --quiet --python $(BIN)/python --require-hashes requirements-dev.lock
+	@touch $@
+
+tests/contract/node_modules/.ready: tests/contract/package-lock.json
+	@cd tests/contract && npm ci --no-progress --loglevel=error
 	@touch $@
 
 var/bench/peer/.ready: .venv/.uv benchmarks/peer/requirements.txt

@@ -9,7 +9,7 @@ from django.views.i18n import set_language
 
 from config import errors
 from config.security_txt import security_txt
-from documentation.openapi import openapi
+from documentation.openapi import description
 
 
 @require_safe
@@ -22,8 +22,9 @@ urlpatterns = [
     path("", RedirectView.as_view(url="/panel/")),
     path("healthz", health),
     path(".well-known/security.txt", security_txt),
-    path("api/openapi.json", openapi, {"kind": "json"}, name="openapi-json"),
-    path("api/openapi.yaml", openapi, {"kind": "yaml"}, name="openapi-yaml"),
+    path("api/openapi.json", description, {"name": "openapi.json"}, name="openapi-json"),
+    path("api/openapi.yaml", description, {"name": "openapi.yaml"}, name="openapi-yaml"),
+    path("api/postman.json", description, {"name": "postman.json"}, name="postman"),
     path("api/integration/", include("integration.api.urls")),
     path("api/", include("delivery.api.urls")),
     path("account/", include("access.urls")),

@@ -1,4 +1,4 @@
-"""Serves the OpenAPI description, which `manage.py openapi` has written."""
+"""Serves the OpenAPI description (written by `manage.py openapi`) and the Postman collection (by `make postman`)."""
 
 from functools import cache
 from hashlib import sha256
@@ -8,23 +8,27 @@ from django.http import HttpRequest, HttpResponse
 from django.views.decorators.http import condition, require_safe
 
 _FOLDER = Path(__file__).parent
-_MEDIA_TYPES = {"json": "application/json", "yaml": "application/yaml"}
+_MEDIA_TYPES = {
+    "openapi.json": "application/json",
+    "openapi.yaml": "application/yaml",
+    "postman.json": "application/json",
+}
 
 
 @cache
-def _content(kind: str) -> bytes:
-    return (_FOLDER / f"openapi.{kind}").read_bytes()
+def _content(name: str) -> bytes:
+    return (_FOLDER / name).read_bytes()
 
 
 @cache
-def _digest(kind: str) -> str:
-    return f'"{sha256(_content(kind)).hexdigest()[:32]}"'
+def _digest(name: str) -> str:
+    return f'"{sha256(_content(name)).hexdigest()[:32]}"'
 
 
 @require_safe
-@condition(etag_func=lambda _request, kind: _digest(kind))
-def openapi(_request: HttpRequest, kind: str) -> HttpResponse:
-    """GET /api/openapi.json and /api/openapi.yaml, without credentials."""
-    response = HttpResponse(_content(kind), content_type=_MEDIA_TYPES[kind])
+@condition(etag_func=lambda _request, name: _digest(name))
+def description(_request: HttpRequest, name: str) -> HttpResponse:
+    """GET /api/openapi.json, /api/openapi.yaml and /api/postman.json, without credentials."""
+    response = HttpResponse(_content(name), content_type=_MEDIA_TYPES[name])
     response["Cache-Control"] = "public, max-age=300"
     return response

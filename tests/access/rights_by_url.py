@@ -200,6 +200,7 @@ ROUTES: dict[str, Row] = {
     "healthz": (ANYBODY, "MMMMMMM"),
     "api/openapi.json": (ANYBODY, "MMMMMMM"),
     "api/openapi.yaml": (ANYBODY, "MMMMMMM"),
+    "api/postman.json": (ANYBODY, "MMMMMMM"),
     ".well-known/security.txt": ("NNNNNNN", "MMMMMMM"),  # there is none unless SECURITY_CONTACT is set
     "language/": (ANYBODY, ANYBODY),
     "docs/": _GUIDE,

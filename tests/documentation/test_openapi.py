@@ -1,4 +1,4 @@
-"""The OpenAPI description: valid, current, complete, and served to everybody."""
+"""The OpenAPI description and the Postman collection: valid, current, complete, and served to everybody."""
 
 import json
 
@@ -73,15 +73,42 @@ class TestTheDescription:
         assert body == {"$ref": "#/components/schemas/Event"}
 
 
+class TestThePostmanCollection:
+    def test_has_a_request_for_each_operation(self, description):
+        """Otherwise run `make postman`. CI compares the whole collection with a new one."""
+        described = {
+            (operation["tags"][0], operation["summary"], method.upper(), path.replace("{", ":").replace("}", ""))
+            for path, methods in description["paths"].items()
+            for method, operation in methods.items()
+        }
+
+        collection = json.loads((files.FOLDER / "postman.json").read_text())
+
+        requests = [
+            (folder["name"], item["name"], item["request"]["method"], "/" + "/".join(item["request"]["url"]["path"]))
+            for folder in collection["item"]
+            for item in folder["item"]
+        ]
+        assert len(requests) == len(described) == len(OPERATIONS)
+        assert set(requests) == described
+
+
 class TestTheAddress:
-    @pytest.mark.parametrize(("kind", "media_type"), [("json", "application/json"), ("yaml", "application/yaml")])
-    def test_answers_without_credentials(self, client, kind, media_type):
-        response = client.get(f"/api/openapi.{kind}")
+    @pytest.mark.parametrize(
+        ("name", "media_type"),
+        [
+            ("openapi.json", "application/json"),
+            ("openapi.yaml", "application/yaml"),
+            ("postman.json", "application/json"),
+        ],
+    )
+    def test_answers_without_credentials(self, client, name, media_type):
+        response = client.get(f"/api/{name}")
 
         assert response.status_code == 200
         assert response["Content-Type"] == media_type
         assert response["Cache-Control"] == "public, max-age=300"
-        assert response.content == (files.FOLDER / f"openapi.{kind}").read_bytes()
+        assert response.content == (files.FOLDER / name).read_bytes()
 
     def test_answers_304_to_whoever_has_it(self, client):
         etag = client.get("/api/openapi.json")["ETag"]
