@@ -1,12 +1,39 @@
-"""Format of log records."""
+"""Configuration of logging, and the format of log records."""
 
 import logging
 import time
 from collections.abc import Iterable
 from types import TracebackType
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 _ExcInfo: TypeAlias = tuple[type[BaseException], BaseException, TracebackType | None] | tuple[None, None, None]
+
+
+def configuration(*, level: str) -> dict[str, Any]:
+    """The setting LOGGING: every record of `level` or above, as one line on standard error."""
+    return {
+        "version": 1,
+        "disable_existing_loggers": False,
+        "filters": {"request_id": {"()": "config.middleware.RequestIdFilter"}},
+        "formatters": {
+            "line": {
+                "()": "config.logs.LineFormatter",
+                "format": "%(asctime)s %(levelname)s %(name)s [%(request_id)s] %(message)s",
+            },
+        },
+        "handlers": {
+            # Standard error, because commands print their results to standard output.
+            "stderr": {"class": "logging.StreamHandler", "formatter": "line", "filters": ["request_id"]},
+        },
+        "root": {"handlers": ["stderr"], "level": level},
+        # Redundant: the access log has status and request id.
+        "loggers": {
+            "django.request": {"level": "ERROR"},
+            # Any client can cause it; the access log has the 400.
+            "django.security.DisallowedHost": {"level": "CRITICAL"},
+            "django.server": {"level": "ERROR"},
+        },
+    }
 
 
 class LineFormatter(logging.Formatter):

@@ -3,16 +3,13 @@
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 
 import dj_database_url
 import django_stubs_ext
 import drf_spectacular_sidecar
 import leaflet
-from csp.constants import NONE, SELF
-from django.templatetags.static import static
 
-from config import checks
+from config import admin_appearance, checks, content_security_policy, logs
 from config.database import with_deadlines
 from config.env import BASE_DIR, env, is_embedded
 from delivery import service_area
@@ -239,37 +236,10 @@ SECURITY_CONTACT: list[str] = env.list("SECURITY_CONTACT", [], subcast=str.strip
 # Map tiles, such as https://tile.example.com/{z}/{x}/{y}.png; empty: maps have no background.
 MAP_TILE_URL = env.str("MAP_TILE_URL", "")
 MAP_ATTRIBUTION = env.str("MAP_ATTRIBUTION", "")
-_tile_origin = "{0.scheme}://{0.netloc}".format(urlsplit(MAP_TILE_URL)).replace("{s}", "*")
 
-CONTENT_SECURITY_POLICY: dict[str, Any] = {
-    "DIRECTIVES": {
-        "default-src": [NONE],
-        "script-src": [SELF],
-        "style-src": [SELF],
-        "font-src": [SELF],
-        "img-src": [SELF, "data:", *([_tile_origin] if MAP_TILE_URL else [])],
-        "connect-src": [SELF],
-        "object-src": [NONE],
-        "form-action": [SELF],
-        "base-uri": [NONE],
-        "frame-ancestors": [NONE],
-    }
-}
+CONTENT_SECURITY_POLICY = content_security_policy.policy(tiles=MAP_TILE_URL)
 
-# Appearance of the admin. COLORS is empty because Unfold would write the colours as an inline style, which the
-# Content-Security-Policy forbids; they are in config/admin.css.
-UNFOLD: dict[str, Any] = {
-    "SITE_TITLE": "Rota",
-    "SITE_FAVICONS": [{"rel": "icon", "type": "image/svg+xml", "href": lambda _request: static("panel/icon.svg")}],
-    "SITE_HEADER": "Rota",
-    "SITE_SYMBOL": "local_shipping",
-    "SITE_URL": "/panel/",
-    "SHOW_LANGUAGES": True,
-    "COLORS": lambda _request: {},
-    "STYLES": [lambda _request: static("config/admin.css")],
-    "SCRIPTS": [lambda _request: static("config/admin.js")],
-    "SIDEBAR": {"navigation": "config.navigation.sidebar"},
-}
+UNFOLD = admin_appearance.UNFOLD
 
 # Without these every member of staff may import and export. An import adds rows too, so `TabularImportAdmin` also
 # requires the permission to add.
@@ -325,26 +295,4 @@ WEBHOOK_ALLOW_LOOPBACK = env.bool("WEBHOOK_ALLOW_LOOPBACK", EMBEDDED)
 
 # --- Logging ---------------------------------------------------------------------------------------------------------
 
-LOGGING: dict[str, Any] = {
-    "version": 1,
-    "disable_existing_loggers": False,
-    "filters": {"request_id": {"()": "config.middleware.RequestIdFilter"}},
-    "formatters": {
-        "line": {
-            "()": "config.logs.LineFormatter",
-            "format": "%(asctime)s %(levelname)s %(name)s [%(request_id)s] %(message)s",
-        },
-    },
-    "handlers": {
-        # Standard error, because commands print their results to standard output.
-        "stderr": {"class": "logging.StreamHandler", "formatter": "line", "filters": ["request_id"]},
-    },
-    "root": {"handlers": ["stderr"], "level": env.str("LOG_LEVEL", "INFO")},
-    # Redundant: the access log has status and request id.
-    "loggers": {
-        "django.request": {"level": "ERROR"},
-        # Any client can cause it; the access log has the 400.
-        "django.security.DisallowedHost": {"level": "CRITICAL"},
-        "django.server": {"level": "ERROR"},
-    },
-}
+LOGGING = logs.configuration(level=env.str("LOG_LEVEL", "INFO"))

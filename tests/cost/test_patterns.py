@@ -30,14 +30,14 @@ class Bound:
 COUNTED = "linear: every quantifier is counted"
 ONE = "linear: one quantifier over one class"
 TABLE = {
-    ("config/checks.py", r"\.?[a-z0-9_-]+(\.[a-z0-9_-]+)*\.?|\[[0-9a-f:.]+\]"): Bound(
+    ("config/value_checks.py", r"\.?[a-z0-9_-]+(\.[a-z0-9_-]+)*\.?|\[[0-9a-f:.]+\]"): Bound(
         "linear: a point stands before each repetition; the operator's own environment", LINEAR, ".rota.example.com."
     ),
-    ("config/checks.py", r"(https://|mailto:|tel:)[!-~]{1,500}"): Bound(
+    ("config/value_checks.py", r"(https://|mailto:|tel:)[!-~]{1,500}"): Bound(
         "linear: one counted quantifier; the operator's own environment", LINEAR, "mailto:security@example.com"
     ),
     ("access/passwords.py", r"[^\W\d_]+"): Bound("cut to 256 characters; linear too: one quantifier", LINEAR, "rota 1"),
-    ("config/checks.py", r"""[\s;,'\"]"""): Bound("linear: no quantifier", LINEAR, ";"),
+    ("config/value_checks.py", r"""[\s;,'\"]"""): Bound("linear: no quantifier", LINEAR, ";"),
     ("common/idempotency.py", r"[ -~]+"): Bound(ONE, LINEAR, "order-1"),
     ("common/masking.py", r"(\d{5})-?\d{0,4}"): Bound(COUNTED, LINEAR, "01310-100"),
     ("common/masking.py", r"[\w.,:+-]{1,40}"): Bound(COUNTED, LINEAR, "MOTORCYCLE"),

@@ -1,0 +1,29 @@
+"""The Content-Security-Policy of every response. `config.site` extends it for the admin."""
+
+from typing import Any
+from urllib.parse import urlsplit
+
+from csp.constants import NONE, SELF
+
+
+def policy(*, tiles: str) -> dict[str, Any]:
+    """The setting CONTENT_SECURITY_POLICY. `tiles` is the URL of map tiles, whose origin is allowed, or empty."""
+    return {
+        "DIRECTIVES": {
+            "default-src": [NONE],
+            "script-src": [SELF],
+            "style-src": [SELF],
+            "font-src": [SELF],
+            "img-src": [SELF, "data:", *([_origin(tiles)] if tiles else [])],
+            "connect-src": [SELF],
+            "object-src": [NONE],
+            "form-action": [SELF],
+            "base-uri": [NONE],
+            "frame-ancestors": [NONE],
+        }
+    }
+
+
+def _origin(tiles: str) -> str:
+    # {s} is the subdomain, which Leaflet chooses.
+    return "{0.scheme}://{0.netloc}".format(urlsplit(tiles)).replace("{s}", "*")
