@@ -5,10 +5,9 @@ from decimal import ROUND_HALF_UP, Decimal
 
 from django.conf import settings
 from django.db import transaction
-from django.db.models import prefetch_related_objects
 
 from delivery import lifecycle
-from delivery.actions import drivers, quotes
+from delivery.actions import drivers, quotes, transitions
 from delivery.errors import (
     AlreadyFinished,
     InvalidReason,
@@ -19,10 +18,10 @@ from delivery.errors import (
     StopNotFound,
 )
 from delivery.lifecycle import RouteStatus, Trigger
-from delivery.models import Delivery, Driver, Environment, Simulation, Stop, Token, Transition
+from delivery.models import Delivery, Driver, Environment, Simulation, Stop, Token
 from delivery.payload import DeliveryRequest, Place
 from delivery.pricing import Quote
-from delivery.webhooks import outbox, wake_up
+from delivery.webhooks import wake_up
 
 LONGEST_REASON = 255
 _CENT = Decimal("0.01")
@@ -73,7 +72,7 @@ def request(
             )
             for index, dropoff in enumerate(payload.dropoffs)
         )
-        _record(delivery, "request", by=by, at=at)
+        transitions.record(delivery, "request", by=by, at=at)
         if simulation_speed is not None:
             Simulation.objects.start(delivery, speed=simulation_speed, at=at)
             wake_up.send_on_commit(wake_up.ADVANCE_SIMULATIONS)
@@ -86,7 +85,7 @@ def accept(*, delivery: Delivery, driver: Driver | None, by: str, at: datetime) 
 
     Raises RouteTaken, OfferExpired, MoveRefused, and what `drivers.claim` or `drivers.claim_first_eligible` raises.
     """
-    locked = _lock(delivery)
+    locked = transitions.lock(delivery)
     if locked.is_held:
         raise RouteTaken("A driver has accepted this route already; one acceptance covers all of it.")
     is_overdue = locked.route_status == RouteStatus.AVAILABLE and locked.offer_expires_at <= at
@@ -94,23 +93,23 @@ def accept(*, delivery: Delivery, driver: Driver | None, by: str, at: datetime) 
         raise OfferExpired("The offer has expired; the integrator has to request the delivery again.")
     after = lifecycle.move(locked.state, Trigger.ACCEPT)
     locked.driver = drivers.claim(driver, locked, at=at) if driver else drivers.claim_first_eligible(locked, at=at)
-    return _apply(locked, after, Trigger.ACCEPT, by=by, at=at)
+    return transitions.apply(locked, after, Trigger.ACCEPT, by=by, at=at)
 
 
 @transaction.atomic
 def collect(*, delivery: Delivery, by: str, at: datetime) -> Delivery:
     """Record that the driver has the goods. Raises MoveRefused."""
-    locked = _lock(delivery)
-    return _apply(locked, lifecycle.move(locked.state, Trigger.COLLECT), Trigger.COLLECT, by=by, at=at)
+    locked = transitions.lock(delivery)
+    return transitions.apply(locked, lifecycle.move(locked.state, Trigger.COLLECT), Trigger.COLLECT, by=by, at=at)
 
 
 @transaction.atomic
 def deliver_point(*, delivery: Delivery, point: str, by: str, at: datetime) -> Delivery:
     """Record that the order at `point` (B, C or D) was delivered. Raises StopNotFound, StopNotOpen or MoveRefused."""
-    locked = _lock(delivery)
+    locked = transitions.lock(delivery)
     stop = _stop_at(locked, point)
     after = lifecycle.move(locked.state, Trigger.DELIVER, index=stop.index)
-    return _apply(locked, after, Trigger.DELIVER, point=stop.label, by=by, at=at)
+    return transitions.apply(locked, after, Trigger.DELIVER, point=stop.label, by=by, at=at)
 
 
 @transaction.atomic
@@ -122,18 +121,18 @@ def fail_point(*, delivery: Delivery, point: str, reason: str, by: str, at: date
     reason = _checked_reason(reason)
     if not reason:
         raise ReasonMissing("Say why the point failed; people read it in the delivery's history.")
-    locked = _lock(delivery)
+    locked = transitions.lock(delivery)
     stop = _stop_at(locked, point)
     after = lifecycle.move(locked.state, Trigger.FAIL, index=stop.index)
     stop.failure_reason = reason
-    return _apply(locked, after, Trigger.FAIL, point=stop.label, reason=stop.failure_reason, by=by, at=at)
+    return transitions.apply(locked, after, Trigger.FAIL, point=stop.label, reason=stop.failure_reason, by=by, at=at)
 
 
 @transaction.atomic
 def return_(*, delivery: Delivery, by: str, at: datetime) -> Delivery:
     """Record that the driver has returned to A. Raises MoveRefused."""
-    locked = _lock(delivery)
-    return _apply(locked, lifecycle.move(locked.state, Trigger.RETURN), Trigger.RETURN, by=by, at=at)
+    locked = transitions.lock(delivery)
+    return transitions.apply(locked, lifecycle.move(locked.state, Trigger.RETURN), Trigger.RETURN, by=by, at=at)
 
 
 @transaction.atomic
@@ -144,7 +143,7 @@ def cancel(*, delivery: Delivery, reason: str, by: str, at: datetime, by_integra
     simulated driver then returns by itself. Raises AlreadyFinished or InvalidReason.
     """
     reason = _checked_reason(reason)
-    locked = _lock(delivery)
+    locked = transitions.lock(delivery)
     if locked.cancelled_at is not None:
         return locked
     if locked.is_closed:
@@ -153,36 +152,25 @@ def cancel(*, delivery: Delivery, reason: str, by: str, at: datetime, by_integra
     locked.cancel_fee = (locked.shipping_value * _fee_percent(locked) / 100).quantize(_CENT, ROUND_HALF_UP)
     locked.cancelled_at = at
     locked.cancel_reason = reason
-    return _apply(locked, after, Trigger.CANCEL, reason=reason, by=by, at=at, by_integrator=by_integrator)
+    return transitions.apply(locked, after, Trigger.CANCEL, reason=reason, by=by, at=at, by_integrator=by_integrator)
 
 
 @transaction.atomic
 def expire(*, delivery: Delivery, by: str, at: datetime) -> Delivery:
     """Expire an offer at or after its deadline. Does nothing before it, or when the offer was accepted or cancelled."""
-    locked = _lock(delivery)
+    locked = transitions.lock(delivery)
     if locked.route_status != RouteStatus.AVAILABLE or locked.offer_expires_at > at:
         return locked
-    return _apply(locked, lifecycle.move(locked.state, Trigger.EXPIRE), Trigger.EXPIRE, by=by, at=at)
+    return transitions.apply(locked, lifecycle.move(locked.state, Trigger.EXPIRE), Trigger.EXPIRE, by=by, at=at)
 
 
 @transaction.atomic
 def expire_early(*, delivery: Delivery, by: str, at: datetime) -> Delivery:
     """Expire an offer of the sandbox, at its deadline or before. Raises MoveRefused."""
-    locked = _lock(delivery)
+    locked = transitions.lock(delivery)
     if locked.environment != Environment.SANDBOX:
         raise MoveRefused("Only an offer of the sandbox expires before its deadline.")
-    return _apply(locked, lifecycle.move(locked.state, Trigger.EXPIRE), Trigger.EXPIRE, by=by, at=at)
-
-
-def _lock(delivery: Delivery) -> Delivery:
-    """The delivery with driver and stops, its row locked until the transaction ends.
-
-    Driver and stops are read after the lock is held: joined to the locking query, they would be those from before it
-    waited. NO KEY, because inserts of rows that refer to the delivery, such as queue items, must not wait.
-    """
-    locked = Delivery.objects.select_for_update(no_key=True).get(pk=delivery.pk)
-    prefetch_related_objects([locked], "driver", "stops")
-    return locked
+    return transitions.apply(locked, lifecycle.move(locked.state, Trigger.EXPIRE), Trigger.EXPIRE, by=by, at=at)
 
 
 def _stop_at(delivery: Delivery, point: str) -> Stop:
@@ -206,65 +194,6 @@ def _fee_percent(delivery: Delivery) -> Decimal:
     if delivery.route_status == RouteStatus.ACCEPTED:
         return delivery.cancel_percent_accepted
     return delivery.cancel_percent_collected
-
-
-def _apply(
-    delivery: Delivery,
-    after: lifecycle.State,
-    trigger: Trigger,
-    *,
-    by: str,
-    at: datetime,
-    point: str = "",
-    reason: str = "",
-    by_integrator: bool = False,
-) -> Delivery:
-    """Apply a transition: write the state `after` to the locked delivery, with history and event.
-
-    No other function writes statuses of an existing delivery.
-    """
-    changed = []
-    for stop, status in zip(delivery.ordered_stops, after.orders, strict=True):
-        if stop.status != status:
-            stop.status = status.value
-            changed.append(stop)
-    Stop.objects.bulk_update(changed, ["status", "failure_reason"])
-    delivery.status = after.delivery.value
-    delivery.route_status = after.route.value
-    delivery.closed_at = at if delivery.is_closed else None
-    delivery.last_sequence += 1
-    delivery.save(
-        update_fields=[
-            "status",
-            "route_status",
-            "driver",
-            "closed_at",
-            "cancelled_at",
-            "cancel_reason",
-            "cancel_fee",
-            "last_sequence",
-        ]
-    )
-    _record(delivery, trigger.value, by=by, at=at, point=point, reason=reason)
-    if delivery.environment == Environment.SANDBOX:
-        Simulation.objects.after_move(delivery, by=by, by_integrator=by_integrator, at=at)
-        if by_integrator:
-            wake_up.send_on_commit(wake_up.ADVANCE_SIMULATIONS)
-    return delivery
-
-
-def _record(delivery: Delivery, trigger: str, *, by: str, at: datetime, point: str = "", reason: str = "") -> None:
-    Transition.objects.create(
-        delivery=delivery,
-        trigger=trigger,
-        point=point,
-        reason=reason,
-        status=delivery.status,
-        route_status=delivery.route_status,
-        by=by,
-        at=at,
-    )
-    outbox.record(delivery=delivery, at=at)
 
 
 def _place_fields(place: Place) -> dict[str, object]:

@@ -1,0 +1,81 @@
+"""Applying a transition to a delivery that is locked: the statuses, the history and the webhook event of one change."""
+
+from datetime import datetime
+
+from django.db.models import prefetch_related_objects
+
+from delivery import lifecycle
+from delivery.lifecycle import Trigger
+from delivery.models import Delivery, Environment, Simulation, Stop, Transition
+from delivery.webhooks import outbox, wake_up
+
+
+def lock(delivery: Delivery) -> Delivery:
+    """The delivery with driver and stops, its row locked until the transaction ends.
+
+    Driver and stops are read after the lock is held: joined to the locking query, they would be those from before it
+    waited. NO KEY, because inserts of rows that refer to the delivery, such as queue items, must not wait.
+    """
+    locked = Delivery.objects.select_for_update(no_key=True).get(pk=delivery.pk)
+    prefetch_related_objects([locked], "driver", "stops")
+    return locked
+
+
+def apply(
+    delivery: Delivery,
+    after: lifecycle.State,
+    trigger: Trigger,
+    *,
+    by: str,
+    at: datetime,
+    point: str = "",
+    reason: str = "",
+    by_integrator: bool = False,
+) -> Delivery:
+    """Apply a transition: write the state `after` to the locked delivery, with history and event.
+
+    No other function writes statuses of an existing delivery.
+    """
+    changed = []
+    for stop, status in zip(delivery.ordered_stops, after.orders, strict=True):
+        if stop.status != status:
+            stop.status = status.value
+            changed.append(stop)
+    Stop.objects.bulk_update(changed, ["status", "failure_reason"])
+    delivery.status = after.delivery.value
+    delivery.route_status = after.route.value
+    delivery.closed_at = at if delivery.is_closed else None
+    delivery.last_sequence += 1
+    delivery.save(
+        update_fields=[
+            "status",
+            "route_status",
+            "driver",
+            "closed_at",
+            "cancelled_at",
+            "cancel_reason",
+            "cancel_fee",
+            "last_sequence",
+        ]
+    )
+    record(delivery, trigger.value, by=by, at=at, point=point, reason=reason)
+    if delivery.environment == Environment.SANDBOX:
+        Simulation.objects.after_move(delivery, by=by, by_integrator=by_integrator, at=at)
+        if by_integrator:
+            wake_up.send_on_commit(wake_up.ADVANCE_SIMULATIONS)
+    return delivery
+
+
+def record(delivery: Delivery, trigger: str, *, by: str, at: datetime, point: str = "", reason: str = "") -> None:
+    """Write the delivery's statuses to its history, and their webhook event to the outbox."""
+    Transition.objects.create(
+        delivery=delivery,
+        trigger=trigger,
+        point=point,
+        reason=reason,
+        status=delivery.status,
+        route_status=delivery.route_status,
+        by=by,
+        at=at,
+    )
+    outbox.record(delivery=delivery, at=at)
