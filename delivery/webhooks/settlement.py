@@ -23,7 +23,6 @@ _GONE = 410
 _UNSENT_PAUSE = timedelta(seconds=60)
 
 
-@transaction.atomic
 def settle(outcomes: Sequence[tuple[ClaimedItem, Result]], *, at: datetime) -> list[tuple[ClaimedItem, Result]]:
     """Write the outcomes, given in the order in which the requests ended.
 
@@ -31,15 +30,18 @@ def settle(outcomes: Sequence[tuple[ClaimedItem, Result]], *, at: datetime) -> l
     outcomes that were not written because another transaction has locked their items; they are to be settled again.
     Raises OperationalError, and writes nothing, when another lock is not released within `queue.LOCK_TIMEOUT`.
     """
-    attempts, blocked = locked_items.lock(outcomes, successes_since=at - _SUCCESS_RESOLUTION)
-    endpoints = _lock_endpoints(attempts)
-    before = {pk: (endpoint.breaker_state, endpoint.enabled) for pk, endpoint in endpoints.items()}
-    for item, result in attempts:
-        _apply_outcome(item, result, endpoints, at=at)
-    locked_items.write_attempts([(item, result) for item, result in attempts if result.was_sent])
-    locked_items.write([item for item, _result in attempts], at=at)
-    for pk, endpoint in endpoints.items():
-        _write_endpoint(endpoint, *before[pk], at=at)
+    if not outcomes:
+        return []
+    with transaction.atomic():
+        attempts, blocked = locked_items.lock(outcomes, successes_since=at - _SUCCESS_RESOLUTION)
+        endpoints = _lock_endpoints(attempts)
+        before = {pk: (endpoint.breaker_state, endpoint.enabled) for pk, endpoint in endpoints.items()}
+        for item, result in attempts:
+            _apply_outcome(item, result, endpoints, at=at)
+        locked_items.write_attempts([(item, result) for item, result in attempts if result.was_sent])
+        locked_items.write([item for item, _result in attempts], at=at)
+        for pk, endpoint in endpoints.items():
+            _write_endpoint(endpoint, *before[pk], at=at)
     return blocked
 
 

@@ -16,6 +16,12 @@ from tests.delivery.webhooks.settling import NOW, OK, REFUSED, TIMEOUT, attempt,
 from tests.factories import BY, DeliveryFactory, DriverFactory
 
 
+class TestSettle:
+    def test_executes_no_statement_without_outcomes(self, db, django_assert_num_queries):
+        with django_assert_num_queries(0):
+            assert settle([], at=NOW) == []
+
+
 class TestOutcome:
     def test_success_moves_the_item_on_to_the_next_event(self, first):
         attempt(first, OK)
