@@ -1,5 +1,6 @@
 """Reading of request bodies in both APIs, with warnings."""
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from rest_framework.request import Request
@@ -29,7 +30,7 @@ class InvalidBody(Exception):
 class BodyView(APIView):
     """Answers with the warnings about a body in the header `Rota-Warnings`."""
 
-    _warnings: list[PayloadWarning]
+    _warnings: Sequence[PayloadWarning] = ()
     _is_strict = False
 
     def read_body(self, serializer: S) -> S:
@@ -39,18 +40,19 @@ class BodyView(APIView):
         """
         self._is_strict = payload_warnings.is_strict(self.request.headers.get("Prefer", ""))
         is_valid = serializer.is_valid()
-        self._warnings = payload_warnings.unknown_keys(serializer, serializer.initial_data)
+        warnings = payload_warnings.unknown_keys(serializer, serializer.initial_data)
         if is_valid and hasattr(serializer, "warnings"):
-            self._warnings += serializer.warnings()
-        refused = self._warnings if self._is_strict else []
+            warnings += serializer.warnings()
+        self._warnings = warnings
+        refused = warnings if self._is_strict else []
         if refused or not is_valid:
             raise InvalidBody(serializer.errors, refused)
         return serializer
 
     def finalize_response(self, request: Request, response: Any, *args: Any, **kwargs: Any) -> "Response":
         finalized = super().finalize_response(request, response, *args, **kwargs)
-        if warnings := getattr(self, "_warnings", None):
-            finalized[payload_warnings.HEADER] = payload_warnings.header_value(warnings)
+        if self._warnings:
+            finalized[payload_warnings.HEADER] = payload_warnings.header_value(self._warnings)
         if self._is_strict:
             finalized["Preference-Applied"] = "handling=strict"
         return finalized

@@ -58,20 +58,22 @@ class LimitedAuthentication(BaseAuthentication):
     def check_lately_refused(self, request: Request, clear_text: str) -> None:
         """Refuse a credential that was over its limit a moment ago, without using PostgreSQL or Redis."""
         if refusal := limiter().refused_lately(credentials.digest(clear_text)):
-            self._know(request, refusal.caller)
-            self._tell(request, refusal.standing)
+            self._set_credential(request, refusal.caller)
+            self._set_standing(request, refusal.standing)
 
     def check_limits(self, request: Request, credential: Credential, limits: Limits) -> None:
         """Count a call with a valid credential, also of a suspended account. Raises `over_limit`."""
-        self._know(request, credential)
+        self._set_credential(request, credential)
         if standing := limiter().count(bytes(credential.digest), limits, caller=credential):
-            self._tell(request, standing)
+            self._set_standing(request, standing)
 
-    def _know(self, request: Request, credential: Credential) -> None:
+    def _set_credential(self, request: Request, credential: Credential) -> None:
+        """Attach the caller's credential to the request, for logs and the record of refused calls."""
         request.auth = credential
         request.META[CALL] = request
 
-    def _tell(self, request: Request, standing: Standing) -> None:
+    def _set_standing(self, request: Request, standing: Standing) -> None:
+        """Attach what the headers of the answer say about the limits. Raises `over_limit` if the call is over one."""
         request.META[STANDING] = standing
         if standing.retry_after:
             raise self.over_limit(standing.retry_after)

@@ -6,7 +6,7 @@ caller sends `Prefer: handling=strict` (RFC 7240), the request is refused instea
 
 import difflib
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any
@@ -49,7 +49,7 @@ class PayloadWarning:
         return f'"{self.pointer}";code={self.code}{nearest}'
 
 
-def header_value(warnings: list[PayloadWarning]) -> str:
+def header_value(warnings: Sequence[PayloadWarning]) -> str:
     """The value of the header: the first MOST_WARNINGS."""
     return ", ".join(map(str, warnings[:MOST_WARNINGS]))
 
