@@ -62,7 +62,7 @@ def driver_label(driver: Driver, *, at: datetime) -> str:
 
 
 def _duration(seconds: int) -> str:
-    if seconds < 120:  # noqa: PLR2004  # two minutes, the age from which a position counts as old
+    if seconds < 120:  # noqa: PLR2004  # two minutes
         return gettext("%(count)s s") % {"count": seconds}
     if seconds < 7200:  # noqa: PLR2004  # two hours
         return gettext("%(count)s min") % {"count": seconds // 60}

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
+from django.conf import settings
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils import timezone
@@ -90,10 +91,13 @@ def _context(cards: list[Card], environment: Environment) -> dict[str, Any]:
 class Board(DispatcherView):
     def get(self, request: HttpRequest) -> HttpResponse:
         environment = _environment(request)
-        context = _context(_cards(environment), environment)
-        return render(
-            request, "panel/board.html", {**context, "tiles": maps.tiles(), "environments": Environment.choices}
-        )
+        context = {
+            **_context(_cards(environment), environment),
+            "tiles": maps.tiles(),
+            "environments": Environment.choices,
+            "fresh_seconds": int(settings.POSITION_FRESH.total_seconds()),
+        }
+        return render(request, "panel/board.html", context)
 
 
 class Routes(DispatcherView):

@@ -1,6 +1,7 @@
 """The dispatch board: what it shows, what it offers, every move, refusals."""
 
 import json
+from datetime import timedelta
 
 import pytest
 from django.urls import reverse
@@ -29,6 +30,13 @@ def cards(client, **query):
 def status(delivery):
     found = Delivery.objects.get(pk=delivery.pk)
     return found.status, found.route_status
+
+
+class TestPage:
+    def test_has_the_age_from_which_a_position_is_not_fresh(self, dispatcher, settings):
+        settings.POSITION_FRESH = timedelta(hours=1)
+
+        assert 'data-fresh-seconds="3600"' in dispatcher.get(BOARD).content.decode()
 
 
 class TestList:
@@ -76,7 +84,7 @@ class TestList:
         }
         assert found == set(moves.MOVES), "add the button to templates/panel/board_cards.html"
 
-    def test_tells_the_map_where_everything_is(self, dispatcher):
+    def test_has_the_coordinates_of_every_route(self, dispatcher):
         driver = DriverFactory.create()
         delivery = DeliveryFactory.create(accepted=True, driver=driver, stops=2)
         drivers.set_position(driver=driver, point=Point(-23.5, -46.6), by=BY, at=timezone.now())
@@ -116,7 +124,7 @@ class TestList:
 
         assert statuses == [204, 200]
 
-    def test_asks_as_much_for_twenty_as_for_two(self, dispatcher, django_assert_max_num_queries):
+    def test_makes_the_same_number_of_queries_for_any_number_of_routes(self, dispatcher, django_assert_max_num_queries):
         token = TokenFactory.create()
         for _number in range(20):
             DeliveryFactory.create(token=token, accepted=True)

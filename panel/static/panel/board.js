@@ -2,10 +2,10 @@
 "use strict";
 
 const POLL_MILLISECONDS = 3000;
-const STALE_SECONDS = 120; // as POSITION_FRESH in the settings
 const list = () => document.getElementById("routes");
 const dialog = document.getElementById("move");
 const find = document.getElementById("find");
+const freshSeconds = Number(document.getElementById("map").dataset.freshSeconds);
 const map = rota.map(document.getElementById("map"), JSON.parse(document.getElementById("tiles").textContent));
 let drawn = L.featureGroup().addTo(map);
 let chosen = "";
@@ -41,7 +41,7 @@ function updateAges() {
     const age = Math.max(0, Math.round(now - Number(place.dataset.at)));
     const [unit, count] = age < 120 ? ["seconds", age] : age < 7200 ? ["minutes", Math.round(age / 60)] : ["hours", Math.round(age / 3600)];
     place.textContent = place.dataset.words.replace("%s", place.dataset[unit].replace("%s", count));
-    place.classList.toggle("old", age > STALE_SECONDS);
+    place.classList.toggle("old", age > freshSeconds);
   }
 }
 
