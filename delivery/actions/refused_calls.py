@@ -11,7 +11,7 @@ _KEYS = Keys(
     codes=frozenset(
         {
             "vehicleType", "deliveryMode", "externalId", "state", "country", "quantity", "weight", "height", "width",
-            "length", "status", "createdFrom", "createdTo", "limit", "point", "move",
+            "length", "status", "createdFrom", "createdTo", "limit", "cursor", "after", "point", "move",
         }
     ),
     postcodes=frozenset({"zipcode"}),

@@ -10,7 +10,8 @@ _KEYS = Keys(
     codes=frozenset(
         {
             "orderId", "trackingCode", "service", "orderCost", "price", "quantity", "dimensions", "state", "type",
-            "weight", "height", "width", "length", "declared_amount",
+            "weight", "height", "width", "length", "declared_amount", "status", "createdFrom", "createdTo",
+            "limit", "cursor",
         }
     ),
     postcodes=frozenset({"origin", "destination", "zipCode"}),
