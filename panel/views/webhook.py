@@ -67,8 +67,11 @@ class Webhook(WebhookView):
         if not url:
             messages.success(request, _("The URL was removed. Events are recorded but not sent."))
             return redirect(self.url("webhook"))
+        if not self.endpoint.enabled:
+            messages.warning(request, _("The URL was saved. Nothing is sent to it until you resume webhooks."))
+            return redirect(self.url("webhook"))
         messages.success(request, _("The URL was saved. A test event is being sent to it."))
-        return self.send_test() if self.endpoint.enabled else redirect(self.url("webhook"))
+        return self.send_test()
 
 
 class Test(WebhookView):

@@ -64,7 +64,9 @@ class TestUrl:
         response = member.post(url("webhook"), {"url": URL + "/2"}, follow=True)
 
         assert (fresh(with_url).url, fresh(with_url).enabled) == (URL + "/2", False)
-        assert response.status_code == 200
+        _paused, message = response.context["messages"]
+        assert str(message) == "The URL was saved. Nothing is sent to it until you resume webhooks."
+        assert not WebhookEvent.objects.filter(delivery=None).exists()
 
 
 class TestResult:
