@@ -1,14 +1,14 @@
 """Filters and pagination of the panel's lists. Every look-up has an index."""
 
-from datetime import datetime
 from typing import Any
 
 import django_filters
 from django import forms
-from django.db.models import Q, QuerySet
-from django.utils.dateparse import parse_datetime
+from django.db.models import QuerySet
+from django.http import QueryDict
 from django.utils.translation import gettext_lazy as _
 
+from common.pagination import InvalidCursor, Page, newest_first
 from delivery.lifecycle import Status
 from delivery.models import Delivery, EventState, Stop, WebhookEvent, parse_id
 from panel.templatetags.panel import status_name
@@ -71,26 +71,24 @@ class RefusedCallFilter(django_filters.FilterSet):
     path = django_filters.CharFilter(label=_("Path contains"), lookup_expr="contains", max_length=255)
 
 
-def page_before(queryset: QuerySet[Any], cursor: str) -> tuple[list[Any], str]:
-    """The newest rows older than `cursor`, and the cursor of the next page, empty on the last page.
+def listed(filter_class: type[django_filters.FilterSet], query: QueryDict, queryset: QuerySet[Any]) -> dict[str, Any]:
+    """What `panel/list.html` shows: `filters`, `is_filtered`, `rows`, and `older`, the cursor of the next page or None.
 
-    Keyset pagination: no row is shown twice or left out while new ones are added, and page 1,000 costs as little as the
-    first. A malformed cursor counts as none.
+    The rows are read without related objects. Invalid filters select nothing; an invalid cursor counts as none.
     """
-    moment, _separator, key = cursor.partition("|")
-    before = _moment(moment)
-    if before is not None and parse_id(key):
-        queryset = queryset.filter(Q(created_at__lt=before) | Q(created_at=before, pk__lt=key))
-    rows = list(queryset.order_by("-created_at", "-pk")[: PER_PAGE + 1])
-    if len(rows) <= PER_PAGE:
-        return rows, ""
-    last = rows[PER_PAGE - 1]
-    return rows[:PER_PAGE], f"{last.created_at.isoformat()}|{last.pk}"
+    filters = filter_class(query, queryset=queryset)
+    page = _page(filters.qs, query.get("before", "")) if filters.is_valid() else Page([], None)
+    return {
+        "filters": filters.form,
+        "is_filtered": any(query.get(name) for name in filter_class.base_filters),
+        "rows": page.rows,
+        "older": page.next_cursor,
+    }
 
 
-def _moment(text: str) -> datetime | None:
+def _page(queryset: QuerySet[Any], cursor: str) -> Page[Any]:
+    scope = ["panel", queryset.model._meta.label]
     try:
-        moment = parse_datetime(text)
-    except ValueError:
-        return None
-    return moment if moment is not None and moment.tzinfo is not None else None
+        return newest_first(queryset, limit=PER_PAGE, cursor=cursor, scope=scope)
+    except InvalidCursor:
+        return newest_first(queryset, limit=PER_PAGE, cursor="", scope=scope)

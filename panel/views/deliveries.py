@@ -2,27 +2,21 @@
 
 from uuid import UUID
 
+from django.db.models import prefetch_related_objects
 from django.http import Http404, HttpRequest, HttpResponse
 from django.utils import timezone
 
 from panel import maps, timeline
-from panel.filters import DeliveryFilter, page_before
+from panel.filters import DeliveryFilter, listed
 from panel.views import sandbox
 from panel.views.base import AccountView
 
 
 class Deliveries(AccountView):
     def get(self, request: HttpRequest) -> HttpResponse:
-        query = request.GET
-        filters = DeliveryFilter(query, queryset=self.deliveries.with_parts())
-        rows, older = page_before(filters.qs, query.get("before", "")) if filters.is_valid() else ([], "")
-        return self.page(
-            "panel/deliveries.html",
-            filters=filters.form,
-            is_filtered=any(query.get(name) for name in DeliveryFilter.base_filters),
-            deliveries=rows,
-            older=older,
-        )
+        shown = listed(DeliveryFilter, request.GET, self.deliveries)
+        prefetch_related_objects(shown["rows"], "driver", "stops")
+        return self.page("panel/deliveries.html", **shown)
 
 
 class Delivery(AccountView):

@@ -5,7 +5,7 @@ from typing import Any
 from uuid import UUID
 
 from django.contrib import messages
-from django.db.models import QuerySet
+from django.db.models import QuerySet, prefetch_related_objects
 from django.http import Http404, HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import redirect
 from django.utils import timezone
@@ -18,7 +18,7 @@ from delivery.actions import events
 from delivery.errors import EndpointCannotSend
 from delivery.forms import refusal
 from delivery.models import EventState, WebhookEvent
-from panel.filters import EventFilter, page_before
+from panel.filters import EventFilter, listed
 from panel.forms import RangeForm
 from panel.views.base import AccountView
 
@@ -50,18 +50,9 @@ class Events(EventsView):
 
     def show(self, form: RangeForm, *, status: int = 200) -> HttpResponse:
         query = self.request.GET
-        filters = EventFilter(query, queryset=self.events.select_related("queue_item"))
-        rows, older = page_before(filters.qs, query.get("before", "")) if filters.is_valid() else ([], "")
-        return self.page(
-            "panel/events.html",
-            filters=filters.form,
-            is_filtered=any(query.get(name) for name in EventFilter.base_filters),
-            events=rows,
-            older=older,
-            range_form=form,
-            progress=_range(query),
-            status=status,
-        )
+        shown = listed(EventFilter, query, self.events)
+        prefetch_related_objects(shown["rows"], "queue_item")
+        return self.page("panel/events.html", status=status, range_form=form, progress=_range(query), **shown)
 
 
 class Event(EventsView):

@@ -14,7 +14,7 @@ from delivery.actions import refused_calls as calls_with_tokens
 from delivery.models import RefusedDeliveryCall
 from integration.actions import refused_calls as calls_with_keys
 from integration.models import RefusedSellerCall
-from panel.filters import RefusedCallFilter, page_before
+from panel.filters import RefusedCallFilter, listed
 from panel.views.base import AccountView, SellerView
 
 
@@ -49,15 +49,8 @@ class SellerRefusedCall(SellerView):
 
 def _listed(query: QueryDict, calls: QuerySet[Any], *, now: datetime) -> dict[str, Any]:
     """What the list shows. Rows that are older than they are kept may not have been deleted yet."""
-    filters = RefusedCallFilter(query, queryset=calls.filter(created_at__gte=now - technique.KEPT))
-    rows, older = page_before(filters.qs, query.get("before", "")) if filters.is_valid() else ([], "")
-    return {
-        "filters": filters.form,
-        "is_filtered": any(query.get(name) for name in RefusedCallFilter.base_filters),
-        "calls": rows,
-        "older": older,
-        "most": technique.MOST_STORED,
-    }
+    kept = calls.filter(created_at__gte=now - technique.KEPT)
+    return {**listed(RefusedCallFilter, query, kept), "most": technique.MOST_STORED}
 
 
 def _one(calls: QuerySet[Any], key: UUID) -> technique.RefusedCall:

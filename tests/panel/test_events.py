@@ -10,7 +10,7 @@ from tests.factories import DeliveryFactory
 
 
 def shown(member, url, **query):
-    return [event.pk for event in member.get(url("events"), query).context["events"]]
+    return [event.pk for event in member.get(url("events"), query).context["rows"]]
 
 
 @pytest.fixture
@@ -54,7 +54,7 @@ class TestList:
         seen, before = [], ""
         while True:
             context = member.get(url("events"), {"before": before}).context
-            seen += [event.pk for event in context["events"]]
+            seen += [event.pk for event in context["rows"]]
             before = context["older"]
             if not before:
                 break

@@ -59,8 +59,8 @@ def test_a_foreign_test_event_in_the_query_shows_nothing(shop, other, member, ur
 def test_a_search_finds_nothing_of_another_account(shop, other, member, url):
     response = member.get(url("deliveries"), {"q": str(other.delivery.pk)})
 
-    assert response.context["deliveries"] == []
-    assert member.get(url("events"), {"q": str(other.delivery.pk)}).context["events"] == []
+    assert response.context["rows"] == []
+    assert member.get(url("events"), {"q": str(other.delivery.pk)}).context["rows"] == []
 
 
 @pytest.mark.parametrize("key", ["", "0", "x", "00000000-0000-0000-0000-000000000000"])

@@ -47,14 +47,14 @@ class TestTheList:
         make_shop(documents=(OTHER_COMPANY,))
         refused_call(RefusedDeliveryCall, integrator=shop.integrator, environment="sandbox")
 
-        assert member.get(url("refused_calls")).context["calls"] == [shop.call]
-        assert member.get(seller_url).context["calls"] == [shop.seller_call]
+        assert member.get(url("refused_calls")).context["rows"] == [shop.call]
+        assert member.get(seller_url).context["rows"] == [shop.seller_call]
 
     def test_shows_seven_days(self, member, shop, url):
         kept = of_shop(shop, created_at=timezone.now() - timedelta(days=7) + timedelta(minutes=1))
         of_shop(shop, created_at=timezone.now() - timedelta(days=7, minutes=1))
 
-        assert member.get(url("refused_calls")).context["calls"] == [shop.call, kept]
+        assert member.get(url("refused_calls")).context["rows"] == [shop.call, kept]
 
     @pytest.mark.parametrize(
         ("query", "fits"),
@@ -72,7 +72,7 @@ class TestTheList:
         RefusedDeliveryCall.objects.all().delete()
         call = of_shop(shop, status=404, code="delivery_not_found", path="/api/info-delivery/1")
 
-        assert member.get(url("refused_calls"), query).context["calls"] == ([call] if fits else [])
+        assert member.get(url("refused_calls"), query).context["rows"] == ([call] if fits else [])
 
     def test_has_fifty_on_a_page_and_each_call_once(self, member, shop, url):
         now = timezone.now()
@@ -82,8 +82,8 @@ class TestTheList:
         first = member.get(url("refused_calls")).context
         second = member.get(url("refused_calls"), {"before": first["older"]}).context
 
-        assert (len(first["calls"]), len(second["calls"]), second["older"]) == (50, 1, "")
-        assert len({call.pk for call in first["calls"] + second["calls"]}) == 51
+        assert (len(first["rows"]), len(second["rows"]), second["older"]) == (50, 1, None)
+        assert len({call.pk for call in first["rows"] + second["rows"]}) == 51
 
     def test_says_how_many_are_missing(self, member, shop, url, seller_url):
         now = timezone.now()
