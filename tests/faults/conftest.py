@@ -66,12 +66,12 @@ def endpoint(new_endpoint: Callable[..., Endpoint]) -> Endpoint:
 
 
 @pytest.fixture
-def shop_at() -> Iterator[Callable[[str], Token]]:
-    """Opens shops whose webhooks go to a URL, and closes them after the test."""
+def shop_at() -> Iterator[Callable[..., Token]]:
+    """Opens shops, live or with `sandbox=True`, whose webhooks go to a URL, and closes them after the test."""
     opened: list[Token] = []
 
-    def open_(url: str) -> Token:
-        opened.append(integrators.create(url))
+    def open_(url: str, *, sandbox: bool = False) -> Token:
+        opened.append(integrators.create(url, sandbox=sandbox))
         return opened[-1]
 
     yield open_
@@ -80,6 +80,6 @@ def shop_at() -> Iterator[Callable[[str], Token]]:
 
 
 @pytest.fixture
-def shop(shop_at: Callable[[str], Token], endpoint: Endpoint) -> Token:
+def shop(shop_at: Callable[..., Token], endpoint: Endpoint) -> Token:
     """A shop whose webhooks go to `endpoint`."""
     return shop_at(endpoint.url)

@@ -8,9 +8,9 @@ from delivery.models import Token
 from tests.factories import BY, TokenFactory
 
 
-def create(url: str) -> Token:
+def create(url: str, *, sandbox: bool = False) -> Token:
     """The token of a new integrator whose webhooks are sent to `url`."""
-    token = TokenFactory.create()
+    token = TokenFactory.create(sandbox=sandbox)
     _set_url(token, url)
     return token
 

@@ -1,0 +1,64 @@
+"""kill -9 for the worker whose thread moves a simulated delivery."""
+
+import pytest
+from django.db import connection, transaction
+from django.utils import timezone
+
+from delivery.actions import deliveries
+from delivery.lifecycle import Status
+from delivery.models import Delivery, EventState, WebhookEvent
+from tests.factories import BY, validated_payload
+from tests.faults.report import await_all, figures_of, print_figures
+from tests.faults.waiting import until
+
+_SPEED = 10  # 1 s to the acceptance, 3 s more to the pickup, 4 s to each of the two drop-offs
+_TRIGGERS = ["request", "accept", "collect", "deliver", "deliver"]
+
+
+@pytest.mark.timeout(180)
+def test_a_simulated_delivery_continues_after_its_worker_is_killed(processes, shop_at, endpoint):
+    processes.start("beat")
+    worker = processes.start("worker")
+    delivery = deliveries.request(
+        token=shop_at(endpoint.url, sandbox=True),
+        payload=validated_payload(stops=2),
+        by=BY,
+        at=timezone.now(),
+        simulation_speed=_SPEED,
+    )
+    events = WebhookEvent.objects.filter(delivery=delivery)
+
+    accepted = events.filter(sequence=2, state=EventState.SENT)
+    until(accepted.exists, seconds=60, what="the acceptance sent and recorded")
+    worker.kill()  # on the way to A
+    _kill_within_a_move(worker)
+    worker.start()
+    committed = {(str(delivery.pk), sequence) for sequence in range(1, len(_TRIGGERS) + 1)}
+    await_all(committed, endpoint, seconds=60)
+    until(lambda: not events.exclude(state=EventState.SENT).exists(), seconds=30, what="every event recorded as sent")
+
+    figures = figures_of(committed, endpoint.receipts)
+    print_figures("kill -9 of a simulation, between two moves and within one", figures)
+    assert (figures.lost, figures.duplicated, figures.out_of_order) == (0, 0, 0)
+    assert len({receipt.webhook_id for receipt in endpoint.receipts}) == len(endpoint.receipts) == len(_TRIGGERS)
+    assert list(delivery.transitions.order_by("pk").values_list("trigger", flat=True)) == _TRIGGERS
+    assert Delivery.objects.get(pk=delivery.pk).status == Status.DELIVERED
+
+
+def _kill_within_a_move(worker):
+    """Start the worker, and kill it when it has changed the delivery and not committed that."""
+    with transaction.atomic(), connection.cursor() as cursor:
+        # Writing the history, the second statement of a move, waits for this lock.
+        cursor.execute("LOCK TABLE delivery_transition IN SHARE ROW EXCLUSIVE MODE")
+        worker.start()
+        until(lambda: _waiting(cursor), seconds=60, what="a move that waits for the lock")
+        worker.kill()
+        # PostgreSQL would go on with the statement of the killed worker once the lock is released.
+        for pid in _waiting(cursor):
+            cursor.execute("SELECT pg_terminate_backend(%s)", [pid])
+
+
+def _waiting(cursor):
+    """Processes of PostgreSQL that wait for a lock of the history."""
+    cursor.execute("SELECT pid FROM pg_locks WHERE NOT granted AND relation = 'delivery_transition'::regclass")
+    return [pid for (pid,) in cursor.fetchall()]
