@@ -1,8 +1,10 @@
 from typing import Any
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 
-from integration.models import Order
+from integration.models import FreightParameters, Order
 from tests.integration.factories import order_body
 
 ORDERS, QUOTE = "/api/integration/orders", "/api/integration/shipping/quote"
@@ -47,6 +49,15 @@ class TestAnOrder:
         assert response.status_code == 201
         assert response["Rota-Warnings"] == warning
 
+    def test_reads_the_freight_parameters_once_for_all_its_items(self, api):
+        items = [{**order_body()["items"][0], "dimensions": f"10x20x30,{weight}"} for weight in ("1.5", "29", "5000")]
+
+        with CaptureQueriesContext(connection) as queries:
+            response = api.post(ORDERS, order_body(items=items))
+
+        assert response["Rota-Warnings"] == '"#/items/2/dimensions";code=weight_out_of_range'
+        assert len([query for query in queries if FreightParameters._meta.db_table in query["sql"]]) == 1
+
     @pytest.mark.parametrize(
         ("path", "value", "code"),
         [
@@ -70,7 +81,7 @@ class TestAnOrder:
 
 @pytest.mark.usefixtures("tariff")
 class TestAQuote:
-    def test_with_one_side_alone_is_told_that_it_has_no_effect(self, api):
+    def test_with_only_one_side_is_warned_that_it_has_no_effect(self, api):
         response = api.post(QUOTE, {"origin": "01310100", "destination": "40020000", "width": "10"})
 
         assert response.status_code == 200
