@@ -1,5 +1,6 @@
 """People who log in, and where from."""
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -51,3 +52,15 @@ def log_in(password: str = WRONG, *, name: str = "maria", address: str = HERE, b
 
 def code_of(secret: str) -> str:
     return totp.format_hotp_value(totp.hotp_value(secret, next(iter(totp.yield_hotp_counters_from_time()))))
+
+
+@pytest.fixture(name="log_in")
+def log_in_as_maria(maria: User) -> Callable[..., Client]:
+    """A browser in which Maria is logged in."""
+
+    def make(browser: Any = None) -> Client:
+        browser = browser or Client(headers={"User-Agent": "Firefox"})
+        browser.post(LOG_IN, {"login": "maria", "password": PASSWORD})
+        return browser
+
+    return make

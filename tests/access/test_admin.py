@@ -66,7 +66,7 @@ class TestSidebar:
 
         assert sidebar(dispatcher) == shown
 
-    def test_leads_only_where_one_may_go(self, dispatcher):
+    def test_lists_only_the_pages_that_the_person_may_open(self, dispatcher):
         for path in re.findall(r'href="(/admin/\w+/\w+/)"', dispatcher.get("/admin/").content.decode()):
             assert dispatcher.get(path).status_code == 200
 

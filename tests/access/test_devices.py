@@ -36,12 +36,12 @@ def cookie_of(browser, user):
 
 
 class TestKnownDevice:
-    def test_is_let_through_while_its_name_is_attacked(self, maria, known, attacked):
+    def test_can_log_in_while_its_name_is_attacked(self, maria, known, attacked):
         assert log_in(PASSWORD) == REFUSED
 
         assert log_in(PASSWORD, browser=known) == IN
 
-    def test_is_let_through_while_its_address_is_attacked(self, maria, known):
+    def test_can_log_in_while_its_address_is_attacked(self, maria, known):
         for n in range(20):
             log_in(name=f"name-{n}")
 
@@ -53,7 +53,7 @@ class TestKnownDevice:
         assert outcomes == {CHECKED: 10, REFUSED: 4}
         assert log_in(PASSWORD, browser=known) == REFUSED
 
-    def test_uses_nobody_elses_attempts_up(self, maria, known):
+    def test_does_not_count_towards_the_attempts_of_other_devices(self, maria, known):
         for _attempt in range(14):
             log_in(browser=known)
 

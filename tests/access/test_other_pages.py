@@ -98,7 +98,7 @@ class TestWrongSecrets:
         assert not enrolment.has_second_factor(maria)
 
 
-def test_ones_own_second_factor_does_not_clear_what_failed_from_its_address(maria, secret):
+def test_a_right_code_does_not_reset_the_failures_of_its_address(maria, secret):
     for n in range(20):
         log_in(name=f"name-{n}")
     browser = Client()

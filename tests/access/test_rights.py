@@ -117,7 +117,7 @@ class TestScope:
         [("", False), (DISPATCHERS, False), (ACCOUNT_STAFF, True)],
         ids=["member", "disp", "staff"],
     )
-    def test_is_every_account_and_seller_for_account_staff_and_ones_own_for_others(self, role, sees_all):
+    def test_is_everything_for_account_staff_and_the_own_accounts_for_others(self, role, sees_all):
         user = User.objects.create_user("maria", is_staff=bool(role))
         self.own.members.add(user)
         self.own_seller.members.add(user)

@@ -100,7 +100,7 @@ def answers(browser, sessions, method, route, expected, world):
     return "".join(found[role] for role in ROLES)
 
 
-def test_every_url_stands_in_the_table():
+def test_every_url_is_in_the_table():
     assert sorted(routes(get_resolver())) == sorted(ROUTES)
 
 

@@ -1,7 +1,6 @@
 """Sessions: their keys, their end, and the list of one's own."""
 
 import time
-from datetime import timedelta
 
 import pytest
 from allauth.mfa.totp.internal import auth as totp
@@ -11,9 +10,6 @@ from django.contrib.sessions.models import Session
 from django.core.cache import cache
 from django.test import Client
 from django.urls import reverse
-from django.utils import timezone
-
-from access import tasks
 
 LOG_IN, PANEL = reverse("account_login"), "/panel/"
 SESSIONS, CONFIRM = reverse("usersessions_list"), reverse("account_reauthenticate")
@@ -24,24 +20,6 @@ HOUR = 60 * 60
 @pytest.fixture(autouse=True)
 def _fresh_codes(db):
     cache.clear()
-
-
-@pytest.fixture
-def maria(db, settings):
-    settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
-    return User.objects.create_user("maria", password=PASSWORD)
-
-
-@pytest.fixture
-def log_in(maria):
-    """A browser in which Maria is logged in."""
-
-    def make(browser=None):
-        browser = browser or Client(headers={"User-Agent": "Firefox"})
-        browser.post(LOG_IN, {"login": "maria", "password": PASSWORD})
-        return browser
-
-    return make
 
 
 @pytest.fixture
@@ -207,7 +185,7 @@ class TestAdmin:
 
 
 class TestList:
-    def test_shows_ones_own(self, log_in):
+    def test_shows_the_sessions_of_the_person(self, log_in):
         browser, _other = log_in(), log_in(Client(headers={"User-Agent": "Safari on a <b>telephone</b>"}))
         User.objects.create_user("ana", password=PASSWORD)
         Client(headers={"User-Agent": "Chrome"}).post(LOG_IN, {"login": "ana", "password": PASSWORD})
@@ -250,47 +228,3 @@ class TestList:
 
     def test_is_for_who_is_logged_in(self, client, db):
         assert client.get(SESSIONS).url.startswith(LOG_IN)
-
-
-def sessions(ages):
-    """A session for each age: how long ago it ended."""
-    Session.objects.bulk_create(
-        Session(session_key=f"{number}", session_data="", expire_date=timezone.now() - age)
-        for number, age in enumerate(ages)
-    )
-
-
-class TestPrune:
-    def test_deletes_sessions_that_have_expired(self):
-        sessions([timedelta(seconds=1), timedelta(days=1), -timedelta(hours=1)])
-
-        tasks.prune_sessions()
-
-        assert list(Session.objects.values_list("session_key", flat=True)) == ["2"]
-
-    @pytest.mark.parametrize(("expired", "batches"), [(0, 1), (1, 1), (2, 2), (5, 3)])
-    def test_does_so_in_batches(self, monkeypatch, django_assert_num_queries, expired, batches):
-        monkeypatch.setattr("access.sessions._BATCH", 2)
-        sessions([timedelta(days=1)] * expired)
-
-        with django_assert_num_queries(batches + 1):  # one for the lists, which are empty
-            tasks.prune_sessions()
-
-        assert not Session.objects.exists()
-
-    def test_leaves_people_logged_in(self, log_in):
-        browser = log_in()
-
-        tasks.prune_sessions()
-
-        assert is_logged_in(browser)
-        assert UserSession.objects.count() == 1
-
-    @pytest.mark.parametrize(("age", "left"), [(timedelta(hours=11, minutes=59), 1), (timedelta(hours=12), 0)])
-    def test_deletes_the_addresses_of_sessions_that_have_ended(self, log_in, age, left):
-        log_in()
-        UserSession.objects.update(created_at=timezone.now() - age)
-
-        tasks.prune_sessions()
-
-        assert UserSession.objects.count() == left

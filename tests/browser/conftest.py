@@ -15,6 +15,8 @@ from axe_playwright_python.sync_playwright import Axe
 from django.conf import settings
 from django.contrib.auth.models import Group, User
 from django.core.cache import cache
+from django.utils import translation
+from django.utils.translation import gettext
 from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
 
 from delivery.models import Environment, WebhookEndpoint
@@ -203,3 +205,19 @@ def receiver() -> Iterator[Receiver]:
     it = Receiver()
     yield it
     it.close()
+
+
+@pytest.fixture(params=["en-US", "pt-BR"])
+def locale(request):
+    return request.param
+
+
+@pytest.fixture
+def say(locale):
+    """A text of the pages in the browser's language."""
+
+    def words(text):
+        with translation.override(locale.lower()):
+            return gettext(text)
+
+    return words

@@ -63,7 +63,7 @@ class TestBoundedCalls:
             with pytest.raises(ZeroDivisionError):
                 calls.run(lambda: 1 / 0)
 
-    def test_does_not_hold_up_the_end_of_the_process(self, release):
+    def test_does_not_delay_the_end_of_the_process(self, release):
         threads: list[threading.Thread] = []
 
         def hang():

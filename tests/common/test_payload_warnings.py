@@ -40,7 +40,7 @@ class TestUnknownKeys:
     @pytest.mark.parametrize(
         "body", [{}, {"place": {"latitude": 1}}, {"place": None}, {"place": [1]}, {"places": {"a": 1}}]
     )
-    def test_are_none_of_the_known(self, body):
+    def test_are_empty_if_every_key_is_known(self, body):
         assert unknown(body) == []
 
     def test_are_named_up_to_twenty(self):

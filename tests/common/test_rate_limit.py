@@ -94,7 +94,7 @@ class TestCount:
         assert left(limiter.count(digest, Limits(0, 1000), caller="shop")) == 999
 
     @pytest.mark.parametrize(("calls", "before"), [(50, 0), (49, 50), (500, 0)])
-    def test_tells_the_time_of_the_next_call(self, limiter, digest, calls, before):
+    def test_returns_the_time_of_the_next_call(self, limiter, digest, calls, before):
         now = hours_passed(limiter)
         write_hours(limiter, digest, number=int(now), calls=calls, before=before)
 
@@ -113,7 +113,7 @@ class TestCount:
         assert limiter._redis.hlen(key) == 6
         assert 0 < limiter._redis.ttl(key) <= 2 * HOUR
 
-    def test_asks_nobody_without_limits(self, digest):
+    def test_does_not_use_redis_without_limits(self, digest):
         assert Limiter(f"redis://127.0.0.1:{free_port()}").count(digest, Limits(0, 0), caller="shop") is None
 
 
@@ -128,7 +128,7 @@ class TestRefusedLately:
         assert (remembered.standing, remembered.caller) == (refused, "shop")
         assert remembered.until <= time.monotonic() + 5  # although the wait is about an hour
 
-    def test_knows_nothing_of_others(self, limiter, digest):
+    def test_is_none_for_other_credentials(self, limiter, digest):
         limiter.count(digest, Limits(0, 1), caller="shop")
         limiter.count(digest, Limits(0, 1), caller="shop")
 
@@ -154,7 +154,7 @@ class TestWithoutRedis:
         assert standings == [None] * 20
         assert [record.getMessage()[:30] for record in caplog.records] == ["Calls are not limited until Re"]
 
-    def test_asks_a_redis_that_does_not_answer_once_in_a_while(self, digest):
+    def test_tries_redis_again_only_after_a_pause(self, digest):
         with socket.create_server(("127.0.0.1", 0)) as silent:
             away = Limiter(f"redis://127.0.0.1:{silent.getsockname()[1]}")
 

@@ -28,7 +28,7 @@ def test_names_a_token_by_its_ends(api, token, lines):
     assert token.clear_text not in lines()[0]
 
 
-def test_names_nobody_whose_token_is_refused(client, token, lines):
+def test_has_no_actor_if_the_token_is_refused(client, token, lines):
     Token.objects.update(revoked_at="2026-01-01T00:00Z")
 
     client.get("/api/info-delivery/x", headers={"Authorization": f"Bearer {token.clear_text}"})

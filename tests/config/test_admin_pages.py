@@ -64,7 +64,7 @@ class TestEveryList:
         assert INLINE.findall(page.content.decode()) == []
 
     @pytest.mark.parametrize("label", [label for label in MODELS if label not in {"mfa.authenticator", "auth.group"}])
-    def test_asks_as_much_for_many_rows_as_for_few(self, filled, django_user_model, label):
+    def test_makes_the_same_number_of_queries_for_any_number_of_rows(self, filled, django_user_model, label):
         def asked():
             with CaptureQueriesContext(connection) as queries:
                 filled.get(url(label, "changelist"))
@@ -106,14 +106,14 @@ class TestEveryForm:
 
 class TestPolicy:
     @pytest.mark.parametrize("path", ["/admin/", "/admin/delivery/delivery/", "/admin/integration/freightrate/import/"])
-    def test_lets_the_admin_evaluate_and_nothing_be_inline(self, filled, path):
+    def test_allows_eval_in_the_admin_and_nothing_inline(self, filled, path):
         response = filled.get(path)
 
         assert directive(response, "script-src") == "'self' 'unsafe-eval'"
         assert directive(response, "style-src") == "'self'"
         assert "unsafe-inline" not in response["Content-Security-Policy"]
 
-    def test_lets_nothing_else_evaluate(self, admin_client):
+    def test_allows_eval_nowhere_else(self, admin_client):
         assert "unsafe-eval" not in admin_client.get("/panel/")["Content-Security-Policy"]
 
 

@@ -23,7 +23,7 @@ CALLS = {
     "api/events": ("get", {}, 200, 200),
     "api/deliveries": ("get", {}, 200, 200),
     "api/deliveries/<str:delivery_id>": ("get", {}, 200, 404),
-    # With live tokens; those of the sandbox are tested in tests/delivery/api/test_sandbox.py.
+    # With live tokens; those of the sandbox are tested in tests/delivery/api/sandbox/.
     **{
         f"api/sandbox/deliveries/<str:delivery_id>/{move}": ("post", {}, 404, 404)
         for move in ("accept", "collect", "deliver/<str:point>", "fail/<str:point>", "return", "position", "expire")
@@ -87,7 +87,7 @@ def call(route, world, header):
     return getattr(client, method)(address(route, world), body, **form).status_code
 
 
-def test_every_url_of_the_apis_stands_in_the_table():
+def test_every_url_of_the_apis_is_in_the_table():
     assert set(CALLS) == {route for route, row in ROUTES.items() if row == API}
 
 
@@ -103,7 +103,7 @@ def test_callers(route, world, headers):
     assert found == {**dict.fromkeys(NOBODY, 401), "own": own, "another account's": other}
 
 
-def test_tracking_tells_another_seller_nothing(world, headers):
+def test_tracking_does_not_reveal_orders_to_another_seller(world, headers):
     path = "/api/integration/orders/tracking?type=order_number&value=A-1"
 
     answers = {

@@ -61,7 +61,7 @@ class TestSchedule:
         assert SCHEDULE[name]["schedule"] == seconds
 
     @pytest.mark.parametrize("name", SCHEDULE)
-    def test_lets_what_no_worker_takes_expire(self, name):
+    def test_expires_messages_that_no_worker_takes(self, name):
         entry = SCHEDULE[name]
 
         assert entry["schedule"] <= entry["options"]["expires"] <= 3600

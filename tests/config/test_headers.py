@@ -39,17 +39,17 @@ class TestEveryAnswer:
         if response["Content-Type"].startswith("text/"):
             assert "charset=" in response["Content-Type"]
 
-    def test_asks_for_tls_for_a_year_on_subdomains_too(self, over_tls, path):
+    def test_requires_tls_for_a_year_on_subdomains_too(self, over_tls, path):
         assert over_tls(path)["Strict-Transport-Security"] == "max-age=31536000; includeSubDomains"
 
-    def test_tells_other_sites_nothing(self, over_tls, path):
+    def test_isolates_the_page_from_other_sites(self, over_tls, path):
         response = over_tls(path)
 
         assert response["Referrer-Policy"] == "same-origin"
         assert response["Cross-Origin-Opener-Policy"] == "same-origin"
         assert "Access-Control-Allow-Origin" not in response
 
-    def test_is_kept_by_nobody_but_for_static_files(self, over_tls, path):
+    def test_is_not_cached_except_for_static_files(self, over_tls, path):
         kept = "no-store" not in over_tls(path)["Cache-Control"]
 
         assert kept == path.startswith("/static/")
@@ -61,7 +61,7 @@ class TestEveryAnswer:
         assert b"repeated" not in b"".join(response)
 
 
-def test_an_answer_with_personal_data_is_kept_by_nobody(api, token):
+def test_an_answer_with_personal_data_is_not_cached(api, token):
     response = api.get("/api/info-delivery/00000000-0000-7000-8000-000000000000")
 
     assert response["Cache-Control"] == "no-store, private"

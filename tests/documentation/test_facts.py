@@ -53,7 +53,7 @@ class TestStatuses:
 
 
 class TestFreight:
-    def test_costs_in_the_worked_example_what_the_code_computes(self):
+    def test_of_the_worked_example_is_what_the_code_computes(self):
         sides = {"width_cm": 40, "height_cm": 30, "length_cm": 50}
         package = freight.Package(weight_g=2500, declared_centavos=15_000, **sides)
         flat = freight.Package(weight_g=2500, declared_centavos=15_000)

@@ -33,7 +33,7 @@ class TestTheFiles:
         for path, text in files.contents().items():
             assert path.read_text() == text, f"{path.name} is not current"
 
-    def test_hold_the_same(self, description):
+    def test_have_the_same_content(self, description):
         assert yaml.safe_load((files.FOLDER / "openapi.yaml").read_text()) == description
 
 

@@ -96,7 +96,7 @@ class TestPickupPoints:
         assert not has(texts(timezone.now()), NO_PICKUP)
 
 
-def test_grave_notices_come_first(with_url):
+def test_the_most_severe_notices_come_first(with_url):
     Token.objects.update(revoked_at=timezone.now(), revoked_by="user ana")
     PickupPoint.objects.all().delete()
 

@@ -191,7 +191,7 @@ class TestTenThousandDrivers:
         assert "The 20 nearest are shown" in content
         assert len(queries) == 7
 
-    def test_cost_the_dialog_and_the_fragment_the_same_queries(self, dispatcher, shop, many):
+    def test_need_the_same_queries_in_the_dialog_and_in_the_fragment(self, dispatcher, shop, many):
         with CaptureQueriesContext(connection) as of_fragment:
             search(dispatcher, shop.delivery)
         with CaptureQueriesContext(connection) as of_dialog:

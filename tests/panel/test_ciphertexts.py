@@ -1,4 +1,4 @@
-"""Ciphertexts inside other data. Sessions are tested in tests/config/test_reencryption.py."""
+"""Ciphertexts inside other data. Sessions are tested in tests/config/reencryption/test_command.py."""
 
 import pytest
 

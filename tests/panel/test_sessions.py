@@ -43,13 +43,13 @@ def secret(maria):
 
 
 class TestPassword:
-    def test_leads_where_one_wanted_to_go(self, client, maria):
+    def test_redirects_to_the_page_that_was_requested(self, client, maria):
         response = client.post(f"{LOG_IN}?next=/panel/", {"login": "maria", "password": PASSWORD})
 
         assert (response.status_code, response.url) == (302, "/panel/")
 
     @pytest.mark.parametrize("target", ["https://evil.example/", "//evil.example/", "javascript:alert(1)"])
-    def test_leads_nowhere_else(self, client, maria, target):
+    def test_does_not_redirect_to_another_site(self, client, maria, target):
         response = log_in(client, next=target)
 
         assert response.url == "/panel/"
@@ -63,10 +63,10 @@ class TestPassword:
         assert "_auth_user_id" not in client.session
         assert "Too many failed login attempts" in response.content.decode()
 
-    def test_nobody_signs_up(self, client, db):
+    def test_there_is_no_page_to_sign_up(self, client, db):
         assert client.get("/account/signup/").status_code == 404
 
-    def test_cookies_are_for_nobody_else(self, client, maria):
+    def test_cookies_are_http_only_and_of_the_same_site(self, client, maria):
         response = log_in(client)
 
         session = response.cookies["sessionid"]
@@ -80,7 +80,7 @@ class TestSecondFactor:
         assert response.url.startswith(reverse("mfa_authenticate"))
         assert client.get("/panel/").url.startswith(LOG_IN)
 
-    def test_lets_in_with_the_right_code(self, client, secret):
+    def test_accepts_the_right_code(self, client, secret):
         log_in(client)
         client.post(reverse("mfa_authenticate"), {"code": code_of(secret)})
 
@@ -135,13 +135,13 @@ class TestRequired:
         settings.REQUIRE_TWO_FACTOR = True
 
     @pytest.mark.parametrize("path", ["/panel/", "/admin/", "/panel/board/"])
-    def test_leads_staff_without_one_to_setting_it_up(self, as_role, path):
+    def test_redirects_staff_without_one_to_its_set_up(self, as_role, path):
         assert as_role("superuser").get(path).url.startswith(reverse("mfa_activate_totp"))
 
     def test_of_staff_alone(self, as_role):
         assert as_role("member").get("/panel/").status_code == 200
 
-    def test_lets_staff_with_one_through(self, client, secret, maria):
+    def test_admits_staff_with_one(self, client, secret, maria):
         User.objects.filter(pk=maria.pk).update(is_staff=True)
         log_in(client)
         client.post(reverse("mfa_authenticate"), {"code": code_of(secret)})

@@ -145,6 +145,6 @@ class TestLimit:
         assert ApiKey.objects.count() == 20
 
 
-def test_nobody_else_learns_of_a_suspension(suspended, as_role, url):
+def test_a_suspension_is_shown_to_its_own_account_only(suspended, as_role, url):
     for role in set(ROLES) - {*MEMBERS, "superuser"}:
         assert "unpaid" not in as_role(role).get(url("overview"), follow=True).content.decode()

@@ -118,57 +118,69 @@ def gone(find, seconds=15):
     return find() == []
 
 
+def curls(text):
+    """The printed curl commands: quote and request a delivery, create an order, quote its freight."""
+    return re.findall(r"^curl .*$", text, re.MULTILINE)
+
+
+def secrets_in(text):
+    return re.findall(
+        r"^  (?:Log-in +admin /|Token|Signing secret|Sandbox token|Sandbox secret|API key) +(\S+)$", text, re.MULTILINE
+    )
+
+
+def start_and_kill(folder, port):
+    """Start a run, call it, and refuse another one beside it; then kill it. Returns its text and the calls' answers."""
+    run = Run(folder, port)
+    try:
+        text = run.wait_for("Rota is running")
+        answers = [paste(line) for line in curls(text)]
+        assert [answer.status_code for answer in answers] == [200, 201, 201, 200]
+
+        beside = Run(folder, port)
+        assert beside.process.wait(30) == 1
+        assert "running already" in beside.log.read_text()
+
+        os.kill(run.process.pid, signal.SIGKILL)
+        run.process.wait(10)
+    finally:
+        run.process.kill()
+    return text, answers
+
+
+def renewed_token(shown):
+    """Replace the credentials with the printed command. Returns the new token."""
+    (command,) = re.findall(r"^.*manage\.py demo_credentials.*$", shown, re.MULTILINE)
+    renewed = paste_command(command)
+    assert [paste(line).status_code for line in curls(renewed)] == [200, 201, 201, 200]
+    (token,) = re.findall(r"^  Token +(\S+)$", renewed, re.MULTILINE)
+    return token
+
+
 @pytest.mark.timeout(180)
 def test_starts_serves_restarts_and_stops(tmp_path):
     port = free_port()
-    first = Run(tmp_path, port)
-    try:
-        text = first.wait_for("Rota is running")
-        curls = re.findall(r"^curl .*$", text, re.MULTILINE)
-        answers = [paste(line) for line in curls]
-        assert [answer.status_code for answer in answers] == [200, 201, 201, 200]
-        assert answers[3].json()["data"]["to"] == "Salvador/BA"
-        assert answers[0].json()["shippingValue"] == answers[1].json()["shippingValue"]
-
-        second = Run(tmp_path, port)
-        assert second.process.wait(30) == 1
-        assert "running already" in second.log.read_text()
-
-        os.kill(first.process.pid, signal.SIGKILL)
-        first.process.wait(10)
-    finally:
-        first.process.kill()
+    text, answers = start_and_kill(tmp_path, port)
+    assert answers[3].json()["data"]["to"] == "Salvador/BA"
+    assert answers[0].json()["shippingValue"] == answers[1].json()["shippingValue"]
 
     again = Run(tmp_path, port)
     try:
         shown = again.wait_for("Rota is running")
-        secrets = re.findall(
-            r"^  (?:Log-in +admin /|Token|Signing secret|Sandbox token|Sandbox secret|API key) +(\S+)$",
-            text,
-            re.MULTILINE,
-        )
+        secrets = secrets_in(text)
         assert len(set(secrets)) == 6
         assert not [secret for secret in secrets if secret in shown]
         assert files_with(secrets, tmp_path / ("data" * 25)) == []
 
-        (command,) = re.findall(r"^.*manage\.py demo_credentials.*$", shown, re.MULTILINE)
-        renewed = paste_command(command)
-        (token,) = re.findall(r"^  Token +(\S+)$", renewed, re.MULTILINE)
-        answered = [paste(line).status_code for line in re.findall(r"^curl .*$", renewed, re.MULTILINE)]
-        assert answered == [200, 201, 201, 200]
-        assert paste(curls[0]).status_code == 401  # with the first token
-        delivery = answers[1].json()["deliveryId"]
-        url = f"http://127.0.0.1:{port}/api/info-delivery/{delivery}"
-        headers = {"Authorization": f"Bearer {token}"}
+        headers = {"Authorization": f"Bearer {renewed_token(shown)}"}
+        assert paste(curls(text)[0]).status_code == 401  # with the first token
+        url = f"http://127.0.0.1:{port}/api/info-delivery/{answers[1].json()['deliveryId']}"
         assert requests.get(url, headers=headers, timeout=10).status_code == 200
 
         # A body sent in chunks is read like any other.
-        cancel = url.replace("info", "cancel")
-        chunks = requests.post(
-            cancel, data=iter([b'{"reason": "', b"x" * 256, b'"}']),
-            headers={**headers, "Content-Type": "application/json"}, timeout=10,
-        )  # fmt: skip
-        assert chunks.status_code == 422
+        headers["Content-Type"] = "application/json"
+        body = iter([b'{"reason": "', b"x" * 256, b'"}'])
+        assert requests.post(url.replace("info", "cancel"), data=body, headers=headers, timeout=10).status_code == 422
 
         (web,) = [process for process in psutil.Process(again.process.pid).children() if "granian" in process.cmdline()]
         web.kill()

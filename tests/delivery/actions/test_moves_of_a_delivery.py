@@ -195,7 +195,7 @@ class TestExpireOverdue:
         assert statuses(due) == ("FAILED", "EXPIRED", ["FAILED"] * 3)
         assert statuses(young)[:2] == ("PENDING", "AVAILABLE")
 
-    def test_goes_on_after_a_delivery_that_cannot_be_expired_and_names_it(self, caplog):
+    def test_continues_after_a_delivery_that_cannot_be_expired_and_names_it(self, caplog):
         broken = DeliveryFactory.create(at=timezone.now() - timedelta(minutes=62))
         old = DeliveryFactory.create(at=timezone.now() - timedelta(minutes=61))
         WebhookEndpoint.objects.filter(integrator=broken.integrator).delete()

@@ -188,7 +188,7 @@ class TestEveryScreen:
 
         assert admin_client.get(reverse(f"admin:delivery_{name}_changelist")).status_code == 200
 
-    def test_asks_who_you_are(self, client, db, name):
+    def test_requires_a_log_in(self, client, db, name):
         response = client.get(reverse(f"admin:delivery_{name}_changelist"))
 
         assert (response.status_code, "/login/" in response.url) == (302, True)

@@ -162,7 +162,7 @@ class TestList:
 
         assert [row.pk for row in response.context["cl"].result_list] == [delivery.pk]
 
-    def test_asks_as_much_for_twenty_as_for_two(self, dispatcher, django_assert_max_num_queries):
+    def test_makes_the_same_number_of_queries_for_any_number_of_rows(self, dispatcher, django_assert_max_num_queries):
         token = TokenFactory.create()
         DeliveryFactory.create_batch(20, token=token)
 
@@ -194,7 +194,7 @@ class TestPermissions:
     def test_a_dispatcher_sees_no_tokens(self, dispatcher):
         assert dispatcher.get(reverse("admin:delivery_token_changelist")).status_code == 403
 
-    def test_nobody_is_asked_to_log_in(self, client, db):
+    def test_an_anonymous_visitor_is_sent_to_the_log_in(self, client, db):
         response = client.get(LIST)
 
         assert (response.status_code, "/login/" in response.url) == (302, True)

@@ -45,7 +45,7 @@ class TestCount:
 
         assert EstimatingPaginator(Delivery.objects.all(), 2).count == 3
 
-    def test_asks_for_no_second_one(self, admin_client, django_assert_max_num_queries):
+    def test_is_not_made_twice(self, admin_client, django_assert_max_num_queries):
         DeliveryFactory.create()
 
         page = admin_client.get(LIST)

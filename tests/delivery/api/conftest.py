@@ -4,6 +4,8 @@ import pytest
 from django.utils import timezone
 
 from tests.delivery.api.calls import QUOTE, REQUEST
+from tests.delivery.api.lists import NOON
+from tests.factories import DeliveryFactory
 
 
 class Clock:
@@ -28,3 +30,18 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
 def path(request):
     """The two endpoints that take a DeliveryRequest."""
     return request.param
+
+
+@pytest.fixture
+def made(token):
+    """Make so many deliveries of the token's account, a minute apart. Returns their ids, the newest first."""
+
+    def make(count, **arguments):
+        at = arguments.pop("at", NOON)
+        rows = [
+            DeliveryFactory.create(**{"token": token, "stops": 1, **arguments}, at=at + timedelta(minutes=number))
+            for number in range(count)
+        ]
+        return [str(row.pk) for row in reversed(rows)]
+
+    return make

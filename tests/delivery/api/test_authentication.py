@@ -95,7 +95,7 @@ class TestEveryEndpoint:
 
         assert_unauthorized(call(api, method, path))
 
-    def test_says_so_before_it_looks_at_the_body(self, token, method, path):
+    def test_refuses_the_token_before_it_reads_the_body(self, token, method, path):
         response = APIClient().generic(method.upper(), path.format("no-id"), "{", content_type="text/plain")
 
         assert_unauthorized(response)
@@ -180,7 +180,7 @@ class TestIsolation:
         assert Delivery.objects.get().status == "PENDING"
         assert Delivery.objects.get().environment == (Environment.SANDBOX if sandbox else Environment.LIVE)
 
-    def test_tells_a_foreign_id_and_an_unknown_one_apart_by_nothing(self, api, method, path):
+    def test_answers_a_foreign_id_exactly_like_an_unknown_one(self, api, method, path):
         foreign = DeliveryFactory.create(token=TokenFactory.create())
 
         answers = [getattr(api, method)(path.format(key)) for key in (foreign.pk, UNKNOWN)]

@@ -1,58 +1,15 @@
-from datetime import UTC, datetime, timedelta
+"""The list of deliveries: what it contains, its filters and its query plans."""
+
+from datetime import timedelta
 
 import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
-from django.utils import timezone
 
-from delivery.actions import deliveries
-from delivery.models import Delivery, Stop
-from tests.delivery.api.calls import LIST, REQUEST, assert_problem, send
-from tests.factories import BY, DeliveryFactory, TokenFactory, payload
-
-NOON = datetime(2026, 7, 15, 15, 0, tzinfo=UTC)  # 12:00 in São Paulo
-
-
-def ids(response):
-    assert response.status_code == 200, response.content
-    return [item["deliveryId"] for item in response.json()["data"]]
-
-
-def walk(api, *, meanwhile=lambda: None, **query):
-    """The ids of every page, one after another; `meanwhile` is called between two pages."""
-    found, cursor = [], None
-    while True:
-        response = api.get(LIST, {**query, **({"cursor": cursor} if cursor else {})})
-        found.append(ids(response))
-        cursor = response.json()["nextCursor"]
-        if cursor is None:
-            return found
-        meanwhile()
-
-
-def flat(pages):
-    return [key for page in pages for key in page]
-
-
-def assert_parameter_refused(response, name, code):
-    body = assert_problem(response, 422, "invalid_query")
-    assert [(error["parameter"], error["code"]) for error in body["errors"]] == [(name, code)]
-    assert body["errors"][0]["detail"]
-
-
-@pytest.fixture
-def made(token):
-    """Make so many deliveries of the token's account, a minute apart. Returns their ids, the newest first."""
-
-    def make(count, **arguments):
-        at = arguments.pop("at", NOON)
-        rows = [
-            DeliveryFactory.create(**{"token": token, "stops": 1, **arguments}, at=at + timedelta(minutes=number))
-            for number in range(count)
-        ]
-        return [str(row.pk) for row in reversed(rows)]
-
-    return make
+from delivery.models import Stop
+from tests.delivery.api.calls import LIST, REQUEST, send
+from tests.delivery.api.lists import NOON, copies, ids, walk
+from tests.factories import DeliveryFactory, TokenFactory, payload
 
 
 @pytest.mark.django_db
@@ -119,39 +76,6 @@ class TestDeliveriesList:
 
 
 @pytest.mark.django_db
-class TestPages:
-    def test_hold_every_delivery_once(self, api, made):
-        expected = made(5)
-
-        assert walk(api, limit="2") == [expected[:2], expected[2:4], expected[4:]]
-
-    def test_end_without_a_cursor_when_the_last_is_full(self, api, made):
-        expected = made(4)
-
-        assert walk(api, limit="2") == [expected[:2], expected[2:]]
-
-    def test_divide_deliveries_of_the_same_moment(self, api, made):
-        expected = sorted((made(1)[0] for _number in range(5)), reverse=True)
-
-        assert flat(walk(api, limit="2")) == expected
-
-    def test_neither_leave_out_nor_repeat_while_others_write(self, api, made, token):
-        expected = made(6)
-
-        pages = walk(api, limit="2", meanwhile=lambda: made(2, at=NOON + timedelta(days=1)))
-
-        assert flat(pages) == expected
-
-    def test_keep_the_filter(self, api, made):
-        cancelled = made(3)
-        for key in cancelled:
-            deliveries.cancel(delivery=Delivery.objects.get(pk=key), reason="", by=BY, at=timezone.now())
-        made(3)
-
-        assert flat(walk(api, limit="2", status="FAILED")) == cancelled
-
-
-@pytest.mark.django_db
 class TestFilters:
     @pytest.mark.parametrize(("sent", "found"), [("order-3", 1), ("order-4", 0), ("order-", 0), ("ORDER-3", 0)])
     def test_an_external_id_matches_any_drop_off_exactly(self, api, made, sent, found):
@@ -207,156 +131,6 @@ class TestFilters:
         query = {"status": "PENDING", "externalId": "order-1", "createdFrom": "2026-07-15"}
 
         assert ids(api.get(LIST, query)) == expected
-
-
-@pytest.mark.django_db
-class TestBadParameters:
-    @pytest.mark.parametrize(
-        "limit",
-        [
-            "0",
-            "-1",
-            "101",
-            "1000000000",
-            "9" * 3000,
-            "x",
-            "NaN",
-            "Infinity",
-            "1.0",
-            "1e1",
-            " 5",
-            "+5",
-            "5_0",
-            "٥",
-            "0x5",
-            "\0",
-            "5\0",
-        ],
-    )
-    def test_of_a_limit(self, api, limit):
-        assert api.get(LIST, {"limit": limit}).status_code == 422
-
-        body = api.get(LIST, {"limit": limit}).json()
-
-        assert (body["code"], {error["parameter"] for error in body["errors"]}) == ("invalid_query", {"limit"})
-
-    @pytest.mark.parametrize(
-        "moment",
-        [
-            "yesterday",
-            "2026-02-30",
-            "2026-13-01",
-            "2026-07-15T25:00:00",
-            "2026-07-15T12:00:00 03:00",
-            "1784127600",
-            "20/11/2026",
-            "11/20/26 14:30",
-            "0000-01-01",
-            "10000-01-01",
-            "0001-01-01T00:00:00+14:00",
-            "NaN",
-            "-",
-            " ",
-            "9999-12-31T23:59:59-14:00",
-            "2026-07-15" + " " * 3000,
-            "1" * 3500,
-            "2026-07-15T12:00:00+24:00",
-            "２０２６-07-15",
-        ],
-    )
-    @pytest.mark.parametrize("name", ["createdFrom", "createdTo"])
-    def test_of_a_moment(self, api, name, moment):
-        assert_parameter_refused(api.get(LIST, {name: moment}), name, "invalid_moment")
-
-    @pytest.mark.parametrize("name", ["createdFrom", "createdTo", "externalId"])
-    def test_with_nul(self, api, name):
-        body = assert_problem(api.get(f"{LIST}?{name}=2026%00"), 422, "invalid_query")
-
-        assert {error["parameter"] for error in body["errors"]} == {name}
-
-    def test_of_the_day_after_which_there_is_none(self, api):
-        assert_parameter_refused(api.get(LIST, {"createdTo": "9999-12-31"}), "createdTo", "invalid_moment")
-
-    @pytest.mark.parametrize("status", ["pending", "AVAILABLE", "null", "PENDING,ACCEPT", "x" * 3000, "%00"])
-    def test_of_a_status(self, api, status):
-        response = api.get(LIST, {"status": status})
-
-        assert_parameter_refused(response, "status", "invalid_choice")
-        assert "PENDING, ACCEPT, COLLECTED, DELIVERED, FAILED" in response.json()["errors"][0]["detail"]
-
-    def test_of_an_external_id_longer_than_any(self, api):
-        assert_parameter_refused(api.get(LIST, {"externalId": "x" * 256}), "externalId", "max_length")
-
-    @pytest.mark.parametrize("name", ["limit", "cursor", "status", "externalId", "createdFrom", "createdTo"])
-    def test_empty(self, api, made, name):
-        made(1)
-
-        assert_parameter_refused(api.get(f"{LIST}?{name}="), name, "blank")
-
-    def test_given_twice(self, api):
-        assert_parameter_refused(api.get(f"{LIST}?status=PENDING&status=FAILED"), "status", "repeated")
-
-    def test_are_all_named_at_once(self, api):
-        body = assert_problem(api.get(LIST, {"limit": "0", "status": "x", "createdTo": "y"}), 422, "invalid_query")
-
-        assert {error["parameter"] for error in body["errors"]} == {"limit", "status", "createdTo"}
-
-    def test_that_are_not_utf_8_select_nothing(self, api, made):
-        made(1)
-
-        assert ids(api.get(f"{LIST}?externalId=%FF%FE")) == []
-
-
-@pytest.mark.django_db
-class TestACursor:
-    @pytest.fixture
-    def cursor(self, api, made):
-        made(3)
-        return api.get(LIST, {"limit": "1"}).json()["nextCursor"]
-
-    def test_is_taken_with_another_limit(self, api, cursor):
-        assert len(ids(api.get(LIST, {"limit": "2", "cursor": cursor}))) == 2
-
-    def test_that_was_changed_is_refused(self, api, cursor):
-        changed = [cursor[:place] + ("A" if cursor[place] != "A" else "B") + cursor[place + 1 :] for place in (0, -2)]
-
-        for spelling in [*changed, cursor[:-1], cursor + "A", cursor.swapcase(), cursor.partition(":")[0]]:
-            assert_problem(api.get(LIST, {"cursor": spelling}), 422, "invalid_cursor")
-
-    @pytest.mark.parametrize(
-        "spelling", ["x", ":", "::", "a:b:c", "1", "null", "\0", "é🛵", "x" * 3500, ":" * 1000, "WyIi:x:y"]
-    )
-    def test_that_is_none_is_refused(self, api, spelling):
-        assert api.get(LIST, {"cursor": spelling}).status_code == 422
-
-    def test_of_another_account_is_refused(self, cursor, client_of):
-        assert_problem(client_of(TokenFactory.create()).get(LIST, {"cursor": cursor}), 422, "invalid_cursor")
-
-    def test_of_the_other_environment_is_refused(self, token, cursor, client_of):
-        sandbox = TokenFactory.create(integrator=token.integrator, sandbox=True)
-
-        assert_problem(client_of(sandbox).get(LIST, {"cursor": cursor}), 422, "invalid_cursor")
-
-    def test_of_another_token_of_the_account_is_taken(self, token, cursor, client_of):
-        rotated = TokenFactory.create(integrator=token.integrator)
-
-        assert len(ids(client_of(rotated).get(LIST, {"cursor": cursor}))) == 2
-
-    @pytest.mark.parametrize("query", [{"status": "PENDING"}, {"externalId": "order-1"}, {"createdFrom": "2026-07-15"}])
-    def test_of_other_filters_is_refused(self, api, cursor, query):
-        assert_problem(api.get(LIST, {**query, "cursor": cursor}), 422, "invalid_cursor")
-
-
-def copies(pattern, count):
-    """Copies of a delivery without its parts, each a second older."""
-    same = {field.attname: getattr(pattern, field.attname) for field in Delivery._meta.concrete_fields}
-    fresh = Delivery._meta.get_field("id").get_default
-    return Delivery.objects.bulk_create(
-        Delivery(
-            **{**same, "id": fresh(), "route_id": fresh(), "created_at": pattern.created_at - timedelta(seconds=number)}
-        )
-        for number in range(1, count + 1)
-    )
 
 
 @pytest.mark.django_db

@@ -179,7 +179,7 @@ class TestDeliveryDetail:
             ("maria.silva", "system"),
         ],
     )
-    def test_names_the_kind_of_actor_and_nobody(self, api, token, move, by, shown):
+    def test_names_the_kind_of_actor_and_no_person(self, api, token, move, by, shown):
         delivery = DeliveryFactory.create(token=token)
         move("cancel", delivery, reason="x", by=by)
 

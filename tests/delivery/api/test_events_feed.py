@@ -77,7 +77,7 @@ class TestEventsFeed:
         assert sequences(answer) == [1, 2, 3]
         assert [event["body"]["status"] for event in answer["data"]] == ["PENDING", "ACCEPT", "COLLECTED"]
 
-    def test_goes_on_where_the_page_before_ended(self, api, token):
+    def test_continues_after_the_previous_page(self, api, token):
         DeliveryFactory.create(token=token, collected=True)
 
         first = read(api, limit="2")

@@ -46,7 +46,7 @@ class TestARepeatedRequest:
 
         assert second.content == first.content
 
-    def test_is_answered_alike_after_the_delivery_has_gone_on(self, api):
+    def test_is_answered_the_same_after_the_delivery_has_changed(self, api):
         first = api.post(REQUEST, payload(), **KEY)
         api.post(f"/api/cancel-delivery/{first.json()['deliveryId']}", {})
 

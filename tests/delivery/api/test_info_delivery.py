@@ -78,7 +78,9 @@ class TestInfoDelivery:
         assert_problem(api.get(INFO.format(foreign.pk)), 404, "delivery_not_found")
 
     @pytest.mark.parametrize("stops", [1, 3])
-    def test_asks_the_database_no_more_for_more_dropoffs(self, api, token, stops, django_assert_max_num_queries):
+    def test_makes_the_same_number_of_queries_for_any_number_of_dropoffs(
+        self, api, token, stops, django_assert_max_num_queries
+    ):
         delivery = DeliveryFactory.create(token=token, accepted=True, stops=stops)
         info(api, delivery)
 

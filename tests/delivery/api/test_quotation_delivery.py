@@ -82,7 +82,7 @@ class TestTariff:
         assert api.post(QUOTE, payload(vehicleType="CAR")).json() == {"shippingValue": 73.46}
         assert api.post(QUOTE, payload()).json() == {"shippingValue": 33.46}
 
-    def test_of_the_integrator_goes_before_the_general_one(self, api, token):
+    def test_of_the_integrator_takes_precedence_over_the_general_one(self, api, token):
         TariffFactory.create(integrator=token.integrator, base_fare=1, minimum_fare=0)
 
         assert api.post(QUOTE, payload()).json() == {"shippingValue": 24.46}

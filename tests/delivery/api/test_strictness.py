@@ -162,14 +162,14 @@ class TestTheServiceArea:
     ],
     ids=["blank", "gzip", "latin-1", "utf-16", "utf-16-le", "utf-32", "nan", "infinity", "digits", "comma"],
 )
-def test_a_body_that_is_not_json_is_told_what_it_is(api, raw, detail):
+def test_a_body_that_is_not_json_is_refused_with_the_reason(api, raw, detail):
     assert detail in assert_problem(send(api, REQUEST, raw), 422, "malformed_body")["detail"]
     assert_nothing_written()
 
 
 @pytest.mark.django_db
 @pytest.mark.parametrize("content_type", ["", "text/plain", "application/x-www-form-urlencoded"])
-def test_another_content_type_is_told_which_to_send(api, content_type):
+def test_another_content_type_is_refused_with_the_accepted_one(api, content_type):
     response = api.generic("POST", QUOTE, json.dumps(payload()), content_type=content_type)
 
     problem = assert_problem(response, 415, "unsupported_media_type")
@@ -178,7 +178,7 @@ def test_another_content_type_is_told_which_to_send(api, content_type):
 
 @pytest.mark.django_db
 @pytest.mark.parametrize("value", [[], "x", 1, None])
-def test_a_place_that_is_no_object_is_told_so(api, value):
+def test_a_place_that_is_no_object_is_refused_with_the_reason(api, value):
     problem = assert_problem(api.post(REQUEST, changed("#/pickup/address", value)), 422, "invalid_payload")
 
     assert problem["errors"][0]["pointer"] == "#/pickup/address"

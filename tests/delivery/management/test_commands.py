@@ -200,6 +200,6 @@ class TestReplayWebhooks:
 
         assert (code, answer["error"]) == (1, "endpoint_cannot_send")
 
-    def test_wants_a_moment_that_is_one(self, delivery):
+    def test_refuses_an_invalid_moment(self, delivery):
         with pytest.raises(CommandError, match="2026-11-20T08:00"):
             run("replay_webhooks", "--delivery", str(delivery.pk), "--since", "yesterday")

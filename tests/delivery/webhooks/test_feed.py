@@ -1,170 +1,21 @@
-"""Reading the feed while events are written, with real threads on real PostgreSQL."""
+"""The feed: positions of its events, how long they stay, and its indexes."""
 
-import random
-from collections import defaultdict
 from datetime import timedelta
-from functools import partial
-from threading import Event
-from time import sleep
 
 import pytest
-from django.db import connection, transaction
+from django.db import connection
 from django.utils import timezone
 
 from delivery.actions import deliveries
-from delivery.models import EventState, WebhookEndpoint, WebhookEvent
+from delivery.models import EventState, WebhookEvent
 from delivery.webhooks import feed
-from tests.factories import BY, DeliveryFactory, DriverFactory, TariffFactory, TokenFactory, validated_payload
-
-ENOUGH = 10  # seconds that a thread waits for another
+from tests.delivery.webhooks.feed_pages import endpoint_of, page, request, sequences
+from tests.factories import BY, DeliveryFactory, TariffFactory
 
 
 @pytest.fixture(autouse=True)
 def _tariff(token):
     TariffFactory.create()
-
-
-def endpoint_of(token):
-    return WebhookEndpoint.objects.get(integrator=token.integrator, environment=token.environment)
-
-
-def page(token, after=0, limit=100, at=None):
-    return feed.read(endpoint=endpoint_of(token), after=after, limit=limit, at=at or timezone.now())
-
-
-def request(token):
-    return deliveries.request(token=token, payload=validated_payload(stops=1), by=BY, at=timezone.now())
-
-
-def collect(delivery):
-    return deliveries.collect(delivery=delivery, by=BY, at=timezone.now())
-
-
-def facts(events):
-    return [(event.pk, event.delivery_id, event.sequence) for event in events]
-
-
-def sequences(events):
-    return [event.sequence for event in events]
-
-
-@pytest.mark.django_db(transaction=True)
-class TestWhatCommitsLate:
-    def test_follows_what_was_read_before_it_committed(self, token, at_once):
-        written, was_read = Event(), Event()
-
-        def write_slowly():
-            with transaction.atomic():
-                delivery = request(token)
-                written.set()
-                assert was_read.wait(ENOUGH)
-            return delivery.pk
-
-        def write_and_read_meanwhile():
-            assert written.wait(ENOUGH)
-            later = request(token)
-            seen = page(token)
-            was_read.set()
-            return later.pk, [event.delivery_id for event in seen], seen[-1].feed_position
-
-        late, (early, seen, position) = at_once(write_slowly, write_and_read_meanwhile)
-
-        assert seen == [early]
-        assert [event.delivery_id for event in page(token, after=position)] == [late]
-
-    def test_and_early_are_read_once_by_every_reader(self, token, at_once):
-        """Six writers hold their transactions open for random times, while three readers read three at a time."""
-        other = TokenFactory.create(integrator=token.integrator, sandbox=True)
-        drivers = DriverFactory.create_batch(6)
-        finished = [Event() for _driver in drivers]
-
-        def write(number):
-            source = random.Random(number)  # noqa: S311  # no secret
-
-            def step(act):
-                with transaction.atomic():
-                    changed = act()
-                    sleep(source.uniform(0, 0.02))
-                return changed
-
-            try:
-                for _delivery in range(4):
-                    delivery = step(partial(request, token))
-                    step(partial(request, other))
-                    accept = partial(deliveries.accept, driver=drivers[number], by=BY, at=timezone.now())
-                    step(partial(accept, delivery=delivery))
-                    step(partial(collect, delivery))
-                    step(partial(deliveries.deliver_point, delivery=delivery, point="B", by=BY, at=timezone.now()))
-            finally:
-                finished[number].set()
-
-        def read():
-            seen, position = [], 0
-            while True:
-                is_last = all(event.is_set() for event in finished)
-                events = page(token, after=position, limit=3)
-                seen += facts(events)
-                position = events[-1].feed_position if events else position
-                if is_last and not events:
-                    return seen, position
-
-        results = at_once(*(partial(write, number) for number in range(6)), read, read, read)
-
-        assert results[:6] == [None] * 6
-        # A page can be empty while another reader assigns positions, so each reads on once more.
-        first, second, third = ([*seen, *facts(page(token, after=position))] for seen, position in results[6:])
-        written = set(WebhookEvent.objects.filter(endpoint=endpoint_of(token)).values_list("pk", flat=True))
-        assert len(first) == len(written) == 96
-        assert {pk for pk, _delivery, _sequence in first} == written
-        assert first == second == third
-        by_delivery = defaultdict(list)
-        for _pk, delivery, sequence in first:
-            by_delivery[delivery].append(sequence)
-        assert list(by_delivery.values()) == [[1, 2, 3, 4]] * 24
-
-    def test_does_not_wait_for_another_reader_that_assigns(self, token, at_once):
-        request(token)
-        assigned, was_read = Event(), Event()
-
-        def assign_slowly():
-            with transaction.atomic():
-                seen = page(token)
-                assigned.set()
-                assert was_read.wait(ENOUGH)
-            return sequences(seen)
-
-        def read_meanwhile():
-            assert assigned.wait(ENOUGH)
-            seen = page(token)
-            was_read.set()
-            return sequences(seen)
-
-        assert at_once(assign_slowly, read_meanwhile) == [[1], []]
-        assert sequences(page(token)) == [1]
-
-
-@pytest.mark.django_db(transaction=True)
-def test_an_event_that_is_being_settled_is_left_with_those_after_it(token, at_once):
-    first, second = DeliveryFactory.create(token=token, collected=True), DeliveryFactory.create(token=token)
-    locked, was_read = Event(), Event()
-
-    def settle_slowly():
-        with transaction.atomic():
-            WebhookEvent.objects.filter(delivery=first, sequence=2).update(state=EventState.SENT)
-            locked.set()
-            assert was_read.wait(ENOUGH)
-
-    def read_meanwhile():
-        assert locked.wait(ENOUGH)
-        seen = page(token)
-        was_read.set()
-        return seen
-
-    _nothing, seen = at_once(settle_slowly, read_meanwhile)
-
-    assert [(event.delivery_id, event.sequence) for event in seen] == [(first.pk, 1), (second.pk, 1)]
-    rest = page(token, after=seen[-1].feed_position)
-    assert [(event.delivery_id, event.sequence) for event in rest] == [(first.pk, 2), (first.pk, 3)]
 
 
 @pytest.mark.django_db
@@ -223,7 +74,7 @@ class TestPositions:
 
 @pytest.mark.django_db
 class TestThirtyDays:
-    def test_ended_before_an_event_that_nobody_read(self, token):
+    def test_exclude_an_older_event_that_was_never_read(self, token):
         now = timezone.now()
         DeliveryFactory.create(token=token, at=now - timedelta(days=30, seconds=1))
         young = DeliveryFactory.create(token=token, at=now - timedelta(days=30, seconds=-1))
@@ -241,7 +92,7 @@ class TestThirtyDays:
 
 @pytest.mark.django_db
 class TestTheIndexes:
-    def test_let_the_result_of_a_request_be_written_within_the_page(self, token):
+    def test_allow_a_heap_only_update_when_a_result_is_written(self, token):
         """A heap-only tuple: no index is written. The statistics are those of this transaction."""
         event = DeliveryFactory.create(token=token).events.get()
         page(token)

@@ -110,7 +110,7 @@ class TestSend:
         assert result.error == "timeout"
         assert time.monotonic() - started < 2
 
-    def test_looks_a_name_that_hangs_up_once_at_a_time(self, monkeypatch):
+    def test_resolves_a_name_that_hangs_once_at_a_time(self, monkeypatch):
         looked_up: list[str] = []
         release = threading.Event()
 

@@ -10,7 +10,7 @@ from tests.factories import BY, DeliveryFactory
 
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.timeout(30)
-def test_a_delivery_goes_on_to_its_end_and_every_event_is_sent(token, sink, send_due):
+def test_a_delivery_continues_to_its_end_and_every_event_is_sent(token, sink, send_due):
     delivery = DeliveryFactory.create(token=token, stops=1, accepted=True)
     integrators.suspend(integrator=token.integrator, reason="unpaid", by=BY, at=timezone.now())
 

@@ -22,7 +22,7 @@ def url(page):
     [CSV + ROW * (MOST_ROWS + 1), CSV + b"x" * MOST_BYTES, CSV + b"\n" * 50_000],
     ids=["rows", "bytes", "empty lines"],
 )
-def test_what_is_too_large_is_refused_before_it_is_read(admin_client, tariff, content):
+def test_an_upload_that_is_too_large_is_refused_before_it_is_read(admin_client, tariff, content):
     before = list(FreightRate.objects.order_by("pk").values_list())
 
     response = admin_client.post(url("import"), {"format": "0", "import_file": File("t.csv", content)})

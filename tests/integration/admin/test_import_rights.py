@@ -40,7 +40,7 @@ def browser_with(*codenames):
     "permissions",
     [(), ("view_freightrate",), ("view_freightrate", "change_freightrate"), ("view_freightrate", "add_freightrate")],
 )
-def test_without_either_nothing_is_imported(uploaded, rates, permissions):
+def test_an_import_needs_both_permissions(uploaded, rates, permissions):
     browser, before = browser_with(*permissions), rates()
 
     answers = [browser.get(url("import")), browser.post(url("process_import"), uploaded)]
@@ -49,7 +49,7 @@ def test_without_either_nothing_is_imported(uploaded, rates, permissions):
     assert rates() == before
 
 
-def test_with_both_it_is(uploaded, rates):
+def test_an_import_with_both_permissions_changes_the_rates(uploaded, rates):
     browser, before = browser_with("change_freightrate", "add_freightrate"), rates()
 
     response = browser.post(url("process_import"), uploaded)
@@ -59,5 +59,5 @@ def test_with_both_it_is(uploaded, rates):
 
 
 @pytest.mark.parametrize(("permissions", "status"), [((), 403), (("view_order",), 403), (("view_freightrate",), 200)])
-def test_an_export_asks_for_the_permission_to_look(tariff, permissions, status):
+def test_an_export_needs_the_permission_to_view(tariff, permissions, status):
     assert browser_with(*permissions).get(url("export")).status_code == status

@@ -50,7 +50,7 @@ class TestKey:
         assert response["WWW-Authenticate"].startswith("Basic")
 
     @pytest.mark.parametrize("form", ["Basic {}", "basic   {}"])
-    def test_is_taken_bare(self, seller, form):
+    def test_is_accepted_without_a_scheme(self, seller, form):
         assert track(form.format(key_of(seller))).status_code == 200
 
     @pytest.mark.parametrize("form", ["{}:", "anything:{}"])

@@ -50,7 +50,7 @@ class TestEmbeddedRedis:
         with pytest.raises(ResponseError, match=r"no permissions|not allowed"):
             redis.execute_command(*command)
 
-    def test_lets_celery_send_and_take_a_message(self):
+    def test_transports_a_message_of_celery(self):
         with celery_app.connection_for_write() as connection, connection.SimpleQueue("test_redis") as queue:
             queue.put({"number": 7})
 

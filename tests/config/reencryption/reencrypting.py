@@ -1,0 +1,41 @@
+"""Keys, names of encrypted columns, and a call of `reencrypt_credentials`."""
+
+import json
+from io import StringIO
+
+from cryptography.fernet import Fernet
+from django.core.management import call_command
+
+from common import credentials
+from config import reencryption
+
+OLD, NEW = (Fernet.generate_key().decode() for _key in range(2))
+PASSWORD = "a-good-password-1"  # pragma: allowlist secret
+# pragma: allowlist nextline secret  # names of columns
+TOKENS, SECRETS = "delivery.Token.ciphertext", "delivery.WebhookEndpoint.secret_ciphertext"
+FORMER, FACTORS = "delivery.WebhookEndpoint.previous_secret_ciphertext", "mfa.Authenticator.data"
+SESSIONS = "sessions.Session.session_data"
+
+
+def run(*arguments):
+    """Exit code, result and progress messages."""
+    out, progress = StringIO(), StringIO()
+    code: str | int | None = 0
+    try:
+        call_command("reencrypt_credentials", *arguments, stdout=out, stderr=progress)
+    except SystemExit as stop:
+        code = stop.code
+    return code, json.loads(out.getvalue()), progress.getvalue()
+
+
+def name(key):
+    return credentials.fingerprint(key)
+
+
+def ciphertexts():
+    """Everything that is encrypted, as it stands in the database."""
+    return {str(column): [value for batch in column.batches() for _pk, value in batch] for column in columns()}
+
+
+def columns():
+    return reencryption.columns()

@@ -1,0 +1,148 @@
+"""`reencrypt_credentials`, from a service under an old key to one that no longer has it."""
+
+import json
+
+from allauth.mfa.models import Authenticator
+from allauth.mfa.recovery_codes.internal.auth import RecoveryCodes
+from allauth.mfa.totp.internal import auth as totp
+from cryptography.fernet import Fernet
+from django.contrib.sessions.models import Session
+from django.test import Client
+from django.urls import reverse
+from django.utils import timezone
+from standardwebhooks import Webhook
+
+from common import credentials
+from config import reencryption
+from delivery.models import Token
+from tests.config.reencryption.reencrypting import (
+    FACTORS,
+    FORMER,
+    NEW,
+    OLD,
+    PASSWORD,
+    SECRETS,
+    SESSIONS,
+    TOKENS,
+    ciphertexts,
+    name,
+    run,
+)
+from tests.factories import DeliveryFactory, TokenFactory
+
+
+def code_of(secret):
+    return totp.format_hotp_value(totp.hotp_value(secret, next(iter(totp.yield_hotp_counters_from_time()))))
+
+
+class TestReencryptCredentials:
+    def test_encrypts_everything_with_the_first_key(self, keys, token, browser):
+        keys(NEW, OLD)
+
+        code, answer, progress = run()
+
+        assert code == 0
+        assert answer == {
+            "complete": True,
+            "first_key": name(NEW),
+            "reencrypted": {TOKENS: 1, SECRETS: 2, FORMER: 1, FACTORS: 2, SESSIONS: 1},
+            "under_key": {name(NEW): {TOKENS: 1, SECRETS: 2, FORMER: 1, FACTORS: 2, SESSIONS: 1}, name(OLD): {}},
+            "unreadable": {},
+        }
+        assert f"{SECRETS}: 2 ciphertexts, 2 rows re-encrypted, 0 unreadable" in progress
+
+    def test_makes_the_old_key_unnecessary(self, keys, token, endpoint, browser, totp_secret, seller, sink, send_due):
+        text, (secret, former) = token.clear_text, endpoint.secrets(at=timezone.now())
+        code = RecoveryCodes(Authenticator.objects.get(type="recovery_codes")).get_unused_codes()[0]
+        keys(NEW, OLD)
+        run()
+        keys(NEW)
+
+        DeliveryFactory.create(token=token)
+        send_due()
+        ((headers, body),) = sink.received
+        assert headers["authorization"] == f"Bearer {text}"
+        for signing in (secret, former):
+            Webhook(signing).verify(body, headers)
+
+        assert "rota_key_" in browser.get(reverse("panel:seller", args=[seller.pk])).context["fresh"]
+        page = reverse("panel:webhook", args=[token.integrator.pk, "live"])
+        browser.post(reverse("panel:webhook_secret", args=[token.integrator.pk, "live"]))
+        assert browser.get(page).context["fresh_secret"] == secret
+
+        for given in (code_of(totp_secret), code):
+            person = Client()
+            person.post(reverse("account_login"), {"login": "root", "password": PASSWORD})
+            person.post(reverse("mfa_authenticate"), {"code": given})
+            assert person.get("/panel/").status_code == 200
+
+    def test_changes_nothing_when_everything_is_done(self, keys, token, browser):
+        keys(NEW, OLD)
+        run()
+        before = ciphertexts()
+
+        code, answer, _said = run()
+
+        assert (code, answer["complete"], set(answer["reencrypted"].values())) == (0, True, {0})
+        assert ciphertexts() == before
+
+    def test_only_reports_with_check(self, keys, token, browser):
+        keys(NEW, OLD)
+        before = ciphertexts()
+
+        code, answer, _said = run("--check")
+
+        assert (code, answer["complete"], set(answer["reencrypted"].values())) == (1, False, {0})
+        counts = {TOKENS: 1, SECRETS: 2, FORMER: 1, FACTORS: 2, SESSIONS: 1}
+        assert answer["under_key"] == {name(NEW): {}, name(OLD): counts}
+        assert ciphertexts() == before
+
+    def test_continues_after_an_interruption(self, keys, token):
+        TokenFactory.create_batch(4, integrator=token.integrator)
+        keys(NEW, OLD)
+        Token.objects.filter(pk=token.pk).update(ciphertext=credentials.encrypt(token.clear_text))
+
+        _code, answer, _said = run()
+
+        assert answer["reencrypted"][TOKENS] == 4
+        assert answer["under_key"][name(NEW)][TOKENS] == 5
+
+    def test_works_in_batches(self, keys, token, monkeypatch):
+        monkeypatch.setattr(reencryption, "_BATCH", 2)
+        texts = {one.clear_text for one in [token, *TokenFactory.create_batch(4, integrator=token.integrator)]}
+        keys(NEW, OLD)
+
+        assert run()[1]["reencrypted"][TOKENS] == 5
+
+        keys(NEW)
+        assert {one.clear_text for one in Token.objects.all()} == texts
+
+
+class TestUnreadable:
+    def test_is_named_and_the_others_are_reencrypted(self, keys, token):
+        keys(Fernet.generate_key().decode())
+        lost = TokenFactory.create(integrator=token.integrator)
+        keys(NEW, OLD)
+
+        code, answer, _said = run()
+
+        assert (code, answer["complete"]) == (1, False)
+        assert answer["unreadable"][TOKENS] == [str(lost.pk)]
+        assert (answer["reencrypted"][TOKENS], answer["under_key"][name(NEW)][TOKENS]) == (1, 1)
+
+    def test_session_is_not_named_by_its_key(self, keys, browser):
+        keys(NEW)
+
+        code, answer, progress = run()
+
+        session = Session.objects.get()
+        assert (code, answer["unreadable"][SESSIONS]) == (1, [name(session.session_key)])
+        assert session.session_key not in json.dumps(answer) + progress
+
+    def test_session_loses_its_key_and_the_page_is_shown(self, keys, browser, seller):
+        keys(NEW)
+
+        response = browser.get(reverse("panel:seller", args=[seller.pk]))
+
+        assert (response.status_code, response.context["fresh"]) == (200, None)
+        assert "cannot be shown any more" in response.content.decode()

@@ -1,0 +1,94 @@
+"""Moves by hand that are refused."""
+
+import pytest
+
+from delivery.models import DriverPosition
+from tests.delivery.api.calls import (
+    MOVES,
+    UNKNOWN,
+    assert_field_refused,
+    assert_problem,
+    send,
+)
+from tests.delivery.api.sandbox.sandbox_calls import MOVE
+from tests.delivery.simulated import statuses
+from tests.factories import DeliveryFactory, TokenFactory
+
+pytestmark = pytest.mark.django_db
+
+
+class TestRefusedMoves:
+    @pytest.mark.parametrize(
+        ("traits", "move", "code"),
+        [
+            ({}, "collect", "move_refused"),
+            ({}, "deliver/B", "move_refused"),
+            ({}, "return", "move_refused"),
+            ({}, "position", "no_driver_assigned"),
+            ({"accepted": True}, "accept", "route_taken"),
+            ({"accepted": True}, "expire", "move_refused"),
+            ({"collected": True}, "deliver/A", "stop_not_found"),
+            ({"collected": True}, "deliver/D", "stop_not_found"),
+            ({"collected": True}, "fail/" + "x" * 500, "stop_not_found"),
+        ],
+    )
+    def test_answer_the_lifecycles_code(self, api, token, traits, move, code):
+        delivery = DeliveryFactory.create(token=token, stops=2, **traits)
+        before = statuses(delivery)
+
+        response = send(api, MOVE.format(delivery.pk, move), {"latitude": 1, "longitude": 1})
+
+        assert_problem(response, 422, code)
+        assert statuses(delivery) == before
+
+    @pytest.mark.parametrize(
+        ("move", "body", "pointer"),
+        [
+            ("fail/B", {"reason": 5}, "#/reason"),
+            ("fail/B", {"reason": "x" * 256}, "#/reason"),
+            ("position", {"latitude": 91, "longitude": 0}, "#/latitude"),
+            ("position", {"latitude": 0, "longitude": "x"}, "#/longitude"),
+            ("position", {"latitude": 0}, "#/longitude"),
+            ("position", {"latitude": True, "longitude": 0}, "#/latitude"),
+        ],
+    )
+    def test_name_a_field_that_is_invalid(self, api, token, move, body, pointer):
+        delivery = DeliveryFactory.create(token=token, collected=True)
+
+        assert_field_refused(send(api, MOVE.format(delivery.pk, move), body), pointer)
+
+        assert statuses(delivery) == ["PENDING", "ACCEPT", "COLLECTED"]
+        assert DriverPosition.objects.count() == 0
+
+    @pytest.mark.parametrize("move", ["accept", "fail/B"])
+    def test_read_json_objects_only(self, api, delivery, move):
+        assert_problem(send(api, MOVE.format(delivery.pk, move), "[1]"), 422, "malformed_body")
+        assert statuses(delivery) == ["PENDING"]
+
+    @pytest.mark.parametrize("move", ["cancel", "request", "x", "deliver", "accept/B"])
+    def test_of_another_name_have_no_path(self, api, delivery, move):
+        assert_problem(api.post(MOVE.format(delivery.pk, move)), 404, "no_such_path")
+
+
+class TestWhatIsNotFound:
+    @pytest.mark.parametrize("move", MOVES)
+    def test_is_everything_for_a_live_token(self, client_of, token, move):
+        live = TokenFactory.create(integrator=token.integrator)
+        own, of_sandbox = DeliveryFactory.create(token=live), DeliveryFactory.create(token=token)
+
+        answers = [send(client_of(live), move.format(one), "{") for one in (own.pk, of_sandbox.pk, UNKNOWN, "x")]
+
+        bodies = [assert_problem(answer, 404, "delivery_not_found") for answer in answers]
+        assert len({body["detail"] for body in bodies}) == 1
+        assert statuses(own) == statuses(of_sandbox) == ["PENDING"]
+
+    @pytest.mark.parametrize("move", MOVES)
+    def test_is_a_live_and_a_foreign_delivery_for_a_test_token(self, api, token, move):
+        live = DeliveryFactory.create(token=TokenFactory.create(integrator=token.integrator))
+        foreign = DeliveryFactory.create(token=TokenFactory.create(sandbox=True))
+
+        answers = [send(api, move.format(one), {}) for one in (live.pk, foreign.pk, UNKNOWN, "x")]
+
+        bodies = [assert_problem(answer, 404, "delivery_not_found") for answer in answers]
+        assert len({body["detail"] for body in bodies}) == 1
+        assert statuses(live) == statuses(foreign) == ["PENDING"]

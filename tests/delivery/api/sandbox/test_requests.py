@@ -1,0 +1,92 @@
+"""Requests with a test token, and the speed of their simulated drivers."""
+
+import pytest
+
+from delivery.models import Simulation
+from tests.delivery.api.calls import (
+    CANCEL,
+    DETAIL,
+    LOCATION,
+    REQUEST,
+    assert_nothing_written,
+    assert_problem,
+)
+from tests.delivery.api.sandbox.sandbox_calls import named, request
+from tests.delivery.simulated import advance, history, statuses
+from tests.factories import TokenFactory
+
+pytestmark = pytest.mark.django_db
+
+
+class TestRequest:
+    def test_with_a_test_token_is_simulated(self, api):
+        delivery = request(api)
+
+        advance()
+
+        assert [seconds for _change, seconds in history(delivery)] == [0, 10, 40, 120]
+        assert statuses(delivery) == ["PENDING", "ACCEPT", "COLLECTED", "DELIVERED"]
+        assert api.get(LOCATION.format(delivery.pk)).json()["tracking"]["reason"] == "FINISHED"
+        transitions = api.get(DETAIL.format(delivery.pk)).json()["transitions"]
+        assert [transition["by"] for transition in transitions] == ["integrator", "driver", "driver", "driver"]
+
+    def test_with_a_live_token_is_not(self, client_of, token):
+        live = TokenFactory.create(integrator=token.integrator)
+
+        response = client_of(live).post(REQUEST, named("sim-fail-1"), HTTP_SANDBOX_SPEED="fast")
+
+        assert response.status_code == 201
+        assert not Simulation.objects.exists()
+
+    def test_that_asks_for_moves_by_hand_is_not(self, api):
+        request(api, "sim-manual-1")
+
+        assert not Simulation.objects.exists()
+
+    def test_that_is_cancelled_after_pickup_makes_the_driver_return(self, api):
+        delivery = request(api, "sim-cancel-late-1")
+        advance()
+
+        cancelled = api.post(CANCEL.format(delivery.pk), {"reason": "changed my mind"})
+        advance()
+
+        assert cancelled.json()["cancellation"]["returnToOrigin"] is True
+        assert statuses(delivery) == ["PENDING", "ACCEPT", "COLLECTED", "FAILED", "FAILED"]
+        assert api.get(DETAIL.format(delivery.pk)).json()["route"]["status"] == "FINISHED"
+        assert not Simulation.objects.exists()
+
+
+class TestSpeed:
+    @pytest.mark.parametrize(("value", "speed"), [("1", 1), ("120", 120), ("7.5", 7.5), (" 2 ", 2), ("1e1", 10)])
+    def test_is_taken_from_the_header(self, api, value, speed):
+        delivery = request(api, HTTP_SANDBOX_SPEED=value)
+
+        assert delivery.simulation.speed == speed
+
+    @pytest.mark.parametrize(
+        "value",
+        [
+            "",
+            "0",
+            "0.99",
+            "120.01",
+            "121",
+            "-1",
+            "NaN",
+            "inf",
+            "1e400",
+            "fast",
+            "1,5",
+            "1_0",
+            "10x",
+            "\u0661",
+            "1" * 5000,
+        ],
+    )
+    def test_out_of_range_is_refused(self, api, value):
+        response = api.post(REQUEST, named("order-1"), HTTP_SANDBOX_SPEED=value)
+
+        body = assert_problem(response, 422, "invalid_sandbox_speed")
+        assert body["detail"] == "The header Sandbox-Speed is a number from 1 to 120."
+        assert_nothing_written()
+        assert not Simulation.objects.exists()
