@@ -103,6 +103,7 @@ def _markdown() -> MarkdownIt:
     """CommonMark with tables and without raw HTML."""
     markdown = MarkdownIt("commonmark", {"html": False}).enable("table").use(anchors_plugin, max_level=3)
     markdown.core.ruler.push("links", _add_links)
+    markdown.core.ruler.push("cells", _title_cells)
     markdown.renderer.rules.update(fence=_fence, table_open=_table_open, table_close=_table_close)  # type: ignore[attr-defined]
     return markdown
 
@@ -115,8 +116,11 @@ def _openings(tokens: list[Token]) -> Iterator[Token]:
 def _headings(tokens: list[Token]) -> Iterator[Heading]:
     for opening, inline in pairwise(tokens):
         if opening.type == "heading_open" and "id" in opening.attrs:
-            title = "".join(child.content for child in inline.children or [])
-            yield Heading(int(opening.tag[1:]), str(opening.attrs["id"]), title)
+            yield Heading(int(opening.tag[1:]), str(opening.attrs["id"]), _text(inline))
+
+
+def _text(inline: Token) -> str:
+    return "".join(child.content for child in inline.children or [])
 
 
 def _add_links(state: StateCore) -> None:
@@ -149,6 +153,22 @@ def _of_page(target: str) -> str:
     file_name, hash_sign, anchor = target.partition("#")
     name = "" if file_name == _FIRST_FILE else file_name.removesuffix(".md")
     return url(name) + hash_sign + anchor if file_name.endswith(".md") else target
+
+
+def _title_cells(state: StateCore) -> None:
+    """Give each cell of a table the title of its column, which narrow windows show beside it."""
+    titles: list[str] = []
+    column = 0
+    for opening, inline in pairwise(state.tokens):
+        if opening.type == "table_open":
+            titles = []
+        elif opening.type == "tr_open":
+            column = 0
+        elif opening.type == "th_open":
+            titles.append(_text(inline))
+        elif opening.type == "td_open":
+            opening.attrs["data-title"] = titles[column]
+            column += 1
 
 
 def _fence(tokens: list[Token], index: int, *_others: object) -> str:

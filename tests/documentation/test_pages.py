@@ -98,6 +98,14 @@ class TestPage:
         assert '<a href="/docs/errors/move_refused"><code>move_refused</code></a>' in html
         assert ".md" not in html
 
+    def test_has_the_title_of_its_column_in_each_cell_of_a_table(self):
+        html = pages._markdown().render("| `a` | b |\n|---|---|\n| 1 | 2 |\n| 3 | 4 |\n\n| c |\n|---|\n| 5 |\n")
+
+        cells = document_fromstring(html).iter("td")
+        assert [(cell.text, cell.attrib["data-title"]) for cell in cells] == [
+            ("1", "a"), ("2", "b"), ("3", "a"), ("4", "b"), ("5", "c"),
+        ]  # fmt: skip  # a table
+
     def test_escapes_html(self):
         html = pages._markdown().render("<script>alert(1)</script>\n\n[a](javascript:alert(1))")
 
