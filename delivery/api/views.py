@@ -7,6 +7,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from common.body_view import BodyView
+from common.deprecation import DeprecatableView
 from common.negotiation import AlwaysJSON
 from common.options import OptionsView
 from delivery.api import problems
@@ -17,7 +18,7 @@ from delivery.models import Delivery, Token, parse_id
 from delivery.models.delivery import DeliveryQuerySet
 
 
-class IntegratorView(OptionsView, BodyView):
+class IntegratorView(OptionsView, DeprecatableView, BodyView):
     """Authentication by token, bounded JSON bodies, and errors as problem details."""
 
     authentication_classes = [BearerAuthentication]

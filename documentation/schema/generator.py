@@ -7,6 +7,7 @@ from drf_spectacular.openapi import AutoSchema
 from drf_spectacular.plumbing import ResolvedComponent
 from drf_spectacular.settings import patched_settings
 
+from common.deprecation import DeprecatableView
 from delivery.api.field_errors import FieldError
 from delivery.body_types import Event
 from documentation.catalogue import CODES
@@ -80,6 +81,8 @@ class DescribedSchema(AutoSchema):
                 **self._refusals(operation),
             },
         }
+        if isinstance(self.view, DeprecatableView) and self.view.deprecation is not None:
+            described["deprecated"] = True
         if operation.request is not None:
             described["requestBody"] = self._body(operation)
         return described

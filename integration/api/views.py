@@ -10,6 +10,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from common.body_view import BodyView
+from common.deprecation import DeprecatableView
 from common.negotiation import AlwaysJSON
 from common.options import OptionsView
 from integration.actions import invoices, orders, quotes, tracking
@@ -22,7 +23,7 @@ from integration.errors import InvoiceMissing, OrderNotFound, SearchValueMissing
 from integration.models import ApiKey, Order
 
 
-class SellerView(OptionsView, BodyView):
+class SellerView(OptionsView, DeprecatableView, BodyView):
     """Base of the endpoints: authentication by API key, JSON bodies, and errors in the shape of area B."""
 
     authentication_classes = [KeyAuthentication]
