@@ -11,7 +11,7 @@ def drained(queue, count):
 
 class TestFairQueue:
     def test_serves_a_sender_next_although_another_has_many_items(self):
-        queue = FairQueue()
+        queue: FairQueue[str] = FairQueue()
         for number in range(1000):
             queue.put("flood", f"flood-{number}")
 
@@ -20,14 +20,14 @@ class TestFairQueue:
         assert drained(queue, 3) == ["flood-0", "shop-0", "flood-1"]
 
     def test_takes_the_senders_in_turn_and_keeps_the_order_of_each(self):
-        queue = FairQueue()
+        queue: FairQueue[tuple[str, int]] = FairQueue()
         for sender, number in [("a", 0), ("a", 1), ("b", 0), ("a", 2), ("c", 0), ("b", 1)]:
             queue.put(sender, (sender, number))
 
         assert drained(queue, 6) == [("a", 0), ("b", 0), ("c", 0), ("a", 1), ("b", 1), ("a", 2)]
 
     def test_gives_a_sender_without_items_no_turn_and_keeps_nothing_of_it(self):
-        queue = FairQueue()
+        queue: FairQueue[int | str] = FairQueue()
         for number in range(100):
             queue.put(f"sender-{number}", number)
         drained(queue, 100)
@@ -38,7 +38,8 @@ class TestFairQueue:
         assert queue._waiting == {}
 
     def test_loses_and_doubles_nothing_between_threads(self):
-        queue, taken = FairQueue(), []
+        queue: FairQueue[tuple[int, int]] = FairQueue()
+        taken: list[tuple[int, int]] = []
 
         def take():
             taken.extend(drained(queue, 500))
