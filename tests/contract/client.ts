@@ -1,12 +1,17 @@
-// Calls both APIs with the client that openapi-typescript generates from the OpenAPI description. `tsc --strict` checks it.
+// Calls both APIs with the client that openapi-typescript generates from the OpenAPI description. The compiler checks
+// that the program fits the client: no value is cast to another type.
 // Usage: tsx client.ts INVOICE_XML URL TEST_TOKEN API_KEY
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { readFileSync } from "node:fs";
 import createClient from "openapi-fetch";
-import type { components, paths } from "../../var/contract/openapi.ts";
+import type { components, operations, paths } from "../../var/contract/openapi.ts";
 
 type DeliveryRequest = components["schemas"]["DeliveryRequest"];
+type FreightRequest = components["schemas"]["SellerQuoteRequest"];
+type RequestHeaders = operations["request-delivery"]["parameters"]["header"];
+type DeliveryQuery = operations["list-deliveries"]["parameters"]["query"];
+type TrackingQuery = operations["track-orders"]["parameters"]["query"];
 type OrderRequest = components["schemas"]["SellerOrderRequest"];
 
 const [invoice, baseUrl, token, apiKey] = process.argv.slice(2);
@@ -60,7 +65,7 @@ async function deliver() {
   const quote = body(200, quoted);
   const quoteId = quoted.response.headers.get("Quote-Id");
   assert(quoteId);
-  const header = { "Idempotency-Key": randomUUID(), "Quote-Id": quoteId, "Sandbox-Speed": 120 };
+  const header: RequestHeaders = { "Idempotency-Key": randomUUID(), "Quote-Id": quoteId, "Sandbox-Speed": 120 };
   const request = () => deliveries.POST("/api/request-delivery", { body: delivery, params: { header } });
   const created = body(201, await request());
   assert.equal(created.shippingValue, quote.shippingValue);
@@ -68,7 +73,8 @@ async function deliver() {
   assert.equal(body(201, await request()).deliveryId, created.deliveryId, "one Idempotency-Key, one delivery");
 
   const path = { deliveryId: created.deliveryId };
-  assert.equal(body(200, await deliveries.GET("/api/info-delivery/{deliveryId}", { params: { path } })).orders.length, 2);
+  const info = body(200, await deliveries.GET("/api/info-delivery/{deliveryId}", { params: { path } }));
+  assert.equal(info.orders.length, 2);
   const detail = await untilFinished(created.deliveryId);
   assert.deepEqual(detail.orders.map((order) => order.status), ["DELIVERED", "DELIVERED"]);
   assert(detail.acceptedAt && detail.closedAt && detail.acceptedAt < detail.closedAt);
@@ -77,10 +83,11 @@ async function deliver() {
 
   const externalId = delivery.dropoffs[0]?.externalId;
   assert(externalId);
-  const query = { externalId, status: "DELIVERED", limit: 10 } as const;
+  const query: DeliveryQuery = { externalId, status: "DELIVERED", limit: 10 };
   const page = body(200, await deliveries.GET("/api/deliveries", { params: { query } }));
   assert.deepEqual(page.data.map((summary) => summary.deliveryId), [created.deliveryId]);
-  assert.deepEqual(await statusesOfEvents(created.deliveryId), ["PENDING", "ACCEPT", "COLLECTED", "COLLECTED", "DELIVERED"]);
+  const statuses = await statusesOfEvents(created.deliveryId);
+  assert.deepEqual(statuses, ["PENDING", "ACCEPT", "COLLECTED", "COLLECTED", "DELIVERED"]);
 }
 
 async function statusesOfEvents(deliveryId: string) {
@@ -88,7 +95,8 @@ async function statusesOfEvents(deliveryId: string) {
   for (let after: string | undefined; ; ) {
     const page = body(200, await deliveries.GET("/api/events", { params: { query: after ? { after } : {} } }));
     if (page.data.length === 0) return statuses;
-    statuses.push(...page.data.filter((event) => event.body.deliveryId === deliveryId).map((event) => event.body.status));
+    const own = page.data.filter((event) => event.body.deliveryId === deliveryId);
+    statuses.push(...own.map((event) => event.body.status));
     after = page.nextCursor;
   }
 }
@@ -144,7 +152,8 @@ async function sendInvoice(file: string) {
 }
 
 async function ship() {
-  const freight = { origin: "01310100", destination: "40020000", width: "30", height: "20", length: "40", weight: 2.5 };
+  const sides = { width: "30", height: "20", length: "40" };
+  const freight: FreightRequest = { origin: "01310100", destination: "40020000", ...sides, weight: 2.5 };
   const quote = body(200, await orders.POST("/api/integration/shipping/quote", { body: freight }));
   assert.equal(quote.data.to, "Salvador/BA");
   const services = body(200, await orders.POST("/api/integration/shipping/services", { body: freight }));
@@ -154,7 +163,7 @@ async function ship() {
   const created = body(201, await orders.POST("/api/integration/orders", { body: order(orderId) }));
   const detail = body(200, await orders.GET("/api/integration/orders/{orderId}", { params: { path: { orderId } } }));
   assert.equal(detail.data.trackingCode, created.tracking_code);
-  const query = { type: "order_number", value: created.tracking_code } as const;
+  const query: TrackingQuery = { type: "order_number", value: created.tracking_code };
   const found = body(200, await orders.GET("/api/integration/orders/tracking", { params: { query } }));
   assert(found.success);
   assert.deepEqual(found.data[0]?.status_log.map((entry) => entry.status), ["pending"]);

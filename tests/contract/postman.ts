@@ -36,7 +36,11 @@ const VALUES: Record<string, Record<string, string>> = {
 };
 const VARIABLES = { baseUrl: "http://127.0.0.1:8000", token: "", apiKey: "", deliveryId: "", orderId: "" };
 // The converter's own names of variables.
-const CREDENTIALS = { "{{bearerToken}}": "{{token}}", "{{basicAuthUsername}}": "{{apiKey}}", "{{basicAuthPassword}}": "" };
+const CREDENTIALS = {
+  "{{bearerToken}}": "{{token}}",
+  "{{basicAuthUsername}}": "{{apiKey}}",
+  "{{basicAuthPassword}}": "",
+};
 
 // The converter makes up a different value at each run where there is no example.
 function setExample(operation: Operation, parameter: Parameter, schemas: Description["components"]["schemas"]) {

@@ -19,7 +19,7 @@ const SCENARIO = [
 ];
 
 const [file, invoice, baseUrl, token, apiKey] = process.argv.slice(2);
-assert(file && invoice && baseUrl && token && apiKey, "usage: tsx run_postman.ts POSTMAN_JSON INVOICE_XML URL TEST_TOKEN API_KEY");
+assert(file && invoice && baseUrl && token && apiKey, "see the usage above");
 const collection: { item: Item[] } = JSON.parse(readFileSync(file, "utf8"));
 const requests = new Map(collection.item.flatMap((folder) => folder.item ?? []).map((item) => [item.name, item]));
 assert.deepEqual(new Set(SCENARIO), new Set(requests.keys()), "the scenario has every request of the collection");
