@@ -4,11 +4,12 @@ Money, kilometres and degrees are JSON numbers here. Source of every key: the sp
 fields".
 """
 
-from datetime import datetime, timedelta
+from datetime import datetime
 
 from django.utils import timezone
 
 from delivery.body_types import (
+    STALE_AFTER,
     Address,
     Coordinates,
     Creation,
@@ -24,10 +25,6 @@ from delivery.lifecycle import RouteStatus
 from delivery.models import Delivery, DriverPosition, Stop
 
 ADDRESS_TEXTS = ("city", "state", "street", "number", "zipcode", "district", "country", "complement")
-
-# A position older than this is shown as stale.
-STALE_AFTER = timedelta(seconds=120)
-
 
 _NIL_ID = "00000000-0000-0000-0000-000000000000"
 

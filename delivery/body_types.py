@@ -4,6 +4,7 @@ Money in BRL, distances in kilometres, coordinates in decimal degrees. Source of
 "Resources and their fields".
 """
 
+from datetime import timedelta
 from typing import Annotated, NotRequired, TypedDict
 
 from common.json_types import Brl, Json, Kilometres, Moment, Uuid, one_of
@@ -11,6 +12,8 @@ from delivery.lifecycle import RouteStatus, Status
 
 Latitude = Annotated[float, Json("decimal degrees, WGS84")]
 Longitude = Annotated[float, Json("decimal degrees, WGS84")]
+# A position older than this is stale in answers. Whether a driver is eligible depends on the setting POSITION_FRESH.
+STALE_AFTER = timedelta(seconds=120)
 DeliveryStatus = Annotated[str, one_of(Status)]
 Label = Annotated[str, one_of("BCD", "B, C and D are the drop-offs in the order sent")]
 
@@ -114,7 +117,7 @@ class Tracking(TypedDict):
     reason: Annotated[str, one_of(("NOT_ASSIGNED", "NO_POSITION", "FINISHED"))] | None
     updatedAt: Moment | None
     ageSeconds: int | None
-    stale: Annotated[bool, Json("older than 120 seconds")]
+    stale: Annotated[bool, Json(f"older than {STALE_AFTER.seconds} seconds")]
 
 
 class LocatedDriver(TypedDict):
