@@ -84,14 +84,16 @@ def _refuse_constant(_name: str) -> NoReturn:
 
 
 def _is_deeper(body: dict[str, Any], most_levels: int) -> bool:
+    # Without a call for each value: there may be 80,000, and where a call's frame begins a new chunk of the Python
+    # stack, CPython 3.11 allocates and releases that chunk each time.
     level: list[Any] = [body]
     for _depth in range(most_levels):
-        level = [child for value in level for child in _containers(value)]
+        level = [
+            child
+            for value in level
+            for child in (value.values() if isinstance(value, dict) else value)
+            if isinstance(child, dict | list)
+        ]
         if not level:
             return False
     return True
-
-
-def _containers(value: Any) -> list[Any]:
-    items = value.values() if isinstance(value, dict) else value
-    return [item for item in items if isinstance(item, dict | list)]
