@@ -19,6 +19,12 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+# Before the imports below, which read the settings.
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
+# The threads below share a pool of connections. Workers have none, because Celery closes connections around each task.
+os.environ.setdefault("DATABASE_POOL", "10")
+os.environ.setdefault("DATABASE_STATEMENT_SECONDS", "15")
+
 from config.fair_queue import FairQueue
 from config.limits import get_wsgi_application
 from config.middleware import UNREAD_BODY
@@ -26,11 +32,6 @@ from config.middleware import UNREAD_BODY
 if TYPE_CHECKING:
     from granian._granian import RSGIHTTPProtocol as HTTPProtocol  # granian.rsgi does not export the name to mypy
     from granian.rsgi import Scope
-
-os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
-# The threads below share a pool of connections. Workers have none, because Celery closes connections around each task.
-os.environ.setdefault("DATABASE_POOL", "10")
-os.environ.setdefault("DATABASE_STATEMENT_SECONDS", "15")
 
 _log = logging.getLogger("rota.server")
 

@@ -1,6 +1,9 @@
 """Deadlines of the connection to PostgreSQL, on a real one."""
 
+import json
 import re
+import subprocess
+import sys
 
 import psycopg
 import pytest
@@ -9,6 +12,7 @@ from django.db.backends.postgresql.base import DatabaseWrapper
 
 from config import database
 from config.database import with_deadlines
+from config.env import BASE_DIR
 from tests.factories import IntegratorFactory
 
 
@@ -93,3 +97,18 @@ class TestLockedRow:
             cursor.execute(lock, [integrator.pk])
 
         holder.rollback()
+
+
+class TestWebProcess:
+    def test_has_a_pool_and_a_deadline_for_statements(self):
+        """Nothing that the entry point imports may read the settings before it has set its own."""
+        code = (
+            "import config.rsgi, json; from django.conf import settings;"
+            "print(json.dumps(settings.DATABASES['default']['OPTIONS']))"
+        )
+
+        done = subprocess.run([sys.executable, "-c", code], cwd=BASE_DIR, capture_output=True, text=True, check=True)
+
+        options = json.loads(done.stdout)
+        assert options["pool"] == {"min_size": 1, "max_size": 10, "timeout": 10}
+        assert "statement_timeout=15000ms" in options["options"]
