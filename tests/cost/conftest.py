@@ -1,6 +1,7 @@
 """Fixtures of both areas and of the panel."""
 
 import pytest
+from django.urls import get_resolver
 
 from tests.factories import DeliveryFactory, TokenFactory
 from tests.integration.conftest import seller, tariff
@@ -8,6 +9,12 @@ from tests.integration.factories import key_of
 from tests.panel.conftest import person, shop, with_url, world
 
 __all__ = ["person", "seller", "shop", "tariff", "with_url", "world"]
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _modules_are_imported() -> None:
+    """The modules of all views. Otherwise each child process would import them within its first call."""
+    assert get_resolver().url_patterns
 
 
 @pytest.fixture

@@ -6,10 +6,11 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from delivery.models import Stop
+from delivery.models import Delivery, Stop
 from tests.delivery.api.calls import LIST, REQUEST, send
 from tests.delivery.api.lists import NOON, copies, ids, walk
 from tests.factories import DeliveryFactory, TokenFactory, payload
+from tests.tables import renew
 
 
 @pytest.mark.django_db
@@ -138,6 +139,7 @@ class TestQueryPlan:
     @pytest.fixture
     def many(self, token):
         """Five thousand deliveries of ten accounts, as many as make PostgreSQL weigh its plans."""
+        renew(Delivery)
         for owner in [token, *TokenFactory.create_batch(9)]:
             pattern = DeliveryFactory.create(token=owner, stops=1, at=NOON)
             stop = pattern.ordered_stops[0]

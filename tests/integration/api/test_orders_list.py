@@ -15,6 +15,7 @@ from tests.integration.factories import (
     SellerFactory,
     create_order,
 )
+from tests.tables import renew
 
 URL = "/api/integration/orders"
 NOON = datetime(2026, 7, 15, 15, 0, tzinfo=UTC)  # 12:00 in São Paulo
@@ -204,6 +205,7 @@ class TestQueryPlan:
     @pytest.fixture
     def many(self, seller):
         """Five thousand orders of ten sellers, as many as make PostgreSQL weigh its plans."""
+        renew(Order)
         order = create_order(seller)
         same = {f.attname: getattr(order, f.attname) for f in Order._meta.fields}
         owners = [seller, *SellerFactory.create_batch(9, documents=())]

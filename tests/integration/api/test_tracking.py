@@ -8,6 +8,7 @@ from integration.actions import orders
 from integration.lifecycle import Status
 from integration.models import Order, SearchCode
 from tests.integration.factories import ACCESS_KEY, BY, OTHER_COMPANY, create_order, order_body
+from tests.tables import renew
 
 URL = "/api/integration/orders/tracking"
 NOT_FOUND = {"success": False, "message": "Objeto não encontrado"}
@@ -105,6 +106,7 @@ class TestQueryPlan:
     @pytest.fixture
     def many(self, seller):
         """Five thousand orders of one seller, as many as make PostgreSQL weigh its plans."""
+        renew(Order)
         order = create_order(seller)
         copies = [
             Order(**{**{f.attname: getattr(order, f.attname) for f in Order._meta.fields}, "id": None,
