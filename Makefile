@@ -5,7 +5,7 @@ UV_VERSION := 0.13.8
 PIP_AUDIT_VERSION := 2.10.1
 COSMIC_RAY_VERSION := 8.7.0
 
-.PHONY: run test test-faults mutants bench-webhooks bench-admin lint security audit format lock postman clean
+.PHONY: run test test-faults mutants bench bench-webhooks bench-admin lint security audit format lock postman clean
 
 run: .venv/.ready
 	@$(BIN)/python -m config.local.run
@@ -13,6 +13,10 @@ run: .venv/.ready
 # One pytest worker for each core (at most 8), each with its own servers. ARGS="-n 0 tests/panel" runs a part in one process.
 test: .venv/.ready
 	@$(BIN)/python -m pytest -n logical --maxprocesses 8 --dist loadfile --no-loadscope-reorder $(ARGS)
+
+# About four minutes: the calls of immediate delivery beside the same ones on FastAPI. Needs wrk. Other load distorts the results.
+bench: .venv/.ready var/bench/api_peer/.ready
+	@$(BIN)/python -W ignore -m benchmarks api
 
 # About twelve minutes. ARGS=drain runs one of drain, latency, hang, claim, eligible. Other load on the machine distorts the results.
 bench-webhooks: .venv/.ready var/bench/peer/.ready
@@ -88,7 +92,7 @@ tests/contract/node_modules/.ready: tests/contract/package-lock.json
 	@cd tests/contract && npm ci --no-progress --loglevel=error
 	@touch $@
 
-var/bench/peer/.ready: .venv/.uv benchmarks/peer/requirements.txt
-	@$(BIN)/uv venv --quiet --clear --python $(BIN)/python var/bench/peer
-	@$(BIN)/uv pip install --quiet --python var/bench/peer/bin/python -r benchmarks/peer/requirements.txt
+var/bench/%/.ready: benchmarks/%/requirements.txt .venv/.uv
+	@$(BIN)/uv venv --quiet --clear --python $(BIN)/python var/bench/$*
+	@$(BIN)/uv pip install --quiet --python var/bench/$*/bin/python -r benchmarks/$*/requirements.txt
 	@touch $@

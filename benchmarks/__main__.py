@@ -1,11 +1,11 @@
-"""`python -m benchmarks [drain|latency|hang|claim|changelist|eligible|flood]…`: those of webhooks without a name."""
+"""`python -m benchmarks [NAME]…`: those of webhooks without a name."""
 
 import sys
 
 from benchmarks import processes
 
 _WEBHOOKS = ("drain", "latency", "hang", "claim")
-_NAMES = (*_WEBHOOKS, "changelist", "eligible", "flood")
+_NAMES = (*_WEBHOOKS, "changelist", "eligible", "flood", "api")
 
 
 def main(names: list[str]) -> int:
@@ -14,6 +14,7 @@ def main(names: list[str]) -> int:
         return 2
     with processes.servers():
         from benchmarks import (
+            api,
             changelist,
             claim,
             drain,
@@ -31,6 +32,7 @@ def main(names: list[str]) -> int:
             "changelist": changelist.run,
             "eligible": eligible.run,
             "flood": flood.run,
+            "api": api.run,
         }
         report.machine()
         for name in names or _WEBHOOKS:

@@ -63,13 +63,20 @@ def worker(*, processes: int, beat: bool = False) -> Iterator[None]:
 
 
 @contextmanager
-def web(port: int) -> Iterator[None]:
-    """Start the web server at `port` as `make run` does, and wait until it listens."""
+def web(port: int) -> Iterator[int]:
+    """Start the web server at `port` as `make run` does, and wait until it listens. The process's id."""
     (child,) = (child for child in run.processes(port=port) if child.name == "web")
-    process = _start(child.command)
+    with server(child.command, port) as pid:
+        yield pid
+
+
+@contextmanager
+def server(command: list[str], port: int, environment: Mapping[str, str] | None = None) -> Iterator[int]:
+    """Start a server and wait until it listens. The process's id."""
+    process = _start(command, environment=environment)
     try:
-        _wait_until(lambda: _listens(port), "the web server")
-        yield
+        _wait_until(lambda: _listens(port), command[0])
+        yield process.pid
     finally:
         _end(process)
 

@@ -6,6 +6,7 @@ from decimal import ROUND_HALF_UP, Decimal
 from django.conf import settings
 from django.db import transaction
 
+from common.insert_together import insert_together
 from delivery import lifecycle
 from delivery.actions import drivers, quotes, transitions
 from delivery.errors import (
@@ -21,7 +22,7 @@ from delivery.lifecycle import RouteStatus, Trigger
 from delivery.models import Delivery, Driver, Environment, Simulation, Stop, Token
 from delivery.payload import DeliveryRequest, Place
 from delivery.pricing import Quote
-from delivery.webhooks import wake_up
+from delivery.webhooks import outbox, wake_up
 
 LONGEST_REASON = 255
 _CENT = Decimal("0.01")
@@ -43,36 +44,37 @@ def request(
     """
     quote = quote or quotes.quote_for_request(token=token, payload=payload, quote_id=None, at=at)
     state = lifecycle.new(orders=len(payload.dropoffs), mode=payload.mode)
+    delivery = Delivery(
+        integrator=token.integrator,
+        environment=token.environment,
+        token=token,
+        vehicle_type=payload.vehicle_type,
+        mode=state.mode.value,
+        status=state.delivery.value,
+        route_status=state.route.value,
+        packages=payload.packages,
+        shipping_value=quote.value,
+        distance_km=quote.distance_km,
+        cancel_percent_accepted=quote.cancel_percent_accepted,
+        cancel_percent_collected=quote.cancel_percent_collected,
+        created_at=at,
+        offer_expires_at=at + settings.OFFER_TTL,
+        last_sequence=1,
+        **_place_fields(payload.pickup),
+    )
+    delivery.ordered_stops = [
+        Stop(
+            delivery=delivery,
+            index=index,
+            status=state.orders[index].value,
+            external_id=dropoff.external_id,
+            **_place_fields(dropoff),
+        )
+        for index, dropoff in enumerate(payload.dropoffs)
+    ]
+    history = transitions.history(delivery, "request", by=by, at=at)
     with transaction.atomic():
-        delivery = Delivery.objects.create(
-            integrator=token.integrator,
-            environment=token.environment,
-            token=token,
-            vehicle_type=payload.vehicle_type,
-            mode=state.mode.value,
-            status=state.delivery.value,
-            route_status=state.route.value,
-            packages=payload.packages,
-            shipping_value=quote.value,
-            distance_km=quote.distance_km,
-            cancel_percent_accepted=quote.cancel_percent_accepted,
-            cancel_percent_collected=quote.cancel_percent_collected,
-            created_at=at,
-            offer_expires_at=at + settings.OFFER_TTL,
-            last_sequence=1,
-            **_place_fields(payload.pickup),
-        )
-        delivery.ordered_stops = Stop.objects.bulk_create(
-            Stop(
-                delivery=delivery,
-                index=index,
-                status=state.orders[index].value,
-                external_id=dropoff.external_id,
-                **_place_fields(dropoff),
-            )
-            for index, dropoff in enumerate(payload.dropoffs)
-        )
-        transitions.record(delivery, "request", by=by, at=at)
+        insert_together(delivery, *delivery.ordered_stops, history, *outbox.first_rows(delivery=delivery, at=at))
         if simulation_speed is not None:
             Simulation.objects.start(delivery, speed=simulation_speed, at=at)
             wake_up.send_on_commit(wake_up.ADVANCE_SIMULATIONS)

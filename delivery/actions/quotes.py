@@ -10,7 +10,7 @@ from delivery.actions import quote_ids
 from delivery.distance import Point
 from delivery.errors import PickupNotLinked, PriceUnavailable
 from delivery.lifecycle import Mode
-from delivery.models import Integrator, Tariff, Token
+from delivery.models import Integrator, PickupPoint, Tariff, Token
 from delivery.models.pickup_point import LARGEST_RADIUS_M
 from delivery.payload import DeliveryRequest
 from delivery.pricing import Quote
@@ -18,7 +18,7 @@ from delivery.pricing import Quote
 
 def quote(*, integrator: Integrator, payload: DeliveryRequest) -> Quote:
     """Price of a delivery. Raises PriceUnavailable without an active tariff, or over its maximum distance or weight."""
-    tariff = Tariff.objects.in_force(vehicle_type=payload.vehicle_type, integrator=integrator)
+    tariff = Tariff.in_force(vehicle_type=payload.vehicle_type, integrator=integrator)
     if tariff is None:
         raise PriceUnavailable(f"No active tariff for {payload.vehicle_type}.")
     trip = _trip(payload)
@@ -32,7 +32,7 @@ def quote(*, integrator: Integrator, payload: DeliveryRequest) -> Quote:
 
 def is_pickup_linked(*, integrator: Integrator, point: Point) -> bool:
     """Whether the account may request deliveries from this point."""
-    return integrator.allow_any_pickup or integrator.pickup_points.active().covers(point)
+    return integrator.allow_any_pickup or PickupPoint.covers(point, integrator=integrator)
 
 
 def quote_for_request(*, token: Token, payload: DeliveryRequest, quote_id: str | None, at: datetime) -> Quote:

@@ -54,7 +54,7 @@ def authenticate(clear_text: str, *, at: datetime, on_found: Callable[[Token], N
     `on_found` is called before the account is checked, and may refuse the token. `last_used_at` is written at most once
     a minute.
     """
-    token = Token.objects.find(clear_text, at=at)
+    token = Token.find(clear_text, at=at)
     if token is None:
         raise InvalidToken("Send 'Authorization: Bearer <token>' with a token that is neither revoked nor expired.")
     on_found(token)

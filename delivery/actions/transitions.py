@@ -68,7 +68,15 @@ def apply(
 
 def record(delivery: Delivery, trigger: str, *, by: str, at: datetime, point: str = "", reason: str = "") -> None:
     """Write the delivery's statuses to its history, and their webhook event to the outbox."""
-    Transition.objects.create(
+    history(delivery, trigger, by=by, at=at, point=point, reason=reason).save(force_insert=True)
+    outbox.record(delivery=delivery, at=at)
+
+
+def history(
+    delivery: Delivery, trigger: str, *, by: str, at: datetime, point: str = "", reason: str = ""
+) -> Transition:
+    """The unsaved entry of the delivery's history about its latest change."""
+    return Transition(
         delivery=delivery,
         trigger=trigger,
         point=point,
@@ -78,4 +86,3 @@ def record(delivery: Delivery, trigger: str, *, by: str, at: datetime, point: st
         by=by,
         at=at,
     )
-    outbox.record(delivery=delivery, at=at)

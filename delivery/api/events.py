@@ -26,7 +26,7 @@ class EventsView(IntegratorView):
             raise InvalidQuery(query.invalid)
         scope = ["events", str(token.integrator_id), token.environment]
         after = _position(query.form.cleaned_data["after"], scope)
-        endpoint = WebhookEndpoint.objects.get(integrator=token.integrator_id, environment=token.environment)
+        endpoint = WebhookEndpoint.of(token.integrator_id, token.environment)
         events = feed.read(endpoint=endpoint, after=after, limit=query.limit_of_page, at=timezone.now())
         last = events[-1].feed_position if events else after
         cursor = json.dumps(pagination.cursor_at(last, scope=scope))

@@ -1,13 +1,12 @@
 """What only test tokens have: the speed of the simulated driver, and moves of a delivery by hand."""
 
-from typing import Any
-
 from django.urls import URLPattern, path
 from django.utils import timezone
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from common.body_serializer import BodySerializer
 from delivery import detail_bodies, simulator
 from delivery.actions import sandbox
 from delivery.api.fields import LatitudeField, LongitudeField, NumberField, StrictTextField
@@ -33,17 +32,17 @@ def read_speed(request: Request, token: Token) -> float | None:
     return speed
 
 
-class NoFieldsSerializer(serializers.Serializer[Any]):
+class NoFieldsSerializer(BodySerializer):
     """Body of the moves without fields; may be missing."""
 
 
-class FailSerializer(serializers.Serializer[Any]):
+class FailSerializer(BodySerializer):
     """Body of fail; may be missing."""
 
     reason = StrictTextField(required=False, allow_null=True, allow_blank=True, max_length=255)
 
 
-class PositionSerializer(serializers.Serializer[Any]):
+class PositionSerializer(BodySerializer):
     """Body of position, in decimal degrees."""
 
     latitude = LatitudeField()
@@ -60,7 +59,7 @@ class SandboxMoveView(IntegratorView):
     """
 
     move = ""
-    serializer_class: type[serializers.Serializer[Any]] = NoFieldsSerializer
+    serializer_class: type[BodySerializer] = NoFieldsSerializer
 
     def post(self, request: Request, delivery_id: str, point: str = "") -> Response:
         token = token_of(request)

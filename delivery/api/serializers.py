@@ -5,6 +5,7 @@ from typing import Any
 from django.conf import settings
 from rest_framework import serializers
 
+from common.body_serializer import BodySerializer
 from common.payload_warnings import Path, PayloadWarning
 from delivery import service_area
 from delivery.api.fields import (
@@ -31,7 +32,7 @@ _MAX_PACKAGES = 200
 _FEWEST_DIGITS = 8  # of a Brazilian telephone number without its area code
 
 
-class ObjectSerializer(serializers.Serializer[Any]):
+class ObjectSerializer(BodySerializer):
     default_error_messages = {"invalid": "This must be a JSON object."}
 
 

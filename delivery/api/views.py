@@ -36,13 +36,20 @@ def token_of(request: Request) -> Token:
     return request.auth
 
 
-def find_delivery(token: Token, delivery_id: str, queryset: DeliveryQuerySet) -> Delivery:
-    """The delivery of `queryset` with this id in the token's account and environment.
-
-    Raises DeliveryNotFound alike for an unknown id and for another account's, so that ids cannot be probed.
-    """
+def read_delivery(token: Token, delivery_id: str) -> Delivery:
+    """A delivery of the token's account and environment, with driver and stops. Raises DeliveryNotFound."""
     key = parse_id(delivery_id)
-    delivery = queryset.of(token).filter(pk=key).first() if key else None
+    return _found(Delivery.find(key, token=token) if key else None)
+
+
+def find_delivery(token: Token, delivery_id: str, queryset: DeliveryQuerySet) -> Delivery:
+    """The delivery of `queryset` with this id in the token's account and environment. Raises DeliveryNotFound."""
+    key = parse_id(delivery_id)
+    return _found(queryset.of(token).filter(pk=key).first() if key else None)
+
+
+def _found(delivery: Delivery | None) -> Delivery:
+    """Raises DeliveryNotFound alike for an unknown id and for another account's, so that ids cannot be probed."""
     if delivery is None:
         raise DeliveryNotFound("No delivery of this account and environment has this deliveryId.")
     return delivery

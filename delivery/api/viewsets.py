@@ -12,7 +12,7 @@ from delivery.api import sandbox
 from delivery.api.errors import InvalidDeliveryId
 from delivery.api.idempotency import answer_once
 from delivery.api.serializers import CancelSerializer, DeliveryRequestSerializer
-from delivery.api.views import IntegratorView, find_delivery, token_of
+from delivery.api.views import IntegratorView, find_delivery, read_delivery, token_of
 from delivery.models import Delivery, parse_id
 from delivery.payload import DeliveryRequest
 from delivery.pricing import Quote
@@ -67,11 +67,11 @@ class DeliveryViewSet(IntegratorView, ViewSet):
 
     def info(self, request: Request, delivery_id: str) -> Response:
         """GET /api/info-delivery/{deliveryId}."""
-        return Response(bodies.info(find_delivery(token_of(request), delivery_id, Delivery.objects.with_parts())))
+        return Response(bodies.info(read_delivery(token_of(request), delivery_id)))
 
     def location(self, request: Request, delivery_id: str) -> Response:
         """GET /api/location-delivery/{deliveryId}."""
-        delivery = find_delivery(token_of(request), delivery_id, Delivery.objects.with_parts())
+        delivery = read_delivery(token_of(request), delivery_id)
         return Response(bodies.location(delivery, at=timezone.now()))
 
     def _delivery_request(self, request: Request) -> DeliveryRequest:

@@ -1,5 +1,6 @@
 from datetime import datetime
 from typing import Any, Self
+from uuid import UUID
 
 import pgtrigger
 from django.db import models
@@ -8,6 +9,7 @@ from django.utils.functional import cached_property
 from django.utils.translation import gettext_lazy as _
 
 from common import fields
+from common.compiled_query import CompiledQuery, Parameter
 from common.constraints import one_of
 from delivery import lifecycle
 from delivery.lifecycle import RouteStatus, Status
@@ -200,6 +202,14 @@ class Delivery(Identified, Located):
             mode=lifecycle.Mode(self.mode),
         )
 
+    @staticmethod
+    def find(delivery_id: UUID, *, token: Token) -> "Delivery | None":
+        """The delivery with this id among those that the token may see, with driver and stops; or None."""
+        found = _OF_TOKEN.first(id=delivery_id, integrator=token.integrator_id, environment=token.environment)
+        if found is not None:
+            found.ordered_stops = _STOPS.all(delivery=delivery_id)
+        return found
+
     @cached_property
     def ordered_stops(self) -> list[Stop]:
         """The stops B, C, D, read once, from the prefetched rows where there are any."""
@@ -214,10 +224,9 @@ class Delivery(Identified, Located):
         """The driver's latest position, read once. Not later than the end of the route: later ones are private."""
         if self.driver is None:
             return None
-        positions = self.driver.positions.order_by("-recorded_at")
-        if self.closed_at is not None:
-            positions = positions.filter(recorded_at__lte=self.closed_at)
-        return positions.first()
+        if self.closed_at is None:
+            return _LATEST_POSITION.first(driver=self.driver.pk)
+        return _LATEST_POSITION_UNTIL.first(driver=self.driver.pk, until=self.closed_at)
 
     @property
     def is_held(self) -> bool:
@@ -230,3 +239,19 @@ class Delivery(Identified, Located):
     def stop_at(self, label: str) -> Stop | None:
         """The stop with this label (B, C or D, in either case), or None."""
         return next((stop for stop in self.ordered_stops if stop.label == label.upper()), None)
+
+
+_OF_TOKEN = CompiledQuery(
+    lambda: Delivery.objects.filter(
+        pk=Parameter("id"), integrator=Parameter("integrator"), environment=Parameter("environment")
+    ).select_related("driver")
+)
+_STOPS = CompiledQuery(lambda: Stop.objects.filter(delivery=Parameter("delivery")).order_by("index"))
+_LATEST_POSITION = CompiledQuery(
+    lambda: DriverPosition.objects.filter(driver=Parameter("driver")).order_by("-recorded_at")[:1]
+)
+_LATEST_POSITION_UNTIL = CompiledQuery(
+    lambda: DriverPosition.objects.filter(driver=Parameter("driver"), recorded_at__lte=Parameter("until")).order_by(
+        "-recorded_at"
+    )[:1]
+)

@@ -7,6 +7,7 @@ from django.db import models
 from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
+from common.compiled_query import CompiledQuery, Parameter
 from delivery.distance import Point, metres
 from delivery.models.ids import Identified
 from delivery.models.integrator import Integrator
@@ -21,10 +22,6 @@ class PickupPointQuerySet(models.QuerySet["PickupPoint"]):
     def active(self) -> Self:
         return self.filter(active=True)
 
-    def covers(self, point: Point) -> bool:
-        """Whether `point` is within the radius of one of these pickup points."""
-        return any(metres(pickup.point, point) <= pickup.radius_m for pickup in self._nearby(point))
-
     def nearest(self, point: Point) -> "tuple[PickupPoint, float] | None":
         """The nearest of these pickup points and its distance in metres; None if all are beyond LARGEST_RADIUS_M."""
         distances = [(metres(pickup.point, point), pickup) for pickup in self._nearby(point)]
@@ -33,9 +30,7 @@ class PickupPointQuerySet(models.QuerySet["PickupPoint"]):
 
     def _nearby(self, point: Point) -> Self:
         """Those in a box around `point` that contains all within LARGEST_RADIUS_M."""
-        return self.filter(
-            latitude__range=(point.latitude - _LARGEST_RADIUS_DEGREES, point.latitude + _LARGEST_RADIUS_DEGREES)
-        )
+        return self.filter(latitude__range=_latitudes(point))
 
 
 class PickupPoint(Identified, Located):
@@ -68,3 +63,22 @@ class PickupPoint(Identified, Located):
 
     def __str__(self) -> str:
         return self.name
+
+    @staticmethod
+    def covers(point: Point, *, integrator: Integrator) -> bool:
+        """Whether `point` is within the radius of one of the integrator's active pickup points."""
+        south, north = _latitudes(point)
+        nearby = _ACTIVE_NEARBY.all(integrator=integrator.pk, south=south, north=north)
+        return any(metres(pickup.point, point) <= pickup.radius_m for pickup in nearby)
+
+
+def _latitudes(point: Point) -> tuple[float, float]:
+    """The southern and the northern edge of a box around `point` that contains all within LARGEST_RADIUS_M."""
+    return point.latitude - _LARGEST_RADIUS_DEGREES, point.latitude + _LARGEST_RADIUS_DEGREES
+
+
+_ACTIVE_NEARBY = CompiledQuery(
+    lambda: PickupPoint.objects.filter(
+        integrator=Parameter("integrator"), active=True, latitude__range=(Parameter("south"), Parameter("north"))
+    ).order_by()
+)

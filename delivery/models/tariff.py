@@ -1,11 +1,11 @@
 from decimal import Decimal
-from typing import Self
 
 from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
 from django.db.models import F, Q
 from django.utils.translation import gettext_lazy as _
 
+from common.compiled_query import CompiledQuery, Parameter
 from common.constraints import one_of
 from delivery.models.driver import VehicleType
 from delivery.models.integrator import Integrator
@@ -13,15 +13,6 @@ from delivery.pricing import Terms
 
 _NOT_NEGATIVE = [MinValueValidator(Decimal(0))]
 _PERCENT = [MinValueValidator(Decimal(0)), MaxValueValidator(Decimal(100))]
-
-
-class TariffQuerySet(models.QuerySet["Tariff"]):
-    def in_force(self, *, vehicle_type: str, integrator: Integrator) -> "Tariff | None":
-        """The integrator's own active tariff for this vehicle, else the general one, else None."""
-        return self._candidates(vehicle_type, integrator).order_by(F("integrator").asc(nulls_last=True)).first()
-
-    def _candidates(self, vehicle_type: str, integrator: Integrator) -> Self:
-        return self.filter(Q(integrator=integrator) | Q(integrator=None), active=True, vehicle_type=vehicle_type)
 
 
 class Tariff(models.Model):
@@ -88,8 +79,6 @@ class Tariff(models.Model):
         _("cancellation fee after pickup (%)"), max_digits=5, decimal_places=2, default=100, validators=_PERCENT
     )
 
-    objects = TariffQuerySet.as_manager()
-
     class Meta:
         verbose_name = _("tariff")
         verbose_name_plural = _("tariffs")
@@ -145,3 +134,15 @@ class Tariff(models.Model):
             maximum_side_cm=self.maximum_side_cm,
             maximum_litres=self.maximum_litres,
         )
+
+    @staticmethod
+    def in_force(*, vehicle_type: str, integrator: Integrator) -> "Tariff | None":
+        """The integrator's own active tariff for this vehicle, else the general one, else None."""
+        return _IN_FORCE.first(vehicle_type=vehicle_type, integrator=integrator.pk)
+
+
+_IN_FORCE = CompiledQuery(
+    lambda: Tariff.objects.filter(
+        Q(integrator=Parameter("integrator")) | Q(integrator=None), active=True, vehicle_type=Parameter("vehicle_type")
+    ).order_by(F("integrator").asc(nulls_last=True))[:1]
+)

@@ -6,6 +6,7 @@ from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
 from common import credentials
+from common.compiled_query import CompiledQuery, Parameter
 from common.constraints import one_of
 from common.credential_model import Credential
 from common.fields import CiphertextField
@@ -14,13 +15,9 @@ from delivery.models.integrator import Environment, Integrator
 
 
 class TokenQuerySet(models.QuerySet["Token"]):
-    def valid(self, *, at: datetime) -> Self:
+    def valid(self, *, at: datetime | Parameter) -> Self:
         """Tokens neither revoked nor expired."""
         return self.filter(Q(expires_at=None) | Q(expires_at__gt=at), revoked_at=None)
-
-    def find(self, clear_text: str, *, at: datetime) -> "Token | None":
-        """The valid token with this text, with its integrator, or None."""
-        return self.valid(at=at).select_related("integrator").filter(digest=credentials.digest(clear_text)).first()
 
 
 class Token(Identified, Credential):
@@ -50,3 +47,18 @@ class Token(Identified, Credential):
 
     def is_valid(self, *, at: datetime) -> bool:
         return self.revoked_at is None and (self.expires_at is None or self.expires_at > at)
+
+    @staticmethod
+    def find(clear_text: str, *, at: datetime) -> "Token | None":
+        """The valid token with this text, with its integrator, or None."""
+        return _BY_DIGEST.first(digest=credentials.digest(clear_text), at=at)
+
+
+_BY_DIGEST = CompiledQuery(
+    lambda: (
+        Token.objects.valid(at=Parameter("at"))
+        .filter(digest=Parameter("digest"))
+        .select_related("integrator")
+        .order_by()[:1]
+    )
+)

@@ -1,5 +1,6 @@
 from dataclasses import fields
 from datetime import datetime
+from uuid import UUID
 
 import pgtrigger
 from django.contrib.admin import display
@@ -9,6 +10,7 @@ from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
 from common import credentials
+from common.compiled_query import CompiledQuery, Parameter
 from common.constraints import one_of
 from common.fields import CiphertextField
 from delivery import breaker
@@ -74,6 +76,14 @@ class WebhookEndpoint(models.Model):
     def __str__(self) -> str:
         return f"{self.integrator}, {self.get_environment_display()}"
 
+    @staticmethod
+    def of(integrator_id: UUID, environment: str) -> "WebhookEndpoint":
+        """The endpoint of this account and environment, which each account has. Raises DoesNotExist."""
+        endpoint = _OF_ACCOUNT.first(integrator=integrator_id, environment=environment)
+        if endpoint is None:
+            raise WebhookEndpoint.DoesNotExist(f"Account {integrator_id} has no endpoint for {environment}.")
+        return endpoint
+
     @property
     def breaker_state(self) -> breaker.BreakerState:
         return breaker.BreakerState(**{name: getattr(self, name) for name in BREAKER_FIELDS})
@@ -106,6 +116,13 @@ class WebhookEndpoint(models.Model):
         if self.previous_secret_until is not None and self.previous_secret_until > at:
             secrets.append(credentials.decrypt(self.previous_secret_ciphertext))
         return secrets
+
+
+_OF_ACCOUNT = CompiledQuery(
+    lambda: WebhookEndpoint.objects.filter(
+        integrator=Parameter("integrator"), environment=Parameter("environment")
+    ).order_by()
+)
 
 
 class EventState(models.TextChoices):

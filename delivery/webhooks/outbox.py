@@ -3,8 +3,9 @@
 from datetime import datetime, timedelta
 
 from django.db import connection, transaction
+from django.db.models import Model
 
-from delivery.models import Delivery, EventState, WebhookEndpoint, WebhookEvent
+from delivery.models import Delivery, EventState, WebhookEndpoint, WebhookEvent, WebhookQueueItem
 from delivery.webhooks import events, queue, wake_up
 
 # Items are sent in the order of `due_at`. A test event is due so long ago, so it is sent before all that wait.
@@ -13,14 +14,30 @@ _BEFORE_ALL_OTHERS = timedelta(days=3650)
 
 def record(*, delivery: Delivery, at: datetime) -> None:
     """Write the event of the delivery's latest change. Raises RuntimeError outside a transaction."""
-    if not connection.in_atomic_block:
-        raise RuntimeError("An event is recorded inside the transaction of its change.")
-    endpoint = WebhookEndpoint.objects.get(integrator=delivery.integrator_id, environment=delivery.environment)
-    event = events.build(delivery=delivery, endpoint=endpoint, at=at)
+    event = _event(delivery, at)
     event.save(force_insert=True)
     if event.state == EventState.PENDING:
         queue.add(event, due_at=at)
         wake_on_commit()
+
+
+def first_rows(*, delivery: Delivery, at: datetime) -> list[Model]:
+    """The first event of a delivery and its queue item, to be inserted together with the delivery in this transaction.
+
+    Raises RuntimeError outside a transaction.
+    """
+    event = _event(delivery, at)
+    if event.state != EventState.PENDING:
+        return [event]
+    wake_on_commit()
+    return [event, WebhookQueueItem(event=event, delivery=delivery, endpoint_id=event.endpoint_id, due_at=at)]
+
+
+def _event(delivery: Delivery, at: datetime) -> WebhookEvent:
+    if not connection.in_atomic_block:
+        raise RuntimeError("An event is recorded inside the transaction of its change.")
+    endpoint = WebhookEndpoint.of(delivery.integrator_id, delivery.environment)
+    return events.build(delivery=delivery, endpoint=endpoint, at=at)
 
 
 def record_test(*, endpoint: WebhookEndpoint, at: datetime) -> WebhookEvent:

@@ -60,7 +60,7 @@ def authenticate(header: bytes, *, at: datetime, on_found: Callable[[ApiKey], No
     text = api_keys.find(header)
     if not text:
         raise KeyMissing
-    key = ApiKey.objects.find(text)
+    key = ApiKey.find(text)
     if key is None:
         raise InvalidKey
     on_found(key)

@@ -5,6 +5,7 @@ from typing import Any, NotRequired, TypedDict
 
 from rest_framework import serializers
 
+from common.body_serializer import BodySerializer
 from common.payload_warnings import PayloadWarning
 from integration.actions.orders import InvoiceData, Item, NewOrder, Receiver
 from integration.api.fields import (
@@ -53,7 +54,7 @@ class OrderBody(TypedDict):
     invoice: NotRequired[InvoiceData | None]
 
 
-class QuoteSerializer(serializers.Serializer[Any]):
+class QuoteSerializer(BodySerializer):
     """Body of a quote."""
 
     origin = PostcodeField()
@@ -89,7 +90,7 @@ def _centimetres(side: str | None) -> int | None:
     return None if side is None else int(side)
 
 
-class ItemSerializer(serializers.Serializer[Any]):
+class ItemSerializer(BodySerializer):
     default_error_messages = _OBJECT
 
     description = TextField(max_length=1000)
@@ -98,7 +99,7 @@ class ItemSerializer(serializers.Serializer[Any]):
     price = AmountField()
 
 
-class AddressSerializer(serializers.Serializer[Any]):
+class AddressSerializer(BodySerializer):
     default_error_messages = _OBJECT
 
     state = TextField()
@@ -110,7 +111,7 @@ class AddressSerializer(serializers.Serializer[Any]):
     complement = OptionalTextField()
 
 
-class ReceiverSerializer(serializers.Serializer[Any]):
+class ReceiverSerializer(BodySerializer):
     default_error_messages = _OBJECT
 
     name = TextField()
@@ -121,7 +122,7 @@ class ReceiverSerializer(serializers.Serializer[Any]):
     address = AddressSerializer()
 
 
-class InvoiceSerializer(serializers.Serializer[Any]):
+class InvoiceSerializer(BodySerializer):
     default_error_messages = _OBJECT
 
     series = TextOrNumberField()
@@ -140,7 +141,7 @@ class ServiceField(TextField):
         return str(data)
 
 
-class OrderSerializer(serializers.Serializer[Any]):
+class OrderSerializer(BodySerializer):
     """Body of an order create request."""
 
     company_document = TextField()
@@ -181,13 +182,13 @@ class OrderSerializer(serializers.Serializer[Any]):
         )
 
 
-class CancelSerializer(serializers.Serializer[Any]):
+class CancelSerializer(BodySerializer):
     """Body of a cancellation."""
 
     orderId = TextField()  # noqa: N815  # the specification's name
 
 
-class TrackingSerializer(serializers.Serializer[Any]):
+class TrackingSerializer(BodySerializer):
     """Query string of a tracking query, except `value`, whose absence has a status of its own."""
 
     type = serializers.ChoiceField(

@@ -2,14 +2,9 @@ from django.db import models
 from django.utils.translation import gettext_lazy as _
 
 from common import credentials
+from common.compiled_query import CompiledQuery, Parameter
 from common.credential_model import Credential
 from integration.models.seller import Seller
-
-
-class ApiKeyQuerySet(models.QuerySet["ApiKey"]):
-    def find(self, text: str) -> "ApiKey | None":
-        """The valid key with this clear text, with its seller. None: unknown or revoked."""
-        return self.filter(digest=credentials.digest(text), revoked_at=None).select_related("seller").first()
 
 
 class ApiKey(Credential):
@@ -18,9 +13,17 @@ class ApiKey(Credential):
     seller = models.ForeignKey(Seller, verbose_name=_("seller"), on_delete=models.CASCADE, related_name="keys")
     hint = models.CharField(_("key"), max_length=20, editable=False, help_text=_("Its beginning and end."))
 
-    objects = ApiKeyQuerySet.as_manager()
-
     class Meta:
         verbose_name = _("API key")
         verbose_name_plural = _("API keys")
         ordering = ["-created_at"]
+
+    @staticmethod
+    def find(text: str) -> "ApiKey | None":
+        """The valid key with this clear text, with its seller. None: unknown or revoked."""
+        return _BY_DIGEST.first(digest=credentials.digest(text))
+
+
+_BY_DIGEST = CompiledQuery(
+    lambda: ApiKey.objects.filter(digest=Parameter("digest"), revoked_at=None).select_related("seller").order_by()[:1]
+)

@@ -26,7 +26,7 @@ class TestCreateSeller:
         seller = Seller.objects.get()
         assert printed.keys() == {"seller", "api_key", "reference"}
         assert (printed["seller"], printed["reference"]) == (str(seller.pk), seller.reference)
-        key = ApiKey.objects.find(printed["api_key"])
+        key = ApiKey.find(printed["api_key"])
         assert key is not None
         assert key.seller == seller
         # pragma: allowlist nextline secret  # companies' numbers

@@ -1,0 +1,108 @@
+"""Request and answer bodies of the peer, in the names that Rota's API has."""
+
+import uuid
+from decimal import Decimal
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, Field
+
+Text = Annotated[str, Field(max_length=255)]
+
+
+class Contacts(BaseModel):
+    name: Text
+    phoneNumber: Text  # noqa: N815  # the API's
+
+
+class Address(BaseModel):
+    street: Text = ""
+    number: Text = ""
+    complement: Text = ""
+    district: Text = ""
+    city: Text = ""
+    state: Text = ""
+    zipcode: Text = ""
+    country: Text = ""
+    latitude: Annotated[float, Field(ge=-90, le=90)]
+    longitude: Annotated[float, Field(ge=-180, le=180)]
+
+
+class Pickup(BaseModel):
+    contacts: Contacts
+    address: Address
+
+
+class Dropoff(BaseModel):
+    externalId: Text = ""  # noqa: N815
+    contacts: Contacts | None = None
+    address: Address
+
+
+class Package(BaseModel):
+    description: Text = ""
+    height: Annotated[float, Field(ge=0)] = 0
+    width: Annotated[float, Field(ge=0)] = 0
+    length: Annotated[float, Field(ge=0)] = 0
+    weight: Annotated[float, Field(ge=0)] = 0
+    quantity: Annotated[int, Field(ge=1)] = 1
+
+
+class DeliveryIn(BaseModel):
+    vehicleType: Literal["MOTORCYCLE", "CAR"]  # noqa: N815
+    pickup: Pickup
+    dropoffs: Annotated[list[Dropoff], Field(min_length=1, max_length=3)]
+    orderPackages: Annotated[list[Package], Field(max_length=100)] = []  # noqa: N815
+
+
+class QuoteOut(BaseModel):
+    shippingValue: Decimal  # noqa: N815
+
+
+class Coordinates(BaseModel):
+    latitude: float | None
+    longitude: float | None
+
+
+class DriverOut(BaseModel):
+    name: str
+    phone: str
+    coordinates: Coordinates
+
+
+class OrderOut(BaseModel):
+    status: str
+    externalId: str  # noqa: N815
+    point: str
+    coordinates: Coordinates
+    address: Address
+
+
+class PointOut(BaseModel):
+    label: str
+    type: str
+
+
+class RouteOut(BaseModel):
+    routeId: uuid.UUID  # noqa: N815
+    status: str
+    pointsCount: int  # noqa: N815
+    fixedValue: Decimal  # noqa: N815
+    totalDistanceKm: Decimal  # noqa: N815
+    vehicleType: str  # noqa: N815
+    points: list[PointOut]
+
+
+class DeliveryOut(BaseModel):
+    deliveryId: uuid.UUID  # noqa: N815
+    shippingValue: Decimal  # noqa: N815
+    status: str
+    route: RouteOut
+    driver: DriverOut
+    orders: list[OrderOut]
+
+
+class InfoOut(BaseModel):
+    deliveryId: uuid.UUID  # noqa: N815
+    shippingValue: Decimal  # noqa: N815
+    driver: DriverOut
+    orders: list[OrderOut]

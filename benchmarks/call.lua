@@ -1,0 +1,12 @@
+-- wrk: one call again and again, from the environment. Prints what the benchmark reads.
+wrk.method = os.getenv("METHOD")
+wrk.body = os.getenv("BODY")
+wrk.headers["Authorization"] = os.getenv("AUTHORIZATION")
+wrk.headers["Content-Type"] = "application/json"
+
+done = function(summary, latency, requests)
+  local errors = summary.errors
+  io.write(string.format('{"calls": %d, "seconds": %f, "p50_ms": %f, "p99_ms": %f, "errors": %d}\n',
+    summary.requests, summary.duration / 1e6, latency:percentile(50) / 1e3, latency:percentile(99) / 1e3,
+    errors.connect + errors.read + errors.write + errors.status + errors.timeout))
+end
