@@ -1,4 +1,8 @@
-"""Serializers of request bodies, whose fields are made once."""
+"""Serializers of request bodies, whose fields, with everything below them, are made once for each class.
+
+REST framework copies the declared fields for each serializer, which takes longer than validating a body. Validation
+stores nothing in a field, so all bodies and threads share them. Their `parent` is a serializer without a body.
+"""
 
 from functools import cache
 from typing import Any
@@ -9,11 +13,7 @@ from rest_framework.utils.serializer_helpers import BindingDict
 
 
 class BodySerializer(serializers.Serializer[Any]):
-    """A serializer whose fields, with everything below them, are made once for its class.
-
-    REST framework copies the declared fields for each serializer, which takes longer than validating a body. Validation
-    stores nothing in a field, so all bodies and threads share them. Their `parent` is a serializer without a body.
-    """
+    # Without a docstring, which subclasses would inherit as the description of their bodies.
 
     @cached_property
     def fields(self) -> BindingDict:

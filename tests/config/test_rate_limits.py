@@ -103,7 +103,7 @@ class TestHeaders:
     def test_are_on_an_unexpected_error_too(self, caller, settings, monkeypatch):
         settings.RATE_LIMIT_PER_HOUR = 9
         caller.client.raise_request_exception = False
-        monkeypatch.setattr("delivery.models.delivery.DeliveryQuerySet.of", None)
+        monkeypatch.setattr("delivery.models.Delivery.find", None)
         monkeypatch.setattr("integration.actions.tracking.find", None)
 
         answer = caller.call()
