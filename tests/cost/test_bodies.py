@@ -55,7 +55,7 @@ def _place(draw, body):
 
 
 @pytest.mark.parametrize("path", BODIES)
-@settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=10, deadline=None, suppress_health_check=list(HealthCheck))
 @given(data=st.data())
 def test_a_changed_body_is_cheap_and_gives_no_error_of_ours(path, data, headers_for, address_of):
     _serializer, make = BODIES[path]
