@@ -38,6 +38,8 @@ _log = logging.getLogger("rota.server")
 # More than any endpoint accepts. Longer bodies are truncated here, and the endpoint refuses them with its own message.
 MAX_BODY_BYTES = 4 * 1024 * 1024
 SMALL_BODY_BYTES = 256 * 1024
+# Stands in the WSGI environ for the value of a header that granian does not give, because it is not ASCII.
+NOT_ASCII = "\xff"
 
 
 @dataclass(frozen=True)
@@ -172,7 +174,8 @@ def environ_of(scope: "Scope") -> dict[str, Any]:
     """PEP 3333's environ without the body.
 
     A header whose name holds an underscore is dropped, as nginx does: `X_Forwarded_For` would otherwise be the same
-    key as the `X-Forwarded-For` that a proxy sets.
+    key as the `X-Forwarded-For` that a proxy sets. A value with other bytes than ASCII is NOT_ASCII, so that it is
+    refused where it has a meaning: without its Idempotency-Key, a repeated request would create a second delivery.
     """
     host, _colon, port = scope.server.rpartition(":")
     environ: dict[str, Any] = {
@@ -194,14 +197,21 @@ def environ_of(scope: "Scope") -> dict[str, Any]:
     for name, value in scope.headers.items():
         if "_" in name:
             continue
-        key = name.upper().replace("-", "_")
-        if key in ("CONTENT_TYPE", "CONTENT_LENGTH"):
+        key = _environ_key(name)
+        if not key.startswith("HTTP_"):
             environ[key] = value
             continue
-        key = f"HTTP_{key}"
         separator = "; " if key == "HTTP_COOKIE" else ","
         environ[key] = f"{environ[key]}{separator}{value}" if key in environ else value
+    for name in scope.headers.keys():  # noqa: SIM118  # not a dict: `items` leaves out what is not ASCII
+        if "_" not in name:
+            environ.setdefault(_environ_key(name), NOT_ASCII)
     return environ
+
+
+def _environ_key(header: str) -> str:
+    key = header.upper().replace("-", "_")
+    return key if key in ("CONTENT_TYPE", "CONTENT_LENGTH") else f"HTTP_{key}"
 
 
 def _wsgi_text(text: str) -> str:

@@ -12,7 +12,7 @@ from contextlib import suppress
 import pytest
 
 from config.env import BASE_DIR
-from config.rsgi import MAX_BODY_BYTES
+from config.rsgi import MAX_BODY_BYTES, NOT_ASCII
 from tests.ports import free_port, listens
 
 
@@ -63,6 +63,13 @@ class TestEnviron:
         seen = json.loads(body)
         assert seen["HTTP_X_FORWARDED_FOR"] == "192.0.2.1"
         assert seen["CONTENT_LENGTH"] == "0"
+
+    @pytest.mark.parametrize("value", ["n\xba-1".encode("latin-1"), "nº-1".encode()])
+    def test_marks_values_that_are_not_ascii(self, send, value):
+        _status, body = send(request("X-Other: a").replace(b"X-Other: a", b"X-Other: a\r\nIdempotency-Key: " + value))
+
+        seen = json.loads(body)
+        assert (seen["HTTP_IDEMPOTENCY_KEY"], seen["HTTP_X_OTHER"]) == (NOT_ASCII, "a")
 
     def test_joins_repeated_headers(self, send):
         _status, body = send(request("X-A: 1", "X-A: 2", "Cookie: a=1", "Cookie: b=2"))
