@@ -1,6 +1,9 @@
 """What people type into the panel. Rules are the actions'; a form turns text into values and refusals into words."""
 
+from typing import Any
+
 from django import forms
+from django.conf import settings
 from django.utils.translation import gettext_lazy as _
 
 
@@ -16,6 +19,14 @@ class UrlForm(forms.Form):
             {"placeholder": "https://shop.example.com/rota", "inputmode": "url", "autocomplete": "off"}
         ),
     )
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        if settings.WEBHOOK_ALLOW_LOOPBACK:
+            self.fields["url"].help_text = _(
+                "Begins with https://, port 443 or 8443, a public host; or http://127.0.0.1 with any port, for trying "
+                "it on this machine. Empty: nothing is sent."
+            )
 
 
 class RangeForm(forms.Form):

@@ -28,7 +28,7 @@ CODES = (
         "invalid_key",
         401,
         "The API key is unknown or revoked.",
-        "Ask the operator of the service for a new one.",
+        "Issue a new one on the seller's page in the panel, or ask the operator of the service.",
         (B,),
     ),
     ErrorCode(

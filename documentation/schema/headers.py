@@ -9,8 +9,8 @@ IDEMPOTENCY_KEY = Parameter(
     "header",
     "A name for this call, new for each delivery or order. Calls with the same key and body take effect once and are "
     "answered alike for 24 hours.",
+    # Without an example: the reference would send it with each call, and be answered with the first one's delivery.
     {"type": "string", "minLength": 1, "maxLength": 255, "pattern": "^[ -~]+$"},
-    example="order-1001",
 )
 PREFER = Parameter(
     "Prefer",

@@ -61,7 +61,9 @@ def exception_handler(error: Exception, context: dict[str, Any]) -> Response | N
 
 def _invalid_body(error: InvalidBody, invalid_status: int) -> Response:
     """The serializer's errors, and as further errors the warnings about a body that is to be handled strictly."""
-    errors = dict(_flattened(error.detail)) | {warning.dotted: [_sentence(warning)] for warning in error.warnings}
+    errors = dict(_flattened(error.detail))
+    for warning in error.warnings:
+        errors.setdefault(warning.dotted, []).append(_sentence(warning))
     if not error.warnings:
         return _invalid(errors, invalid_status, "invalid_payload")
     is_only_unknown = not error.detail and {warning.code for warning in error.warnings} == {UNKNOWN_KEY}

@@ -5,6 +5,7 @@ from django.utils import timezone
 
 from delivery.actions import endpoints
 from delivery.models import AuditEntry, OffBecause, WebhookAttempt, WebhookEndpoint, WebhookEvent
+from panel.forms import UrlForm
 from tests.factories import BY
 
 URL = "http://127.0.0.1:9/hook"
@@ -143,3 +144,11 @@ class TestSwitch:
 
         assert "switched off" in response.content.decode()
         assert not WebhookEvent.objects.filter(delivery=None).exists()
+
+
+class TestUrlForm:
+    @pytest.mark.parametrize("is_allowed", [True, False])
+    def test_mentions_local_addresses_where_they_are_allowed(self, settings, is_allowed):
+        settings.WEBHOOK_ALLOW_LOOPBACK = is_allowed
+
+        assert ("http://127.0.0.1" in str(UrlForm().fields["url"].help_text)) == is_allowed

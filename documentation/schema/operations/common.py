@@ -23,7 +23,6 @@ CURSOR = Parameter("cursor", "query", "`nextCursor` of the answer before.")
 CREATED_FROM = Parameter(
     "createdFrom", "query",
     "Created at this moment or later: ISO 8601, a date or a moment; without an offset in the service's time zone.",
-    example="2026-11-20",
 )  # fmt: skip
 CREATED_TO = Parameter("createdTo", "query", "Created before this moment, or on this date or earlier.")
 

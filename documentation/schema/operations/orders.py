@@ -103,6 +103,7 @@ OPERATIONS = {
                 "What `value` is.",
                 {"type": "string", "enum": ["document", "order_number"]},
                 required=True,
+                example="order_number",
             ),
             Parameter(
                 "value",

@@ -74,6 +74,11 @@ class TestAnOrder:
         assert response["Preference-Applied"] == "handling=strict"
         assert not Order.objects.exists()
 
+    def test_with_two_doubts_about_one_value_is_told_both(self, api):
+        response = api.post(ORDERS, with_value("items.0.dimensions", "0x20x30,31"), **STRICT)
+
+        assert len(response.json()["errors"]["items.0.dimensions"]) == 2
+
     @pytest.mark.parametrize("value", ["01310-100", "01310100"])
     def test_may_have_a_hyphen_in_its_postcode(self, api, value):
         assert "Rota-Warnings" not in api.post(ORDERS, with_value("receiver.address.zipCode", value))
