@@ -11,7 +11,7 @@ Text = Annotated[str, Field(max_length=255)]
 
 class Contacts(BaseModel):
     name: Text
-    phoneNumber: Text  # noqa: N815  # the API's
+    phoneNumber: Text
 
 
 class Address(BaseModel):
@@ -33,7 +33,7 @@ class Pickup(BaseModel):
 
 
 class Dropoff(BaseModel):
-    externalId: Text = ""  # noqa: N815
+    externalId: Text = ""
     contacts: Contacts | None = None
     address: Address
 
@@ -48,14 +48,14 @@ class Package(BaseModel):
 
 
 class DeliveryIn(BaseModel):
-    vehicleType: Literal["MOTORCYCLE", "CAR"]  # noqa: N815
+    vehicleType: Literal["MOTORCYCLE", "CAR"]
     pickup: Pickup
     dropoffs: Annotated[list[Dropoff], Field(min_length=1, max_length=3)]
-    orderPackages: Annotated[list[Package], Field(max_length=100)] = []  # noqa: N815
+    orderPackages: Annotated[list[Package], Field(max_length=100)] = []
 
 
 class QuoteOut(BaseModel):
-    shippingValue: Decimal  # noqa: N815
+    shippingValue: Decimal
 
 
 class Coordinates(BaseModel):
@@ -71,7 +71,7 @@ class DriverOut(BaseModel):
 
 class OrderOut(BaseModel):
     status: str
-    externalId: str  # noqa: N815
+    externalId: str
     point: str
     coordinates: Coordinates
     address: Address
@@ -83,18 +83,18 @@ class PointOut(BaseModel):
 
 
 class RouteOut(BaseModel):
-    routeId: uuid.UUID  # noqa: N815
+    routeId: uuid.UUID
     status: str
-    pointsCount: int  # noqa: N815
-    fixedValue: Decimal  # noqa: N815
-    totalDistanceKm: Decimal  # noqa: N815
-    vehicleType: str  # noqa: N815
+    pointsCount: int
+    fixedValue: Decimal
+    totalDistanceKm: Decimal
+    vehicleType: str
     points: list[PointOut]
 
 
 class DeliveryOut(BaseModel):
-    deliveryId: uuid.UUID  # noqa: N815
-    shippingValue: Decimal  # noqa: N815
+    deliveryId: uuid.UUID
+    shippingValue: Decimal
     status: str
     route: RouteOut
     driver: DriverOut
@@ -102,7 +102,7 @@ class DeliveryOut(BaseModel):
 
 
 class InfoOut(BaseModel):
-    deliveryId: uuid.UUID  # noqa: N815
-    shippingValue: Decimal  # noqa: N815
+    deliveryId: uuid.UUID
+    shippingValue: Decimal
     driver: DriverOut
     orders: list[OrderOut]

@@ -58,18 +58,13 @@ def apply(
             "last_sequence",
         ]
     )
-    record(delivery, trigger.value, by=by, at=at, point=point, reason=reason)
+    history(delivery, trigger.value, by=by, at=at, point=point, reason=reason).save(force_insert=True)
+    outbox.record(delivery=delivery, at=at)
     if delivery.environment == Environment.SANDBOX:
         Simulation.objects.after_move(delivery, by=by, by_integrator=by_integrator, at=at)
         if by_integrator:
             wake_up.send_on_commit(wake_up.ADVANCE_SIMULATIONS)
     return delivery
-
-
-def record(delivery: Delivery, trigger: str, *, by: str, at: datetime, point: str = "", reason: str = "") -> None:
-    """Write the delivery's statuses to its history, and their webhook event to the outbox."""
-    history(delivery, trigger, by=by, at=at, point=point, reason=reason).save(force_insert=True)
-    outbox.record(delivery=delivery, at=at)
 
 
 def history(

@@ -29,7 +29,7 @@ def server():
         assert time.monotonic() < end
         time.sleep(0.05)
     yield port, process
-    process.kill()
+    process.terminate()  # a killed granian would leave its worker behind
     process.wait(10)
 
 
