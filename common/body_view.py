@@ -1,13 +1,13 @@
-"""Reading of request bodies in both APIs, with warnings."""
+"""Reading of request bodies and queries in both APIs, with warnings."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from rest_framework.request import Request
 from rest_framework.views import APIView
 
 from common import payload_warnings
-from common.payload_warnings import PayloadWarning
+from common.payload_warnings import PayloadWarning, UnknownParameter
 
 if TYPE_CHECKING:
     from rest_framework.response import Response
@@ -27,10 +27,21 @@ class InvalidBody(Exception):
         self.detail, self.warnings = detail, warnings
 
 
-class BodyView(APIView):
-    """Answers with the warnings about a body in the header `Rota-Warnings`."""
+class InvalidQuery(Exception):
+    """Query parameters that are invalid, or unknown and sent by a caller that prefers strict handling.
 
-    _warnings: Sequence[PayloadWarning] = ()
+    `detail`: lists of ErrorDetail by the name of the parameter. `unknown`: those that are errors here.
+    """
+
+    def __init__(self, detail: Any, unknown: list[UnknownParameter]) -> None:
+        super().__init__(detail, unknown)
+        self.detail, self.unknown = detail, unknown
+
+
+class BodyView(APIView):
+    """Answers with the warnings about a body or query in the header `Rota-Warnings`."""
+
+    _warnings: Sequence[PayloadWarning | UnknownParameter] = ()
     _is_strict = False
 
     def read_body(self, serializer: S) -> S:
@@ -38,7 +49,7 @@ class BodyView(APIView):
 
         The warnings are the unknown keys, and those of its method `warnings`, if it has one.
         """
-        self._is_strict = payload_warnings.is_strict(self.request.headers.get("Prefer", ""))
+        self._read_preference()
         is_valid = serializer.is_valid()
         warnings = payload_warnings.unknown_keys(serializer, serializer.initial_data)
         if is_valid and hasattr(serializer, "warnings"):
@@ -48,6 +59,18 @@ class BodyView(APIView):
         if refused or not is_valid:
             raise InvalidBody(serializer.errors, refused)
         return serializer
+
+    def check_query(self, errors: Any, *, known: Collection[str]) -> None:
+        """Raise InvalidQuery for errors of the query parameters, and as for a body for those that are not `known`."""
+        self._read_preference()
+        unknown = payload_warnings.unknown_parameters(self.request.GET, known=known)
+        self._warnings = unknown
+        refused = unknown if self._is_strict else []
+        if errors or refused:
+            raise InvalidQuery(errors, refused)
+
+    def _read_preference(self) -> None:
+        self._is_strict = payload_warnings.is_strict(self.request.headers.get("Prefer", ""))
 
     def finalize_response(self, request: Request, response: Any, *args: Any, **kwargs: Any) -> "Response":
         finalized = super().finalize_response(request, response, *args, **kwargs)

@@ -1,12 +1,13 @@
-"""What of an accepted request body has no effect or is probably a mistake.
+"""What of an accepted request has no effect or is probably a mistake.
 
-Sent in the header `Rota-Warnings`, a list of RFC 9651: `"#/packages";code=unknown_key;nearest="orderPackages"`. If the
-caller sends `Prefer: handling=strict` (RFC 7240), the request is refused instead.
+Sent in the header `Rota-Warnings`, a list of RFC 9651: `"#/packages";code=unknown_key;nearest="orderPackages"`, for
+query parameters `"?Status";code=unknown_key;nearest="status";known="limit status"`. If the caller sends
+`Prefer: handling=strict` (RFC 7240), the request is refused instead.
 """
 
 import difflib
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any
@@ -45,11 +46,23 @@ class PayloadWarning:
         return ".".join(str(part)[:_LONGEST_SHOWN] for part in self.path)
 
     def __str__(self) -> str:
-        nearest = f';nearest="{self.nearest}"' if self.nearest else ""
-        return f'"{self.pointer}";code={self.code}{nearest}'
+        return f'"{self.pointer}";code={self.code}{_parameter("nearest", self.nearest)}'
 
 
-def header_value(warnings: Sequence[PayloadWarning]) -> str:
+@dataclass(frozen=True)
+class UnknownParameter:
+    """A query parameter without effect. `name` is cut if it is long. `known`: the parameters of the endpoint."""
+
+    name: str
+    known: tuple[str, ...]
+    nearest: str = ""
+
+    def __str__(self) -> str:
+        name = quote(self.name, safe="~!$&'()*+,;=:@", errors="replace")
+        return f'"?{name}";code={UNKNOWN_KEY}{_parameter("nearest", self.nearest)}{_parameter("known", *self.known)}'
+
+
+def header_value(warnings: Sequence[PayloadWarning | UnknownParameter]) -> str:
     """The value of the header: the first MOST_WARNINGS."""
     return ", ".join(map(str, warnings[:MOST_WARNINGS]))
 
@@ -64,6 +77,12 @@ def unknown_keys(serializer: "BaseSerializer[Any]", body: Any) -> list[PayloadWa
     return list(islice(_unknown_keys(serializer, body, ()), MOST_WARNINGS))
 
 
+def unknown_parameters(sent: Iterable[str], *, known: Collection[str]) -> list[UnknownParameter]:
+    """The names of query parameters that are not `known`, the first MOST_WARNINGS of them."""
+    unknown = islice((name for name in sent if name not in known), MOST_WARNINGS)
+    return [UnknownParameter(name[:_LONGEST_SHOWN], tuple(known), _nearest(name, list(known))) for name in unknown]
+
+
 def _unknown_keys(field: Any, value: Any, path: Path) -> Iterator[PayloadWarning]:
     if isinstance(field, ListSerializer) and isinstance(value, list):
         for index, item in enumerate(value):
@@ -75,6 +94,12 @@ def _unknown_keys(field: Any, value: Any, path: Path) -> Iterator[PayloadWarning
                 yield from _unknown_keys(known[key], inner, (*path, key))
             else:
                 yield PayloadWarning((*path, key), UNKNOWN_KEY, _nearest(key, list(known)))
+
+
+def _parameter(name: str, *values: str) -> str:
+    """A parameter of an item of the header; none if its value is empty."""
+    text = " ".join(values)
+    return f';{name}="{text}"' if text else ""
 
 
 def _nearest(key: str, known: list[str]) -> str:

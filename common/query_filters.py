@@ -1,7 +1,8 @@
 """Query parameters of the APIs' lists, on django-filter: stricter than forms, which browsers fill in.
 
 Each parameter may be given once and not empty, so that a variable that is empty by mistake does not select everything.
-Unknown parameters are ignored. Texts of errors are in `QueryForm.messages`, because the areas' languages differ.
+Unknown ones have no effect; `BodyView.check_query` names them. Texts of errors are in `QueryForm.messages`, because the
+areas' languages differ.
 """
 
 from datetime import UTC, date, datetime, time, timedelta
@@ -126,7 +127,7 @@ class QueryFilter(django_filters.FilterSet):
 
     @property
     def invalid(self) -> Any:
-        """The errors as the detail of REST framework's ValidationError: lists of ErrorDetail by parameter."""
+        """The errors: lists of REST framework's ErrorDetail by parameter. Empty if there are none."""
         return translate_validation(self.errors).detail
 
     @property

@@ -11,12 +11,13 @@ from django.http import HttpRequest, HttpResponse
 from rest_framework import exceptions
 from rest_framework.response import Response
 
-from common.body_view import InvalidBody
+from common.body_view import InvalidBody, InvalidQuery
 from common.errors import DomainError
 from common.payload_warnings import UNKNOWN_KEY, PayloadWarning
 from delivery import errors as delivery_errors
 from delivery.api import errors as delivery_api_errors
 from delivery.api import problems
+from delivery.api.filters import EnglishForm
 from documentation.catalogue import CODES, A, B
 from integration import errors as integration_errors
 from integration.api import answers
@@ -72,7 +73,7 @@ def _of_a() -> Iterator[Answer]:
         InvalidBody(
             {"pickup": {"address": [_detail(CODES["outside_service_area"].meaning, "outside_service_area")]}}, []
         ),
-        problems.InvalidQuery({"limit": [_detail("A valid integer is required.", "invalid")]}),
+        InvalidQuery({"limit": [_detail(EnglishForm.messages["invalid_limit"], "invalid_limit")]}, []),
         exceptions.MethodNotAllowed("PUT"),
         exceptions.UnsupportedMediaType("text/plain"),
     ]

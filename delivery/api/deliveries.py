@@ -7,7 +7,6 @@ from rest_framework.response import Response
 from common import pagination
 from delivery import detail_bodies
 from delivery.api.filters import DeliveryFilter
-from delivery.api.problems import InvalidQuery
 from delivery.api.views import IntegratorView, find_delivery, token_of
 from delivery.errors import InvalidCursor
 from delivery.models import Delivery
@@ -19,8 +18,7 @@ class DeliveriesView(IntegratorView):
     def get(self, request: Request) -> Response:
         token = token_of(request)
         query = DeliveryFilter(request.query_params, queryset=Delivery.objects.of(token))
-        if not query.is_valid():
-            raise InvalidQuery(query.invalid)
+        self.check_query(query.invalid, known=query.filters)
         try:
             page = pagination.newest_first(
                 query.qs,

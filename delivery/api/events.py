@@ -9,7 +9,6 @@ from rest_framework.request import Request
 from common import pagination
 from delivery import detail_bodies
 from delivery.api.filters import FeedQuery
-from delivery.api.problems import InvalidQuery
 from delivery.api.views import IntegratorView, token_of
 from delivery.errors import InvalidCursor
 from delivery.models import WebhookEndpoint, WebhookEvent
@@ -22,8 +21,7 @@ class EventsView(IntegratorView):
     def get(self, request: Request) -> HttpResponse:
         token = token_of(request)
         query = FeedQuery(request.query_params, queryset=WebhookEvent.objects.none())
-        if not query.is_valid():
-            raise InvalidQuery(query.invalid)
+        self.check_query(query.invalid, known=query.filters)
         scope = ["events", str(token.integrator_id), token.environment]
         after = _position(query.form.cleaned_data["after"], scope)
         endpoint = WebhookEndpoint.of(token.integrator_id, token.environment)

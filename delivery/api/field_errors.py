@@ -5,7 +5,7 @@ from typing import Any, NotRequired, TypedDict
 
 from rest_framework import exceptions
 
-from common.payload_warnings import PayloadWarning
+from common.payload_warnings import PayloadWarning, UnknownParameter
 
 # Codes of entries that a problem has as its own code if all its entries have it.
 CODES_OF_PROBLEMS = frozenset({"unknown_key", "outside_service_area"})
@@ -35,8 +35,19 @@ def of_query(detail: Any) -> Iterator[FieldError]:
 
 def of_warning(warning: PayloadWarning) -> FieldError:
     """A warning, which is an error for a caller that prefers strict handling."""
-    nearest = f" Did you mean '{warning.nearest}'?" if warning.nearest else ""
-    return {"pointer": warning.pointer, "code": warning.code, "detail": _WARNINGS[warning.code] + nearest}
+    detail = _WARNINGS[warning.code] + _suggestion(warning.nearest)
+    return {"pointer": warning.pointer, "code": warning.code, "detail": detail}
+
+
+def of_unknown_parameter(parameter: UnknownParameter) -> FieldError:
+    """A parameter without effect, which is an error for a caller that prefers strict handling."""
+    known = ", ".join(parameter.known)
+    detail = f"This parameter is unknown and has no effect.{_suggestion(parameter.nearest)} Known ones: {known}."
+    return {"parameter": parameter.name, "code": "unknown_key", "detail": detail}
+
+
+def _suggestion(nearest: str) -> str:
+    return f" Did you mean '{nearest}'?" if nearest else ""
 
 
 def of_body(detail: Any, pointer: str = "#") -> Iterator[FieldError]:

@@ -11,7 +11,7 @@ from django.http import HttpRequest, HttpResponse, JsonResponse
 from rest_framework import exceptions, status
 from rest_framework.response import Response
 
-from common.body_view import InvalidBody
+from common.body_view import InvalidBody, InvalidQuery
 from delivery.api import field_errors
 from delivery.api.field_errors import FieldError
 from delivery.errors import DeliveryError
@@ -22,19 +22,14 @@ _UNKNOWN_ERROR = "The request failed unexpectedly. Name the X-Request-Id header 
 _UNKNOWN_EFFECT = "It may have taken effect: query the delivery, or look in the panel, before you repeat the request."
 
 
-class InvalidQuery(exceptions.ValidationError):
-    """Query parameters are invalid. `detail` holds lists of ErrorDetail by the name of the parameter."""
-
-
 def handle(error: Exception, context: dict[str, Any]) -> Response | None:
     """DRF's exception handler for area A. Returns None for an unexpected exception: Django logs it and answers 500."""
     path = context["request"].path
     if isinstance(error, InvalidBody):
         return _invalid_body(path, [*field_errors.of_body(error.detail), *map(field_errors.of_warning, error.warnings)])
     if isinstance(error, InvalidQuery):
-        return _invalid(
-            path, "invalid_query", "Query parameters are invalid", list(field_errors.of_query(error.detail))
-        )
+        errors = [*field_errors.of_query(error.detail), *map(field_errors.of_unknown_parameter, error.unknown)]
+        return _invalid(path, _shared_code(errors) or "invalid_query", "Query parameters are invalid", errors)
     if isinstance(error, DeliveryError):
         return refusal(path, error)
     if isinstance(error, exceptions.UnsupportedMediaType):
@@ -46,10 +41,13 @@ def handle(error: Exception, context: dict[str, Any]) -> Response | None:
 
 
 def _invalid_body(path: str, errors: list[FieldError]) -> Response:
-    """422. Its code is that of its errors if they share one that is a code of problems too."""
+    return _invalid(path, _shared_code(errors) or "invalid_payload", "The request has invalid fields", errors)
+
+
+def _shared_code(errors: list[FieldError]) -> str:
+    """The code of all these errors if they share one that is a code of problems too, else an empty text."""
     codes = {error["code"] for error in errors}
-    code = codes.pop() if len(codes) == 1 and codes <= field_errors.CODES_OF_PROBLEMS else "invalid_payload"
-    return _invalid(path, code, "The request has invalid fields", errors)
+    return codes.pop() if len(codes) == 1 and codes <= field_errors.CODES_OF_PROBLEMS else ""
 
 
 def _invalid(path: str, code: str, title: str, errors: list[FieldError]) -> Response:

@@ -120,7 +120,7 @@ CODES = (
     ErrorCode(
         "unknown_key",
         422,
-        "You prefer strict handling, and the body has unknown keys. 'errors' names them.",
+        "You prefer strict handling, and the body or query has unknown keys. 'errors' names them.",
         "Correct the spelling, or leave the header 'Prefer: handling=strict' out.",
         BOTH,
     ),

@@ -7,9 +7,9 @@ from django.http import HttpRequest, HttpResponse, JsonResponse
 from rest_framework import exceptions, status
 from rest_framework.response import Response
 
-from common.body_view import InvalidBody
+from common.body_view import InvalidBody, InvalidQuery
 from common.errors import DomainError
-from common.payload_warnings import UNKNOWN_KEY, PayloadWarning
+from common.payload_warnings import UNKNOWN_KEY, PayloadWarning, UnknownParameter
 from integration.errors import IntegrationError, MalformedBody
 
 _INVALID = "Dados inválidos"
@@ -46,6 +46,8 @@ def exception_handler(error: Exception, context: dict[str, Any]) -> Response | N
     invalid_status: int = context["view"].invalid_status
     if isinstance(error, InvalidBody):
         return _invalid_body(error, invalid_status)
+    if isinstance(error, InvalidQuery):
+        return _invalid_query(error)
     if isinstance(error, exceptions.ValidationError):
         return _invalid(dict(_flattened(error.detail)), invalid_status, "invalid_payload")
     if isinstance(error, exceptions.UnsupportedMediaType):
@@ -70,9 +72,24 @@ def _invalid_body(error: InvalidBody, invalid_status: int) -> Response:
     return _invalid(errors, 422, UNKNOWN_KEY if is_only_unknown else "invalid_payload")
 
 
+def _invalid_query(error: InvalidQuery) -> Response:
+    """The errors of parameters, and unknown parameters that are to be handled strictly."""
+    errors = dict(_flattened(error.detail)) | {unknown.name: [_unknown_parameter(unknown)] for unknown in error.unknown}
+    return _invalid(errors, 422, "invalid_payload" if error.detail else UNKNOWN_KEY)
+
+
+def _unknown_parameter(parameter: UnknownParameter) -> str:
+    return (
+        f"Parâmetro desconhecido, sem efeito.{_suggestion(parameter.nearest)} Conhecidos: {', '.join(parameter.known)}."
+    )
+
+
 def _sentence(warning: PayloadWarning) -> str:
-    nearest = f" Você quis dizer '{warning.nearest}'?" if warning.nearest else ""
-    return WARNINGS[warning.code] + nearest
+    return WARNINGS[warning.code] + _suggestion(warning.nearest)
+
+
+def _suggestion(nearest: str) -> str:
+    return f" Você quis dizer '{nearest}'?" if nearest else ""
 
 
 def refused(error: DomainError) -> Response:

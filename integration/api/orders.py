@@ -21,8 +21,7 @@ class OrdersView(OrderView):
     def get(self, request: Request) -> Response:
         seller = self.key.seller
         query = OrderFilter(request.query_params, queryset=Order.objects.all().of(seller))
-        if not query.is_valid():
-            raise ValidationError(query.invalid)
+        self.check_query(query.invalid, known=query.filters)
         try:
             page = pagination.newest_first(
                 query.qs,

@@ -95,7 +95,8 @@ class TrackingView(SellerView):
         if not value:
             raise SearchValueMissing
         serializer = TrackingSerializer(data=request.query_params)
-        serializer.is_valid(raise_exception=True)
+        serializer.is_valid()
+        self.check_query(serializer.errors, known=("value", *serializer.fields))
         found = tracking.find(
             self.key.seller,
             value=value,

@@ -7,10 +7,12 @@ from delivery.body_types import Event
 from delivery.detail_types import DeliveryDetail, DeliverySummary
 from delivery.lifecycle import Status
 from delivery.models import EventState
+from documentation.schema.headers import PREFER
 from documentation.schema.operation import Answer, Operation, Parameter
 from documentation.schema.operations.common import CREATED_FROM, CREATED_TO, CURSOR, DELIVERY_ID, LIMIT, TOKEN
 
 _TAG = "Look-up"
+_WARNINGS = ("Rota-Warnings", "Preference-Applied")
 
 
 class DeliveryPage(TypedDict):
@@ -55,11 +57,13 @@ OPERATIONS = {
             CREATED_TO,
             LIMIT,
             CURSOR,
+            PREFER,
         ),
         answers={
             200: Answer(
                 DeliveryPage,
                 "A page.",
+                headers=_WARNINGS,
                 links={
                     "get-delivery": {
                         "operationId": "get-delivery",
@@ -68,7 +72,7 @@ OPERATIONS = {
                 },
             )
         },
-        errors=(*TOKEN, "invalid_query", "invalid_cursor"),
+        errors=(*TOKEN, "invalid_query", "unknown_key", "invalid_cursor"),
     ),
     ("GET", "/api/deliveries/{delivery_id}"): Operation(
         id="get-delivery",
@@ -84,8 +88,8 @@ OPERATIONS = {
         summary="Read what webhooks carried",
         description="The events of the last 30 days, the oldest first. For reconciliation after an outage.",
         tag=_TAG,
-        parameters=(Parameter("after", "query", "`nextCursor` of the answer before."), LIMIT),
-        answers={200: Answer(EventPage, "A page.")},
-        errors=(*TOKEN, "invalid_query", "invalid_cursor"),
+        parameters=(Parameter("after", "query", "`nextCursor` of the answer before."), LIMIT, PREFER),
+        answers={200: Answer(EventPage, "A page.", headers=_WARNINGS)},
+        errors=(*TOKEN, "invalid_query", "unknown_key", "invalid_cursor"),
     ),
 }

@@ -8,6 +8,7 @@ from integration.models import FreightParameters, Order
 from tests.integration.factories import order_body
 
 ORDERS, QUOTE = "/api/integration/orders", "/api/integration/shipping/quote"
+OF_ORDERS = "limit cursor orderId trackingCode status createdFrom createdTo"
 STRICT = {"HTTP_PREFER": "handling=strict"}
 
 
@@ -97,3 +98,35 @@ class TestAQuote:
 
         assert response.status_code == 422
         assert response.json()["errors"] == {"wight": ["Chave desconhecida, sem efeito. Você quis dizer 'weight'?"]}
+
+
+class TestAnUnknownParameter:
+    @pytest.mark.parametrize(
+        ("query", "warning"),
+        [
+            (
+                "?order_id=A-1",
+                f'"?order_id";code=unknown_key;nearest="orderId";known="{OF_ORDERS}"',
+            ),
+            (
+                "/tracking?type=order_number&value=A-1&documnet=1",
+                '"?documnet";code=unknown_key;nearest="document";known="value type document"',
+            ),
+        ],
+    )
+    def test_has_no_effect_and_is_named(self, api, query, warning):
+        api.post(ORDERS, order_body(orderId="A-1"))
+
+        response = api.get(ORDERS + query)
+
+        assert (response.status_code, len(response.json()["data"])) == (200, 1)
+        assert response["Rota-Warnings"] == warning
+
+    @pytest.mark.parametrize("query", ["?documnet=1", "/tracking?type=order_number&value=A-1&documnet=1"])
+    def test_is_refused_strictly(self, api, query):
+        response = api.get(ORDERS + query, **STRICT)
+
+        body = response.json()
+        assert (response.status_code, body["code"], list(body["errors"])) == (422, "unknown_key", ["documnet"])
+        assert body["errors"]["documnet"][0].startswith("Parâmetro desconhecido, sem efeito.")
+        assert response["Preference-Applied"] == "handling=strict"
