@@ -28,11 +28,15 @@ Path = tuple[str | int, ...]
 
 @dataclass(frozen=True)
 class PayloadWarning:
-    """`path`: keys and indexes that lead to the value. `nearest`: the known key that an unknown one resembles."""
+    """`path`: keys and indexes that lead to the value. `known`: what could be in its place, if that is a short list.
+
+    `nearest`: the known key or value that an unknown one resembles.
+    """
 
     path: Path
     code: str
     nearest: str = ""
+    known: tuple[str, ...] = ()
 
     @property
     def pointer(self) -> str:
@@ -46,7 +50,9 @@ class PayloadWarning:
         return ".".join(str(part)[:_LONGEST_SHOWN] for part in self.path)
 
     def __str__(self) -> str:
-        return f'"{self.pointer}";code={self.code}{_parameter("nearest", self.nearest)}'
+        return (
+            f'"{self.pointer}";code={self.code}{_parameter("nearest", self.nearest)}{_parameter("known", *self.known)}'
+        )
 
 
 @dataclass(frozen=True)
@@ -80,7 +86,7 @@ def unknown_keys(serializer: "BaseSerializer[Any]", body: Any) -> list[PayloadWa
 def unknown_parameters(sent: Iterable[str], *, known: Collection[str]) -> list[UnknownParameter]:
     """The names of query parameters that are not `known`, the first MOST_WARNINGS of them."""
     unknown = islice((name for name in sent if name not in known), MOST_WARNINGS)
-    return [UnknownParameter(name[:_LONGEST_SHOWN], tuple(known), _nearest(name, list(known))) for name in unknown]
+    return [UnknownParameter(name[:_LONGEST_SHOWN], tuple(known), nearest(name, known)) for name in unknown]
 
 
 def _unknown_keys(field: Any, value: Any, path: Path) -> Iterator[PayloadWarning]:
@@ -93,7 +99,7 @@ def _unknown_keys(field: Any, value: Any, path: Path) -> Iterator[PayloadWarning
             if key in known:
                 yield from _unknown_keys(known[key], inner, (*path, key))
             else:
-                yield PayloadWarning((*path, key), UNKNOWN_KEY, _nearest(key, list(known)))
+                yield PayloadWarning((*path, key), UNKNOWN_KEY, nearest(key, known))
 
 
 def _parameter(name: str, *values: str) -> str:
@@ -102,7 +108,8 @@ def _parameter(name: str, *values: str) -> str:
     return f';{name}="{text}"' if text else ""
 
 
-def _nearest(key: str, known: list[str]) -> str:
+def nearest(key: str, known: Iterable[str]) -> str:
+    """The known key that this one resembles, or an empty text."""
     if len(key) > _LONGEST_COMPARED:
         return ""
     by_letters = {_letters(name): name for name in known}

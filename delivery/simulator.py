@@ -4,6 +4,7 @@ The next step follows from the delivery's state alone, so a cancellation or a re
 Durations are in seconds at speed 1; a higher speed divides them.
 """
 
+import re
 from dataclasses import dataclass
 from datetime import timedelta
 from enum import StrEnum
@@ -23,6 +24,8 @@ _COLLECT_SECONDS = 30
 # For all drop-offs together, in equal parts.
 _DROPOFFS_SECONDS = 80
 _RETURN_SECONDS = 30
+# How long the driver of a delivery with outcome CANCEL_LATE waits for the cancellation.
+_CANCELLATION_SECONDS = 1800
 
 _POSITION_SECONDS = 4
 # Real time between two positions, and so the shortest leg: a position is recorded at the end of each.
@@ -42,20 +45,27 @@ class Outcome(StrEnum):
     FAIL = "fail"  # the first drop-off fails
     NO_DRIVER = "nodriver"  # the offer expires
     RETURN = "return"  # every drop-off fails
-    CANCEL_LATE = "cancel-late"  # waits after pickup until the integrator cancels
+    CANCEL_LATE = "cancel-late"  # waits after pickup for a cancellation; without one every drop-off fails
     STALE = "stale"  # delivered, without positions after the acceptance
 
 
 _MANUAL = "manual"
+# Beginnings of the first drop-off's `externalId` that choose what happens.
+PREFIXES = tuple(f"sim-{name}-" for name in (*Outcome, _MANUAL))
+_LIKE_A_PREFIX = re.compile(r"sim[\W_]", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
 class Step:
-    """The next move: its trigger, for DELIVER and FAIL the index of the drop-off, and the seconds until it is made."""
+    """The next move: its trigger, for DELIVER and FAIL the index of the drop-off, and the seconds until it is made.
+
+    `is_wait`: the driver stays where they are for these seconds, at every speed.
+    """
 
     trigger: Trigger
     seconds: float
     index: int | None = None
+    is_wait: bool = False
 
 
 def outcome_of(external_id: str) -> Outcome | None:
@@ -69,8 +79,13 @@ def outcome_of(external_id: str) -> Outcome | None:
     return next(asked, Outcome.DELIVERED)
 
 
+def is_misspelt(external_id: str) -> bool:
+    """Whether an `externalId` begins like a prefix and with none of PREFIXES: `SIM-FAIL-1`, `sim-fail`, `sim-x-1`."""
+    return _LIKE_A_PREFIX.match(external_id) is not None and not external_id.startswith(PREFIXES)
+
+
 def next_step(state: State, outcome: Outcome) -> Step | None:
-    """The next move of a delivery in this state. None while the driver waits, and when the delivery has ended."""
+    """The next move of a delivery in this state. None when the delivery has ended."""
     match state.route:
         case RouteStatus.AVAILABLE if outcome is Outcome.NO_DRIVER:
             return Step(Trigger.EXPIRE, _EXPIRE_SECONDS)
@@ -78,9 +93,11 @@ def next_step(state: State, outcome: Outcome) -> Step | None:
             return Step(Trigger.ACCEPT, _ACCEPT_SECONDS)
         case RouteStatus.ACCEPTED:
             return Step(Trigger.COLLECT, _COLLECT_SECONDS)
-        case RouteStatus.COLLECTED if outcome is not Outcome.CANCEL_LATE:
+        case RouteStatus.COLLECTED if outcome is Outcome.CANCEL_LATE and all(order in OPEN for order in state.orders):
+            return Step(Trigger.FAIL, _CANCELLATION_SECONDS, 0, is_wait=True)
+        case RouteStatus.COLLECTED:
             index = next(index for index, order in enumerate(state.orders) if order in OPEN)
-            fails = outcome is Outcome.RETURN or (outcome is Outcome.FAIL and index == 0)
+            fails = outcome in (Outcome.RETURN, Outcome.CANCEL_LATE) or (outcome is Outcome.FAIL and index == 0)
             trigger = Trigger.FAIL if fails else Trigger.DELIVER
             return Step(trigger, _DROPOFFS_SECONDS / len(state.orders), index)
         case RouteStatus.RETURNING:
@@ -90,7 +107,7 @@ def next_step(state: State, outcome: Outcome) -> Step | None:
 
 def duration(step: Step, *, speed: float) -> timedelta:
     """Real time that the step takes."""
-    return max(timedelta(seconds=step.seconds / speed), _SHORTEST)
+    return max(timedelta(seconds=step.seconds if step.is_wait else step.seconds / speed), _SHORTEST)
 
 
 def until_next_position(remaining: timedelta, *, speed: float) -> timedelta:

@@ -14,6 +14,7 @@ _WARNINGS = {
     "unknown_key": "This key is unknown and has no effect.",
     "missing_weight": "A package without a weight counts as 0 kg.",
     "doubtful_phone": "This does not look like a telephone number.",
+    "unknown_outcome": "This begins like an outcome of the simulated driver and is none, so everything is delivered.",
 }
 
 
@@ -35,19 +36,22 @@ def of_query(detail: Any) -> Iterator[FieldError]:
 
 def of_warning(warning: PayloadWarning) -> FieldError:
     """A warning, which is an error for a caller that prefers strict handling."""
-    detail = _WARNINGS[warning.code] + _suggestion(warning.nearest)
+    detail = _WARNINGS[warning.code] + _suggestion(warning.nearest) + _known(warning.known)
     return {"pointer": warning.pointer, "code": warning.code, "detail": detail}
 
 
 def of_unknown_parameter(parameter: UnknownParameter) -> FieldError:
     """A parameter without effect, which is an error for a caller that prefers strict handling."""
-    known = ", ".join(parameter.known)
-    detail = f"This parameter is unknown and has no effect.{_suggestion(parameter.nearest)} Known ones: {known}."
+    detail = "This parameter is unknown and has no effect." + _suggestion(parameter.nearest) + _known(parameter.known)
     return {"parameter": parameter.name, "code": "unknown_key", "detail": detail}
 
 
 def _suggestion(nearest: str) -> str:
     return f" Did you mean '{nearest}'?" if nearest else ""
+
+
+def _known(names: tuple[str, ...]) -> str:
+    return f" Known ones: {', '.join(names)}." if names else ""
 
 
 def of_body(detail: Any, pointer: str = "#") -> Iterator[FieldError]:

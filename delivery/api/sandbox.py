@@ -10,7 +10,9 @@ from common.body_serializer import BodySerializer
 from delivery import detail_bodies, simulator
 from delivery.actions import sandbox
 from delivery.api.fields import LatitudeField, LongitudeField, NumberField, StrictTextField
+from delivery.api.serializers import check_served
 from delivery.api.views import IntegratorView, find_delivery, token_of
+from delivery.distance import Point
 from delivery.errors import InvalidSandboxSpeed
 from delivery.models import Delivery, Environment, Token
 
@@ -43,12 +45,13 @@ class FailSerializer(BodySerializer):
 
 
 class PositionSerializer(BodySerializer):
-    """Body of position, in decimal degrees."""
+    """Body of position, in decimal degrees within the service area."""
 
     latitude = LatitudeField()
     longitude = LongitudeField()
 
     def validate(self, attrs: dict[str, float]) -> dict[str, str]:
+        check_served(Point(attrs["latitude"], attrs["longitude"]), "non_field_errors")
         return {"position": f"{attrs['latitude']},{attrs['longitude']}"}
 
 

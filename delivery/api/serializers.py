@@ -6,8 +6,8 @@ from django.conf import settings
 from rest_framework import serializers
 
 from common.body_serializer import BodySerializer
-from common.payload_warnings import Path, PayloadWarning
-from delivery import service_area
+from common.payload_warnings import Path, PayloadWarning, nearest
+from delivery import service_area, simulator
 from delivery.api.fields import (
     LatitudeField,
     LongitudeField,
@@ -21,7 +21,7 @@ from delivery.api.fields import (
 from delivery.bodies import ADDRESS_TEXTS
 from delivery.distance import Point
 from delivery.lifecycle import Mode
-from delivery.models import VehicleType
+from delivery.models import Environment, VehicleType
 from delivery.models.stop import LABELS
 from delivery.payload import DeliveryRequest, Place
 
@@ -74,7 +74,7 @@ class PickupSerializer(ObjectSerializer):
     def validate(self, attrs: Data) -> Data:
         """Add the `point`."""
         point = Point(attrs["address"]["latitude"], attrs["address"]["longitude"])
-        _check_served(point, "address")
+        check_served(point, "address")
         return {**attrs, "point": point}
 
 
@@ -90,7 +90,7 @@ class DropoffSerializer(ObjectSerializer):
             pair = attrs.get(name) or {}
             if pair.get("latitude") is not None and pair.get("longitude") is not None:
                 point = Point(pair["latitude"], pair["longitude"])
-                _check_served(point, name)
+                check_served(point, name)
                 return {**attrs, "point": point}
         message = "Give latitude and longitude, here or in coordinates."
         missing = [name for name in ("latitude", "longitude") if attrs["address"].get(name) is None]
@@ -111,7 +111,7 @@ class PackageSerializer(ObjectSerializer):
 
 
 class DeliveryRequestSerializer(ObjectSerializer):
-    """Body of quotation-delivery and request-delivery."""
+    """Body of quotation-delivery and request-delivery. `context` has the token's `environment`."""
 
     vehicleType = NamedChoiceField(choices=VehicleType.values)  # noqa: N815  # the specification's name
     pickup = PickupSerializer()
@@ -145,6 +145,7 @@ class DeliveryRequestSerializer(ObjectSerializer):
             *((("dropoffs", index), dropoff) for index, dropoff in enumerate(data["dropoffs"])),
         ]
         return [
+            *self._about_outcome(data["dropoffs"][0].get("externalId") or ""),
             *(
                 PayloadWarning((*path, "contacts", "phoneNumber"), "doubtful_phone")
                 for path, place in places
@@ -157,6 +158,14 @@ class DeliveryRequestSerializer(ObjectSerializer):
             ),
         ]
 
+    def _about_outcome(self, external_id: str) -> list[PayloadWarning]:
+        """The outcome of a simulated delivery that is asked for in another spelling, and so does not happen."""
+        if self.context["environment"] != Environment.SANDBOX or not simulator.is_misspelt(external_id):
+            return []
+        path = ("dropoffs", 0, "externalId")
+        known = simulator.PREFIXES
+        return [PayloadWarning(path, "unknown_outcome", nearest(external_id, known), known)]
+
 
 class CancelSerializer(ObjectSerializer):
     """Body of cancel-delivery."""
@@ -168,7 +177,7 @@ def _is_doubtful(phone: str | None) -> bool:
     return bool(phone) and sum(character.isdigit() for character in phone or "") < _FEWEST_DIGITS
 
 
-def _check_served(point: Point, name: str) -> None:
+def check_served(point: Point, name: str) -> None:
     """Raise ValidationError for the field `name` if the point is outside the service area."""
     if service_area.serves(settings.SERVICE_AREA, point.latitude, point.longitude):
         return

@@ -75,4 +75,5 @@ class DeliveryViewSet(IntegratorView, ViewSet):
         return Response(bodies.location(delivery, at=timezone.now()))
 
     def _delivery_request(self, request: Request) -> DeliveryRequest:
-        return self.read_body(DeliveryRequestSerializer(data=request.data)).delivery_request
+        context = {"environment": token_of(request).environment}
+        return self.read_body(DeliveryRequestSerializer(data=request.data, context=context)).delivery_request

@@ -78,7 +78,10 @@ class Simulation(models.Model):
         step = self.next_step(delivery)
         self.leg = delivery.last_sequence
         self.leg_ends_at = at + simulator.duration(step, speed=self.speed) if step else None
-        self.plan_position(delivery, at=at)
+        if step is not None and step.is_wait:
+            self.due_at = self.leg_ends_at
+        else:
+            self.plan_position(delivery, at=at)
 
     def plan_position(self, delivery: Delivery, *, at: datetime) -> None:
         """Set `due_at`: when the next position is recorded, or the end of the leg where none is."""

@@ -54,9 +54,14 @@ def _next_step(delivery: models.Delivery, simulation: Simulation | None) -> str:
         return _("Nothing happens by itself: the delivery waits for your moves.")
     step = simulation.next_step(delivery)
     if step is None or simulation.leg_ends_at is None:
-        return _("The simulated driver has the goods and waits until the delivery is cancelled.")
+        return ""  # it has just ended
     point = "" if step.index is None else delivery.ordered_stops[step.index].label
     seconds = max(round((simulation.leg_ends_at - timezone.now()).total_seconds()), 0)
+    time = f"{seconds}\N{NO-BREAK SPACE}s"
+    if step.is_wait:
+        return _(
+            "The simulated driver waits for a cancellation. Without one every drop-off fails in about %(time)s."
+        ) % {"time": time}
     texts = {
         Trigger.ACCEPT: _("The simulated driver accepts in about %(time)s."),
         Trigger.COLLECT: _("The simulated driver collects in about %(time)s."),
@@ -65,5 +70,4 @@ def _next_step(delivery: models.Delivery, simulation: Simulation | None) -> str:
         Trigger.RETURN: _("The simulated driver returns to A in about %(time)s."),
         Trigger.EXPIRE: _("No driver accepts, and the offer expires in about %(time)s."),
     }
-    time = f"{seconds}\N{NO-BREAK SPACE}s"
     return texts[step.trigger] % {"point": point, "time": time}

@@ -41,6 +41,18 @@ class TestOutcome:
         assert simulator.outcome_of(external_id) is outcome
 
 
+class TestAMisspeltPrefix:
+    @pytest.mark.parametrize(
+        "external_id", ["sim-fail", "SIM-FAIL-1", "sim_fail_1", "sim fail-1", "sim-bogus-1", "sim-", "Sim-manual-1"]
+    )
+    def test_begins_like_one(self, external_id):
+        assert simulator.is_misspelt(external_id)
+
+    @pytest.mark.parametrize("external_id", ["", "sim", "simone-1", "x-sim-fail-1", "order-1", *simulator.PREFIXES])
+    def test_is_none_of_these(self, external_id):
+        assert not simulator.is_misspelt(external_id)
+
+
 class TestNextStep:
     @pytest.mark.parametrize(
         ("outcome", "before", "step"),
@@ -56,7 +68,8 @@ class TestNextStep:
             (Outcome.FAIL, state(RouteStatus.COLLECTED, F, C), Step(Trigger.DELIVER, 40, 1)),
             (Outcome.RETURN, state(RouteStatus.COLLECTED, F, C), Step(Trigger.FAIL, 40, 1)),
             (Outcome.STALE, state(RouteStatus.COLLECTED, C, C), Step(Trigger.DELIVER, 40, 0)),
-            (Outcome.CANCEL_LATE, state(RouteStatus.COLLECTED, C, C), None),
+            (Outcome.CANCEL_LATE, state(RouteStatus.COLLECTED, C, C), Step(Trigger.FAIL, 1800, 0, is_wait=True)),
+            (Outcome.CANCEL_LATE, state(RouteStatus.COLLECTED, F, C), Step(Trigger.FAIL, 40, 1)),
             (Outcome.CANCEL_LATE, state(RouteStatus.RETURNING, F, F), Step(Trigger.RETURN, 30)),
             (Outcome.FAIL, state(RouteStatus.RETURNING, F, D), Step(Trigger.RETURN, 30)),
             (Outcome.DELIVERED, state(RouteStatus.FINISHED, D, D), None),
@@ -72,6 +85,9 @@ class TestDurations:
     @pytest.mark.parametrize(("speed", "seconds"), [(1, 30), (7.5, 4), (120, 0.25)])
     def test_are_divided_by_the_speed(self, speed, seconds):
         assert simulator.duration(Step(Trigger.COLLECT, 30), speed=speed) == timedelta(seconds=seconds)
+
+    def test_of_a_wait_do_not_depend_on_the_speed(self):
+        assert simulator.duration(Step(Trigger.FAIL, 1800, 0, is_wait=True), speed=120) == timedelta(minutes=30)
 
     def test_have_a_minimum(self):
         assert simulator.duration(Step(Trigger.ACCEPT, 10), speed=120) == timedelta(seconds=0.25)

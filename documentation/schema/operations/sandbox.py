@@ -43,6 +43,7 @@ def _operation(move: str) -> Operation:
         errors=(
             *TOKEN,
             *BODY,
+            *(("outside_service_area",) if move == "position" else ()),
             "delivery_not_found",
             "move_refused",
             "route_taken",

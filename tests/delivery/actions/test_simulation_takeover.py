@@ -61,15 +61,30 @@ class TestCancellation:
 
     def test_is_waited_for_where_the_external_id_asks_for_it(self, now):
         delivery = request("sim-cancel-late-1", at=now)
-        advance()
+        advance(until=now + timedelta(seconds=40))
 
         assert statuses(delivery) == [P, A, C]
-        assert simulations.advance_due(at=now + timedelta(days=1)) == 0
+        assert simulations.advance_due(at=now + timedelta(minutes=30)) == 0
 
         self.cancel(delivery, at=now + timedelta(minutes=10))
         advance()
 
         assert history(delivery) == [*START, ("cancel", 600), ("return", 630)]
+        assert not Simulation.objects.exists()
+
+    @pytest.mark.parametrize("speed", [1, 120])
+    def test_that_does_not_come_ends_the_wait_after_half_an_hour(self, now, speed):
+        delivery = request("sim-cancel-late-1", at=now, speed=speed)
+
+        advance()
+
+        changes = history(delivery)
+        assert [change for change, _seconds in changes[3:]] == ["fail B", "fail C", "return"]
+        assert changes[3][1] - changes[2][1] == 1800
+        assert changes[4][1] - changes[3][1] == pytest.approx(40 / speed, abs=0.01)
+        assert statuses(delivery) == [P, A, C, C, F, F]
+        waiting = (now + timedelta(seconds=41), now + timedelta(seconds=1800))
+        assert not DriverPosition.objects.filter(recorded_at__range=waiting).exists()
         assert not Simulation.objects.exists()
 
     def test_of_a_dispatcher_leaves_the_return_to_people(self, now):

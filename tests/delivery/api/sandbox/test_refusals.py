@@ -36,7 +36,7 @@ class TestRefusedMoves:
         delivery = DeliveryFactory.create(token=token, stops=2, **traits)
         before = statuses(delivery)
 
-        response = send(api, MOVE.format(delivery.pk, move), {"latitude": 1, "longitude": 1})
+        response = send(api, MOVE.format(delivery.pk, move), {"latitude": -23.5, "longitude": -46.6})
 
         assert_problem(response, 422, code)
         assert statuses(delivery) == before
@@ -58,6 +58,19 @@ class TestRefusedMoves:
         assert_field_refused(send(api, MOVE.format(delivery.pk, move), body), pointer)
 
         assert statuses(delivery) == ["PENDING", "ACCEPT", "COLLECTED"]
+        assert DriverPosition.objects.count() == 0
+
+    @pytest.mark.parametrize(
+        ("latitude", "longitude", "is_swapped"), [(-46.65, -23.56, True), (40.7, -74.0, False), (1, 1, False)]
+    )
+    def test_name_a_position_outside_the_service_area(self, api, token, latitude, longitude, is_swapped):
+        delivery = DeliveryFactory.create(token=token, collected=True)
+
+        response = api.post(MOVE.format(delivery.pk, "position"), {"latitude": latitude, "longitude": longitude})
+
+        problem = assert_problem(response, 422, "outside_service_area")
+        assert [error["pointer"] for error in problem["errors"]] == ["#"]
+        assert ("seem to be swapped" in problem["errors"][0]["detail"]) is is_swapped
         assert DriverPosition.objects.count() == 0
 
     @pytest.mark.parametrize("move", ["accept", "fail/B"])

@@ -1,5 +1,7 @@
 """Requests with a test token, and the speed of their simulated drivers."""
 
+from datetime import timedelta
+
 import pytest
 
 from delivery.models import Simulation
@@ -45,7 +47,7 @@ class TestRequest:
 
     def test_that_is_cancelled_after_pickup_makes_the_driver_return(self, api):
         delivery = request(api, "sim-cancel-late-1")
-        advance()
+        advance(until=delivery.created_at + timedelta(seconds=40))
 
         cancelled = api.post(CANCEL.format(delivery.pk), {"reason": "changed my mind"})
         advance()
@@ -54,6 +56,43 @@ class TestRequest:
         assert statuses(delivery) == ["PENDING", "ACCEPT", "COLLECTED", "FAILED", "FAILED"]
         assert api.get(DETAIL.format(delivery.pk)).json()["route"]["status"] == "FINISHED"
         assert not Simulation.objects.exists()
+
+
+class TestAMisspeltOutcome:
+    KNOWN = "sim-delivered- sim-fail- sim-nodriver- sim-return- sim-cancel-late- sim-stale- sim-manual-"
+
+    @pytest.mark.parametrize(
+        ("external_id", "nearest"),
+        [("SIM-FAIL-1", "sim-fail-"), ("sim-fail", "sim-fail-"), ("sim-bogus-1", ""), ("sim-retrun-1", "sim-return-")],
+    )
+    def test_is_named_with_the_known_ones(self, api, external_id, nearest):
+        response = api.post(REQUEST, named(external_id))
+
+        assert response.status_code == 201
+        assert response["Rota-Warnings"] == (
+            '"#/dropoffs/0/externalId";code=unknown_outcome'
+            + (f';nearest="{nearest}"' if nearest else "")
+            + f';known="{self.KNOWN}"'
+        )
+
+    def test_is_refused_from_a_caller_who_prefers_strict_handling(self, api):
+        response = api.post(REQUEST, named("sim-fail"), HTTP_PREFER="handling=strict")
+
+        problem = assert_problem(response, 422, "invalid_payload")
+        assert [(error["pointer"], error["code"]) for error in problem["errors"]] == [
+            ("#/dropoffs/0/externalId", "unknown_outcome")
+        ]
+        assert "Did you mean 'sim-fail-'? Known ones: sim-delivered-, " in problem["errors"][0]["detail"]
+        assert_nothing_written()
+
+    @pytest.mark.parametrize("external_id", ["sim-fail-1", "order-1", "simone-1"])
+    def test_is_none_of_these(self, api, external_id):
+        assert "Rota-Warnings" not in api.post(REQUEST, named(external_id))
+
+    def test_has_no_meaning_with_a_live_token(self, client_of, token):
+        live = TokenFactory.create(integrator=token.integrator)
+
+        assert "Rota-Warnings" not in client_of(live).post(REQUEST, named("sim-fail"))
 
 
 class TestSpeed:
