@@ -49,16 +49,20 @@ class BodyView(APIView):
 
         The warnings are the unknown keys, and those of its method `warnings`, if it has one.
         """
-        self._read_preference()
         is_valid = serializer.is_valid()
         warnings = payload_warnings.unknown_keys(serializer, serializer.initial_data)
         if is_valid and hasattr(serializer, "warnings"):
             warnings += serializer.warnings()
+        self.check_body(serializer.errors, warnings)
+        return serializer
+
+    def check_body(self, errors: Any, warnings: list[PayloadWarning]) -> None:
+        """Raise InvalidBody for errors of the body, and for warnings if the caller prefers strict handling."""
+        self._read_preference()
         self._warnings = warnings
         refused = warnings if self._is_strict else []
-        if refused or not is_valid:
-            raise InvalidBody(serializer.errors, refused)
-        return serializer
+        if errors or refused:
+            raise InvalidBody(errors, refused)
 
     def check_query(self, errors: Any, *, known: Collection[str]) -> None:
         """Raise InvalidQuery for errors of the query parameters, and as for a body for those that are not `known`."""

@@ -13,6 +13,7 @@ from common.body_view import BodyView
 from common.deprecation import DeprecatableView
 from common.negotiation import AlwaysJSON
 from common.options import OptionsView
+from common.payload_warnings import PayloadWarning
 from integration.actions import invoices, orders, quotes, tracking
 from integration.api import answers, bodies
 from integration.api.authentication import HasKey, KeyAuthentication
@@ -121,5 +122,7 @@ class InvoiceView(SellerView):
             raise InvoiceMissing from error
         if len(files) != 1:
             raise InvoiceMissing
-        invoices.receive(seller=self.key.seller, raw=files[0].read(), by=self.actor, at=timezone.now())
+        raw = files[0].read()
+        stored = invoices.receive(seller=self.key.seller, raw=raw, by=self.actor, at=timezone.now())
+        self.check_body({}, [] if stored.raw == raw else [PayloadWarning(("nfe",), "other_invoice_stored")])
         return Response(bodies.done("Nota fiscal salva com sucesso"))

@@ -40,7 +40,7 @@ OPERATIONS = {
     ("POST", "/api/integration/invoices/marketplace"): Operation(
         id="upload-invoice",
         summary="Upload an invoice (NF-e)",
-        description="Stores the XML and links the orders that it names. The same invoice again changes nothing.",
+        description="Stores the XML and links the orders that it names. One whose access key is stored changes nothing.",
         tag=_TAG,
         request={
             "multipart/form-data": {
@@ -51,13 +51,17 @@ OPERATIONS = {
                 }
             }
         },
-        answers={200: Answer(Done, "Stored.", {"success": True, "message": "Nota fiscal salva com sucesso"})},
+        parameters=(PREFER,),
+        answers={
+            200: Answer(Done, "Stored.", {"success": True, "message": "Nota fiscal salva com sucesso"}, _WARNINGS)
+        },
         errors=(
             *KEY,
             "late_body",
             "busy",
             "body_too_large",
             "invoice_missing",
+            "invalid_payload",
             "invalid_invoice",
             "invoice_unreferenced",
             "too_many_invoices",

@@ -9,8 +9,8 @@ SAVED = {"success": True, "message": "Nota fiscal salva com sucesso"}
 LONG = "MARKETPLACE-0001-LONG"
 
 
-def upload(api, raw, field="nfe"):
-    return api.post(URL, {field: File("nota.xml", raw)}, format="multipart")
+def upload(api, raw, field="nfe", prefer=""):
+    return api.post(URL, {field: File("nota.xml", raw)}, format="multipart", HTTP_PREFER=prefer)
 
 
 def linked(invoice=None):
@@ -30,12 +30,36 @@ class TestUpload:
         assert bytes(Invoice.objects.get().raw) == raw
         assert linked() == ["A-1"]
 
-    def test_of_the_same_key_again_keeps_one_copy(self, api, seller):
+    def test_of_the_same_file_again_keeps_one_copy(self, api, seller):
         create_order(seller)
         upload(api, nfe_xml().encode())
 
-        assert upload(api, nfe_xml(compra="B").encode()).json() == SAVED
+        response = upload(api, nfe_xml().encode(), prefer="handling=strict")
+
+        assert (response.status_code, response.json()) == (200, SAVED)
+        assert "Rota-Warnings" not in response
         assert (Invoice.objects.count(), linked()) == (1, ["A-1"])
+
+    def test_of_another_file_with_a_stored_key_warns_that_it_was_not_saved(self, api, seller):
+        create_order(seller)
+        upload(api, nfe_xml().encode())
+
+        response = upload(api, nfe_xml(compra="B").encode())
+
+        assert (response.status_code, response.json()) == (200, SAVED)
+        assert response["Rota-Warnings"] == '"#/nfe";code=other_invoice_stored'
+        assert (bytes(Invoice.objects.get().raw), linked()) == (nfe_xml().encode(), ["A-1"])
+
+    def test_of_another_file_with_a_stored_key_is_refused_strictly(self, api):
+        upload(api, nfe_xml().encode())
+
+        response = upload(api, nfe_xml(compra="B").encode(), prefer="handling=strict")
+
+        assert (response.status_code, response.json()["code"]) == (422, "invalid_payload")
+        assert response.json()["errors"] == {
+            "nfe": ["Já existe uma nota fiscal com esta chave de acesso e outro conteúdo. Esta não foi salva."]
+        }
+        assert bytes(Invoice.objects.get().raw) == nfe_xml().encode()
 
     def test_makes_the_order_found_by_the_access_key(self, api, seller):
         create_order(seller)
