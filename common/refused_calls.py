@@ -1,12 +1,11 @@
 """Refused calls of both APIs, stored without personal data for the caller's account to look at.
 
 At most MOST_STORED calls of an account and hour are stored; the others are counted. Calls over a limit (429) are only
-counted, in the process first, because they have to stay cheap.
+counted, in the process first, because they have to stay cheap: a thread of the process calls `Recorder.write_counts`.
 """
 
 import json
 import re
-import time
 from collections import Counter
 from datetime import datetime, timedelta
 from itertools import islice
@@ -33,8 +32,6 @@ _UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
 _MOST_ERRORS = 50  # of an answer; more do not fit
 _MOST_DIGITS = 9  # of Content-Length
 _TOO_MANY_REQUESTS = 429
-# Calls over a limit are written at most this often by each process.
-_COUNTED_SECONDS = 1.0
 
 
 class RefusedCall(models.Model):
@@ -91,14 +88,14 @@ class Recorder:
     def __init__(self, calls: type[RefusedCall], counts: type[RefusedCallCount], keys: Keys) -> None:
         self._calls, self._counts, self._keys = calls, counts, keys
         self._over_limit: Counter[tuple[Any, ...]] = Counter()
-        self._next_count = 0.0  # on the monotonic clock
         self._lock = Lock()
 
     def record(self, owner: dict[str, Any], answered: Answered, *, at: datetime) -> None:
         """Record an answer with status 4xx or 5xx. `owner` has the columns of the account."""
         hour = at.replace(minute=0, second=0, microsecond=0)
         if answered.response.status_code == _TOO_MANY_REQUESTS:
-            self._count_over_limit(owner, hour)
+            with self._lock:
+                self._over_limit[*owner.items(), ("hour", hour)] += 1
             return
         with transaction.atomic():
             if self._add({**owner, "hour": hour}, refused=1) <= MOST_STORED:
@@ -114,16 +111,24 @@ class Recorder:
         self._counts._default_manager.filter(hour__lt=at - KEPT).delete()
         return pruning.prune(self._calls, "created_at", before=at - KEPT)
 
-    def _count_over_limit(self, owner: dict[str, Any], hour: datetime) -> None:
-        """Count a call over a limit, and write the counts of this process unless they were written a moment ago."""
+    def write_counts(self) -> bool:
+        """Write how many calls over a limit this process has counted since the last time. Whether there were any.
+
+        What cannot be written stays counted.
+        """
         with self._lock:
-            self._over_limit[*owner.items(), ("hour", hour)] += 1
-            if time.monotonic() < self._next_count:
-                return
-            self._next_count = time.monotonic() + _COUNTED_SECONDS
             counted, self._over_limit = self._over_limit, Counter()
-        for columns, count in counted.items():
-            self._add(dict(columns), over_limit=count)
+        if not counted:
+            return False
+        try:
+            with transaction.atomic():
+                for columns, count in counted.items():
+                    self._add(dict(columns), over_limit=count)
+        except Exception:
+            with self._lock:
+                self._over_limit += counted
+            raise
+        return True
 
     def _add(self, row: dict[str, Any], *, refused: int = 0, over_limit: int = 0) -> int:
         """Add to the counts of an account and hour. Returns those that were refused so far."""

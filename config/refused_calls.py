@@ -1,9 +1,11 @@
 """Records refused calls of both APIs, for the accounts to look at in the panel."""
 
 import logging
+import threading
 from collections.abc import Callable
 from http import HTTPStatus
 
+from django.db import connection
 from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
 
@@ -16,6 +18,7 @@ from integration.actions import refused_calls as calls_with_keys
 from integration.models import ApiKey
 
 _log = logging.getLogger(__name__)
+_COUNTED_SECONDS = 1.0
 
 
 class RefusedCallMiddleware:
@@ -33,6 +36,23 @@ class RefusedCallMiddleware:
             except Exception:  # noqa: BLE001  # the answer must not depend on it
                 _log.exception("A refused call could not be recorded")
         return response
+
+
+def write_counts_until_exit() -> None:
+    """Write the calls over a limit that this process counts, every second, and once more when its main thread ends.
+
+    For a thread of its own that is no daemon: the process waits for it when it exits.
+    """
+    main = threading.main_thread()
+    while main.is_alive():
+        main.join(_COUNTED_SECONDS)
+        for recorder in (calls_with_tokens.recorder, calls_with_keys.recorder):
+            try:
+                if recorder.write_counts():
+                    connection.close()
+            except Exception:  # noqa: BLE001  # the next time may succeed
+                _log.exception("Calls over a limit could not be counted")
+                connection.close()
 
 
 def _record(answered: Answered) -> None:

@@ -25,6 +25,8 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 os.environ.setdefault("DATABASE_POOL", "10")
 os.environ.setdefault("DATABASE_STATEMENT_SECONDS", "15")
 
+from django.utils.module_loading import import_string
+
 from config.fair_queue import FairQueue
 from config.limits import get_wsgi_application
 from config.middleware import UNREAD_BODY
@@ -77,10 +79,21 @@ class _Body:
 
 
 class Application:
-    """A WSGI application behind RSGI. Each worker process answers `threads` requests at a time."""
+    """A WSGI application behind RSGI. Each worker process answers `threads` requests at a time.
 
-    def __init__(self, django: Callable[..., Any], *, threads: int, limits: Limits | None = None) -> None:
+    `background`: run in a further thread of each worker process until the process ends.
+    """
+
+    def __init__(
+        self,
+        django: Callable[..., Any],
+        *,
+        threads: int,
+        limits: Limits | None = None,
+        background: Callable[[], None] | None = None,
+    ) -> None:
         self._django, self._threads, self._limits = django, threads, limits or Limits()
+        self._background = background
         self._jobs: FairQueue[_Job] = FairQueue()
         self._large_bytes = 0
 
@@ -89,6 +102,8 @@ class Application:
         _raise_file_limit()
         for number in range(self._threads):
             threading.Thread(target=self._serve, name=f"request-{number}", daemon=True).start()
+        if self._background is not None:
+            threading.Thread(target=self._background, name="background").start()
 
     async def __rsgi__(self, scope: "Scope", protocol: "HTTPProtocol") -> None:
         body = _Body()
@@ -226,4 +241,9 @@ def _raise_file_limit() -> None:
     resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
 
 
-application = Application(get_wsgi_application(), threads=int(os.environ.get("WEB_THREADS", "4")))
+application = Application(
+    get_wsgi_application(),
+    threads=int(os.environ.get("WEB_THREADS", "4")),
+    # By its name, because Django must be set up first.
+    background=import_string("config.refused_calls.write_counts_until_exit"),
+)

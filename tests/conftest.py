@@ -91,7 +91,6 @@ def _no_limits_of_former_tests() -> None:
     limiter.cache_clear()
     for recorder in (calls_with_tokens.recorder, calls_with_keys.recorder):
         recorder._over_limit.clear()
-        recorder._next_count = 0.0
 
 
 @pytest.fixture(autouse=True)

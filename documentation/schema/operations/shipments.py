@@ -40,7 +40,7 @@ OPERATIONS = {
     ("POST", "/api/integration/invoices/marketplace"): Operation(
         id="upload-invoice",
         summary="Upload an invoice (NF-e)",
-        description="Stores the XML and links the orders that it names. One whose access key is stored changes nothing.",
+        description="Stores the XML and links the orders that it names. A stored access key again changes nothing.",
         tag=_TAG,
         request={
             "multipart/form-data": {
