@@ -29,6 +29,7 @@ MOST_STORED = 500  # of one account in an hour
 _LONGEST = 4 * 1024  # bytes of a body or an answer
 _MEDIA_TYPE = re.compile(r"[\w.+-]{1,40}/[\w.+-]{1,60}")
 _UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
+_WORD = re.compile(r"[A-Za-z_-]{0,40}")
 _MOST_ERRORS = 50  # of an answer; more do not fit
 _MOST_DIGITS = 9  # of Content-Length
 _TOO_MANY_REQUESTS = 429
@@ -195,9 +196,14 @@ def _answer(response: HttpResponse) -> dict[str, Any]:
 
 
 def _path(request: HttpRequest, masker: Masker) -> str:
-    """The path, with ids in it only if they are UUIDs."""
+    """The path, with ids in it only if they are UUIDs. Of one that no endpoint has, words without digits stay too."""
     path = request.path
-    for name, value in (request.resolver_match.kwargs if request.resolver_match else {}).items():
+    if request.resolver_match is None:
+        path = "/".join(
+            part if _WORD.fullmatch(part) or _UUID.fullmatch(part) else masker.mask(part) for part in path.split("/")
+        )
+        return _text(path, 255)
+    for name, value in request.resolver_match.kwargs.items():
         if not _UUID.fullmatch(str(value)) and masker.mask(str(value), name) != value:
             path = path.replace(str(value), described(str(value)))
     return _text(path, 255)

@@ -19,7 +19,6 @@ from integration.api import answers
 class _Bodies(Protocol):
     """What the modules with the error bodies of the two APIs have in common."""
 
-    def not_found(self, request: HttpRequest, /) -> HttpResponse: ...
     def bad_request(self, request: HttpRequest, /) -> HttpResponse: ...
     def server_error(self, request: HttpRequest, /) -> HttpResponse: ...
     def late_body(self, request: HttpRequest, /) -> HttpResponse: ...
@@ -34,11 +33,6 @@ def _bodies(request: HttpRequest) -> _Bodies | None:
     """The error bodies of the API that the path belongs to; None for a page."""
     area = area_of(request.path)
     return _BODIES[area] if area else None
-
-
-def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:  # noqa: ARG001  # named by Django
-    bodies = _bodies(request)
-    return bodies.not_found(request) if bodies else render(request, "404.html", status=404)
 
 
 def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:  # noqa: ARG001  # named by Django

@@ -7,7 +7,7 @@ from django.views.decorators.http import require_safe
 from django.views.generic import RedirectView
 from django.views.i18n import set_language
 
-from config import errors
+from config import errors, unknown_paths
 from config.security_txt import security_txt
 from documentation.openapi import description
 
@@ -35,5 +35,5 @@ urlpatterns = [
 ]
 
 handler400 = errors.bad_request
-handler404 = errors.not_found
+handler404 = unknown_paths.not_found
 handler500 = errors.server_error

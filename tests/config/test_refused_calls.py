@@ -83,6 +83,39 @@ class TestACall:
         assert answer.status_code == status
         assert json.loads(row.answer) == answer.json()
 
+    @pytest.mark.parametrize("method", ["get", "post", "put", "options"])
+    @pytest.mark.parametrize(
+        ("path", "stored"),
+        [
+            ("/api/nope", "/api/nope"),
+            ("/api/request-delivery/", "/api/request-delivery/"),
+            (f"/api/info-delivery/{UNKNOWN}/x", f"/api/info-delivery/{UNKNOWN}/x"),
+            ("/api/phone/11977770001/Maria Souza", "/api/phone/<text, 11>/<text, 11>"),
+        ],
+    )
+    def test_to_a_path_that_no_endpoint_has_is_recorded(self, api, token, method, path, stored):
+        answer = getattr(api, method)(path, format="json")
+
+        row = RefusedDeliveryCall.objects.get()
+        assert (answer.status_code, answer.json()["code"]) == (404, "no_such_path")
+        assert (row.integrator_id, row.path, row.status, row.code) == (token.integrator_id, stored, 404, "no_such_path")
+        assert "11977770001" not in row.answer
+
+    def test_of_area_b_to_a_path_that_no_endpoint_has_is_recorded(self, buyer):
+        answer = buyer.post(f"{ORDERS}/", {"orderId": "A-1"}, format="json")
+
+        row = RefusedSellerCall.objects.get()
+        assert (answer.status_code, row.path, row.status, row.code) == (404, f"{ORDERS}/", 404, "no_such_path")
+
+    def test_to_a_path_that_no_endpoint_has_counts_towards_the_limit(self, api):
+        Integrator.objects.update(rate_limit_per_hour=1)
+
+        answers = [api.get("/api/nope") for _call in range(2)]
+
+        assert [answer.status_code for answer in answers] == [404, 429]
+        assert [answer["RateLimit"].split(";")[1] for answer in answers] == ["r=0", "r=0"]
+        assert [answer.json()["code"] for answer in answers] == ["no_such_path", "rate_limited"]
+
     def test_of_a_suspended_account_is_recorded(self, api, token, buyer):
         integrators.suspend(integrator=token.integrator, reason="unpaid", by=BY, at=timezone.now())
         seller = SellerFactory.create(documents=())
@@ -111,7 +144,9 @@ class TestACall:
     def test_without_a_known_account_is_not_recorded(self, db, header):
         APIClient(HTTP_AUTHORIZATION=header).get(f"/api/info-delivery/{UNKNOWN}")
         APIClient(HTTP_AUTHORIZATION=header).get(TRACKING)
+        unknown = [APIClient(HTTP_AUTHORIZATION=header).get(path) for path in ("/api/nope", "/api/integration/x y")]
 
+        assert [answer.status_code for answer in unknown] == [404, 404]
         assert no_call_is_stored()
 
     def test_that_succeeds_is_not_recorded(self, api):

@@ -48,6 +48,7 @@ TABLE = {
     ("common/refused_calls.py", r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}"): Bound(
         COUNTED, LINEAR, "019aa8f0-5c1e-7d5a-9f00-3b6c1d2e4f50"
     ),
+    ("common/refused_calls.py", r"[A-Za-z_-]{0,40}"): Bound(COUNTED, LINEAR, "info-delivery"),
     ("common/refused_calls.py", r"[\w.+-]{1,40}/[\w.+-]{1,60}"): Bound(COUNTED, LINEAR, "application/json"),
     ("integration/api/order_warnings.py", r"[0-9A-Z]{44}"): Bound(COUNTED, LINEAR, "1" * 44),
     ("config/middleware.py", r"[A-Za-z0-9_.:-]{8,128}"): Bound(COUNTED, LINEAR, "0190b5a0-7c3e"),
