@@ -1,13 +1,17 @@
-"""The quickstart's code does what it says: it distinguishes our webhooks from forged ones."""
+"""The panel's quickstarts: their code is that of the guide, and distinguishes our webhooks from forged ones."""
 
+import html
+import re
 import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 from django.conf import settings
+from django.urls import reverse
 
 from delivery.webhooks import signing
+from tests.documentation import snippets
 
 SNIPPETS: Path = settings.BASE_DIR / "templates" / "panel" / "snippets"
 BODY = '{"status": "PENDING", "orders": [{"externalId": "açaí"}]}'.encode()
@@ -16,14 +20,15 @@ BODY = '{"status": "PENDING", "orders": [{"externalId": "açaí"}]}'.encode()
 @pytest.fixture
 def secret(monkeypatch):
     text = signing.new_secret()
-    monkeypatch.setenv("ROTA_SECRET", text)
+    monkeypatch.setenv("WEBHOOK_SECRET", text)
     return text
 
 
 @pytest.fixture
 def is_signed_by_rota(secret):
     space: dict[str, Any] = {}
-    exec((SNIPPETS / "verify.py.txt").read_text(), space)  # noqa: S102  # it is what is tested
+    function, _, _server = (SNIPPETS / "receive.py.txt").read_text().partition("class Receiver")
+    exec(function, space)  # noqa: S102  # it is what is tested
     return space["is_signed_by_rota"]
 
 
@@ -57,17 +62,32 @@ def test_refuses_a_missing_or_malformed_header(is_signed_by_rota, secret, name, 
     assert is_signed_by_rota(sent, BODY) is False
 
 
-@pytest.mark.parametrize(
-    ("language", "begin", "end"),
-    [
-        ("py", "def is_signed_by_rota", "for signature in given)\n"),
-        ("js", "function", "\n}\n"),
-        ("php", "function", "\n}\n"),
-    ],
-)
-@pytest.mark.parametrize("guide", ["quickstart.md", "pt-br/quickstart.md"])
-def test_is_the_function_of_the_guide(language, begin, end, guide):
-    code = (SNIPPETS / f"verify.{language}.txt").read_text().replace("ROTA_SECRET", "WEBHOOK_SECRET")
-    function = code[code.index(begin) : code.index(end) + len(end)]
+@pytest.mark.parametrize(("extension", "language"), [("py", "python"), ("js", "javascript"), ("php", "php")])
+def test_a_receiver_is_that_of_the_guide(extension, language):
+    (of_guide,) = [
+        each for each in snippets.of_page("quickstart") if (each.name, each.language) == ("receive-webhooks", language)
+    ]
 
-    assert function in (settings.BASE_DIR / "docs" / "guide" / guide).read_text()
+    assert (SNIPPETS / f"receive.{extension}.txt").read_text() == of_guide.code
+
+
+class TestTheQuickstart:
+    def test_of_an_account_has_the_names_of_the_guide(self, member, shop):
+        page = html.unescape(
+            member.get(reverse("panel:quickstart", args=[shop.integrator.pk, "sandbox"])).content.decode()
+        )
+
+        assert re.findall(r"export (\w+)=", page) == ["BASE_URL", "TOKEN", "WEBHOOK_SECRET"]
+        assert "export TOKEN=rota_test_…" in page
+        assert "export WEBHOOK_SECRET=whsec_…" in page
+        assert '-H "Idempotency-Key: $IDEMPOTENCY_KEY" -d @delivery.json' in page
+        for command in ("python3 receive.py", "node receive.js", "php -S 127.0.0.1:9000 receive.php"):
+            assert f"start with {command}" in page
+        assert "ROTA_" not in page
+
+    def test_of_a_seller_has_the_names_of_the_guide(self, member, shop):
+        page = html.unescape(member.get(reverse("panel:seller_quickstart", args=[shop.seller.pk])).content.decode())
+
+        assert re.findall(r"export (\w+)=", page) == ["BASE_URL", "API_KEY"]
+        assert '-H "Idempotency-Key: $IDEMPOTENCY_KEY" -d @-' in page
+        assert "ROTA_" not in page
