@@ -31,8 +31,35 @@ _ANSWERS = (
     answers.not_found, answers.bad_request, answers.server_error, answers.late_body, answers.tls_required,
     answers.busy,
 )  # fmt: skip  # likewise
-# Errors whose constructor needs more than a message, or that have none of their own.
+# Errors whose class has no message, with one that they are raised with. tests/documentation/test_examples.py finds each
+# of them in the source.
 _WITH_VALUES: list[DomainError] = [
+    delivery_errors.AccountSuspended("The account is suspended. Ask whoever runs this service to lift the suspension."),
+    delivery_errors.PriceUnavailable("The route is 72.41 km long; this tariff serves up to 60.00 km."),
+    delivery_errors.QuoteExpired("A quote is valid for 10 minutes. Quote again, and request with the new Quote-Id."),
+    delivery_errors.QuoteMismatch(
+        "The Quote-Id is for other points, packages, vehicleType or deliveryMode than this request. Quote it first."
+    ),
+    delivery_errors.PickupNotLinked(
+        "pickup.address lies 312 m from the nearest active pickup point, 'Loja Paulista', which accepts at most 150 m. "
+        "The panel lists all of them on the account's page."
+    ),
+    delivery_errors.DeliveryNotFound("No delivery of this account and environment has this deliveryId."),
+    delivery_errors.InvalidCursor("Take nextCursor of an answer to the same filters, or begin without a cursor."),
+    delivery_errors.MoveRefused("Only an offer of the sandbox expires before its deadline."),
+    delivery_errors.AlreadyFinished("The delivery has ended; there is nothing left to cancel."),
+    delivery_errors.StopNotOpen("This point is closed already; name a point that is still open."),
+    delivery_errors.StopNotFound("This route's drop-offs are B, C."),
+    delivery_errors.RouteTaken("A driver has accepted this route already; one acceptance covers all of it."),
+    delivery_errors.OfferExpired("The offer has expired; the integrator has to request the delivery again."),
+    delivery_errors.NoDriverAssigned("No driver holds this route, so no position can be recorded."),
+    delivery_errors.InvalidSandboxSpeed("The header Sandbox-Speed is a number from 1 to 120."),
+    delivery_errors.InvalidToken(
+        "Send 'Authorization: Bearer <token>' with a token that is neither revoked nor expired."
+    ),
+    delivery_api_errors.MalformedBody("The body is not JSON: Expecting value: line 1 column 8 (char 7)."),
+    delivery_api_errors.BodyTooLarge("The body is larger than 256 KiB."),
+    delivery_api_errors.InvalidDeliveryId("A deliveryId is the UUID that request-delivery answered with."),
     delivery_errors.RateLimited(retry_after=1),
     integration_errors.RateLimited(retry_after=1),
     integration_errors.DuplicateOrder("orderId"),
@@ -42,6 +69,15 @@ _WITH_VALUES: list[DomainError] = [
     integration_errors.MalformedBody("O corpo deve ser um objeto JSON em UTF-8."),
     integration_errors.BodyTooLarge(),
 ]
+_OUTSIDE = (
+    "(-46.655881, -23.561414) is outside the area that this service serves. Latitude and longitude seem to be swapped: "
+    "the other way round it is inside."
+)
+# Of `config.limits`, in English and Portuguese.
+_TOO_LONG = {
+    "url_too_long": ("The URL is longer than 4 KiB.", "O endereço é maior que 4 KiB"),
+    "header_too_long": ("The header Cookie is longer than 8 KiB.", "O cabeçalho Cookie é maior que 8 KiB"),
+}
 
 
 @dataclass(frozen=True)
@@ -63,16 +99,14 @@ def _of_a() -> Iterator[Answer]:
     request.path = _PATH_A
     yield from (_of_page(make(request)) for make in _PROBLEMS)
     yield from (
-        _of_page(problems.too_long(request, entry.meaning, status=entry.status, code=entry.code))
-        for entry in (CODES["url_too_long"], CODES["header_too_long"])
+        _of_page(problems.too_long(request, detail, status=CODES[code].status, code=code))
+        for code, (detail, _portuguese) in _TOO_LONG.items()
     )
     context = {"request": SimpleNamespace(path=_PATH_A)}
     of_fields = [
         InvalidBody({"vehicleType": [_detail("This field is required.", "required")]}, []),
         InvalidBody({}, [PayloadWarning(("packages",), UNKNOWN_KEY, "orderPackages")]),
-        InvalidBody(
-            {"pickup": {"address": [_detail(CODES["outside_service_area"].meaning, "outside_service_area")]}}, []
-        ),
+        InvalidBody({"pickup": {"address": [_detail(_OUTSIDE, "outside_service_area")]}}, []),
         InvalidQuery({"limit": [_detail(EnglishForm.messages["invalid_limit"], "invalid_limit")]}, []),
         exceptions.MethodNotAllowed("PUT"),
         exceptions.UnsupportedMediaType("text/plain"),
@@ -85,8 +119,8 @@ def _of_b() -> Iterator[Answer]:
     request = HttpRequest()
     yield from (_of_page(make(request)) for make in _ANSWERS)
     yield from (
-        _of_page(answers.too_long(entry.meaning, status=entry.status, code=entry.code))
-        for entry in (CODES["url_too_long"], CODES["header_too_long"])
+        _of_page(answers.too_long(message, status=CODES[code].status, code=code))
+        for code, (_english, message) in _TOO_LONG.items()
     )
     context = {"view": SimpleNamespace(invalid_status=422)}
     of_fields = [
@@ -112,7 +146,7 @@ def _domain_errors(modules: Iterable[ModuleType], api: str) -> Iterator[DomainEr
                 continue
             entry = CODES.get(getattr(kind, "code", ""))
             if entry and api in entry.apis:
-                yield made.get(kind) or kind(kind.message or entry.meaning)
+                yield made.get(kind) or kind()
 
 
 def _of_page(response: HttpResponse) -> Answer:
