@@ -95,6 +95,9 @@ _CODES = {
     gettext_noop("live"),
     gettext_noop("sandbox"),
 }
+# Texts of `delivery.simulator`, which imports no Django.
+gettext_noop("Simulated driver")
+gettext_noop("Simulated failure: nobody received the order.")
 
 
 def refusal(error: DeliveryError) -> str:

@@ -14,6 +14,8 @@ from delivery.lifecycle import OPEN, RouteStatus, State, Trigger
 
 # The actor of its moves in histories.
 ACTOR = "sandbox simulator"
+# Stored and answered by the API as they are; pages translate them.
+DRIVER_NAME = "Simulated driver"
 FAILURE_REASON = "Simulated failure: nobody received the order."
 
 SLOWEST, FASTEST = 1, 120

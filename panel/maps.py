@@ -5,6 +5,7 @@ from typing import Any
 from django.conf import settings
 
 from delivery.models import Delivery, DriverPosition, LatestPosition
+from panel.templatetags.panel import text_of_simulator
 
 
 def tiles() -> dict[str, str]:
@@ -21,5 +22,5 @@ def route(delivery: Delivery, position: DriverPosition | LatestPosition | None) 
     ]
     driver = None
     if position is not None and delivery.driver is not None and not delivery.is_closed:
-        driver = {"name": delivery.driver.name, "lat": position.latitude, "lng": position.longitude}
+        driver = {"name": text_of_simulator(delivery.driver.name), "lat": position.latitude, "lng": position.longitude}
     return {"id": str(delivery.pk), "points": points, "driver": driver, "returns": delivery.mode == "RETURN"}

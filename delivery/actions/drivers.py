@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 from django.conf import settings
 from django.db.models import Q
 
+from delivery import simulator
 from delivery.distance import Point
 from delivery.errors import DriverHasOpenRoute, DriverNotEligible, InvalidPosition, NoEligibleDriver
 from delivery.models import Delivery, Driver, DriverPosition, Environment
@@ -132,7 +133,7 @@ def _radius_m() -> float:
 
 def _simulated(delivery: Delivery) -> Driver:
     return Driver.objects.create(
-        name="Simulated driver",
+        name=simulator.DRIVER_NAME,
         phone="+55 11 90000-0000",
         vehicle_type=delivery.vehicle_type,
         environment=Environment.SANDBOX,

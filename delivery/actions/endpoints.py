@@ -113,7 +113,7 @@ def send_test(*, endpoint: WebhookEndpoint, by: str, at: datetime) -> WebhookEve
     if not locked.url:
         raise EndpointCannotSend("The endpoint has no URL; set one first.")
     if not locked.enabled:
-        raise EndpointCannotSend("The endpoint is switched off; switch it on first.")
+        raise EndpointCannotSend("Webhooks are off; resume them first.")
     if not Token.objects.valid(at=at).filter(integrator=locked.integrator_id, environment=locked.environment).exists():
         raise EndpointCannotSend("The account has no valid token, which every webhook carries; issue one first.")
     if _tested_too_often(locked, at=at):

@@ -29,10 +29,15 @@ _SETTINGS = {
         "Same-day deliveries (immediate delivery, Bearer token) and orders of sellers (order integration, API key). "
         "The guide is at /docs/, each error code at /docs/errors/{code}."
     ),
-    "SERVERS": [{"url": "/", "description": "This service. A test token plays in the sandbox, a live one does not."}],
+    "SERVERS": [
+        {"url": "/", "description": "This service. A test token uses the sandbox, a live one the live environment."}
+    ],
     "TAGS": [
         {"name": "Immediate delivery", "description": "Quote, request, follow and cancel same-day deliveries."},
-        {"name": "Look-up", "description": "Find deliveries, read everything about one, and what webhooks carried."},
+        {
+            "name": "Find and read",
+            "description": "Find deliveries, read everything about one, and what webhooks carried.",
+        },
         {"name": "Sandbox", "description": "Move the deliveries of test tokens."},
         {"name": "Order integration", "description": "Freight by postcode, orders, tracking and invoices of a seller."},
     ],

@@ -15,7 +15,7 @@ IDEMPOTENCY_KEY = Parameter(
 PREFER = Parameter(
     "Prefer",
     "header",
-    "`handling=strict` refuses unknown keys and parameters, and doubtful values, instead of naming them in "
+    "`handling=strict` refuses unknown keys and parameters, and probable mistakes, instead of naming them in "
     "`Rota-Warnings`.",
     {"type": "string", "enum": ["handling=strict", "handling=lenient"]},
 )
@@ -35,7 +35,7 @@ RESPONSE: dict[str, tuple[str, dict[str, Any]]] = {
     "X-Request-Id": ("The id of this call, as in our logs and on the page of refused calls.", _TEXT),
     "RateLimit-Policy": ("The limits of the token or key (IETF draft RateLimit header fields).", _TEXT),
     "RateLimit": ("How many calls are left within each limit.", _TEXT),
-    "Rota-Warnings": ("Unknown keys and parameters, and doubtful values of the body (a list of RFC 9651).", _TEXT),
+    "Rota-Warnings": ("Unknown keys and parameters, and probable mistakes in the body (a list of RFC 9651).", _TEXT),
     "Preference-Applied": ("`handling=strict`, if it was asked for.", _TEXT),
     "Idempotency-Replayed": (
         "`true` if this is the stored answer of an earlier call.",

@@ -1,20 +1,26 @@
 """Template tags and filters of the panel."""
 
 import json
+from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
 from django import template
-from django.template.defaultfilters import floatformat
+from django.template.defaultfilters import date, floatformat
 from django.urls import reverse
+from django.utils import timezone
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
+from django.utils.translation import gettext, npgettext
 from django.utils.translation import gettext_lazy as _
 
+from delivery import simulator
 from delivery.lifecycle import RouteStatus, Status, Trigger
 from delivery.models import EventState
 
 register = template.Library()
+
+_OF_SIMULATOR = {simulator.DRIVER_NAME, simulator.FAILURE_REASON}
 
 # Text and colour of each status.
 _BADGES: dict[str, tuple[Any, str]] = {
@@ -79,16 +85,41 @@ def error_name(value: str) -> Any:
 
 
 @register.filter
+def moment(value: datetime | None) -> str:
+    """A moment in the service's time zone, to the second; empty for None."""
+    if value is None:
+        return ""
+    local = timezone.localtime(value)
+    return f"{date(local, 'SHORT_DATE_FORMAT')} {date(local, 'H:i:s')}"
+
+
+@register.filter
+def text_of_simulator(value: str) -> str:
+    """A driver's name or the reason of a failure: in the reader's language if the simulator has written it."""
+    return gettext(value) if value in _OF_SIMULATOR else value
+
+
+@register.filter
+def tile_name(status: str, count: int) -> str:
+    """The text below the number of deliveries with this status."""
+    texts = {
+        Status.DELIVERED: npgettext("deliveries", "Delivered", "Delivered", count),
+        Status.FAILED: npgettext("deliveries", "Failed", "Failed", count),
+    }
+    return texts.get(Status(status)) or str(status_name(status))
+
+
+@register.filter
 def actor_name(value: str) -> str:
     """The actor without the prefix `user `."""
     return value.removeprefix("user ")
 
 
 @register.filter
-def badge(value: str) -> SafeString:
-    """A status as a badge, with the API's code as its title."""
-    words, colour = _BADGES.get(value, (value, ""))
-    return format_html('<span class="badge {}" title="{}">{}</span>', colour, value, words)
+def badge(value: str, words: str = "") -> SafeString:
+    """A status as a badge, with the API's code as its title. `words`: instead of the status' own."""
+    name, colour = _BADGES.get(value, (value, ""))
+    return format_html('<span class="badge {}" title="{}">{}</span>', colour, value, words or name)
 
 
 @register.filter

@@ -27,11 +27,17 @@ class Move(AccountView):
         if found is None or self.environment != Environment.SANDBOX or move not in sandbox.MOVES:
             raise Http404
         try:
-            sandbox.perform(move, delivery=found, fields=request.POST.dict(), by=actor(request), at=timezone.now())
+            moved = sandbox.perform(
+                move, delivery=found, fields=request.POST.dict(), by=actor(request), at=timezone.now()
+            )
         except DeliveryError as error:
             messages.error(request, refusal(error))
         else:
-            messages.success(request, _("Done. The simulated driver now waits for your moves."))
+            ended, goes_on = (
+                _("Done. The delivery has ended."),
+                _("Done. The simulated driver now waits for your moves."),
+            )
+            messages.success(request, ended if moved.is_closed else goes_on)
         return redirect(self.url("delivery", found.pk))
 
 

@@ -1,5 +1,6 @@
 """The page of the webhook endpoint: URL, test events, signing secret, state of the breaker, pause and resume."""
 
+from typing import Any
 from uuid import UUID
 
 from django.contrib import messages
@@ -12,7 +13,7 @@ from common.actors import actor
 from delivery.actions import endpoints
 from delivery.errors import EndpointCannotSend, InvalidWebhookUrl, SecretRotatedLately
 from delivery.forms import refusal
-from delivery.models import WebhookEvent, WebhookQueueItem, parse_id
+from delivery.models import WebhookEndpoint, WebhookEvent, WebhookQueueItem, parse_id
 from panel.forms import UrlForm
 from panel.views.base import AccountView
 
@@ -28,12 +29,10 @@ class WebhookView(AccountView):
         return self.page(
             "panel/webhook.html",
             form=form,
-            endpoint=self.endpoint,
             fresh_secret=self.endpoint.secret if fresh else None,
-            waiting=WebhookQueueItem.objects.filter(endpoint=self.endpoint).count(),
             test=self._test_event(test),
-            now=timezone.now(),
             status=status,
+            **_state(self.endpoint),
         )
 
     def send_test(self) -> HttpResponse:
@@ -86,7 +85,14 @@ class TestResult(AccountView):
         found = WebhookEvent.objects.filter(endpoint=self.endpoint, delivery=None, pk=event).first()
         if found is None:
             raise Http404
-        return self.page("panel/test_result.html", test=found, attempt=found.attempts.last())
+        # With the state of the endpoint, which the result has changed.
+        return self.page("panel/test_result.html", test=found, attempt=found.attempts.last(), **_state(self.endpoint))
+
+
+def _state(endpoint: WebhookEndpoint) -> dict[str, Any]:
+    """What `panel/webhook_state.html` shows."""
+    waiting = WebhookQueueItem.objects.filter(endpoint=endpoint).count()
+    return {"endpoint": endpoint, "waiting": waiting, "now": timezone.now()}
 
 
 class Switch(AccountView):

@@ -50,6 +50,17 @@ def test_issues_a_token_and_uses_it_by_http(tab, people, shop, live_server, loca
     assert browser.complaints == []
 
 
+def test_changes_the_language_of_the_documentation_at_the_same_heading(tab):
+    browser = tab("en-US")
+    page = browser.go("/docs/webhooks#verification")
+
+    page.get_by_role("button", name="Português").first.click()
+
+    page.wait_for_selector("html[lang=pt-br]")
+    assert page.evaluate("location.pathname + location.hash") == "/docs/webhooks#verification"
+    assert browser.complaints == []
+
+
 def test_sets_a_url_and_sees_the_test_event_arrive(tab, people, shop, endpoint, receiver, locale, say):
     people("maria", account=shop.integrator)
     browser = tab(locale)

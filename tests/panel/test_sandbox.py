@@ -89,6 +89,18 @@ class TestThePageOfASandboxDelivery:
             text_of(member, delivery, HTTP_ACCEPT_LANGUAGE="pt-BR"),
         )
 
+    def test_shows_the_simulators_texts_in_the_readers_language(self, member, token):
+        delivery = request("sim-fail-1", at=timezone.now() - timedelta(hours=1), token=token)
+        advance()
+
+        english, portuguese = text_of(member, delivery), text_of(member, delivery, HTTP_ACCEPT_LANGUAGE="pt-BR")
+
+        assert "Simulated driver" in english
+        assert english.count("Simulated failure: nobody received the order.") == 2  # of the point, and in the history
+        assert "Entregador simulado" in portuguese
+        assert portuguese.count("Falha simulada: ninguém recebeu o pedido.") == 2
+        assert "Simulated" not in portuguese
+
     def test_has_no_moves_once_the_delivery_has_ended(self, member, token):
         delivery = request("sim-nodriver-1", at=timezone.now() - timedelta(minutes=1), token=token)
         advance()
@@ -120,6 +132,27 @@ class TestMove:
         member.post(move_of(delivery, "return"))
 
         assert statuses(delivery)[-3:] == ["COLLECTED", "COLLECTED", "DELIVERED"]
+
+    @pytest.mark.parametrize(
+        ("traits", "move"), [({}, "expire"), ({"stops": 1, "collected": True}, "deliver")], ids=["expire", "deliver"]
+    )
+    def test_that_ends_the_delivery_says_so(self, member, token, traits, move):
+        delivery = DeliveryFactory.create(token=token, **traits)
+
+        content = member.post(move_of(delivery, move), {"point": "B"}, follow=True).content.decode()
+
+        assert "Done. The delivery has ended." in content
+        assert "now waits for your moves" not in content
+
+    def test_that_fails_a_point_takes_a_reason(self, member, token):
+        delivery = DeliveryFactory.create(token=token, stops=2, collected=True)
+        form = re.search(r'<form[^>]*/fail/?"[^>]*>.*?</form>', text_of(member, delivery))
+
+        member.post(move_of(delivery, "fail"), {"point": "B", "reason": "Closed on Sundays"})
+
+        assert form
+        assert 'name="reason"' in form[0]
+        assert delivery.stops.get(index=0).failure_reason == "Closed on Sundays"
 
     def test_sets_the_position(self, member, token):
         delivery = DeliveryFactory.create(token=token, accepted=True)

@@ -1,5 +1,8 @@
 """The webhook page: URL, test event, secret, pause and resume."""
 
+import re
+from datetime import UTC, datetime
+
 import pytest
 from django.utils import timezone
 
@@ -88,6 +91,17 @@ class TestResult:
         assert "&lt;b&gt;no&lt;/b&gt;" in content
         assert "hx-trigger" not in content
 
+    def test_brings_the_state_of_the_endpoint_up_to_date(self, member, url, with_url):
+        WebhookEndpoint.objects.update(last_success_at=datetime(2026, 11, 20, 15, 4, 5, tzinfo=UTC))
+
+        content = self.result(member, url, with_url, status_code=204)
+
+        assert re.search(r'id="webhook-state"[^>]*hx-swap-oob="true"', content)
+        assert "11/20/2026 12:04:05" in content
+
+    def test_leaves_the_state_of_the_endpoint_alone_until_there_is_one(self, member, url, with_url):
+        assert "hx-swap-oob" not in self.result(member, url, with_url)
+
 
 class TestSecret:
     def test_is_shown_on_request_only(self, member, url, shop):
@@ -142,7 +156,7 @@ class TestSwitch:
 
         response = member.post(url("webhook_test"), follow=True)
 
-        assert "switched off" in response.content.decode()
+        assert "Webhooks are off; resume them first." in response.content.decode()
         assert not WebhookEvent.objects.filter(delivery=None).exists()
 
 

@@ -31,6 +31,7 @@ _KEYWORDS: dict[str, Any] = {
     "_": None,
     "ngettext": (1, 2),
     "ngettext_lazy": (1, 2),
+    "npgettext": ((1, "c"), 2, 3),
     # Pages translate the messages of refusals, see `delivery.forms.refusal`.
     **{name: None for name, kind in vars(errors).items() if isinstance(kind, type)},
 }
@@ -45,9 +46,9 @@ def collected() -> Catalog:
             # The text is parsed as Python, where indentation matters.
             source = "\n".join(line.strip() for line in templatize(source).splitlines())
         is_own = path.is_relative_to(settings.BASE_DIR) and ".venv" not in path.parts
-        for _line, message, _comments, _context in extract("python", BytesIO(source.encode()), _KEYWORDS):
+        for _line, message, _comments, context in extract("python", BytesIO(source.encode()), _KEYWORDS):
             if is_own or not _is_translated_by_django(message):
-                catalog.add(message)
+                catalog.add(message, context=context)
     # Pages translate what an error code means; the OpenAPI description and the APIs have it in English.
     for entry in CODES.values():
         catalog.add(entry.meaning)

@@ -11,7 +11,7 @@ from documentation.schema.headers import PREFER
 from documentation.schema.operation import Answer, Operation, Parameter
 from documentation.schema.operations.common import CREATED_FROM, CREATED_TO, CURSOR, DELIVERY_ID, LIMIT, TOKEN
 
-_TAG = "Look-up"
+_TAG = "Find and read"
 _WARNINGS = ("Rota-Warnings", "Preference-Applied")
 
 

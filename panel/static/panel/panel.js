@@ -34,6 +34,11 @@ window.addEventListener("pageshow", () => {
   for (const form of document.querySelectorAll("form[data-sent]")) delete form.dataset.sent;
 });
 
+// The page in another language begins at the same heading.
+document.addEventListener("submit", (event) => {
+  if (event.target.matches("form.languages")) event.target.elements.next.value += location.hash;
+});
+
 // Filters apply when an option is chosen; the button is for browsers without scripts.
 document.addEventListener("change", (event) => {
   if (event.target.matches("form.filters select")) event.target.form.requestSubmit();

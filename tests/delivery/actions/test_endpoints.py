@@ -137,7 +137,7 @@ class TestSendTest:
     def test_is_refused_while_the_endpoint_is_off(self, addressed):
         endpoints.set_enabled(endpoint=addressed, enabled=False, by=BY, at=timezone.now())
 
-        with pytest.raises(EndpointCannotSend, match="switched off"):
+        with pytest.raises(EndpointCannotSend, match="resume them first"):
             endpoints.send_test(endpoint=addressed, by=BY, at=timezone.now())
 
         assert not WebhookEvent.objects.exists()
