@@ -1,5 +1,6 @@
 """Serves the OpenAPI description (written by `manage.py openapi`) and the Postman collection (by `make postman`)."""
 
+import json
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
@@ -13,6 +14,8 @@ _MEDIA_TYPES = {
     "openapi.yaml": "application/yaml",
     "postman.json": "application/json",
 }
+# In the collection the value of the variable baseUrl.
+_PLACEHOLDER = b'"http://127.0.0.1:8000"'
 
 
 @cache
@@ -22,13 +25,24 @@ def _content(name: str) -> bytes:
 
 @cache
 def _digest(name: str) -> str:
-    return f'"{sha256(_content(name)).hexdigest()[:32]}"'
+    return sha256(_content(name)).hexdigest()[:32]
+
+
+def _base(request: HttpRequest) -> str:
+    """The address that this service is called at."""
+    return request.build_absolute_uri("/").rstrip("/")
 
 
 @require_safe
-@condition(etag_func=lambda _request, name: _digest(name))
-def description(_request: HttpRequest, name: str) -> HttpResponse:
-    """GET /api/openapi.json, /api/openapi.yaml and /api/postman.json, without credentials."""
-    response = HttpResponse(_content(name), content_type=_MEDIA_TYPES[name])
+@condition(etag_func=lambda request, name: f'"{_digest(name)}-{sha256(_base(request).encode()).hexdigest()[:8]}"')
+def description(request: HttpRequest, name: str) -> HttpResponse:
+    """GET /api/openapi.json, /api/openapi.yaml and /api/postman.json, without credentials.
+
+    The addresses in the description are relative. The collection has the one that it is read from.
+    """
+    content = _content(name)
+    if name == "postman.json":
+        content = content.replace(_PLACEHOLDER, json.dumps(_base(request)).encode())
+    response = HttpResponse(content, content_type=_MEDIA_TYPES[name])
     response["Cache-Control"] = "public, max-age=300"
     return response

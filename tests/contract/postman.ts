@@ -94,6 +94,20 @@ function finish(items: Item[], operations: Operation[]) {
   }
 }
 
+// Nothing else can be done with what is cancelled: an order is cancelled last, a delivery after the moves of the sandbox.
+function cancelLast(folders: Item[]) {
+  const of = (name: string) => folders.find((folder) => folder.name === name)!;
+  const taken = (folder: Item, name: string) => {
+    const index = folder.item!.findIndex((item) => item.name === name);
+    if (index < 0) throw new Error(`No request has the name "${name}".`);
+    return folder.item!.splice(index, 1);
+  };
+  const orders = of("Order integration");
+  orders.item!.push(...taken(orders, "Cancel an order"));
+  const cancellation = { name: "Cancel", item: taken(of("Immediate delivery"), "Cancel a delivery") };
+  folders.splice(folders.indexOf(of("Sandbox")) + 1, 0, cancellation);
+}
+
 const [source, target] = process.argv.slice(2);
 if (!source || !target) throw new Error("usage: tsx postman.ts OPENAPI_JSON POSTMAN_JSON");
 const description: Description = JSON.parse(readFileSync(source, "utf8"));
@@ -107,6 +121,7 @@ converter.convertV2({ type: "json", data: description }, options, (error, conver
   const collection = JSON.parse(text);
   delete collection.info._postman_id;
   finish(collection.item, operations);
+  cancelLast(collection.item);
   collection.variable = Object.entries(VARIABLES).map(([key, value]) => ({ key, value }));
   writeFileSync(target, JSON.stringify(collection, null, 1) + "\n");
 });

@@ -10,6 +10,8 @@ from documentation.catalogue import CODES, A, B
 from documentation.schema import files
 from documentation.schema.operations import OPERATIONS
 
+CANCEL_DELIVERY = ("Cancel a delivery", "POST", "/api/cancel-delivery/:deliveryId")
+
 
 @pytest.fixture(scope="module")
 def description():
@@ -89,8 +91,12 @@ class TestThePostmanCollection:
             for folder in collection["item"]
             for item in folder["item"]
         ]
+        in_order = [folder for folder, *_request in requests]
         assert len(requests) == len(described) == len(OPERATIONS)
-        assert set(requests) == described
+        assert {*requests} - described == {("Cancel", *CANCEL_DELIVERY)}
+        assert described - {*requests} == {("Immediate delivery", *CANCEL_DELIVERY)}
+        assert in_order.index("Cancel") > in_order.index("Sandbox")
+        assert requests[-1][1] == "Cancel an order"
 
 
 class TestTheAddress:
@@ -99,7 +105,6 @@ class TestTheAddress:
         [
             ("openapi.json", "application/json"),
             ("openapi.yaml", "application/yaml"),
-            ("postman.json", "application/json"),
         ],
     )
     def test_answers_without_credentials(self, client, name, media_type):
@@ -109,6 +114,26 @@ class TestTheAddress:
         assert response["Content-Type"] == media_type
         assert response["Cache-Control"] == "public, max-age=300"
         assert response.content == (files.FOLDER / name).read_bytes()
+
+    @pytest.mark.parametrize("base", ["https://rota.example.com:8443", "http://127.0.0.1:8711"])
+    def test_of_the_postman_collection_is_that_of_the_service(self, client, settings, base):
+        settings.ALLOWED_HOSTS = ["*"]
+        scheme, _, host = base.partition("://")
+
+        response = client.get("/api/postman.json", headers={"Host": host}, secure=scheme == "https")
+
+        collection = json.loads(response.content)
+        kept = json.loads((files.FOLDER / "postman.json").read_text())
+        assert response["Content-Type"] == "application/json"
+        assert {"key": "baseUrl", "value": base} in collection["variable"]
+        assert collection["item"] == kept["item"]
+
+    def test_of_the_postman_collection_has_an_etag_of_its_own(self, client, settings):
+        settings.ALLOWED_HOSTS = ["*"]
+
+        tags = {client.get("/api/postman.json", headers={"Host": host})["ETag"] for host in ("a.example", "b.example")}
+
+        assert len(tags) == 2
 
     def test_answers_304_to_whoever_has_it(self, client):
         etag = client.get("/api/openapi.json")["ETag"]
