@@ -76,6 +76,7 @@ def test_sets_a_url_and_sees_the_test_event_arrive(tab, people, shop, endpoint, 
     Webhook(endpoint.secret).verify(body, headers)
     assert headers["authorization"] == f"Bearer {shop.clear_text}"
     assert "204" in page.locator("#test-result").inner_text()
+    assert say("never") not in page.locator("#webhook-state").inner_text()  # of the last success
     assert browser.complaints == []
 
 

@@ -14,6 +14,7 @@ from uuid import uuid4
 
 from httpx import Timeout
 from rota_client import AuthenticatedClient
+from rota_client.api.find_and_read import get_delivery, list_deliveries, list_events
 from rota_client.api.immediate_delivery import (
     cancel_delivery,
     info_delivery,
@@ -21,7 +22,6 @@ from rota_client.api.immediate_delivery import (
     quotation_delivery,
     request_delivery,
 )
-from rota_client.api.look_up import get_delivery, list_deliveries, list_events
 from rota_client.api.order_integration import (
     cancel_order,
     create_order,
