@@ -1,12 +1,13 @@
 """CPU time with worst-case values in every JSON field of both APIs. The fields are read from the serializers."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
 
 import pytest
-from rest_framework.serializers import ListSerializer, Serializer
+from rest_framework.fields import Field
+from rest_framework.serializers import BaseSerializer, ListSerializer, Serializer
 
 import delivery.api.urls
 import integration.api.urls
@@ -24,8 +25,8 @@ SECONDS = 1
 
 # Path: its serializer, and a function that returns a valid body. {} is replaced by the id of a delivery.
 BODIES: dict[str, tuple[type[Serializer[Any]], Callable[[], dict[str, Any]]]] = {
-    "/api/quotation-delivery": (area_a.DeliveryRequestSerializer, payload),
     "/api/request-delivery": (area_a.DeliveryRequestSerializer, payload),
+    "/api/quotation-delivery": (area_a.DeliveryRequestSerializer, payload),
     "/api/cancel-delivery/{}": (area_a.CancelSerializer, dict),
     "/api/sandbox/deliveries/{}/fail/B": (sandbox.FailSerializer, dict),
     "/api/sandbox/deliveries/{}/position": (
@@ -56,23 +57,39 @@ LAST_PARTS = {
 }  # fmt: skip  # likewise
 
 
+def kind(serializer: Serializer[Any], name: str, field: Field[Any, Any, Any, Any]) -> tuple[object, ...]:
+    """What reads a field's value. Fields of one kind differ in their names alone, and one of them is tested."""
+    if isinstance(field, BaseSerializer) or hasattr(serializer, f"validate_{name}"):
+        return type(serializer), name
+    return type(field), repr(field._kwargs)  # type: ignore[attr-defined]  # missing in the stubs
+
+
 def pointers(serializer, above=()):
-    """The path (keys and indexes) of every field of a serializer; of a list only the first item."""
+    """The path (keys and indexes) and the kind of every field of a serializer; of a list only the first item."""
     for name, field in serializer.fields.items():
         place = (*above, name)
-        yield place
+        yield place, kind(serializer, name, field)
         if isinstance(field, ListSerializer):
-            yield (*place, 0)
+            yield (*place, 0), (type(serializer), name, 0)
             yield from pointers(field.child, (*place, 0))
         elif isinstance(field, Serializer):
             yield from pointers(field, place)
 
 
+def places(serializer: Serializer[Any], tested: set[tuple[object, ...]]) -> Iterator[tuple[str | int, ...]]:
+    """The paths of the fields of kinds that are not in `tested`, to which these are added."""
+    yield ()
+    for place, of in pointers(serializer):
+        if of not in tested:
+            tested.add(of)
+            yield place
+
+
+_TESTED: set[tuple[object, ...]] = set()
 FIELDS = [
     pytest.param(path, place, id=f"{path}#{'/'.join(map(str, place))}")
     for path, (serializer, _body) in BODIES.items()
-    # A quote has the fields of a request.
-    for place in [(), *(pointers(serializer()) if path != "/api/quotation-delivery" else ())]
+    for place in places(serializer(), _TESTED)
 ]
 
 
