@@ -3,14 +3,16 @@
 Building and compiling a queryset takes several times as long as executing it.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import cached_property
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
-from django.db import DEFAULT_DB_ALIAS, connection
+from django.db import DEFAULT_DB_ALIAS
 from django.db.models import Model, QuerySet, Value
 from django.db.models.query import get_related_populators
 from django.db.models.sql.compiler import SQLCompiler
+
+from common.postgresql import prepared
 
 M = TypeVar("M", bound=Model)
 
@@ -39,15 +41,20 @@ class CompiledQuery(Generic[M]):
 
     def all(self, **values: Any) -> list[M]:
         """The objects that the query finds with these values of its parameters."""
-        compiler, sql, parameters = self._compiled
-        with connection.cursor() as cursor:
-            cursor.execute(sql, [values[each.value] if isinstance(each, Parameter) else each for each in parameters])
-            rows = cursor.fetchall()
-        start, stop, names, populators = self._columns
+        compiled = self._compiled
+        with prepared.cursor() as cursor:
+            cursor.execute(
+                compiled.sql,
+                [values[each.value] if isinstance(each, Parameter) else each for each in compiled.parameters],
+            )
+            rows: Iterable[Any] = cursor.fetchall()
+        if compiled.converters:
+            rows = compiled.compiler.apply_converters(rows, compiled.converters)
+        start, stop = compiled.own_columns
         found = []
-        for row in compiler.results_iter([rows]):
-            item = compiler.klass_info["model"].from_db(DEFAULT_DB_ALIAS, names, row[start:stop])
-            for populator in populators:
+        for row in rows:
+            item = compiled.model.from_db(DEFAULT_DB_ALIAS, compiled.names, row[start:stop])
+            for populator in compiled.populators:
                 populator.populate(row, item)
             found.append(item)
         return found
@@ -57,21 +64,33 @@ class CompiledQuery(Generic[M]):
         return next(iter(self.all(**values)), None)
 
     @cached_property
-    def _compiled(self) -> tuple[SQLCompiler, str, tuple[Any, ...]]:
+    def _compiled(self) -> "_Compiled[M]":
+        """As `django.db.models.query.ModelIterable` reads rows."""
         compiler = self._build().query.get_compiler(using=DEFAULT_DB_ALIAS)
         sql, parameters = compiler.as_sql()
-        return compiler, sql, parameters
-
-    @cached_property
-    def _columns(self) -> tuple[int, int, list[str], list[Any]]:
-        """Where the model's own columns start and stop in a row, their names, and what reads the other columns.
-
-        As `django.db.models.query.ModelIterable` finds them.
-        """
-        compiler, _sql, _parameters = self._compiled
-        info = compiler.klass_info
+        info, select = compiler.klass_info, compiler.select
         start, stop = info["select_fields"][0], info["select_fields"][-1] + 1
-        names = [column.target.attname for column, *_rest in compiler.select[start:stop]]
-        # The stubs are those of Django 6, which has one parameter more.
-        populators = get_related_populators(info, compiler.select, DEFAULT_DB_ALIAS)  # type: ignore[call-arg]
-        return start, stop, names, populators
+        return _Compiled(
+            compiler,
+            sql,
+            parameters,
+            info["model"],
+            [column.target.attname for column, *_rest in select[start:stop]],
+            (start, stop),
+            compiler.get_converters([column for column, *_rest in select]),
+            # The stubs are those of Django 6, which has one parameter more.
+            get_related_populators(info, select, DEFAULT_DB_ALIAS),  # type: ignore[call-arg]
+        )
+
+
+class _Compiled(NamedTuple, Generic[M]):
+    """What is the same at each execution. `names`: the attributes in the model's `own_columns` (start and stop)."""
+
+    compiler: SQLCompiler
+    sql: str
+    parameters: tuple[Any, ...]
+    model: type[M]
+    names: list[str]
+    own_columns: tuple[int, int]
+    converters: dict[int, Any]
+    populators: list[Any]

@@ -7,6 +7,8 @@ from typing import Any
 from django.db import connection
 from django.db.models import AutoField, Field, Model
 
+from common.postgresql import prepared
+
 Shape = tuple[tuple[type[Model], int], ...]
 
 
@@ -22,7 +24,7 @@ def insert_together(*rows: Model) -> None:
         for row in rows
         for field in _fields(type(row))
     ]
-    with connection.cursor() as cursor:
+    with prepared.cursor() as cursor:
         cursor.execute(_sql(shape), values)
     for row in rows:
         row._state.adding = False  # noqa: SLF001  # as Model.save does

@@ -91,7 +91,7 @@ _NEVER_EMPTY: dict[str, Check] = {
     "WEB_WORKERS": value_checks.number(1, 512, whole=True),
     "WEB_THREADS": value_checks.number(1, 512, whole=True),
     "WORKERS": value_checks.number(1, 512, whole=True),
-    "DATABASE_POOL": value_checks.number(0, 1_000, whole=True),
+    "DATABASE_PREPARE": value_checks.boolean,
     "DATABASE_STATEMENT_SECONDS": value_checks.number(0, 86_400),
     "TRUSTED_PROXIES": value_checks.number(0, 10, whole=True),
     "SECURE_HSTS_SECONDS": value_checks.number(0, 1_000_000_000, whole=True),

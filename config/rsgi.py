@@ -21,10 +21,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 # Before the imports below, which read the settings.
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
-# The threads below share a pool of connections. Workers have none, because Celery closes connections around each task.
-os.environ.setdefault("DATABASE_POOL", "10")
 os.environ.setdefault("DATABASE_STATEMENT_SECONDS", "15")
 
+from django.conf import settings
 from django.utils.module_loading import import_string
 
 from config.fair_queue import FairQueue
@@ -177,7 +176,7 @@ class Application:
         try:
             job.protocol.response_bytes(head[0], head[1], b"".join(response))
         finally:
-            response.close()  # Django returns the database connection to the pool
+            response.close()  # Django closes a database connection that is broken
 
 
 def _sender_of(environ: dict[str, Any]) -> str:
@@ -241,6 +240,8 @@ def _raise_file_limit() -> None:
     resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
 
 
+# The threads last as long as the process, and each keeps its connection.
+settings.DATABASES["default"]["CONN_MAX_AGE"] = None
 application = Application(
     get_wsgi_application(),
     threads=int(os.environ.get("WEB_THREADS", "4")),

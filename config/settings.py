@@ -1,5 +1,6 @@
 """Settings. What varies between installations comes from the environment."""
 
+import sys
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -201,18 +202,14 @@ CACHES = {
 
 DATABASES: dict[str, dict[str, Any]] = {
     "default": with_deadlines(
-        dict(dj_database_url.parse(_required("DATABASE_URL"))),
+        dict(dj_database_url.parse(_required("DATABASE_URL"), engine="common.postgresql")),
         # Its default for the web server is set in `config.rsgi`.
         statement_seconds=env.float("DATABASE_STATEMENT_SECONDS", 0),
     )
 }
+# Statements are prepared where `common.postgresql.prepared` asks for it, not after so many executions of the same text.
+DATABASES["default"]["OPTIONS"]["prepare_threshold"] = sys.maxsize if env.bool("DATABASE_PREPARE", True) else None
 DATABASES["default"]["CONN_HEALTH_CHECKS"] = True  # a restarted PostgreSQL costs no request
-if _pool := env.int("DATABASE_POOL", 0):  # likewise
-    DATABASES["default"]["OPTIONS"] = {
-        **DATABASES["default"]["OPTIONS"],
-        # At least one open connection per process; a request that finds none free waits 10 s and then fails.
-        "pool": {"min_size": 1, "max_size": _pool, "timeout": 10},
-    }
 
 REDIS_URL = _required("REDIS_URL")
 

@@ -33,12 +33,10 @@ WRONG = [
     ("PORT", "http", "not a whole number"),
     ("WORKERS", "-1", "from 1 to 512"),
     ("WEB_WORKERS", "2.5", "not a whole number"),
-    ("DATABASE_POOL", "-1", "from 0 to 1,000"),
     ("DATABASE_STATEMENT_SECONDS", "-1", "from 0 to 86,400"),
     ("TRUSTED_PROXIES", "-1", "from 0 to 10"),
     ("TRUSTED_PROXIES", "11", "from 0 to 10"),
     ("WORKERS", "513", "from 1 to 512"),
-    ("DATABASE_POOL", "1001", "from 0 to 1,000"),
     ("DATABASE_STATEMENT_SECONDS", "86401", "from 0 to 86,400"),
     ("POSITION_FRESH_SECONDS", "86401", "from 1 to 86,400"),
     ("DISPATCH_RADIUS_KM", "20041", "from 0.01 to 20,040"),
@@ -121,7 +119,7 @@ RIGHT = [
     {"MAP_TILE_URL": "", "ROUTING_URL": "", "CSRF_TRUSTED_ORIGINS": "", "SECRET_KEY_FALLBACKS": ""},
     {"SECRET_KEY_FALLBACKS": f"{ENVIRONMENT['SECRET_KEY']}, {ENVIRONMENT['SECRET_KEY']}"},
     {"DEBUG": "0", "WEBHOOK_ALLOW_LOOPBACK": "false", "TIME_ZONE": "America/Manaus", "LOG_LEVEL": "DEBUG"},
-    {"ROAD_FACTOR": "1", "OFFER_TTL": "0.5", "DISPATCH_RADIUS_KM": "7.5", "TRUSTED_PROXIES": "0", "DATABASE_POOL": "0"},
+    {"ROAD_FACTOR": "1", "OFFER_TTL": "0.5", "DISPATCH_RADIUS_KM": "7.5", "TRUSTED_PROXIES": "0"},
 ]
 
 

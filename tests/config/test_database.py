@@ -100,15 +100,15 @@ class TestLockedRow:
 
 
 class TestWebProcess:
-    def test_has_a_pool_and_a_deadline_for_statements(self):
+    def test_keeps_connections_and_has_a_deadline_for_statements(self):
         """Nothing that the entry point imports may read the settings before it has set its own."""
         code = (
             "import config.rsgi, json; from django.conf import settings;"
-            "print(json.dumps(settings.DATABASES['default']['OPTIONS']))"
+            "print(json.dumps(settings.DATABASES['default']))"
         )
 
         done = subprocess.run([sys.executable, "-c", code], cwd=BASE_DIR, capture_output=True, text=True, check=True)
 
-        options = json.loads(done.stdout)
-        assert options["pool"] == {"min_size": 1, "max_size": 10, "timeout": 10}
-        assert "statement_timeout=15000ms" in options["options"]
+        database = json.loads(done.stdout)
+        assert database["CONN_MAX_AGE"] is None
+        assert "statement_timeout=15000ms" in database["OPTIONS"]["options"]

@@ -36,7 +36,6 @@ PROMISED = {
     "s.SESSION_COOKIE_NAME": "__Host-sessionid",
     "s.WEBHOOK_ALLOW_LOOPBACK": False,
     "s.SECURE_PROXY_SSL_HEADER[0]": "HTTP_X_FORWARDED_PROTO",
-    "s.DATABASES['default']['OPTIONS']['pool']": {"min_size": 1, "max_size": 10, "timeout": 10},
     "s.DATABASES['default']['CONN_HEALTH_CHECKS']": True,
     "s.CACHES['default']['OPTIONS']['MAX_ENTRIES']": 10_000,
     "s.CELERY_BROKER_TRANSPORT_OPTIONS['visibility_timeout']": 60,
@@ -54,7 +53,7 @@ def values():
     result = subprocess.run(
         [sys.executable, "-c", code],
         cwd=BASE_DIR,
-        env={**ENVIRONMENT, "DATABASE_POOL": "10", "DJANGO_SETTINGS_MODULE": "config.settings"},
+        env={**ENVIRONMENT, "DJANGO_SETTINGS_MODULE": "config.settings"},
         capture_output=True,
         text=True,
         check=True,

@@ -10,6 +10,8 @@ import traceback
 from collections.abc import Callable, Mapping
 from typing import NoReturn
 
+from django.db import connection
+
 Calls = Mapping[str, Callable[[], object]]
 # RLIMIT_CPU has a resolution of one second.
 _KILLED_AFTER = 3
@@ -54,6 +56,9 @@ def _run(calls: Calls, writer: int) -> NoReturn:
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     try:
         sys.settrace(None)  # coverage would be part of what is measured
+        if connection.connection is not None:
+            # The parent would not know which statements the child has prepared on the connection that they share.
+            connection.connection.prepare_threshold = None
         for name, call in calls.items():
             started = time.process_time()
             _soft, hard = resource.getrlimit(resource.RLIMIT_CPU)
