@@ -42,12 +42,8 @@ class CompiledQuery(Generic[M]):
     def all(self, **values: Any) -> list[M]:
         """The objects that the query finds with these values of its parameters."""
         compiled = self._compiled
-        with prepared.cursor() as cursor:
-            cursor.execute(
-                compiled.sql,
-                [values[each.value] if isinstance(each, Parameter) else each for each in compiled.parameters],
-            )
-            rows: Iterable[Any] = cursor.fetchall()
+        given = [values[each.value] if isinstance(each, Parameter) else each for each in compiled.parameters]
+        rows: Iterable[Any] = prepared.execute(compiled.sql, given).fetchall()
         if compiled.converters:
             rows = compiled.compiler.apply_converters(rows, compiled.converters)
         start, stop = compiled.own_columns

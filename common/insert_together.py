@@ -24,8 +24,7 @@ def insert_together(*rows: Model) -> None:
         for row in rows
         for field in _fields(type(row))
     ]
-    with prepared.cursor() as cursor:
-        cursor.execute(_sql(shape), values)
+    prepared.execute(_sql(shape), values)
     for row in rows:
         row._state.adding = False  # noqa: SLF001  # as Model.save does
         row._state.db = connection.alias  # noqa: SLF001

@@ -2,10 +2,28 @@
 
 import psycopg
 from django.db.backends.postgresql import base
+from django.db.backends.utils import CursorWrapper
 from psycopg.pq import ConnStatus, TransactionStatus
+
+from common.postgresql.prepared import PreparedCursor
 
 
 class DatabaseWrapper(base.DatabaseWrapper):
+    _prepared: PreparedCursor | None = None
+
+    def prepared_cursor(self) -> CursorWrapper:
+        """The cursor of the connection whose statements are prepared. It is kept: making one for each takes longer.
+
+        So its rows have to be fetched before the next statement, and it is not closed.
+        """
+        with self.wrap_database_errors:
+            self.close_if_health_check_failed()
+            self.ensure_connection()
+            if self._prepared is None or self._prepared.connection is not self.connection:
+                self._prepared = PreparedCursor(self.connection)
+            wrapped: CursorWrapper = self._prepare_cursor(self._prepared)  # type: ignore[attr-defined]  # as `_cursor` does
+            return wrapped
+
     def is_usable(self) -> bool:
         """Whether the server has neither closed the connection nor left it in a failed transaction.
 

@@ -3,17 +3,16 @@
 For statements that every call of an API executes. Django's own are parsed and planned anew each time.
 """
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Sequence
 from types import SimpleNamespace
-from typing import Any, Self
+from typing import Any, Self, cast
 
 import psycopg
 from django.db import connection
 from django.db.backends.utils import CursorWrapper
 
 
-class _PreparedCursor(psycopg.Cursor[Any]):
+class PreparedCursor(psycopg.Cursor[Any]):
     def execute(self, query: Any, params: Any = None, **options: Any) -> Self:
         super().execute(query, params, **{**options, "prepare": True})
         # What Django logs: the text without its parameters.
@@ -21,12 +20,12 @@ class _PreparedCursor(psycopg.Cursor[Any]):
         return self
 
 
-@contextmanager
-def cursor() -> Iterator[CursorWrapper]:
-    """A cursor whose statements are prepared, unless DATABASE_PREPARE=0 has switched that off.
+def execute(sql: str, parameters: Sequence[Any]) -> CursorWrapper:
+    """Execute a statement that is prepared, unless DATABASE_PREPARE=0 has switched that off.
 
-    The text of a statement must not depend on its parameters: each text occupies memory of the connection.
+    The rows have to be fetched before the next statement. The text must not depend on the parameters: each text
+    occupies memory of the connection.
     """
-    with connection.cursor() as wrapper:  # opens and checks the connection, and logs statements in tests
-        wrapper.cursor = _PreparedCursor(connection.connection)
-        yield wrapper
+    cursor: CursorWrapper = cast("Any", connection).prepared_cursor()
+    cursor.execute(sql, parameters)
+    return cursor

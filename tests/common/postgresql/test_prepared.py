@@ -17,12 +17,10 @@ def is_prepared():
 
 
 def run(number):
-    with prepared.cursor() as cursor:
-        cursor.execute(SQL, [number])
-        return cursor.fetchone()[0]
+    return prepared.execute(SQL, [number]).fetchone()[0]
 
 
-class TestCursor:
+class TestExecute:
     def test_prepares_a_statement_once_for_all_parameters(self):
         assert [run(1), run(2)] == [2, 3]
         assert is_prepared()
