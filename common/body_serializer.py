@@ -1,14 +1,17 @@
-"""Serializers of request bodies, whose fields, with everything below them, are made once for each class.
+"""Serializers of request bodies, which read JSON only. Their fields are made once for each class.
 
 REST framework copies the declared fields for each serializer, which takes longer than validating a body. Validation
 stores nothing in a field, so all bodies and threads share them. Their `parent` is a serializer without a body.
 """
 
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from typing import Any
 
+from django.core.exceptions import ValidationError as DjangoValidationError
 from django.utils.functional import cached_property
 from rest_framework import serializers
+from rest_framework.fields import SkipField, empty, get_error_detail
 from rest_framework.utils.serializer_helpers import BindingDict
 
 
@@ -19,6 +22,33 @@ class BodySerializer(serializers.Serializer[Any]):
     def fields(self) -> BindingDict:
         return _fields_of(type(self))
 
+    def to_internal_value(self, data: Any) -> dict[str, Any]:
+        """As REST framework does it, without what forms and partial updates need."""
+        if not isinstance(data, Mapping):
+            self.fail("invalid", datatype=type(data).__name__)
+        values: dict[str, Any] = {}
+        errors: dict[str, Any] = {}
+        for name, validate, is_optional in _validated(type(self)):
+            value = data.get(name, empty)
+            if is_optional and value is empty:
+                continue
+            try:
+                values[name] = validate(value)
+            except serializers.ValidationError as error:
+                errors[name] = error.detail
+            except DjangoValidationError as error:
+                errors[name] = get_error_detail(error)
+            except SkipField:
+                pass
+        if errors:
+            raise serializers.ValidationError(errors)
+        return values
+
+    def run_validators(self, value: Any) -> None:
+        """Without validators there is nothing to prepare for them."""
+        if self.validators:
+            super().run_validators(value)
+
 
 @cache
 def _fields_of(of: type[BodySerializer]) -> BindingDict:
@@ -27,3 +57,14 @@ def _fields_of(of: type[BodySerializer]) -> BindingDict:
     for name, field in owner.get_fields().items():
         fields[name] = field
     return fields
+
+
+@cache
+def _validated(of: type[BodySerializer]) -> Sequence[tuple[str, Callable[[Any], Any], bool]]:
+    """Of each field its name, what validates its value, and whether nothing is done when it is absent."""
+    found = []
+    for name, field in _fields_of(of).items():
+        if field.read_only or field.source != name or hasattr(of, f"validate_{name}"):
+            raise TypeError(f"{of.__name__}.{name}: a body has no read-only field, no source, and no validate_{name}")
+        found.append((name, field.run_validation, not field.required and field.default is empty))
+    return found

@@ -7,13 +7,13 @@ from rest_framework.request import Request
 from rest_framework.views import APIView
 
 from common import payload_warnings
+from common.body_serializer import BodySerializer
 from common.payload_warnings import PayloadWarning, UnknownParameter
 
 if TYPE_CHECKING:
     from rest_framework.response import Response
-    from rest_framework.serializers import Serializer
 
-S = TypeVar("S", bound="Serializer[Any]")
+S = TypeVar("S", bound=BodySerializer)
 
 
 class InvalidBody(Exception):

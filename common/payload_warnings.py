@@ -9,11 +9,14 @@ import difflib
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from itertools import islice
 from typing import Any
 from urllib.parse import quote
 
 from rest_framework.serializers import BaseSerializer, ListSerializer, Serializer
+
+from common.body_serializer import BodySerializer
 
 HEADER = "Rota-Warnings"
 UNKNOWN_KEY = "unknown_key"
@@ -78,8 +81,10 @@ def is_strict(prefer: str) -> bool:
     return _STRICT.search(prefer[:_LONGEST_PREFER]) is not None
 
 
-def unknown_keys(serializer: "BaseSerializer[Any]", body: Any) -> list[PayloadWarning]:
+def unknown_keys(serializer: BodySerializer, body: Any) -> list[PayloadWarning]:
     """The keys of a body that the serializer does not read, the first MOST_WARNINGS of them."""
+    if _are_known(serializer, body):
+        return []
     return list(islice(_unknown_keys(serializer, body, ()), MOST_WARNINGS))
 
 
@@ -87,6 +92,24 @@ def unknown_parameters(sent: Iterable[str], *, known: Collection[str]) -> list[U
     """The names of query parameters that are not `known`, the first MOST_WARNINGS of them."""
     unknown = islice((name for name in sent if name not in known), MOST_WARNINGS)
     return [UnknownParameter(name[:_LONGEST_SHOWN], tuple(known), nearest(name, known)) for name in unknown]
+
+
+def _are_known(field: Any, value: Any) -> bool:
+    """Whether a value has no unknown key: the usual case, in less time than it takes to visit every key."""
+    if isinstance(field, ListSerializer):
+        return not isinstance(value, list) or all(_are_known(field.child, item) for item in value)
+    if not isinstance(value, Mapping):
+        return True
+    names, nested = _names(type(field))  # type: ignore[arg-type]  # a class is hashable
+    return value.keys() <= names and all(_are_known(inner, value.get(name)) for name, inner in nested)
+
+
+@cache
+def _names(serializer: type[BodySerializer]) -> tuple[frozenset[str], list[tuple[str, Any]]]:
+    """The keys that a body may have, and those of them whose values have keys too, with their serializers."""
+    fields = serializer().fields
+    nested = [(name, field) for name, field in fields.items() if isinstance(field, BaseSerializer)]
+    return frozenset(fields), nested
 
 
 def _unknown_keys(field: Any, value: Any, path: Path) -> Iterator[PayloadWarning]:

@@ -7,6 +7,8 @@ from typing import Any
 
 from rest_framework import serializers
 
+from common.body_fields import BodyCharField, BodyFloatField
+
 _NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d{1,3})?", re.ASCII)
 _ZIPCODE = re.compile(r"\d{5}-?\d{3}", re.ASCII)
 _LONGEST_NUMBER = 64  # characters
@@ -17,7 +19,7 @@ def _is_decimal_number(text: str) -> bool:
     return len(text) <= _LONGEST_NUMBER and _NUMBER.fullmatch(text.strip()) is not None
 
 
-class NumberField(serializers.FloatField):
+class NumberField(BodyFloatField):
     """A finite JSON number, or a string that holds one. Refuses booleans, NaN and infinities."""
 
     default_error_messages = {"invalid": "A valid number is required.", "overflow": "The number is too large."}
@@ -89,7 +91,7 @@ class NamedChoiceField(serializers.ChoiceField):
         super().__init__(choices, error_messages={"invalid_choice": f"Choose one of: {', '.join(choices)}."}, **kwargs)
 
 
-class TextField(serializers.CharField):
+class TextField(BodyCharField):
     """Optional text of at most 255 characters. Null is empty text; an integer is the text of its digits.
 
     Floats are refused: Python's text of one can differ from what was sent (1.10 becomes "1.1"), which would change an
@@ -105,7 +107,7 @@ class TextField(serializers.CharField):
         return super().to_internal_value(data)
 
 
-class StrictTextField(serializers.CharField):
+class StrictTextField(BodyCharField):
     """Text only; DRF's CharField also takes numbers."""
 
     def to_internal_value(self, data: Any) -> str:
@@ -114,7 +116,7 @@ class StrictTextField(serializers.CharField):
         return super().to_internal_value(data)
 
 
-class ZipcodeField(serializers.CharField):
+class ZipcodeField(BodyCharField):
     """Eight digits, with or without a hyphen after the fifth. The value is the digits without the hyphen."""
 
     default_error_messages = {"invalid_zipcode": "A zipcode has 8 digits, with or without a hyphen: 01310-100."}

@@ -10,6 +10,7 @@ from typing import Any
 
 from rest_framework import serializers
 
+from common.body_fields import BodyCharField
 from integration import postcodes
 
 _PLAIN_NUMBER = re.compile(r"\d{1,16}(\.\d{1,20})?", re.ASCII)
@@ -31,7 +32,7 @@ REQUIRED: dict[str, Any] = {
 }
 
 
-class TextField(serializers.CharField):
+class TextField(BodyCharField):
     """Text of at most 255 characters, without the white space around it. Numbers are refused."""
 
     default_error_messages = REQUIRED

@@ -3,14 +3,15 @@ from typing import Any
 import pytest
 from rest_framework import serializers
 
+from common.body_serializer import BodySerializer
 from common.payload_warnings import PayloadWarning, header_value, is_strict, unknown_keys
 
 
-class Inner(serializers.Serializer[Any]):
+class Inner(BodySerializer):
     latitude = serializers.FloatField(required=False)
 
 
-class Outer(serializers.Serializer[Any]):
+class Outer(BodySerializer):
     orderPackages = serializers.ListField(required=False)  # noqa: N815  # as in the API
     deliveryMode = serializers.CharField(required=False)  # noqa: N815  # as in the API
     place = Inner(required=False)
