@@ -1,9 +1,12 @@
-"""The Content-Security-Policy of every response. `config.site` extends it for the admin."""
+"""The Content-Security-Policy of pages and of answers of the APIs. `config.site` extends the former for the admin."""
 
 from typing import Any
 from urllib.parse import urlsplit
 
 from csp.constants import NONE, SELF
+
+# Of the APIs: JSON loads nothing.
+OF_ANSWERS = "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
 
 def policy(*, tiles: str) -> dict[str, Any]:

@@ -7,6 +7,8 @@ from collections.abc import Callable
 from contextvars import ContextVar
 from uuid import uuid4
 
+from csp.constants import HEADER as CSP_HEADER
+from csp.middleware import CSPMiddleware
 from django.conf import settings
 from django.core.exceptions import BadRequest, SuspiciousOperation
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
@@ -17,6 +19,7 @@ from access.addresses import client_address
 from common import rate_limit
 from config import errors, limits
 from config.areas import area_of
+from config.content_security_policy import OF_ANSWERS
 
 HEADER = "X-Request-Id"
 # Key of the WSGI environ: why `config.rsgi` did not read the body, `late` or `busy`.
@@ -110,6 +113,20 @@ class NoStoreMiddleware:
         response = self.get_response(request)
         response.headers.setdefault("Cache-Control", "no-store, private")
         return response
+
+
+class ContentSecurityPolicyMiddleware(CSPMiddleware):
+    """The policy of the settings, and a constant one on answers of the APIs.
+
+    To put the former together takes a tenth of the time that a call of an API takes.
+    """
+
+    def __call__(self, request: HttpRequest) -> HttpResponseBase:
+        if area_of(request.path) is None:
+            return super().__call__(request)  # type: ignore[return-value]  # nothing here is asynchronous
+        response = self.get_response(request)
+        response.headers[CSP_HEADER] = OF_ANSWERS  # type: ignore[union-attr]  # likewise
+        return response  # type: ignore[return-value]  # likewise
 
 
 class PlainHttpMiddleware:

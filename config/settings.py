@@ -77,7 +77,7 @@ INSTALLED_APPS = [
 MIDDLEWARE = [
     "config.middleware.RequestIdMiddleware",  # first, so that every response and log record has the id
     "django.middleware.security.SecurityMiddleware",
-    "csp.middleware.CSPMiddleware",  # above WhiteNoise, so that static files have a policy too
+    "config.middleware.ContentSecurityPolicyMiddleware",  # above WhiteNoise, so that static files have a policy too
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "config.middleware.NoStoreMiddleware",  # below WhiteNoise: only static files may be cached
     "django.contrib.sessions.middleware.SessionMiddleware",
