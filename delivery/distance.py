@@ -13,6 +13,7 @@ import requests
 from geographiclib.geodesic import Geodesic
 
 from common.deadlines import BoundedCalls, DeadlinePassed, TooManyCalls
+from delivery import vincenty
 
 _log = logging.getLogger(__name__)
 _OSRM_SECONDS = 2
@@ -41,8 +42,11 @@ class RoutingFailed(Exception):
 
 
 def metres(start: Point, end: Point) -> float:
-    """Geodesic distance on the WGS84 ellipsoid."""
-    return float(Geodesic.WGS84.Inverse(*start, *end, outmask=Geodesic.DISTANCE)["s12"])
+    """Geodesic distance on the WGS84 ellipsoid, to the millimetre."""
+    length = vincenty.metres(*start, *end)
+    if length is None:
+        return float(Geodesic.WGS84.Inverse(*start, *end, outmask=Geodesic.DISTANCE)["s12"])
+    return length
 
 
 def away_from(start: Point, *, metres: float, bearing: float) -> Point:
