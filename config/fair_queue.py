@@ -3,6 +3,7 @@
 import threading
 from collections import deque
 from collections.abc import Hashable
+from queue import SimpleQueue
 from typing import Generic, TypeVar
 
 Item = TypeVar("Item")
@@ -19,16 +20,16 @@ class FairQueue(Generic[Item]):
         # In the order in which the senders are served. A sender without an item has no entry.
         self._waiting: dict[Hashable, deque[Item]] = {}
         self._lock = threading.Lock()
-        self._count = threading.Semaphore(0)
+        self._count: SimpleQueue[None] = SimpleQueue()  # an element for each item; faster than a semaphore
 
     def put(self, sender: Hashable, item: Item) -> None:
         with self._lock:
             self._waiting.setdefault(sender, deque()).append(item)
-        self._count.release()
+        self._count.put(None)
 
     def get(self) -> Item:
         """Waits for an item."""
-        self._count.acquire()
+        self._count.get()
         with self._lock:
             sender = next(iter(self._waiting))
             items = self._waiting.pop(sender)

@@ -7,16 +7,17 @@ flood does not delay another's calls.
 """
 
 import asyncio
+import gc
 import io
 import logging
 import os
 import resource
 import sys
 import threading
+from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
-from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 # Before the imports below, which read the settings.
@@ -39,6 +40,7 @@ _log = logging.getLogger("rota.server")
 # More than any endpoint accepts. Longer bodies are truncated here, and the endpoint refuses them with its own message.
 MAX_BODY_BYTES = 4 * 1024 * 1024
 SMALL_BODY_BYTES = 256 * 1024
+_END_SECONDS = 0.02  # between one end of the coroutines of answered requests and the next
 # Stands in the WSGI environ for the value of a header that granian does not give, because it is not ASCII.
 NOT_ASCII = "\xff"
 
@@ -66,12 +68,13 @@ class _Disconnected(Exception):
 class _Job(NamedTuple):
     environ: dict[str, Any]
     protocol: "HTTPProtocol"
-    done: Callable[[], object]  # to be called from any thread
+    answered: "asyncio.Future[None]"
+    body: "_Body"
 
 
 @dataclass
 class _Body:
-    """A request's body so far. `large_bytes` of it count towards `Limits.large_bytes` until the request is answered."""
+    """A request's body so far. `large_bytes` of it count towards `Limits.large_bytes` until Django has read it."""
 
     content: bytearray = field(default_factory=bytearray)
     large_bytes: int = 0
@@ -95,10 +98,15 @@ class Application:
         self._background = background
         self._jobs: FairQueue[_Job] = FairQueue()
         self._large_bytes = 0
+        self._answered: deque[asyncio.Future[None]] = deque()
+        self._timer: asyncio.TimerHandle | None = None
+        self._unanswered = 0
 
     def __rsgi_init__(self, loop: asyncio.AbstractEventLoop) -> None:
         self._loop = loop
         _raise_file_limit()
+        gc.collect()
+        gc.freeze()
         for number in range(self._threads):
             threading.Thread(target=self._serve, name=f"request-{number}", daemon=True).start()
         if self._background is not None:
@@ -109,7 +117,11 @@ class Application:
         try:
             await self._respond(environ_of(scope), protocol, body)
         finally:
-            self._large_bytes -= body.large_bytes
+            self._release(body)
+
+    def _release(self, body: "_Body") -> None:
+        self._large_bytes -= body.large_bytes
+        body.large_bytes = 0
 
     async def _respond(self, environ: dict[str, Any], protocol: "HTTPProtocol", body: "_Body") -> None:
         try:
@@ -124,9 +136,24 @@ class Application:
         environ["wsgi.input"] = io.BytesIO(body.content)  # copies it
         body.content.clear()
         answered = self._loop.create_future()
-        done = partial(self._loop.call_soon_threadsafe, answered.set_result, None)
-        self._jobs.put(_sender_of(environ), _Job(environ, protocol, done))
+        self._jobs.put(_sender_of(environ), _Job(environ, protocol, answered, body))
+        self._unanswered += 1
+        if self._timer is None:
+            self._timer = self._loop.call_later(_END_SECONDS, self._end_answered)
         await answered
+
+    def _end_answered(self) -> None:
+        """Let the coroutines of answered requests end, again and again while there are requests.
+
+        Their clients have the answer: the threads send it. Waking the loop for every one of them would take more time
+        than the loop spends on a request otherwise.
+        """
+        while self._answered:
+            answered = self._answered.popleft()
+            self._unanswered -= 1
+            if not answered.done():
+                answered.set_result(None)
+        self._timer = self._loop.call_later(_END_SECONDS, self._end_answered) if self._unanswered else None
 
     async def _read(self, body: "_Body", environ: dict[str, Any], protocol: "HTTPProtocol") -> None:
         """Read the body, or its first MAX_BODY_BYTES. Raises UnreadBody and _Disconnected."""
@@ -144,7 +171,8 @@ class Application:
                         body.large_bytes = size
                         if self._large_bytes > limits.large_bytes:
                             raise UnreadBody("busy")
-                    if size == MAX_BODY_BYTES:
+                    # The end of a body of a declared length needs no further turn of the loop.
+                    if size in (declared, MAX_BODY_BYTES):
                         return
                     deadline.reschedule(started + limits.body_seconds + size / limits.bytes_per_second)
         except TimeoutError as error:
@@ -163,8 +191,7 @@ class Application:
                 _log.exception("%s %s failed outside Django", job.environ["REQUEST_METHOD"], job.environ["PATH_INFO"])
                 with suppress(RuntimeError):  # the answer was sent already
                     job.protocol.response_empty(500, [])
-            with suppress(RuntimeError):  # the loop is closed: the server is stopping
-                job.done()
+            self._answered.append(job.answered)
 
     def _answer(self, job: _Job) -> None:
         head: list[Any] = []
@@ -173,6 +200,8 @@ class Application:
             head[:] = int(status[:3]), [(name.lower(), value) for name, value in headers]
 
         response = self._django(job.environ, start_response)
+        if job.body.large_bytes:  # before the client knows that it may send the next one
+            self._loop.call_soon_threadsafe(self._release, job.body)
         try:
             job.protocol.response_bytes(head[0], head[1], b"".join(response))
         finally:
@@ -244,7 +273,7 @@ def _raise_file_limit() -> None:
 settings.DATABASES["default"]["CONN_MAX_AGE"] = None
 application = Application(
     get_wsgi_application(),
-    threads=int(os.environ.get("WEB_THREADS", "4")),
+    threads=int(os.environ.get("WEB_THREADS", "3")),
     # By its name, because Django must be set up first.
     background=import_string("config.refused_calls.write_counts_until_exit"),
 )
