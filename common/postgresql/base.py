@@ -31,7 +31,6 @@ class DatabaseWrapper(base.DatabaseWrapper):
         every request. A peer that vanished without closing the connection is noticed by its deadlines only
         (`config.database`), by a statement too.
         """
-        assert self.connection is not None  # noqa: S101  # Django calls this for an open connection only
         connection = self.connection.pgconn
         try:
             connection.consume_input()
