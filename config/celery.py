@@ -6,8 +6,14 @@ from typing import Any
 from celery import Celery
 from celery.app.amqp import AMQP
 from kombu import Connection
+from kombu.transport.redis import Channel
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
+
+
+# A worker that loses Redis does not put messages back into it: if one was being acknowledged, kombu 5.7 fails with an
+# AttributeError and the worker ends. Nothing is lost, because the tasks are wake-ups that beat repeats.
+Channel.do_restore = False
 
 
 class ConstantRetryConnection(Connection):

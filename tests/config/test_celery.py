@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from queue import Empty
 
 import pytest
 from kombu.exceptions import OperationalError
@@ -27,6 +28,18 @@ def pauses(monkeypatch):
 class TestConnection:
     def test_to_a_broker_that_is_away_is_retried_every_two_seconds(self, pauses):
         assert pauses == [2] * 10
+
+
+class TestChannel:
+    def test_puts_no_unacknowledged_message_back_when_it_is_closed(self):
+        with celery_app.connection_for_write() as connection:
+            queue = connection.SimpleQueue("unacknowledged")
+            queue.put({})
+            queue.get(timeout=5)
+            queue.close()
+
+        with celery_app.connection_for_write() as connection, pytest.raises(Empty):
+            connection.SimpleQueue("unacknowledged").get(timeout=0.2)
 
 
 class TestSchedule:
