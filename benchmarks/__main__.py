@@ -5,7 +5,7 @@ import sys
 from benchmarks import processes
 
 _WEBHOOKS = ("drain", "latency", "hang", "claim")
-_NAMES = (*_WEBHOOKS, "changelist", "eligible", "flood", "api")
+_NAMES = (*_WEBHOOKS, "changelist", "eligible", "flood", "api", "fresh-import")
 
 
 def main(names: list[str]) -> int:
@@ -20,6 +20,7 @@ def main(names: list[str]) -> int:
             drain,
             eligible,
             flood,
+            fresh_import,
             latency,
             report,
         )  # they need Django, which needs the servers
@@ -33,6 +34,7 @@ def main(names: list[str]) -> int:
             "eligible": eligible.run,
             "flood": flood.run,
             "api": api.run,
+            "fresh-import": fresh_import.run,
         }
         report.machine()
         for name in names or _WEBHOOKS:

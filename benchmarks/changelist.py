@@ -22,6 +22,7 @@ def run() -> None:
     seed.empty()
     started = time.monotonic()
     fill.deliveries(_ROWS)
+    fill.analyze()
     print(f"{_ROWS:,} deliveries, each with a stop, an event and a transition: {time.monotonic() - started:.0f} s\n")
     client = _staff()
     report.table(

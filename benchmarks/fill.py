@@ -1,4 +1,4 @@
-"""Bulk test data: deliveries in every state, inserted by SQL. The newest are open, all others are closed."""
+"""Bulk test data, inserted by SQL: deliveries in every state, of which the newest are open, and orders."""
 
 from datetime import timedelta
 from urllib.parse import quote
@@ -8,7 +8,8 @@ from django.db.backends.utils import CursorWrapper
 from django.db.models import Model
 from django.utils import timezone
 
-from delivery.models import Delivery, Stop, Transition, WebhookEndpoint, WebhookEvent
+from delivery.models import Delivery, Stop, Token, Transition, WebhookEndpoint, WebhookEvent
+from integration.models import Order
 from tests.factories import DeliveryFactory, DriverFactory, TokenFactory
 
 # Age of row n: one row per 30 seconds, so a million rows cover about a year.
@@ -29,9 +30,12 @@ def days_ago(days: int) -> str:
     return quote((timezone.now() - timedelta(days=days)).isoformat(sep=" "))
 
 
-def deliveries(count: int) -> None:
-    """Insert `count` deliveries, each with a stop, an event and a transition, and `count` positions of drivers."""
-    token = TokenFactory.create()
+def deliveries(count: int, *, token: Token | None = None) -> None:
+    """Insert `count` deliveries, each with a stop, an event and a transition, and `count` positions of drivers.
+
+    They belong to the token's account. The planner has no statistics of them yet (`analyze`).
+    """
+    token = token or TokenFactory.create()
     drivers = DriverFactory.create_batch(_DRIVERS)
     pattern = DeliveryFactory.create(token=token, stops=1)
     endpoint = WebhookEndpoint.objects.get(integrator=token.integrator_id, environment="live")
@@ -76,6 +80,34 @@ def deliveries(count: int) -> None:
         )
         cursor.execute("DROP TABLE numbered")
         cursor.execute("SET session_replication_role = DEFAULT")
+
+
+def orders(count: int, *, pattern: Order) -> None:
+    """Insert `count` orders like the pattern, O-1 and so on, each with its search codes and first status."""
+    with connection.cursor() as cursor:
+        cursor.execute("SET session_replication_role = replica")
+        cursor.execute(f"CREATE TEMP TABLE numbered AS SELECT n FROM generate_series(1, {count}) n")
+        _copy(cursor, Order, pattern.pk, {
+            "id": None, "code": "'O-' || n", "tracking_code": "'T-' || n", "invoice_key": "''",
+            "created_at": f"now() - {_AGE}",
+        })  # fmt: skip  # a table reads as one
+        for kind, column in (("order", "code"), ("tracking_code", "tracking_code"), ("shipping", "id::text")):
+            cursor.execute(
+                "INSERT INTO integration_searchcode (seller_id, order_id, kind, value)"
+                f" SELECT seller_id, id, %s, {column} FROM integration_order WHERE code LIKE 'O-%%'",
+                [kind],
+            )
+        cursor.execute(
+            "INSERT INTO integration_statuslog (order_id, company_id, status, via_api, by, created_at, updated_at)"
+            " SELECT id, company_id, status, TRUE, 'x', created_at, created_at FROM integration_order"
+            " WHERE code LIKE 'O-%%'"
+        )
+        cursor.execute("DROP TABLE numbered")
+        cursor.execute("SET session_replication_role = DEFAULT")
+
+
+def analyze() -> None:
+    with connection.cursor() as cursor:
         cursor.execute("VACUUM ANALYZE")
 
 

@@ -1,4 +1,4 @@
-"""Serializers of request bodies, which read JSON only. Their fields are made once for each class.
+"""Serializers of request bodies and queries, which read no forms. Their fields are made once for each class.
 
 REST framework copies the declared fields for each serializer, which takes longer than validating a body. Validation
 stores nothing in a field, so all bodies and threads share them. Their `parent` is a serializer without a body.

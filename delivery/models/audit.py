@@ -27,7 +27,11 @@ class AuditEntry(models.Model):
     """Who did what to an account, and when. Append-only. Changes of deliveries are recorded as `Transition`."""
 
     integrator = models.ForeignKey(
-        Integrator, verbose_name=_("integrator"), on_delete=models.CASCADE, related_name="audit"
+        Integrator,
+        verbose_name=_("integrator"),
+        on_delete=models.CASCADE,
+        related_name="audit",
+        db_index=False,  # an index begins with this column
     )
     environment = models.CharField(_("environment"), max_length=7, choices=Environment)
     action = models.CharField(_("action"), max_length=20, choices=AuditAction)

@@ -64,7 +64,11 @@ class Delivery(Identified, Located):
 
     route_id = fields.UUIDField(_("route"), default=new_id, unique=True, editable=False)
     integrator = models.ForeignKey(
-        Integrator, verbose_name=_("integrator"), on_delete=models.PROTECT, related_name="deliveries"
+        Integrator,
+        verbose_name=_("integrator"),
+        on_delete=models.PROTECT,
+        related_name="deliveries",
+        db_index=False,  # an index begins with this column
     )
     environment = models.CharField(_("environment"), max_length=7, choices=Environment)
     token = models.ForeignKey(

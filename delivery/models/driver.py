@@ -114,7 +114,13 @@ class Driver(Identified):
 class DriverPosition(Located):
     """A GPS fix of a driver. Append-only."""
 
-    driver = models.ForeignKey(Driver, verbose_name=_("driver"), on_delete=models.CASCADE, related_name="positions")
+    driver = models.ForeignKey(
+        Driver,
+        verbose_name=_("driver"),
+        on_delete=models.CASCADE,
+        related_name="positions",
+        db_index=False,  # an index begins with this column
+    )
     accuracy_m = models.FloatField(_("accuracy (m)"), null=True, blank=True)
     recorded_at = models.DateTimeField(_("recorded at"))
     recorded_by = models.CharField(_("recorded by"), max_length=200)

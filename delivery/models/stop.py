@@ -17,7 +17,11 @@ class Stop(Located):
     """
 
     delivery = models.ForeignKey(
-        "delivery.Delivery", verbose_name=_("delivery"), on_delete=models.CASCADE, related_name="stops"
+        "delivery.Delivery",
+        verbose_name=_("delivery"),
+        on_delete=models.CASCADE,
+        related_name="stops",
+        db_index=False,  # an index begins with this column
     )
     index = models.PositiveSmallIntegerField(_("index"), help_text=_("0 for B, 1 for C, 2 for D."))
     external_id = models.CharField(_("external id"), max_length=255, blank=True)

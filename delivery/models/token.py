@@ -24,7 +24,11 @@ class Token(Identified, Credential):
     """A Bearer token. Stored are its digest, for look-ups, and its ciphertext, for the header of webhooks."""
 
     integrator = models.ForeignKey(
-        Integrator, verbose_name=_("integrator"), on_delete=models.CASCADE, related_name="tokens"
+        Integrator,
+        verbose_name=_("integrator"),
+        on_delete=models.CASCADE,
+        related_name="tokens",
+        db_index=False,  # an index begins with this column
     )
     environment = models.CharField(_("environment"), max_length=7, choices=Environment)
     ciphertext = CiphertextField(editable=False)

@@ -35,7 +35,11 @@ class WebhookEndpoint(models.Model):
     """Where an integrator receives events, one for each environment. Without a URL nothing is sent."""
 
     integrator = models.ForeignKey(
-        Integrator, verbose_name=_("integrator"), on_delete=models.CASCADE, related_name="endpoints"
+        Integrator,
+        verbose_name=_("integrator"),
+        on_delete=models.CASCADE,
+        related_name="endpoints",
+        db_index=False,  # an index begins with this column
     )
     environment = models.CharField(_("environment"), max_length=7, choices=Environment)
     url = models.CharField(_("URL"), max_length=2000, blank=True)
@@ -141,7 +145,12 @@ class WebhookEvent(Identified):
     """
 
     delivery = models.ForeignKey(
-        Delivery, verbose_name=_("delivery"), on_delete=models.CASCADE, related_name="events", null=True
+        Delivery,
+        verbose_name=_("delivery"),
+        on_delete=models.CASCADE,
+        related_name="events",
+        null=True,
+        db_index=False,  # an index begins with this column
     )
     endpoint = models.ForeignKey(
         WebhookEndpoint,

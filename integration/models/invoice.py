@@ -18,7 +18,13 @@ RETURN NULL;
 class Invoice(models.Model):
     """An NF-e that a seller sent: its unchanged bytes, and the data parsed from them."""
 
-    seller = models.ForeignKey(Seller, verbose_name=_("seller"), on_delete=models.PROTECT, related_name="invoices")
+    seller = models.ForeignKey(
+        Seller,
+        verbose_name=_("seller"),
+        on_delete=models.PROTECT,
+        related_name="invoices",
+        db_index=False,  # an index begins with this column
+    )
     access_key = models.CharField(_("access key"), max_length=44)
     issuer_document = models.CharField(_("issuer"), max_length=14, blank=True)
     number = models.CharField(_("number"), max_length=9, blank=True)
@@ -56,8 +62,19 @@ class Invoice(models.Model):
 class InvoiceReference(models.Model):
     """An order reference (xPed) of an invoice, by which orders that are created later find the invoice."""
 
-    seller = models.ForeignKey(Seller, on_delete=models.CASCADE, related_name="+")
-    invoice = models.ForeignKey(Invoice, verbose_name=_("invoice"), on_delete=models.CASCADE, related_name="references")
+    seller = models.ForeignKey(
+        Seller,
+        on_delete=models.CASCADE,
+        related_name="+",
+        db_index=False,  # an index begins with this column
+    )
+    invoice = models.ForeignKey(
+        Invoice,
+        verbose_name=_("invoice"),
+        on_delete=models.CASCADE,
+        related_name="references",
+        db_index=False,  # an index begins with this column
+    )
     value = models.CharField(_("xPed"), max_length=LONGEST_CODE)
 
     class Meta:
@@ -74,7 +91,13 @@ class InvoiceReference(models.Model):
 class InvoiceLink(models.Model):
     """An invoice covers an order."""
 
-    invoice = models.ForeignKey(Invoice, verbose_name=_("invoice"), on_delete=models.CASCADE, related_name="links")
+    invoice = models.ForeignKey(
+        Invoice,
+        verbose_name=_("invoice"),
+        on_delete=models.CASCADE,
+        related_name="links",
+        db_index=False,  # an index begins with this column
+    )
     order = models.ForeignKey(Order, verbose_name=_("order"), on_delete=models.PROTECT, related_name="invoice_links")
     linked_by = models.CharField(_("linked by"), max_length=200)
     linked_at = models.DateTimeField(_("linked at"))

@@ -47,7 +47,13 @@ class Order(models.Model):
     A trigger refuses changes of all fields but the status, which only `integration.actions.orders` writes.
     """
 
-    seller = models.ForeignKey(Seller, verbose_name=_("seller"), on_delete=models.PROTECT, related_name="orders")
+    seller = models.ForeignKey(
+        Seller,
+        verbose_name=_("seller"),
+        on_delete=models.PROTECT,
+        related_name="orders",
+        db_index=False,  # an index begins with this column
+    )
     company = models.ForeignKey(Company, verbose_name=_("company"), on_delete=models.PROTECT, related_name="orders")
     code = models.CharField(_("orderId"), max_length=LONGEST_CODE)
     tracking_code = models.CharField(_("tracking code"), max_length=LONGEST_CODE)
@@ -128,8 +134,19 @@ class SearchCode(models.Model):
         INVOICE_NUMBER = "invoice_number", _("Invoice number")
         OTHER = "other", _("Auxiliary code")
 
-    seller = models.ForeignKey(Seller, on_delete=models.CASCADE, related_name="+")
-    order = models.ForeignKey(Order, verbose_name=_("order"), on_delete=models.CASCADE, related_name="codes")
+    seller = models.ForeignKey(
+        Seller,
+        on_delete=models.CASCADE,
+        related_name="+",
+        db_index=False,  # an index begins with this column
+    )
+    order = models.ForeignKey(
+        Order,
+        verbose_name=_("order"),
+        on_delete=models.CASCADE,
+        related_name="codes",
+        db_index=False,  # an index begins with this column
+    )
     kind = models.CharField(_("kind"), max_length=14, choices=Kind, default=Kind.OTHER)
     value = models.CharField(_("value"), max_length=LONGEST_CODE)
 
