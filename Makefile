@@ -14,9 +14,10 @@ run: .venv/.ready
 test: .venv/.ready
 	@$(BIN)/python -m pytest -n logical --maxprocesses 8 --dist loadfile --no-loadscope-reorder $(ARGS)
 
-# About four minutes: the calls of immediate delivery beside the same ones on FastAPI. Needs wrk. Other load distorts the results.
+# About eight minutes: calls of both APIs beside the same ones on FastAPI. ARGS="info-delivery orders" measures these only. Needs wrk.
+# Other load distorts the results.
 bench: .venv/.ready var/bench/api_peer/.ready
-	@$(BIN)/python -W ignore -m benchmarks api
+	@$(BIN)/python -W ignore -m benchmarks api $(ARGS)
 
 # About twelve minutes. ARGS=drain runs one of drain, latency, hang, claim, eligible. Other load on the machine distorts the results.
 bench-webhooks: .venv/.ready var/bench/peer/.ready

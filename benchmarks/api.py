@@ -1,4 +1,4 @@
-"""Calls of immediate delivery, compared with the same endpoints on FastAPI, pydantic, SQLAlchemy and asyncpg.
+"""Calls of both APIs, compared with the same endpoints on FastAPI, pydantic, SQLAlchemy and asyncpg.
 
 Both sides have two worker processes of granian, the same PostgreSQL server and durable commits. They take turns.
 """
@@ -8,33 +8,35 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import NamedTuple
 
 import psutil
-import requests
 from django.db import connection
+from django.utils import timezone
 
-from benchmarks import processes, report, seed
+from benchmarks import api_calls, processes, report, seed
+from benchmarks.api_calls import Call
 from config.env import BASE_DIR
-from delivery.models import Token
-from tests.factories import TariffFactory, payload
+from delivery.actions import deliveries
+from delivery.models import Delivery
+from tests.factories import BY, PICKUP, DriverFactory, TariffFactory
+from tests.integration.factories import SellerFactory, key_of
 from tests.ports import free_port
 
 _PEER = BASE_DIR / "benchmarks" / "api_peer"
 _PYTHON = BASE_DIR / "var" / "bench" / "api_peer" / "bin" / "python"
 _SECONDS, _ROUNDS, _CONNECTIONS = 5, 5, 8
-_NAMES = ("quotation-delivery", "request-delivery", "info-delivery")
 
 
 class Side(NamedTuple):
-    """A server: where it listens, its process, and the calls that are measured there: method, path and body."""
+    """A server: where it listens, its process, and the calls that are measured there."""
 
     name: str
     base: str
     pid: int
-    calls: dict[str, tuple[str, str, str]]
+    calls: dict[str, Call]
 
 
 class Measured(NamedTuple):
@@ -46,20 +48,28 @@ class Measured(NamedTuple):
     cpu: float
 
 
-def run() -> None:
+def run(names: Sequence[str]) -> None:
+    """Measure the calls with these names, without any all calls."""
+    names = names or api_calls.NAMES
+    if unknown := set(names) - set(api_calls.NAMES):
+        raise SystemExit(f"No such call: {', '.join(unknown)}. There are {', '.join(api_calls.NAMES)}.")
     if shutil.which("wrk") is None:
         raise SystemExit("This benchmark needs wrk, Debian's package of that name.")
     seed.empty()
     TariffFactory.create()
     (token,) = seed.accounts(1, url="")
-    with _rota(token) as rota, _peer(token) as peer:
+    key = key_of(SellerFactory.create())
+    with _rota(token.clear_text, key) as rota, _peer(token.clear_text, key) as peer:
+        api_calls.check_same_answers(rota.calls, rota.base, peer.calls, peer.base)
         found: dict[tuple[str, str], list[Measured]] = {}
         for round_ in range(_ROUNDS):
-            for call in _NAMES:
+            for name in names:
                 for side in (rota, peer) if round_ % 2 else (peer, rota):
-                    found.setdefault((side.name, call), []).append(_measure(side, call, token))
+                    found.setdefault((side.name, name), []).append(_measure(side, name))
         memory = {side.name: _memory(side) for side in (rota, peer)}
+        statements = {name: api_calls.statements(rota.calls[name]) for name in names}
     _report(found, memory)
+    print(f"Statements of Rota: {', '.join(f'{name} {count}' for name, count in statements.items())}\n", flush=True)
 
 
 def _report(found: dict[tuple[str, str], list[Measured]], memory: dict[str, list[float]]) -> None:
@@ -89,69 +99,60 @@ def _report(found: dict[tuple[str, str], list[Measured]], memory: dict[str, list
 
 
 @contextmanager
-def _rota(token: Token) -> Iterator[Side]:
+def _rota(token: str, key: str) -> Iterator[Side]:
+    def accept(delivery_id: str) -> None:
+        delivery, driver = Delivery.objects.get(pk=delivery_id), DriverFactory.create(at_point=PICKUP)
+        deliveries.accept(delivery=delivery, driver=driver, by=BY, at=timezone.now())
+
     port = free_port()
+    base = f"http://127.0.0.1:{port}"
     os.environ["WEB_WORKERS"] = "2"
     with processes.web(port) as pid:
-        yield _side("Rota", port, pid, token)
+        yield Side("Rota", base, pid, api_calls.prepare(base, token=token, key=key, accept=accept))
 
 
 @contextmanager
-def _peer(token: Token) -> Iterator[Side]:
+def _peer(token: str, key: str) -> Iterator[Side]:
     port = free_port()
+    base = f"http://127.0.0.1:{port}"
     settings = connection.settings_dict
     with connection.cursor() as cursor:
         cursor.execute("DROP DATABASE IF EXISTS peer_api")
         cursor.execute("CREATE DATABASE peer_api")
     url = f"postgresql+asyncpg://{settings['USER']}@/peer_api?host={settings['HOST']}"
     environment = {"PEER_DATABASE": url, "PYTHONPATH": str(_PEER)}
-    subprocess.run([_PYTHON, "seed.py", token.clear_text], cwd=_PEER, env=os.environ | environment, check=True)
+
+    def script(*arguments: str) -> None:
+        subprocess.run([_PYTHON, *arguments], cwd=_PEER, env=os.environ | environment, check=True)
+
+    script("seed.py", token, key)
     command = [
         str(_PYTHON), "-m", "granian", "--interface", "asgi", "--loop", "uvloop", "--port", str(port), "--workers", "2",
         "--log-level", "warning", "--http", "1", "--no-ws", "--backlog", "4096", "--working-dir", str(_PEER), "app:app",
     ]  # fmt: skip
     with processes.server(command, port, environment) as pid:
-        yield _side("peer", port, pid, token)
+        calls = api_calls.prepare(base, token=token, key=key, accept=lambda delivery: script("accept.py", delivery))
+        yield Side("peer", base, pid, calls)
 
 
-def _side(name: str, port: int, pid: int, token: Token) -> Side:
-    base = f"http://127.0.0.1:{port}"
-    body = payload(stops=3)
-    headers = {"Authorization": f"Bearer {token.clear_text}"}
-    answer = requests.post(f"{base}/api/request-delivery", json=body, headers=headers, timeout=10)
-    answer.raise_for_status()
-    text = json.dumps(body)
-    return Side(
-        name,
-        base,
-        pid,
-        {
-            "quotation-delivery": ("POST", "/api/quotation-delivery", text),
-            "request-delivery": ("POST", "/api/request-delivery", text),
-            "info-delivery": ("GET", f"/api/info-delivery/{answer.json()['deliveryId']}", ""),
-        },
-    )
+def _measure(side: Side, name: str) -> Measured:
+    call = side.calls[name]
+    environment = os.environ | {"METHOD": call.method, "BODY": call.body, "AUTHORIZATION": call.authorization}
+    command = ["wrk", "-t1", f"-c{_CONNECTIONS}", "-s", "benchmarks/call.lua", f"{side.base}{call.path}"]
 
+    def run_wrk(seconds: int) -> str:
+        env = environment | {"FRESH": api_calls.fresh()}
+        timed = [*command, f"-d{seconds}"]
+        return subprocess.run(timed, cwd=BASE_DIR, env=env, check=True, capture_output=True, text=True).stdout
 
-def _measure(side: Side, call: str, token: Token) -> Measured:
-    method, path, body = side.calls[call]
-    environment = {"METHOD": method, "BODY": body, "AUTHORIZATION": f"Bearer {token.clear_text}"}
-    command = ["wrk", "-t1", f"-c{_CONNECTIONS}", "-s", "benchmarks/call.lua", f"{side.base}{path}"]
-    subprocess.run([*command, "-d1"], cwd=BASE_DIR, env=os.environ | environment, check=True, capture_output=True)
+    run_wrk(1)
     before = _cpu_seconds(side.pid)
-    done = subprocess.run(
-        [*command, f"-d{_SECONDS}"],
-        cwd=BASE_DIR,
-        env=os.environ | environment,
-        check=True,
-        capture_output=True,
-        text=True,
-    )
+    output = run_wrk(_SECONDS)
     cpu = _cpu_seconds(side.pid) - before
-    found = json.loads(done.stdout.splitlines()[-1])
+    found = json.loads(output.splitlines()[-1])
     if found["errors"]:
-        raise RuntimeError(f"{found['errors']} of {found['calls']} calls of {call} failed at {side.name}")
-    print(f"{side.name} {call}: {found['calls'] / found['seconds']:,.0f}/s", file=sys.stderr, flush=True)
+        raise RuntimeError(f"{found['errors']} of {found['calls']} calls of {name} failed at {side.name}")
+    print(f"{side.name} {name}: {found['calls'] / found['seconds']:,.0f}/s", file=sys.stderr, flush=True)
     per_second = found["calls"] / found["seconds"]
     return Measured(per_second, found["p50_ms"], found["p99_ms"], 1000 * cpu / found["calls"])
 

@@ -30,8 +30,6 @@ def run() -> None:
     settings.RATE_LIMIT_PER_SECOND = settings.RATE_LIMIT_PER_HOUR = 0
     _set_autovacuum("off")
     seed.empty()
-    with connection.cursor() as cursor:
-        cursor.execute("TRUNCATE integration_seller, integration_company CASCADE")
     TariffFactory.create()
     (token,) = seed.accounts(1, url="")
     seller = SellerFactory.create()

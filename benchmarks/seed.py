@@ -13,7 +13,7 @@ from tests.factories import DeliveryFactory, TokenFactory
 
 _TABLES = (
     "delivery_webhookqueueitem, delivery_webhookattempt, delivery_webhookevent, delivery_webhookendpoint, "
-    "delivery_token, delivery_integrator"
+    "delivery_token, delivery_integrator, integration_seller"
 )
 
 

@@ -1,47 +1,29 @@
-"""The same three endpoints on FastAPI, pydantic, SQLAlchemy and asyncpg, as a user of these would write them.
+"""The same endpoints of both areas on FastAPI, pydantic, SQLAlchemy and asyncpg, as a user of these would write them.
 
-It does less than Rota: no rate limit, no warnings about unknown keys, no signed quote, no idempotency.
+It does less than Rota: no rate limit, no warnings about unknown keys, no signed quote, no idempotency. Area B is in
+`integration_api`.
 """
 
 import hashlib
-import os
 import uuid
-from collections.abc import AsyncIterator
 from datetime import UTC, datetime, timedelta
 from decimal import ROUND_HALF_UP, Decimal
 from itertools import pairwise
 from typing import Annotated
 
-from bodies import (
-    Address,
-    Coordinates,
-    DeliveryIn,
-    DeliveryOut,
-    DriverOut,
-    InfoOut,
-    OrderOut,
-    PointOut,
-    QuoteOut,
-    RouteOut,
-)
+import answers
+import integration_api
+from bodies import Address, DeliveryIn, DeliveryOut, InfoOut, LocationOut, QuoteOut
+from database import Session
 from fastapi import Depends, FastAPI, Header, HTTPException
 from geographiclib.geodesic import Geodesic
 from sqlalchemy import or_, select
-from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker, create_async_engine
+from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.orm import joinedload, selectinload
-from tables import Delivery, Driver, Event, PickupPoint, QueueItem, Stop, Tariff, Token, Transition
+from tables import Delivery, Event, PickupPoint, Position, QueueItem, Stop, Tariff, Token, Transition
 
 app = FastAPI()
-engine = create_async_engine(os.environ["PEER_DATABASE"], pool_size=10, max_overflow=0)
-sessions = async_sessionmaker(engine, expire_on_commit=False)
-
-
-async def session() -> AsyncIterator[AsyncSession]:
-    async with sessions() as opened:
-        yield opened
-
-
-Session = Annotated[AsyncSession, Depends(session)]
+integration_api.add_to(app)
 
 
 async def authenticate(session: Session, authorization: Annotated[str, Header()] = "") -> Token:
@@ -139,7 +121,7 @@ async def request(body: DeliveryIn, token: Caller, session: Session) -> Delivery
     )
     session.add(delivery)
     await session.flush()
-    answer = shown(delivery)
+    answer = answers.created(delivery)
     event = Event(id=uuid.uuid4(), delivery_id=delivery.id, name="PENDING", body=answer.model_dump_json())
     session.add(Transition(delivery_id=delivery.id, trigger="request", status="PENDING", by=str(token.id), at=now))
     session.add(event)
@@ -151,6 +133,17 @@ async def request(body: DeliveryIn, token: Caller, session: Session) -> Delivery
 
 @app.get("/api/info-delivery/{delivery_id}")
 async def info(delivery_id: uuid.UUID, token: Caller, session: Session) -> InfoOut:
+    delivery = await find(session, token, delivery_id)
+    return answers.info(delivery, await latest_position(session, delivery))
+
+
+@app.get("/api/location-delivery/{delivery_id}")
+async def locate(delivery_id: uuid.UUID, token: Caller, session: Session) -> LocationOut:
+    delivery = await find(session, token, delivery_id)
+    return answers.location(delivery, await latest_position(session, delivery))
+
+
+async def find(session: AsyncSession, token: Token, delivery_id: uuid.UUID) -> Delivery:
     query = (
         select(Delivery)
         .options(selectinload(Delivery.stops), joinedload(Delivery.driver))
@@ -159,49 +152,11 @@ async def info(delivery_id: uuid.UUID, token: Caller, session: Session) -> InfoO
     delivery = (await session.execute(query)).scalar_one_or_none()
     if delivery is None:
         raise HTTPException(404)
-    return InfoOut(
-        deliveryId=delivery.id,
-        shippingValue=delivery.shipping_value,
-        driver=shown_driver(delivery.driver),
-        orders=orders_of(delivery),
-    )
+    return delivery
 
 
-def shown(delivery: Delivery) -> DeliveryOut:
-    labels = "BCD"[: len(delivery.stops)]
-    return DeliveryOut(
-        deliveryId=delivery.id,
-        shippingValue=delivery.shipping_value,
-        status=delivery.status,
-        route=RouteOut(
-            routeId=delivery.route_id,
-            status=delivery.route_status,
-            pointsCount=len(delivery.stops) + 1,
-            fixedValue=delivery.shipping_value,
-            totalDistanceKm=delivery.distance_km,
-            vehicleType=delivery.vehicle_type,
-            points=[PointOut(label="A", type="pickup"), *(PointOut(label=label, type="dropoff") for label in labels)],
-        ),
-        driver=shown_driver(delivery.driver),
-        orders=orders_of(delivery),
-    )
-
-
-def shown_driver(driver: Driver | None) -> DriverOut:
-    if driver is None:
-        return DriverOut(name="", phone="", coordinates=Coordinates(latitude=None, longitude=None))
-    coordinates = Coordinates(latitude=driver.latitude, longitude=driver.longitude)
-    return DriverOut(name=driver.name, phone=driver.phone, coordinates=coordinates)
-
-
-def orders_of(delivery: Delivery) -> list[OrderOut]:
-    return [
-        OrderOut(
-            status=stop.status,
-            externalId=stop.external_id,
-            point="BCD"[stop.index],
-            coordinates=Coordinates(latitude=stop.address["latitude"], longitude=stop.address["longitude"]),
-            address=Address(**stop.address),
-        )
-        for stop in delivery.stops
-    ]
+async def latest_position(session: AsyncSession, delivery: Delivery) -> Position | None:
+    if delivery.driver_id is None:
+        return None
+    query = select(Position).where(Position.driver_id == delivery.driver_id).order_by(Position.recorded_at.desc())
+    return (await session.execute(query.limit(1))).scalar_one_or_none()

@@ -1,7 +1,7 @@
-"""Request and answer bodies of the peer, in the names that Rota's API has."""
+"""Request and answer bodies of area A, in the names that Rota's API has."""
 
 import uuid
-from decimal import Decimal
+from datetime import datetime
 from typing import Annotated, Literal
 
 from pydantic import BaseModel, Field
@@ -55,7 +55,7 @@ class DeliveryIn(BaseModel):
 
 
 class QuoteOut(BaseModel):
-    shippingValue: Decimal
+    shippingValue: float
 
 
 class Coordinates(BaseModel):
@@ -72,9 +72,12 @@ class DriverOut(BaseModel):
 class OrderOut(BaseModel):
     status: str
     externalId: str
-    point: str
     coordinates: Coordinates
     address: Address
+
+
+class OrderWithPoint(OrderOut):
+    point: str
 
 
 class PointOut(BaseModel):
@@ -86,23 +89,55 @@ class RouteOut(BaseModel):
     routeId: uuid.UUID
     status: str
     pointsCount: int
-    fixedValue: Decimal
-    totalDistanceKm: Decimal
+    fixedValue: float
+    totalDistanceKm: float
     vehicleType: str
+    acceptMode: str
+    immutable: bool
     points: list[PointOut]
 
 
 class DeliveryOut(BaseModel):
     deliveryId: uuid.UUID
-    shippingValue: Decimal
+    shippingValue: float
     status: str
     route: RouteOut
     driver: DriverOut
-    orders: list[OrderOut]
+    orders: list[OrderWithPoint]
 
 
 class InfoOut(BaseModel):
     deliveryId: uuid.UUID
-    shippingValue: Decimal
+    shippingValue: float
     driver: DriverOut
     orders: list[OrderOut]
+
+
+class AccurateCoordinates(Coordinates):
+    accuracyMeters: float | None
+
+
+class TrackingOut(BaseModel):
+    available: bool
+    reason: str | None
+    updatedAt: datetime | None
+    ageSeconds: int | None
+    stale: bool
+
+
+class LocatedDriver(BaseModel):
+    name: str
+    coordinates: AccurateCoordinates
+
+
+class LocatedOrder(BaseModel):
+    externalId: str
+    status: str
+
+
+class LocationOut(BaseModel):
+    deliveryId: uuid.UUID
+    status: str
+    tracking: TrackingOut
+    driver: LocatedDriver
+    orders: list[LocatedOrder]

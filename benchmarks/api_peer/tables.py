@@ -1,11 +1,11 @@
-"""The peer's tables: those that Rota reads and writes in the same calls."""
+"""The peer's tables of area A: those that Rota reads and writes in the same calls."""
 
 import uuid
 from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
-from sqlalchemy import ForeignKey, Numeric, String, Text, func
+from sqlalchemy import ForeignKey, Index, Numeric, String, Text, func
 from sqlalchemy.dialects.postgresql import JSONB, TIMESTAMP
 from sqlalchemy.ext.asyncio import AsyncAttrs
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column, relationship
@@ -63,8 +63,18 @@ class Driver(Base):
     id: Mapped[int] = mapped_column(primary_key=True)
     name: Mapped[str]
     phone: Mapped[str]
-    latitude: Mapped[float | None]
-    longitude: Mapped[float | None]
+
+
+class Position(Base):
+    __tablename__ = "position"
+    id: Mapped[int] = mapped_column(primary_key=True)
+    driver_id: Mapped[int] = mapped_column(ForeignKey("driver.id"))
+    driver: Mapped[Driver] = relationship()
+    latitude: Mapped[float]
+    longitude: Mapped[float]
+    accuracy_m: Mapped[float | None]
+    recorded_at: Mapped[datetime] = mapped_column()
+    __table_args__ = (Index("latest_position", driver_id, recorded_at.desc()),)
 
 
 class Delivery(Base):
