@@ -150,8 +150,8 @@ def _measure(side: Side, name: str) -> Measured:
     output = run_wrk(_SECONDS)
     cpu = _cpu_seconds(side.pid) - before
     found = json.loads(output.splitlines()[-1])
-    if found["errors"]:
-        raise RuntimeError(f"{found['errors']} of {found['calls']} calls of {name} failed at {side.name}")
+    if errors := {kind: count for kind, count in found["errors"].items() if count}:
+        raise RuntimeError(f"Of {found['calls']} calls of {name} at {side.name} failed: {errors}")
     print(f"{side.name} {name}: {found['calls'] / found['seconds']:,.0f}/s", file=sys.stderr, flush=True)
     per_second = found["calls"] / found["seconds"]
     return Measured(per_second, found["p50_ms"], found["p99_ms"], 1000 * cpu / found["calls"])
