@@ -22,10 +22,10 @@ import psycopg
 
 from config import checks
 from config.env import BASE_DIR, StartRefused, data_dir, env, is_embedded
-from config.local import embedded
+from config.local import commands, embedded
 from config.local.banner import banner
 from config.local.children import Child, die_with_parent, log
-from config.local.embedded.private import open_private, private_folder, shorten, try_lock
+from config.local.embedded.private import open_private, shorten, try_lock
 
 T = TypeVar("T")
 _START_SECONDS = 60
@@ -42,7 +42,7 @@ def main() -> int:
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, _interrupt)
     checks.refuse_bad_environment()
-    checks.refuse_public_embedded(_host())
+    checks.refuse_public_embedded(commands.host())
     try:
         with _only_run():  # held until all processes have stopped, so that the next run cannot overlap
             _run(env.int("PORT", 8000))
@@ -74,21 +74,16 @@ def _start(children: list[Child], port: int) -> None:
         _timed("Redis", lambda: embedded.wait_for_redis(redis.start()))
     _timed("Connection to PostgreSQL", _check_database)
     _timed("Database schema", lambda: _manage("migrate", "--verbosity", "0"))
-    services = processes(port)
+    services = commands.processes(port)
     children += services
     for child in services:
         child.start()
     _timed("Web server", lambda: _wait_for_web(port, services[0]))
 
 
-def _host() -> str:
-    """Where the web server listens, without the brackets of an IPv6 address in a URL."""
-    return env.str("HOST", "127.0.0.1").strip("[]")
-
-
 def _local_host() -> str:
     """Host through which this machine reaches the web server."""
-    return {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(_host(), _host())  # noqa: S104  # nosec B104  # compared only
+    return {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(commands.host(), commands.host())  # noqa: S104  # nosec B104  # compared only
 
 
 def _base_url(port: int) -> str:
@@ -121,40 +116,6 @@ def _supervise(children: list[Child], postgres: embedded.Postgres | None) -> NoR
         time.sleep(0.5)
 
 
-def processes(port: int) -> list[Child]:
-    """The web server, the worker and beat."""
-    host = _host()
-    python = [sys.executable, "-m"]
-    celery = [*python, "celery", "--app", "config", "--quiet"]
-    return [
-        Child(
-            "web",
-            [
-                *python, "granian", "--interface", "rsgi", "--loop", "uvloop", "--host", host, "--port", str(port),
-                "--workers", env.str("WEB_WORKERS", "2"), "--respawn-failed-workers", "--log-level", "warning",
-                # Connections: 4,096 per process, however slow. Idle ones close after a minute.
-                "--backlog", "4096", "--backpressure", "4096", "--http1-header-read-timeout", "60000",
-                "--http", "1", "--no-ws", "config.rsgi:application",
-            ],
-        ),
-        Child(
-            "worker",
-            [
-                # Gossip, mingle and heartbeats are not needed, and fail when Redis goes away.
-                *celery, "worker", "--without-gossip", "--without-mingle", "--without-heartbeat",
-                "--concurrency", env.str("WORKERS", "2"), "--loglevel", "WARNING",
-            ],
-        ),
-        Child(
-            "beat",
-            [
-                *celery, "beat", "--schedule", str(private_folder(data_dir() / "beat") / "schedule"),
-                "--pidfile=", "--loglevel", "WARNING",
-            ],
-        ),
-    ]  # fmt: skip  # a command reads better in a few lines than in twenty
-
-
 @contextmanager
 def _only_run() -> Iterator[None]:
     """Hold the data folder's lock, which the kernel releases however this process ends."""
@@ -171,9 +132,9 @@ def _only_run() -> Iterator[None]:
 
 def _wait_for_port(port: int) -> None:
     try:
-        (family, *_kind, address), *_others = socket.getaddrinfo(_host(), port, type=socket.SOCK_STREAM)
+        (family, *_kind, address), *_others = socket.getaddrinfo(commands.host(), port, type=socket.SOCK_STREAM)
     except OSError as error:
-        raise StartRefused(f"HOST={_host()} is no address of this machine: {error.strerror}") from error
+        raise StartRefused(f"HOST={commands.host()} is no address of this machine: {error.strerror}") from error
 
     def is_free() -> bool:
         with socket.socket(family) as probe, suppress(OSError):

@@ -14,7 +14,8 @@ from delivery.models.stop import Stop
 from delivery.models.tariff import Tariff
 from delivery.models.token import Token
 from delivery.models.transition import Transition
-from delivery.models.webhook import EventState, OffBecause, WebhookEndpoint, WebhookEvent, WebhookQueueItem
+from delivery.models.webhook import EventState, OffBecause, WebhookEndpoint, WebhookEvent
+from delivery.models.webhook_queue import WebhookQueueItem
 
 __all__ = [
     "AuditAction",

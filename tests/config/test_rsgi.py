@@ -12,7 +12,8 @@ from contextlib import suppress
 import pytest
 
 from config.env import BASE_DIR
-from config.rsgi import MAX_BODY_BYTES, NOT_ASCII
+from config.rsgi import MAX_BODY_BYTES
+from config.wsgi_environ import NOT_ASCII
 from tests.ports import free_port, listens
 
 

@@ -1,0 +1,117 @@
+"""How many refused calls are stored and counted, and when the counts are written."""
+
+import subprocess
+import sys
+
+import pytest
+from django.db import ProgrammingError, connection
+from django.test.utils import CaptureQueriesContext
+
+from common import refused_calls
+from config.env import BASE_DIR
+from delivery.actions.refused_calls import recorder as of_tokens
+from delivery.models import Integrator, RefusedDeliveryCall, RefusedDeliveryCallCount
+from integration.actions.refused_calls import recorder as of_keys
+from integration.models import RefusedSellerCall, RefusedSellerCallCount, Seller
+from tests.delivery.api.calls import UNKNOWN
+from tests.factories import TokenFactory, payload
+
+REQUEST = "/api/request-delivery"
+TRACKING = "/api/integration/orders/tracking"
+
+
+class TestBounds:
+    def test_leave_calls_out_over_the_number_of_an_hour(self, api, token, monkeypatch):
+        monkeypatch.setattr(refused_calls, "MOST_STORED", 3)
+
+        for _call in range(5):
+            api.get(f"/api/info-delivery/{UNKNOWN}")
+
+        assert RefusedDeliveryCall.objects.count() == 3
+        assert RefusedDeliveryCallCount.objects.get().refused == 5
+
+    def test_count_calls_over_a_limit_and_store_none(self, api, token, buyer):
+        Integrator.objects.update(rate_limit_per_hour=1)
+        Seller.objects.update(rate_limit_per_hour=1)
+
+        statuses = [client.get(TRACKING if client is buyer else f"/api/info-delivery/{UNKNOWN}").status_code
+                    for client in (api, api, buyer, buyer)]  # fmt: skip
+
+        assert statuses == [404, 429, 403, 429]
+        assert of_tokens.write_counts() is of_keys.write_counts() is True
+        assert RefusedDeliveryCallCount.objects.get().over_limit == 1
+        assert RefusedSellerCallCount.objects.get().over_limit == 1
+        assert (RefusedDeliveryCall.objects.count(), RefusedSellerCall.objects.count()) == (1, 1)
+
+    def test_count_calls_over_a_limit_without_a_query_until_they_are_written(
+        self, api, token, django_assert_num_queries
+    ):
+        Integrator.objects.update(rate_limit_per_hour=1)
+        api.get(f"/api/info-delivery/{UNKNOWN}")
+
+        with django_assert_num_queries(1):  # the token; later ones are refused without it
+            statuses = [api.get(f"/api/info-delivery/{UNKNOWN}").status_code for _call in range(3)]
+        written = [of_tokens.write_counts(), of_tokens.write_counts()]
+
+        assert statuses == [429, 429, 429]
+        assert written == [True, False]
+        assert RefusedDeliveryCallCount.objects.get().over_limit == 3
+
+    def test_keep_the_count_of_calls_over_a_limit_that_cannot_be_written(self, api, token):
+        Integrator.objects.update(rate_limit_per_hour=1)
+        statuses = [api.get(f"/api/info-delivery/{UNKNOWN}").status_code for _call in range(3)]
+        name = RefusedDeliveryCallCount._meta.db_table
+
+        with connection.cursor() as cursor:
+            cursor.execute(f"ALTER TABLE {name} RENAME TO gone")
+            with pytest.raises(ProgrammingError):
+                of_tokens.write_counts()
+            cursor.execute(f"ALTER TABLE gone RENAME TO {name}")
+        of_tokens.write_counts()
+
+        assert statuses == [404, 429, 429]
+        assert RefusedDeliveryCallCount.objects.get().over_limit == 2
+
+    def test_add_no_query_to_a_successful_call(self, api):
+        created = api.post(REQUEST, payload(), format="json").json()["deliveryId"]
+
+        with CaptureQueriesContext(connection) as queries:
+            assert api.get(f"/api/info-delivery/{created}").status_code == 200
+
+        assert not [query for query in queries.captured_queries if "refused" in query["sql"]]
+
+
+# Counts a call over the limit, and ends: at once, or without its exit handlers when the count is written.
+PROCESS = """
+import os, sys, threading, time
+import django
+django.setup()
+from django.db import connection
+from django.http import HttpResponse
+from django.utils import timezone
+from common.refused_calls import Answered
+from config.refused_calls import write_counts_until_exit
+from delivery.actions import refused_calls
+from delivery.models import RefusedDeliveryCallCount, Token
+
+connection.settings_dict["NAME"] = sys.argv[1]
+threading.Thread(target=write_counts_until_exit).start()
+token = Token.objects.get()
+refused_calls.record(token=token, answered=Answered(None, None, HttpResponse(status=429), ""), at=timezone.now())
+if sys.argv[2] == "stay":
+    while not RefusedDeliveryCallCount.objects.exists():
+        time.sleep(0.05)
+    os._exit(0)
+"""
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("then", ["stay", "exit"])
+def test_a_process_writes_its_last_count_without_a_further_call(then):
+    TokenFactory.create()
+
+    subprocess.run(
+        [sys.executable, "-c", PROCESS, connection.settings_dict["NAME"], then], cwd=BASE_DIR, check=True, timeout=60
+    )
+
+    assert RefusedDeliveryCallCount.objects.get().over_limit == 1
