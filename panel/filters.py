@@ -24,7 +24,7 @@ def _of_delivery(queryset: QuerySet[Any], field: str, value: str) -> QuerySet[An
     key = parse_id(value.strip())
     if key:
         return queryset.filter(**{field: key})
-    return queryset.filter(**{f"{field}__in": Stop.objects.filter(external_id=value.strip()).values("delivery")})
+    return queryset.filter(Stop.refers_to(field, external_id=value.strip()))
 
 
 class DeliveryFilter(django_filters.FilterSet):

@@ -78,7 +78,7 @@ class WebhookEventAdmin(LargeTable, Unchangeable, ModelAdmin):
             return queryset, False
         if key := parse_id(term):
             return queryset.filter(Q(pk=key) | Q(delivery=key)), False
-        return queryset.filter(delivery__in=Stop.objects.filter(external_id=term).values("delivery")), False
+        return queryset.filter(Stop.refers_to("delivery", external_id=term)), False
 
     @admin.action(description=_("Send again, with the same ids"), permissions=["replay"])
     def replay(self, request: HttpRequest, queryset: QuerySet[WebhookEvent]) -> None:

@@ -40,4 +40,4 @@ class TransitionAdmin(LargeTable, Unchangeable, ModelAdmin):
             return queryset.filter(delivery=key), False
         if Transition.objects.filter(by=term).exists():
             return queryset.filter(by=term), False
-        return queryset.filter(delivery__in=Stop.objects.filter(external_id=term).values("delivery")), False
+        return queryset.filter(Stop.refers_to("delivery", external_id=term)), False

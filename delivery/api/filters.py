@@ -40,7 +40,7 @@ class DeliveryFilter(ListFilter):
 
     def of_external_id(self, queryset: QuerySet[Delivery], _name: str, value: str) -> QuerySet[Delivery]:
         """Deliveries with this externalId at any drop-off."""
-        return queryset.filter(pk__in=Stop.objects.filter(external_id=value).values("delivery"))
+        return queryset.filter(Stop.refers_to("pk", external_id=value))
 
 
 class FeedQuery(QueryFilter):
