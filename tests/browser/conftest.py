@@ -27,6 +27,7 @@ from tests.integration.factories import SellerFactory
 PASSWORD = "a-good-password-1"  # pragma: allowlist secret  # of a test
 WIDTHS = {"1440": (1440, 900), "390": (390, 844)}
 SHOTS: Path = settings.BASE_DIR / "var" / "browser"
+_KEEPS_SCREENSHOTS = os.environ.get("SCREENSHOTS") != "0"
 _CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 _FLAGS = [
     "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
@@ -134,11 +135,12 @@ class Tab:
         self.page.wait_for_url("**/panel/**")
 
     def keep(self, name: str) -> None:
-        """Screenshots at both widths. Fails where the page is wider than its window."""
+        """Screenshots at both widths, unless SCREENSHOTS=0. Fails where the page is wider than its window."""
         for width, (columns, rows) in WIDTHS.items():
             self.page.set_viewport_size({"width": columns, "height": rows})
-            self.page.wait_for_timeout(150)
-            self.page.screenshot(path=SHOTS / f"{name}-{width}.png")
+            if _KEEPS_SCREENSHOTS:
+                self.page.wait_for_timeout(150)
+                self.page.screenshot(path=SHOTS / f"{name}-{width}.png")
             overflow = self.page.evaluate("document.documentElement.scrollWidth - window.innerWidth")
             assert overflow <= 0, f"{name} is {overflow} px too wide at {width}"
         self.page.set_viewport_size({"width": 1440, "height": 900})
