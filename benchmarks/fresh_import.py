@@ -14,8 +14,8 @@ from django.conf import settings
 from django.db import connection
 
 from benchmarks import fill, report, seed
-from delivery.models import Delivery
-from integration.models import Order
+from delivery.models import Delivery, Token
+from integration.models import Order, Seller
 from tests.factories import DeliveryFactory, TariffFactory, payload
 from tests.integration.factories import SellerFactory, create_order, key_of, order_body
 
@@ -24,8 +24,6 @@ _CALLS = 30  # of each kind; a prepared statement is planned for any parameters 
 
 
 def run() -> None:
-    from tests.cost.wsgi import ask  # needs the servers
-
     connection.settings_dict["CONN_MAX_AGE"] = None  # as in the web processes
     settings.RATE_LIMIT_PER_SECOND = settings.RATE_LIMIT_PER_HOUR = 0
     _set_autovacuum("off")
@@ -34,34 +32,7 @@ def run() -> None:
     (token,) = seed.accounts(1, url="")
     seller = SellerFactory.create()
     pattern = create_order(seller)
-    of_a = {"Authorization": f"Bearer {token.clear_text}", "Content-Type": "application/json"}
-    of_b = {"Authorization": f"Basic {key_of(seller)}", "Content-Type": "application/json"}
-    delivery = DeliveryFactory.create(token=token)
-    tracked = f"type=order_number&value={pattern.code}"
-    numbers = iter(range(10**6))
-
-    def call(headers: dict[str, str], method: str, path: str, query: str = "", body: Any = None) -> None:
-        content = b"" if body is None else json.dumps(body).encode()
-        answer = ask(method, path, query=query, headers=headers, body=content)
-        if answer.status >= 400:  # noqa: PLR2004  # an error
-            raise RuntimeError(f"{method} {path}: {answer.status} {answer.body[:200]!r}")
-
-    calls: dict[str, Callable[[], None]] = {
-        "quotation-delivery": lambda: call(of_a, "POST", "/api/quotation-delivery", body=payload(stops=3)),
-        "request-delivery": lambda: call(of_a, "POST", "/api/request-delivery", body=payload(stops=3)),
-        "info-delivery": lambda: call(of_a, "GET", f"/api/info-delivery/{delivery.pk}"),
-        "deliveries": lambda: call(of_a, "GET", "/api/deliveries"),
-        "deliveries by externalId": lambda: call(of_a, "GET", "/api/deliveries", "externalId=order-7"),
-        "deliveries by status": lambda: call(of_a, "GET", "/api/deliveries", "status=PENDING"),
-        "events": lambda: call(of_a, "GET", "/api/events"),
-        "orders/tracking": lambda: call(of_b, "GET", "/api/integration/orders/tracking", tracked),
-        "orders": lambda: call(of_b, "GET", "/api/integration/orders"),
-        "orders/{orderId}": lambda: call(of_b, "GET", f"/api/integration/orders/{pattern.code}"),
-        "create an order": lambda: call(
-            of_b, "POST", "/api/integration/orders",
-            body=order_body(orderId=f"N-{(number := next(numbers))}", trackingCode=f"N-{number}", invoice=None),
-        ),
-    }  # fmt: skip  # a table
+    calls = _calls(token, DeliveryFactory.create(token=token), seller, pattern)
     before = {name: _milliseconds(act) for name, act in calls.items()}
     fill.deliveries(_ROWS, token=token)
     fill.orders(_ROWS, pattern=pattern)
@@ -77,6 +48,39 @@ def run() -> None:
         ["call", "before the import", "after it", "after ANALYZE"],
         [[name, f"{before[name]:.1f}", f"{imported[name]:.1f}", f"{analyzed[name]:.1f}"] for name in calls],
     )
+
+
+def _calls(token: Token, delivery: Delivery, seller: Seller, pattern: Order) -> dict[str, Callable[[], None]]:
+    """By its name each call that is measured, of the token's account or with a new key of the seller."""
+    from tests.cost.wsgi import ask  # needs the servers
+
+    of_a = {"Authorization": f"Bearer {token.clear_text}", "Content-Type": "application/json"}
+    of_b = {"Authorization": f"Basic {key_of(seller)}", "Content-Type": "application/json"}
+    tracked = f"type=order_number&value={pattern.code}"
+    numbers = iter(range(10**6))
+
+    def call(headers: dict[str, str], method: str, path: str, query: str = "", body: Any = None) -> None:
+        content = b"" if body is None else json.dumps(body).encode()
+        answer = ask(method, path, query=query, headers=headers, body=content)
+        if answer.status >= 400:  # noqa: PLR2004  # an error
+            raise RuntimeError(f"{method} {path}: {answer.status} {answer.body[:200]!r}")
+
+    return {
+        "quotation-delivery": lambda: call(of_a, "POST", "/api/quotation-delivery", body=payload(stops=3)),
+        "request-delivery": lambda: call(of_a, "POST", "/api/request-delivery", body=payload(stops=3)),
+        "info-delivery": lambda: call(of_a, "GET", f"/api/info-delivery/{delivery.pk}"),
+        "deliveries": lambda: call(of_a, "GET", "/api/deliveries"),
+        "deliveries by externalId": lambda: call(of_a, "GET", "/api/deliveries", "externalId=order-7"),
+        "deliveries by status": lambda: call(of_a, "GET", "/api/deliveries", "status=PENDING"),
+        "events": lambda: call(of_a, "GET", "/api/events"),
+        "orders/tracking": lambda: call(of_b, "GET", "/api/integration/orders/tracking", tracked),
+        "orders": lambda: call(of_b, "GET", "/api/integration/orders"),
+        "orders/{orderId}": lambda: call(of_b, "GET", f"/api/integration/orders/{pattern.code}"),
+        "create an order": lambda: call(
+            of_b, "POST", "/api/integration/orders",
+            body=order_body(orderId=f"N-{(number := next(numbers))}", trackingCode=f"N-{number}", invoice=None),
+        ),
+    }  # fmt: skip  # a table
 
 
 def _milliseconds(act: Callable[[], None]) -> float:

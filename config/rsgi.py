@@ -199,7 +199,8 @@ class Application:
 
         response = self._django(job.environ, start_response)
         if job.body.large_bytes:  # before the client knows that it may send the next one
-            self._loop.call_soon_threadsafe(self._release, job.body)
+            with suppress(RuntimeError):  # the loop is closed: the server is stopping
+                self._loop.call_soon_threadsafe(self._release, job.body)
         try:
             job.protocol.response_bytes(head[0], head[1], b"".join(response))
         finally:

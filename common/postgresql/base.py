@@ -27,9 +27,9 @@ class DatabaseWrapper(base.DatabaseWrapper):
     def is_usable(self) -> bool:
         """Whether the server has neither closed the connection nor left it in a failed transaction.
 
-        Reads what has arrived, two system calls. Django executes `SELECT 1`, at the first statement of
-        every request. A peer that vanished without closing the connection is noticed by its deadlines only
-        (`config.database`), by a statement too.
+        Reads what has arrived, which takes two system calls; Django's own check executes `SELECT 1` in every request.
+        A server that vanished without closing the connection is noticed by the deadlines of `config.database` only, as
+        it would be with a statement.
         """
         connection = self.connection.pgconn
         try:
