@@ -2,7 +2,7 @@
 
 import os
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from threading import Barrier
 from typing import Any
@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from django.db import connection
 from rest_framework.test import APIClient
+from whitenoise.middleware import WhiteNoiseMiddleware
 
 from common.rate_limit import limiter
 from delivery.actions import refused_calls as calls_with_tokens
@@ -83,6 +84,26 @@ def at_once() -> Callable[..., list[Any]]:
             return list(pool.map(one, calls))
 
     return run
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _static_files_listed_once() -> Iterator[None]:
+    """Keep WhiteNoise's list of the static files, which do not change meanwhile.
+
+    Every test client loads the middleware anew, and listing the files took half of the time of all tests.
+    """
+    list_files = WhiteNoiseMiddleware.add_files_from_finders
+    listed: dict[str, Any] = {}
+
+    def once(middleware: WhiteNoiseMiddleware) -> None:
+        if not listed:
+            list_files(middleware)
+            listed.update(middleware.files)
+        middleware.files = listed
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(WhiteNoiseMiddleware, "add_files_from_finders", once)
+        yield
 
 
 @pytest.fixture(autouse=True)
