@@ -14,6 +14,7 @@ from django.conf import settings
 from django.db import connection
 
 from benchmarks import fill, report, seed
+from config.database import for_web_process
 from delivery.models import Delivery, Token
 from integration.models import Order, Seller
 from tests.factories import DeliveryFactory, TariffFactory, payload
@@ -24,10 +25,12 @@ _CALLS = 30  # of each kind; a prepared statement is planned for any parameters 
 
 
 def run() -> None:
-    connection.settings_dict["CONN_MAX_AGE"] = None  # as in the web processes
+    connection.close()
+    for_web_process(connection.settings_dict)
     settings.RATE_LIMIT_PER_SECOND = settings.RATE_LIMIT_PER_HOUR = 0
     _set_autovacuum("off")
     seed.empty()
+    _forget_statistics()
     TariffFactory.create()
     (token,) = seed.accounts(1, url="")
     seller = SellerFactory.create()
@@ -90,6 +93,15 @@ def _milliseconds(act: Callable[[], None]) -> float:
         act()
         spent.append(1000 * (time.perf_counter() - started))
     return median(spent)
+
+
+def _forget_statistics() -> None:
+    """Those of an earlier run, which survive the truncation of the tables."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT pg_clear_attribute_stats(schemaname, tablename, attname, inherited) FROM pg_stats"
+            " WHERE schemaname = 'public'"
+        )
 
 
 def _set_autovacuum(value: str) -> None:

@@ -20,7 +20,7 @@ M = TypeVar("M", bound=Model)
 class Parameter(Value):
     """A value that is given at each execution, by its name. Stands in a queryset where a value could.
 
-    The database adapter takes the value as it is: bytes, datetime, float, str or UUID.
+    The database adapter takes the value as it is: bytes, datetime, float, int, str, UUID, or a list of one of them.
     """
 
     def __init__(self, name: str) -> None:

@@ -10,8 +10,11 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Generic, TypeVar
 
+from django.contrib.postgres.expressions import ArraySubquery
 from django.core import signing
 from django.db.models import Model, QuerySet
+
+from common.any_of import any_of
 
 Row = TypeVar("Row", bound=Model)
 
@@ -41,8 +44,8 @@ def newest_first(queryset: QuerySet[Row], *, limit: int, cursor: str, scope: Seq
         queryset = queryset.filter(created_at__lte=moment).exclude(created_at=moment, pk__gte=key)
     # Read alone, the keys come from an index that ends with them. PostgreSQL then prefers it to the index of all
     # accounts by date, whose cost it underestimates for an account that has few of the newest rows.
-    keys = queryset.order_by("-created_at", "-pk").values("pk")[: limit + 1]
-    rows = list(queryset.model._default_manager.filter(pk__in=keys).order_by("-created_at", "-pk"))
+    keys = ArraySubquery(queryset.order_by("-created_at", "-pk").values("pk")[: limit + 1])
+    rows = list(queryset.model._default_manager.filter(any_of("pk", keys)).order_by("-created_at", "-pk"))
     if len(rows) <= limit:
         return Page(rows, None)
     last: Any = rows[limit - 1]

@@ -1,4 +1,4 @@
-"""Deadlines of connections to PostgreSQL. Parameters of DATABASE_URL take precedence."""
+"""Settings of connections to PostgreSQL. Parameters of DATABASE_URL take precedence over deadlines."""
 
 from typing import Any
 
@@ -19,6 +19,17 @@ _SESSION = {
     "tcp_keepalives_count": "3",
 }
 _LOCK_SECONDS = 5
+
+
+def for_web_process(database: dict[str, Any]) -> None:
+    """Change Django's settings of a database for a process whose threads last as long as it does.
+
+    Each thread keeps its connection. Sequential scans are the last resort: a plan that was made while a table was empty
+    stays in use until PostgreSQL has statistics of the table, and without them even a new plan may be one that reads
+    all rows. Every statement of the APIs and pages has an index.
+    """
+    database["CONN_MAX_AGE"] = None
+    database["OPTIONS"]["options"] += " -c enable_seqscan=off"
 
 
 def with_deadlines(database: dict[str, Any], *, statement_seconds: float) -> dict[str, Any]:

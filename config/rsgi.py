@@ -26,6 +26,7 @@ os.environ.setdefault("DATABASE_STATEMENT_SECONDS", "15")
 from django.conf import settings
 from django.utils.module_loading import import_string
 
+from config.database import for_web_process
 from config.fair_queue import FairQueue
 from config.limits import get_wsgi_application
 from config.middleware import UNREAD_BODY
@@ -219,8 +220,7 @@ def _raise_file_limit() -> None:
     resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
 
 
-# The threads last as long as the process, and each keeps its connection.
-settings.DATABASES["default"]["CONN_MAX_AGE"] = None
+for_web_process(settings.DATABASES["default"])
 application = Application(
     get_wsgi_application(),
     threads=int(os.environ.get("WEB_THREADS", "3")),

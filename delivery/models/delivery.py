@@ -209,9 +209,11 @@ class Delivery(Identified, Located):
     @staticmethod
     def find(delivery_id: UUID, *, token: Token) -> "Delivery | None":
         """The delivery with this id among those that the token may see, with driver and stops; or None."""
-        found = _OF_TOKEN.first(id=delivery_id, integrator=token.integrator_id, environment=token.environment)
-        if found is not None:
-            found.ordered_stops = _STOPS.all(delivery=delivery_id)
+        found = _BY_ID.first(id=delivery_id)
+        # Not in the statement: planned while the table was empty, it might read all deliveries of the account instead.
+        if found is None or (found.integrator_id, found.environment) != (token.integrator_id, token.environment):
+            return None
+        found.ordered_stops = _STOPS.all(delivery=delivery_id)
         return found
 
     @cached_property
@@ -245,11 +247,7 @@ class Delivery(Identified, Located):
         return next((stop for stop in self.ordered_stops if stop.label == label.upper()), None)
 
 
-_OF_TOKEN = CompiledQuery(
-    lambda: Delivery.objects.filter(
-        pk=Parameter("id"), integrator=Parameter("integrator"), environment=Parameter("environment")
-    ).select_related("driver")
-)
+_BY_ID = CompiledQuery(lambda: Delivery.objects.filter(pk=Parameter("id")).select_related("driver"))
 _STOPS = CompiledQuery(lambda: Stop.objects.filter(delivery=Parameter("delivery")).order_by("index"))
 _LATEST_POSITION = CompiledQuery(
     lambda: DriverPosition.objects.filter(driver=Parameter("driver")).order_by("-recorded_at")[:1]

@@ -1,7 +1,8 @@
-"""Links between invoices and the orders they cover, whichever of the two is received first.
+"""Links between invoices and the orders they cover.
 
-Both functions that find what to link need the seller's lock (`Seller.locked`): an order and an invoice that are written
-at the same time would not be linked otherwise, because neither transaction sees the other's rows.
+Finding what to link, for a new invoice as for a new order, needs the seller's lock (`Seller.locked`): an order and an
+invoice that are written at the same time would not be linked otherwise, because neither transaction sees the other's
+rows.
 """
 
 from collections.abc import Collection, Iterable
@@ -9,7 +10,7 @@ from datetime import datetime
 
 from django.db.models import Q
 
-from integration.models import Invoice, InvoiceLink, InvoiceReference, Order, SearchCode
+from integration.models import Invoice, InvoiceLink, Order, SearchCode
 from integration.models.order import CUT_REFERENCE
 
 
@@ -21,6 +22,8 @@ def compact_key(text: str) -> str:
 def link(pairs: Iterable[tuple[Invoice, Order]], *, by: str, at: datetime) -> None:
     """Link each pair, and let tracking find its order by the invoice's access key and number. Idempotent."""
     pairs = list(pairs)
+    if not pairs:
+        return
     kind = SearchCode.Kind
     InvoiceLink.objects.bulk_create(
         [InvoiceLink(invoice=invoice, order=order, linked_by=by, linked_at=at) for invoice, order in pairs],
@@ -41,23 +44,10 @@ def link_new_invoice(invoice: Invoice, *, references: Collection[str], by: str, 
     """Link the seller's orders that the invoice names in `references`, and those that name its access key.
 
     A reference of CUT_REFERENCE characters that is no order's whole code also names the order whose code begins with
-    it, if there is exactly one.
+    it, if there is exactly one. `new_order.invoices_naming` finds by the same rules for a new order.
     """
     orders = Order.objects.filter(seller=invoice.seller_id)
     exact = orders.filter(Q(code__in=references) | Q(invoice_key=invoice.access_key))
-    cut = orders.cut_to([value for value in references if len(value) == CUT_REFERENCE])
-    found = {order.pk: order for order in (*exact, *cut)}
+    cut = [value for value in references if len(value) == CUT_REFERENCE]
+    found = {order.pk: order for order in (*exact, *Order.objects.all().cut_to(cut, seller_id=invoice.seller_id))}
     link([(invoice, order) for order in found.values()], by=by, at=at)
-
-
-def link_new_order(order: Order, *, by: str, at: datetime) -> None:
-    """Link the seller's invoices that were received before this order, by the rules of `link_new_invoice`."""
-    orders = Order.objects.filter(seller=order.seller_id)
-    names = {order.code}
-    cut = order.code[:CUT_REFERENCE]
-    if orders.cut_to([cut]).filter(pk=order.pk).exists():
-        names.add(cut)
-    named = InvoiceReference.objects.filter(seller=order.seller_id, value__in=names)
-    found = Q(pk__in=named.values("invoice")) | Q(access_key=order.invoice_key)  # no invoice has an empty access key
-    invoices = Invoice.objects.filter(found, seller=order.seller_id).defer("raw")
-    link([(invoice, order) for invoice in invoices], by=by, at=at)

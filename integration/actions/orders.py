@@ -5,14 +5,14 @@ from datetime import datetime
 from decimal import Decimal
 from typing import NotRequired, TypedDict
 
-from django.db import connection, transaction
-from django.db.models import Q
+from django.db import transaction
 
+from common.insert_together import insert_together
 from integration import lifecycle, tracking_codes
 from integration.actions import links
 from integration.errors import CompanyNotFound, DuplicateOrder, ForeignCompany
 from integration.lifecycle import Status
-from integration.models import Company, Order, SearchCode, Seller, StatusLog, compact_document
+from integration.models import Company, Order, SearchCode, Seller, StatusLog, compact_document, new_order
 
 
 class Item(TypedDict):
@@ -84,20 +84,20 @@ def create(*, seller: Seller, payload: NewOrder, by: str, at: datetime) -> Order
 
     Raises CompanyNotFound, ForeignCompany or DuplicateOrder, and then writes nothing.
     """
-    company = Company.objects.filter(document=compact_document(payload.company_document)).first()
-    if company is None:
-        raise CompanyNotFound
-    if company.seller_id != seller.pk:
-        raise ForeignCompany
+    document = compact_document(payload.company_document)
     with transaction.atomic():
         # Serialises with invoices and further orders of this seller. Otherwise an invoice received at the same time
         # could miss this order while this order misses the invoice, and the check for duplicates would be a race.
-        seller.locked()
-        _refuse_duplicate(seller, payload)
-        order = _insert(company, payload, by=by, at=at)
-        _add_log_entry(order, Status.PENDING, via_api=True, by=by, at=at)
-        _add_search_codes(order, payload)
-        links.link_new_order(order, by=by, at=at)
+        numbers = new_order.lock_company(document, seller_id=seller.pk, needs_tracking_number=not payload.tracking_code)
+        if numbers is None:
+            raise ForeignCompany if Company.objects.filter(document=document).exists() else CompanyNotFound
+        tracking_code = _tracking_code(seller, payload, numbers)
+        invoices = new_order.invoices_naming(payload.code, seller_id=seller.pk, invoice_key=payload.invoice_key)
+        order = _order(seller, numbers, payload, tracking_code, by=by, at=at)
+        insert_together(
+            order, _log_entry(order, Status.PENDING, via_api=True, by=by, at=at), *_search_codes(order, payload)
+        )
+        links.link([(invoice, order) for invoice in invoices], by=by, at=at)
     return order
 
 
@@ -115,32 +115,41 @@ def move(*, order: Order, to: Status, by: str, at: datetime, via_api: bool = Fal
     locked = Order.objects.select_for_update(of=("self",)).get(pk=order.pk)
     locked.status = lifecycle.move(Status(locked.status), to).value
     locked.save(update_fields=["status"])
-    _add_log_entry(locked, to, via_api=via_api, by=by, at=at)
+    _log_entry(locked, to, via_api=via_api, by=by, at=at).save(force_insert=True)
     return locked
 
 
-def _refuse_duplicate(seller: Seller, payload: NewOrder) -> None:
-    """Raise DuplicateOrder if the seller has an order with this code or tracking code. Needs the seller's lock.
+def _tracking_code(seller: Seller, payload: NewOrder, numbers: new_order.Numbers) -> str:
+    """The payload's tracking code, or a generated one that this seller has not sent for another order.
 
-    The unique constraints alone would do, but for a violated one PostgreSQL logs the statement, which holds personal
-    data.
+    Raises DuplicateOrder if the seller has an order with the payload's `orderId` or tracking code. Needs the seller's
+    lock. The unique constraints alone would do, but for a violated one PostgreSQL logs the statement, which holds
+    personal data.
     """
-    same = Q(code=payload.code)
-    if payload.tracking_code:
-        same |= Q(tracking_code=payload.tracking_code)
-    clashing = list(Order.objects.filter(same, seller=seller).values_list("code", "tracking_code"))
-    if clashing:
-        codes, tracking_codes_taken = zip(*clashing, strict=True)
-        taken = {"orderId": payload.code in codes, "trackingCode": payload.tracking_code in tracking_codes_taken}
-        raise DuplicateOrder(*(field for field, is_taken in taken.items() if is_taken))
+    number = numbers.tracking_number
+    while True:
+        code = payload.tracking_code if number is None else tracking_codes.encode(number)
+        clashing = new_order.with_a_code_of(seller_id=seller.pk, code=payload.code, tracking_code=code)
+        taken = {
+            "orderId": any(order.code == payload.code for order in clashing),
+            "trackingCode": number is None and any(order.tracking_code == code for order in clashing),
+        }
+        if any(taken.values()):
+            raise DuplicateOrder(*(field for field, is_taken in taken.items() if is_taken))
+        if not clashing:
+            return code
+        number = new_order.next_tracking_number()
 
 
-def _insert(company: Company, payload: NewOrder, *, by: str, at: datetime) -> Order:
-    return Order.objects.create(
-        seller_id=company.seller_id,
-        company=company,
+def _order(
+    seller: Seller, numbers: new_order.Numbers, payload: NewOrder, tracking_code: str, *, by: str, at: datetime
+) -> Order:
+    return Order(
+        pk=numbers.order_id,
+        seller_id=seller.pk,
+        company_id=numbers.company_id,
         code=payload.code,
-        tracking_code=payload.tracking_code or _next_tracking_code(company.seller_id),
+        tracking_code=tracking_code,
         service=payload.service,
         cost=payload.cost,
         items=payload.items,
@@ -154,19 +163,8 @@ def _insert(company: Company, payload: NewOrder, *, by: str, at: datetime) -> Or
     )
 
 
-def _next_tracking_code(seller_id: int) -> str:
-    """A generated tracking code: unique among generated ones, and not one that this seller has sent itself."""
-    while True:
-        with connection.cursor() as cursor:
-            cursor.execute("SELECT nextval('integration_tracking_code')")
-            (number,) = cursor.fetchone()
-        code = tracking_codes.encode(number)
-        if not Order.objects.filter(seller=seller_id, tracking_code=code).exists():
-            return code
-
-
-def _add_log_entry(order: Order, status: Status, *, via_api: bool, by: str, at: datetime) -> None:
-    StatusLog.objects.create(
+def _log_entry(order: Order, status: Status, *, via_api: bool, by: str, at: datetime) -> StatusLog:
+    return StatusLog(
         order=order,
         company_id=order.company_id,
         status=status.value,
@@ -177,7 +175,7 @@ def _add_log_entry(order: Order, status: Status, *, via_api: bool, by: str, at: 
     )
 
 
-def _add_search_codes(order: Order, payload: NewOrder) -> None:
+def _search_codes(order: Order, payload: NewOrder) -> list[SearchCode]:
     kind = SearchCode.Kind
     values = {
         kind.TRACKING_CODE: order.tracking_code,
@@ -186,8 +184,8 @@ def _add_search_codes(order: Order, payload: NewOrder) -> None:
         kind.INVOICE_KEY: order.invoice_key,
         kind.INVOICE_NUMBER: payload.invoice_number,
     }
-    SearchCode.objects.bulk_create(
+    return [
         SearchCode(seller_id=order.seller_id, order=order, kind=kind, value=value)
         for kind, value in values.items()
         if value
-    )
+    ]

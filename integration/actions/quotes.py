@@ -45,4 +45,4 @@ def services(*, origin: str, destination: str, package: Package) -> dict[Service
 
 def _rates(start: Region, end: Region, parameters: Parameters) -> dict[Service, Rate]:
     zone = freight.zone(start, end, remote_states=parameters.remote_states)
-    return {Service(row.service): row.rate for row in FreightRate.objects.all().between(start, end, zone=zone)}
+    return {Service(row.service): row.rate for row in FreightRate.between(start, end, zone=zone)}

@@ -4,6 +4,7 @@ from datetime import UTC, datetime
 from typing import Literal, TypedDict
 
 from integration.actions.quotes import Quote
+from integration.actions.tracking import TrackedOrder
 from integration.freight import ORDER_SERVICES, Price, Service
 from integration.models import Order, StatusLog
 
@@ -91,16 +92,15 @@ def services_found(prices: dict[Service, Price]) -> ServicesFound:
     return {"success": True, "data": data}
 
 
-def orders_found(orders: list[Order]) -> OrdersFound:
-    """Orders with their `status_log` prefetched."""
+def orders_found(orders: list[TrackedOrder]) -> OrdersFound:
     records = [_record(order) for order in orders]
     return {"success": True, "data": records}
 
 
-def _record(order: Order) -> TrackingRecord:
+def _record(order: TrackedOrder) -> TrackingRecord:
     return {
         "tracking_code": order.tracking_code,
-        "status_log": [status_entry(entry) for entry in order.status_log.all()],
+        "status_log": [status_entry(entry) for entry in order.status_log],
     }
 
 

@@ -1,6 +1,6 @@
 """The tariff. Quotes read it from the database every time, so an edit is in force at once in every process."""
 
-from typing import Any, Self
+from typing import Any
 
 from django.contrib.postgres.fields import ArrayField
 from django.core.validators import MaxValueValidator, MinValueValidator
@@ -8,15 +8,10 @@ from django.db import models
 from django.db.models import F, Q
 from django.utils.translation import gettext_lazy as _
 
+from common.compiled_query import CompiledQuery, Parameter
 from common.constraints import one_of
 from integration.freight import STATES, Parameters, Rate, Service, Zone
 from integration.postcodes import Kind, Region
-
-
-class FreightRateQuerySet(models.QuerySet["FreightRate"]):
-    def between(self, origin: Region, destination: Region, *, zone: Zone) -> Self:
-        """The rows in `zone` from and to these kinds of regions: one for each service that the tariff covers."""
-        return self.filter(zone=zone, origin_kind=origin.kind, destination_kind=destination.kind)
 
 
 class FreightRate(models.Model):
@@ -30,8 +25,6 @@ class FreightRate(models.Model):
     extra_kg_centavos = models.PositiveIntegerField(_("each further kg (centavos)"))
     deadline_days = models.PositiveSmallIntegerField(_("business days"))
 
-    objects = FreightRateQuerySet.as_manager()
-
     class Meta:
         verbose_name = _("freight rate")
         verbose_name_plural = _("freight rates")
@@ -44,6 +37,11 @@ class FreightRate(models.Model):
 
     def __str__(self) -> str:
         return f"{self.service}, {self.zone}, {self.origin_kind} → {self.destination_kind}"
+
+    @staticmethod
+    def between(origin: Region, destination: Region, *, zone: Zone) -> "list[FreightRate]":
+        """The rows in `zone` from and to these kinds of regions: one for each service that the tariff covers."""
+        return _BETWEEN.all(zone=zone.value, origin=origin.kind.value, destination=destination.kind.value)
 
     @property
     def rate(self) -> Rate:
@@ -152,10 +150,10 @@ class FreightParameters(models.Model):
     def __str__(self) -> str:
         return str(_("Freight parameters"))
 
-    @classmethod
-    def current(cls) -> Parameters:
+    @staticmethod
+    def current() -> Parameters:
         """The parameters in force: those of the row, or the defaults of `Parameters` if the table is empty."""
-        row = cls.objects.first()
+        row = _CURRENT.first()
         if row is None:
             return Parameters()
         return Parameters(
@@ -163,3 +161,11 @@ class FreightParameters(models.Model):
             remote_states=frozenset(row.remote_states),
             quote_service=Service(row.quote_service),
         )
+
+
+_BETWEEN = CompiledQuery(
+    lambda: FreightRate.objects.filter(
+        zone=Parameter("zone"), origin_kind=Parameter("origin"), destination_kind=Parameter("destination")
+    ).order_by()
+)
+_CURRENT = CompiledQuery(lambda: FreightParameters.objects.order_by()[:1])

@@ -4,12 +4,11 @@ from typing import Self
 import pgtrigger
 from django.core.serializers.json import DjangoJSONEncoder
 from django.db import models
-from django.db.models import Count, Min
 from django.db.models.functions import Left
 from django.utils.translation import gettext_lazy as _
 
 from integration.lifecycle import Status
-from integration.models.company import Company, compact_document
+from integration.models.company import Company
 from integration.models.seller import Seller
 
 LONGEST_CODE = 255
@@ -17,28 +16,31 @@ LONGEST_CODE = 255
 CUT_REFERENCE = 15
 
 
+# At most two orders are read for each reference, however many begin with it.
+_BEGINNING_WITH = """
+    SELECT min(alike.id) AS id, min(alike.seller_id) AS seller_id
+    FROM unnest(%s::text[]) AS reference (value) CROSS JOIN LATERAL (
+        SELECT id, seller_id FROM integration_order
+        WHERE seller_id = %s AND left(code, %s) = reference.value
+        LIMIT 2
+    ) alike
+    GROUP BY reference.value
+    HAVING count(*) = 1
+"""
+
+
 class OrderQuerySet(models.QuerySet["Order"]):
     def of(self, seller: Seller) -> Self:
         return self.filter(seller=seller)
 
-    def with_code(self, value: str, *, seller: Seller) -> Self:
-        """The seller's orders that carry `value` as tracking code, order id, shipping id or auxiliary code."""
-        codes = SearchCode.objects.filter(seller=seller, value=value)
-        return self.of(seller).filter(pk__in=codes.values("order"))
-
-    def cut_to(self, references: Collection[str]) -> Self:
+    def cut_to(self, references: Collection[str], *, seller_id: int) -> "list[Order]":
         """For each reference of CUT_REFERENCE characters, the order whose code begins with it, if only one does.
 
-        An order whose whole code is the reference counts too.
+        Only the seller's orders count; one whose whole code is the reference counts too. Only their keys are read.
         """
-        begun = self.annotate(begins=Left("code", CUT_REFERENCE)).filter(begins__in=references).order_by()
-        unique = begun.values("begins").annotate(count=Count("pk"), only=Min("pk")).filter(count=1)
-        return self.filter(pk__in=unique.values("only"))
-
-    def with_document(self, value: str, *, seller: Seller) -> Self:
-        """The seller's orders whose receiver has this document, with or without its mask."""
-        document = compact_document(value)
-        return self.of(seller).filter(receiver_document=document) if document else self.none()
+        if not references:
+            return []
+        return list(self.raw(_BEGINNING_WITH, [list(references), seller_id, CUT_REFERENCE]))
 
 
 class Order(models.Model):

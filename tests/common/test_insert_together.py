@@ -70,6 +70,15 @@ class TestInsertTogether:
 
         assert before <= Integrator.objects.get().created_at <= timezone.now()
 
+    def test_writes_keys_that_are_given(self):
+        tariff = TariffFactory.create()
+        tariff.pk = key = tariff.pk + 7
+        tariff.active = False
+
+        insert_together(tariff)
+
+        assert not Tariff.objects.get(pk=key).active
+
     def test_writes_nothing_if_one_row_is_refused(self):
         copy, stops = copies(DeliveryFactory.create(stops=2))
         stops[1].index = stops[0].index

@@ -112,3 +112,4 @@ class TestWebProcess:
         database = json.loads(done.stdout)
         assert database["CONN_MAX_AGE"] is None
         assert "statement_timeout=15000ms" in database["OPTIONS"]["options"]
+        assert "enable_seqscan=off" in database["OPTIONS"]["options"]

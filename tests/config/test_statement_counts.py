@@ -1,0 +1,82 @@
+"""How many statements a call of the APIs executes, beside those that begin and end transactions."""
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+from rest_framework.test import APIClient
+
+from tests.factories import DeliveryFactory, payload
+from tests.integration.factories import (
+    SellerFactory,
+    create_order,
+    key_of,
+    load_tariff,
+    nfe_xml,
+    order_body,
+    send_invoice,
+)
+
+_FREIGHT = {"origin": "01310100", "destination": "40020000"}
+_TRACKED = {"type": "order_number", "value": "A-1"}
+AREA_A = {
+    "quote": ("post", "/api/quotation-delivery", payload(stops=3), 3),  # token, pickup points, tariff
+    # Token, pickup points, tariff, endpoint, one insert of all rows.
+    "request": ("post", "/api/request-delivery", payload(stops=3), 5),
+    "info": ("get", "/api/info-delivery/{id}", {}, 4),  # token, delivery with driver, stops, position
+    "location": ("get", "/api/location-delivery/{id}", {}, 4),  # the same
+    # Token, id; under the lock delivery, driver, stops, endpoint, position; stops, delivery, transition, event.
+    "cancel": ("post", "/api/cancel-delivery/{id}", {}, 11),
+    "list": ("get", "/api/deliveries", {}, 3),  # token, deliveries, stops
+    "detail": ("get", "/api/deliveries/{id}", {}, 6),  # as info; transitions, events
+}
+AREA_B = {
+    "quote": ("post", "shipping/quote", _FREIGHT, 3),  # key, parameters, rates
+    "services": ("post", "shipping/services", _FREIGHT, 3),  # the same
+    # Key, parameters; company with the seller's lock, duplicates, invoices, one insert of all rows.
+    "order": ("post", "orders", order_body(orderId="B-1", trackingCode="B-1"), 6),
+    "order linked to an invoice": ("post", "orders", order_body(orderId="B-2", trackingCode=None), 8),
+    "cancel": ("post", "orders/cancel", {"orderId": "A-1"}, 5),  # key, order; order locked, status, log entry
+    "tracking": ("get", "orders/tracking", _TRACKED, 2),  # key, orders with status logs
+    "list": ("get", "orders", {}, 3),  # key, orders, companies
+    "detail": ("get", "orders/A-1", {}, 4),  # key, order with company, status log, invoices
+    # Key; seller's lock, stored invoice, invoice and its trigger, references, orders of two kinds, links, codes.
+    "invoice": ("post", "invoices/marketplace", None, 9),
+}
+
+
+def statements_of(call):
+    with CaptureQueriesContext(connection) as queries:
+        response = call()
+    assert response.status_code < 300, response.content
+    return [query["sql"] for query in queries if "SAVEPOINT" not in query["sql"]]
+
+
+@pytest.mark.django_db
+class TestStatements:
+    @pytest.mark.parametrize("name", AREA_A)
+    def test_of_immediate_delivery(self, api, token, name):
+        method, path, body, most = AREA_A[name]
+        delivery = DeliveryFactory.create(token=token, accepted=True, stops=3)
+        api.get("/api/deliveries")  # records the use of the token
+
+        found = statements_of(lambda: getattr(api, method)(path.format(id=delivery.pk), body))
+
+        assert len(found) == most, "\n".join(found)
+
+    @pytest.mark.parametrize("name", AREA_B)
+    def test_of_order_integration(self, name):
+        method, path, body, most = AREA_B[name]
+        load_tariff()
+        seller = SellerFactory.create()
+        create_order(seller)
+        client = APIClient(HTTP_AUTHORIZATION=f"Basic {key_of(seller)}")
+        if name == "order linked to an invoice":
+            send_invoice(seller, nfe_xml(items=["B-2"]).encode())
+        sent = {"nfe": SimpleUploadedFile("nfe.xml", nfe_xml().encode())} if body is None else body
+        client.get("/api/integration/orders")  # records the use of the key
+        options = {"format": "multipart"} if body is None else {}
+
+        found = statements_of(lambda: getattr(client, method)(f"/api/integration/{path}", sent, **options))
+
+        assert len(found) == most, "\n".join(found)
