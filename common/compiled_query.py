@@ -33,7 +33,7 @@ class Parameter(Value):
 class CompiledQuery(Generic[M]):
     """The queryset that `build` returns, with Parameters. Compiled at its first use, and then shared by all threads.
 
-    `select_related` is supported, annotations and `prefetch_related` are not.
+    `select_related` and annotations are supported, `prefetch_related` is not.
     """
 
     def __init__(self, build: Callable[[], QuerySet[M]]) -> None:
@@ -52,6 +52,8 @@ class CompiledQuery(Generic[M]):
             item = compiled.model.from_db(DEFAULT_DB_ALIAS, compiled.names, row[start:stop])
             for populator in compiled.populators:
                 populator.populate(row, item)
+            for name, column in compiled.annotations:
+                setattr(item, name, row[column])
             found.append(item)
         return found
 
@@ -76,11 +78,15 @@ class CompiledQuery(Generic[M]):
             compiler.get_converters([column for column, *_rest in select]),
             # The stubs are those of Django 6, which has one parameter more.
             get_related_populators(info, select, DEFAULT_DB_ALIAS),  # type: ignore[call-arg]
+            list((compiler.annotation_col_map or {}).items()),
         )
 
 
 class _Compiled(NamedTuple, Generic[M]):
-    """What is the same at each execution. `names`: the attributes in the model's `own_columns` (start and stop)."""
+    """What is the same at each execution.
+
+    `names`: the attributes in the model's `own_columns` (start and stop). `annotations`: with their columns.
+    """
 
     compiler: SQLCompiler
     sql: str
@@ -90,3 +96,4 @@ class _Compiled(NamedTuple, Generic[M]):
     own_columns: tuple[int, int]
     converters: dict[int, Any]
     populators: list[Any]
+    annotations: list[tuple[str, int]]

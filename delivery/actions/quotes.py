@@ -11,28 +11,21 @@ from delivery.distance import Point
 from delivery.errors import PickupNotLinked, PriceUnavailable
 from delivery.lifecycle import Mode
 from delivery.models import Integrator, PickupPoint, Tariff, Token
-from delivery.models.pickup_point import LARGEST_RADIUS_M
+from delivery.models.pickup_point import LARGEST_RADIUS_M, is_within_one
 from delivery.payload import DeliveryRequest
 from delivery.pricing import Quote
 
 
-def quote(*, integrator: Integrator, payload: DeliveryRequest) -> Quote:
-    """Price of a delivery. Raises PriceUnavailable without an active tariff, or over its maximum distance or weight."""
-    tariff = Tariff.in_force(vehicle_type=payload.vehicle_type, integrator=integrator)
+def quote(*, integrator: Integrator, payload: DeliveryRequest) -> tuple[Quote, bool]:
+    """Price of a delivery, and whether the account may request deliveries from its pickup.
+
+    Raises PriceUnavailable without an active tariff, or over its maximum distance or weight.
+    """
+    pickup = payload.pickup.point
+    tariff = Tariff.in_force(vehicle_type=payload.vehicle_type, integrator=integrator, pickup=pickup)
     if tariff is None:
-        raise PriceUnavailable(f"No active tariff for {payload.vehicle_type}.")
-    trip = _trip(payload)
-    return Quote(
-        value=pricing.price(tariff.terms, trip),
-        distance_km=trip.total_km,
-        cancel_percent_accepted=tariff.cancel_percent_accepted,
-        cancel_percent_collected=tariff.cancel_percent_collected,
-    )
-
-
-def is_pickup_linked(*, integrator: Integrator, point: Point) -> bool:
-    """Whether the account may request deliveries from this point."""
-    return integrator.allow_any_pickup or PickupPoint.covers(point, integrator=integrator)
+        raise _no_tariff(payload)
+    return _price(tariff, payload), integrator.allow_any_pickup or is_within_one(pickup, tariff.circles)
 
 
 def quote_for_request(*, token: Token, payload: DeliveryRequest, quote_id: str | None, at: datetime) -> Quote:
@@ -40,11 +33,34 @@ def quote_for_request(*, token: Token, payload: DeliveryRequest, quote_id: str |
 
     Raises PickupNotLinked, PriceUnavailable, QuoteExpired or QuoteMismatch.
     """
-    if not is_pickup_linked(integrator=token.integrator, point=payload.pickup.point):
-        raise _not_linked(token.integrator, payload.pickup.point)
+    integrator, pickup = token.integrator, payload.pickup.point
+    tariff = None
+    if quote_id is None:
+        tariff = Tariff.in_force(vehicle_type=payload.vehicle_type, integrator=integrator, pickup=pickup)
+    is_linked = integrator.allow_any_pickup or (
+        is_within_one(pickup, tariff.circles) if tariff else PickupPoint.covers(pickup, integrator=integrator)
+    )
+    if not is_linked:
+        raise _not_linked(integrator, pickup)
     if quote_id is not None:
         return quote_ids.redeem(quote_id, token=token, payload=payload, at=at)
-    return quote(integrator=token.integrator, payload=payload)
+    if tariff is None:
+        raise _no_tariff(payload)
+    return _price(tariff, payload)
+
+
+def _no_tariff(payload: DeliveryRequest) -> PriceUnavailable:
+    return PriceUnavailable(f"No active tariff for {payload.vehicle_type}.")
+
+
+def _price(tariff: Tariff, payload: DeliveryRequest) -> Quote:
+    trip = _trip(payload)
+    return Quote(
+        value=pricing.price(tariff.terms, trip),
+        distance_km=trip.total_km,
+        cancel_percent_accepted=tariff.cancel_percent_accepted,
+        cancel_percent_collected=tariff.cancel_percent_collected,
+    )
 
 
 def _not_linked(integrator: Integrator, point: Point) -> PickupNotLinked:

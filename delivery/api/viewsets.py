@@ -24,8 +24,7 @@ class DeliveryViewSet(IntegratorView, ViewSet):
     def quote(self, request: Request) -> Response:
         """POST /api/quotation-delivery."""
         token, payload, at = token_of(request), self._delivery_request(request), timezone.now()
-        quote = quotes.quote(integrator=token.integrator, payload=payload)
-        is_linked = quotes.is_pickup_linked(integrator=token.integrator, point=payload.pickup.point)
+        quote, is_linked = quotes.quote(integrator=token.integrator, payload=payload)
         headers = {
             "Quote-Id": quote_ids.issue(quote, token=token, payload=payload, at=at),
             "Quote-Expires": timezone.localtime(at + quote_ids.LIFETIME).isoformat(timespec="seconds"),

@@ -1,10 +1,13 @@
 import math
+from collections.abc import Iterable, Sequence
 from operator import itemgetter
-from typing import Self
+from typing import Any, Self
 
+from django.contrib.postgres.expressions import ArraySubquery
+from django.contrib.postgres.fields import ArrayField
 from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
-from django.db.models import Q
+from django.db.models import Func, Q
 from django.utils.translation import gettext_lazy as _
 
 from common.compiled_query import CompiledQuery, Parameter
@@ -30,7 +33,7 @@ class PickupPointQuerySet(models.QuerySet["PickupPoint"]):
 
     def _nearby(self, point: Point) -> Self:
         """Those in a box around `point` that contains all within LARGEST_RADIUS_M."""
-        return self.filter(latitude__range=_latitudes(point))
+        return self.filter(latitude__range=latitudes(point))
 
 
 class PickupPoint(Identified, Located):
@@ -67,18 +70,41 @@ class PickupPoint(Identified, Located):
     @staticmethod
     def covers(point: Point, *, integrator: Integrator) -> bool:
         """Whether `point` is within the radius of one of the integrator's active pickup points."""
-        south, north = _latitudes(point)
-        nearby = _ACTIVE_NEARBY.all(integrator=integrator.pk, south=south, north=north)
-        return any(metres(pickup.point, point) <= pickup.radius_m for pickup in nearby)
+        south, north = latitudes(point)
+        found = _WITH_ACTIVE_NEARBY.first(integrator=integrator.pk, south=south, north=north)
+        return found is not None and is_within_one(point, found.circles)
 
 
-def _latitudes(point: Point) -> tuple[float, float]:
+def latitudes(point: Point) -> tuple[float, float]:
     """The southern and the northern edge of a box around `point` that contains all within LARGEST_RADIUS_M."""
     return point.latitude - _LARGEST_RADIUS_DEGREES, point.latitude + _LARGEST_RADIUS_DEGREES
 
 
-_ACTIVE_NEARBY = CompiledQuery(
-    lambda: PickupPoint.objects.filter(
+def active_nearby() -> ArraySubquery:
+    """Latitude, longitude and radius of an account's active pickup points, each an array of three floats.
+
+    For a CompiledQuery with the Parameters `integrator`, `south` and `north`: the edges from `latitudes`.
+    """
+    circle: Func = Func(
+        "latitude",
+        "longitude",
+        "radius_m",
+        template="ARRAY[%(expressions)s]",
+        output_field=ArrayField(models.FloatField()),
+    )
+    nearby = PickupPoint.objects.filter(
         integrator=Parameter("integrator"), active=True, latitude__range=(Parameter("south"), Parameter("north"))
-    ).order_by()
+    )
+    return ArraySubquery(nearby.order_by().values_list(circle))
+
+
+def is_within_one(point: Point, circles: Iterable[Sequence[float]]) -> bool:
+    """Whether `point` is in one of the circles that `active_nearby` reads."""
+    return any(metres(Point(latitude, longitude), point) <= radius for latitude, longitude, radius in circles)
+
+
+_WITH_ACTIVE_NEARBY: CompiledQuery[Any] = CompiledQuery(
+    lambda: (
+        Integrator.objects.filter(pk=Parameter("integrator")).annotate(circles=active_nearby()).only("pk").order_by()
+    )
 )

@@ -7,8 +7,10 @@ from django.utils.translation import gettext_lazy as _
 
 from common.compiled_query import CompiledQuery, Parameter
 from common.constraints import one_of
+from delivery.distance import Point
 from delivery.models.driver import VehicleType
 from delivery.models.integrator import Integrator
+from delivery.models.pickup_point import active_nearby, latitudes
 from delivery.pricing import Terms
 
 _NOT_NEGATIVE = [MinValueValidator(Decimal(0))]
@@ -29,6 +31,7 @@ class Tariff(models.Model):
         help_text=_("Empty: everybody without a tariff of their own."),
     )
     active = models.BooleanField(_("active"), default=True)
+    circles: list[list[float]]  # set by `in_force`
     base_fare = models.DecimalField(_("base fare"), max_digits=8, decimal_places=2, validators=_NOT_NEGATIVE)
     included_km = models.DecimalField(
         _("included km"), max_digits=6, decimal_places=2, default=0, validators=_NOT_NEGATIVE
@@ -136,13 +139,23 @@ class Tariff(models.Model):
         )
 
     @staticmethod
-    def in_force(*, vehicle_type: str, integrator: Integrator) -> "Tariff | None":
-        """The integrator's own active tariff for this vehicle, else the general one, else None."""
-        return _IN_FORCE.first(vehicle_type=vehicle_type, integrator=integrator.pk)
+    def in_force(*, vehicle_type: str, integrator: Integrator, pickup: Point) -> "Tariff | None":
+        """The integrator's own active tariff for this vehicle, else the general one, else None.
+
+        Its `circles` are what `pickup_point.active_nearby` reads about `pickup`, in the same statement.
+        """
+        south, north = latitudes(pickup)
+        return _IN_FORCE.first(vehicle_type=vehicle_type, integrator=integrator.pk, south=south, north=north)
 
 
 _IN_FORCE = CompiledQuery(
-    lambda: Tariff.objects.filter(
-        Q(integrator=Parameter("integrator")) | Q(integrator=None), active=True, vehicle_type=Parameter("vehicle_type")
-    ).order_by(F("integrator").asc(nulls_last=True))[:1]
+    lambda: (
+        Tariff.objects.filter(
+            Q(integrator=Parameter("integrator")) | Q(integrator=None),
+            active=True,
+            vehicle_type=Parameter("vehicle_type"),
+        )
+        .annotate(circles=active_nearby())  # type: ignore[no-redef]  # declared for its type
+        .order_by(F("integrator").asc(nulls_last=True))[:1]
+    )
 )

@@ -3,7 +3,8 @@
 from datetime import timedelta
 
 import pytest
-from django.db.models import Q
+from django.db.models import Q, Value
+from django.db.models.functions import Upper
 from django.utils import timezone
 
 from common.compiled_query import CompiledQuery, Parameter
@@ -61,6 +62,20 @@ class TestCompiledQuery:
         assert found is not None
         with django_assert_num_queries(0):
             assert found.driver is None
+
+    def test_reads_annotations(self):
+        token = TokenFactory.create(integrator__name="A")
+        query = CompiledQuery(
+            lambda: (
+                Token.objects.filter(integrator__name=Parameter("name"))
+                .select_related("integrator")
+                .annotate(of=Upper("integrator__name"), other=Value(7))
+            )
+        )
+
+        found = query.first(name="A")
+
+        assert (found, found.integrator, found.of, found.other) == (token, token.integrator, "A", 7)
 
     def test_takes_new_values_at_each_execution(self):
         first, second = TokenFactory.create(integrator__name="A"), TokenFactory.create(integrator__name="B")
