@@ -73,11 +73,15 @@ def request(
         for index, dropoff in enumerate(payload.dropoffs)
     ]
     history = transitions.history(delivery, "request", by=by, at=at)
-    with transaction.atomic():
-        insert_together(delivery, *delivery.ordered_stops, history, *outbox.first_rows(delivery=delivery, at=at))
-        if simulation_speed is not None:
-            Simulation.objects.start(delivery, speed=simulation_speed, at=at)
-            wake_up.send_on_commit(wake_up.ADVANCE_SIMULATIONS)
+    event = outbox.event_of(delivery=delivery, at=at)
+    queue_item = outbox.first_queue_item(event, at=at)
+    simulation = [] if simulation_speed is None else Simulation.first_rows(delivery, speed=simulation_speed, at=at)
+    # One statement, which needs no transaction of its own.
+    insert_together(delivery, *delivery.ordered_stops, history, event, *queue_item, *simulation)
+    if queue_item:
+        outbox.wake_on_commit()
+    if simulation:
+        wake_up.send_on_commit(wake_up.ADVANCE_SIMULATIONS)
     return delivery
 
 

@@ -10,14 +10,6 @@ from delivery.simulator import Outcome
 
 
 class SimulationQuerySet(models.QuerySet["Simulation"]):
-    def start(self, delivery: Delivery, *, speed: float, at: datetime) -> None:
-        """Simulate a new delivery, unless its first `externalId` asks for moves by hand."""
-        outcome = simulator.outcome_of(delivery.ordered_stops[0].external_id)
-        if outcome is not None:
-            simulation = Simulation(delivery=delivery, outcome=outcome.value, speed=speed)
-            simulation.begin_leg(delivery, at=at)
-            simulation.save(force_insert=True)
-
     def after_move(self, delivery: Delivery, *, by: str, by_integrator: bool, at: datetime) -> None:
         """End the simulation of a delivery that was moved, except by the simulator or a cancellation of its integrator.
 
@@ -72,6 +64,16 @@ class Simulation(models.Model):
 
     def __str__(self) -> str:
         return f"{self.delivery_id} {self.outcome}"
+
+    @staticmethod
+    def first_rows(delivery: Delivery, *, speed: float, at: datetime) -> "list[Simulation]":
+        """The unsaved simulation of a new delivery. None if its first `externalId` asks for moves by hand."""
+        outcome = simulator.outcome_of(delivery.ordered_stops[0].external_id)
+        if outcome is None:
+            return []
+        simulation = Simulation(delivery=delivery, outcome=outcome.value, speed=speed)
+        simulation.begin_leg(delivery, at=at)
+        return [simulation]
 
     def begin_leg(self, delivery: Delivery, *, at: datetime) -> None:
         """Plan the next move of the delivery, in whose state the leg begins."""

@@ -3,7 +3,6 @@
 from datetime import datetime, timedelta
 
 from django.db import connection, transaction
-from django.db.models import Model
 
 from delivery.models import Delivery, EventState, WebhookEndpoint, WebhookEvent, WebhookQueueItem
 from delivery.webhooks import events, queue, wake_up
@@ -14,28 +13,27 @@ _BEFORE_ALL_OTHERS = timedelta(days=3650)
 
 def record(*, delivery: Delivery, at: datetime) -> None:
     """Write the event of the delivery's latest change. Raises RuntimeError outside a transaction."""
-    event = _event(delivery, at)
+    if not connection.in_atomic_block:
+        raise RuntimeError("An event is recorded inside the transaction of its change.")
+    event = event_of(delivery=delivery, at=at)
     event.save(force_insert=True)
     if event.state == EventState.PENDING:
         queue.add(event, due_at=at)
         wake_on_commit()
 
 
-def first_rows(*, delivery: Delivery, at: datetime) -> list[Model]:
-    """The first event of a delivery and its queue item, to be inserted together with the delivery in this transaction.
+def first_queue_item(event: WebhookEvent, *, at: datetime) -> list[WebhookQueueItem]:
+    """The unsaved queue item of a delivery's first event, if there is a URL to send it to.
 
-    Raises RuntimeError outside a transaction.
+    Both are inserted by the statement that inserts the delivery. A worker has to be woken once they are committed.
     """
-    event = _event(delivery, at)
     if event.state != EventState.PENDING:
-        return [event]
-    wake_on_commit()
-    return [event, WebhookQueueItem(event=event, delivery=delivery, endpoint_id=event.endpoint_id, due_at=at)]
+        return []
+    return [WebhookQueueItem(event=event, delivery=event.delivery, endpoint_id=event.endpoint_id, due_at=at)]
 
 
-def _event(delivery: Delivery, at: datetime) -> WebhookEvent:
-    if not connection.in_atomic_block:
-        raise RuntimeError("An event is recorded inside the transaction of its change.")
+def event_of(*, delivery: Delivery, at: datetime) -> WebhookEvent:
+    """The unsaved event of the delivery's latest change."""
     endpoint = WebhookEndpoint.of(delivery.integrator_id, delivery.environment)
     return events.build(delivery=delivery, endpoint=endpoint, at=at)
 
