@@ -4,6 +4,7 @@ For statements that every call of an API executes. Django's own are parsed and p
 """
 
 from collections.abc import Sequence
+from functools import cache
 from types import SimpleNamespace
 from typing import Any, Self, cast
 
@@ -12,7 +13,9 @@ from django.db import connection
 from django.db.backends.utils import CursorWrapper
 
 
-class PreparedCursor(psycopg.Cursor[Any]):
+class PreparedCursor(psycopg.RawCursor[Any]):
+    """Takes statements with the server's placeholders, `$1`, so that psycopg need not translate them each time."""
+
     def execute(self, query: Any, params: Any = None, **options: Any) -> Self:
         super().execute(query, params, **{**options, "prepare": True})
         # What Django logs: the text without its parameters.
@@ -23,9 +26,16 @@ class PreparedCursor(psycopg.Cursor[Any]):
 def execute(sql: str, parameters: Sequence[Any]) -> CursorWrapper:
     """Execute a statement that is prepared, unless DATABASE_PREPARE=0 has switched that off.
 
-    The rows have to be fetched before the next statement. The text must not depend on the parameters: each text
-    occupies memory of the connection.
+    `sql` has Django's placeholders, `%s`. The rows have to be fetched before the next statement. The text must not
+    depend on the parameters: each text occupies memory of the connection.
     """
     cursor: CursorWrapper = cast("Any", connection).prepared_cursor()
-    cursor.execute(sql, parameters)
+    cursor.execute(_numbered(sql), parameters)
     return cursor
+
+
+@cache
+def _numbered(sql: str) -> str:
+    """A statement with the server's placeholders instead of Django's."""
+    placeholders = sql.replace("%%", "").count("%s")
+    return sql % tuple(f"${number}" for number in range(1, placeholders + 1))

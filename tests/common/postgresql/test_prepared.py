@@ -21,6 +21,11 @@ def run(number):
 
 
 class TestExecute:
+    def test_numbers_the_placeholders_and_no_percent_sign(self):
+        found = prepared.execute("SELECT %s::text, '100 %%s', 7 %% %s::int", ["a", 4]).fetchone()
+
+        assert found == ("a", "100 %s", 3)
+
     def test_prepares_a_statement_once_for_all_parameters(self):
         assert [run(1), run(2)] == [2, 3]
         assert is_prepared()
