@@ -37,7 +37,7 @@ class SessionLifetimeMiddleware:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
-        if not request.path.startswith("/api/") and SESSION_KEY in request.session:
+        if hasattr(request, "session") and SESSION_KEY in request.session:  # calls of the APIs have no session
             _keep_or_end(request)
         return self.get_response(request)
 

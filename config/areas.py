@@ -2,6 +2,7 @@
 
 import posixpath
 from enum import Enum
+from functools import lru_cache
 from urllib.parse import unquote
 
 
@@ -12,6 +13,7 @@ class Area(Enum):
     B = "order integration"
 
 
+@lru_cache(maxsize=64)  # several middlewares ask about the same request
 def area_of(path: str) -> Area | None:
     """The API whose error bodies a request to `path` gets; None for a page.
 

@@ -80,7 +80,7 @@ MIDDLEWARE = [
     "config.middleware.ContentSecurityPolicyMiddleware",  # above WhiteNoise, so that static files have a policy too
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "config.middleware.NoStoreMiddleware",  # below WhiteNoise: only static files may be cached
-    "django.contrib.sessions.middleware.SessionMiddleware",
+    "config.page_middleware.PageSessionMiddleware",
     "config.middleware.PageLocaleMiddleware",
     "config.middleware.PlainHttpMiddleware",
     "config.middleware.UnreadBodyMiddleware",  # below the locale, because it renders pages
@@ -89,9 +89,9 @@ MIDDLEWARE = [
     "config.refused_calls.RefusedCallMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
-    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "config.page_middleware.PageUserMiddleware",
     "access.sessions.SessionLifetimeMiddleware",
-    "django.contrib.messages.middleware.MessageMiddleware",
+    "config.page_middleware.PageMessageMiddleware",
     "allauth.account.middleware.AccountMiddleware",
     "access.middleware.SecondFactorMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
