@@ -5,8 +5,12 @@ from typing import Any
 
 from celery import Celery
 from celery.app.amqp import AMQP
+from celery.signals import worker_init
+from django.conf import settings
 from kombu import Connection
 from kombu.transport.redis import Channel
+
+from config.database import without_sequential_scans
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 
@@ -30,6 +34,12 @@ class ConstantRetryAMQP(AMQP):
 app = Celery("rota", amqp=ConstantRetryAMQP)
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks(["delivery", "delivery.webhooks", "integration", "access"])
+
+
+@worker_init.connect
+def _prepare_database(**_kwargs: Any) -> None:
+    without_sequential_scans(settings.DATABASES["default"])
+
 
 # Every entry expires, so that a queue without workers does not grow.
 app.conf.beat_schedule = {

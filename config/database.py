@@ -24,11 +24,18 @@ _LOCK_SECONDS = 5
 def for_web_process(database: dict[str, Any]) -> None:
     """Change Django's settings of a database for a process whose threads last as long as it does.
 
-    Each thread keeps its connection. Sequential scans are the last resort: a plan that was made while a table was empty
-    stays in use until PostgreSQL has statistics of the table, and without them even a new plan may be one that reads
-    all rows. Every statement of the APIs and pages has an index.
+    Each thread keeps its connection.
     """
     database["CONN_MAX_AGE"] = None
+    without_sequential_scans(database)
+
+
+def without_sequential_scans(database: dict[str, Any]) -> None:
+    """Make sequential scans the last resort, for processes with prepared statements.
+
+    A plan that was made while a table was empty stays in use until PostgreSQL has statistics of the table, and without
+    them even a new plan may be one that reads all rows. Every statement of the APIs, pages and workers has an index.
+    """
     database["OPTIONS"]["options"] += " -c enable_seqscan=off"
 
 

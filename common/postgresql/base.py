@@ -1,5 +1,8 @@
 """Django's PostgreSQL backend, except that checking a kept connection takes no statement. The value of ENGINE."""
 
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
 import psycopg
 from django.db.backends.postgresql import base
 from django.db.backends.utils import CursorWrapper
@@ -23,6 +26,18 @@ class DatabaseWrapper(base.DatabaseWrapper):
                 self._prepared = PreparedCursor(self.connection)
             wrapped: CursorWrapper = self._prepare_cursor(self._prepared)  # type: ignore[attr-defined]  # as `_cursor` does
             return wrapped
+
+    @contextmanager
+    def pipeline(self) -> Iterator[Callable[[], CursorWrapper]]:
+        """Statements within it are sent without waiting for the result of the one before.
+
+        Each needs a cursor of its own, which the function that it yields makes; they are prepared.
+        """
+        with self.wrap_database_errors:
+            self.close_if_health_check_failed()
+            self.ensure_connection()
+            with self.connection.pipeline():
+                yield lambda: self._prepare_cursor(PreparedCursor(self.connection))  # type: ignore[attr-defined]  # as above
 
     def is_usable(self) -> bool:
         """Whether the server has neither closed the connection nor left it in a failed transaction.

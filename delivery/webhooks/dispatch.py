@@ -1,10 +1,11 @@
 """The sender of a worker process: one thread with its own event loop, started by the first wake-up."""
 
-import asyncio
 import gc
 import resource
 import threading
 from concurrent.futures import ThreadPoolExecutor
+
+import uvloop
 
 from delivery.webhooks.sender import Sender
 
@@ -18,7 +19,7 @@ class _SenderThread(threading.Thread):
     def __init__(self) -> None:
         super().__init__(name="webhook-sender", daemon=True)
         _raise_file_limit()
-        self._loop = asyncio.new_event_loop()
+        self._loop = uvloop.new_event_loop()
         self._loop.set_default_executor(ThreadPoolExecutor(_LOOK_UP_THREADS, thread_name_prefix="look-up"))
         self._sender = Sender()
         # Exempts what is loaded now from garbage collection. Scanning these objects again and again while sending costs

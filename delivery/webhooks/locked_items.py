@@ -3,6 +3,7 @@
 Written in SQL, because each operation is one statement over many rows.
 """
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -10,6 +11,7 @@ from uuid import UUID
 
 from django.db import connection
 
+from common.postgresql import prepared
 from delivery.models import EventState
 from delivery.webhooks import queue
 from delivery.webhooks.queue import ClaimedItem, LeaseKey
@@ -37,10 +39,9 @@ class LockedItem:
     is_newly_poisoned: bool = False
 
 
-# The timeout holds for the rest of the transaction. Items that another transaction has locked are skipped, so that a
-# long transaction delays the outcomes of its own deliveries only.
+# Items that another transaction has locked are skipped, so that a long transaction delays the outcomes of its own
+# deliveries only.
 _LOCK = """
-SET LOCAL lock_timeout = %s;
 SELECT i.id, i.lease, i.event_id, i.endpoint_id, i.delivery_id IS NOT NULL AND NOT i.is_ordered,
        e.failures > 0 OR e.last_success_at IS NULL OR e.last_success_at < %s,
        v.attempts_made, i.tries, i.refusals, i.first_refused_at, i.is_ordered
@@ -67,11 +68,8 @@ def lock(
     `success_is_recorded` is False for endpoints without a failure whose last success is not before `successes_since`.
     """
     keys = [claimed.key for claimed, _result in outcomes]
-    with connection.cursor() as cursor:
-        cursor.execute(_LOCK, [queue.lock_timeout(), successes_since, *_columns(keys)])
-        cursor.nextset()
-        items = [LockedItem(*row) for row in cursor.fetchall()]
-    locked = {(item.item_id, item.lease): item for item in items}
+    rows = queue.execute_with_lock_timeout((_LOCK, [successes_since, *_columns(keys)]))
+    locked = {(row[0], row[1]): LockedItem(*row) for row in rows}
     attempts = [(locked[claimed.key], result) for claimed, result in outcomes if claimed.key in locked]
     blocked = _still_claimed([key for key in keys if key not in locked])
     return attempts, [(claimed, result) for claimed, result in outcomes if claimed.key in blocked]
@@ -91,30 +89,6 @@ def _columns(rows: Sequence[tuple[object, ...]]) -> list[list[object]]:
     return [list(column) for column in zip(*rows, strict=True)]
 
 
-_WRITE_ATTEMPTS = """
-WITH outcome AS (
-    SELECT * FROM unnest(
-        %s::uuid[], %s::int[], %s::text[], %s::timestamptz[], %s::int[], %s::int[], %s::text[], %s::text[]
-    ) AS o(event_id, number, state, at, milliseconds, status_code, error, response_start)
-), attempt AS (
-    INSERT INTO delivery_webhookattempt (event_id, number, at, milliseconds, status_code, error, response_start)
-    SELECT event_id, number, at, milliseconds, status_code, error, response_start FROM outcome
-)
-UPDATE delivery_webhookevent v
-SET state = o.state, attempts_made = o.number,
-    sent_at = CASE WHEN o.state = 'sent' THEN o.at + o.milliseconds * interval '1 ms' ELSE v.sent_at END
-FROM outcome o WHERE v.id = o.event_id
-"""
-
-_RELEASE = """
-UPDATE delivery_webhookqueueitem i
-SET lease = NULL, due_at = r.due_at, tries = r.tries, refusals = r.refusals, first_refused_at = r.first_refused_at,
-    is_ordered = r.is_ordered
-FROM unnest(%s::bigint[], %s::timestamptz[], %s::int[], %s::int[], %s::timestamptz[], %s::boolean[])
-     AS r(id, due_at, tries, refusals, first_refused_at, is_ordered)
-WHERE i.id = r.id
-"""
-
 # The first pending event of the delivery of item `i` that has no item of its own.
 _NEXT_EVENT = """
 SELECT v.id FROM delivery_webhookevent v
@@ -123,18 +97,41 @@ WHERE v.delivery_id = i.delivery_id AND v.state = 'pending'
 ORDER BY v.sequence LIMIT 1
 """
 
-# For items whose event has ended.
-_MOVE_ON_OR_DELETE = f"""
-WITH ended AS (
+# All parts see the rows as they were before the statement. So `ended` finds the event that has just ended still
+# pending, and leaves it out because it still has its item. The rows are one parameter of type json, which is made and
+# read faster than an array for each column.
+_WRITE = f"""
+WITH outcome AS MATERIALIZED (
+    SELECT * FROM json_to_recordset(%(outcomes)s) AS o(
+        item_id bigint, event_id uuid, state text, number int, due_at timestamptz, tries int, refusals int,
+        first_refused_at timestamptz, is_ordered boolean, was_sent boolean, at timestamptz, milliseconds int,
+        status_code int, error text, response_start text
+    )
+), attempt AS (
+    INSERT INTO delivery_webhookattempt (event_id, number, at, milliseconds, status_code, error, response_start)
+    SELECT event_id, number, at, milliseconds, status_code, error, response_start FROM outcome WHERE was_sent
+), event AS (
+    UPDATE delivery_webhookevent v
+    SET state = o.state, attempts_made = o.number,
+        sent_at = CASE WHEN o.state = 'sent' THEN o.at + o.milliseconds * interval '1 ms' ELSE v.sent_at END
+    FROM outcome o WHERE v.id = o.event_id AND o.was_sent
+), released AS (
+    UPDATE delivery_webhookqueueitem i
+    SET lease = NULL, due_at = o.due_at, tries = o.tries, refusals = o.refusals,
+        first_refused_at = o.first_refused_at, is_ordered = o.is_ordered
+    FROM outcome o WHERE i.id = o.item_id AND o.state = 'pending'
+), ended AS MATERIALIZED (
     SELECT i.id, next.id AS next_event_id
-    FROM delivery_webhookqueueitem i LEFT JOIN LATERAL ({_NEXT_EVENT}) next ON i.is_ordered
-    WHERE i.id = ANY(%(items)s)
+    FROM outcome o JOIN delivery_webhookqueueitem i ON i.id = o.item_id
+    LEFT JOIN LATERAL ({_NEXT_EVENT}) next ON i.is_ordered
+    WHERE o.state <> 'pending'
 ), moved AS (
     UPDATE delivery_webhookqueueitem i
     SET event_id = ended.next_event_id, due_at = %(at)s, tries = 0, refusals = 0, first_refused_at = NULL, lease = NULL
     FROM ended WHERE i.id = ended.id AND ended.next_event_id IS NOT NULL
 )
-DELETE FROM delivery_webhookqueueitem i USING ended WHERE i.id = ended.id AND ended.next_event_id IS NULL
+DELETE FROM delivery_webhookqueueitem
+WHERE id = ANY(ARRAY(SELECT ended.id FROM ended WHERE ended.next_event_id IS NULL))
 """  # noqa: S608  # nosec B608  # made of constants
 
 # For items that were just poisoned: the later events of their deliveries get an ordered item.
@@ -146,41 +143,36 @@ WHERE i.id = ANY(%(items)s)
 """  # noqa: S608  # nosec B608  # made of constants
 
 
-def write_attempts(attempts: Sequence[tuple[LockedItem, Result]]) -> None:
-    """Insert an attempt for each request, and update its event."""
-    rows = [
-        (
-            item.event_id, item.attempts_made, item.state, result.at, result.milliseconds, result.status_code,
-            result.error, result.response_start,
-        )
-        for item, result in attempts
-    ]  # fmt: skip  # two lines for a row and not eight
-    _execute_for_rows(_WRITE_ATTEMPTS, rows)
+def write(attempts: Sequence[tuple[LockedItem, Result]], *, at: datetime) -> None:
+    """Write what has become of locked items.
+
+    Inserts an attempt for each request and updates its event. Releases the items of pending events, and moves the
+    others on to their delivery's next event or deletes them.
+    """
+    outcomes = [_as_json(item, result) for item, result in attempts]
+    if not outcomes:
+        return
+    prepared.execute(_WRITE, {"outcomes": json.dumps(outcomes, default=str), "at": at})
+    poisoned = [item.item_id for item, _result in attempts if item.is_newly_poisoned]
+    if poisoned:
+        prepared.execute(_ADD_NEXT_EVENT, {"items": poisoned, "at": at})
 
 
-def write(items: Sequence[LockedItem], *, at: datetime) -> None:
-    """Release the items of pending events; move the others on to their delivery's next event, or delete them."""
-    pending = [item for item in items if item.state == EventState.PENDING]
-    _release(pending)
-    _execute_for_items(_MOVE_ON_OR_DELETE, [item for item in items if item.state != EventState.PENDING], at=at)
-    _execute_for_items(_ADD_NEXT_EVENT, [item for item in pending if item.is_newly_poisoned], at=at)
-
-
-def _release(items: Sequence[LockedItem]) -> None:
-    rows = [
-        (item.item_id, item.due_at, item.tries, item.refusals, item.first_refused_at, item.is_ordered) for item in items
-    ]
-    _execute_for_rows(_RELEASE, rows)
-
-
-def _execute_for_items(statement: str, items: Sequence[LockedItem], *, at: datetime) -> None:
-    if items:
-        with connection.cursor() as cursor:
-            cursor.execute(statement, {"items": [item.item_id for item in items], "at": at})
-
-
-def _execute_for_rows(statement: str, rows: Sequence[tuple[object, ...]]) -> None:
-    """Execute a statement that takes its rows as one array for each column."""
-    if rows:
-        with connection.cursor() as cursor:
-            cursor.execute(statement, _columns(rows))
+def _as_json(item: LockedItem, result: Result) -> dict[str, object]:
+    return {
+        "item_id": item.item_id,
+        "event_id": item.event_id,
+        "state": item.state,
+        "number": item.attempts_made,
+        "due_at": item.due_at,
+        "tries": item.tries,
+        "refusals": item.refusals,
+        "first_refused_at": item.first_refused_at,
+        "is_ordered": item.is_ordered,
+        "was_sent": result.was_sent,
+        "at": result.at,
+        "milliseconds": result.milliseconds,
+        "status_code": result.status_code,
+        "error": result.error,
+        "response_start": result.response_start,
+    }

@@ -6,12 +6,14 @@ Written in SQL, because each operation is one statement over many rows.
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import Any
 from uuid import UUID
 
 from django.db import connection
 from django.db.models import F
 from django.db.models.functions import Greatest
 
+from common.postgresql import prepared
 from delivery import breaker
 from delivery.models import WebhookEvent, WebhookQueueItem
 
@@ -70,12 +72,13 @@ ORDER BY coalesce(v.delivery_id, v.id), v.sequence
 ON CONFLICT (delivery_id) WHERE is_ordered DO UPDATE SET delivery_id = EXCLUDED.delivery_id
 """
 
-# Three statements, which are sent to the server together and are one transaction. The snapshot of the last is taken
-# when the lock is held, so it sees every earlier claim. `queued` is a loose index scan over endpoint_id, so a long
-# backlog of one endpoint does not slow down claims of others.
+_SET_LOCK_TIMEOUT = "SELECT set_config('lock_timeout', %s, TRUE)"  # TRUE: until the end of the transaction
+_SERIALIZE_CLAIMS = "SELECT pg_advisory_xact_lock(%s)"
+
+# Its snapshot is taken when the lock above is held, so it sees every earlier claim. `queued` is a loose index scan over
+# endpoint_id, so a long backlog of one endpoint does not slow down claims of others. The arrays make PostgreSQL read
+# rows by their keys; for a join it might read the whole table.
 _CLAIM = """
-SET LOCAL lock_timeout = %(lock_timeout)s;
-SELECT pg_advisory_xact_lock(%(lock)s);
 WITH RECURSIVE queued AS (
     (SELECT endpoint_id FROM delivery_webhookqueueitem ORDER BY endpoint_id LIMIT 1)
     UNION ALL
@@ -105,7 +108,7 @@ WITH RECURSIVE queued AS (
     LIMIT %(limit)s
 ), claimed AS (
     UPDATE delivery_webhookqueueitem i SET lease = %(lease)s, due_at = %(until)s
-    FROM chosen WHERE i.id = chosen.id
+    WHERE i.id = ANY(ARRAY(SELECT id FROM chosen))
     RETURNING i.id, i.event_id, i.endpoint_id
 )
 SELECT c.id, %(lease)s::uuid, c.event_id, c.endpoint_id, d.token_id, v.sequence, v.body, v.delivery_id IS NULL
@@ -116,7 +119,6 @@ LEFT JOIN delivery_delivery d ON d.id = v.delivery_id
 
 # Rows that another transaction has locked are skipped: one of them must not delay the others beyond their leases.
 _RENEW = """
-SET LOCAL lock_timeout = %(lock_timeout)s;
 UPDATE delivery_webhookqueueitem SET due_at = %(until)s
 WHERE id IN (
     SELECT i.id
@@ -145,23 +147,16 @@ def add_again(events: Sequence[UUID], *, due_at: datetime) -> None:
 
 def claim(*, lease: UUID, at: datetime, limit: int) -> list[ClaimedItem]:
     """Claim items that are due, at most `limit` and at most four in flight for each endpoint (one as a probe)."""
-    with connection.cursor() as cursor:
-        cursor.execute(
-            _CLAIM,
-            {
-                "lock_timeout": lock_timeout(),
-                "lock": _CLAIM_LOCK,
-                "at": at,
-                "until": at + LEASE,
-                "lease": lease,
-                "limit": limit,
-                "opens_after": breaker.OPENS_AFTER,
-                "in_flight": IN_FLIGHT_PER_ENDPOINT,
-            },
-        )
-        cursor.nextset()
-        cursor.nextset()
-        return [ClaimedItem(*row) for row in cursor.fetchall()]
+    parameters = {
+        "at": at,
+        "until": at + LEASE,
+        "lease": lease,
+        "limit": limit,
+        "opens_after": breaker.OPENS_AFTER,
+        "in_flight": IN_FLIGHT_PER_ENDPOINT,
+    }
+    rows = execute_with_lock_timeout((_SERIALIZE_CLAIMS, [_CLAIM_LOCK]), (_CLAIM, parameters))
+    return [ClaimedItem(*row) for row in rows]
 
 
 def renew(keys: Sequence[LeaseKey], *, at: datetime) -> list[LeaseKey]:
@@ -169,23 +164,21 @@ def renew(keys: Sequence[LeaseKey], *, at: datetime) -> list[LeaseKey]:
 
     The others were lost to another worker, or their items are locked by another transaction at the moment.
     """
-    with connection.cursor() as cursor:
-        cursor.execute(
-            _RENEW,
-            {
-                "lock_timeout": lock_timeout(),
-                "until": at + LEASE,
-                "ids": [item_id for item_id, _lease in keys],
-                "leases": [lease for _item_id, lease in keys],
-            },
-        )
-        cursor.nextset()
-        return [(item_id, lease) for item_id, lease in cursor.fetchall()]
+    parameters = {
+        "until": at + LEASE,
+        "ids": [item_id for item_id, _lease in keys],
+        "leases": [lease for _item_id, lease in keys],
+    }
+    return [(item_id, lease) for item_id, lease in execute_with_lock_timeout((_RENEW, parameters))]
 
 
-def lock_timeout() -> str:
-    """LOCK_TIMEOUT as PostgreSQL's setting of that name takes it."""
-    return f"{LOCK_TIMEOUT // timedelta(milliseconds=1)}ms"
+def execute_with_lock_timeout(*statements: tuple[str, prepared.Parameters]) -> list[tuple[Any, ...]]:
+    """Execute statements in one round trip, with LOCK_TIMEOUT until the end of the transaction.
+
+    Outside a transaction they are one of their own. Returns the rows of the last one.
+    """
+    milliseconds = f"{LOCK_TIMEOUT // timedelta(milliseconds=1)}ms"
+    return prepared.execute_together((_SET_LOCK_TIMEOUT, [milliseconds]), *statements)
 
 
 def bring_forward(*, endpoint_id: int, at: datetime, poisoned_too: bool = False) -> int:

@@ -2,14 +2,22 @@
 
 from collections.abc import Iterable, Sequence
 from datetime import datetime
+from typing import Any, TypeVar
 from uuid import UUID
 
 from cryptography.fernet import InvalidToken
+from django.db.models import Model
 
+from common.any_of import any_of
+from common.compiled_query import CompiledQuery, Parameter
 from delivery.models import Token, WebhookEndpoint
 from delivery.webhooks import signing
 from delivery.webhooks.queue import ClaimedItem
 from delivery.webhooks.sending import Request
+
+M = TypeVar("M", bound=Model)
+_ENDPOINTS = CompiledQuery(lambda: WebhookEndpoint.objects.filter(any_of("pk", Parameter("ids"))).order_by())
+_TOKENS = CompiledQuery(lambda: Token.objects.filter(any_of("pk", Parameter("ids"))).order_by())
 
 
 class NotSendable(Exception):
@@ -25,8 +33,8 @@ class RequestBuilder:
 
     def __init__(self, items: Sequence[ClaimedItem], *, at: datetime) -> None:
         self._at = at
-        self._endpoints = WebhookEndpoint.objects.in_bulk({item.endpoint_id for item in items})
-        self._tokens = Token.objects.in_bulk({item.token_id for item in items if item.token_id is not None})
+        self._endpoints = _by_id(_ENDPOINTS, {item.endpoint_id for item in items})
+        self._tokens = _by_id(_TOKENS, {item.token_id for item in items if item.token_id is not None})
         self._newest = self._newest_tokens(item for item in items if self._requesting_token(item) is None)
 
     def build(self, item: ClaimedItem) -> Request:
@@ -65,6 +73,12 @@ class RequestBuilder:
     def _newest_tokens(self, items: Iterable[ClaimedItem]) -> dict[tuple[UUID, str], Token]:
         """The newest valid token of each account and environment of these items, by integrator and environment."""
         integrators = {self._endpoints[item.endpoint_id].integrator_id for item in items}
+        if not integrators:
+            return {}
         # In ascending order, so that the newest of an account and environment is the one that remains.
         tokens = Token.objects.valid(at=self._at).filter(integrator__in=integrators).order_by("created_at")
         return {(token.integrator_id, token.environment): token for token in tokens}
+
+
+def _by_id(query: CompiledQuery[M], ids: Iterable[Any]) -> dict[Any, M]:
+    return {found.pk: found for found in query.all(ids=list(ids))}

@@ -38,8 +38,7 @@ def settle(outcomes: Sequence[tuple[ClaimedItem, Result]], *, at: datetime) -> l
         before = {pk: (endpoint.breaker_state, endpoint.enabled) for pk, endpoint in endpoints.items()}
         for item, result in attempts:
             _apply_outcome(item, result, endpoints, at=at)
-        locked_items.write_attempts([(item, result) for item, result in attempts if result.was_sent])
-        locked_items.write([item for item, _result in attempts], at=at)
+        locked_items.write(attempts, at=at)
         for pk, endpoint in endpoints.items():
             _write_endpoint(endpoint, *before[pk], at=at)
     return blocked

@@ -113,3 +113,15 @@ class TestWebProcess:
         assert database["CONN_MAX_AGE"] is None
         assert "statement_timeout=15000ms" in database["OPTIONS"]["options"]
         assert "enable_seqscan=off" in database["OPTIONS"]["options"]
+
+
+class TestWorker:
+    def test_reads_whole_tables_as_a_last_resort_only(self):
+        code = (
+            "import config.celery, json; from celery.signals import worker_init; from django.conf import settings;"
+            "worker_init.send(sender=None); print(json.dumps(settings.DATABASES['default']))"
+        )
+
+        done = subprocess.run([sys.executable, "-c", code], cwd=BASE_DIR, capture_output=True, text=True, check=True)
+
+        assert "enable_seqscan=off" in json.loads(done.stdout)["OPTIONS"]["options"]

@@ -1,13 +1,18 @@
 """Statements that are prepared on the connection, and not where that is switched off."""
 
 import pytest
-from django.db import connection
+from django.contrib.auth.models import Group
+from django.db import DataError, connection, transaction
 
 from common.postgresql import prepared
 
 pytestmark = pytest.mark.django_db
 
 SQL = "SELECT %s::int + 1 AS prepared_by_a_test"
+
+
+SET = "SELECT set_config('lock_timeout', %s, TRUE)"
+SHOW = "SELECT current_setting('lock_timeout')"
 
 
 def is_prepared():
@@ -44,3 +49,44 @@ class TestExecute:
             run(1)
 
         assert "prepared_by_a_test" in captured[0]["sql"]
+
+
+class TestExecuteTogether:
+    def test_returns_the_rows_of_the_last_statement_and_prepares_each(self):
+        rows = prepared.execute_together((SQL, [1]), ("SELECT %s::int", [5]))
+
+        assert rows == [(5,)]
+        assert is_prepared()
+
+    @pytest.mark.django_db(transaction=True)
+    def test_is_one_transaction_where_none_is_open(self):
+        rows = prepared.execute_together((SET, ["7s"]), (SHOW, []))
+
+        assert rows == [("7s",)]
+        assert prepared.execute(SHOW, []).fetchone() != ("7s",)
+
+    @pytest.mark.django_db(transaction=True)
+    def test_is_part_of_the_open_transaction(self):
+        with transaction.atomic():
+            prepared.execute_together((SET, ["7s"]), (SHOW, []))
+
+            assert prepared.execute(SHOW, []).fetchone() == ("7s",)
+
+    @pytest.mark.django_db(transaction=True)
+    def test_executes_none_of_them_when_one_fails(self):
+        with pytest.raises(DataError):
+            prepared.execute_together(
+                ("INSERT INTO auth_group (name) VALUES (%s)", ["drivers"]), ("SELECT 1 / %s", [0])
+            )
+
+        assert not Group.objects.filter(name="drivers").exists()
+
+    @pytest.mark.parametrize("failing", [0, 1], ids=["the first", "the last"])
+    def test_raises_the_errors_of_django(self, failing):
+        statements = [("SELECT %s::int", [1]), ("SELECT %s::int", [1])]
+        statements[failing] = ("SELECT 1 / %s", [0])
+
+        with pytest.raises(DataError, match="division by zero"), transaction.atomic():
+            prepared.execute_together(*statements)
+
+        assert run(1) == 2
