@@ -5,7 +5,7 @@ from decimal import Decimal
 
 from django.conf import settings
 
-from delivery import distance, pricing
+from delivery import pricing, routing
 from delivery.actions import quote_ids
 from delivery.distance import Point
 from delivery.errors import PickupNotLinked, PriceUnavailable
@@ -86,7 +86,7 @@ def _not_linked(integrator: Integrator, point: Point) -> PickupNotLinked:
 def _trip(payload: DeliveryRequest) -> pricing.Trip:
     points = [payload.pickup.point, *(dropoff.point for dropoff in payload.dropoffs)]
     returning = payload.mode is Mode.RETURN
-    legs_of = distance.provider(routing_url=settings.ROUTING_URL, road_factor=settings.ROAD_FACTOR)
+    legs_of = routing.provider(routing_url=settings.ROUTING_URL, road_factor=settings.ROAD_FACTOR)
     legs = legs_of([*points, payload.pickup.point] if returning else points)
     return pricing.Trip(
         outbound_km=sum(legs[: len(payload.dropoffs)], Decimal(0)),

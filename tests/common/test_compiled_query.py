@@ -1,6 +1,7 @@
 """A compiled query finds what its queryset finds, with other values at each execution, from any thread."""
 
 from datetime import timedelta
+from typing import Any
 
 import pytest
 from django.db.models import Q, Value
@@ -65,7 +66,7 @@ class TestCompiledQuery:
 
     def test_reads_annotations(self):
         token = TokenFactory.create(integrator__name="A")
-        query = CompiledQuery(
+        query: CompiledQuery[Any] = CompiledQuery(
             lambda: (
                 Token.objects.filter(integrator__name=Parameter("name"))
                 .select_related("integrator")
@@ -73,7 +74,7 @@ class TestCompiledQuery:
             )
         )
 
-        found = query.first(name="A")
+        (found,) = query.all(name="A")
 
         assert (found, found.integrator, found.of, found.other) == (token, token.integrator, "A", 7)
 

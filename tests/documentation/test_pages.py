@@ -10,7 +10,7 @@ from django.test import Client
 from django.utils.translation import gettext, override
 from lxml.html import document_fromstring
 
-from documentation import error_codes, pages
+from documentation import error_codes, markdown, pages
 from documentation.catalogue import CODES
 
 LANGUAGES = [language for language, _name in settings.LANGUAGES]
@@ -99,7 +99,7 @@ class TestPage:
         assert ".md" not in html
 
     def test_has_the_title_of_its_column_in_each_cell_of_a_table(self):
-        html = pages._markdown().render("| `a` | b |\n|---|---|\n| 1 | 2 |\n| 3 | 4 |\n\n| c |\n|---|\n| 5 |\n")
+        html = markdown._markdown().render("| `a` | b |\n|---|---|\n| 1 | 2 |\n| 3 | 4 |\n\n| c |\n|---|\n| 5 |\n")
 
         cells = document_fromstring(html).iter("td")
         assert [(cell.text, cell.attrib["data-title"]) for cell in cells] == [
@@ -107,7 +107,7 @@ class TestPage:
         ]  # fmt: skip  # a table
 
     def test_escapes_html(self):
-        html = pages._markdown().render("<script>alert(1)</script>\n\n[a](javascript:alert(1))")
+        html = markdown._markdown().render("<script>alert(1)</script>\n\n[a](javascript:alert(1))")
 
         assert "<script" not in html
         assert "href" not in html
