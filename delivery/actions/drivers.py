@@ -1,5 +1,6 @@
 """Which drivers may take a route, and recording of their positions."""
 
+from collections.abc import Iterator
 from datetime import datetime
 from typing import TYPE_CHECKING
 
@@ -16,23 +17,49 @@ if TYPE_CHECKING:
     from uuid import UUID
 
 
+# Shares of the dispatch radius. Drivers are looked for within the smallest circle first. Each has about ten times the
+# area of the one before it, so where drivers are dense, few are read besides those that are wanted.
+_SHARES = (0.1, 0.3, 1.0)
+
+
 def eligible(delivery: Delivery, *, at: datetime) -> DriverQuerySet:
     """The drivers this route is offered to now, nearest first, with `distance_m`: metres to A.
 
     They are free, fit the route, and are within the dispatch radius of A where a fresh position is known. A driver
     without a fresh position is eligible too, has `distance_m` None and comes last. Those simulated for another account
-    are left out. Can be filtered and sliced.
+    are left out. Can be filtered and sliced, but reads all drivers on duty; `nearest` reads fewer.
     """
+    return _within(delivery, at=at, radius_m=_radius_m())
+
+
+def nearby(delivery: Delivery, *, at: datetime, share: float = 1.0) -> DriverQuerySet:
+    """The eligible drivers with a fresh position within this share of the dispatch radius. Reads these by an index."""
+    radius_m = _radius_m() * share
+    return _within(delivery, at=at, radius_m=radius_m).in_box_around(
+        delivery.point, radius_m=radius_m, fresh_since=at - settings.POSITION_FRESH
+    )
+
+
+def nearest(delivery: Delivery, *, at: datetime, count: int, search: str = "") -> list[Driver]:
+    """The first `count` eligible drivers whose name or phone contains `search`, each with its latest position."""
+    for candidates in _from_near_to_far(delivery, at=at):
+        found = list(candidates.matching(search).select_related("latest")[:count])
+        if len(found) == count:
+            break
+    return found
+
+
+def _from_near_to_far(delivery: Delivery, *, at: datetime) -> Iterator[DriverQuerySet]:
+    """The eligible drivers in larger and larger circles, then all. Each begins with the drivers of the one before."""
+    for share in _SHARES:
+        yield nearby(delivery, at=at, share=share)
+    yield eligible(delivery, at=at)
+
+
+def _within(delivery: Delivery, *, at: datetime, radius_m: float) -> DriverQuerySet:
     free = Driver.objects.free_for(vehicle_type=delivery.vehicle_type, environment=delivery.environment)
     ours = free.for_account(delivery.integrator_id)
-    return ours.reaching(delivery.point, radius_m=_radius_m(), fresh_since=at - settings.POSITION_FRESH)
-
-
-def nearby(delivery: Delivery, *, at: datetime) -> DriverQuerySet:
-    """The eligible drivers with a fresh position. Unlike `eligible` it reads only drivers near A, by an index."""
-    return eligible(delivery, at=at).in_box_around(
-        delivery.point, radius_m=_radius_m(), fresh_since=at - settings.POSITION_FRESH
-    )
+    return ours.reaching(delivery.point, radius_m=radius_m, fresh_since=at - settings.POSITION_FRESH)
 
 
 def claim_first_eligible(delivery: Delivery, *, at: datetime) -> Driver:
@@ -41,9 +68,9 @@ def claim_first_eligible(delivery: Delivery, *, at: datetime) -> Driver:
     A driver whose row another acceptance has locked is skipped, not waited for. In the sandbox, where no real driver
     may be sent, a simulated one is created when none is free.
     """
-    driver = _lock_first(nearby(delivery, at=at)) or _lock_first(eligible(delivery, at=at))
-    if driver is not None:
-        return driver
+    for candidates in _from_near_to_far(delivery, at=at):
+        if (driver := _lock_first(candidates)) is not None:
+            return driver
     if delivery.environment == Environment.SANDBOX:
         return _simulated(delivery)
     raise NoEligibleDriver(

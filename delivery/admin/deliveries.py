@@ -161,7 +161,7 @@ class DeliveryAdmin(LargeTable, Unchangeable, ModelAdmin):
         if delivery is None or not self.has_dispatch_permission(request):
             return {}
         now, may_accept = timezone.now(), "accept" in moves.allowed(delivery)
-        eligible = drivers.eligible(delivery, at=now).select_related("latest")[:_NEAREST_SHOWN] if may_accept else []
+        eligible = drivers.nearest(delivery, at=now, count=_NEAREST_SHOWN) if may_accept else []
         return {
             "moves": offered(delivery, driver_field(delivery)),
             "may_accept": may_accept,

@@ -162,8 +162,8 @@ def _choice(delivery: Delivery, *, search: str = "", chosen: str = "") -> dict[s
     now = timezone.now()
     eligible = drivers.eligible(delivery, at=now).select_related("latest")
     kept = list(eligible.filter(pk=key)) if (key := parse_id(chosen)) else []
-    others = eligible.exclude(pk__in=[driver.pk for driver in kept]) if kept else eligible
-    matching = list(others.matching(search)[: _MAX_DRIVERS + 1])
+    found = drivers.nearest(delivery, at=now, count=_MAX_DRIVERS + 1 + len(kept), search=search)
+    matching = [driver for driver in found if driver not in kept]
     return {
         "options": [(driver.pk, driver_label(driver, at=now)) for driver in (kept + matching)[:_MAX_DRIVERS]],
         "chosen": kept[0].pk if kept else None,

@@ -107,6 +107,46 @@ class TestEligible:
 
 
 @pytest.mark.django_db
+class TestNearest:
+    @pytest.fixture
+    def delivery(self):
+        """With a driver at each kilometre from A in turning directions, one without a position and one beyond."""
+        for number in range(18):
+            name = f"Ana {number}" if number % 3 else f"Bia {number}"
+            there = shifted(PICKUP, metres=1_000 * number, azimuth=50 * number)
+            DriverFactory.create(name=name, at_point=there)
+        DriverFactory.create(name="Ana without a position")
+        return DeliveryFactory.create(stops=1)
+
+    @pytest.mark.parametrize("search", ["", "ana"])
+    @pytest.mark.parametrize("count", [1, 2, 4, 5, 9, 16, 17, 30])
+    def test_returns_the_first_of_all_eligible_drivers(self, delivery, count, search):
+        at = timezone.now()
+
+        found = drivers.nearest(delivery, at=at, count=count, search=search)
+
+        expected = list(drivers.eligible(delivery, at=at).matching(search)[:count])
+        assert found == expected
+
+    def test_leaves_a_driver_beyond_the_circle_to_the_next_one(self):
+        """In a corner of the box around the smallest circle is a driver who is farther than another outside the box."""
+        delivery = DeliveryFactory.create(stops=1)
+        DriverFactory.create(name="in the corner", at_point=shifted(PICKUP, metres=1_900, azimuth=45))
+        DriverFactory.create(name="beside the box", at_point=shifted(PICKUP, metres=1_700, azimuth=0))
+
+        (found,) = drivers.nearest(delivery, at=timezone.now(), count=1)
+
+        assert found.name == "beside the box"
+
+    @pytest.mark.parametrize(("count", "queries"), [(1, 1), (2, 1), (3, 2), (5, 2), (6, 3), (16, 3), (17, 4)])
+    def test_reads_larger_circles_only_where_the_smaller_ones_have_too_few(
+        self, delivery, django_assert_num_queries, count, queries
+    ):
+        with django_assert_num_queries(queries):
+            drivers.nearest(delivery, at=timezone.now(), count=count)
+
+
+@pytest.mark.django_db
 class TestAcceptance:
     def test_reads_no_more_for_more_drivers(self, django_assert_num_queries):
         for driver in DriverFactory.create_batch(5):
