@@ -4,6 +4,7 @@ from typing import Any
 
 from django import forms
 from django.contrib import admin
+from django.contrib.postgres.expressions import ArraySubquery
 from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
 from django.urls import URLPattern, path, reverse
@@ -15,6 +16,7 @@ from unfold.widgets import UnfoldAdminTextInputWidget
 
 from common.actors import actor
 from common.admin_base import LargeTable, ModelAdmin, ReadOnlyInline
+from common.any_of import any_of
 from integration.actions import invoices
 from integration.models import Invoice, InvoiceLink, InvoiceReference, Order
 
@@ -60,7 +62,8 @@ class InvoiceAdmin(LargeTable, ModelAdmin):
     list_filter = [("seller", AutocompleteSelectFilter)]
     list_filter_submit = True
     list_select_related = ["seller"]
-    search_fields = ["=access_key", "=number", "=references__value"]
+    search_fields = ["access_key", "number", "references__value"]
+    search_help_text = _("An access key, an invoice number or an orderId, whole.")
     readonly_fields = [
         "seller", "access_key", "issuer_document", "number", "series", "value", "issued_at", "layout", "received_at",
         "received_by", "file",
@@ -76,6 +79,20 @@ class InvoiceAdmin(LargeTable, ModelAdmin):
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Invoice]:
         return super().get_queryset(request).defer("raw")
+
+    def get_search_results(
+        self, request: HttpRequest, queryset: QuerySet[Invoice], search_term: str
+    ) -> tuple[QuerySet[Invoice], bool]:
+        """Exact matches only, each of which an index finds."""
+        term = search_term.strip()
+        if not term:
+            return queryset, False
+        found = Invoice.objects.filter(access_key=term).values("pk").order_by()
+        found = found.union(
+            Invoice.objects.filter(number=term).values("pk").order_by(),
+            InvoiceReference.objects.filter(value=term).values("invoice").order_by(),
+        )
+        return queryset.filter(any_of("pk", ArraySubquery(found))), False
 
     def save_model(self, request: HttpRequest, obj: Invoice, form: Any, change: bool) -> None:
         order = form.cleaned_data["link_order"]

@@ -44,7 +44,10 @@ class Invoice(models.Model):
         verbose_name_plural = _("invoices")
         ordering = ["-id"]
         constraints = [models.UniqueConstraint(fields=["seller", "access_key"], name="one_invoice_per_access_key")]
-        indexes = [models.Index(fields=["seller", "-received_at"], name="invoice_received")]
+        indexes = [
+            models.Index(fields=["seller", "-received_at"], name="invoice_received"),
+            models.Index(fields=["number"], name="invoice_number"),  # the search in the admin, over all sellers
+        ]
         triggers = [
             pgtrigger.ReadOnly(name="invoice_file_immutable", fields=["seller", "raw"]),
             pgtrigger.Trigger(

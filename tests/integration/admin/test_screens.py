@@ -12,7 +12,7 @@ from integration.actions import sellers
 from integration.freight import Parameters
 from integration.models import ApiKey, Company, FreightParameters, FreightRate, InvoiceLink, Seller, StatusLog
 from integration.models.freight import _RANGES
-from tests.integration.factories import BY, DEFAULT_TARIFF, create_order, key_of, nfe_xml, send_invoice
+from tests.integration.factories import ACCESS_KEY, BY, DEFAULT_TARIFF, create_order, key_of, nfe_xml, send_invoice
 
 MODELS = ["seller", "company", "apikey", "order", "invoice", "freightrate", "freightparameters"]
 
@@ -38,6 +38,38 @@ class TestEveryScreen:
 
         for model, row in (("order", order), ("invoice", invoice), ("seller", seller)):
             assert admin_client.get(url(f"{model}_change", row.pk)).status_code == 200
+
+
+class TestInvoiceSearch:
+    @pytest.mark.parametrize("term", [ACCESS_KEY, "123", " A-1 "])
+    def test_finds_an_access_key_a_number_or_an_order_id(self, admin_client, seller, term):
+        invoice = send_invoice(seller, nfe_xml().encode())
+
+        page = admin_client.get(url("invoice_changelist"), {"q": term})
+
+        assert list(page.context["cl"].result_list) == [invoice]
+
+    @pytest.mark.parametrize("term", [ACCESS_KEY[:-1], "12", "A-", "0123"])
+    def test_finds_no_part_of_them(self, admin_client, seller, term):
+        send_invoice(seller, nfe_xml().encode())
+
+        page = admin_client.get(url("invoice_changelist"), {"q": term})
+
+        assert list(page.context["cl"].result_list) == []
+
+    def test_reads_no_table_as_a_whole(self, admin_client, seller):
+        send_invoice(seller, nfe_xml().encode())
+        with CaptureQueriesContext(connection) as captured:
+            admin_client.get(url("invoice_changelist"), {"q": "123"})
+        listed = next(row["sql"] for row in captured if "access_key" in row["sql"] and "ORDER BY" in row["sql"])
+
+        with connection.cursor() as cursor:
+            cursor.execute("SET LOCAL enable_seqscan = off")
+            cursor.execute(f"EXPLAIN {listed}")
+            plan = "\n".join(row[0] for row in cursor.fetchall())
+
+        assert "Seq Scan" not in plan
+        assert "Index Cond: ((number)::text = '123'::text)" in plan
 
 
 class TestKeys:
