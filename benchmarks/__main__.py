@@ -5,7 +5,7 @@ import sys
 from benchmarks import processes
 
 _WEBHOOKS = ("drain", "latency", "hang", "claim")
-_NAMES = (*_WEBHOOKS, "changelist", "eligible", "flood", "api", "fresh-import")
+_NAMES = (*_WEBHOOKS, "changelist", "eligible", "flood", "api", "fresh-import", "growth")
 
 
 def main(names: list[str]) -> int:
@@ -22,6 +22,7 @@ def main(names: list[str]) -> int:
             eligible,
             flood,
             fresh_import,
+            growth,
             latency,
             report,
         )  # they need Django, which needs the servers
@@ -36,6 +37,7 @@ def main(names: list[str]) -> int:
             "flood": flood.run,
             "api": lambda: api.run(calls),
             "fresh-import": fresh_import.run,
+            "growth": growth.run,
         }
         report.machine()
         for name in names or _WEBHOOKS:

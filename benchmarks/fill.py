@@ -1,5 +1,7 @@
 """Bulk test data, inserted by SQL: deliveries in every state, of which the newest are open, and orders."""
 
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from datetime import timedelta
 from urllib.parse import quote
 
@@ -8,9 +10,9 @@ from django.db.backends.utils import CursorWrapper
 from django.db.models import Model
 from django.utils import timezone
 
-from delivery.models import Delivery, Stop, Token, Transition, WebhookEndpoint, WebhookEvent
-from integration.models import Order
-from tests.factories import DeliveryFactory, DriverFactory, TokenFactory
+from delivery.models import Delivery, Driver, Stop, Token, Transition, WebhookEndpoint, WebhookEvent
+from integration.models import Invoice, Order
+from tests.factories import PICKUP, DeliveryFactory, DriverFactory, TokenFactory
 
 # Age of row n: one row per 30 seconds, so a million rows cover about a year.
 _AGE = "n * interval '30 seconds'"
@@ -30,41 +32,55 @@ def days_ago(days: int) -> str:
     return quote((timezone.now() - timedelta(days=days)).isoformat(sep=" "))
 
 
-def deliveries(count: int, *, token: Token | None = None) -> None:
-    """Insert `count` deliveries, each with a stop, an event and a transition, and `count` positions of drivers.
+def deliveries(
+    count: int,
+    *,
+    first: int = 1,
+    token: Token | None = None,
+    pattern: Delivery | None = None,
+    rare: int = 1,
+    are_read: bool = False,
+) -> None:
+    """Insert deliveries number `first` to `count`, with the stops, events and transitions of `pattern`.
 
-    They belong to the token's account. The planner has no statistics of them yet (`analyze`).
+    The oldest are inserted first. They belong to the token's account. The pattern is by default one with a single stop
+    that is still offered. What is rare, such as a failed event, is `rare` times as frequent. With `are_read` the events
+    were fetched from the feed. The planner has no statistics of the rows yet (`analyze`).
     """
     token = token or TokenFactory.create()
-    drivers = DriverFactory.create_batch(_DRIVERS)
-    pattern = DeliveryFactory.create(token=token, stops=1)
+    pattern = pattern or DeliveryFactory.create(token=token, stops=1)
     endpoint = WebhookEndpoint.objects.get(integrator=token.integrator_id, environment="live")
-    with connection.cursor() as cursor:
-        # Disables triggers, which run once per row, for a fast bulk insert.
-        cursor.execute("SET session_replication_role = replica")
-        cursor.execute(
-            f"CREATE TEMP TABLE numbered AS SELECT n, uuidv7(-({_AGE})) AS id FROM generate_series(1, {count}) n"
-        )
-        moment = f"now() - {_AGE}"
-        _copy(cursor, Delivery, pattern.pk, {
-            "id": "numbered.id", "route_id": "gen_random_uuid()", "created_at": moment,
-            "environment": "CASE WHEN n % 100 = 0 THEN 'sandbox' ELSE 'live' END",
+    DriverFactory.create_batch(max(_DRIVERS - Driver.objects.count(), 0))
+    moment = f"now() - {_AGE}"
+    later = "(pattern.sequence - 1) * interval '4 minutes'"
+    # A number for each event of the endpoint, because the moments of two deliveries' events can be the same.
+    position = f"(1e6 * extract(epoch FROM {moment} + {later}))::bigint + pattern.sequence" if are_read else "NULL"
+    with _numbered(first, count) as cursor:
+        _copy(cursor, Delivery, [pattern.pk], {
+            "id": "numbered.id", "route_id": f"uuidv7(-({_AGE}))", "created_at": moment,
+            "environment": f"CASE WHEN n % {100 // rare} = 0 THEN 'sandbox' ELSE 'live' END",
             "vehicle_type": "CASE WHEN n % 10 = 0 THEN 'CAR' ELSE 'MOTORCYCLE' END",
             "status": _STATUS, "route_status": _ROUTE, "driver_id": _DRIVER,
             "closed_at": f"CASE WHEN {_ACTIVE} THEN NULL ELSE {moment} + interval '20 minutes' END",
             "offer_expires_at": f"{moment} + interval '1 hour'",
         })  # fmt: skip  # a table reads as one
-        stop, transition = Stop.objects.get(delivery=pattern), Transition.objects.get(delivery=pattern)
-        _copy(cursor, Stop, stop.pk, {"id": None, "delivery_id": "numbered.id", "external_id": "'order-' || n"})
-        _copy(cursor, Transition, transition.pk, {
-            "id": None, "delivery_id": "numbered.id", "at": moment,
-            "by": "CASE WHEN n % 1000 = 0 THEN 'user dora' ELSE 'token rota_live_…' END",
+        stops, transitions = Stop.objects.filter(delivery=pattern), Transition.objects.filter(delivery=pattern)
+        _copy(cursor, Stop, [stop.pk for stop in stops], {
+            "id": None, "delivery_id": "numbered.id",
+            "external_id": "concat_ws('-', 'order', n, nullif(pattern.index, 0))",
+            "status": f"CASE WHEN {_ACTIVE} THEN 'PENDING' ELSE pattern.status END",
         })  # fmt: skip  # likewise
-        _copy(cursor, WebhookEvent, pattern.events.get().pk, {
-            "id": f"uuidv7(-({_AGE}))", "delivery_id": "numbered.id", "endpoint_id": str(endpoint.pk),
-            "created_at": moment, "attempts_made": "1", "sent_at": moment,
+        _copy(cursor, Transition, [transition.pk for transition in transitions], {
+            "id": None, "delivery_id": "numbered.id", "at": moment,
+            "by": f"CASE WHEN n % {1000 // rare} = 0 THEN 'user dora' ELSE 'token rota_live_…' END",
+        })  # fmt: skip  # likewise
+        _copy(cursor, WebhookEvent, [event.pk for event in pattern.events.all()], {
+            "id": f"uuidv7({later} - ({_AGE}))", "delivery_id": "numbered.id", "endpoint_id": str(endpoint.pk),
+            "created_at": f"{moment} + {later}", "attempts_made": "1", "sent_at": f"{moment} + {later}",
+            "feed_position": position,
             # Now and then one pending, so that no range of blocks is without that word: in service none is.
-            "state": "CASE WHEN n % 1000 = 0 THEN 'dead' WHEN n % 100 = 1 THEN 'pending' ELSE 'sent' END",
+            "state": f"CASE WHEN pattern.sequence > 1 THEN 'sent' WHEN n % {1000 // rare} = 0 THEN 'dead'"
+                     f" WHEN n % {100 // rare} = 1 THEN 'pending' ELSE 'sent' END",
         })  # fmt: skip  # likewise
         cursor.execute(
             "INSERT INTO delivery_webhookqueueitem"
@@ -72,38 +88,88 @@ def deliveries(count: int, *, token: Token | None = None) -> None:
             " SELECT id, delivery_id, endpoint_id, TRUE, now(), 0, 0 FROM delivery_webhookevent"
             " WHERE state = 'pending' AND sequence = 1 ORDER BY id DESC LIMIT 2000 ON CONFLICT DO NOTHING"
         )
+
+
+def attempts() -> None:
+    """Insert an attempt for each event of the last 30 days that was sent and has none."""
+    with _bulk() as cursor:
+        cursor.execute(
+            "INSERT INTO delivery_webhookattempt"
+            " (event_id, number, at, milliseconds, status_code, error, response_start)"
+            " SELECT id, 1, sent_at, 12, 204, '', '' FROM delivery_webhookevent event"
+            " WHERE state = 'sent' AND created_at > now() - interval '30 days'"
+            " AND NOT EXISTS (SELECT FROM delivery_webhookattempt WHERE event_id = event.id) ORDER BY created_at"
+        )
+
+
+def positions(count: int, *, degrees: float = 0) -> None:
+    """Insert so many positions of the drivers in turn, within a square around PICKUP, ten for each second.
+
+    `degrees` is from its centre to its sides. The last position of each driver becomes its latest one. It is in the
+    next hour, so that it is fresh until the end of a benchmark.
+    """
+    with _bulk() as cursor:
         cursor.execute(
             "INSERT INTO delivery_driverposition (driver_id, latitude, longitude, recorded_at, recorded_by)"
-            f" SELECT (%s::uuid[])[1 + n %% {_DRIVERS}], -23.5, -46.6, now() - ({count} - n) * interval '1 second', 'x'"
-            f" FROM generate_series(1, {count}) n",
-            [[driver.pk for driver in drivers]],
+            " SELECT ids[1 + n %% cardinality(ids)], %(latitude)s + %(degrees)s * (2 * random() - 1),"
+            " %(longitude)s + %(degrees)s * (2 * random() - 1),"
+            " now() + interval '1 hour' - (%(count)s - n) * interval '0.1 seconds', 'x'"
+            " FROM generate_series(1, %(count)s) n, (SELECT array_agg(id ORDER BY id) AS ids FROM delivery_driver) d",
+            {"latitude": PICKUP.latitude, "longitude": PICKUP.longitude, "degrees": degrees, "count": count},
         )
-        cursor.execute("DROP TABLE numbered")
-        cursor.execute("SET session_replication_role = DEFAULT")
+        cursor.execute(
+            "INSERT INTO delivery_latestposition AS latest (driver_id, latitude, longitude, recorded_at)"
+            " SELECT DISTINCT ON (driver_id) driver_id, latitude, longitude, recorded_at FROM delivery_driverposition"
+            " ORDER BY driver_id, recorded_at DESC ON CONFLICT (driver_id) DO UPDATE SET"
+            " latitude = EXCLUDED.latitude, longitude = EXCLUDED.longitude, recorded_at = EXCLUDED.recorded_at"
+        )
 
 
-def orders(count: int, *, pattern: Order) -> None:
-    """Insert `count` orders like the pattern, O-1 and so on, each with its search codes and first status."""
-    with connection.cursor() as cursor:
-        cursor.execute("SET session_replication_role = replica")
-        cursor.execute(f"CREATE TEMP TABLE numbered AS SELECT n FROM generate_series(1, {count}) n")
-        _copy(cursor, Order, pattern.pk, {
+def orders(count: int, *, pattern: Order, first: int = 1) -> None:
+    """Insert orders like the pattern, O-`first` to O-`count`, each with its search codes and first status."""
+    with _numbered(first, count) as cursor:
+        (last,) = _row(cursor, "SELECT max(id) FROM integration_order")
+        _copy(cursor, Order, [pattern.pk], {
             "id": None, "code": "'O-' || n", "tracking_code": "'T-' || n", "invoice_key": "''",
             "created_at": f"now() - {_AGE}",
         })  # fmt: skip  # a table reads as one
         for kind, column in (("order", "code"), ("tracking_code", "tracking_code"), ("shipping", "id::text")):
             cursor.execute(
                 "INSERT INTO integration_searchcode (seller_id, order_id, kind, value)"
-                f" SELECT seller_id, id, %s, {column} FROM integration_order WHERE code LIKE 'O-%%'",
-                [kind],
+                f" SELECT seller_id, id, %s, {column} FROM integration_order WHERE id > %s",
+                [kind, last],
             )
         cursor.execute(
             "INSERT INTO integration_statuslog (order_id, company_id, status, via_api, by, created_at, updated_at)"
-            " SELECT id, company_id, status, TRUE, 'x', created_at, created_at FROM integration_order"
-            " WHERE code LIKE 'O-%%'"
+            " SELECT id, company_id, status, TRUE, 'x', created_at, created_at FROM integration_order WHERE id > %s",
+            [last],
+        )
+
+
+def invoices(*, pattern: Invoice) -> None:
+    """Insert an invoice like the pattern for each order that has none, with a reference and a link to it."""
+    with _bulk() as cursor:
+        (last,) = _row(cursor, "SELECT max(id) FROM integration_invoice")
+        cursor.execute(
+            "CREATE TEMP TABLE numbered AS SELECT id AS n, created_at FROM integration_order"
+            " WHERE id NOT IN (SELECT order_id FROM integration_invoicelink)"
+        )
+        _copy(cursor, Invoice, [pattern.pk], {
+            "id": None, "access_key": "lpad(n::text, 44, '0')", "number": "n % 1000000000",
+            "received_at": "numbered.created_at",
+        })  # fmt: skip  # a table reads as one
+        joined = "integration_invoice v JOIN integration_order o ON o.id = v.access_key::numeric WHERE v.id > %s"
+        cursor.execute(
+            "INSERT INTO integration_invoicereference (seller_id, invoice_id, value)"
+            f" SELECT v.seller_id, v.id, o.code FROM {joined}",
+            [last],
+        )
+        cursor.execute(
+            "INSERT INTO integration_invoicelink (invoice_id, order_id, linked_by, linked_at)"
+            f" SELECT v.id, o.id, 'x', now() FROM {joined}",
+            [last],
         )
         cursor.execute("DROP TABLE numbered")
-        cursor.execute("SET session_replication_role = DEFAULT")
 
 
 def analyze() -> None:
@@ -111,14 +177,43 @@ def analyze() -> None:
         cursor.execute("VACUUM ANALYZE")
 
 
-def _copy(cursor: CursorWrapper, model: type[Model], key: object, changed: dict[str, str | None]) -> None:
-    """Write a row for every number, like the row `key` but for what is changed; None leaves it to the database."""
+@contextmanager
+def _bulk() -> Iterator[CursorWrapper]:
+    """A cursor without triggers, which run once per row, for a fast bulk insert."""
+    with connection.cursor() as cursor:
+        cursor.execute("SET session_replication_role = replica")
+        yield cursor
+        cursor.execute("SET session_replication_role = DEFAULT")
+
+
+@contextmanager
+def _numbered(first: int, last: int) -> Iterator[CursorWrapper]:
+    """The same, with a temporary table of numbers and of ids that are as old as the rows with these numbers."""
+    with _bulk() as cursor:
+        cursor.execute(
+            f"CREATE TEMP TABLE numbered AS SELECT n, uuidv7(-({_AGE})) AS id FROM generate_series({first}, {last}) n"
+        )
+        cursor.execute("CREATE INDEX ON numbered (n)")
+        cursor.execute("ANALYZE numbered")
+        yield cursor
+        cursor.execute("DROP TABLE numbered")
+
+
+def _row(cursor: CursorWrapper, statement: str) -> tuple[int, ...]:
+    cursor.execute(statement)
+    row: tuple[int, ...] = cursor.fetchone()
+    return row
+
+
+def _copy(cursor: CursorWrapper, model: type[Model], keys: Sequence[object], changed: dict[str, str | None]) -> None:
+    """Write the rows `keys` for every number, like them but for what is changed; None leaves it to the database."""
     meta = model._meta  # its public name
     names = [str(field.column) for field in meta.concrete_fields]
     columns = {name: changed.get(name, f"pattern.{name}") for name in names}
     named = {column: expression for column, expression in columns.items() if expression is not None}
+    values = ", ".join(named.values()).replace("%", "%%")
     cursor.execute(
         f"INSERT INTO {meta.db_table} ({', '.join(chr(34) + name + chr(34) for name in named)})"
-        f" SELECT {', '.join(named.values())} FROM numbered, {meta.db_table} pattern"
-        f" WHERE pattern.id = '{key}' ORDER BY n DESC"
+        f" SELECT {values} FROM numbered, {meta.db_table} pattern WHERE pattern.id = ANY(%s) ORDER BY n DESC",
+        [list(keys)],
     )

@@ -1,0 +1,215 @@
+"""The calls of both APIs, actions and pages whose time must not depend on the size of the database, by name.
+
+Each is a function that makes one call and returns its milliseconds. What it needs is prepared before the clock starts.
+"""
+
+import json
+import time
+from collections.abc import Callable
+from datetime import timedelta
+from itertools import count
+from typing import Any
+
+from django.contrib import admin
+from django.urls import reverse
+from django.utils import timezone
+
+from benchmarks import pages
+from delivery.actions import deliveries, drivers
+from delivery.lifecycle import RouteStatus
+from delivery.models import Delivery, Driver, Token
+from integration.models import Invoice, Order, Seller
+from tests.factories import BY, PICKUP, payload
+from tests.integration.factories import key_of, nfe_xml, order_body
+
+Timed = Callable[[], float]
+
+_QUOTE = {"origin": "01310100", "destination": "20040002", "width": "20", "height": "30", "length": "40", "weight": 2.5,
+          "declared_amount": 20_000}  # fmt: skip  # a table
+# Pages with fewer rows while the database is small.
+_NOT_ALIKE = {
+    "deliveries, page 200",
+    "deliveries, route EXPIRED",
+    "deliveries, two at once: sandbox, EXPIRED",
+    "deliveries, created long ago",
+}
+_numbers = count(1)
+
+
+def of_area_a(token: Token) -> dict[str, Timed]:
+    headers = _headers(token)
+    own = Delivery.objects.filter(environment="live").order_by("-created_at")
+    taken = own.filter(route_status=RouteStatus.ACCEPTED)[0]
+    finished = own.filter(route_status=RouteStatus.FINISHED)[0]
+    page = json.loads(_ask("GET", "/api/deliveries", headers))
+    feed = json.loads(_ask("GET", "/api/events", headers))
+
+    def get(path: str, query: str = "") -> Timed:
+        return lambda: _timed(lambda: _ask("GET", path, headers, query))
+
+    def post(path: str) -> Timed:
+        return lambda: _timed(lambda: _ask("POST", path, headers, body=payload(stops=3)))
+
+    def cancel() -> float:
+        made = requested(token)
+        return _timed(lambda: _ask("POST", f"/api/cancel-delivery/{made.pk}", headers, body={}))
+
+    return {
+        "quotation-delivery": post("/api/quotation-delivery"),
+        "request-delivery": post("/api/request-delivery"),
+        "info-delivery": get(f"/api/info-delivery/{finished.pk}"),
+        "location-delivery": get(f"/api/location-delivery/{taken.pk}"),
+        "cancel-delivery": cancel,
+        "deliveries": get("/api/deliveries"),
+        "deliveries, next page": get("/api/deliveries", f"cursor={page['nextCursor']}"),
+        "deliveries by externalId": get("/api/deliveries", "externalId=order-900"),
+        "deliveries by status": get("/api/deliveries", "status=DELIVERED"),
+        "deliveries/{id}": get(f"/api/deliveries/{finished.pk}"),
+        "events": get("/api/events"),
+        "events, after a cursor": get("/api/events", f"after={feed['nextCursor']}"),
+    }
+
+
+def of_area_b(seller: Seller) -> dict[str, Timed]:
+    headers = {"Authorization": f"Basic {key_of(seller)}", "Content-Type": "application/json"}
+    base = "/api/integration"
+
+    def get(path: str, query: str = "") -> Timed:
+        return lambda: _timed(lambda: _ask("GET", f"{base}/{path}", headers, query))
+
+    def post(path: str, body: Any) -> Timed:
+        return lambda: _timed(lambda: _ask("POST", f"{base}/{path}", headers, body=body))
+
+    def new_order() -> dict[str, Any]:
+        number = next(_numbers)
+        return order_body(orderId=f"N-{number}", trackingCode=f"N-{number}", invoice=None)
+
+    def create() -> float:
+        body = new_order()
+        return _timed(lambda: _ask("POST", f"{base}/orders", headers, body=body))
+
+    def cancel() -> float:
+        body = new_order()
+        _ask("POST", f"{base}/orders", headers, body=body)
+        return _timed(lambda: _ask("POST", f"{base}/orders/cancel", headers, body={"orderId": body["orderId"]}))
+
+    def upload() -> float:
+        number = next(_numbers)
+        raw = nfe_xml(key=f"{number:044}"[::-1], items=(f"U-{number}",)).encode()
+        content = (
+            b'--b\r\nContent-Disposition: form-data; name="nfe"; filename="n.xml"\r\n\r\n' + raw + b"\r\n--b--\r\n"
+        )
+        multipart = {**headers, "Content-Type": "multipart/form-data; boundary=b"}
+        return _timed(lambda: _ask("POST", f"{base}/invoices/marketplace", multipart, content=content))
+
+    return {
+        "shipping/quote": post("shipping/quote", _QUOTE),
+        "shipping/services": post("shipping/services", _QUOTE),
+        "orders, create": create,
+        "orders": get("orders"),
+        "orders by status": get("orders", "status=pending"),
+        "orders/{orderId}": get("orders/O-7"),
+        "orders/tracking by orderId": get("orders/tracking", "type=order_number&value=O-7"),
+        "orders/tracking by document": get("orders/tracking", "type=document&value=52998224725"),
+        "orders/cancel": cancel,
+        "invoices/marketplace": upload,
+    }
+
+
+def of_dispatch(token: Token) -> dict[str, Timed]:
+    """Offers to drivers and their positions. Of the drivers on duty, all within the dispatch radius, most are free."""
+    driver = Driver.objects.filter(deliveries=None).order_by("pk")[0]
+    offered = requested(token)
+
+    def accept() -> float:
+        delivery = requested(token)
+        spent = _timed(lambda: deliveries.accept(delivery=delivery, driver=None, by=BY, at=timezone.now()))
+        deliveries.cancel(delivery=delivery, reason="", by=BY, at=timezone.now())
+        return spent
+
+    def report_position() -> float:
+        at = timezone.now() + timedelta(hours=2)  # later than those in the database
+        return _timed(lambda: drivers.set_position(driver=driver, point=PICKUP, by=BY, at=at))
+
+    return {
+        "acceptance by the nearest driver": accept,
+        "the 20 nearest eligible drivers": lambda: _timed(
+            lambda: list(drivers.eligible(offered, at=timezone.now())[:20])
+        ),
+        "a driver's position report": report_position,
+    }
+
+
+def of_pages(token: Token, seller: Seller) -> dict[str, Timed]:
+    client = pages.staff()
+    offered = Delivery.objects.filter(route_status=RouteStatus.AVAILABLE, environment="live").order_by("pk")[0]
+    finished = Delivery.objects.filter(route_status=RouteStatus.FINISHED).order_by("-pk")[0]
+    account = f"/panel/accounts/{token.integrator_id}/live/"
+    lists = {
+        f"admin: {model._meta.model_name}": reverse(
+            f"admin:{model._meta.app_label}_{model._meta.model_name}_changelist"
+        )
+        for model in admin.site._registry  # noqa: SLF001  # its only list of models
+    }
+    order = Order.objects.get(seller=seller, code="O-7")
+    invoice = Invoice.objects.get(links__order=order)
+    paths = {
+        **lists,
+        **{f"admin: {name}": path for name, path in pages.admin(finished).items() if path not in lists.values()},
+        "admin: orders, search by orderId": f"{lists['admin: order']}?q=O-7",
+        "admin: orders, status": f"{lists['admin: order']}?status__exact=pending",
+        "admin: one order": f"{lists['admin: order']}{order.pk}/change/",
+        "admin: invoices, search by access key": f"{lists['admin: invoice']}?q={invoice.access_key}",
+        "admin: invoices, search by orderId": f"{lists['admin: invoice']}?q=O-7",
+        "admin: invoices, seller": f"{lists['admin: invoice']}?seller__id__exact={seller.pk}",
+        "admin: one offered delivery": f"{lists['admin: delivery']}{offered.pk}/change/",
+        **pages.panel(client),
+        "panel: one delivery": f"{account}deliveries/{finished.pk}/",
+        "panel: deliveries, status": f"{account}deliveries/?status=DELIVERED",
+        "panel: event log, search by externalId": f"{account}events/?q=order-900",
+        "panel: activity": f"{account}activity/",
+        "panel: refused calls": f"{account}refused-calls/",
+        "board: drivers of a delivery": f"{pages.BOARD}{offered.pk}/drivers/",
+        "board: drivers, search": f"{pages.BOARD}{offered.pk}/drivers/?q=driver+7",
+    }
+
+    def get(path: str) -> Timed:
+        def act() -> float:
+            spent = _timed(lambda: responses.append(client.get(path)))
+            if responses.pop().status_code not in {200, 204}:
+                raise RuntimeError(path)
+            return spent
+
+        responses: list[Any] = []
+        return act
+
+    return {name: get(path) for name, path in paths.items() if name.removeprefix("admin: ") not in _NOT_ALIKE}
+
+
+def requested(token: Token) -> Delivery:
+    """A delivery that was requested by the API, with whole addresses."""
+    made = json.loads(_ask("POST", "/api/request-delivery", _headers(token), body=payload(stops=3)))
+    return Delivery.objects.get(pk=made["deliveryId"])
+
+
+def _headers(token: Token) -> dict[str, str]:
+    return {"Authorization": f"Bearer {token.clear_text}", "Content-Type": "application/json"}
+
+
+def _ask(
+    method: str, path: str, headers: dict[str, str], query: str = "", *, body: Any = None, content: bytes = b""
+) -> bytes:
+    from tests.cost.wsgi import ask  # needs the servers
+
+    answer = ask(
+        method, path, query=query, headers=headers, body=content or (b"" if body is None else json.dumps(body).encode())
+    )
+    if answer.status >= 400:  # noqa: PLR2004  # an error
+        raise RuntimeError(f"{method} {path}: {answer.status} {answer.body[:200]!r}")
+    return answer.body
+
+
+def _timed(act: Callable[[], object]) -> float:
+    started = time.perf_counter()
+    act()
+    return 1000 * (time.perf_counter() - started)
