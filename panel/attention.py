@@ -52,9 +52,8 @@ def _of_webhooks(endpoint: WebhookEndpoint, *, at: datetime) -> list[Notice]:
             "count": endpoint.failures
         }
         found.append(Notice(text, "webhook", _("See why"), is_grave=True))
-    given_up = WebhookEvent.objects.filter(
-        endpoint=endpoint, created_at__gte=at - _DEAD_EVENTS_SINCE, state=EventState.DEAD
-    ).count()
+    recent = WebhookEvent.objects.filter(endpoint=endpoint, created_at__gte=at - _DEAD_EVENTS_SINCE)
+    given_up = recent.filter(WebhookEvent.in_state(EventState.DEAD)).count()
     if given_up:
         text = ngettext(
             "%(count)s event of the last seven days was given up.",

@@ -46,7 +46,10 @@ class DeliveryFilter(django_filters.FilterSet):
 class EventFilter(django_filters.FilterSet):
     q = django_filters.CharFilter(label=_("deliveryId or externalId"), method="filter_q")
     state = django_filters.ChoiceFilter(
-        label=_("State"), choices=[(s.value, status_name(s)) for s in EventState], empty_label=_("All")
+        label=_("State"),
+        choices=[(s.value, status_name(s)) for s in EventState],
+        empty_label=_("All"),
+        method="filter_state",
     )
     name = django_filters.ChoiceFilter(
         label=_("Event"), choices=[(s.value, s.value) for s in Status], empty_label=_("All")
@@ -60,6 +63,9 @@ class EventFilter(django_filters.FilterSet):
 
     def filter_q(self, queryset: QuerySet[WebhookEvent], _name: str, value: str) -> QuerySet[WebhookEvent]:
         return _of_delivery(queryset, "delivery", value)
+
+    def filter_state(self, queryset: QuerySet[WebhookEvent], _name: str, value: str) -> QuerySet[WebhookEvent]:
+        return queryset.filter(WebhookEvent.in_state(value))
 
 
 class RefusedCallFilter(django_filters.FilterSet):

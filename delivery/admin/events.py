@@ -40,7 +40,7 @@ class StateFilter(admin.SimpleListFilter):
     def queryset(self, request: HttpRequest, queryset: QuerySet[WebhookEvent]) -> QuerySet[WebhookEvent]:
         if self.value() == "waiting":
             return queryset.filter(queue_item__isnull=False)  # the queue is a small table, so this reads few rows
-        return queryset.filter(state=self.value()) if self.value() else queryset
+        return queryset.filter(WebhookEvent.in_state(state)) if (state := self.value()) else queryset
 
 
 @admin.register(WebhookEvent)

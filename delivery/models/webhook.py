@@ -139,6 +139,9 @@ class EventState(models.TextChoices):
     UNADDRESSED = "unaddressed", _("No URL was set")
 
 
+_IS_DEAD = Q(dead_since__isnull=False)
+
+
 class WebhookEvent(Identified):
     """The outbox: one change of one delivery, written in the transaction of the change. `id` is the `webhook-id`.
 
@@ -171,6 +174,9 @@ class WebhookEvent(Identified):
     sent_at = models.DateTimeField(_("sent at"), null=True)
     # Assigned by `delivery.webhooks.feed` when the event is first read; None before.
     feed_position = models.BigIntegerField(null=True, editable=False)
+    # When the event became dead, while it is; written by a trigger. Unlike `state` it is not written when an event is
+    # sent, so that an index with this condition does not prevent heap-only updates.
+    dead_since = models.DateTimeField(null=True, editable=False)
 
     class Meta:
         verbose_name = _("webhook event")
@@ -189,6 +195,16 @@ class WebhookEvent(Identified):
             pgtrigger.ReadOnly(
                 name="event_body_immutable", fields=["delivery", "endpoint", "sequence", "name", "body", "created_at"]
             ),
+            pgtrigger.Trigger(
+                name="event_dead_since",
+                when=pgtrigger.Before,
+                operation=pgtrigger.Insert | pgtrigger.Update,
+                condition=pgtrigger.Condition("NEW.state = 'dead' OR NEW.dead_since IS NOT NULL"),
+                func="""
+                    NEW.dead_since := CASE WHEN NEW.state = 'dead' THEN coalesce(NEW.dead_since, now()) END;
+                    RETURN NEW;
+                """,
+            ),
         ]
         # A B-tree on `state` would be updated for every event that is sent. With a block range index the update of the
         # row stays within its page (heap-only tuple), and the index is selective enough for the rare states.
@@ -199,11 +215,18 @@ class WebhookEvent(Identified):
                 name="event_without_position",
                 condition=Q(feed_position__isnull=True, delivery__isnull=False),
             ),
+            models.Index(fields=["endpoint", "-created_at", "-id"], name="event_dead_log", condition=_IS_DEAD),
+            models.Index(fields=["-id"], name="event_dead_newest", condition=_IS_DEAD),
             BrinIndex(fields=["created_at", "state"], name="event_age_and_state", pages_per_range=32),
         ]
 
     def __str__(self) -> str:
         return f"{self.name} {self.sequence}"
+
+    @staticmethod
+    def in_state(state: str) -> Q:
+        """The condition for events in this state. It finds dead ones by their index."""
+        return Q(state=state) & _IS_DEAD if state == EventState.DEAD else Q(state=state)
 
     @property
     def is_test(self) -> bool:
