@@ -1,8 +1,9 @@
 """Which drivers may take a route, and recording of their positions."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import datetime
-from typing import TYPE_CHECKING
+from typing import NamedTuple
+from uuid import UUID
 
 from django.conf import settings
 from django.db.models import Q
@@ -13,8 +14,14 @@ from delivery.errors import DriverHasOpenRoute, DriverNotEligible, InvalidPositi
 from delivery.models import Delivery, Driver, DriverPosition, Environment
 from delivery.models.driver import DriverQuerySet
 
-if TYPE_CHECKING:
-    from uuid import UUID
+
+class Fix(NamedTuple):
+    """Where a driver was at a moment, `accuracy_m` in metres."""
+
+    driver_id: UUID
+    point: Point
+    at: datetime
+    accuracy_m: float | None = None
 
 
 # Shares of the dispatch radius. Drivers are looked for within the smallest circle first. Each has about ten times the
@@ -135,16 +142,33 @@ def set_position(
     *, driver: Driver, point: Point, by: str, at: datetime, accuracy_m: float | None = None
 ) -> DriverPosition:
     """Append a position of a driver, `accuracy_m` in metres. Raises InvalidPosition for impossible coordinates."""
-    if not point.is_on_earth:
+    position = _position(Fix(driver.pk, point, at, accuracy_m), by=by)
+    position.save(force_insert=True)
+    return position
+
+
+def record_positions(fixes: Sequence[Fix], *, by: str) -> None:
+    """Append positions of one or several drivers, in any order, by one statement.
+
+    Raises InvalidPosition for impossible coordinates, having written nothing.
+    """
+    # The latest positions are locked in the order of the rows, so two calls for the same drivers cannot deadlock. The
+    # newest of each driver comes first, so that its latest position is written once.
+    ordered = sorted(fixes, key=lambda fix: (fix.driver_id, -fix.at.timestamp()))
+    DriverPosition.objects.bulk_create([_position(fix, by=by) for fix in ordered])
+
+
+def _position(fix: Fix, *, by: str) -> DriverPosition:
+    if not fix.point.is_on_earth:
         raise InvalidPosition("Latitude runs from -90 to 90, longitude from -180 to 180, in decimal degrees.")
-    return DriverPosition.objects.create(
-        driver=driver,
+    return DriverPosition(
+        driver_id=fix.driver_id,
         # The products of numbers that are almost zero cannot be represented, which is an error in PostgreSQL's
         # computation of the columns of LatestPosition.
-        latitude=round(point.latitude, 12),
-        longitude=round(point.longitude, 12),
-        accuracy_m=accuracy_m,
-        recorded_at=at,
+        latitude=round(fix.point.latitude, 12),
+        longitude=round(fix.point.longitude, 12),
+        accuracy_m=fix.accuracy_m,
+        recorded_at=fix.at,
         recorded_by=by,
     )
 
