@@ -1,15 +1,15 @@
-"""`python -m benchmarks [NAME]…`: those of webhooks without a name. After `api` come the names of its calls, if any."""
+"""`python -m benchmarks [NAME]…`: those of webhooks without a name. After `api` or `growth` come names of its calls."""
 
 import sys
 
 from benchmarks import processes
 
 _WEBHOOKS = ("drain", "latency", "hang", "claim")
-_NAMES = (*_WEBHOOKS, "changelist", "eligible", "flood", "api", "fresh-import", "growth")
+_NAMES = (*_WEBHOOKS, "changelist", "eligible", "flood", "api", "fresh-import", "growth", "positions", "partitions")
 
 
 def main(names: list[str]) -> int:
-    names, calls = (names[:1], names[1:]) if names[:1] == ["api"] else (names, [])
+    names, calls = (names[:1], names[1:]) if names[:1] in (["api"], ["growth"]) else (names, [])
     if unknown := set(names) - set(_NAMES):
         print(f"No such benchmark: {', '.join(unknown)}. There are {', '.join(_NAMES)}.", file=sys.stderr)
         return 2
@@ -24,6 +24,8 @@ def main(names: list[str]) -> int:
             fresh_import,
             growth,
             latency,
+            partitions,
+            positions,
             report,
         )  # they need Django, which needs the servers
 
@@ -37,7 +39,9 @@ def main(names: list[str]) -> int:
             "flood": flood.run,
             "api": lambda: api.run(calls),
             "fresh-import": fresh_import.run,
-            "growth": growth.run,
+            "growth": lambda: growth.run(calls),
+            "positions": positions.run,
+            "partitions": partitions.run,
         }
         report.machine()
         for name in names or _WEBHOOKS:

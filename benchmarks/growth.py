@@ -49,6 +49,7 @@ _FEW = Size(deliveries=2_500, orders=1_000, drivers=600, positions=6_000)
 _MANY = Size(deliveries=1_000_000, orders=1_000_000, drivers=10_000, positions=1_000_000)
 _DEGREES = 0.1  # from PICKUP to the sides of the square with all drivers, which is within the dispatch radius
 _SMALL = "growth_small"
+_SAMPLE = 500  # deliveries
 _LIMIT = 1.2
 _SIZES = """
 SELECT relname, n_live_tup, pg_table_size(relid), pg_indexes_size(relid) FROM pg_stat_user_tables
@@ -56,27 +57,32 @@ WHERE pg_total_relation_size(relid) > 10000000 ORDER BY pg_total_relation_size(r
 """
 
 
-def run() -> None:
+def run(names: list[str]) -> None:
+    """Measure the calls whose names contain one of `names`, or all."""
     connection.close()
     for_web_process(connection.settings_dict)
     settings.RATE_LIMIT_PER_SECOND = settings.RATE_LIMIT_PER_HOUR = 0
     seed.empty()
     load_tariff()
+    TariffFactory.create()
     (token,) = seed.accounts(1, url="")
     seller = SellerFactory.create()
-    patterns = Patterns(_delivered(token), create_order(seller), send_invoice(seller, nfe_xml().encode()))
+    patterns = Patterns(
+        _delivered(token, DriverFactory.create()), create_order(seller), send_invoice(seller, nfe_xml().encode())
+    )
     _grow(_FEW, patterns, first=Size(1, 1, 1, 1), rare=20)
     calls = {**growth_calls.of_area_a(token), **growth_calls.of_area_b(seller), **growth_calls.of_dispatch(token)}
     visits = growth_calls.of_pages(token, seller)
     with _small_copy() as small:
         _grow(_MANY, patterns, first=_FEW.next())
-        sizes()
-        _compare("API calls and actions", calls, small, warm_ups=6, times=200)
-        _compare("pages", visits, small, warm_ups=2, times=30)
+        _sizes()
+        _log_volume(token)
+        _compare("API calls and actions", calls, small, names, warm_ups=6, times=200)
+        _compare("pages", visits, small, names, warm_ups=2, times=30)
     seed.empty()
 
 
-def sizes() -> None:
+def _sizes() -> None:
     """Print what the tables of more than 10 MB take on the disk."""
     with connection.cursor() as cursor:
         cursor.execute(_SIZES)
@@ -94,12 +100,26 @@ def sizes() -> None:
     print(f"Together: {total / 1e9:.1f} GB\n")
 
 
-def _delivered(token: Token) -> Delivery:
+def _log_volume(token: Token) -> None:
+    """Print how much write-ahead log a delivery causes from its request to its last drop-off, without its webhooks."""
+    rows = []
+    with connection.cursor() as cursor:
+        cursor.execute("CHECKPOINT")
+        for name in ("just after a checkpoint", "later"):
+            cursor.execute("SELECT pg_current_wal_insert_lsn()::text")
+            (start,) = cursor.fetchone()
+            for _number in range(_SAMPLE):
+                _delivered(token)
+            cursor.execute("SELECT pg_current_wal_insert_lsn() - %s::pg_lsn", [start])
+            rows.append((name, f"{cursor.fetchone()[0] / _SAMPLE:,.0f}"))
+    report.table(f"Write-ahead log of {_SAMPLE} deliveries", ["", "bytes each"], rows)
+
+
+def _delivered(token: Token, driver: Driver | None = None) -> Delivery:
     """A delivery with three drop-offs and whole addresses that went through every status of a successful one."""
-    TariffFactory.create()
     delivery = growth_calls.requested(token)
     steps: list[Callable[..., Delivery]] = [
-        partial(deliveries.accept, driver=DriverFactory.create()),
+        partial(deliveries.accept, driver=driver),
         deliveries.collect,
         *(partial(deliveries.deliver_point, point=point) for point in "BCD"),
     ]
@@ -166,12 +186,20 @@ def _administrate(*statements: str) -> None:
 
 
 def _compare(
-    title: str, calls: dict[str, growth_calls.Timed], small: BaseDatabaseWrapper, *, warm_ups: int, times: int
+    title: str,
+    calls: dict[str, growth_calls.Timed],
+    small: BaseDatabaseWrapper,
+    names: list[str],
+    *,
+    warm_ups: int,
+    times: int,
 ) -> None:
     """Make each call in both databases in turn, and print percentiles and their ratios."""
     large = connections[DEFAULT_DB_ALIAS]
     rows = []
     for name, call in calls.items():
+        if names and not any(part in name for part in names):
+            continue
         spent: dict[BaseDatabaseWrapper, list[float]] = {small: [], large: []}
         for _time, database in product(range(warm_ups + times), (small, large)):
             connections[DEFAULT_DB_ALIAS] = database
