@@ -72,12 +72,15 @@ ORDER BY coalesce(v.delivery_id, v.id), v.sequence
 ON CONFLICT (delivery_id) WHERE is_ordered DO UPDATE SET delivery_id = EXCLUDED.delivery_id
 """
 
-_SET_LOCK_TIMEOUT = "SELECT set_config('lock_timeout', %s, TRUE)"  # TRUE: until the end of the transaction
+# TRUE: until the end of the transaction. The other kinds of joins may read all of the queue, for a few of its rows.
+_SET_UP = """
+SELECT set_config('lock_timeout', %s, TRUE),
+       set_config('enable_hashjoin', 'off', TRUE), set_config('enable_mergejoin', 'off', TRUE)
+"""
 _SERIALIZE_CLAIMS = "SELECT pg_advisory_xact_lock(%s)"
 
 # Its snapshot is taken when the lock above is held, so it sees every earlier claim. `queued` is a loose index scan over
-# endpoint_id, so a long backlog of one endpoint does not slow down claims of others. The arrays make PostgreSQL read
-# rows by their keys; for a join it might read the whole table.
+# endpoint_id, so a long backlog of one endpoint does not slow down claims of others.
 _CLAIM = """
 WITH RECURSIVE queued AS (
     (SELECT endpoint_id FROM delivery_webhookqueueitem ORDER BY endpoint_id LIMIT 1)
@@ -108,7 +111,7 @@ WITH RECURSIVE queued AS (
     LIMIT %(limit)s
 ), claimed AS (
     UPDATE delivery_webhookqueueitem i SET lease = %(lease)s, due_at = %(until)s
-    WHERE i.id = ANY(ARRAY(SELECT id FROM chosen))
+    FROM chosen WHERE i.id = chosen.id
     RETURNING i.id, i.event_id, i.endpoint_id
 )
 SELECT c.id, %(lease)s::uuid, c.event_id, c.endpoint_id, d.token_id, v.sequence, v.body, v.delivery_id IS NULL
@@ -178,7 +181,7 @@ def execute_with_lock_timeout(*statements: tuple[str, prepared.Parameters]) -> l
     Outside a transaction they are one of their own. Returns the rows of the last one.
     """
     milliseconds = f"{LOCK_TIMEOUT // timedelta(milliseconds=1)}ms"
-    return prepared.execute_together((_SET_LOCK_TIMEOUT, [milliseconds]), *statements)
+    return prepared.execute_together((_SET_UP, [milliseconds]), *statements)
 
 
 def bring_forward(*, endpoint_id: int, at: datetime, poisoned_too: bool = False) -> int:

@@ -32,7 +32,7 @@ class RequestBuilder:
     """
 
     def __init__(self, items: Sequence[ClaimedItem], *, at: datetime) -> None:
-        self._at = at
+        self._at, self._timestamp = at, int(at.timestamp())
         self._endpoints = _by_id(_ENDPOINTS, {item.endpoint_id for item in items})
         self._tokens = _by_id(_TOKENS, {item.token_id for item in items if item.token_id is not None})
         self._newest = self._newest_tokens(item for item in items if self._requesting_token(item) is None)
@@ -43,8 +43,7 @@ class RequestBuilder:
         token = self._requesting_token(item) or self._newest.get((endpoint.integrator_id, endpoint.environment))
         if token is None:  # without one the integrator would refuse it as a forgery
             raise NotSendable("no_valid_token")
-        body = item.body.encode()
-        timestamp = int(self._at.timestamp())
+        body, webhook_id = item.body.encode(), str(item.event_id)
         try:
             secrets = endpoint.secrets(at=self._at)
             authorization = f"Bearer {token.clear_text}"
@@ -54,10 +53,10 @@ class RequestBuilder:
             "Authorization": authorization,
             "Content-Type": "application/json",
             "User-Agent": "Rota-Webhooks/1",
-            "webhook-id": str(item.event_id),
-            "webhook-timestamp": str(timestamp),
+            "webhook-id": webhook_id,
+            "webhook-timestamp": str(self._timestamp),
             "webhook-signature": signing.sign(
-                webhook_id=str(item.event_id), timestamp=timestamp, body=body, secrets=secrets
+                webhook_id=webhook_id, timestamp=self._timestamp, body=body, secrets=secrets
             ),
             "webhook-sequence": str(item.sequence),
         }

@@ -131,7 +131,9 @@ class Sender:
             claimed_at = time.monotonic()
             for item, request in await _run_in(thread, _claim_requests, limit):
                 self._leased_at[item.key] = claimed_at
-                self._requests.add(asyncio.create_task(self._send(item, request)))
+                task = asyncio.create_task(self._send(item, request))
+                self._requests.add(task)
+                task.add_done_callback(self._ended)
 
     async def _send(self, item: ClaimedItem, request: Request | Result) -> None:
         if time.monotonic() - self._leased_at[item.key] > _FRESH_SECONDS:
@@ -140,7 +142,9 @@ class Sender:
         else:
             result = request if isinstance(request, Result) else await sending.send(self._session, request)
             self._outcomes.append((item, result))
-        self._requests.discard(asyncio.current_task())
+
+    def _ended(self, task: "asyncio.Task[None]") -> None:
+        self._requests.discard(task)
         if len(self._outcomes) >= _BATCH or len(self._requests) < _BATCH:
             self._settling.wanted.set()
         elif len(self._outcomes) == 1:

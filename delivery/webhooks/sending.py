@@ -4,7 +4,7 @@ import errno
 import logging
 import ssl
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import partial
@@ -95,7 +95,7 @@ async def _post(session: aiohttp.ClientSession, request: Request) -> dict[str, A
         ) as response:
             return {
                 "status_code": response.status,
-                "response_start": await _read_start(response, secrets=request.secrets),
+                "response_start": await _read_start(response, request),
                 "retry_after": response.headers.get("Retry-After", ""),
             }
     except (aiohttp.ClientError, OSError, TimeoutError, ValueError) as error:
@@ -108,19 +108,21 @@ async def _post(session: aiohttp.ClientSession, request: Request) -> dict[str, A
         return {"error": "internal"}
 
 
-async def _read_start(response: aiohttp.ClientResponse, *, secrets: Sequence[bytes]) -> str:
-    """The first 4 KiB of the body as text, with `secrets` replaced.
+async def _read_start(response: aiohttp.ClientResponse, request: Request) -> str:
+    """The first 4 KiB of the body as text, with the secrets of the request replaced.
 
     Reads at most 64 KiB and closes the connection of a longer response, which could not be reused. The secrets are
     replaced because an endpoint may repeat its request in the response, which is stored and shown.
     """
+    if response.content.at_eof():
+        return ""  # most endpoints answer without a body
     received = bytearray()
     async for chunk in response.content.iter_any():
         received += chunk
         if len(received) >= _MAX_READ_BYTES:
             response.close()
             break
-    for secret in secrets:
+    for secret in request.secrets:
         received = received.replace(secret, b"[secret]")
     # PostgreSQL's type text cannot store NUL.
     return bytes(received[:_STORED_BYTES]).decode(errors="replace").replace("\0", "\ufffd")
