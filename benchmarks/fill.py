@@ -78,6 +78,7 @@ def deliveries(
             "id": f"uuidv7({later} - ({_AGE}))", "delivery_id": "numbered.id", "endpoint_id": str(endpoint.pk),
             "created_at": f"{moment} + {later}", "attempts_made": "1", "sent_at": f"{moment} + {later}",
             "feed_position": position,
+            "dead_since": f"CASE WHEN pattern.sequence = 1 AND n % {1000 // rare} = 0 THEN {moment} END",
             # Now and then one pending, so that no range of blocks is without that word: in service none is.
             "state": f"CASE WHEN pattern.sequence > 1 THEN 'sent' WHEN n % {1000 // rare} = 0 THEN 'dead'"
                      f" WHEN n % {100 // rare} = 1 THEN 'pending' ELSE 'sent' END",

@@ -19,7 +19,7 @@ from django.utils import timezone
 from benchmarks import fill, growth_calls, report, seed
 from config.database import for_web_process
 from delivery.actions import deliveries
-from delivery.models import Delivery, Driver, Token
+from delivery.models import Delivery, Driver, Token, WebhookEvent
 from integration.models import Invoice, Order
 from tests.factories import BY, DriverFactory, TariffFactory
 from tests.integration.factories import SellerFactory, create_order, load_tariff, nfe_xml, send_invoice
@@ -75,6 +75,8 @@ def run(names: list[str]) -> None:
     visits = growth_calls.of_pages(token, seller)
     with _small_copy() as small:
         _grow(_MANY, patterns, first=_FEW.next())
+        dead = WebhookEvent.objects.filter(WebhookEvent.in_state("dead"))
+        assert dead.count() > _MANY.deliveries // 1000  # noqa: S101  # else their lists are measured without rows
         _sizes()
         _log_volume(token)
         _compare("API calls and actions", calls, small, names, warm_ups=6, times=200)

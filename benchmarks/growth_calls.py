@@ -134,7 +134,7 @@ def of_dispatch(token: Token) -> dict[str, Timed]:
     return {
         "acceptance by the nearest driver": accept,
         "the 20 nearest eligible drivers": lambda: _timed(
-            lambda: list(drivers.eligible(offered, at=timezone.now())[:20])
+            lambda: drivers.nearest(offered, at=timezone.now(), count=20)
         ),
         "a driver's position report": report_position,
     }

@@ -15,7 +15,8 @@ from django.db import connection
 from benchmarks import report
 
 _MONTHS = 12
-_EACH = 250_000  # deliveries of a month; each has two transitions
+_EACH = 60_000  # deliveries of a month; each has two transitions
+_START_MS, _MONTH_MS = 1_767_225_600_000, 2_629_800_000  # 2026, and months of equal length
 _SCHEMA = "monthly"
 _TABLES = ("transition", "delivery")  # in the order in which their oldest month is removed
 
@@ -63,11 +64,12 @@ def _fill(*, is_divided: bool) -> str:
                 f"CREATE TABLE {prefix}_{table}_{month} PARTITION OF {prefix}_{table}"
                 f" FOR VALUES FROM ('{begin}') TO ('{end}')"
             )
-    for month in range(_MONTHS):
-        _execute(
-            f"INSERT INTO {prefix}_delivery SELECT overlay(uuidv7()::text placing left('{_bound(month)}', 8) from 1"
-            f" for 8)::uuid, gen_random_uuid(), 'DELIVERED', repeat('x', 300) FROM generate_series(1, {_EACH})"
-        )
+    # Not to the end of the month: ids are made by the clock, and now() is the beginning of the statement.
+    _execute(
+        f"INSERT INTO {prefix}_delivery SELECT uuidv7(to_timestamp({_START_MS / 1000}) - now()"
+        f" + (month + 0.9 * n / {_EACH}) * interval '{_MONTH_MS} milliseconds'), gen_random_uuid(), 'DELIVERED',"
+        f" repeat('x', 300) FROM generate_series(0, {_MONTHS - 1}) month, generate_series(0, {_EACH - 1}) n"
+    )
     _execute(
         f"INSERT INTO {prefix}_transition (delivery_id, sequence, body)"
         f" SELECT id, n, repeat('x', 80) FROM {prefix}_delivery, generate_series(1, 2) n ORDER BY id"
@@ -76,9 +78,8 @@ def _fill(*, is_divided: bool) -> str:
 
 
 def _bound(month: int) -> UUID:
-    """The least UUIDv7 of a month of 2026; the months are of equal length here."""
-    milliseconds = 1_767_225_600_000 + month * 2_629_800_000
-    return UUID(int=milliseconds << 80)
+    """The least UUIDv7 of a month."""
+    return UUID(int=(_START_MS + month * _MONTH_MS) << 80)
 
 
 def _look_ups(prefix: str, key: UUID) -> tuple[str, str]:
@@ -96,8 +97,9 @@ def _removal(prefix: str, *, is_divided: bool) -> tuple[str, str, str]:
     before, (start,) = _size(prefix), _row("SELECT pg_current_wal_insert_lsn()::text")
     started = time.monotonic()
     if is_divided:
-        _execute(*(f"ALTER TABLE {prefix}_{table} DETACH PARTITION {prefix}_{table}_0" for table in _TABLES))
-        _execute(*(f"DROP TABLE {prefix}_{table}_0" for table in _TABLES))
+        for table in _TABLES:
+            month = f"{prefix}_{table}_0"
+            _execute(f"ALTER TABLE {prefix}_{table} DETACH PARTITION {month}", f"DROP TABLE {month}")
     else:
         end = _bound(1)
         _execute(
