@@ -225,8 +225,8 @@ class WebhookEvent(Identified):
 
     @staticmethod
     def in_state(state: str) -> Q:
-        """The condition for events in this state. It finds dead ones by their index."""
-        return Q(state=state) & _IS_DEAD if state == EventState.DEAD else Q(state=state)
+        """The condition for events in this state. Dead ones are found and counted in their index alone."""
+        return _IS_DEAD if state == EventState.DEAD else Q(state=state)
 
     @property
     def is_test(self) -> bool:
