@@ -13,6 +13,7 @@ import logging
 import os
 import resource
 import threading
+import time
 from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
@@ -30,6 +31,7 @@ from config.database import for_web_process
 from config.fair_queue import FairQueue
 from config.limits import get_wsgi_application
 from config.middleware import UNREAD_BODY
+from config.overtaking import Overtaking
 from config.wsgi_environ import environ_of
 
 if TYPE_CHECKING:
@@ -100,6 +102,7 @@ class Application:
         self._answered: deque[asyncio.Future[None]] = deque()
         self._timer: asyncio.TimerHandle | None = None
         self._unanswered = 0
+        self._overtaking = Overtaking()
 
     def __rsgi_init__(self, loop: asyncio.AbstractEventLoop) -> None:
         self._loop = loop
@@ -182,7 +185,10 @@ class Application:
     def _serve(self) -> None:
         """Answer one request after another, in a thread."""
         while True:
+            if seconds := self._overtaking.pause():
+                time.sleep(seconds)
             job = self._jobs.get()
+            self._overtaking.begin()
             try:
                 self._answer(job)
             except Exception:  # noqa: BLE001  # otherwise the thread would end and not be replaced
@@ -190,6 +196,7 @@ class Application:
                 _log.exception("%s %s failed outside Django", job.environ["REQUEST_METHOD"], job.environ["PATH_INFO"])
                 with suppress(RuntimeError):  # the answer was sent already
                     job.protocol.response_empty(500, [])
+            self._overtaking.end()
             self._answered.append(job.answered)
 
     def _answer(self, job: _Job) -> None:
