@@ -12,7 +12,7 @@ from integration import lifecycle, tracking_codes
 from integration.actions import links
 from integration.errors import CompanyNotFound, DuplicateOrder, ForeignCompany
 from integration.lifecycle import Status
-from integration.models import Company, Order, SearchCode, Seller, StatusLog, compact_document, new_order
+from integration.models import Company, Invoice, Order, SearchCode, Seller, StatusLog, compact_document, new_order
 
 
 class Item(TypedDict):
@@ -91,8 +91,7 @@ def create(*, seller: Seller, payload: NewOrder, by: str, at: datetime) -> Order
         numbers = new_order.lock_company(document, seller_id=seller.pk, needs_tracking_number=not payload.tracking_code)
         if numbers is None:
             raise ForeignCompany if Company.objects.filter(document=document).exists() else CompanyNotFound
-        tracking_code = _tracking_code(seller, payload, numbers)
-        invoices = new_order.invoices_naming(payload.code, seller_id=seller.pk, invoice_key=payload.invoice_key)
+        tracking_code, invoices = _checked(seller, payload, numbers)
         order = _order(seller, numbers, payload, tracking_code, by=by, at=at)
         insert_together(
             order, _log_entry(order, Status.PENDING, via_api=True, by=by, at=at), *_search_codes(order, payload)
@@ -119,8 +118,8 @@ def move(*, order: Order, to: Status, by: str, at: datetime, via_api: bool = Fal
     return locked
 
 
-def _tracking_code(seller: Seller, payload: NewOrder, numbers: new_order.Numbers) -> str:
-    """The payload's tracking code, or a generated one that this seller has not sent for another order.
+def _checked(seller: Seller, payload: NewOrder, numbers: new_order.Numbers) -> tuple[str, list[Invoice]]:
+    """The tracking code, the payload's or a generated one that the seller has not used, and the invoices to link.
 
     Raises DuplicateOrder if the seller has an order with the payload's `orderId` or tracking code. Needs the seller's
     lock. The unique constraints alone would do, but for a violated one PostgreSQL logs the statement, which holds
@@ -129,15 +128,14 @@ def _tracking_code(seller: Seller, payload: NewOrder, numbers: new_order.Numbers
     number = numbers.tracking_number
     while True:
         code = payload.tracking_code if number is None else tracking_codes.encode(number)
-        clashing = new_order.with_a_code_of(seller_id=seller.pk, code=payload.code, tracking_code=code)
-        taken = {
-            "orderId": any(order.code == payload.code for order in clashing),
-            "trackingCode": number is None and any(order.tracking_code == code for order in clashing),
-        }
+        facts = new_order.facts(
+            seller_id=seller.pk, code=payload.code, tracking_code=code, invoice_key=payload.invoice_key
+        )
+        taken = {"orderId": facts.has_code, "trackingCode": number is None and facts.has_tracking_code}
         if any(taken.values()):
             raise DuplicateOrder(*(field for field, is_taken in taken.items() if is_taken))
-        if not clashing:
-            return code
+        if not facts.has_tracking_code:
+            return code, facts.invoices
         number = new_order.next_tracking_number()
 
 

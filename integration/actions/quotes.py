@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from integration import freight, postcodes
 from integration.errors import NoCoverage
 from integration.freight import Package, Parameters, Price, Rate, Service
-from integration.models import FreightParameters, FreightRate
+from integration.models import FreightParameters
 from integration.postcodes import Region
 
 
@@ -25,9 +25,8 @@ def quote(*, origin: str, destination: str, package: Package) -> Quote:
     weight.
     """
     start, end = postcodes.region(origin), postcodes.region(destination)
-    parameters = FreightParameters.current()
-    rate = _rates(start, end, parameters).get(parameters.quote_service)
-    return Quote(start, end, freight.price(package, rate, parameters))
+    parameters, rates = _tariff(start, end)
+    return Quote(start, end, freight.price(package, rates.get(parameters.quote_service), parameters))
 
 
 def services(*, origin: str, destination: str, package: Package) -> dict[Service, Price]:
@@ -36,13 +35,14 @@ def services(*, origin: str, destination: str, package: Package) -> dict[Service
     Raises NoCoverage if there is none, and otherwise what `quote` raises.
     """
     start, end = postcodes.region(origin), postcodes.region(destination)
-    parameters = FreightParameters.current()
-    rates = _rates(start, end, parameters)
+    parameters, rates = _tariff(start, end)
     if not rates:
         raise NoCoverage("Região sem cobertura: não há tarifa para este trecho")
     return {service: freight.price(package, rates[service], parameters) for service in Service if service in rates}
 
 
-def _rates(start: Region, end: Region, parameters: Parameters) -> dict[Service, Rate]:
+def _tariff(start: Region, end: Region) -> tuple[Parameters, dict[Service, Rate]]:
+    """The parameters in force, and the rate of each service that the tariff covers between two regions."""
+    parameters, rates = FreightParameters.current_with_rates(start, end)
     zone = freight.zone(start, end, remote_states=parameters.remote_states)
-    return {Service(row.service): row.rate for row in FreightRate.between(start, end, zone=zone)}
+    return parameters, {service: rate for (of_zone, service), rate in rates.items() if of_zone == zone}

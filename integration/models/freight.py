@@ -2,10 +2,12 @@
 
 from typing import Any
 
+from django.contrib.postgres.expressions import ArraySubquery
 from django.contrib.postgres.fields import ArrayField
 from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
-from django.db.models import F, Q
+from django.db.models import F, Func, Q
+from django.db.models.functions import Cast
 from django.utils.translation import gettext_lazy as _
 
 from common.compiled_query import CompiledQuery, Parameter
@@ -37,15 +39,6 @@ class FreightRate(models.Model):
 
     def __str__(self) -> str:
         return f"{self.service}, {self.zone}, {self.origin_kind} → {self.destination_kind}"
-
-    @staticmethod
-    def between(origin: Region, destination: Region, *, zone: Zone) -> "list[FreightRate]":
-        """The rows in `zone` from and to these kinds of regions: one for each service that the tariff covers."""
-        return _BETWEEN.all(zone=zone.value, origin=origin.kind.value, destination=destination.kind.value)
-
-    @property
-    def rate(self) -> Rate:
-        return Rate(self.base_centavos, self.extra_kg_centavos, self.deadline_days)
 
 
 _ONE_TONNE = 1_000_000
@@ -154,18 +147,38 @@ class FreightParameters(models.Model):
     def current() -> Parameters:
         """The parameters in force: those of the row, or the defaults of `Parameters` if the table is empty."""
         row = _CURRENT.first()
-        if row is None:
-            return Parameters()
+        return row.parameters if row else Parameters()
+
+    @staticmethod
+    def current_with_rates(origin: Region, destination: Region) -> tuple[Parameters, dict[tuple[Zone, Service], Rate]]:
+        """The parameters in force, and the rates from and to these kinds of regions, read by one statement."""
+        kinds = {"origin": origin.kind.value, "destination": destination.kind.value}
+        row = _CURRENT_WITH_RATES.first(**kinds)
+        rows = row.rates if row else [rate.texts for rate in _RATES.all(**kinds)]
+        rates = {(Zone(zone), Service(service)): Rate(*map(int, figures)) for zone, service, *figures in rows}
+        return row.parameters if row else Parameters(), rates
+
+    @property
+    def parameters(self) -> Parameters:
         return Parameters(
-            **{name: getattr(row, name) for name in _RANGES},
-            remote_states=frozenset(row.remote_states),
-            quote_service=Service(row.quote_service),
+            **{name: getattr(self, name) for name in _RANGES},
+            remote_states=frozenset(self.remote_states),
+            quote_service=Service(self.quote_service),
         )
 
 
-_BETWEEN = CompiledQuery(
-    lambda: FreightRate.objects.filter(
-        zone=Parameter("zone"), origin_kind=Parameter("origin"), destination_kind=Parameter("destination")
-    ).order_by()
-)
+def _rates() -> "models.QuerySet[Any]":
+    """The rates between two kinds of regions, each with its `texts`: zone, service and the figures of a `Rate`."""
+    figures = [Cast(name, models.TextField()) for name in ("base_centavos", "extra_kg_centavos", "deadline_days")]
+    texts: Func = Func(
+        "zone", "service", *figures, template="ARRAY[%(expressions)s]", output_field=ArrayField(models.TextField())
+    )
+    rates = FreightRate.objects.filter(origin_kind=Parameter("origin"), destination_kind=Parameter("destination"))
+    return rates.annotate(texts=texts).order_by()
+
+
 _CURRENT = CompiledQuery(lambda: FreightParameters.objects.order_by()[:1])
+_RATES: CompiledQuery[Any] = CompiledQuery(_rates)
+_CURRENT_WITH_RATES: CompiledQuery[Any] = CompiledQuery(
+    lambda: FreightParameters.objects.annotate(rates=ArraySubquery(_rates().values("texts"))).order_by()[:1]
+)

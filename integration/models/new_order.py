@@ -1,15 +1,18 @@
 """Statements by which an order is created."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from django.contrib.postgres.expressions import ArraySubquery
+from django.contrib.postgres.fields import ArrayField
 from django.db.models import Exists, Func, Q, QuerySet, TextField
+from django.db.models.functions import Cast
 
 from common.any_of import any_of
 from common.compiled_query import CompiledQuery, Parameter
 from common.postgresql import prepared
 from integration.models.invoice import Invoice, InvoiceReference
 from integration.models.order import CUT_REFERENCE, Order
+from integration.models.seller import Seller
 
 
 class Numbers(NamedTuple):
@@ -18,6 +21,17 @@ class Numbers(NamedTuple):
     company_id: int
     order_id: int
     tracking_number: int | None
+
+
+class Facts(NamedTuple):
+    """Whether the seller has orders with the codes of a new one, and the invoices to link it with.
+
+    Of the invoices there are keys, access keys and numbers only.
+    """
+
+    has_code: bool
+    has_tracking_code: bool
+    invoices: list[Invoice]
 
 
 def lock_company(document: str, *, seller_id: int, needs_tracking_number: bool) -> Numbers | None:
@@ -32,17 +46,17 @@ def next_tracking_number() -> int:
     return int(number)
 
 
-def with_a_code_of(*, seller_id: int, code: str, tracking_code: str) -> list[Order]:
-    """The seller's orders with this `orderId` or tracking code, with no other columns; at most two."""
-    return _WITH_A_CODE.all(seller=seller_id, code=code, tracking_code=tracking_code)
+def facts(*, seller_id: int, code: str, tracking_code: str, invoice_key: str) -> Facts:
+    """What the seller has that matters for an order with this `orderId`, tracking code and invoice key.
 
-
-def invoices_naming(code: str, *, seller_id: int, invoice_key: str) -> list[Invoice]:
-    """The seller's invoices that name a new order, or whose access key it names; their keys and numbers only.
-
-    A reference that is as long as the NF-e layout allows names it too, if no other order's code begins like that.
+    An invoice's reference that is as long as the NF-e layout allows names the order too, if no other order's code
+    begins like that.
     """
-    return _NAMING.all(seller=seller_id, code=code, cut=code[:CUT_REFERENCE], invoice_key=invoice_key)
+    (found,) = _FACTS.all(
+        seller=seller_id, code=code, tracking_code=tracking_code, cut=code[:CUT_REFERENCE], invoice_key=invoice_key
+    )
+    invoices = [Invoice(pk=int(key), access_key=access_key, number=number) for key, access_key, number in found.naming]
+    return Facts(found.has_code, found.has_tracking_code, invoices)
 
 
 _LOCK = """
@@ -54,34 +68,44 @@ _LOCK = """
     WHERE company.document = %s AND seller.id = %s
     FOR NO KEY UPDATE OF seller
 """
-_WITH_A_CODE = CompiledQuery(
-    lambda: (
-        Order.objects.filter(
-            Q(code=Parameter("code")) | Q(tracking_code=Parameter("tracking_code")), seller=Parameter("seller")
+
+
+def _facts() -> QuerySet[Seller]:
+    seller = Parameter("seller")
+    orders = Order.objects.filter(seller=seller).order_by()
+    return (
+        Seller.objects.filter(pk=seller)
+        .only("pk")
+        .annotate(
+            has_code=Exists(orders.filter(code=Parameter("code"))),
+            has_tracking_code=Exists(orders.filter(tracking_code=Parameter("tracking_code"))),
+            naming=ArraySubquery(_naming(seller, orders).values("texts")),
         )
-        .only("code", "tracking_code")
         .order_by()
     )
-)
 
 
-def _naming() -> QuerySet[Invoice]:
-    seller = Parameter("seller")
+def _naming(seller: Parameter, orders: QuerySet[Order]) -> QuerySet[Any]:
+    """The seller's invoices that name the order or whose access key it names, with their `texts`."""
     # The length stands in the text, because a statement planned for any parameters cannot use the index otherwise.
     begins = Func("code", template=f"LEFT(%(expressions)s, {CUT_REFERENCE})", output_field=TextField())
-    orders_beginning_alike = Order.objects.alias(begins=begins).filter(seller=seller, begins=Parameter("cut"))
+    beginning_alike = orders.alias(begins=begins).filter(begins=Parameter("cut"))
     references = InvoiceReference.objects.filter(seller=seller).order_by()
     named = references.filter(value=Parameter("code"))
-    named_in_part = references.filter(~Exists(orders_beginning_alike), value=Parameter("cut"))
-    return (
-        Invoice.objects.filter(
-            any_of("pk", ArraySubquery(named.values("invoice")))
-            | any_of("pk", ArraySubquery(named_in_part.values("invoice")))
-            | Q(seller=seller, access_key=Parameter("invoice_key"))  # no invoice has an empty access key
-        )
-        .only("access_key", "number")
-        .order_by()
+    named_in_part = references.filter(~Exists(beginning_alike), value=Parameter("cut"))
+    texts: Func = Func(
+        Cast("pk", TextField()),
+        "access_key",
+        "number",
+        template="ARRAY[%(expressions)s]",
+        output_field=ArrayField(TextField()),
     )
+    found = Invoice.objects.filter(
+        any_of("pk", ArraySubquery(named.values("invoice")))
+        | any_of("pk", ArraySubquery(named_in_part.values("invoice")))
+        | Q(seller=seller, access_key=Parameter("invoice_key"))  # no invoice has an empty access key
+    )
+    return found.annotate(texts=texts).order_by()
 
 
-_NAMING = CompiledQuery(_naming)
+_FACTS: CompiledQuery[Any] = CompiledQuery(_facts)

@@ -31,11 +31,11 @@ AREA_A = {
     "detail": ("get", "/api/deliveries/{id}", {}, 6),  # as info; transitions, events
 }
 AREA_B = {
-    "quote": ("post", "shipping/quote", _FREIGHT, 3),  # key, parameters, rates
-    "services": ("post", "shipping/services", _FREIGHT, 3),  # the same
-    # Key, parameters; company with the seller's lock, duplicates, invoices, one insert of all rows.
-    "order": ("post", "orders", order_body(orderId="B-1", trackingCode="B-1"), 6),
-    "order linked to an invoice": ("post", "orders", order_body(orderId="B-2", trackingCode=None), 8),
+    "quote": ("post", "shipping/quote", _FREIGHT, 2),  # key, parameters with rates
+    "services": ("post", "shipping/services", _FREIGHT, 2),  # the same
+    # Key, parameters; company with the seller's lock, duplicates and invoices, one insert of all rows.
+    "order": ("post", "orders", order_body(orderId="B-1", trackingCode="B-1"), 5),
+    "order linked to an invoice": ("post", "orders", order_body(orderId="B-2", trackingCode=None), 7),
     "cancel": ("post", "orders/cancel", {"orderId": "A-1"}, 5),  # key, order; order locked, status, log entry
     "tracking": ("get", "orders/tracking", _TRACKED, 2),  # key, orders with status logs
     "list": ("get", "orders", {}, 3),  # key, orders, companies
