@@ -22,7 +22,7 @@ PERSON = {
     "email": "joana@example.com",
     "document": "529.982.247-25",
     "street": "Rua Augusta",
-    "number": "1508",
+    "number": "1508X",  # four digits alone may be those of an id or of a moment
     "complement": "apto 71 fundos",
     "district": "Consolação",
     "latitude": -23.5538127,
