@@ -43,6 +43,22 @@ def request(
     what `quotes.quote_for_request` raises, having written nothing.
     """
     quote = quote or quotes.quote_for_request(token=token, payload=payload, quote_id=None, at=at)
+    delivery = _new(token, payload, quote, at)
+    history = transitions.history(delivery, "request", by=by, at=at)
+    event = outbox.event_of(delivery=delivery, at=at)
+    queue_item = outbox.first_queue_item(event, at=at)
+    simulation = [] if simulation_speed is None else Simulation.first_rows(delivery, speed=simulation_speed, at=at)
+    # One statement, which needs no transaction of its own.
+    insert_together(delivery, *delivery.ordered_stops, history, event, *queue_item, *simulation)
+    if queue_item:
+        outbox.wake_on_commit()
+    if simulation:
+        wake_up.send_on_commit(wake_up.ADVANCE_SIMULATIONS)
+    return delivery
+
+
+def _new(token: Token, payload: DeliveryRequest, quote: Quote, at: datetime) -> Delivery:
+    """An unsaved delivery with its unsaved stops."""
     state = lifecycle.new(orders=len(payload.dropoffs), mode=payload.mode)
     delivery = Delivery(
         integrator=token.integrator,
@@ -72,16 +88,6 @@ def request(
         )
         for index, dropoff in enumerate(payload.dropoffs)
     ]
-    history = transitions.history(delivery, "request", by=by, at=at)
-    event = outbox.event_of(delivery=delivery, at=at)
-    queue_item = outbox.first_queue_item(event, at=at)
-    simulation = [] if simulation_speed is None else Simulation.first_rows(delivery, speed=simulation_speed, at=at)
-    # One statement, which needs no transaction of its own.
-    insert_together(delivery, *delivery.ordered_stops, history, event, *queue_item, *simulation)
-    if queue_item:
-        outbox.wake_on_commit()
-    if simulation:
-        wake_up.send_on_commit(wake_up.ADVANCE_SIMULATIONS)
     return delivery
 
 

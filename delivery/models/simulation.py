@@ -67,7 +67,7 @@ class Simulation(models.Model):
 
     @staticmethod
     def first_rows(delivery: Delivery, *, speed: float, at: datetime) -> "list[Simulation]":
-        """The unsaved simulation of a new delivery. None if its first `externalId` asks for moves by hand."""
+        """The unsaved simulation of a new delivery. Empty if its first `externalId` asks for moves by hand."""
         outcome = simulator.outcome_of(delivery.ordered_stops[0].external_id)
         if outcome is None:
             return []
