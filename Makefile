@@ -11,7 +11,7 @@ run: .venv/.ready
 	@$(BIN)/python -m config.local.run
 
 # One pytest worker for each core (at most 8), each with its own servers. ARGS="-n 0 tests/panel" runs a part in one process.
-test: .venv/.ready
+test: .venv/.ready .venv/valhalla/.ready
 	@$(BIN)/python -m pytest -n logical --maxprocesses 8 --dist loadfile --no-loadscope-reorder $(ARGS)
 
 # About eight minutes: calls of both APIs beside the same ones on FastAPI. ARGS="info-delivery orders" measures these only. Needs wrk.
@@ -56,7 +56,7 @@ lint: .venv/.ready security
 
 # Works without a network: --no-verify keeps detect-secrets from trying each finding at the service it belongs to.
 security: .venv/.ready
-	$(BIN)/bandit --quiet --configfile pyproject.toml --recursive access common config delivery documentation integration panel manage.py
+	$(BIN)/bandit --quiet --configfile pyproject.toml --recursive access common config delivery documentation driver_app integration mail panel tracking manage.py
 	@git ls-files --error-unmatch Makefile >/dev/null  # fails outside a checkout, where no file would be examined
 	git ls-files -z | xargs -0 $(BIN)/detect-secrets-hook --no-verify --baseline .secrets.baseline
 	! git grep -nE '(rota_(live|test|key)_|whsec_)[A-Za-z0-9_+/-]{43}'  # this service's own tokens, keys and secrets
@@ -65,7 +65,9 @@ security: .venv/.ready
 # Known vulnerabilities of the pinned packages. Needs a network that reaches PyPI's advisory database.
 audit: .venv/.uv
 	$(BIN)/uv tool run pip-audit@$(PIP_AUDIT_VERSION) --disable-pip --require-hashes -r requirements.lock
+	$(BIN)/uv tool run pip-audit@$(PIP_AUDIT_VERSION) --disable-pip --require-hashes -r requirements-s3.lock
 	$(BIN)/uv tool run pip-audit@$(PIP_AUDIT_VERSION) --disable-pip --require-hashes -r requirements-dev.lock
+	$(BIN)/uv tool run pip-audit@$(PIP_AUDIT_VERSION) --disable-pip --require-hashes -r requirements-valhalla.lock
 
 format: .venv/.ready
 	$(BIN)/ruff check --fix .
@@ -73,11 +75,16 @@ format: .venv/.ready
 	$(BIN)/djangofmt templates
 
 # Pins the dependencies again after a change of pyproject.toml. Production installs requirements.lock;
-# requirements-dev.lock adds the embedded servers and the development tools.
+# requirements-s3.lock adds the storage of photos in S3, requirements-dev.lock also the embedded servers and the
+# development tools; requirements-valhalla.lock is for one test.
 lock: .venv/.uv
 	$(BIN)/uv pip compile -q --universal --generate-hashes --no-annotate pyproject.toml -o requirements.lock
-	$(BIN)/uv pip compile -q --universal --generate-hashes --no-annotate pyproject.toml --extra embedded --group dev \
-		-c requirements.lock -o requirements-dev.lock
+	$(BIN)/uv pip compile -q --universal --generate-hashes --no-annotate pyproject.toml --extra s3 \
+		-c requirements.lock -o requirements-s3.lock
+	$(BIN)/uv pip compile -q --universal --generate-hashes --no-annotate pyproject.toml --extra embedded --extra s3 --group dev \
+		-c requirements-s3.lock -o requirements-dev.lock
+	$(BIN)/uv pip compile -q --universal --generate-hashes --no-annotate --python-version 3.12 --group pyproject.toml:valhalla \
+		-o requirements-valhalla.lock
 
 # Writes the Postman collection after a change of the OpenAPI description. Needs Node.js 20.19 or later and npm.
 postman: tests/contract/node_modules/.ready
@@ -96,6 +103,11 @@ clean:
 
 .venv/.ready: .venv/.uv requirements-dev.lock
 	@$(BIN)/uv pip sync --quiet --python $(BIN)/python --require-hashes requirements-dev.lock
+	@touch $@
+
+.venv/valhalla/.ready: .venv/.uv requirements-valhalla.lock
+	@$(BIN)/uv pip install --quiet --target .venv/valhalla --python-version 3.12 --only-binary :all: --require-hashes \
+		-r requirements-valhalla.lock
 	@touch $@
 
 tests/contract/node_modules/.ready: tests/contract/package-lock.json

@@ -8,29 +8,55 @@ from allauth.usersessions.models import UserSession
 from django.contrib import admin, messages
 from django.contrib.auth.admin import GroupAdmin as DjangoGroupAdmin
 from django.contrib.auth.admin import UserAdmin as DjangoUserAdmin
+from django.contrib.auth.forms import ReadOnlyPasswordHashWidget
+from django.contrib.auth.hashers import is_password_usable
 from django.contrib.auth.models import Group, User
 from django.core.exceptions import PermissionDenied
-from django.db.models import QuerySet
+from django.db.models import Exists, OuterRef, QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
+from django.template.loader import render_to_string
 from django.template.response import TemplateResponse
 from django.urls import URLPattern, path
 from django.utils import timezone
+from django.utils.html import format_html_join
+from django.utils.safestring import SafeString
+from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_POST
 from unfold.admin import ModelAdmin
 from unfold.forms import AdminPasswordChangeForm, UserChangeForm, UserCreationForm
 
 from access import enrolment, sessions
+from access.labels import RoleFilter, permission_name, role_name, with_screens
 from access.models import InitialPassword
 from access.rights import has_privileges, without_privileges
 from access.roles import ROLES
+from common.admin_columns import LAST_USED, pill
 
 for _model in (User, Group, Authenticator, EmailAddress, UserSession):
     admin.site.unregister(_model)
 
 # Fields that make a user more than a member of an account, see `has_privileges`.
 _RIGHTS: Any = ["is_staff", "is_superuser", "groups", "user_permissions"]
+
+
+# The same for those who only see them.
+_RIGHTS_SHOWN: Any = ["is_staff", "is_superuser", "roles", "permission_names"]
+
+
+class NamedRights:
+    """Mixin: roles and permissions are called by `access.labels` in the fields where they are chosen."""
+
+    def formfield_for_manytomany(self, db_field: Any, request: HttpRequest, **kwargs: Any) -> Any:
+        if db_field.name in {"user_permissions", "permissions"}:
+            kwargs["queryset"] = with_screens()
+        field = super().formfield_for_manytomany(db_field, request, **kwargs)  # type: ignore[misc]  # a ModelAdmin follows
+        if field is not None and db_field.name == "groups":
+            field.label_from_instance = role_name
+        elif field is not None and "queryset" in kwargs:
+            field.label_from_instance = permission_name
+        return field
 
 
 class PasswordForm(AdminPasswordChangeForm):
@@ -42,15 +68,31 @@ class PasswordForm(AdminPasswordChangeForm):
         return user
 
 
+class PasswordState(ReadOnlyPasswordHashWidget):
+    """Whether there is a password, and where it is changed."""
+
+    def render(self, name: str, value: Any, attrs: Any = None, renderer: Any = None) -> SafeString:
+        is_set = bool(value) and is_password_usable(value)
+        return render_to_string("admin/auth/user/password.html", {"is_set": is_set})
+
+
+class PersonForm(UserChangeForm):
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["password"].widget = PasswordState()
+        self.fields["password"].help_text = ""
+
+
 @admin.register(User)
-class UserAdmin(DjangoUserAdmin, ModelAdmin):  # type: ignore[type-arg]  # generic for the checker only
+class UserAdmin(NamedRights, DjangoUserAdmin, ModelAdmin):  # type: ignore[type-arg]  # generic for the checker only
     """Only superusers grant rights. Others with the permission may change users without privileges."""
 
-    form = UserChangeForm
+    form = PersonForm
     add_form = UserCreationForm
     change_password_form = PasswordForm
-    list_display = ["username", "first_name", "last_name", "is_active", "is_staff", "is_superuser", "last_login"]
-    list_filter = ["is_staff", "is_superuser", "is_active", "groups"]
+    list_display = ["username", "state", "email", "person", "accounts", "role_names", "two_steps", "last_login"]
+    add_text = _("New person")
+    list_filter = ["is_staff", "is_superuser", "is_active", ("groups", RoleFilter)]
     readonly_fields = ["last_login", "date_joined"]
     actions = ["end_sessions"]
     fieldsets = [
@@ -62,13 +104,52 @@ class UserAdmin(DjangoUserAdmin, ModelAdmin):  # type: ignore[type-arg]  # gener
 
     def get_fieldsets(self, request: HttpRequest, obj: Any = None) -> Any:
         fieldsets = super().get_fieldsets(request, obj)
+        if obj is not None and not _may_grant_rights(request):
+            fieldsets = [(title, _shown(dict(options))) for title, options in fieldsets]
         if obj is None or self.has_change_permission(request, obj):
             return fieldsets
         return [(None, {"fields": ["username", "is_active"]}), *fieldsets[1:]]  # hides the hash of the password
 
     def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> Any:
         fixed = super().get_readonly_fields(request, obj)
-        return fixed if _may_grant_rights(request) else [*fixed, *_RIGHTS]
+        return fixed if _may_grant_rights(request) else [*fixed, *_RIGHTS, *_RIGHTS_SHOWN]
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[User]:
+        steps = Exists(Authenticator.objects.filter(user=OuterRef("pk")))
+        found = super().get_queryset(request).annotate(has_steps=steps)
+        return found.prefetch_related("groups", "integrators", "sellers")
+
+    @admin.display(description=_("status"))
+    def state(self, user: User) -> str:
+        return pill(gettext("Active"), "good") if user.is_active else pill(gettext("Inactive"))
+
+    @admin.display(description=_("name"), ordering="first_name")
+    def person(self, user: User) -> str | None:
+        return user.get_full_name() or None
+
+    @admin.display(description=_("accounts"))
+    def accounts(self, user: User) -> str | None:
+        """The accounts and sellers that the user is a member of."""
+        integrators = [account.name for account in user.integrators.all()]
+        sellers = [seller.name for seller in user.sellers.all()]
+        return ", ".join([*integrators, *sellers]) or None
+
+    @admin.display(description=_("roles"))
+    def role_names(self, user: User) -> str | None:
+        names = [gettext("Superuser")] if user.is_superuser else []
+        return ", ".join([*names, *(role_name(group) for group in user.groups.all())]) or None
+
+    @admin.display(description=_("two-step verification"), boolean=True)
+    def two_steps(self, user: User) -> bool:
+        return bool(vars(user)["has_steps"])
+
+    @admin.display(description=_("roles"))
+    def roles(self, user: User) -> str:
+        return ", ".join(role_name(group) for group in user.groups.order_by("name"))
+
+    @admin.display(description=_("permissions"))
+    def permission_names(self, user: User) -> str:
+        return _names(user.user_permissions)
 
     def save_model(self, request: HttpRequest, obj: User, form: Any, change: bool) -> None:
         super().save_model(request, obj, form, change)
@@ -125,8 +206,21 @@ class UserAdmin(DjangoUserAdmin, ModelAdmin):  # type: ignore[type-arg]  # gener
 
 
 @admin.register(Group)
-class GroupAdmin(DjangoGroupAdmin, ModelAdmin):
+class GroupAdmin(NamedRights, DjangoGroupAdmin, ModelAdmin):  # type: ignore[misc]  # one returns None, another any field
     """Only superusers add, change or delete groups. Nobody changes or deletes the groups defined in `access.roles`."""
+
+    list_display = ["role"]
+
+    def get_fields(self, request: HttpRequest, obj: Any = None) -> Any:
+        return ["role", "permission_names"] if _is_role(obj) else ["name", "permissions"]
+
+    @admin.display(description=_("role"))
+    def role(self, group: Group) -> str:
+        return role_name(group)
+
+    @admin.display(description=_("permissions"))
+    def permission_names(self, group: Group) -> str:
+        return _names(group.permissions)
 
     def has_add_permission(self, request: HttpRequest) -> bool:
         return _may_grant_rights(request)
@@ -138,6 +232,16 @@ class GroupAdmin(DjangoGroupAdmin, ModelAdmin):
         return _may_grant_rights(request) and not _is_role(obj)
 
 
+def _shown(options: dict[str, Any]) -> Any:
+    return {"fields": _RIGHTS_SHOWN} if options["fields"] == _RIGHTS else options
+
+
+def _names(permissions: Any) -> str:
+    """The names of permissions, one below the other."""
+    chosen = permissions.select_related("content_type").order_by("content_type", "pk")
+    return format_html_join("", "<div>{}</div>", ((permission_name(each),) for each in chosen))
+
+
 def _is_role(group: Group | None) -> bool:
     return group is not None and group.name in ROLES
 
@@ -146,11 +250,17 @@ def _is_role(group: Group | None) -> bool:
 class AuthenticatorAdmin(ModelAdmin):
     """Second factors, without their secrets. Deleting one lets a user who lost the device set up another."""
 
-    list_display = ["user", "type", "created_at", "last_used_at"]
+    list_display = ["user", "kind", "created_at", LAST_USED]
+    nothing_yet = _("Nobody has set up two-step verification yet.")
     list_filter = ["type"]
     list_select_related = ["user"]
     search_fields = ["user__username"]
-    fields = readonly_fields = ["user", "type", "created_at", "last_used_at"]
+    fields = readonly_fields = ["user", "kind", "created_at", LAST_USED]
+
+    @admin.display(description=_("kind"))
+    def kind(self, authenticator: Authenticator) -> str:
+        kinds = {"totp": gettext("Authenticator app"), "recovery_codes": gettext("Recovery codes")}
+        return kinds.get(authenticator.type, authenticator.type)
 
     def has_add_permission(self, request: HttpRequest) -> bool:
         return False

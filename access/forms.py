@@ -10,6 +10,8 @@ from allauth.mfa.base import forms as mfa
 from allauth.mfa.totp import forms as totp
 from django import forms
 from django.conf import settings
+from django.contrib.auth import password_validation
+from django.contrib.auth.models import User
 from django.core.exceptions import ValidationError
 from django.utils import timezone
 from django.utils.translation import gettext
@@ -17,7 +19,9 @@ from django.utils.translation import gettext_lazy as _
 
 from access import enrolment
 from access.addresses import client_address
+from access.rights import has_privileges, without_privileges
 from access.throttle import Attempt, Secret
+from mail import outbox
 
 _log = logging.getLogger(__name__)
 
@@ -27,8 +31,40 @@ def _begin_attempt(secret: Secret, user: Any) -> Attempt:
     return attempt
 
 
+def _reworded(form: forms.Form, **labels: Any) -> None:
+    """Give fields these labels, and remove the placeholders, with which allauth repeats its labels."""
+    for name, label in labels.items():
+        form.fields[name].label = label
+    for field in form.fields.values():
+        field.widget.attrs.pop("placeholder", None)
+
+
+def _describe_password(field: forms.Field) -> None:
+    field.help_text = _(
+        "At least 12 characters. Avoid common passwords, even with digits added; a phrase of several words is good."
+    )
+
+
+class LoginForm(account.LoginForm):
+    """The name and the password. The name of invited people is their address."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        _reworded(self, login=_("Email or username"), password=_("Password"))
+
+
 class ChangePasswordForm(account.ChangePasswordForm):
     """Refuses the current password as the new one, so that an initial password is really replaced."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        _reworded(
+            self,
+            oldpassword=_("Current password"),
+            password1=_("New password"),
+            password2=_("New password (again)"),
+        )
+        _describe_password(self.fields["password1"])
 
     def clean_oldpassword(self) -> str:
         attempt = _begin_attempt(Secret.PASSWORD, self.user)
@@ -43,10 +79,87 @@ class ChangePasswordForm(account.ChangePasswordForm):
         return cleaned
 
 
+class ResetPasswordForm(account.ResetPasswordForm):
+    """Asks for a link to reset a password. Counts every request, and never says whether the address has a log-in.
+
+    Only verified addresses of active people without privileges are sent one; superusers set the others' passwords.
+    """
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        _reworded(self, email=_("Email"))
+
+    def clean_email(self) -> str:
+        address = outbox.clean_address(self.cleaned_data["email"])
+        get_adapter().begin_attempt(context.request, secret=Secret.RESET, name=address)
+        verified = User.objects.filter(is_active=True, emailaddress__email=address, emailaddress__verified=True)
+        self.users = list(without_privileges(verified))
+        return address
+
+
+class ResetPasswordKeyForm(account.ResetPasswordKeyForm):
+    """The new password of somebody who followed the link."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        _reworded(self, password1=_("New password"), password2=_("New password (again)"))
+        _describe_password(self.fields["password1"])
+
+
+class UserTokenForm(account.UserTokenForm):
+    """Checks the link, and that its owner may still use one."""
+
+    def clean(self) -> Any:
+        cleaned = super().clean()
+        if not self.reset_user.is_active or has_privileges(self.reset_user):
+            raise get_adapter().validation_error("invalid_password_reset")
+        return cleaned
+
+
+class SignUpForm(forms.Form):
+    """The name and the password of an invited person."""
+
+    name = forms.CharField(
+        label=_("Your name"), max_length=150, widget=forms.TextInput({"autocomplete": "name", "autofocus": True})
+    )
+    password1 = forms.CharField(
+        label=_("Password"), strip=False, widget=forms.PasswordInput({"autocomplete": "new-password"})
+    )
+    password2 = forms.CharField(
+        label=_("Password (again)"), strip=False, widget=forms.PasswordInput({"autocomplete": "new-password"})
+    )
+
+    def __init__(self, *args: Any, log_in_name: str, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._log_in_name = log_in_name
+        _describe_password(self.fields["password1"])
+
+    def clean(self) -> Any:
+        cleaned = super().clean() or self.cleaned_data
+        first, again = cleaned.get("password1"), cleaned.get("password2")
+        if first and again and first != again:
+            self.add_error("password2", gettext("You must type the same password each time."))
+        elif first:
+            user = User(username=self._log_in_name, first_name=cleaned.get("name", ""))
+            try:
+                password_validation.validate_password(first, user)
+            except ValidationError as error:
+                self.add_error("password1", error)
+        return cleaned
+
+
 class _ThrottledCode:
     """Mixin: counts attempts at a code of `user`."""
 
     user: Any
+    fields: dict[str, forms.Field]
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        code = self.fields["code"]
+        code.label, code.help_text = _("Code"), _("Six digits from your authenticator app, or a recovery code.")
+        code.widget.attrs |= {"inputmode": "numeric", "autocomplete": "one-time-code", "autofocus": True}
+        code.widget.attrs.pop("placeholder", None)
 
     def clean_code(self) -> str:
         attempt = _begin_attempt(Secret.CODE, self.user)
@@ -83,6 +196,8 @@ class ActivateTOTPForm(totp.ActivateTOTPForm):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
+        _reworded(self, code=_("Code of the app"))
+        self.fields["code"].widget.attrs |= {"inputmode": "numeric", "autocomplete": "one-time-code"}
         if not enrolment.needs_code(self.user):
             del self.fields["enrolment_code"]
 

@@ -6,7 +6,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 from allauth.account.internal.flows.login import get_authentication_records
-from allauth.account.signals import password_changed
+from allauth.account.signals import password_changed, password_reset
 from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth.models import User
@@ -83,6 +83,7 @@ def _mark_session(request: HttpRequest, user: User, **_more: Any) -> None:
 
 
 @receiver(password_changed)
+@receiver(password_reset)
 def _unmark_session(request: HttpRequest, user: User, **_more: Any) -> None:
     InitialPassword.objects.filter(user=user).delete()
     request.session.pop(_INITIAL_PASSWORD, None)

@@ -7,9 +7,10 @@ from datetime import timedelta
 from typing import Any
 
 from allauth.account.internal.flows.login import get_authentication_records
-from allauth.account.signals import authentication_step_completed, password_changed
+from allauth.account.signals import authentication_step_completed, password_changed, password_reset
 from allauth.usersessions.models import UserSession
 from django.conf import settings
+from django.contrib.admin.models import CHANGE, LogEntry
 from django.contrib.auth import SESSION_KEY, logout
 from django.contrib.auth.models import User
 from django.contrib.auth.signals import user_logged_in, user_logged_out, user_login_failed
@@ -18,6 +19,7 @@ from django.db.models import QuerySet
 from django.dispatch import receiver
 from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
+from django.utils.translation import gettext
 
 from access.addresses import client_address
 
@@ -47,8 +49,13 @@ def _keep_or_end(request: HttpRequest) -> None:
     now = int(time.time())
     if now - began >= settings.SESSION_COOKIE_AGE or now - seen >= settings.SESSION_IDLE_SECONDS:
         logout(request)
-    elif now - seen >= _SEEN_RESOLUTION_SECONDS:
+    elif now - seen >= _SEEN_RESOLUTION_SECONDS and not _is_automatic(request):
         request.session[_TIMES] = [began, now]
+
+
+def _is_automatic(request: HttpRequest) -> bool:
+    """Whether an open page, and nobody at it, sends the request, to be up to date (`live.js`). It is no use."""
+    return "Rota-Automatic" in request.headers or request.headers.get("Accept") == "text/event-stream"
 
 
 @receiver(user_logged_in)
@@ -86,6 +93,14 @@ def _log_end(user: User | None, **_more: Any) -> None:
 @receiver(password_changed)
 def _log_change(request: HttpRequest, user: User, **_more: Any) -> None:
     _log.warning("%s changed their password, from %s", user.get_username(), _address(request))
+
+
+@receiver(password_reset)
+def _log_reset(request: HttpRequest, user: User, **_more: Any) -> None:
+    _log.warning("%s replaced a forgotten password by a link, from %s", user.get_username(), _address(request))
+    text = gettext("Forgotten password replaced by a link, from address %(address)s.")
+    people = User.objects.filter(pk=user.pk)
+    LogEntry.objects.log_actions(user.pk, people, CHANGE, text % {"address": _address(request)}, single_object=True)
 
 
 def _address(request: HttpRequest | None) -> str:

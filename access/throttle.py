@@ -29,6 +29,7 @@ class Secret(StrEnum):
 
     PASSWORD = "password"  # noqa: S105  # pragma: allowlist secret  # nosec B105  # its name
     CODE = "code"
+    RESET = "reset"  # no secret yet: the request of a link with which a forgotten password is replaced
 
 
 @dataclass(frozen=True)
@@ -47,6 +48,8 @@ PER_NAME_AND_ADDRESS = Limit("name and address", 5, timedelta(minutes=5))
 PER_NAME = {
     Secret.PASSWORD: Limit("name", 100, timedelta(hours=1)),
     Secret.CODE: Limit("name", 50, timedelta(days=1)),
+    # Every request counts, so this is also the most messages that a mailbox is sent.
+    Secret.RESET: Limit("name", 5, timedelta(hours=1)),
 }
 
 
@@ -83,6 +86,11 @@ def begin(request: HttpRequest, *, secret: Secret, name: str) -> Attempt:
     except TooManyAttempts as refused:
         _log.warning("An attempt at a %s from %s was refused: %s", secret, address, refused)
         raise
+
+
+def count(limit: Limit, *parts: str) -> Attempt:
+    """Count something that is limited for what `parts` name. Raises TooManyAttempts."""
+    return Attempt((_count(limit, parts),))
 
 
 def prune() -> int:

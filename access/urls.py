@@ -6,13 +6,24 @@ from allauth.mfa.recovery_codes import views as codes
 from allauth.mfa.totp import views as totp
 from django.urls import path
 
-from access.views import ActivateTOTPView, LogOutView, SessionsView
+from access.invitation_views import InvitationView
+from access.views import ActivateTOTPView, LogOutView, ResetLinkView, ResetPasswordView, SessionsView
 
 urlpatterns = [
     path("login/", account.login, name="account_login"),
     path("logout/", LogOutView.as_view(), name="account_logout"),
     path("inactive/", account.account_inactive, name="account_inactive"),
     path("password/", account.password_change, name="account_change_password"),
+    path("password/forgotten/", ResetPasswordView.as_view(), name="account_reset_password"),
+    path("password/forgotten/sent/", account.password_reset_done, name="account_reset_password_done"),
+    path("password/reset/", ResetLinkView.as_view(), name="reset_link"),
+    path("password/reset/done/", account.password_reset_from_key_done, name="account_reset_password_from_key_done"),
+    path(
+        "password/reset/<str:uidb36>/<str:key>/",
+        account.password_reset_from_key,
+        name="account_reset_password_from_key",
+    ),
+    path("invitation/", InvitationView.as_view(), name="account_invitation"),
     path("sessions/", SessionsView.as_view(), name="usersessions_list"),
     path("confirm/", account.reauthenticate, name="account_reauthenticate"),
     path("two-factor/", mfa.index, name="mfa_index"),

@@ -65,6 +65,7 @@ def deliveries(
             "offer_expires_at": f"{moment} + interval '1 hour'",
         })  # fmt: skip  # a table reads as one
         stops, transitions = Stop.objects.filter(delivery=pattern), Transition.objects.filter(delivery=pattern)
+        events = WebhookEvent.objects.filter(delivery=pattern)
         _copy(cursor, Stop, [stop.pk for stop in stops], {
             "id": None, "delivery_id": "numbered.id",
             "external_id": "concat_ws('-', 'order', n, nullif(pattern.index, 0))",
@@ -74,7 +75,7 @@ def deliveries(
             "id": None, "delivery_id": "numbered.id", "at": moment,
             "by": f"CASE WHEN n % {1000 // rare} = 0 THEN 'user dora' ELSE 'token rota_live_…' END",
         })  # fmt: skip  # likewise
-        _copy(cursor, WebhookEvent, [event.pk for event in pattern.events.all()], {
+        _copy(cursor, WebhookEvent, [event.pk for event in events], {
             "id": f"uuidv7({later} - ({_AGE}))", "delivery_id": "numbered.id", "endpoint_id": str(endpoint.pk),
             "created_at": f"{moment} + {later}", "attempts_made": "1", "sent_at": f"{moment} + {later}",
             "feed_position": position,
@@ -83,12 +84,17 @@ def deliveries(
             "state": f"CASE WHEN pattern.sequence > 1 THEN 'sent' WHEN n % {1000 // rare} = 0 THEN 'dead'"
                      f" WHEN n % {100 // rare} = 1 THEN 'pending' ELSE 'sent' END",
         })  # fmt: skip  # likewise
-        cursor.execute(
-            "INSERT INTO delivery_webhookqueueitem"
-            " (event_id, delivery_id, endpoint_id, is_ordered, due_at, tries, refusals)"
-            " SELECT id, delivery_id, endpoint_id, TRUE, now(), 0, 0 FROM delivery_webhookevent"
-            " WHERE state = 'pending' AND sequence = 1 ORDER BY id DESC LIMIT 2000 ON CONFLICT DO NOTHING"
-        )
+        _queue_some(cursor)
+
+
+def _queue_some(cursor: CursorWrapper) -> None:
+    """A place in the queue for the newest events that are pending."""
+    cursor.execute(
+        "INSERT INTO delivery_webhookqueueitem"
+        " (event_id, delivery_id, endpoint_id, is_ordered, due_at, tries, refusals)"
+        " SELECT id, delivery_id, endpoint_id, TRUE, now(), 0, 0 FROM delivery_webhookevent"
+        " WHERE state = 'pending' AND sequence = 1 ORDER BY id DESC LIMIT 2000 ON CONFLICT DO NOTHING"
+    )
 
 
 def attempts() -> None:

@@ -1,12 +1,11 @@
 """Pages for people that are measured, by name: lists, filters and searches of the admin, the panel and the board."""
 
-import re
-
 from django.contrib.auth.models import User
 from django.test import Client
 
 from benchmarks import fill
 from delivery.models import Delivery, Stop, WebhookEvent
+from panel.board import MOST_CARDS
 
 _DELIVERIES, _EVENTS = "/admin/delivery/delivery/", "/admin/delivery/webhookevent/"
 BOARD = "/panel/board/"
@@ -31,6 +30,7 @@ def admin(middle: Delivery) -> dict[str, str]:
         "integrator": f"integrator__id__exact={middle.integrator_id}",
     }
     return {
+        "start page": "/admin/",
         "deliveries": _DELIVERIES,
         "deliveries, page 2": f"{_DELIVERIES}?p=2",
         "deliveries, page 200": f"{_DELIVERIES}?p=200",
@@ -40,7 +40,7 @@ def admin(middle: Delivery) -> dict[str, str]:
         "deliveries, search in vain": f"{_DELIVERIES}?q=nothing-like-it",
         "one delivery": f"{_DELIVERIES}{middle.pk}/change/",
         "webhook events": _EVENTS,
-        "webhook events, given up (0.1 %)": f"{_EVENTS}?state=dead",
+        "webhook events, dead (0.1 %)": f"{_EVENTS}?state=dead",
         "webhook events, next to be sent": f"{_EVENTS}?state=waiting",
         "webhook events, created in the last days": f"{_EVENTS}?created_at__gte={fill.days_ago(1)}",
         "webhook events, search by deliveryId": f"{_EVENTS}?q={middle.pk}",
@@ -53,19 +53,20 @@ def admin(middle: Delivery) -> dict[str, str]:
 
 def panel(client: Client) -> dict[str, str]:
     account = f"/panel/accounts/{Delivery.objects.order_by('-created_at')[0].integrator_id}/live/"
-    found = re.search(r"version=([0-9a-f]+)", client.get(BOARD).content.decode())
-    if found is None:
-        raise RuntimeError("The board does not say what it has shown.")
+    some = ",".join(route["id"] for route in client.get(f"{BOARD}routes/").json()["routes"][:MOST_CARDS])
     return {
         "panel: overview": account,
         "panel: plot of the webhooks": f"{account}plot/",
         "panel: deliveries": f"{account}deliveries/",
-        "panel: deliveries, search by externalId": f"{account}deliveries/?q=nothing-like-it",
+        "panel: deliveries, search in vain for part of a text": f"{account}deliveries/?q=nothing-like-it",
         "panel: event log": f"{account}events/",
-        "panel: event log, given up": f"{account}events/?state=dead",
-        "board, 200 live routes": BOARD,
-        "board, asked for news, some": f"{BOARD}routes/",
-        "board, asked for news, none": f"{BOARD}routes/?version={found[1]}",
+        "panel: event log, dead": f"{account}events/?state=dead",
+        "board, page": BOARD,
+        "board, 200 live routes": f"{BOARD}routes/",
+        "board, 50 cards": f"{BOARD}cards/?ids={some}",
+        "board, a card": f"{BOARD}cards/?ids={some.split(',')[0]}",
+        "board, positions": f"{BOARD}positions/",
+        "board, search": f"{BOARD}search/?q=augusta",
     }
 
 

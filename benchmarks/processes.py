@@ -15,7 +15,7 @@ from config.env import BASE_DIR
 from config.local import commands, embedded
 
 DATA = BASE_DIR / "var" / "bench"
-_START_SECONDS = 30
+_START_SECONDS = 120
 
 
 @contextmanager

@@ -1,8 +1,33 @@
 """Actors, as histories and the audit trail record them."""
 
 from django.http import HttpRequest
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_noop
 
 
 def actor(request: HttpRequest) -> str:
     """The actor of a request, such as "user maria"."""
     return f"user {request.user.get_username()}"
+
+
+# The kinds of actors but `user`, whose name says enough.
+_KINDS = {gettext_noop("token"), gettext_noop("key"), gettext_noop("command"), gettext_noop("driver")}
+_SYSTEM = {
+    "system: offer deadline": gettext_noop("offer deadline"),
+    "system: sandbox": gettext_noop("sandbox"),
+    "sandbox simulator": gettext_noop("sandbox simulator"),
+}
+
+DATABASE_ROLE = "database role "  # in `common.row_history`: a change without an actor
+
+
+def actor_name(value: str) -> str:
+    """The actor in the reader's language: a user by the name alone, another with its kind."""
+    if value in _SYSTEM:
+        return _(_SYSTEM[value])
+    if value.startswith(DATABASE_ROLE):
+        return _("Directly in the database (%(role)s)") % {"role": value.removeprefix(DATABASE_ROLE)}
+    kind, _space, name = value.partition(" ")
+    if kind == "user":
+        return name
+    return f"{_(kind)} {name}" if kind in _KINDS and name else value

@@ -5,10 +5,11 @@ from typing import Any
 
 from django.contrib import admin
 from django.core.paginator import Paginator
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
 from django.utils.functional import cached_property
 from django.utils.html import format_html
 from django.utils.text import capfirst
+from django_stubs_ext import StrOrPromise
 from unfold.admin import ModelAdmin
 from unfold.admin import TabularInline as UnfoldTabularInline
 
@@ -53,6 +54,18 @@ def pretty(value: Any) -> str:
     return format_html('<pre class="rota-code">{}</pre>', json.dumps(value, indent=2, ensure_ascii=False))
 
 
+class OneTimeSecretAdmin(ModelAdmin):
+    """Base of the screens of credentials, which are issued by a short form and shown once, on the page after it."""
+
+    add_form_template = "admin/issue_form.html"
+    add_title: StrOrPromise
+    add_submit: StrOrPromise
+
+    def add_view(self, request: HttpRequest, form_url: str = "", extra_context: Any = None) -> HttpResponse:
+        context = {**(extra_context or {}), "title": self.add_title, "submit": self.add_submit}
+        return super().add_view(request, form_url, context)
+
+
 class Unchangeable:
     """Mixin for read-only screens and inlines."""
 
@@ -90,6 +103,7 @@ __all__ = [
     "EstimatingPaginator",
     "LargeTable",
     "ModelAdmin",
+    "OneTimeSecretAdmin",
     "ReadOnlyInline",
     "TabularInline",
     "Unchangeable",

@@ -5,7 +5,7 @@ nothing, and a late page costs as little as the first.
 """
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Generic, TypeVar
@@ -31,25 +31,67 @@ class Page(Generic[Row]):
     next_cursor: str | None
 
 
-def newest_first(queryset: QuerySet[Row], *, limit: int, cursor: str, scope: Sequence[str]) -> Page[Row]:
-    """The newest rows by `created_at` and primary key, neither of which may ever change; after `cursor` unless empty.
+def newest_first(
+    queryset: QuerySet[Row],
+    *,
+    limit: int,
+    cursor: str,
+    scope: Sequence[str],
+    moment: str = "created_at",
+    without: Sequence[str] = (),
+) -> Page[Row]:
+    """The newest rows by `moment` and primary key, neither of which may ever change; after `cursor` unless empty.
 
-    The rows are read without `queryset`'s related objects. No row that existed when the first page was read is left out
-    or repeated. Raises InvalidCursor.
+    The rows are read without `queryset`'s related objects and without the columns `without`. No row that existed when
+    the first page was read is left out or repeated. Raises InvalidCursor.
     """
-    if cursor:
-        created_at, key = read_cursor(cursor, scope=scope)
-        moment = datetime.fromisoformat(created_at)
-        # Not `<` or (`=` and `<`): PostgreSQL would read an index from its beginning for an OR.
-        queryset = queryset.filter(created_at__lte=moment).exclude(created_at=moment, pk__gte=key)
+    queryset = _after(queryset, cursor, scope, moment)
     # Read alone, the keys come from an index that ends with them. PostgreSQL then prefers it to the index of all
     # accounts by date, whose cost it underestimates for an account that has few of the newest rows.
-    keys = ArraySubquery(queryset.order_by("-created_at", "-pk").values("pk")[: limit + 1])
-    rows = list(queryset.model._default_manager.filter(any_of("pk", keys)).order_by("-created_at", "-pk"))
+    order = (f"-{moment}", "-pk")
+    keys = ArraySubquery(queryset.order_by(*order).values("pk")[: limit + 1])
+    rows = list(queryset.model._default_manager.filter(any_of("pk", keys)).order_by(*order).defer(*without))
     if len(rows) <= limit:
         return Page(rows, None)
-    last: Any = rows[limit - 1]
-    return Page(rows[:limit], cursor_at([last.created_at.isoformat(), str(last.pk)], scope=scope))
+    return Page(rows[:limit], _cursor_after(rows[limit - 1], scope, moment))
+
+
+def newest_matching(
+    queryset: QuerySet[Row],
+    matching: Callable[[ArraySubquery], QuerySet[Row]],
+    *,
+    limit: int,
+    scanned: int,
+    cursor: str,
+    scope: Sequence[str],
+) -> tuple[Page[Row], Row | None]:
+    """The newest rows that match, among the `scanned` newest of `queryset`, for conditions without an index.
+
+    `matching` takes the keys of the rows to look at, and returns those that match. Returns with the page the last row
+    that was looked at, or None if that was the last one of all; the page's cursor continues after it. Raises
+    InvalidCursor.
+    """
+    queryset = _after(queryset, cursor, scope, "created_at").order_by("-created_at", "-pk")
+    keys = ArraySubquery(queryset.values("pk")[:scanned])
+    rows = list(matching(keys).order_by("-created_at", "-pk")[: limit + 1])
+    if len(rows) > limit:
+        return Page(rows[:limit], _cursor_after(rows[limit - 1], scope, "created_at")), rows[limit - 1]
+    last = queryset.only("created_at")[scanned - 1 : scanned].first()
+    return Page(rows, _cursor_after(last, scope, "created_at") if last else None), last
+
+
+def _after(queryset: QuerySet[Row], cursor: str, scope: Sequence[str], moment: str) -> QuerySet[Row]:
+    """The rows after a cursor, unless it is empty."""
+    if not cursor:
+        return queryset
+    last_moment, key = read_cursor(cursor, scope=scope)
+    at = datetime.fromisoformat(last_moment)
+    # Not `<` or (`=` and `<`): PostgreSQL would read an index from its beginning for an OR.
+    return queryset.filter(**{f"{moment}__lte": at}).exclude(**{moment: at, "pk__gte": key})
+
+
+def _cursor_after(row: Any, scope: Sequence[str], moment: str) -> str:
+    return cursor_at([getattr(row, moment).isoformat(), str(row.pk)], scope=scope)
 
 
 def cursor_at(position: Any, *, scope: Sequence[str]) -> str:

@@ -1,15 +1,11 @@
 """Suspension of accounts of both APIs: since when, by whom and why."""
 
 from datetime import datetime
-from typing import Any
 
-from django import forms
 from django.db import models
 from django.db.models import Q
-from django.utils.translation import gettext
+from django.utils.translation import gettext, pgettext_lazy
 from django.utils.translation import gettext_lazy as _
-from unfold.forms import ActionForm
-from unfold.widgets import UnfoldAdminTextInputWidget
 
 from common.errors import DomainError
 
@@ -28,6 +24,9 @@ class InvalidReason(DomainError):
 
 class Suspendable(models.Model):
     """Abstract model with suspension. Subclasses add the constraint `suspension_is_whole`."""
+
+    # What pages call the state. The Portuguese word agrees with the noun.
+    suspended_word = pgettext_lazy("account", "Suspended")
 
     suspended_at = models.DateTimeField(_("suspended at"), null=True, blank=True, editable=False)
     suspended_by = models.CharField(
@@ -70,15 +69,3 @@ def suspension_is_whole(name: str) -> models.CheckConstraint:
         condition=Q(suspended_at=None, suspended_by="", suspension_reason="")
         | (Q(suspended_at__isnull=False) & ~Q(suspended_by="") & ~Q(suspension_reason="")),
     )
-
-
-class SuspensionActionForm(ActionForm):
-    """Field beside the action menu of an admin list: the reason of a suspension."""
-
-    reason = forms.CharField(
-        max_length=LONGEST_REASON, required=False, label=_("reason"), widget=UnfoldAdminTextInputWidget
-    )
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        self.fields["reason"].shown_for_actions = ["suspend"]

@@ -33,7 +33,7 @@ class ConstantRetryAMQP(AMQP):
 
 app = Celery("rota", amqp=ConstantRetryAMQP)
 app.config_from_object("django.conf:settings", namespace="CELERY")
-app.autodiscover_tasks(["delivery", "delivery.webhooks", "integration", "access"])
+app.autodiscover_tasks(["delivery", "delivery.webhooks", "integration", "access", "mail"])
 
 
 @worker_init.connect
@@ -47,6 +47,8 @@ app.conf.beat_schedule = {
     "send-due-webhooks": {"task": "delivery.webhooks.send_due", "schedule": 2.0, "options": {"expires": 30}},
     # Makes the moves of simulated deliveries that are due. One indexed query while there are none.
     "advance-simulations": {"task": "delivery.advance_simulations", "schedule": 2.0, "options": {"expires": 30}},
+    # Computes when the drivers under way arrive. Moves start it too.
+    "renew-arrivals": {"task": "delivery.renew_all_arrivals", "schedule": 15.0, "options": {"expires": 15}},
     # Deletes webhook attempts older than 30 days.
     "prune-attempts": {"task": "delivery.webhooks.prune", "schedule": 3600.0, "options": {"expires": 3600}},
     # Delete refused calls older than seven days.
@@ -71,10 +73,20 @@ app.conf.beat_schedule = {
         "schedule": 3600.0,
         "options": {"expires": 3600},
     },
+    # Deletes photos older than PROOF_PHOTO_DAYS, and files that interrupted uploads have left.
+    "prune-proof-photos": {"task": "delivery.prune_proof_photos", "schedule": 3600.0, "options": {"expires": 3600}},
     # Deletes sessions that have ended.
     "prune-sessions": {"task": "access.prune_sessions", "schedule": 3600.0, "options": {"expires": 3600}},
     # Deletes counters of failed log-ins whose window is over.
     "prune-login-attempts": {"task": "access.prune_attempts", "schedule": 600.0, "options": {"expires": 600}},
+    # Compares the state of each webhook endpoint with the one that was reported last; digests at 8:00.
+    "send-alerts": {"task": "delivery.send_alerts", "schedule": 5.0, "options": {"expires": 30}},
+    # Deletes alerts to URLs older than 30 days.
+    "prune-alert-posts": {"task": "delivery.prune_alert_posts", "schedule": 3600.0, "options": {"expires": 3600}},
+    # Sends e-mails that were recorded since, and those whose retry is due. One indexed query while there are none.
+    "send-mail": {"task": "mail.send_due", "schedule": 5.0, "options": {"expires": 30}},
+    # Deletes e-mails older than 30 days.
+    "prune-mail": {"task": "mail.prune", "schedule": 3600.0, "options": {"expires": 3600}},
     # Expires offers at most 30 s after their deadline; acceptance checks the deadline itself.
     "expire-offers": {"task": "delivery.expire_offers", "schedule": 30.0, "options": {"expires": 30}},
 }

@@ -42,6 +42,10 @@ def problems(environment: Mapping[str, str]) -> list[str]:
     found = _faults(given, _MAY_BE_EMPTY | _NEVER_EMPTY)
     if ("DATABASE_URL" in given) != ("REDIS_URL" in given):
         found.append(f"{'REDIS_URL' if 'DATABASE_URL' in given else 'DATABASE_URL'} is not set: {_PAIR}")
+    if "EMAIL_URL" in given and "DEFAULT_FROM_EMAIL" not in given:
+        found.append("DEFAULT_FROM_EMAIL is not set: the sender of e-mails, such as Rota <rota@example.com>")
+    if ("VAPID_PRIVATE_KEY" in given) != ("VAPID_SUBJECT" in given):
+        found.append("VAPID_PRIVATE_KEY and VAPID_SUBJECT are needed together, for Web Push")
     if _is_production(given):
         found += [f"{name} is not set: {how}" for name, how in _REQUIRED.items() if name not in given]
         found += _faults(given, _IN_PRODUCTION)
@@ -77,7 +81,14 @@ _MAY_BE_EMPTY: dict[str, Check] = {
     "CSRF_TRUSTED_ORIGINS": value_checks.origins,
     "SECURITY_CONTACT": value_checks.contacts,
     "ROUTING_URL": value_checks.url("http", "https"),
+    "GEOCODER_URL": value_checks.url("https"),
     "MAP_TILE_URL": value_checks.tile_url,
+    "PROOF_S3_URL": value_checks.url("https", "http"),
+    "SITE_URL": value_checks.origin,
+    "EMAIL_URL": value_checks.email_url,
+    "DEFAULT_FROM_EMAIL": value_checks.sender,
+    "VAPID_PRIVATE_KEY": value_checks.vapid_key,
+    "VAPID_SUBJECT": value_checks.vapid_subject,
 }
 
 _NEVER_EMPTY: dict[str, Check] = {
@@ -96,12 +107,26 @@ _NEVER_EMPTY: dict[str, Check] = {
     "TRUSTED_PROXIES": value_checks.number(0, 10, whole=True),
     "SECURE_HSTS_SECONDS": value_checks.number(0, 1_000_000_000, whole=True),
     "TIME_ZONE": value_checks.time_zone,
-    "LOG_LEVEL": value_checks.log_level,
+    "LOG_LEVEL": value_checks.one_of("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL"),
     "ROAD_FACTOR": value_checks.number(1, 10),
+    "ROUTING_ENGINE": value_checks.one_of("osrm", "valhalla"),
+    "ROUTING_TIME_FACTOR_MOTORCYCLE": value_checks.number(0.5, 5),
+    "ROUTING_TIME_FACTOR_CAR": value_checks.number(0.5, 5),
+    "SPEED_KMH_MOTORCYCLE": value_checks.number(1, 200),
+    "SPEED_KMH_CAR": value_checks.number(1, 200),
+    "SERVICE_MINUTES_PICKUP": value_checks.number(0, 240),
+    "SERVICE_MINUTES_STOP": value_checks.number(0, 240),
     "SERVICE_AREA": value_checks.boxes,
     "OFFER_TTL": value_checks.number(0.01, 525_600),
     "DISPATCH_RADIUS_KM": value_checks.number(0.01, 20_040),
+    "LATE_WITHOUT_DRIVER_MINUTES": value_checks.number(0.01, 525_600),
+    "LATE_PICKUP_MINUTES": value_checks.number(0.01, 525_600),
+    "LATE_MINUTES_PER_KM": value_checks.number(0, 525_600),
     "POSITION_FRESH_SECONDS": value_checks.number(1, 86_400, whole=True),
+    "DRIVER_SESSION_DAYS": value_checks.number(0.01, 3650),
+    "DRIVER_MAX_SPEED_KMH": value_checks.number(1, 1000),
+    "DRIVER_SHARE_PERCENT": value_checks.number(0, 100),
+    "PROOF_PHOTO_DAYS": value_checks.number(1, 3650, whole=True),
     "RATE_LIMIT_PER_SECOND": value_checks.number(0, 1_000_000_000, whole=True),
     "RATE_LIMIT_PER_HOUR": value_checks.number(0, 1_000_000_000, whole=True),
     "INVOICE_QUOTA_MB": value_checks.number(0, 1_000_000_000, whole=True),

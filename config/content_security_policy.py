@@ -5,8 +5,8 @@ from urllib.parse import urlsplit
 
 from csp.constants import NONE, SELF
 
-# Of the APIs: JSON loads nothing.
-OF_ANSWERS = "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+# Of the APIs: JSON and photos load nothing. `sandbox`: what a browser shows of one has no origin and runs nothing.
+OF_ANSWERS = "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; sandbox"
 
 
 def policy(*, tiles: str) -> dict[str, Any]:
@@ -19,6 +19,7 @@ def policy(*, tiles: str) -> dict[str, Any]:
             "font-src": [SELF],
             "img-src": [SELF, "data:", *([_origin(tiles)] if tiles else [])],
             "connect-src": [SELF],
+            "manifest-src": [SELF],  # of the driver's app
             "object-src": [NONE],
             "form-action": [SELF],
             "base-uri": [NONE],

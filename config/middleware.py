@@ -24,6 +24,8 @@ from config.content_security_policy import OF_ANSWERS
 HEADER = "X-Request-Id"
 # Key of the WSGI environ: why `config.rsgi` did not read the body, `late` or `busy`.
 UNREAD_BODY = "rota.unread_body"
+# Of paths that go on with the token of a link.
+_BEFORE_TOKENS = ("/t/", "/driver/in/")
 _WELL_FORMED = re.compile(r"[A-Za-z0-9_.:-]{8,128}")
 
 _current: ContextVar[str] = ContextVar("request_id", default="-")
@@ -51,11 +53,17 @@ class RequestIdMiddleware:
             response[HEADER] = given
             milliseconds = (time.perf_counter() - started) * 1000
             address = client_address(request.META, proxies=settings.TRUSTED_PROXIES)
-            logged = (request.method, request.path, response.status_code, milliseconds)
+            logged = (request.method, _path(request), response.status_code, milliseconds)
             _access.info("%s %r %s %.1fms %s %s", *logged, address, _caller(request))
             return response
         finally:
             _current.reset(reset_token)
+
+
+def _path(request: HttpRequest) -> str:
+    """The path without the token that is the right to see the page."""
+    secret = next((prefix for prefix in _BEFORE_TOKENS if request.path.startswith(prefix)), None)
+    return f"{secret}…" if secret else request.path
 
 
 def _caller(request: HttpRequest) -> str:

@@ -20,12 +20,23 @@ from delivery.models import (
     DriverPosition,
     Integrator,
     Tariff,
+    TariffChange,
     Token,
     Transition,
     WebhookEndpoint,
     WebhookEvent,
 )
-from integration.models import ApiKey, Company, FreightParameters, FreightRate, Invoice, Order, Seller
+from integration.models import (
+    ApiKey,
+    Company,
+    FreightParameters,
+    FreightPriceChange,
+    FreightRate,
+    Invoice,
+    Order,
+    Seller,
+)
+from mail.models import Message
 
 # Each group's entries: a symbol of Material Symbols, and what is listed.
 _GROUPS: list[tuple[Any, list[tuple[str, type[Model]]]]] = [
@@ -40,13 +51,25 @@ _GROUPS: list[tuple[Any, list[tuple[str, type[Model]]]]] = [
             ("vpn_key", ApiKey),
         ],
     ),
-    (_("Tariffs"), [("payments", Tariff), ("table_chart", FreightRate), ("tune", FreightParameters)]),
-    (_("People"), [("person", User), ("group", Group), ("phonelink_lock", Authenticator)]),
+    (
+        _("Prices"),
+        [
+            ("payments", Tariff), ("history", TariffChange), ("table_chart", FreightRate), ("tune", FreightParameters),
+            ("history", FreightPriceChange),
+        ],
+    ),
+    (_("People"), [("person", User), ("group", Group), ("phonelink_lock", Authenticator), ("mail", Message)]),
 ]  # fmt: skip  # a table reads as one
 
 
-# allauth's model has no translatable name.
-_NAMES: dict[type[Model], Any] = {Authenticator: _("Second factors")}
+# Where the model's own name is not the one for people.
+_NAMES: dict[type[Model], Any] = {
+    Authenticator: _("Two-step verification"),
+    AuditEntry: _("Activity"),
+    Transition: _("Movements"),
+    WebhookEndpoint: _("Webhooks"),
+    WebhookEvent: _("Events"),
+}
 
 
 def sidebar(request: HttpRequest) -> list[dict[str, Any]]:

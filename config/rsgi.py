@@ -3,7 +3,7 @@
 A worker process has one event loop and a few threads. The loop reads bodies, so a slow client occupies a connection
 and no thread, and is refused at a deadline. Otherwise a few stalled uploads would occupy every thread: granian itself
 limits the time for headers only. Requests with different credentials wait for a thread in turn, so that one account's
-flood does not delay another's calls.
+flood does not delay another's calls. Page updates are streamed by the loop (`config.page_streams`).
 """
 
 import asyncio
@@ -18,6 +18,7 @@ from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
+from http import HTTPStatus
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 # Before the imports below, which read the settings.
@@ -27,11 +28,13 @@ os.environ.setdefault("DATABASE_STATEMENT_SECONDS", "15")
 from django.conf import settings
 from django.utils.module_loading import import_string
 
+from common.page_updates import STREAM
 from config.database import for_web_process
 from config.fair_queue import FairQueue
 from config.limits import get_wsgi_application
 from config.middleware import UNREAD_BODY
 from config.overtaking import Overtaking
+from config.page_streams import Answer, PageStreams
 from config.wsgi_environ import environ_of
 
 if TYPE_CHECKING:
@@ -42,6 +45,8 @@ _log = logging.getLogger("rota.server")
 
 # More than any endpoint accepts. Longer bodies are truncated here, and the endpoint refuses them with its own message.
 MAX_BODY_BYTES = 4 * 1024 * 1024
+# Endpoints that accept more: drivers' photos, 8 MiB and what shows that there is more.
+MAX_BODY_BYTES_OF = {"/driver/photos/": 8 * 1024 * 1024 + 1}
 SMALL_BODY_BYTES = 256 * 1024
 _END_SECONDS = 0.02  # between one end of the coroutines of answered requests and the next
 
@@ -69,7 +74,7 @@ class _Disconnected(Exception):
 class _Job(NamedTuple):
     environ: dict[str, Any]
     protocol: "HTTPProtocol"
-    answered: "asyncio.Future[None]"
+    answered: "asyncio.Future[Answer | None]"
     body: "_Body"
 
 
@@ -84,7 +89,8 @@ class _Body:
 class Application:
     """A WSGI application behind RSGI. Each worker process answers `threads` requests at a time.
 
-    `background`: run in a further thread of each worker process until the process ends.
+    `background`: run in a further thread of each worker process until the process ends. `streams`: sends the answers
+    that are to be streams.
     """
 
     def __init__(
@@ -94,12 +100,14 @@ class Application:
         threads: int,
         limits: Limits | None = None,
         background: Callable[[], None] | None = None,
+        streams: PageStreams,
     ) -> None:
         self._django, self._threads, self._limits = django, threads, limits or Limits()
-        self._background = background
+        self._background, self._streams = background, streams
         self._jobs: FairQueue[_Job] = FairQueue()
         self._large_bytes = 0
-        self._answered: deque[asyncio.Future[None]] = deque()
+        # Requests that have an answer, and those whose answer is to be a stream.
+        self._answered: deque[tuple[asyncio.Future[Answer | None], Answer | None]] = deque()
         self._timer: asyncio.TimerHandle | None = None
         self._unanswered = 0
         self._overtaking = Overtaking()
@@ -109,6 +117,7 @@ class Application:
         _raise_file_limit()
         gc.collect()
         gc.freeze()
+        self._streams.end_at_signals(loop)
         for number in range(self._threads):
             threading.Thread(target=self._serve, name=f"request-{number}", daemon=True).start()
         if self._background is not None:
@@ -137,12 +146,13 @@ class Application:
         environ["CONTENT_LENGTH"] = str(len(body.content))
         environ["wsgi.input"] = io.BytesIO(body.content)  # copies it
         body.content.clear()
-        answered = self._loop.create_future()
+        answered: asyncio.Future[Answer | None] = self._loop.create_future()
         self._jobs.put(_sender_of(environ), _Job(environ, protocol, answered, body))
         self._unanswered += 1
         if self._timer is None:
             self._timer = self._loop.call_later(_END_SECONDS, self._end_answered)
-        await answered
+        if to_stream := await answered:
+            await self._streams.send(to_stream, protocol)
 
     def _end_answered(self) -> None:
         """Let the coroutines of answered requests end, again and again while there are requests.
@@ -151,22 +161,23 @@ class Application:
         than the loop spends on a request otherwise.
         """
         while self._answered:
-            answered = self._answered.popleft()
+            answered, to_stream = self._answered.popleft()
             self._unanswered -= 1
             if not answered.done():
-                answered.set_result(None)
+                answered.set_result(to_stream)
         self._timer = self._loop.call_later(_END_SECONDS, self._end_answered) if self._unanswered else None
 
     async def _read(self, body: "_Body", environ: dict[str, Any], protocol: "HTTPProtocol") -> None:
-        """Read the body, or its first MAX_BODY_BYTES. Raises UnreadBody and _Disconnected."""
+        """Read the body, or as much of it as an endpoint accepts. Raises UnreadBody and _Disconnected."""
         declared = int(environ.get("CONTENT_LENGTH") or 0)  # hyper has refused whatever is no number
         if not declared and "HTTP_TRANSFER_ENCODING" not in environ:
             return
         limits, started = self._limits, self._loop.time()
+        most = MAX_BODY_BYTES_OF.get(environ["PATH_INFO"], MAX_BODY_BYTES)
         try:
             async with asyncio.timeout_at(started + limits.body_seconds) as deadline:
                 async for chunk in protocol:
-                    body.content += chunk[: MAX_BODY_BYTES - len(body.content)]
+                    body.content += chunk[: most - len(body.content)]
                     size = len(body.content)
                     if size > SMALL_BODY_BYTES:
                         self._large_bytes += size - body.large_bytes
@@ -174,7 +185,7 @@ class Application:
                         if self._large_bytes > limits.large_bytes:
                             raise UnreadBody("busy")
                     # The end of a body of a declared length needs no further turn of the loop.
-                    if size in (declared, MAX_BODY_BYTES):
+                    if size in (declared, most):
                         return
                     deadline.reschedule(started + limits.body_seconds + size / limits.bytes_per_second)
         except TimeoutError as error:
@@ -189,17 +200,19 @@ class Application:
                 time.sleep(seconds)
             job = self._jobs.get()
             self._overtaking.begin()
+            to_stream = None
             try:
-                self._answer(job)
+                to_stream = self._answer(job)
             except Exception:  # noqa: BLE001  # otherwise the thread would end and not be replaced
                 # Django answers its own errors, so this is a defect of this module or of granian.
                 _log.exception("%s %s failed outside Django", job.environ["REQUEST_METHOD"], job.environ["PATH_INFO"])
                 with suppress(RuntimeError):  # the answer was sent already
                     job.protocol.response_empty(500, [])
             self._overtaking.end()
-            self._answered.append(job.answered)
+            self._answered.append((job.answered, to_stream))
 
-    def _answer(self, job: _Job) -> None:
+    def _answer(self, job: _Job) -> Answer | None:
+        """Send the answer, or return it if it is to be a stream."""
         head: list[Any] = []
 
         def start_response(status: str, headers: list[tuple[str, str]], _exc_info: object = None) -> None:
@@ -210,9 +223,12 @@ class Application:
             with suppress(RuntimeError):  # the loop is closed: the server is stopping
                 self._loop.call_soon_threadsafe(self._release, job.body)
         try:
+            if STREAM in job.environ and head[0] == HTTPStatus.OK:
+                return Answer(head[0], head[1], b"".join(response), job.environ[STREAM])
             job.protocol.response_bytes(head[0], head[1], b"".join(response))
         finally:
             response.close()  # Django closes a database connection that is broken
+        return None
 
 
 def _sender_of(environ: dict[str, Any]) -> str:
@@ -233,4 +249,5 @@ application = Application(
     threads=int(os.environ.get("WEB_THREADS", "3")),
     # By its name, because Django must be set up first.
     background=import_string("config.refused_calls.write_counts_until_exit"),
+    streams=PageStreams(settings.REDIS_URL),
 )

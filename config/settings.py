@@ -10,9 +10,9 @@ import django_stubs_ext
 import drf_spectacular_sidecar
 import leaflet
 
-from config import admin_appearance, checks, content_security_policy, logs
+from config import admin_appearance, checks, content_security_policy, logs, mail_server, proof_storage
 from config.database import with_deadlines
-from config.env import BASE_DIR, env, is_embedded
+from config.env import BASE_DIR, data_dir, env, is_embedded
 from delivery import service_area
 
 django_stubs_ext.monkeypatch()
@@ -49,7 +49,6 @@ SECRET_KEY_FALLBACKS: list[str] = env.list("SECRET_KEY_FALLBACKS", [], subcast=s
 INSTALLED_APPS = [
     "unfold.apps.BasicAppConfig",  # before the admin, whose templates it replaces
     "unfold.contrib.filters",
-    "unfold.contrib.import_export",
     "config.apps.AdminConfig",
     "django.contrib.auth",
     "django.contrib.contenttypes",
@@ -58,7 +57,6 @@ INSTALLED_APPS = [
     "django.contrib.staticfiles",
     "pgtrigger",
     "rest_framework",
-    "import_export",
     "csp",
     "allauth",
     "allauth.account",
@@ -69,7 +67,10 @@ INSTALLED_APPS = [
     "config",
     "documentation",
     "access",
+    "mail",
     "panel",
+    "driver_app",
+    "tracking",
     "delivery",
     "integration",
 ]
@@ -128,6 +129,7 @@ DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 LANGUAGE_CODE = "en"  # fallback language
 LANGUAGES = [("pt-br", "Português"), ("en", "English")]
 LOCALE_PATHS = [BASE_DIR / "locale"]
+FORMAT_MODULE_PATH = "config.formats"
 USE_I18N = True
 USE_TZ = True
 TIME_ZONE = env.str("TIME_ZONE", "America/Sao_Paulo")
@@ -155,7 +157,15 @@ ACCOUNT_LOGOUT_REDIRECT_URL = "account_login"
 ACCOUNT_SESSION_REMEMBER = False
 # `access.throttle` limits attempts instead: allauth counts by Host header, in a cache that evicts counters.
 ACCOUNT_RATE_LIMITS = False
-ACCOUNT_FORMS = {"change_password": "access.forms.ChangePasswordForm"}  # nosec B105  # pragma: allowlist secret  # a class
+ACCOUNT_FORMS = {
+    "login": "access.forms.LoginForm",
+    "change_password": "access.forms.ChangePasswordForm",  # nosec B105  # pragma: allowlist secret  # a class
+    "user_token": "access.forms.UserTokenForm",  # nosec B105  # a class
+    "reset_password": "access.forms.ResetPasswordForm",  # nosec B105  # pragma: allowlist secret  # a class
+    "reset_password_from_key": "access.forms.ResetPasswordKeyForm",  # nosec B105  # pragma: allowlist secret  # a class
+}
+ACCOUNT_EMAIL_UNKNOWN_ACCOUNTS = False  # strangers could have messages sent to anybody
+PASSWORD_RESET_TIMEOUT = 60 * 60
 TRUSTED_PROXIES = env.int("TRUSTED_PROXIES", 0 if EMBEDDED else 1)
 MFA_ADAPTER = "access.adapters.MFAAdapter"
 MFA_SUPPORTED_TYPES = ["totp", "recovery_codes"]
@@ -182,6 +192,7 @@ CSRF_COOKIE_NAME = f"{_COOKIE_PREFIX}csrftoken"
 CSRF_COOKIE_HTTPONLY = True
 CSRF_COOKIE_SECURE = not EMBEDDED
 CSRF_COOKIE_SAMESITE = "Lax"
+DRIVER_COOKIE_NAME = f"{_COOKIE_PREFIX}driver"
 LANGUAGE_COOKIE_NAME = f"{_COOKIE_PREFIX}language"
 LANGUAGE_COOKIE_HTTPONLY = True
 LANGUAGE_COOKIE_SECURE = not EMBEDDED
@@ -230,7 +241,9 @@ X_FRAME_OPTIONS = "DENY"
 # Where weaknesses are reported, as URIs; served as security.txt (RFC 9116). Empty: there is no such file.
 SECURITY_CONTACT: list[str] = env.list("SECURITY_CONTACT", [], subcast=str.strip)
 
-# Map tiles, such as https://tile.example.com/{z}/{x}/{y}.png; empty: maps have no background.
+# Vector tiles (PMTiles) that maps are drawn with, written by `manage.py fetch_map`; without the file maps have no
+# background. A tile server, such as https://tile.example.com/{z}/{x}/{y}.png, takes precedence.
+MAP_FILE = Path(env.str("MAP_FILE", "") or data_dir() / "map.pmtiles")
 MAP_TILE_URL = env.str("MAP_TILE_URL", "")
 MAP_ATTRIBUTION = env.str("MAP_ATTRIBUTION", "")
 
@@ -238,10 +251,38 @@ CONTENT_SECURITY_POLICY = content_security_policy.policy(tiles=MAP_TILE_URL)
 
 UNFOLD = admin_appearance.UNFOLD
 
-# Without these every member of staff may import and export. An import adds rows too, so `TabularImportAdmin` also
-# requires the permission to add.
-IMPORT_EXPORT_IMPORT_PERMISSION_CODE = "change"
-IMPORT_EXPORT_EXPORT_PERMISSION_CODE = "view"
+# --- E-mail ----------------------------------------------------------------------------------------------------------
+
+# Where people reach this service, without a slash at the end: for links in messages, which workers write.
+SITE_URL = (
+    env.str("SITE_URL", "")
+    or (f"http://127.0.0.1:{env.int('PORT', 8000)}" if EMBEDDED else f"https://{ALLOWED_HOSTS[0].lstrip('.')}")
+).rstrip("/")
+# Empty: nothing is sent, and pages show the links that would have been.
+EMAIL_URL = env.str("EMAIL_URL", "")
+_mail_server = mail_server.parse(EMAIL_URL)
+EMAIL_HOST, EMAIL_PORT = _mail_server.host, _mail_server.port
+EMAIL_HOST_USER, EMAIL_HOST_PASSWORD = _mail_server.user, _mail_server.password
+EMAIL_USE_TLS, EMAIL_USE_SSL = _mail_server.starttls, _mail_server.tls
+DEFAULT_FROM_EMAIL = env.str("DEFAULT_FROM_EMAIL", "")
+EMAIL_TIMEOUT = 10  # seconds for each operation of the socket; `mail.sending` limits the whole message
+
+# --- Files -----------------------------------------------------------------------------------------------------------
+
+# Photos that drivers take: in a folder, or in a bucket of S3 if one is named (needs requirements-s3.lock). boto3 reads
+# the credentials of the bucket from the environment.
+PROOF_S3_BUCKET = env.str("PROOF_S3_BUCKET", "")
+STORAGES: dict[str, Any] = {
+    "default": {"BACKEND": "django.core.files.storage.InMemoryStorage"},  # not used
+    "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"},
+    "proofs": proof_storage.setting(
+        bucket=PROOF_S3_BUCKET,
+        endpoint=env.str("PROOF_S3_URL", ""),
+        folder=Path(env.str("PROOF_FOLDER", "") or data_dir() / "proofs"),
+    ),
+}
+# Older photos are deleted, counted in whole days.
+PROOF_PHOTOS_KEPT = timedelta(days=env.int("PROOF_PHOTO_DAYS", 90))
 
 REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": [],  # each area sets its own; IsAdminUser below refuses views that set none
@@ -274,11 +315,38 @@ CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 
 # --- Delivery --------------------------------------------------------------------------------------------------------
 
-ROUTING_URL = env.str("ROUTING_URL", "")  # an OSRM server, such as http://osrm:5000; empty: geodesic distance
+ROUTING_URL = env.str("ROUTING_URL", "")  # a routing engine, such as http://osrm:5000; empty: geodesic distance
+ROUTING_ENGINE = env.str("ROUTING_ENGINE", "osrm")  # what is at ROUTING_URL: osrm or valhalla
+# A server with the search of Nominatim, for finding pickup places by address; empty: people give coordinates.
+GEOCODER_URL = env.str("GEOCODER_URL", "")
 ROAD_FACTOR = env.float("ROAD_FACTOR", 1.3)  # road kilometres per kilometre of geodesic distance
+# An engine without data of traffic gives the times of free streets. Motorcycles pass where cars wait.
+ROUTING_TIME_FACTOR = {
+    "MOTORCYCLE": env.float("ROUTING_TIME_FACTOR_MOTORCYCLE", 1.4),
+    "CAR": env.float("ROUTING_TIME_FACTOR_CAR", 1.7),
+}
+# Arrival times: how fast a driver is on average where no routing engine says so, and minutes spent at each place.
+SPEED_KMH = {
+    "MOTORCYCLE": env.float("SPEED_KMH_MOTORCYCLE", 25),
+    "CAR": env.float("SPEED_KMH_CAR", 20),
+}
+SERVICE_MINUTES_PICKUP = env.float("SERVICE_MINUTES_PICKUP", 4)
+SERVICE_MINUTES_STOP = env.float("SERVICE_MINUTES_STOP", 3)
 OFFER_TTL = timedelta(minutes=env.float("OFFER_TTL", 60))  # minutes until an untaken offer expires
 DISPATCH_RADIUS_KM = env.float("DISPATCH_RADIUS_KM", 15)
+# When a route counts as late, in minutes from the request.
+LATE_WITHOUT_DRIVER = timedelta(minutes=env.float("LATE_WITHOUT_DRIVER_MINUTES", 10))
+LATE_PICKUP = timedelta(minutes=env.float("LATE_PICKUP_MINUTES", 30))
+LATE_PER_KM = timedelta(minutes=env.float("LATE_MINUTES_PER_KM", 4))  # after pickup, time at the doors included
 POSITION_FRESH = timedelta(seconds=env.int("POSITION_FRESH_SECONDS", 120))
+# A driver's phone stays logged in for so long; a dispatcher can end it earlier.
+DRIVER_SESSION = timedelta(days=env.float("DRIVER_SESSION_DAYS", 30))
+# Positions that a driver could only have reached faster are dropped.
+DRIVER_MAX_SPEED_KMH = env.float("DRIVER_MAX_SPEED_KMH", 200)
+# Share of a delivery's price that is the driver's, in percent; 0: drivers see no amounts.
+DRIVER_SHARE_PERCENT = env.float("DRIVER_SHARE_PERCENT", 0)
+# The key of `manage.py vapid_key`, and whom push services may ask: a mailto: or https: URL. Empty: no Web Push.
+VAPID_PRIVATE_KEY, VAPID_SUBJECT = env.str("VAPID_PRIVATE_KEY", ""), env.str("VAPID_SUBJECT", "")
 SERVICE_AREA = service_area.parse(env.str("SERVICE_AREA", ""))  # boxes of coordinates; empty: Brazil
 MAX_BODY_BYTES = 256 * 1024
 # Calls of each token and key, unless the admin says otherwise for an account; 0 is no limit.

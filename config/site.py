@@ -17,6 +17,8 @@ from django.shortcuts import redirect
 from django.template.response import SimpleTemplateResponse
 from django.urls import URLPattern
 from django.utils.decorators import method_decorator
+from django.utils.html import format_html
+from django.utils.translation import gettext_lazy
 from unfold.sites import UnfoldAdminSite
 
 _log = logging.getLogger(__name__)
@@ -28,7 +30,7 @@ _NOT_SERVED = {"view_on_site", "password_change_done"}
 # What Django's admin, its widgets and Unfold raise for malformed ids, page numbers and texts, which they convert
 # without a check, some while the page is rendered.
 _CONVERSION_ERRORS = (ValidationError, ValueError, OverflowError, DataError, InvalidPage)
-_OWN_PACKAGES = {"access", "common", "config", "delivery", "integration", "panel"}
+_OWN_PACKAGES = {"access", "common", "config", "delivery", "driver_app", "integration", "mail", "panel", "tracking"}
 
 
 def _refuse_malformed_input(view: Callable[..., Any]) -> Callable[..., Any]:
@@ -59,6 +61,10 @@ def _passed_own_code(error: Exception) -> bool:
 
 class Site(UnfoldAdminSite):
     """The default admin site (`config.apps.AdminConfig`)."""
+
+    index_title = gettext_lazy("Overview")
+    # As in the panel. The element lets style sheets hide what is empty.
+    empty_value_display = format_html('<span class="rota-none">{}</span>', "\N{EN DASH}")
 
     def get_urls(self) -> list[URLPattern]:
         return [url for url in super().get_urls() if getattr(url, "name", None) not in _NOT_SERVED]

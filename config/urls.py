@@ -31,6 +31,8 @@ urlpatterns = [
     path("language/", set_language, name="set_language"),
     path("docs/", include("documentation.urls")),
     path("panel/", include("panel.urls")),
+    path("driver/", include("driver_app.urls")),
+    path("t/", include("tracking.urls")),
     path("admin/", admin.site.urls),
 ]
 

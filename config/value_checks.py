@@ -2,12 +2,17 @@
 
 import re
 from collections.abc import Callable
+from email.utils import parseaddr
 from urllib.parse import SplitResult, parse_qs, parse_qsl, urlsplit
 from zoneinfo import ZoneInfo
 
 from cryptography.fernet import Fernet
+from django.core.exceptions import ValidationError
+from django.core.validators import validate_email
 from psycopg import ProgrammingError, conninfo
 
+from common import web_push
+from config.mail_server import PORTS
 from delivery import service_area
 
 _MIN_KEY_LENGTH = 50
@@ -19,7 +24,6 @@ _MAX_HOST_NAME_LENGTH = 255
 _CONTACT = re.compile(r"(https://|mailto:|tel:)[!-~]{1,500}")
 _MAX_SHOWN = 80
 _SSL_MODES = ("disable", "allow", "prefer", "require", "verify-ca", "verify-full")
-_LOG_LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL")
 
 # How an operator makes what is missing or wrong.
 NEW_KEY = 'make one: python -c "import secrets; print(secrets.token_urlsafe(50))"'
@@ -67,8 +71,11 @@ def never_true(reason: str) -> Check:
     return lambda text: reason if text in TRUE else None
 
 
-def log_level(text: str) -> str | None:
-    return None if text in _LOG_LEVELS else f"is '{text[:_MAX_SHOWN]}', none of {', '.join(_LOG_LEVELS)}"
+def one_of(*values: str) -> Check:
+    def check(text: str) -> str | None:
+        return None if text in values else f"is '{text[:_MAX_SHOWN]}', none of {', '.join(values)}"
+
+    return check
 
 
 def time_zone(text: str) -> str | None:
@@ -146,6 +153,30 @@ def tile_url(text: str) -> str | None:
     return None if all(part in text for part in ("{z}", "{x}", "{y}")) else "lacks {z}, {x} or {y}"
 
 
+def email_url(text: str) -> str | None:
+    if fault := url(*PORTS)(text):
+        return fault
+    parts = urlsplit(text)
+    if parts.path.strip("/") or parts.query or parts.fragment:
+        return "has something after the port"
+    if parts.scheme == "smtp" and parts.username and parts.hostname not in {"localhost", "127.0.0.1", "::1"}:
+        return "would send its password without encryption: use smtp+starttls:// or smtps://"
+    return None
+
+
+def sender(text: str) -> str | None:
+    """An address of RFC 5322, with or without a name."""
+    try:
+        validate_email(parseaddr(text)[1])
+    except ValidationError:
+        return f"is {text[:_MAX_SHOWN]!r}, no sender such as Rota <rota@example.com>"
+    return None if text.isprintable() else "holds a control character"
+
+
+def origin(text: str) -> str | None:
+    return f"is '{text[:_MAX_SHOWN]}', which is no origin such as https://rota.example.com" if origins(text) else None
+
+
 def origins(text: str) -> str | None:
     for origin in _parts(text):
         parts = _split(origin)
@@ -163,6 +194,21 @@ def hosts(text: str) -> str | None:
 
 def named_hosts(text: str) -> str | None:
     return "holds '*': name the hosts" if "*" in _parts(text) else None
+
+
+def vapid_key(text: str) -> str | None:
+    try:
+        web_push.private_key(text)
+    except web_push.InvalidKey as error:
+        return f"is no key of Web Push: {error} Make one: manage.py vapid_key"
+    return None
+
+
+def vapid_subject(text: str) -> str | None:
+    is_address = text.startswith("mailto:") and "@" in text
+    if (is_address or text.startswith("https://")) and text.isascii() and text.isprintable() and " " not in text:
+        return None
+    return f"is {text[:_MAX_SHOWN]!r}, neither mailto:name@example.com nor an https:// address"
 
 
 def contacts(text: str) -> str | None:

@@ -1,13 +1,15 @@
 """The JSON objects of `GET /api/deliveries`: the summary of a delivery in the list, and everything about one."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 
+from django.conf import settings
 from django.utils import timezone
 
-from delivery import bodies, detail_types, lifecycle
+from delivery import bodies, detail_types, lifecycle, stop_details
 from delivery.lifecycle import Trigger
-from delivery.models import Delivery, Stop, Transition, WebhookEvent
+from delivery.models import ArrivalEstimate, Delivery, Stop, Transition, WebhookEvent
+from delivery.stop_details import StopDetails
 
 # The kind of actor by the first word of `Transition.by`. Everything else is done by the service itself.
 _KINDS_OF_ACTORS = {
@@ -35,11 +37,16 @@ def summary(delivery: Delivery) -> detail_types.DeliverySummary:
     }
 
 
-def detail(delivery: Delivery) -> detail_types.DeliveryDetail:
-    """Everything about a delivery. Reads its history and its events, and what `bodies.creation` reads."""
+def detail(delivery: Delivery, *, tracking: Mapping[int, str]) -> detail_types.DeliveryDetail:
+    """Everything about a delivery. Reads its history and its events, and what `bodies.creation` reads.
+
+    `tracking`: the addresses of the receivers' pages by the key of the stop, as far as they work.
+    """
+    details = stop_details.read(delivery.ordered_stops)
     transitions = list(delivery.transitions.order_by("id"))
-    # Each of these triggers occurs at most once in a delivery.
     moments = {transition.trigger: transition.at for transition in transitions}
+    if not delivery.is_held and not delivery.is_closed:  # a driver that accepted was released
+        moments.pop(Trigger.ACCEPT, None)
     return {
         "deliveryId": str(delivery.pk),
         "status": delivery.status,
@@ -48,7 +55,9 @@ def detail(delivery: Delivery) -> detail_types.DeliveryDetail:
         "route": bodies.route(delivery),
         "driver": bodies.driver(delivery),
         "pickup": {"contacts": _contacts(delivery), "address": bodies.address(delivery)},
-        "orders": [_order(stop, transitions) for stop in delivery.ordered_stops],
+        "orders": [
+            _order(stop, transitions, details[stop.pk], tracking.get(stop.pk)) for stop in delivery.ordered_stops
+        ],
         "orderPackages": delivery.packages,
         "createdAt": moment(delivery.created_at),
         "offerExpiresAt": moment(delivery.offer_expires_at),
@@ -65,12 +74,30 @@ def detail(delivery: Delivery) -> detail_types.DeliveryDetail:
     }
 
 
-def _order(stop: Stop, transitions: Sequence[Transition]) -> detail_types.OrderDetail:
+def _order(
+    stop: Stop, transitions: Sequence[Transition], details: StopDetails, tracking_url: str | None
+) -> detail_types.OrderDetail:
     return {
         **bodies.order(stop),
         "contacts": _contacts(stop),
+        "instructions": details.instructions,
+        "trackingUrl": tracking_url,
+        "arrival": arrival(details.arrival),
+        "proof": _proof(details),
         "failureReason": stop.failure_reason or None,
         "closedAt": moment_or_none(_closed_at(stop, transitions)),
+    }
+
+
+def _proof(details: StopDetails) -> detail_types.Proof:
+    return {
+        "photoRequired": details.needs_photo,
+        "pin": details.pin or None,
+        "receivedBy": details.received_by or None,
+        "pinConfirmedAt": moment_or_none(details.pin_confirmed_at),
+        "photos": [
+            {"url": f"{settings.SITE_URL}{photo.path}", "takenAt": moment(photo.taken_at)} for photo in details.photos
+        ],
     }
 
 
@@ -105,6 +132,7 @@ def _transition(transition: Transition) -> detail_types.Transition:
         "routeStatus": transition.route_status,
         "by": _kind_of_actor(transition.by),
         "at": moment(transition.at),
+        "madeAt": moment_or_none(transition.made_at),
     }
 
 
@@ -118,6 +146,17 @@ def _event(event: WebhookEvent) -> detail_types.EventState:
         "sentAt": moment_or_none(event.sent_at),
         "attempts": event.attempts_made,
         "nextAttemptAt": moment_or_none(event.next_attempt_at),
+    }
+
+
+def arrival(estimate: ArrivalEstimate | None) -> detail_types.Arrival | None:
+    """An item of `ArrivalEstimate.objects.of(stops)`: when the driver arrives at the stop. None where unknown."""
+    if estimate is None:
+        return None
+    return {
+        "at": moment(estimate.arrives_at),
+        "earliest": moment(estimate.earliest),
+        "latest": moment(estimate.latest),
     }
 
 

@@ -28,10 +28,43 @@ class OrderSummary(TypedDict):
     status: DeliveryStatus
 
 
+class Arrival(TypedDict):
+    """When the driver is expected at a stop, and between which moments almost surely."""
+
+    at: Moment
+    earliest: Moment
+    latest: Moment
+
+
+class Photo(TypedDict):
+    """A photo that the driver took. Everybody who has the address can read the JPEG, for an hour."""
+
+    url: str
+    takenAt: Moment
+
+
+class Proof(TypedDict):
+    """What was asked for as proof and what was brought. `pin` is null if none was asked for."""
+
+    photoRequired: bool
+    pin: str | None
+    receivedBy: str | None
+    pinConfirmedAt: Moment | None
+    photos: list[Photo]
+
+
 class OrderDetail(OrderWithPoint, TypedDict):
-    """`failureReason` is null unless the order failed at its point; one that a cancellation failed has none."""
+    """`failureReason` is null unless the order failed at its point; one that a cancellation failed has none.
+
+    `trackingUrl` is the page for the receiver, null once it no longer works. `arrival` is null unless a driver is on
+    the way. `instructions` is empty text if none were sent.
+    """
 
     contacts: Contacts
+    instructions: str
+    trackingUrl: str | None
+    arrival: Arrival | None
+    proof: Proof
     failureReason: str | None
     closedAt: Moment | None
 
@@ -46,7 +79,8 @@ class CancellationDetail(Cancellation):
 class Transition(TypedDict):
     """One change and the statuses after it. `point` and `reason` are null where the change has none.
 
-    `by` is `integrator`, `dispatcher`, `driver` or `system`; people are not named.
+    `by` is `integrator`, `dispatcher`, `driver` or `system`; people are not named. `madeAt` is null unless the driver
+    made it earlier than `at`, when the phone had no signal.
     """
 
     trigger: str
@@ -56,6 +90,7 @@ class Transition(TypedDict):
     routeStatus: Annotated[str, one_of(RouteStatus)]
     by: str
     at: Moment
+    madeAt: Moment | None
 
 
 class EventState(TypedDict):

@@ -1,16 +1,18 @@
-"""Forms and texts of the admin and the board: the moves of a delivery, drivers to choose from, refusals."""
+"""Forms and texts of the admin and the board: moves of a delivery and their results, drivers to choose, refusals."""
 
+from collections.abc import Mapping
 from datetime import datetime
 
 from django import forms
 from django.utils.formats import number_format
-from django.utils.translation import gettext, gettext_noop
+from django.utils.translation import gettext, gettext_noop, ngettext
 from django.utils.translation import gettext_lazy as _
 
-from delivery import lifecycle
+from common.formats import age, money, short_id
+from delivery import lifecycle, simulator
 from delivery.actions import moves
-from delivery.errors import DeliveryError
-from delivery.models import Delivery, Driver
+from delivery.lifecycle import RouteStatus
+from delivery.models import Delivery, Driver, Stop
 
 
 class MoveForm(forms.Form):
@@ -56,60 +58,90 @@ def driver_label(driver: Driver, *, at: datetime) -> str:
     if latest is None:
         parts.append(gettext("no position"))
     else:
-        seconds = max(int((at - latest.recorded_at).total_seconds()), 0)
-        parts.append(gettext("position %(age)s ago") % {"age": _duration(seconds)})
+        parts.append(gettext("position %(age)s") % {"age": age(min(latest.recorded_at, at), at=at)})
     return " · ".join(parts)
 
 
-def _duration(seconds: int) -> str:
-    if seconds < 120:  # noqa: PLR2004  # two minutes
-        return gettext("%(count)s s") % {"count": seconds}
-    if seconds < 7200:  # noqa: PLR2004  # two hours
-        return gettext("%(count)s min") % {"count": seconds // 60}
-    return gettext("%(count)s h") % {"count": seconds // 3600}
-
-
-# Codes of the API that refusals and the choices of models contain. The API keeps them, pages translate them.
-_CODES = {
-    gettext_noop("accept"),
-    gettext_noop("collect"),
-    gettext_noop("deliver"),
-    gettext_noop("fail"),
-    gettext_noop("return"),
-    gettext_noop("cancel"),
-    gettext_noop("PENDING"),
-    gettext_noop("ACCEPT"),
-    gettext_noop("DELIVERED"),
-    gettext_noop("FAILED"),
-    gettext_noop("DEFAULT"),
-    gettext_noop("RETURN"),
-    gettext_noop("AVAILABLE"),
-    gettext_noop("ACCEPTED"),
-    gettext_noop("COLLECTED"),
-    gettext_noop("RETURNING"),
-    gettext_noop("FINISHED"),
-    gettext_noop("CANCELLED"),
-    gettext_noop("EXPIRED"),
-    gettext_noop("MOTORCYCLE"),
-    gettext_noop("CAR"),
-    gettext_noop("live"),
-    gettext_noop("sandbox"),
-}
 # Texts of `delivery.simulator`, which imports no Django.
+_OF_SIMULATOR = {simulator.DRIVER_NAME, simulator.FAILURE_REASON}
 gettext_noop("Simulated driver")
 gettext_noop("Simulated failure: nobody received the order.")
 
 
-def refusal(error: DeliveryError) -> str:
-    """The message of a refusal in the reader's language."""
-    text = gettext(error.message)
-    return text % {name: _translated(value) for name, value in error.values.items()} if error.values else text
+def text_of_simulator(value: str) -> str:
+    """A driver's name or the reason of a failure: in the reader's language if the simulator has written it."""
+    return gettext(value) if value in _OF_SIMULATOR else value
 
 
-def _translated(value: object) -> str:
-    parts = str(value).split(", ")
-    return ", ".join(gettext(part) for part in parts) if _CODES.issuperset(parts) else str(value)
+# What each move has done. `fee`: "without a fee" or the amount.
+_DONE = {
+    "accept": _("Route %(route)s assigned to %(driver)s."),
+    "release": _("Route %(route)s is offered to drivers again."),
+    "reassign": _("Route %(route)s assigned to %(driver)s."),
+    "collect": _("Route %(route)s collected by %(driver)s."),
+    "deliver": _("Route %(route)s: point %(point)s delivered."),
+    "fail": _("Route %(route)s: point %(point)s not delivered."),
+    "return": _("Route %(route)s: %(driver)s is back at A."),
+    "cancel": _("Route %(route)s cancelled, %(fee)s."),
+    "position": _("Position of %(driver)s recorded for route %(route)s."),
+}
+# Moves after which the message says what is left to do.
+_WITH_REST = {"deliver", "fail", "cancel"}
+
+# Why a point fails most often, to choose from. Stored as the dispatcher has read it.
+FAILURE_REASONS = [
+    _("Nobody at the address"),
+    _("Address not found"),
+    _("Refused by the receiver"),
+    _("Closed, outside opening hours"),
+    _("Goods damaged"),
+    _("Not safe to deliver"),
+]
+
+
+def move_fields(sent: Mapping[str, str]) -> dict[str, str]:
+    """The fields of a move. A reason consists of `preset`, which was chosen from a list, and of the text, if any."""
+    reasons = (sent.get("preset", "").strip(), sent.get("reason", "").strip())
+    return {**{name: sent.get(name, "") for name in sent}, "reason": ": ".join(part for part in reasons if part)}
+
+
+def done(move: str, delivery: Delivery, *, point: str = "") -> str:
+    """The message that `move`, a name in `MOVES`, has been performed: on which route, by whom, and what is left to do.
+
+    `delivery` is what `moves.perform` has returned, `point` the label of the point that was delivered or not. The route
+    is named by the end of the deliveryId, which all pages show and find.
+    """
+    values = {
+        "route": short_id(delivery.pk),
+        "driver": text_of_simulator(delivery.driver.name) if delivery.driver else "",
+        "point": point,
+        "fee": _fee(delivery),
+    }
+    rest = _rest(delivery) if move in _WITH_REST else ""
+    return f"{_DONE[move] % values} {rest % values}".strip()
+
+
+def _rest(delivery: Delivery) -> str:
+    if delivery.route_status == RouteStatus.RETURNING:
+        return gettext("%(driver)s returns to A now.")
+    if delivery.route_status == RouteStatus.FINISHED:
+        return gettext("The route is finished.")
+    count = len(_open_points(delivery))
+    return ngettext("%(count)s point is left.", "%(count)s points are left.", count) % {"count": count} if count else ""
+
+
+def _fee(delivery: Delivery) -> str:
+    if not delivery.cancel_fee:
+        return gettext("without a fee")
+    return gettext("fee %(amount)s") % {"amount": money(delivery.cancel_fee)}
 
 
 def _open_points(delivery: Delivery) -> list[tuple[str, str]]:
-    return [(stop.label, str(stop)) for stop in delivery.ordered_stops if stop.status in lifecycle.OPEN]
+    return [(stop.label, point_name(stop)) for stop in delivery.ordered_stops if stop.status in lifecycle.OPEN]
+
+
+def point_name(stop: Stop) -> str:
+    """`B · Maria · Av. Paulista, 1578`, as far as it is known."""
+    street = ", ".join(str(stop.address[name]) for name in ("street", "number") if stop.address.get(name))
+    parts = (stop.label, stop.contact_name or stop.external_id, street)
+    return " · ".join(part for part in parts if part)

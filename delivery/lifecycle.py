@@ -42,6 +42,8 @@ class Trigger(StrEnum):
     """Cause of a transition."""
 
     ACCEPT = "accept"
+    RELEASE = "release"  # the driver gives the route back before pickup, and it is offered again
+    REASSIGN = "reassign"  # another driver takes the route over before pickup
     COLLECT = "collect"
     DELIVER = "deliver"
     FAIL = "fail"
@@ -108,6 +110,10 @@ TABLE: dict[tuple[Trigger, RouteStatus], _Transition] = {
     (Trigger.ACCEPT, RouteStatus.AVAILABLE): _Transition(
         _Orders.OPEN, Status.ACCEPT, RouteStatus.ACCEPTED, Status.ACCEPT
     ),
+    (Trigger.RELEASE, RouteStatus.ACCEPTED): _Transition(
+        _Orders.OPEN, Status.PENDING, RouteStatus.AVAILABLE, Status.PENDING
+    ),
+    (Trigger.REASSIGN, RouteStatus.ACCEPTED): _Transition(None, None, RouteStatus.ACCEPTED, Status.ACCEPT),
     (Trigger.COLLECT, RouteStatus.ACCEPTED): _Transition(
         _Orders.OPEN, Status.COLLECTED, RouteStatus.COLLECTED, Status.COLLECTED
     ),

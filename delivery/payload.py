@@ -24,6 +24,16 @@ class Package(TypedDict, total=False):
 
 
 @dataclass(frozen=True)
+class Options:
+    """What a drop-off asks for with the optional keys. `has_pin`: the receiver tells the driver a PIN."""
+
+    instructions: str = ""
+    email: str = ""
+    needs_photo: bool = False
+    has_pin: bool = False
+
+
+@dataclass(frozen=True)
 class Place:
     """A contact at an address. `address` holds the texts of `bodies.ADDRESS_TEXTS` by name."""
 
@@ -32,6 +42,7 @@ class Place:
     contact_name: str = ""
     contact_phone: str = ""
     external_id: str = ""
+    options: Options = Options()
 
 
 @dataclass(frozen=True)

@@ -50,11 +50,53 @@ class Quote:
     cancel_percent_collected: Decimal
 
 
-def price(terms: Terms, trip: Trip) -> Decimal:
-    """Price of `trip` in BRL, rounded half up to two places.
+@dataclass(frozen=True)
+class Fare:
+    """How a price comes about. BRL, not rounded, and kilometres."""
 
-    The included kilometres apply to the outbound way only. Raises PriceUnavailable over one of the tariff's maximums.
+    charged_km: Decimal  # of the outbound way, without the included ones
+    return_km: Decimal
+    base: Decimal
+    outbound: Decimal
+    way_back: Decimal
+    extra_dropoffs: Decimal
+    minimum: Decimal  # what is missing to the minimum fare
+
+    @property
+    def value(self) -> Decimal:
+        """The price, rounded half up to two places."""
+        parts = self.base + self.outbound + self.way_back + self.extra_dropoffs + self.minimum
+        return parts.quantize(_CENT, ROUND_HALF_UP)
+
+
+def price(terms: Terms, trip: Trip) -> Decimal:
+    """Price of `trip` in BRL. Raises PriceUnavailable over one of the tariff's maximums."""
+    return fare(terms, trip).value
+
+
+def fare(terms: Terms, trip: Trip) -> Fare:
+    """The parts of the price of `trip`. The included kilometres apply to the outbound way only.
+
+    Raises PriceUnavailable over one of the tariff's maximums.
     """
+    _check_maximums(terms, trip)
+    charged_km = max(trip.outbound_km - terms.included_km, Decimal(0))
+    outbound = charged_km * terms.price_per_km
+    way_back = trip.return_km * terms.return_share * terms.price_per_km
+    extra_dropoffs = (trip.dropoffs - 1) * terms.price_per_extra_dropoff
+    total = terms.base_fare + outbound + way_back + extra_dropoffs
+    return Fare(
+        charged_km=charged_km,
+        return_km=trip.return_km,
+        base=terms.base_fare,
+        outbound=outbound,
+        way_back=way_back,
+        extra_dropoffs=extra_dropoffs,
+        minimum=max(terms.minimum_fare - total, Decimal(0)),
+    )
+
+
+def _check_maximums(terms: Terms, trip: Trip) -> None:
     if trip.total_km > terms.maximum_km:
         raise PriceUnavailable(f"The route is {trip.total_km} km long; this tariff serves up to {terms.maximum_km} km.")
     if trip.weight_kg > terms.maximum_kg:
@@ -70,9 +112,6 @@ def price(terms: Terms, trip: Trip) -> Decimal:
         raise PriceUnavailable(
             f"The packages take {trip.litres:.1f} litres; this tariff serves up to {_plain(volume)} litres."
         )
-    charged_km = max(trip.outbound_km - terms.included_km, Decimal(0)) + trip.return_km * terms.return_share
-    fare = terms.base_fare + charged_km * terms.price_per_km + (trip.dropoffs - 1) * terms.price_per_extra_dropoff
-    return max(fare, terms.minimum_fare).quantize(_CENT, ROUND_HALF_UP)
 
 
 def _plain(number: Decimal) -> str:

@@ -16,6 +16,7 @@ from delivery.lifecycle import OPEN, RouteStatus, State, Trigger
 ACTOR = "sandbox simulator"
 # Stored and answered by the API as they are; pages translate them.
 DRIVER_NAME = "Simulated driver"
+RECEIVER_NAME = "Simulated receiver"
 FAILURE_REASON = "Simulated failure: nobody received the order."
 
 SLOWEST, FASTEST = 1, 120

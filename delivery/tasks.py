@@ -1,26 +1,60 @@
 """Periodic Celery tasks of area A."""
 
+from collections.abc import Callable
+from datetime import timedelta
 from typing import Any
+from uuid import UUID
 
 from celery import shared_task
 from celery.signals import worker_process_shutdown, worker_shutdown
 from django.utils import timezone
 
 from common import pruning
+from common.background import BackgroundWork
 from common.idempotency import KEPT
-from delivery import simulation_thread
-from delivery.actions import offers, refused_calls
-from delivery.models import IdempotencyRecord
-from delivery.webhooks import wake_up
+from delivery import offer_pushes, simulation_thread
+from delivery.actions import alerts, arrivals, digests, offers, proof_photos, refused_calls
+from delivery.models import AlertPost, IdempotencyRecord
+from delivery.webhooks import alert_posts, wake_up
 
 # A step takes milliseconds. One that is interrupted is rolled back and made by the next worker.
 _STOP_SECONDS = 2
+_POSTS_KEPT = timedelta(days=30)
+_posting = BackgroundWork("alerts", alert_posts.post_due)
+
+
+def _renew_after_moves(is_stopping: Callable[[], bool]) -> None:
+    arrivals.renew(at=timezone.now(), moves_only=True, is_stopping=is_stopping)
+
+
+def _renew_all(is_stopping: Callable[[], bool]) -> None:
+    arrivals.renew(at=timezone.now(), is_stopping=is_stopping)
+
+
+# In threads, because a routing engine is waited for; two of them, so that a move does not wait for all routes.
+_arrivals_after_moves = BackgroundWork("arrivals after moves", _renew_after_moves)
+_arrivals = BackgroundWork("arrivals", _renew_all)
 
 
 @shared_task(name="delivery.expire_offers")
 def expire_offers() -> None:
     """Expire overdue offers."""
     offers.expire_overdue(at=timezone.now())
+
+
+@shared_task(name="delivery.send_alerts")
+def send_alerts() -> None:
+    """Record the alerts and digests that are due, and have the thread of this process post those for URLs."""
+    now = timezone.now()
+    alerts.report_changes(at=now)
+    digests.send_due(at=now)
+    _posting.wake()
+
+
+@shared_task(name="delivery.prune_alert_posts")
+def prune_alert_posts() -> None:
+    """Delete the posts of alerts that are older than 30 days."""
+    pruning.prune(AlertPost, "created_at", before=timezone.now() - _POSTS_KEPT)
 
 
 @shared_task(name="delivery.prune_refused_calls")
@@ -35,6 +69,12 @@ def prune_idempotency_records() -> None:
     pruning.prune(IdempotencyRecord, "created_at", before=timezone.now() - KEPT)
 
 
+@shared_task(name="delivery.prune_proof_photos")
+def prune_proof_photos() -> None:
+    """Delete photos that are no longer kept, and files without a row."""
+    proof_photos.prune(at=timezone.now())
+
+
 @shared_task(name=wake_up.ADVANCE_SIMULATIONS)
 def advance_simulations() -> None:
     """Have the thread of this process advance the simulated deliveries that are due. Returns at once."""
@@ -42,7 +82,30 @@ def advance_simulations() -> None:
     simulation_thread.wake()
 
 
+@shared_task(name=wake_up.RENEW_ARRIVALS)
+def renew_arrivals() -> None:
+    """Have a thread of this process compute the arrival times of routes that have moved. Returns at once."""
+    wake_up.received(wake_up.RENEW_ARRIVALS)
+    _arrivals_after_moves.wake()
+
+
+@shared_task(name="delivery.renew_all_arrivals")
+def renew_all_arrivals() -> None:
+    """Likewise those of all routes under way whose driver has reported a position since."""
+    _arrivals.wake()
+
+
+@shared_task(name=wake_up.PUSH_OFFER)
+def push_offer(*, delivery: str) -> None:
+    """Have the thread of this process tell drivers of an offer by Web Push. Returns at once."""
+    offer_pushes.push_soon(UUID(delivery))
+
+
 @worker_process_shutdown.connect
 @worker_shutdown.connect  # for pools without processes of their own
 def _stop(**_kwargs: Any) -> None:
+    _posting.stop(seconds=_STOP_SECONDS)  # a post that is interrupted is sent once more after its lease
+    _arrivals_after_moves.stop(seconds=_STOP_SECONDS)
+    _arrivals.stop(seconds=_STOP_SECONDS)
     simulation_thread.stop(seconds=_STOP_SECONDS)
+    offer_pushes.stop(seconds=_STOP_SECONDS)

@@ -14,6 +14,7 @@ from rest_framework.response import Response
 from common.body_view import InvalidBody, InvalidQuery
 from common.errors import DomainError
 from common.payload_warnings import UNKNOWN_KEY, PayloadWarning
+from delivery import driver_errors
 from delivery import errors as delivery_errors
 from delivery.api import errors as delivery_api_errors
 from delivery.api import problems
@@ -56,6 +57,13 @@ _MESSAGES: dict[type[DomainError], str] = {
     delivery_errors.OfferExpired: ("The offer has expired; the integrator has to request the delivery again."),
     delivery_errors.NoDriverAssigned: ("No driver holds this route, so no position can be recorded."),
     delivery_errors.InvalidSandboxSpeed: ("The header Sandbox-Speed is a number from 1 to 120."),
+    driver_errors.PhotoNotFound: (
+        "The address is not one of a photo, is older than an hour, or the photo was deleted."
+    ),
+    driver_errors.PhotosBusy: ("Other photos are being read. Send it again in a moment."),
+    driver_errors.PinRequired: ("Ask the receiver for the PIN of four digits."),
+    driver_errors.WrongPin: ("This is not the receiver's PIN. Only your dispatcher can deliver this one now."),
+    driver_errors.PinLocked: ("There were five wrong PINs. Only your dispatcher can deliver this one now."),
     delivery_errors.InvalidToken: (
         "Send 'Authorization: Bearer <token>' with a token that is neither revoked nor expired."
     ),
@@ -116,7 +124,7 @@ def _of_a() -> Iterator[Answer]:
         exceptions.MethodNotAllowed("PUT"),
         exceptions.UnsupportedMediaType("text/plain"),
     ]
-    raised = [*of_fields, *_domain_errors([delivery_errors, delivery_api_errors], A)]
+    raised = [*of_fields, *_domain_errors([delivery_errors, delivery_api_errors, driver_errors], A)]
     yield from (_of_response(problems.handle(error, context)) for error in raised)
 
 

@@ -80,6 +80,27 @@ class Price:
     deadline: int
 
 
+@dataclass(frozen=True)
+class Charges:
+    """How a price comes about: the weights in grams, the parts of the amount in centavos, the deadline's in days."""
+
+    real_g: int  # the assumed weight, if none was stated
+    cubed_g: int
+    charged_g: int  # rounded up to whole steps
+    base: int
+    further_steps: int  # for all steps beyond the first
+    minimum: int  # what is missing from the freight to the minimum charge
+    ad_valorem: int
+    gris: int
+    rate_days: int
+    handling_days: int
+
+    @property
+    def price(self) -> Price:
+        amount = self.base + self.further_steps + self.minimum + self.ad_valorem + self.gris
+        return Price(amount=amount, deadline=self.rate_days + self.handling_days)
+
+
 _MACRO_REGION = {row["uf"]: row["macro_region"] for row in rows("states.csv")}
 STATES = frozenset(_MACRO_REGION)
 _ZONES = {
@@ -100,7 +121,12 @@ def zone(origin: Region, destination: Region, *, remote_states: frozenset[str]) 
 
 
 def price(package: Package, rate: Rate | None, parameters: Parameters) -> Price:
-    """Price of `package` at `rate`.
+    """Price of `package` at `rate`. Raises what `charges` raises."""
+    return charges(package, rate, parameters).price
+
+
+def charges(package: Package, rate: Rate | None, parameters: Parameters) -> Charges:
+    """The parts of the price of `package` at `rate`.
 
     The minimum charge applies to the freight before insurance (ad valorem) and risk management (GRIS) are added.
 
@@ -108,23 +134,34 @@ def price(package: Package, rate: Rate | None, parameters: Parameters) -> Price:
     """
     if rate is None:
         raise NoCoverage("Região sem cobertura: não há tarifa para este trecho")
-    steps = _weight_steps(package, parameters)
-    freight = rate.base_centavos + (steps - 1) * rate.extra_kg_centavos
+    real, cubed, steps = _weights(package, parameters)
+    further = (steps - 1) * rate.extra_kg_centavos
     insured = max(package.declared_centavos - parameters.ad_valorem_free_centavos, 0)
-    insurance = _divide_up(insured * parameters.ad_valorem_bp, _BASIS_POINTS)
-    risk = _divide_up(package.declared_centavos * parameters.gris_bp, _BASIS_POINTS)
-    amount = max(freight, parameters.minimum_charge_centavos) + insurance + risk
-    return Price(amount=amount, deadline=rate.deadline_days + parameters.handling_days)
+    return Charges(
+        real_g=real,
+        cubed_g=cubed,
+        charged_g=steps * parameters.weight_rounding_g,
+        base=rate.base_centavos,
+        further_steps=further,
+        minimum=max(parameters.minimum_charge_centavos - rate.base_centavos - further, 0),
+        ad_valorem=_divide_up(insured * parameters.ad_valorem_bp, _BASIS_POINTS),
+        gris=_divide_up(package.declared_centavos * parameters.gris_bp, _BASIS_POINTS),
+        rate_days=rate.deadline_days,
+        handling_days=parameters.handling_days,
+    )
 
 
-def _weight_steps(package: Package, parameters: Parameters) -> int:
-    """Weight steps to charge, at least one: of the real weight, or of the cubed one if that is larger."""
+def _weights(package: Package, parameters: Parameters) -> tuple[int, int, int]:
+    """Real and cubed weight, and the weight steps to charge, at least one.
+
+    They are those of the real weight, or of the cubed one if that is larger and over the threshold.
+    """
     weight = parameters.default_weight_g if package.weight_g is None else package.weight_g
     if weight > parameters.max_weight_g:
         raise TooHeavy(f"Peso acima do limite de {parameters.max_weight_g / _KILOGRAM:g} kg: sem cobertura")
     cubed = _cubed_weight(package, parameters)
     charged = max(weight, cubed) if cubed > parameters.cubic_threshold_g else weight
-    return max(_divide_up(charged, parameters.weight_rounding_g), 1)
+    return weight, cubed, max(_divide_up(charged, parameters.weight_rounding_g), 1)
 
 
 def _cubed_weight(package: Package, parameters: Parameters) -> int:

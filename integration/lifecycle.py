@@ -39,6 +39,15 @@ TABLE: dict[Status, tuple[Status, ...]] = {
     _S.CANCELLED: (),
 }  # fmt: skip  # a table
 
+# The change that comes next when nothing goes wrong.
+USUAL: dict[Status, Status] = {
+    _S.PENDING: _S.COLLECTED,
+    _S.COLLECTED: _S.IN_TRANSIT,
+    _S.IN_TRANSIT: _S.OUT_FOR_DELIVERY,
+    _S.OUT_FOR_DELIVERY: _S.DELIVERED,
+    _S.DELIVERY_FAILED: _S.OUT_FOR_DELIVERY,
+}
+
 
 def move(current: Status, target: Status) -> Status:
     """Return `target` if TABLE allows the change. Raises AlreadyDelivered, AlreadyCancelled or MoveRefused."""

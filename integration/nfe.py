@@ -65,7 +65,10 @@ _YEARS = range(1990, 2200)
 
 @dataclass(frozen=True)
 class Nfe:
-    """Data of an invoice. Empty or None: not in the file. `references` (xPed) in the file's order, `value` in BRL."""
+    """Data of an invoice. Empty or None: not in the file. `references` (xPed) in the file's order, `value` in BRL.
+
+    `items`: how many it has.
+    """
 
     access_key: str
     references: tuple[str, ...]
@@ -75,6 +78,7 @@ class Nfe:
     value: Decimal | None = None
     issued_at: datetime | None = None
     layout: str = ""
+    items: int = 0
 
 
 def read(raw: bytes) -> Nfe:
@@ -169,6 +173,7 @@ def _extract(invoice: etree._Element) -> Nfe:
         value=_value(_text(invoice, "total", "ICMSTot", "vNF")),
         issued_at=_moment(_text(invoice, "ide", "dhEmi") or _text(invoice, "ide", "dEmi")),
         layout=layout,
+        items=len(items),
     )
 
 

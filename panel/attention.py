@@ -28,39 +28,57 @@ class Notice:
     is_grave: bool = False
 
 
+@dataclass(frozen=True)
+class Step:
+    """What a new account has to do first. `page` is the URL name of the page of the panel where it is done."""
+
+    text: str
+    page: str
+    link: str
+    is_done: bool = False
+
+
+def first_steps(account: Integrator, environment: str, endpoint: WebhookEndpoint, *, at: datetime) -> list[Step]:
+    """The steps until the first delivery; empty once there is one, and while the account is suspended."""
+    if account.suspended_at is not None or Delivery.objects.within(account, environment).exists():
+        return []
+    has_token = account.tokens.filter(environment=environment).valid(at=at).exists()
+    return [
+        Step(_("Issue a token, which every call carries"), "tokens", _("Issue a token"), is_done=has_token),
+        Step(_("Set the webhook URL, to be told of every change"), "webhook", _("Set the URL"), bool(endpoint.url)),
+        Step(_("Request the first delivery"), "quickstart", _("Quickstart")),
+    ]
+
+
 def notices(account: Integrator, environment: str, endpoint: WebhookEndpoint, *, at: datetime) -> list[Notice]:
-    """The notices that apply at `at`, the grave ones first."""
+    """The notices that apply at `at`, the grave ones first. A suspended account is asked for nothing it cannot do."""
     found = [
         *_of_webhooks(endpoint, at=at),
         *_of_deliveries(account, environment, at=at),
-        *_of_set_up(account, environment, at=at),
+        *(_of_set_up(account, environment, endpoint, at=at) if account.suspended_at is None else []),
     ]
     return sorted(found, key=lambda notice: not notice.is_grave)
 
 
 def _of_webhooks(endpoint: WebhookEndpoint, *, at: datetime) -> list[Notice]:
     found = []
-    if not endpoint.url:
-        found.append(Notice(_("No webhook URL is set, so no events are sent."), "webhook", _("Set the URL")))
-    elif not endpoint.enabled:
-        text = _("Webhooks are off: %(why)s. Events are kept and sent when you resume.") % {
-            "why": endpoint.get_off_because_display()
-        }
+    if endpoint.url and not endpoint.enabled:
+        text = _("Webhooks are off. Events are kept, and sent when you resume.")
         found.append(Notice(text, "webhook", _("Look and resume"), is_grave=True))
-    elif endpoint.breaker_state.is_open:
-        text = _("The endpoint failed %(count)s times in a row; it is tried again by itself.") % {
+    elif endpoint.url and endpoint.breaker_state.is_open:
+        text = _("The webhook failed %(count)s times in a row; it is tried again by itself.") % {
             "count": endpoint.failures
         }
         found.append(Notice(text, "webhook", _("See why"), is_grave=True))
     recent = WebhookEvent.objects.filter(endpoint=endpoint, created_at__gte=at - _DEAD_EVENTS_SINCE)
-    given_up = recent.filter(WebhookEvent.in_state(EventState.DEAD)).count()
-    if given_up:
+    dead = recent.in_state(EventState.DEAD).count()
+    if dead:
         text = ngettext(
-            "%(count)s event of the last seven days was given up.",
-            "%(count)s events of the last seven days were given up.",
-            given_up,
-        ) % {"count": given_up}
-        found.append(Notice(text, "events", _("Send again"), "?state=dead", is_grave=True))
+            "%(count)s event of the last seven days failed and is not retried any more.",
+            "%(count)s events of the last seven days failed and are not retried any more.",
+            dead,
+        ) % {"count": dead}
+        found.append(Notice(text, "events", _("See and recover"), "?state=dead", is_grave=True))
     return found
 
 
@@ -80,8 +98,10 @@ def _of_deliveries(account: Integrator, environment: str, *, at: datetime) -> li
     return [Notice(text, "deliveries", _("See them"), "?status=PENDING")]
 
 
-def _of_set_up(account: Integrator, environment: str, *, at: datetime) -> list[Notice]:
+def _of_set_up(account: Integrator, environment: str, endpoint: WebhookEndpoint, *, at: datetime) -> list[Notice]:
     found = []
+    if not endpoint.url:
+        found.append(Notice(_("No webhook URL is set, so no events are sent."), "webhook", _("Set the URL")))
     tokens = account.tokens.filter(environment=environment).valid(at=at)
     if not tokens.exists():
         found.append(Notice(_("No valid token: every call is refused."), "tokens", _("Issue a token"), is_grave=True))

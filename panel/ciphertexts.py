@@ -8,8 +8,9 @@ from typing import Any
 
 from django.contrib.sessions.backends.db import SessionStore
 
-# Key of a seller's new API key in the session, until the next page has shown it.
+# Keys in the session of a seller's new API key and of the link of an invitation, until the next page has shown it.
 FRESH_KEY = "fresh_key"
+FRESH_LINK = "fresh_link"
 
 
 def in_authenticator(data: dict[str, Any], change: Callable[[str], str]) -> dict[str, Any]:
@@ -24,6 +25,5 @@ def in_session(session_data: str, change: Callable[[str], str]) -> str:
     """`session_data` of a Session. One that SECRET_KEY does not verify counts as empty, as for Django."""
     store = SessionStore()
     content = store.decode(session_data)
-    if FRESH_KEY not in content:
-        return session_data
-    return store.encode({**content, FRESH_KEY: change(content[FRESH_KEY])})
+    changed = {name: change(content[name]) for name in (FRESH_KEY, FRESH_LINK) if name in content}
+    return store.encode({**content, **changed}) if changed else session_data

@@ -1,20 +1,29 @@
 """Filters and pagination of the panel's lists. Every look-up has an index."""
 
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import django_filters
 from django import forms
 from django.db.models import QuerySet
 from django.http import QueryDict
+from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
-from common.pagination import InvalidCursor, Page, newest_first
+from common.pagination import InvalidCursor, Page, newest_first, newest_matching
 from delivery.lifecycle import Status
-from delivery.models import Delivery, EventState, Stop, WebhookEvent, parse_id
+from delivery.models import STATE_NAMES, Delivery, Stop, WebhookEvent, parse_id
+from delivery.models.webhook import WebhookEventQuerySet
+from panel.periods import CHOICES, MOMENT_INPUT, PERIODS, RANGE
 from panel.templatetags.panel import status_name
 
-_MOMENT = forms.DateTimeInput({"type": "datetime-local"}, format="%Y-%m-%dT%H:%M")
+_SEARCH = forms.TextInput({"type": "search"})
 PER_PAGE = 50
+# Rows that one page looks at for a part of a text, which no index finds.
+_SCANNED = 5_000
+# Rows of an export that are read at once, and how often.
+_PER_PORTION = 500
+_MOST_PORTIONS = 30
 # Of calls whose account is known, and that are stored. 408, 414, 431 and 503 are answered before that, 429 is counted.
 _REFUSING_STATUSES = (400, 401, 403, 404, 405, 409, 413, 415, 422, 500)
 
@@ -27,35 +36,66 @@ def _of_delivery(queryset: QuerySet[Any], field: str, value: str) -> QuerySet[An
     return queryset.filter(Stop.refers_to(field, external_id=value.strip()))
 
 
-class DeliveryFilter(django_filters.FilterSet):
-    q = django_filters.CharFilter(label=_("deliveryId or externalId"), method="filter_q")
+class _PeriodFilter(django_filters.FilterSet):
+    """Base class: rows created within a period that ends now, or between two moments."""
+
+    period = django_filters.ChoiceFilter(
+        label=_("Period"),
+        choices=CHOICES,
+        empty_label=_("Any time"),
+        method="filter_period",
+    )
+    since = django_filters.DateTimeFilter("created_at", "gte", label=_("From"), widget=MOMENT_INPUT)
+    until = django_filters.DateTimeFilter("created_at", "lt", label=_("Until"), widget=MOMENT_INPUT)
+
+    def __init__(self, data: QueryDict, **options: Any) -> None:
+        data = data.copy()
+        if data.get("period") in PERIODS:  # what a browser still sends of another choice
+            data["since"] = data["until"] = ""
+        elif data.get("since") or data.get("until"):
+            data["period"] = RANGE
+        super().__init__(data, **options)
+        for name in ("period", "since", "until"):  # the fields of the subclass come first
+            self.filters[name] = self.filters.pop(name)
+
+    def filter_period(self, queryset: QuerySet[Any], _name: str, value: str) -> QuerySet[Any]:
+        """Rows since the beginning of the period; `range` leaves that to the two other filters."""
+        return queryset.filter(created_at__gte=timezone.now() - PERIODS[value]) if value in PERIODS else queryset
+
+
+class DeliveryFilter(_PeriodFilter):
+    """`part` is text to look for in rows without an index; see `listed`. Set when the rows are filtered."""
+
+    part = ""
+    q = django_filters.CharFilter(label=_("Order, recipient or id"), method="filter_q", max_length=255, widget=_SEARCH)
     status = django_filters.ChoiceFilter(
         label=_("Status"), choices=[(s.value, status_name(s)) for s in Status], empty_label=_("All")
     )
-    since = django_filters.DateTimeFilter("created_at", "gte", label=_("From"), widget=_MOMENT)
-    until = django_filters.DateTimeFilter("created_at", "lt", label=_("Until"), widget=_MOMENT)
 
     class Meta:
         model = Delivery
         fields: list[str] = []
 
     def filter_q(self, queryset: QuerySet[Delivery], _name: str, value: str) -> QuerySet[Delivery]:
-        return _of_delivery(queryset, "pk", value)
+        """A whole deliveryId or externalId by its index; if there is none, part of an externalId or a recipient."""
+        whole = _of_delivery(queryset, "pk", value)
+        if parse_id(value.strip()) or whole.exists():
+            return whole
+        self.part = value.strip()
+        return queryset
 
 
-class EventFilter(django_filters.FilterSet):
-    q = django_filters.CharFilter(label=_("deliveryId or externalId"), method="filter_q")
+class EventFilter(_PeriodFilter):
+    q = django_filters.CharFilter(label=_("Order or id of a delivery"), method="filter_q", widget=_SEARCH)
     state = django_filters.ChoiceFilter(
-        label=_("State"),
-        choices=[(s.value, status_name(s)) for s in EventState],
+        label=_("Status"),
+        choices=list(STATE_NAMES.items()),
         empty_label=_("All"),
         method="filter_state",
     )
     name = django_filters.ChoiceFilter(
         label=_("Event"), choices=[(s.value, s.value) for s in Status], empty_label=_("All")
     )
-    since = django_filters.DateTimeFilter("created_at", "gte", label=_("From"), widget=_MOMENT)
-    until = django_filters.DateTimeFilter("created_at", "lt", label=_("Until"), widget=_MOMENT)
 
     class Meta:
         model = WebhookEvent
@@ -64,8 +104,8 @@ class EventFilter(django_filters.FilterSet):
     def filter_q(self, queryset: QuerySet[WebhookEvent], _name: str, value: str) -> QuerySet[WebhookEvent]:
         return _of_delivery(queryset, "delivery", value)
 
-    def filter_state(self, queryset: QuerySet[WebhookEvent], _name: str, value: str) -> QuerySet[WebhookEvent]:
-        return queryset.filter(WebhookEvent.in_state(value))
+    def filter_state(self, queryset: WebhookEventQuerySet, _name: str, value: str) -> WebhookEventQuerySet:
+        return queryset.in_state(value)
 
 
 class RefusedCallFilter(django_filters.FilterSet):
@@ -78,24 +118,78 @@ class RefusedCallFilter(django_filters.FilterSet):
     path = django_filters.CharFilter(label=_("Path contains"), lookup_expr="contains", max_length=255)
 
 
-def listed(filter_class: type[django_filters.FilterSet], query: QueryDict, queryset: QuerySet[Any]) -> dict[str, Any]:
+def listed(
+    filter_class: type[django_filters.FilterSet],
+    query: QueryDict,
+    queryset: QuerySet[Any],
+    *,
+    moment: str = "created_at",
+    without: Sequence[str] = (),
+    **options: Any,
+) -> dict[str, Any]:
     """What `panel/list.html` shows: `filters`, `is_filtered`, `rows`, and `older`, the cursor of the next page or None.
 
-    The rows are read without related objects. Invalid filters select nothing; an invalid cursor counts as none.
+    `searched_until` is the last row that was looked at for a part of a text, if there are older ones. The rows are read
+    without related objects and without the columns `without`. Invalid filters select nothing; an invalid cursor counts
+    as none. `options` are the filter's.
     """
-    filters = filter_class(query, queryset=queryset)
-    page = _page(filters.qs, query.get("before", "")) if filters.is_valid() else Page([], None)
+    filters = filter_class(query, queryset=queryset, **options)
+    page, searched_until = _page(filters, query.get("before", ""), PER_PAGE, moment=moment, without=without)
     return {
         "filters": filters.form,
         "is_filtered": any(query.get(name) for name in filter_class.base_filters),
         "rows": page.rows,
         "older": page.next_cursor,
+        "searched_until": searched_until,
     }
 
 
-def _page(queryset: QuerySet[Any], cursor: str) -> Page[Any]:
-    scope = ["panel", queryset.model._meta.label]
+def selected(
+    filter_class: type[django_filters.FilterSet], query: QueryDict, queryset: QuerySet[Any], **options: Any
+) -> QuerySet[Any]:
+    """The rows that the filters select, on all pages. Invalid filters select nothing."""
+    filters = filter_class(query, queryset=queryset, **options)
+    return filters.qs if filters.is_valid() else queryset.none()
+
+
+def all_rows(
+    filter_class: type[django_filters.FilterSet], query: QueryDict, queryset: QuerySet[Any]
+) -> Iterator[tuple[list[Any], Any]]:
+    """The rows of all pages in portions, at most _MOST_PORTIONS of them.
+
+    With the last portion comes the last row that was looked at, if older ones were left out; None otherwise.
+    """
+    filters, cursor = filter_class(query, queryset=queryset), ""
+    for number in range(1, _MOST_PORTIONS + 1):
+        page, searched_until = _page(filters, cursor, _PER_PORTION)
+        yield page.rows, searched_until if number == _MOST_PORTIONS else None
+        cursor = page.next_cursor or ""
+        if not cursor:
+            return
+
+
+def _page(filters: django_filters.FilterSet, cursor: str, limit: int, **options: Any) -> tuple[Page[Any], Any]:
+    """A page, and what `listed` calls `searched_until`. `options` are those of `newest_first`."""
+    if not filters.is_valid():
+        return Page([], None), None
+    scope = ["panel", filters.qs.model._meta.label]
     try:
-        return newest_first(queryset, limit=PER_PAGE, cursor=cursor, scope=scope)
+        return _read(filters, cursor, limit=limit, scope=scope, **options)
     except InvalidCursor:
-        return newest_first(queryset, limit=PER_PAGE, cursor="", scope=scope)
+        return _read(filters, "", limit=limit, scope=scope, **options)
+
+
+def _read(
+    filters: django_filters.FilterSet, cursor: str, *, limit: int, scope: list[str], **options: Any
+) -> tuple[Page[Any], Any]:
+    queryset, part = filters.qs, getattr(filters, "part", "")
+    if not part:
+        return newest_first(queryset, limit=limit, cursor=cursor, scope=scope, **options), None
+    return newest_matching(
+        queryset,
+        lambda keys: queryset.model._default_manager.filter(Stop.of_some_with(keys, text=part)),
+        limit=limit,
+        scanned=_SCANNED,
+        cursor=cursor,
+        scope=scope,
+    )

@@ -2,15 +2,16 @@
 
 from typing import Any
 
-from django.conf import settings
+from django.urls import reverse
 
+from common.ground import pages
+from delivery.forms import text_of_simulator
 from delivery.models import Delivery, DriverPosition, LatestPosition
-from panel.templatetags.panel import text_of_simulator
 
 
-def tiles() -> dict[str, str]:
-    """The tile server; without a `url` the map has no background."""
-    return {"url": settings.MAP_TILE_URL, "attribution": settings.MAP_ATTRIBUTION}
+def tiles() -> dict[str, Any]:
+    """The ground of the maps of the panel. Without a `url` there is none."""
+    return pages.tiles(lambda version: reverse("panel:map_tile", args=[version, 0, 0, 0]))
 
 
 def route(delivery: Delivery, position: DriverPosition | LatestPosition | None) -> dict[str, Any]:

@@ -1,8 +1,8 @@
-"""Geometry of the plot of webhook attempts by hour, in units of the SVG's view box."""
+"""Geometry of plots, in units of the SVG's view box: webhook attempts by hour, counts by day."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import date, datetime, timedelta
 from typing import Any
 
 WIDTH, LEFT, RIGHT = 720, 44, 12
@@ -51,13 +51,21 @@ class Plot:
     height = TOP + HEIGHT + GAP + HEIGHT + 24
 
     @property
+    def succeeded(self) -> int:
+        return sum(hour.succeeded for hour in self.hours)
+
+    @property
+    def failed(self) -> int:
+        return sum(hour.failed for hour in self.hours)
+
+    @property
     def total(self) -> int:
-        return sum(hour.succeeded + hour.failed for hour in self.hours)
+        return self.succeeded + self.failed
 
     @property
     def success_percent(self) -> float:
         """Share of the attempts that were answered with 2xx, in per cent; 100 without attempts."""
-        return 100 * sum(hour.succeeded for hour in self.hours) / self.total if self.total else 100.0
+        return 100 * self.succeeded / self.total if self.total else 100.0
 
 
 def of_hours(rows: Iterable[Mapping[str, Any]], *, until: datetime, count: int = 24) -> Plot:
@@ -100,3 +108,51 @@ def _lines(hours: list[Hour]) -> list[str]:
         else:
             segments[-1].append(f"{hour.middle:.1f},{hour.p95_y:.1f}")
     return [" ".join(segment) for segment in segments if segment]
+
+
+@dataclass(frozen=True)
+class Day:
+    """One day's count and the coordinates of its bar."""
+
+    day: date
+    count: int
+    x: float
+    width: float
+    y: float
+    height: float
+
+    @property
+    def middle(self) -> float:
+        return self.x + self.width / 2
+
+
+@dataclass(frozen=True)
+class DayPlot:
+    """Bars of counts by day."""
+
+    days: list[Day]
+    most: int
+
+    width = WIDTH
+    left = LEFT
+    right_edge = WIDTH - RIGHT
+    top = TOP
+    base = TOP + HEIGHT
+    height = TOP + HEIGHT + 24
+
+    @property
+    def total(self) -> int:
+        return sum(day.count for day in self.days)
+
+
+def of_days(counts: Mapping[date, int], *, until: date, count: int) -> DayPlot:
+    """The plot of the `count` days up to `until`; a day without a count is one without any."""
+    days = [until - timedelta(days=count - 1 - number) for number in range(count)]
+    most = max((counts.get(day, 0) for day in days), default=0) or 1
+    step = (WIDTH - LEFT - RIGHT) / count
+    bars = []
+    for number, day in enumerate(days):
+        height = HEIGHT * counts.get(day, 0) / most
+        x = LEFT + number * step + step * 0.15
+        bars.append(Day(day, counts.get(day, 0), x, step * 0.7, DayPlot.base - height, height))
+    return DayPlot(bars, most)

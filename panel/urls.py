@@ -1,18 +1,34 @@
 """URLs of the panel. Account and environment are part of the path; `panel.views.base` checks who may open it."""
 
-from django.urls import include, path, register_converter
+from django.urls import URLPattern, include, path, register_converter
 
 from panel.views import (
     activity,
+    alerts,
     board,
+    board_moves,
     deliveries,
+    drivers,
     events,
+    exports,
+    ground,
     home,
     overview,
+    page_updates,
+    places,
     quickstart,
     refused_calls,
+    resending,
     sandbox,
+    seller_invoices,
+    seller_orders,
+    seller_setup,
     sellers,
+    setup,
+    setup_new,
+    setup_sheet,
+    simulators,
+    team,
     tokens,
     webhook,
 )
@@ -30,17 +46,30 @@ class _EnvironmentConverter:
 
 register_converter(_EnvironmentConverter, "environment")
 
+
+def _team(page: type[team.TeamPage], change: type[team.TeamChange], prefix: str = "") -> list[URLPattern]:
+    """The pages of the people of an account, or of a seller with `prefix` before their names."""
+    return [
+        path("team/", page.as_view(), name=f"{prefix}team"),
+        path("team/invitations/<int:invitation>/<str:change>/", change.as_view(), name=f"{prefix}team_invitation"),
+        path("team/members/<int:membership>/<str:change>/", change.as_view(), name=f"{prefix}team_member"),
+    ]
+
+
 _account = [
     path("", overview.Overview.as_view(), name="overview"),
     path("plot/", overview.Plot.as_view(), name="plot"),
     path("deliveries/", deliveries.Deliveries.as_view(), name="deliveries"),
+    path("deliveries/export/", exports.Deliveries.as_view(), name="deliveries_export"),
     path("deliveries/<uuid:delivery>/", deliveries.Delivery.as_view(), name="delivery"),
     path("deliveries/<uuid:delivery>/sandbox/<str:move>/", sandbox.Move.as_view(), name="sandbox_move"),
     path("events/", events.Events.as_view(), name="events"),
-    path("events/resend/", events.ResendMany.as_view(), name="events_resend"),
+    path("events/export/", exports.Events.as_view(), name="events_export"),
+    path("events/resend/", resending.ResendRange.as_view(), name="events_resend"),
+    path("events/resend/selected/", resending.ResendSelected.as_view(), name="events_resend_selected"),
     path("events/progress/", events.Progress.as_view(), name="events_progress"),
     path("events/<uuid:event>/", events.Event.as_view(), name="event"),
-    path("events/<uuid:event>/resend/", events.Resend.as_view(), name="event_resend"),
+    path("events/<uuid:event>/resend/", resending.Resend.as_view(), name="event_resend"),
     path("webhook/", webhook.Webhook.as_view(), name="webhook"),
     path("webhook/test/", webhook.Test.as_view(), name="webhook_test"),
     path("webhook/test/<uuid:event>/", webhook.TestResult.as_view(), name="webhook_test_result"),
@@ -54,13 +83,32 @@ _account = [
     path("quickstart/", quickstart.Quickstart.as_view(), name="quickstart"),
     path("refused-calls/", refused_calls.RefusedCalls.as_view(), name="refused_calls"),
     path("refused-calls/<uuid:call>/", refused_calls.RefusedCall.as_view(), name="refused_call"),
+    path("updates/", page_updates.AccountUpdates.as_view(), name="updates"),
+    path("alerts/", alerts.Alerts.as_view(), name="alerts"),
+    path("alerts/choose/", alerts.Choose.as_view(), name="alerts_choose"),
+    path("alerts/test/", alerts.Test.as_view(), name="alerts_test"),
+    path("alerts/url/", alerts.SetUrl.as_view(), name="alerts_url"),
+    path("setup/", setup.Setup.as_view(), name="setup"),
+    path("setup/sheet/", setup_sheet.Sheet.as_view(), name="setup_sheet"),
+    *_team(team.AccountTeam, team.AccountChange),
     path("activity/", activity.Activity.as_view(), name="activity"),
 ]
 
 _seller = [
     path("", sellers.Keys.as_view(), name="seller"),
+    path("keys/<int:key>/rename/", sellers.Rename.as_view(), name="key_rename"),
     path("keys/<int:key>/revoke/", sellers.Revoke.as_view(), name="key_revoke"),
+    path("simulator/", simulators.SellerFreightSimulator.as_view(), name="seller_simulator"),
+    path("orders/", seller_orders.Orders.as_view(), name="seller_orders"),
+    path("orders/export/", seller_orders.OrdersExport.as_view(), name="seller_orders_export"),
+    path("orders/<int:order>/", seller_orders.OrderPage.as_view(), name="seller_order"),
+    path("invoices/", seller_invoices.Invoices.as_view(), name="seller_invoices"),
+    path("invoices/export/", seller_invoices.InvoicesExport.as_view(), name="seller_invoices_export"),
+    path("invoices/<int:invoice>/", seller_invoices.InvoicePage.as_view(), name="seller_invoice"),
+    path("invoices/<int:invoice>/file/", seller_invoices.InvoiceFile.as_view(), name="seller_invoice_file"),
     path("quickstart/", sellers.Quickstart.as_view(), name="seller_quickstart"),
+    path("sheet/", seller_setup.Sheet.as_view(), name="seller_sheet"),
+    *_team(team.SellerTeam, team.SellerChange, "seller_"),
     path("refused-calls/", refused_calls.SellerRefusedCalls.as_view(), name="seller_refused_calls"),
     path("refused-calls/<uuid:call>/", refused_calls.SellerRefusedCall.as_view(), name="seller_refused_call"),
 ]
@@ -70,8 +118,22 @@ urlpatterns = [
     path("", home.Home.as_view(), name="home"),
     path("board/", board.Board.as_view(), name="board"),
     path("board/routes/", board.Routes.as_view(), name="board_routes"),
-    path("board/<uuid:delivery>/drivers/", board.Drivers.as_view(), name="board_drivers"),
-    path("board/<uuid:delivery>/<str:move>/", board.Move.as_view(), name="board_move"),
+    path("map/<str:version>/<int:z>/<int:x>/<int:y>.mvt", ground.Tile.as_view(), name="map_tile"),
+    path("board/updates/<environment:environment>/", page_updates.BoardUpdates.as_view(), name="board_updates"),
+    path("board/cards/", board.Cards.as_view(), name="board_cards"),
+    path("board/positions/", board.Positions.as_view(), name="board_positions"),
+    path("board/search/", board.Search.as_view(), name="board_search"),
+    path("board/<uuid:delivery>/drivers/", board_moves.Drivers.as_view(), name="board_drivers"),
+    path("board/<uuid:delivery>/<str:move>/", board_moves.Move.as_view(), name="board_move"),
+    path("drivers/", drivers.Drivers.as_view(), name="drivers"),
+    path("drivers/<uuid:driver>/", drivers.DriverPage.as_view(), name="driver"),
+    path("drivers/<uuid:driver>/link/", drivers.Link.as_view(), name="driver_link"),
+    path("drivers/<uuid:driver>/phones/<uuid:device>/end/", drivers.EndSession.as_view(), name="driver_phone_end"),
+    path("accounts/new/", setup_new.NewAccount.as_view(), name="setup_new"),
+    path("accounts/new/places/", places.Places.as_view(), name="setup_places"),
+    path("sellers/new/", seller_setup.NewSeller.as_view(), name="seller_new"),
+    path("simulators/freight/", simulators.FreightSimulator.as_view(), name="freight_simulator"),
+    path("simulators/delivery/", simulators.DeliverySimulator.as_view(), name="delivery_simulator"),
     path("accounts/<uuid:account>/<environment:environment>/", include(_account)),
     path("sellers/<int:seller>/", include(_seller)),
 ]

@@ -16,7 +16,9 @@ from common.rate_limit import limiter
 from delivery.actions import refused_calls as calls_with_tokens
 from delivery.models import Token
 from integration.actions import refused_calls as calls_with_keys
+from tests import smtp
 from tests.factories import TariffFactory, TokenFactory
+from tests.smtp import Mailbox
 
 # Started first, so that no worker of pytest-xdist is left alone with one of them at the end.
 _LONGEST = ("tests/browser", "tests/config/local", "tests/cost")
@@ -118,3 +120,11 @@ def _no_limits_of_former_tests() -> None:
 def _loopback(settings: Any) -> None:
     """Allow webhooks to loopback even if the environment sets DATABASE_URL and REDIS_URL, which implies production."""
     settings.WEBHOOK_ALLOW_LOOPBACK = True
+
+
+@pytest.fixture
+def mailbox(settings: Any) -> Iterator[Mailbox]:
+    """What a mail server on loopback, which the settings name, has accepted."""
+    with smtp.mail_server() as (url, box):
+        smtp.use(settings, url)
+        yield box

@@ -115,6 +115,7 @@ class DeliveryFactory(factory.Factory):
     token = factory.SubFactory(TokenFactory)
     stops = 3
     mode = Mode.DEFAULT
+    payload = None  # instead of one with so many `stops` in this `mode`
     at = factory.LazyFunction(timezone.now)
     driver = None
     moves = ()
@@ -123,9 +124,8 @@ class DeliveryFactory(factory.Factory):
     def _create(cls, model_class: type[Delivery], *args: Any, **kwargs: Any) -> Delivery:
         TariffFactory.create()
         at, moves, driver = kwargs["at"], kwargs["moves"], kwargs["driver"]
-        delivery = deliveries.request(
-            token=kwargs["token"], payload=validated_payload(stops=kwargs["stops"], mode=kwargs["mode"]), by=BY, at=at
-        )
+        payload = kwargs["payload"] or validated_payload(stops=kwargs["stops"], mode=kwargs["mode"])
+        delivery = deliveries.request(token=kwargs["token"], payload=payload, by=BY, at=at)
         if "accept" in moves:
             driver = driver or DriverFactory.create(environment=delivery.environment)
             delivery = deliveries.accept(delivery=delivery, driver=driver, by=BY, at=at)

@@ -7,10 +7,12 @@ from django.conf import settings
 from django.db import transaction
 
 from common.insert_together import insert_together
-from delivery import lifecycle
-from delivery.actions import drivers, quotes, transitions
+from common.page_updates import publish_on_commit
+from delivery import lifecycle, page_updates
+from delivery.actions import drivers, dropoff_options, new_deliveries, quotes, receiver_mails, transitions
 from delivery.errors import (
     AlreadyFinished,
+    DriverNotEligible,
     InvalidReason,
     MoveRefused,
     OfferExpired,
@@ -20,7 +22,7 @@ from delivery.errors import (
 )
 from delivery.lifecycle import RouteStatus, Trigger
 from delivery.models import Delivery, Driver, Environment, Simulation, Stop, Token
-from delivery.payload import DeliveryRequest, Place
+from delivery.payload import DeliveryRequest, Options
 from delivery.pricing import Quote
 from delivery.webhooks import outbox, wake_up
 
@@ -43,51 +45,21 @@ def request(
     what `quotes.quote_for_request` raises, having written nothing.
     """
     quote = quote or quotes.quote_for_request(token=token, payload=payload, quote_id=None, at=at)
-    delivery = _new(token, payload, quote, at)
+    delivery = new_deliveries.build(token, payload, quote, at)
     history = transitions.history(delivery, "request", by=by, at=at)
     event = outbox.event_of(delivery=delivery, at=at)
     queue_item = outbox.first_queue_item(event, at=at)
     simulation = [] if simulation_speed is None else Simulation.first_rows(delivery, speed=simulation_speed, at=at)
-    # One statement, which needs no transaction of its own.
-    insert_together(delivery, *delivery.ordered_stops, history, event, *queue_item, *simulation)
-    if queue_item:
-        outbox.wake_on_commit()
+    rows = (delivery, *delivery.ordered_stops, history, event, *queue_item, *simulation)
+    if any(dropoff.options != Options() for dropoff in payload.dropoffs):
+        with transaction.atomic():
+            insert_together(*rows)
+            dropoff_options.create(delivery, payload)
+    else:
+        insert_together(*rows)  # one statement, which needs no transaction of its own
+    outbox.announce_on_commit(delivery, wakes=bool(queue_item))
     if simulation:
         wake_up.send_on_commit(wake_up.ADVANCE_SIMULATIONS)
-    return delivery
-
-
-def _new(token: Token, payload: DeliveryRequest, quote: Quote, at: datetime) -> Delivery:
-    """An unsaved delivery with its unsaved stops."""
-    state = lifecycle.new(orders=len(payload.dropoffs), mode=payload.mode)
-    delivery = Delivery(
-        integrator=token.integrator,
-        environment=token.environment,
-        token=token,
-        vehicle_type=payload.vehicle_type,
-        mode=state.mode.value,
-        status=state.delivery.value,
-        route_status=state.route.value,
-        packages=payload.packages,
-        shipping_value=quote.value,
-        distance_km=quote.distance_km,
-        cancel_percent_accepted=quote.cancel_percent_accepted,
-        cancel_percent_collected=quote.cancel_percent_collected,
-        created_at=at,
-        offer_expires_at=at + settings.OFFER_TTL,
-        last_sequence=1,
-        **_place_fields(payload.pickup),
-    )
-    delivery.ordered_stops = [
-        Stop(
-            delivery=delivery,
-            index=index,
-            status=state.orders[index].value,
-            external_id=dropoff.external_id,
-            **_place_fields(dropoff),
-        )
-        for index, dropoff in enumerate(payload.dropoffs)
-    ]
     return delivery
 
 
@@ -109,23 +81,60 @@ def accept(*, delivery: Delivery, driver: Driver | None, by: str, at: datetime) 
 
 
 @transaction.atomic
-def collect(*, delivery: Delivery, by: str, at: datetime) -> Delivery:
-    """Record that the driver has the goods. Raises MoveRefused."""
+def release(*, delivery: Delivery, by: str, at: datetime) -> Delivery:
+    """Take the route from its driver before pickup and offer it again, for as long as a new one. Raises MoveRefused."""
     locked = transitions.lock(delivery)
-    return transitions.apply(locked, lifecycle.move(locked.state, Trigger.COLLECT), Trigger.COLLECT, by=by, at=at)
+    after = lifecycle.move(locked.state, Trigger.RELEASE)
+    _tell_former_driver(locked)
+    locked.driver = None
+    locked.offer_expires_at = at + settings.OFFER_TTL
+    return transitions.apply(locked, after, Trigger.RELEASE, by=by, at=at)
 
 
 @transaction.atomic
-def deliver_point(*, delivery: Delivery, point: str, by: str, at: datetime) -> Delivery:
+def reassign(*, delivery: Delivery, driver: Driver | None, by: str, at: datetime) -> Delivery:
+    """Give the route to `driver`, or to the nearest eligible driver when None, before pickup.
+
+    Raises MoveRefused, DriverNotEligible for the driver who holds it, and what `drivers.claim` or
+    `drivers.claim_first_eligible` raises.
+    """
+    locked = transitions.lock(delivery)
+    after = lifecycle.move(locked.state, Trigger.REASSIGN)
+    if driver is not None and driver.pk == locked.driver_id:
+        raise DriverNotEligible("%(driver)s holds this route already.", driver=driver.name)
+    _tell_former_driver(locked)
+    locked.driver = drivers.claim(driver, locked, at=at) if driver else drivers.claim_first_eligible(locked, at=at)
+    return transitions.apply(locked, after, Trigger.REASSIGN, by=by, at=at)
+
+
+@transaction.atomic
+def collect(*, delivery: Delivery, by: str, at: datetime, made_at: datetime | None = None) -> Delivery:
+    """Record that the driver has the goods, and send receivers their links.
+
+    `made_at`: since when, if that is reported later. Raises MoveRefused.
+    """
+    locked = transitions.lock(delivery)
+    after = lifecycle.move(locked.state, Trigger.COLLECT)
+    collected = transitions.apply(locked, after, Trigger.COLLECT, by=by, at=at, made_at=made_at)
+    receiver_mails.record(collected, at=at)
+    return collected
+
+
+@transaction.atomic
+def deliver_point(
+    *, delivery: Delivery, point: str, by: str, at: datetime, made_at: datetime | None = None
+) -> Delivery:
     """Record that the order at `point` (B, C or D) was delivered. Raises StopNotFound, StopNotOpen or MoveRefused."""
     locked = transitions.lock(delivery)
-    stop = _stop_at(locked, point)
+    stop = stop_at(locked, point)
     after = lifecycle.move(locked.state, Trigger.DELIVER, index=stop.index)
-    return transitions.apply(locked, after, Trigger.DELIVER, point=stop.label, by=by, at=at)
+    return transitions.apply(locked, after, Trigger.DELIVER, point=stop.label, by=by, at=at, made_at=made_at)
 
 
 @transaction.atomic
-def fail_point(*, delivery: Delivery, point: str, reason: str, by: str, at: datetime) -> Delivery:
+def fail_point(
+    *, delivery: Delivery, point: str, reason: str, by: str, at: datetime, made_at: datetime | None = None
+) -> Delivery:
     """Record that the order at `point` failed; the others and the driver are unaffected.
 
     Raises ReasonMissing, InvalidReason, StopNotFound, StopNotOpen or MoveRefused.
@@ -134,17 +143,20 @@ def fail_point(*, delivery: Delivery, point: str, reason: str, by: str, at: date
     if not reason:
         raise ReasonMissing("Say why the point failed; people read it in the delivery's history.")
     locked = transitions.lock(delivery)
-    stop = _stop_at(locked, point)
+    stop = stop_at(locked, point)
     after = lifecycle.move(locked.state, Trigger.FAIL, index=stop.index)
     stop.failure_reason = reason
-    return transitions.apply(locked, after, Trigger.FAIL, point=stop.label, reason=stop.failure_reason, by=by, at=at)
+    return transitions.apply(
+        locked, after, Trigger.FAIL, point=stop.label, reason=reason, by=by, at=at, made_at=made_at
+    )
 
 
 @transaction.atomic
-def return_(*, delivery: Delivery, by: str, at: datetime) -> Delivery:
+def return_(*, delivery: Delivery, by: str, at: datetime, made_at: datetime | None = None) -> Delivery:
     """Record that the driver has returned to A. Raises MoveRefused."""
     locked = transitions.lock(delivery)
-    return transitions.apply(locked, lifecycle.move(locked.state, Trigger.RETURN), Trigger.RETURN, by=by, at=at)
+    after = lifecycle.move(locked.state, Trigger.RETURN)
+    return transitions.apply(locked, after, Trigger.RETURN, by=by, at=at, made_at=made_at)
 
 
 @transaction.atomic
@@ -161,10 +173,15 @@ def cancel(*, delivery: Delivery, reason: str, by: str, at: datetime, by_integra
     if locked.is_closed:
         raise AlreadyFinished("The delivery has ended; there is nothing left to cancel.")
     after = lifecycle.move(locked.state, Trigger.CANCEL)
-    locked.cancel_fee = (locked.shipping_value * _fee_percent(locked) / 100).quantize(_CENT, ROUND_HALF_UP)
+    locked.cancel_fee = fee_of_cancelling(locked)
     locked.cancelled_at = at
     locked.cancel_reason = reason
     return transitions.apply(locked, after, Trigger.CANCEL, reason=reason, by=by, at=at, by_integrator=by_integrator)
+
+
+def fee_of_cancelling(delivery: Delivery) -> Decimal:
+    """What a cancellation costs in the route's status, in reais."""
+    return (delivery.shipping_value * _fee_percent(delivery) / 100).quantize(_CENT, ROUND_HALF_UP)
 
 
 @transaction.atomic
@@ -185,7 +202,13 @@ def expire_early(*, delivery: Delivery, by: str, at: datetime) -> Delivery:
     return transitions.apply(locked, lifecycle.move(locked.state, Trigger.EXPIRE), Trigger.EXPIRE, by=by, at=at)
 
 
-def _stop_at(delivery: Delivery, point: str) -> Stop:
+def _tell_former_driver(delivery: Delivery) -> None:
+    if delivery.driver_id is not None:
+        publish_on_commit(page_updates.route_changed(delivery.pk, delivery.driver_id))
+
+
+def stop_at(delivery: Delivery, point: str) -> Stop:
+    """The stop at B, C or D. Raises StopNotFound."""
     stop = delivery.stop_at(point)
     if stop is None:
         labels = ", ".join(stop.label for stop in delivery.ordered_stops)
@@ -206,13 +229,3 @@ def _fee_percent(delivery: Delivery) -> Decimal:
     if delivery.route_status == RouteStatus.ACCEPTED:
         return delivery.cancel_percent_accepted
     return delivery.cancel_percent_collected
-
-
-def _place_fields(place: Place) -> dict[str, object]:
-    return {
-        "latitude": place.point.latitude,
-        "longitude": place.point.longitude,
-        "contact_name": place.contact_name,
-        "contact_phone": place.contact_phone,
-        "address": place.address,
-    }

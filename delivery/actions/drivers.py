@@ -1,17 +1,19 @@
 """Which drivers may take a route, and recording of their positions."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from datetime import datetime
 from typing import NamedTuple
 from uuid import UUID
 
 from django.conf import settings
-from django.db.models import Q
+from django.db.models import Exists, OuterRef, Q
 
-from delivery import simulator
+from common.page_updates import publish_on_commit
+from common.postgresql import prepared
+from delivery import lifecycle, page_updates, simulator
 from delivery.distance import Point
 from delivery.errors import DriverHasOpenRoute, DriverNotEligible, InvalidPosition, NoEligibleDriver
-from delivery.models import Delivery, Driver, DriverPosition, Environment
+from delivery.models import Delivery, Driver, DriverPosition, Environment, PushSubscription
 from delivery.models.driver import DriverQuerySet
 
 
@@ -27,6 +29,14 @@ class Fix(NamedTuple):
 # Shares of the dispatch radius. Drivers are looked for within the smallest circle first. Each has about ten times the
 # area of the one before it, so where drivers are dense, few are read besides those that are wanted.
 _SHARES = (0.1, 0.3, 1.0)
+
+
+# In SQL, because Django takes longer to compile it than PostgreSQL to write a position. The statuses are constants, so
+# that the index of `one_open_route_per_driver` is used.
+_HELD_ROUTES = f"""
+SELECT id, integrator_id, environment FROM delivery_delivery
+WHERE driver_id = ANY(%s::uuid[]) AND route_status IN ({", ".join(f"'{status}'" for status in lifecycle.HELD)})
+"""  # noqa: S608  # nosec B608  # constants
 
 
 def eligible(delivery: Delivery, *, at: datetime) -> DriverQuerySet:
@@ -49,8 +59,20 @@ def nearby(delivery: Delivery, *, at: datetime, share: float = 1.0) -> DriverQue
 
 def nearest(delivery: Delivery, *, at: datetime, count: int, search: str = "") -> list[Driver]:
     """The first `count` eligible drivers whose name or phone contains `search`, each with its latest position."""
+    return _nearest(delivery, lambda drivers: drivers.matching(search).select_related("latest"), at=at, count=count)
+
+
+def nearest_with_push(delivery: Delivery, *, at: datetime, count: int) -> list[Driver]:
+    """The first `count` eligible drivers with a phone that takes Web Push messages."""
+    phones = PushSubscription.objects.valid(at=at).filter(device__driver=OuterRef("pk"))
+    return _nearest(delivery, lambda drivers: drivers.filter(Exists(phones)), at=at, count=count)
+
+
+def _nearest(
+    delivery: Delivery, chosen: Callable[[DriverQuerySet], DriverQuerySet], *, at: datetime, count: int
+) -> list[Driver]:
     for candidates in _from_near_to_far(delivery, at=at):
-        found = list(candidates.matching(search).select_related("latest")[:count])
+        found = list(chosen(candidates)[:count])
         if len(found) == count:
             break
     return found
@@ -144,11 +166,12 @@ def set_position(
     """Append a position of a driver, `accuracy_m` in metres. Raises InvalidPosition for impossible coordinates."""
     position = _position(Fix(driver.pk, point, at, accuracy_m), by=by)
     position.save(force_insert=True)
+    _tell_pages_of_moves({driver.pk})
     return position
 
 
 def record_positions(fixes: Sequence[Fix], *, by: str) -> None:
-    """Append positions of one or several drivers, in any order, by one statement.
+    """Append positions of one or several drivers, in any order, by one statement, and tell the pages that show them.
 
     Raises InvalidPosition for impossible coordinates, having written nothing.
     """
@@ -156,6 +179,19 @@ def record_positions(fixes: Sequence[Fix], *, by: str) -> None:
     # newest of each driver comes first, so that its latest position is written once.
     ordered = sorted(fixes, key=lambda fix: (fix.driver_id, -fix.at.timestamp()))
     DriverPosition.objects.bulk_create([_position(fix, by=by) for fix in ordered])
+    _tell_pages_of_moves({fix.driver_id for fix in fixes})
+
+
+def set_duty(drivers: Collection[Driver], *, on_duty: bool) -> None:
+    """Let drivers begin or end to take routes. An open route is not affected."""
+    Driver.objects.filter(pk__in=[driver.pk for driver in drivers]).update(on_duty=on_duty)
+    publish_on_commit(*page_updates.duty_changed((driver.pk, driver.environment) for driver in drivers))
+
+
+def _tell_pages_of_moves(drivers: Collection[UUID]) -> None:
+    """Tell open pages of the deliveries whose routes these drivers hold. One query, and one round trip to Redis."""
+    routes = prepared.execute(_HELD_ROUTES, [list(drivers)]).fetchall()
+    publish_on_commit(*page_updates.drivers_moved(routes))
 
 
 def _position(fix: Fix, *, by: str) -> DriverPosition:

@@ -8,7 +8,8 @@ from django.conf import settings
 from django.db import transaction
 
 from common import credentials
-from delivery import breaker
+from common.page_updates import publish_on_commit
+from delivery import breaker, page_updates
 from delivery.errors import EndpointCannotSend, SecretRotatedLately
 from delivery.models import (
     AuditAction,
@@ -79,7 +80,8 @@ def store_url(*, endpoint: WebhookEndpoint, url: CheckedUrl, by: str, at: dateti
     if locked.off_because != OffBecause.STAFF:
         locked.switch_on()
     locked.save()
-    _record_in_audit_trail(locked, AuditAction.URL_SET, url.text, by=by, at=at)
+    record_in_audit_trail(locked, AuditAction.URL_SET, url.text, by=by, at=at)
+    publish_on_commit(page_updates.endpoint_changed(locked.pk))
     if url.text:
         queue.bring_forward(endpoint_id=locked.pk, at=at, poisoned_too=True)
         outbox.wake_on_commit()
@@ -97,8 +99,20 @@ def set_enabled(*, endpoint: WebhookEndpoint, enabled: bool, by: str, at: dateti
     else:
         locked.switch_off(OffBecause.STAFF, at=at)
     locked.save()
-    _record_in_audit_trail(locked, AuditAction.ENDPOINT_ON if enabled else AuditAction.ENDPOINT_OFF, by=by, at=at)
+    record_in_audit_trail(locked, AuditAction.ENDPOINT_ON if enabled else AuditAction.ENDPOINT_OFF, by=by, at=at)
+    publish_on_commit(page_updates.endpoint_changed(locked.pk))
     return locked
+
+
+def check_can_send(endpoint: WebhookEndpoint, *, at: datetime) -> None:
+    """Check that a request can be made to the endpoint. Raises EndpointCannotSend, which says what is missing."""
+    if not endpoint.url:
+        raise EndpointCannotSend("The webhook endpoint of %(endpoint)s has no URL; set one first.", endpoint=endpoint)
+    if not endpoint.enabled:
+        raise EndpointCannotSend("Webhooks are off; resume them first.")
+    tokens = Token.objects.valid(at=at).filter(integrator=endpoint.integrator_id, environment=endpoint.environment)
+    if not tokens.exists():
+        raise EndpointCannotSend("The account has no valid token, which every webhook carries; issue one first.")
 
 
 @transaction.atomic
@@ -110,12 +124,7 @@ def send_test(*, endpoint: WebhookEndpoint, by: str, at: datetime) -> WebhookEve
     hour; AccountSuspended.
     """
     locked = _lock_of_active(endpoint)
-    if not locked.url:
-        raise EndpointCannotSend("The endpoint has no URL; set one first.")
-    if not locked.enabled:
-        raise EndpointCannotSend("Webhooks are off; resume them first.")
-    if not Token.objects.valid(at=at).filter(integrator=locked.integrator_id, environment=locked.environment).exists():
-        raise EndpointCannotSend("The account has no valid token, which every webhook carries; issue one first.")
+    check_can_send(locked, at=at)
     if _tested_too_often(locked, at=at):
         raise EndpointCannotSend(
             "%(most)s test events were sent within an hour, the most there may be; try again later.",
@@ -124,7 +133,7 @@ def send_test(*, endpoint: WebhookEndpoint, by: str, at: datetime) -> WebhookEve
     locked.breaker_state = breaker.without_probe_pause(locked.breaker_state, at=at)
     locked.save(update_fields=BREAKER_FIELDS)
     event = outbox.record_test(endpoint=locked, at=at)
-    _record_in_audit_trail(locked, AuditAction.TEST_SENT, by=by, at=at)
+    record_in_audit_trail(locked, AuditAction.TEST_SENT, by=by, at=at)
     return event
 
 
@@ -143,13 +152,13 @@ def rotate_secret(*, endpoint: WebhookEndpoint, by: str, at: datetime, end_previ
     locked.previous_secret_until = at + SECRET_OVERLAP
     locked.secret_ciphertext = credentials.encrypt(secret)
     locked.save(update_fields=["previous_secret_ciphertext", "previous_secret_until", "secret_ciphertext"])
-    _record_in_audit_trail(locked, AuditAction.SECRET_ROTATED, by=by, at=at)
+    record_in_audit_trail(locked, AuditAction.SECRET_ROTATED, by=by, at=at)
     return secret
 
 
 def show_secret(*, endpoint: WebhookEndpoint, by: str, at: datetime) -> str:
     """The current signing secret in clear text, for a person. Records this in the audit trail."""
-    _record_in_audit_trail(endpoint, AuditAction.SECRET_SHOWN, by=by, at=at)
+    record_in_audit_trail(endpoint, AuditAction.SECRET_SHOWN, by=by, at=at)
     return endpoint.secret
 
 
@@ -169,7 +178,7 @@ def _lock_of_active(endpoint: WebhookEndpoint) -> WebhookEndpoint:
     return locked
 
 
-def _record_in_audit_trail(
+def record_in_audit_trail(
     endpoint: WebhookEndpoint, action: AuditAction, subject: str = "", *, by: str, at: datetime
 ) -> None:
     AuditEntry.objects.create(

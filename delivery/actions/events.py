@@ -1,14 +1,20 @@
-"""Sending recorded webhook events again."""
+"""Sending recorded webhook events again, and those that wait for a retry at once."""
 
 import logging
+from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
 from django.db import transaction
-from django.db.models import Count, QuerySet
+from django.db.models import Count, F, Q, QuerySet
+from django.db.models.functions import Greatest
 
-from delivery.errors import EndpointCannotSend
-from delivery.models import AuditAction, AuditEntry, EventState, WebhookEvent, WebhookQueueItem
+from common.page_updates import publish_on_commit
+from delivery import breaker, page_updates
+from delivery.actions import endpoints
+from delivery.models import AuditAction, AuditEntry, EventState, WebhookEndpoint, WebhookEvent, WebhookQueueItem
+from delivery.models.webhook import BREAKER_FIELDS
 from delivery.webhooks import outbox, queue
 
 _log = logging.getLogger(__name__)
@@ -16,40 +22,103 @@ _log = logging.getLogger(__name__)
 _BATCH = 5000
 
 
-def replay(*, events: QuerySet[WebhookEvent], by: str, at: datetime) -> int:
-    """Send these events again, with the same ids and bodies, those of one delivery in order. Returns how many.
+@dataclass(frozen=True)
+class Replayed:
+    """Numbers of events, by what `replay` has done with them."""
 
-    Events that wait for a retry are sent at once; events in flight are left out. Raises EndpointCannotSend when an
-    endpoint has no URL, before anything is changed. Each batch of 5,000 is a transaction of its own, so an error leaves
-    the batches before it replayed and in the audit trail. Raises RuntimeError inside a transaction.
-    """
-    if unaddressed := events.filter(endpoint__url="").select_related("endpoint__integrator").first():
-        raise EndpointCannotSend(
-            "The webhook endpoint of %(endpoint)s has no URL; set one first.", endpoint=unaddressed.endpoint
+    again: int = 0  # had ended, and are sent again
+    due: int = 0  # waited, and are sent now
+    behind: int = 0  # wait for an earlier event of their delivery, which is sent now
+    in_flight: int = 0  # are being sent, or wait for one that is
+
+    @property
+    def total(self) -> int:
+        """All but those in flight, for which nothing was done."""
+        return self.again + self.due + self.behind
+
+    def __add__(self, other: "Replayed") -> "Replayed":
+        return Replayed(
+            self.again + other.again,
+            self.due + other.due,
+            self.behind + other.behind,
+            self.in_flight + other.in_flight,
         )
-    replayed = 0
+
+
+def replay(*, events: QuerySet[WebhookEvent], by: str, at: datetime, ahead: bool = False) -> Replayed:
+    """Send these events now, with the same ids and bodies, those of one delivery in order.
+
+    Events that had ended begin the schedule of retries again. For those that wait, the queue items of their deliveries
+    become due, so an earlier event that blocks them is sent first; this try does not count towards the schedule. What a
+    worker has claimed is left to it. The breaker of a failing endpoint lets one event through at once. With `ahead`
+    the events are sent before all others of their endpoint; for a few that a person has chosen.
+
+    Raises EndpointCannotSend before anything is changed. Each batch of 5,000 is a transaction of its own, so an error
+    leaves the batches before it replayed and in the audit trail. Raises RuntimeError inside a transaction.
+    """
+    for endpoint in WebhookEndpoint.objects.filter(pk__in=events.order_by().values("endpoint")):
+        endpoints.check_can_send(endpoint, at=at)
+    replayed = Replayed()
     ids = list(events.order_by("pk").values_list("pk", flat=True))  # UUIDv7: in the order in which they were recorded
     for first in range(0, len(ids), _BATCH):
-        replayed += _replay_batch(ids[first : first + _BATCH], by=by, at=at)
-    _log.info("%s webhook events replayed by %s", replayed, by)
+        replayed += _replay_batch(ids[first : first + _BATCH], by=by, at=at, ahead=ahead)
+    _log.info("webhook events replayed by %s: %s", by, replayed)
     return replayed
 
 
 @transaction.atomic(durable=True)
-def _replay_batch(ids: list[UUID], *, by: str, at: datetime) -> int:
+def _replay_batch(ids: list[UUID], *, by: str, at: datetime, ahead: bool) -> Replayed:
     events = WebhookEvent.objects.filter(pk__in=ids)
+    # Items before events, as in a settlement, and all in one order: otherwise two replays could deadlock.
+    items = list(_items(ids).order_by("pk").select_for_update())
     ended = list(
         events.exclude(state=EventState.PENDING).select_for_update().order_by("pk").values_list("pk", flat=True)
     )
     WebhookEvent.objects.filter(pk__in=ended).update(state=EventState.PENDING)
-    queue.add_again(ended, due_at=at)
-    # Locked in one order, because two replays of the same events could deadlock otherwise.
-    waiting = WebhookQueueItem.objects.filter(event__in=ids, lease=None, due_at__gt=at).order_by("pk")
-    locked = list(waiting.select_for_update().values_list("pk", flat=True))
-    WebhookQueueItem.objects.filter(pk__in=locked).update(due_at=at)
+    due_at = at - queue.AHEAD_OF_OTHERS if ahead else at
+    queue.add_again(ended, due_at=due_at)
+    # `lease`: only the worker that holds it may write the item.
+    free = WebhookQueueItem.objects.filter(pk__in=[item.pk for item in items if item.lease is None])
+    free.filter(due_at__gt=at).update(due_at=due_at, tries=Greatest(F("tries") - 1, 0))
+    free.filter(due_at__gt=due_at).update(due_at=due_at)  # due already, but after others
+    _release_probes(events, at=at)
     _record_in_audit_trail(events, by=by, at=at)
     outbox.wake_on_commit()
-    return len(ended) + len(locked)
+    publish_on_commit(*page_updates.events_changed(events.values_list("endpoint", "pk")))
+    return _counted(ids, ended, items, at=at)
+
+
+def _items(ids: list[UUID]) -> QuerySet[WebhookQueueItem]:
+    """The queue items of these events, and those that events of the same deliveries wait behind."""
+    deliveries = WebhookEvent.objects.filter(pk__in=ids, delivery__isnull=False).values_list("delivery", flat=True)
+    return WebhookQueueItem.objects.filter(Q(event__in=ids) | Q(delivery__in=set(deliveries), is_ordered=True))
+
+
+def _release_probes(events: QuerySet[WebhookEvent], *, at: datetime) -> None:
+    """Let the next event of each endpoint be sent without waiting for the breaker, but for a Retry-After."""
+    paused = WebhookEndpoint.objects.filter(pk__in=events.order_by().values("endpoint"), paused_until__gt=at)
+    for endpoint in paused.order_by("pk").select_for_update(no_key=True):
+        endpoint.breaker_state = breaker.without_probe_pause(endpoint.breaker_state, at=at)
+        endpoint.save(update_fields=BREAKER_FIELDS)
+
+
+def _counted(
+    ids: Sequence[UUID], ended: Sequence[UUID], items: Sequence[WebhookQueueItem], *, at: datetime
+) -> Replayed:
+    waiting = set(ids) - set(ended)
+    claimed = {item.event_id for item in items if item.lease is not None and item.due_at > at}
+    blocked_by = {item.delivery_id: item.event_id for item in items if item.is_ordered}
+    own = {item.event_id for item in items}
+    behind = dict(
+        WebhookEvent.objects.filter(pk__in=waiting - own, state=EventState.PENDING).values_list("pk", "delivery")
+    )
+    held = {event for event, delivery in behind.items() if blocked_by.get(delivery) in claimed}
+    return Replayed(
+        again=len(ended),
+        due=len((waiting & own) - claimed),
+        behind=len(behind) - len(held),
+        in_flight=len(waiting & claimed) + len(held),
+    )
 
 
 def _record_in_audit_trail(events: QuerySet[WebhookEvent], *, by: str, at: datetime) -> None:

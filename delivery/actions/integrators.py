@@ -28,7 +28,7 @@ def suspend(*, integrator: Integrator, reason: str, by: str, at: datetime) -> bo
     """
     suspended = integrator.write_suspension(reason=reason, by=by, at=at)
     if suspended:
-        _record_audit(integrator, AuditAction.ACCOUNT_SUSPENDED, reason.strip(), by=by, at=at)
+        record_audit(integrator, AuditAction.ACCOUNT_SUSPENDED, reason.strip(), by=by, at=at)
     return suspended
 
 
@@ -37,11 +37,11 @@ def lift_suspension(*, integrator: Integrator, by: str, at: datetime) -> bool:
     """Let the account work again with the tokens that it had. False for an account that is not suspended."""
     lifted = integrator.clear_suspension()
     if lifted:
-        _record_audit(integrator, AuditAction.SUSPENSION_LIFTED, by=by, at=at)
+        record_audit(integrator, AuditAction.SUSPENSION_LIFTED, by=by, at=at)
     return lifted
 
 
-def _record_audit(integrator: Integrator, action: AuditAction, subject: str = "", *, by: str, at: datetime) -> None:
+def record_audit(integrator: Integrator, action: AuditAction, subject: str = "", *, by: str, at: datetime) -> None:
     """Add an entry to the audit trail of each environment; the panel shows them separately."""
     AuditEntry.objects.bulk_create(
         AuditEntry(integrator=integrator, environment=environment, action=action, subject=subject, by=by, at=at)

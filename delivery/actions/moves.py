@@ -39,6 +39,10 @@ def _accept(*, delivery: Delivery, driver: str, by: str, at: datetime) -> Delive
     return deliveries.accept(delivery=delivery, driver=_find_driver(driver) if driver else None, by=by, at=at)
 
 
+def _reassign(*, delivery: Delivery, driver: str, by: str, at: datetime) -> Delivery:
+    return deliveries.reassign(delivery=delivery, driver=_find_driver(driver) if driver else None, by=by, at=at)
+
+
 @transaction.atomic
 def _set_position(*, delivery: Delivery, position: str, by: str, at: datetime) -> Delivery:
     if delivery.driver is None or not delivery.is_held:
@@ -50,11 +54,13 @@ def _set_position(*, delivery: Delivery, position: str, by: str, at: datetime) -
 
 # Without EXPIRE, which is triggered by time alone.
 MOVES: Mapping[str, Move] = {
-    "accept": Move(_accept, _("Accept"), {"driver": False}),
+    "accept": Move(_accept, _("Assign driver"), {"driver": False}),
+    "release": Move(deliveries.release, _("Release driver")),
+    "reassign": Move(_reassign, _("Assign another driver"), {"driver": False}),
     "collect": Move(deliveries.collect, _("Collect")),
     "deliver": Move(deliveries.deliver_point, _("Deliver"), {"point": True}),
-    "fail": Move(deliveries.fail_point, _("Fail"), {"point": True, "reason": True}),
-    "return": Move(deliveries.return_, _("Return")),
+    "fail": Move(deliveries.fail_point, _("Couldn't deliver"), {"point": True, "reason": True}),
+    "return": Move(deliveries.return_, _("Return to A")),
     "cancel": Move(deliveries.cancel, _("Cancel delivery"), {"reason": False}),
     "position": Move(_set_position, _("Set position"), {"position": True}),
 }

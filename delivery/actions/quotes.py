@@ -1,11 +1,13 @@
 """The price of a delivery, for quotes and requests alike."""
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 
 from django.conf import settings
 
-from delivery import pricing, routing
+from delivery import pricing, routing, routing_engines
 from delivery.actions import quote_ids
 from delivery.distance import Point
 from delivery.errors import PickupNotLinked, PriceUnavailable
@@ -49,6 +51,32 @@ def quote_for_request(*, token: Token, payload: DeliveryRequest, quote_id: str |
     return _price(tariff, payload)
 
 
+@dataclass(frozen=True)
+class Explanation:
+    """Why a delivery costs what it costs. `tariff` is the account's own, or everybody's."""
+
+    tariff: Tariff
+    trip: pricing.Trip
+    fare: pricing.Fare
+
+
+def explain(*, vehicle_type: str, integrator: Integrator | None, trip: pricing.Trip) -> Explanation:
+    """The parts of the price of a trip, by the functions that price quotes, for an account or for everybody.
+
+    Raises PriceUnavailable without an active tariff or over one of its maximums.
+    """
+    tariff = Tariff.objects.for_vehicle(vehicle_type, integrator=integrator and integrator.pk).first()
+    if tariff is None:
+        raise PriceUnavailable(f"No active tariff for {vehicle_type}.")
+    return Explanation(tariff, trip, pricing.fare(tariff.terms, trip))
+
+
+def trip_between(points: Sequence[Point], *, vehicle_type: str, returning: bool, weight_kg: Decimal) -> pricing.Trip:
+    """The trip from the first point over all the others, and back to it if `returning`."""
+    outbound, back = _legs(points, vehicle_type, returning=returning)
+    return pricing.Trip(outbound_km=outbound, return_km=back, dropoffs=len(points) - 1, weight_kg=weight_kg)
+
+
 def _no_tariff(payload: DeliveryRequest) -> PriceUnavailable:
     return PriceUnavailable(f"No active tariff for {payload.vehicle_type}.")
 
@@ -85,14 +113,21 @@ def _not_linked(integrator: Integrator, point: Point) -> PickupNotLinked:
 
 def _trip(payload: DeliveryRequest) -> pricing.Trip:
     points = [payload.pickup.point, *(dropoff.point for dropoff in payload.dropoffs)]
-    returning = payload.mode is Mode.RETURN
-    legs_of = routing.provider(routing_url=settings.ROUTING_URL, road_factor=settings.ROAD_FACTOR)
-    legs = legs_of([*points, payload.pickup.point] if returning else points)
+    outbound, back = _legs(points, payload.vehicle_type, returning=payload.mode is Mode.RETURN)
     return pricing.Trip(
-        outbound_km=sum(legs[: len(payload.dropoffs)], Decimal(0)),
-        return_km=sum(legs[len(payload.dropoffs) :], Decimal(0)),
+        outbound_km=outbound,
+        return_km=back,
         dropoffs=len(payload.dropoffs),
         weight_kg=payload.weight_kg,
         longest_side_cm=payload.longest_side_cm,
         litres=payload.litres,
     )
+
+
+def _legs(points: Sequence[Point], vehicle: str, *, returning: bool) -> tuple[Decimal, Decimal]:
+    """Kilometres from the first point to the last, and back to the first, 0 without a return."""
+    engine = routing_engines.engine(settings.ROUTING_ENGINE, url=settings.ROUTING_URL, vehicle=vehicle)
+    legs_of = routing.provider(engine, road_factor=settings.ROAD_FACTOR)
+    legs = legs_of([*points, points[0]] if returning else list(points))
+    count = len(points) - 1
+    return sum(legs[:count], Decimal(0)), sum(legs[count:], Decimal(0))

@@ -4,12 +4,15 @@ from collections.abc import Mapping
 from datetime import datetime
 
 from delivery import lifecycle, simulator
-from delivery.actions import deliveries, moves, simulations
+from delivery.actions import deliveries, moves, proofs, simulated_proofs, simulations
 from delivery.lifecycle import RouteStatus, Trigger
 from delivery.models import Delivery
 
-# Integrators cancel as in the live environment.
-MOVES = (*(name for name in moves.MOVES if name != Trigger.CANCEL), Trigger.EXPIRE.value)
+# Integrators cancel as in the live environment. Only dispatchers change the driver of a route.
+_NOT_BY_HAND = (Trigger.CANCEL, Trigger.RELEASE, Trigger.REASSIGN)
+MOVES = (*(name for name in moves.MOVES if name not in _NOT_BY_HAND), Trigger.EXPIRE.value)
+
+_PROOF = {"receivedBy", "pin"}
 
 
 def allowed(delivery: Delivery) -> list[str]:
@@ -22,11 +25,22 @@ def perform(name: str, *, delivery: Delivery, fields: Mapping[str, str], by: str
     """Perform a move; the simulator then leaves the delivery alone. `fields` as in `moves.perform`.
 
     A simulated driver accepts, a failed point has a reason where none is given, and an offer expires before its
-    deadline. Raises the DeliveryError that says why the move is refused, KeyError for another name.
+    deadline. With `receivedBy` or `pin` among the fields the driver delivers as with a phone: with the proof that the
+    request asked for. Raises the DeliveryError that says why the move is refused, KeyError for another name.
     """
     if name == Trigger.ACCEPT:
         return simulations.accept(delivery=delivery, by=by, at=at)
     if name == Trigger.EXPIRE:
         return deliveries.expire_early(delivery=delivery, by=by, at=at)
+    if name == Trigger.DELIVER and not _PROOF.isdisjoint(fields):
+        return _deliver_with_proof(delivery, fields, by=by, at=at)
     with_reason = {**fields, "reason": fields.get("reason", "").strip() or simulator.FAILURE_REASON}
     return moves.perform(name, delivery=delivery, fields=with_reason, by=by, at=at)
+
+
+def _deliver_with_proof(delivery: Delivery, fields: Mapping[str, str], *, by: str, at: datetime) -> Delivery:
+    point = fields.get("point", "").strip()
+    stop = deliveries.stop_at(delivery, point)
+    received_by, pin = (fields.get(name, "").strip() for name in ("receivedBy", "pin"))
+    proof = simulated_proofs.given(stop, received_by=received_by, pin=pin, at=at)
+    return proofs.deliver(delivery=delivery, point=point, proof=proof, by=by, at=at)

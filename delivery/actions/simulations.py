@@ -7,7 +7,7 @@ from django.conf import settings
 from django.db import InterfaceError, OperationalError, transaction
 
 from delivery import distance, simulator
-from delivery.actions import deliveries, drivers, moves
+from delivery.actions import deliveries, drivers, moves, proofs, simulated_proofs
 from delivery.lifecycle import Trigger
 from delivery.models import Delivery, LatestPosition, Simulation
 from delivery.simulator import ACTOR, Outcome, Step
@@ -25,6 +25,7 @@ def advance_due(*, at: datetime) -> int:
     fails is rolled back, logged with the delivery's id, and repeated after a pause of 1 s to 4 min. A lost connection
     is raised.
     """
+    simulated_proofs.take_photos_due(at=at)
     count = 0
     while _advance_one(at=at):
         count += 1
@@ -103,6 +104,10 @@ def _make_move(simulation: Simulation, delivery: Delivery, step: Step, *, at: da
             return accept(delivery=delivery, by=ACTOR, at=at, position_age=age)
         case Trigger.ACCEPT | Trigger.EXPIRE:
             return deliveries.expire_early(delivery=delivery, by="system: sandbox", at=at)
+        case Trigger.DELIVER if step.index is not None:
+            stop = delivery.ordered_stops[step.index]
+            proof = simulated_proofs.proof(stop)
+            return proofs.deliver(delivery=delivery, point=stop.label, proof=proof, by=ACTOR, at=at)
         case _:
             point = "" if step.index is None else delivery.ordered_stops[step.index].label
             fields = {"point": point, "reason": simulator.FAILURE_REASON}

@@ -18,15 +18,16 @@ OVERLAP = timedelta(hours=24)
 MOST_VALID = 20
 
 
-def issue(*, integrator: Integrator, environment: Environment, by: str, at: datetime) -> Token:
+def issue(*, integrator: Integrator, environment: Environment, by: str, at: datetime, name: str = "") -> Token:
     """Create a token; `clear_text` is to be shown once. Raises AccountSuspended or TooManyTokens."""
-    return _issue(integrator, environment, AuditAction.TOKEN_ISSUED, by=by, at=at)
+    return _issue(integrator, environment, AuditAction.TOKEN_ISSUED, name=name, by=by, at=at)
 
 
 @transaction.atomic
 def rotate(*, token: Token, by: str, at: datetime, overlap: timedelta = OVERLAP) -> Token:
-    """Create a token that replaces `token`, which expires after `overlap`, or earlier if it was to expire earlier.
+    """Create a token that replaces `token`, with its name.
 
+    The old one expires after `overlap`, or earlier if it was to expire earlier.
     Raises TokenEnded, AccountSuspended or TooManyTokens.
     """
     old = Token.objects.select_for_update(of=("self",)).select_related("integrator").get(pk=token.pk)
@@ -38,7 +39,15 @@ def rotate(*, token: Token, by: str, at: datetime, overlap: timedelta = OVERLAP)
     if old.expires_at is None or old.expires_at > end:
         old.expires_at = end
         old.save(update_fields=["expires_at"])
-    return _issue(old.integrator, Environment(old.environment), AuditAction.TOKEN_ROTATED, by=by, at=at)
+    return _issue(old.integrator, Environment(old.environment), AuditAction.TOKEN_ROTATED, name=old.name, by=by, at=at)
+
+
+@transaction.atomic
+def rename(*, token: Token, name: str, by: str, at: datetime) -> None:
+    """Give the token another name. Of a token that has it already nothing changes."""
+    if Token.objects.filter(pk=token.pk).exclude(name=name).update(name=name):
+        token.name = name
+        _record_in_audit_trail(token, AuditAction.TOKEN_RENAMED, by=by, at=at)
 
 
 @transaction.atomic
@@ -64,7 +73,9 @@ def authenticate(clear_text: str, *, at: datetime, on_found: Callable[[Token], N
 
 
 @transaction.atomic
-def _issue(integrator: Integrator, environment: Environment, action: AuditAction, *, by: str, at: datetime) -> Token:
+def _issue(
+    integrator: Integrator, environment: Environment, action: AuditAction, *, name: str, by: str, at: datetime
+) -> Token:
     # Locked, so that suspending the account and issuing other tokens are serialized with this.
     Integrator.objects.select_for_update(no_key=True).get(pk=integrator.pk).check_active()
     if integrator.tokens.filter(environment=environment).valid(at=at).count() >= MOST_VALID:
@@ -79,6 +90,7 @@ def _issue(integrator: Integrator, environment: Environment, action: AuditAction
         digest=credentials.digest(clear_text),
         ciphertext=credentials.encrypt(clear_text),
         hint=credentials.hint(prefix, clear_text),
+        name=name,
         created_at=at,
         created_by=by,
     )
@@ -99,7 +111,7 @@ def _record_in_audit_trail(token: Token, action: AuditAction, *, by: str, at: da
         integrator_id=token.integrator_id,
         environment=token.environment,
         action=action,
-        subject=token.hint,
+        subject=token.title,
         by=by,
         at=at,
     )

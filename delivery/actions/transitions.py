@@ -1,13 +1,23 @@
 """Applying a transition to a delivery that is locked: the statuses, the history and the webhook event of one change."""
 
 from datetime import datetime
+from typing import TypedDict, Unpack
 
 from django.db.models import prefetch_related_objects
 
 from delivery import lifecycle
 from delivery.lifecycle import Trigger
 from delivery.models import Delivery, Environment, Simulation, Stop, Transition
+from delivery.models.delivery import TRANSITION_FIELDS
 from delivery.webhooks import outbox, wake_up
+
+
+class Details(TypedDict, total=False):
+    """What the history says of some transitions. `made_at`: when the driver did it, if that is reported later."""
+
+    point: str
+    reason: str
+    made_at: datetime | None
 
 
 def lock(delivery: Delivery) -> Delivery:
@@ -28,9 +38,8 @@ def apply(
     *,
     by: str,
     at: datetime,
-    point: str = "",
-    reason: str = "",
     by_integrator: bool = False,
+    **details: Unpack[Details],
 ) -> Delivery:
     """Apply a transition: write the state `after` to the locked delivery, with history and event.
 
@@ -46,20 +55,11 @@ def apply(
     delivery.route_status = after.route.value
     delivery.closed_at = at if delivery.is_closed else None
     delivery.last_sequence += 1
-    delivery.save(
-        update_fields=[
-            "status",
-            "route_status",
-            "driver",
-            "closed_at",
-            "cancelled_at",
-            "cancel_reason",
-            "cancel_fee",
-            "last_sequence",
-        ]
-    )
-    history(delivery, trigger.value, by=by, at=at, point=point, reason=reason).save(force_insert=True)
+    delivery.save(update_fields=TRANSITION_FIELDS)
+    history(delivery, trigger.value, by=by, at=at, **details).save(force_insert=True)
     outbox.record(delivery=delivery, at=at)
+    if trigger is not Trigger.EXPIRE:  # nobody was on the way
+        wake_up.send_on_commit(wake_up.RENEW_ARRIVALS)
     if delivery.environment == Environment.SANDBOX:
         Simulation.objects.after_move(delivery, by=by, by_integrator=by_integrator, at=at)
         if by_integrator:
@@ -67,17 +67,14 @@ def apply(
     return delivery
 
 
-def history(
-    delivery: Delivery, trigger: str, *, by: str, at: datetime, point: str = "", reason: str = ""
-) -> Transition:
+def history(delivery: Delivery, trigger: str, *, by: str, at: datetime, **details: Unpack[Details]) -> Transition:
     """The unsaved entry of the delivery's history about its latest change."""
     return Transition(
         delivery=delivery,
         trigger=trigger,
-        point=point,
-        reason=reason,
         status=delivery.status,
         route_status=delivery.route_status,
         by=by,
         at=at,
+        **details,
     )

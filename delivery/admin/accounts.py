@@ -1,51 +1,95 @@
 """Integrators, their tokens and pickup points."""
 
+from collections.abc import Sequence
+from datetime import datetime
 from typing import Any
 
 from django.contrib import admin, messages
-from django.db.models import QuerySet
+from django.db.models import Count, Max, Prefetch, Q, QuerySet
 from django.forms import ModelForm
 from django.http import HttpRequest, HttpResponse
+from django.template.loader import render_to_string
 from django.template.response import TemplateResponse
+from django.urls import reverse
 from django.utils import timezone
+from django.utils.html import format_html
+from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
+from django_stubs_ext import StrOrPromise
+from unfold.admin import StackedInline
 
 from common.actors import actor
-from common.admin_base import ModelAdmin, ReadOnlyInline, TabularInline
-from common.suspension import InvalidReason, SuspensionActionForm
+from common.admin_base import OneTimeSecretAdmin, ReadOnlyInline
+from common.admin_columns import CREATED_BY, LAST_USED, REVOKED_BY, ago_or_never, column, pill, short
+from common.formats import moment
+from common.limit_fields import LimitFields
+from common.suspension_admin import SuspendableAdmin, named
 from delivery.actions import integrators, tokens
+from delivery.admin.labels import endpoint_state
 from delivery.admin.refusals import RefusalsAsMessages
 from delivery.errors import AccountSuspended, TooManyTokens
-from delivery.forms import refusal
-from delivery.models import Environment, Integrator, PickupPoint, Token
+from delivery.models import Delivery, Environment, Integrator, PickupPoint, Token, WebhookEndpoint
+from delivery.refusals import refusal
 
-_LIMITS = ["rate_limit_per_second", "rate_limit_per_hour"]
+_ID = column("id", _("id"), short)
+_LIMITS = {"rate_limit_per_second": "RATE_LIMIT_PER_SECOND", "rate_limit_per_hour": "RATE_LIMIT_PER_HOUR"}
 
 
-class PickupPointInline(TabularInline):
+class PickupPointInline(StackedInline):
     model = PickupPoint
     extra = 0
+    fields = ["name", ("latitude", "longitude", "radius_m"), "active", "map"]
+    readonly_fields = ["map"]
+
+    @admin.display(description=_("map"))
+    def map(self, _point: PickupPoint) -> str:
+        """A map whose pin sets the coordinates of the same row, see `pin.js`."""
+        fields = "[name$=-latitude], [name$=-longitude]"
+        return render_to_string("panel/pin.html", {"fields": fields, "radius": "[name$=-radius_m]"})
 
 
 class TokenInline(ReadOnlyInline):
     model = Token
-    fields = ["hint", "environment", "created_at", "created_by", "last_used_at", "expires_at", "revoked_at"]
+    fields = ["hint", "environment", "created_at", CREATED_BY, LAST_USED, "expires_at", "revoked_at"]
 
 
 @admin.register(Integrator)
-class IntegratorAdmin(ModelAdmin):
-    list_display = ["name", "id", "allow_any_pickup", "suspended_at", "created_at"]
-    list_filter = [("suspended_at", admin.EmptyFieldListFilter)]
+class IntegratorAdmin(LimitFields, SuspendableAdmin):
+    list_display = [named, "webhook", "last_call", "people", _ID, "created_at"]
+    add_page = "panel:setup_new"
+    add_text = _("Bring in an integrator")
+    nothing_yet = _("No integrator yet.")
+    limits = _LIMITS
     search_fields = ["name"]
-    readonly_fields = ["id", "created_at", "suspended_at", "suspended_by", "suspension_reason"]
-    autocomplete_fields = ["members"]
+    readonly_fields = [_ID, "team", "created_at"]
     inlines = [PickupPointInline, TokenInline]
-    action_form = SuspensionActionForm
-    actions = ["suspend", "lift_suspension"]
+    change_form_template = "admin/delivery/integrator/change_form.html"
 
-    def get_fields(self, request: HttpRequest, obj: Integrator | None = None) -> Any:
-        suspension = ["suspended_at", "suspended_by", "suspension_reason"] if obj and obj.suspended_at else []
-        return ["name", "id", *suspension, "allow_any_pickup", *_LIMITS, "members", "created_at"]
+    def get_fieldsets(self, request: HttpRequest, obj: Integrator | None = None) -> Any:
+        shown = ["team", _ID, "created_at"] if obj else []
+        return [
+            (None, {"fields": ["name", "allow_any_pickup", *shown]}),
+            (_("Limits"), {"classes": ["collapse"], "fields": list(_LIMITS)}),
+        ]
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Integrator]:
+        called = Max("tokens__last_used_at", filter=Q(tokens__environment=Environment.LIVE))
+        live = WebhookEndpoint.objects.filter(environment=Environment.LIVE)
+        found = super().get_queryset(request).annotate(called_at=called, member_count=Count("members", distinct=True))
+        return found.prefetch_related(Prefetch("endpoints", live, to_attr="live_endpoints"))
+
+    @admin.display(description=_("webhook"))
+    def webhook(self, account: Integrator) -> str:
+        return endpoint_state(vars(account)["live_endpoints"][0])
+
+    @admin.display(description=_("last call"), ordering="called_at")
+    def last_call(self, account: Integrator) -> str:
+        return ago_or_never(vars(account)["called_at"])
+
+    @admin.display(description=_("team"), ordering="member_count")
+    def people(self, account: Integrator) -> str:
+        count = vars(account)["member_count"]
+        return ngettext("%(count)s person", "%(count)s people", count) % {"count": count}
 
     def save_model(self, request: HttpRequest, obj: Integrator, form: ModelForm[Any], change: bool) -> None:
         if change:
@@ -54,48 +98,70 @@ class IntegratorAdmin(ModelAdmin):
         else:
             integrators.open_(obj)
 
+    @admin.display(description=_("team"))
+    def team(self, obj: Integrator) -> str:
+        """The people, with a link to the page where they are invited, changed and removed."""
+        people = ", ".join(user.get_username() for user in obj.members.order_by("username")) or _("Nobody yet")
+        page = reverse("panel:team", args=[obj.pk, Environment.LIVE])
+        return format_html('{}<br><a class="rota-link" href="{}">{}</a>', people, page, _("Invite or remove people"))
+
     def has_delete_permission(self, request: HttpRequest, obj: Integrator | None = None) -> bool:
         return False  # its deliveries are its customers' history
 
-    @admin.action(description=_("Suspend: its tokens are refused, running deliveries go on"), permissions=["change"])
-    def suspend(self, request: HttpRequest, queryset: QuerySet[Integrator]) -> None:
-        for integrator in queryset:
-            try:
-                suspended = integrators.suspend(
-                    integrator=integrator,
-                    reason=request.POST.get("reason", ""),
-                    by=actor(request),
-                    at=timezone.now(),
-                )
-            except InvalidReason as error:
-                self.message_user(request, str(error), messages.ERROR)
-                return
-            if suspended:
-                self.log_change(request, integrator, _("Suspended."))
-        self.message_user(request, _("Suspended. Their tokens are refused from this moment on."))
+    def suspension_facts(self, accounts: Sequence[Any], *, at: datetime) -> dict[Any, list[StrOrPromise]]:
+        of_live = Delivery.objects.in_progress(Environment.LIVE)
+        running = _counts(of_live.filter(integrator__in=accounts))
+        valid = _counts(Token.objects.valid(at=at).filter(integrator__in=accounts))
+        return {
+            account.pk: [_tokens_refused(valid.get(account.pk, 0)), _deliveries_go_on(running.get(account.pk, 0))]
+            for account in accounts
+        }
 
-    @admin.action(description=_("Lift the suspension: its tokens work again"), permissions=["change"])
-    def lift_suspension(self, request: HttpRequest, queryset: QuerySet[Integrator]) -> None:
-        for integrator in queryset:
-            if integrators.lift_suspension(integrator=integrator, by=actor(request), at=timezone.now()):
-                self.log_change(request, integrator, _("Suspension lifted."))
-        self.message_user(request, _("No longer suspended. Their tokens work again."))
+    def write_suspension(self, account: Integrator, *, reason: str, by: str, at: datetime) -> bool:
+        return integrators.suspend(integrator=account, reason=reason, by=by, at=at)
+
+    def clear_suspension(self, account: Integrator, *, by: str, at: datetime) -> bool:
+        return integrators.lift_suspension(integrator=account, by=by, at=at)
+
+
+def _tokens_refused(count: int) -> str:
+    text = ngettext(
+        "%(count)s valid token is refused from this moment on, and none is issued.",
+        "%(count)s valid tokens are refused from this moment on, and none is issued.",
+        count,
+    )
+    return text % {"count": count}
+
+
+def _deliveries_go_on(count: int) -> StrOrPromise:
+    if not count:
+        return _("No live delivery is under way.")
+    text = ngettext("%(count)s live delivery under way goes on.", "%(count)s live deliveries under way go on.", count)
+    return text % {"count": count}
+
+
+def _counts(rows: QuerySet[Any]) -> dict[Any, int]:
+    """The number of rows of each account, by the account's id."""
+    return dict(rows.order_by().values_list("integrator").annotate(count=Count("*")))
 
 
 @admin.register(Token)
-class TokenAdmin(RefusalsAsMessages, ModelAdmin):
+class TokenAdmin(RefusalsAsMessages, OneTimeSecretAdmin):
     """Issue, rotate, revoke. The clear text of a token is shown once, in the response to its issue."""
 
-    list_display = ["hint", "integrator", "environment", "created_at", "last_used_at", "expires_at", "revoked_at"]
+    list_display = ["hint", "state", "name", "integrator", "environment", LAST_USED, "created_at"]
+    add_text = add_title = _("Issue a token")
+    add_submit = _("Issue")
+    nothing_yet = _("No token yet.")
     list_filter = ["environment", ("revoked_at", admin.EmptyFieldListFilter)]
     list_select_related = ["integrator"]
-    search_fields = ["integrator__name", "hint"]
+    search_fields = ["integrator__name", "hint", "name"]
     autocomplete_fields = ["integrator"]
-    fields = ["integrator", "environment"]
+    fields = ["integrator", "environment", "name"]
     actions = ["rotate", "revoke"]
 
     def get_fields(self, request: HttpRequest, obj: Token | None = None) -> Any:
-        shown = ["hint", "created_at", "created_by", "last_used_at", "expires_at", "revoked_at", "revoked_by"]
+        shown = ["hint", "created_at", CREATED_BY, LAST_USED, "expires_at", "revoked_at", REVOKED_BY]
         return [*self.fields, *shown] if obj else self.fields
 
     def has_change_permission(self, request: HttpRequest, obj: Token | None = None) -> bool:
@@ -104,9 +170,26 @@ class TokenAdmin(RefusalsAsMessages, ModelAdmin):
     def has_delete_permission(self, request: HttpRequest, obj: Token | None = None) -> bool:
         return False
 
+    def get_changeform_initial_data(self, request: HttpRequest) -> dict[str, Any]:
+        return {"environment": Environment.SANDBOX, **super().get_changeform_initial_data(request)}
+
+    @admin.display(description=_("status"))
+    def state(self, token: Token) -> str:
+        """Whether the token works, and until when."""
+        if token.revoked_at:
+            return pill(gettext("Revoked"), title=moment(token.revoked_at))
+        if token.integrator.is_suspended:
+            return pill(gettext("Suspended"), "bad")
+        if token.expires_at and token.expires_at <= timezone.now():
+            return pill(gettext("Expired"), title=moment(token.expires_at))
+        if token.expires_at:
+            return pill(gettext("Valid until %(moment)s") % {"moment": moment(token.expires_at)}, "warn")
+        return pill(gettext("Valid"), "good")
+
     def save_model(self, request: HttpRequest, obj: Token, form: ModelForm[Any], change: bool) -> None:
+        environment = Environment(obj.environment)
         issued = tokens.issue(
-            integrator=obj.integrator, environment=Environment(obj.environment), by=actor(request), at=timezone.now()
+            integrator=obj.integrator, environment=environment, name=obj.name, by=actor(request), at=timezone.now()
         )
         # The admin continues with `obj`, so it has to become the token that was issued.
         obj.__dict__.update(issued.__dict__)

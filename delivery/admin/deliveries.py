@@ -10,95 +10,101 @@ from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import URLPattern, path, reverse
 from django.utils import timezone
 from django.utils.html import format_html
+from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_POST, require_safe
 from unfold.contrib.filters.admin import AutocompleteSelectFilter
-from unfold.decorators import display
 
 from common.actors import actor
-from common.admin_base import LargeTable, ModelAdmin, ReadOnlyInline, Unchangeable, pretty
-from delivery.actions import drivers, moves
-from delivery.admin.labels import STATUS_COLOURS
+from common.admin_base import LargeTable, ModelAdmin, Unchangeable
+from common.admin_columns import column, linked, pill
+from common.formats import ago
+from delivery.actions import deliveries, drivers, moves
+from delivery.admin import cancelling
+from delivery.admin.delivery_page import PRICE, EventInline, StopInline, TransitionInline, fieldsets
+from delivery.admin.labels import coordinates as written_coordinates
+from delivery.admin.labels import in_one_line, lines, package_text, state
 from delivery.admin.moves import DriverSelect, MovesActionForm, driver_field
 from delivery.errors import DeliveryError
-from delivery.forms import driver_label, offered, refusal
-from delivery.models import Delivery, Driver, Environment, Stop, Transition, WebhookEvent, parse_id
+from delivery.forms import (
+    FAILURE_REASONS,
+    MoveForm,
+    done,
+    driver_label,
+    move_fields,
+    offered,
+    point_name,
+    text_of_simulator,
+)
+from delivery.models import Delivery, Driver, Environment, parse_id
+from delivery.refusals import refusal
 
 _DRIVERS_PER_PAGE = 20
+# The moves in the order of the page: first those that bring a route to its end, of which one is allowed.
+_ORDER = ["accept", "collect", "deliver", "return", "fail", "reassign", "release", "cancel", "position"]
 # Names on a delivery's page; the search finds the others.
 _NEAREST_SHOWN = 5
-
-
-class StopInline(ReadOnlyInline):
-    model = Stop
-    fields = ["label", "status", "external_id", "contact_name", "contact_phone", "place", "failure_reason"]
-
-    @admin.display(description=gettext_lazy("point"))
-    def label(self, stop: Stop) -> str:
-        return stop.label
-
-    @admin.display(description=gettext_lazy("address"))
-    def place(self, stop: Stop) -> str:
-        return _in_one_line(stop.address)
-
-
-class TransitionInline(ReadOnlyInline):
-    model = Transition
-    fields = ["at", "trigger", "point", "reason", "status", "route_status", "by"]
-
-
-class EventInline(ReadOnlyInline):
-    model = WebhookEvent
-    fields = ["sequence", "name", "state", "attempts_made", "next_attempt_at", "sent_at", "attempts"]
-    ordering = ["sequence"]
-
-    @admin.display(description=gettext_lazy("what was answered"))
-    def attempts(self, event: WebhookEvent) -> str:
-        return format_html(
-            '<a class="rota-link" href="{}">{}</a>',
-            reverse("admin:delivery_webhookevent_change", args=[event.pk]),
-            _("Attempts of %(event)s") % {"event": event},
-        )
-
-    def get_queryset(self, request: HttpRequest) -> QuerySet[WebhookEvent]:
-        return super().get_queryset(request).select_related("queue_item")
 
 
 @admin.register(Delivery)
 class DeliveryAdmin(LargeTable, Unchangeable, ModelAdmin):
     list_display = [
-        "id", "integrator", "environment", "status_label", "route_status", "driver", "shipping_value", "created_at",
+        "identity", "state", "destination", "integrator", "driver_name", PRICE,
+        column("created_at", gettext_lazy("created"), ago),
     ]  # fmt: skip  # a list of names
+    list_display_links = None  # see `identity`
     # Each has an index that includes the order of the list.
     list_filter = ["status", "route_status", "environment", "vehicle_type", ("created_at", admin.DateFieldListFilter)]
     list_filter_submit = True  # the filter by integrator has a field
     sortable_by = ["created_at"]
     list_select_related = ["integrator", "driver"]
     search_fields = ["stops__external_id"]
-    search_help_text = gettext_lazy("A deliveryId or an externalId, whole.")
+    search_help_text = gettext_lazy("Id or external id, whole")
     ordering = ["-created_at"]
+    nothing_yet = gettext_lazy("No delivery yet. Integrators request them by the API.")
     action_form = MovesActionForm
     actions = [f"move_{name}" for name in moves.MOVES]
     change_form_template = "admin/delivery/delivery/change_form.html"
     inlines = [StopInline, TransitionInline, EventInline]
-    fields = [
-        "id", "integrator", "environment", "token", "status", "route_id", "route_status", "driver", "vehicle_type",
-        "mode", "contact_name", "contact_phone", "place", "latitude", "longitude", "contents", "shipping_value",
-        "distance_km", "created_at", "offer_expires_at", "closed_at", "cancelled_at", "cancel_reason", "cancel_fee",
-    ]  # fmt: skip  # a list of names
 
-    @display(description=gettext_lazy("status"), label=STATUS_COLOURS)
-    def status_label(self, delivery: Delivery) -> str:
-        return delivery.status
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Delivery]:
+        return super().get_queryset(request).prefetch_related("stops")
+
+    def get_fieldsets(self, request: HttpRequest, obj: Delivery | None = None) -> Any:
+        return fieldsets(obj)
+
+    @admin.display(description=gettext_lazy("id"))
+    def identity(self, delivery: Delivery) -> SafeString:
+        is_live = delivery.environment == Environment.LIVE
+        return linked(delivery) if is_live else format_html("{} {}", linked(delivery), pill(_("Sandbox"), "warn"))
+
+    @admin.display(description=gettext_lazy("status"))
+    def state(self, delivery: Delivery) -> SafeString:
+        return state(delivery)
+
+    @admin.display(description=gettext_lazy("to"))
+    def destination(self, delivery: Delivery) -> str:
+        """The recipient and street of the first point, and how many points follow."""
+        first, *others = delivery.ordered_stops
+        more = f" +{len(others)}" if others else ""
+        return point_name(first).removeprefix(f"{first.label} · ") + more
+
+    @admin.display(description=gettext_lazy("driver"))
+    def driver_name(self, delivery: Delivery) -> str | None:
+        return text_of_simulator(delivery.driver.name) if delivery.driver else None
+
+    @admin.display(description=gettext_lazy("latitude, longitude"))
+    def coordinates(self, delivery: Delivery) -> str:
+        return written_coordinates(delivery)
 
     @admin.display(description=gettext_lazy("address"))
     def place(self, delivery: Delivery) -> str:
-        return _in_one_line(delivery.address)
+        return in_one_line(delivery.address)
 
     @admin.display(description=gettext_lazy("packages"))
-    def contents(self, delivery: Delivery) -> str:
-        return pretty(delivery.packages) if delivery.packages else "-"
+    def contents(self, delivery: Delivery) -> str | None:
+        return lines(package_text(package) for package in delivery.packages)
 
     def has_dispatch_permission(self, request: HttpRequest) -> bool:
         """Whether the user may move deliveries. Called by the admin for actions with `permissions=["dispatch"]`."""
@@ -163,9 +169,11 @@ class DeliveryAdmin(LargeTable, Unchangeable, ModelAdmin):
         now, may_accept = timezone.now(), "accept" in moves.allowed(delivery)
         eligible = drivers.nearest(delivery, at=now, count=_NEAREST_SHOWN) if may_accept else []
         return {
-            "moves": offered(delivery, driver_field(delivery)),
+            "moves": sorted(offered(delivery, driver_field(delivery)), key=_place),
+            "reasons": FAILURE_REASONS,
             "may_accept": may_accept,
             "eligible": [driver_label(driver, at=now) for driver in eligible],
+            "fee": deliveries.fee_of_cancelling(delivery),
             "is_sandbox": delivery.environment == Environment.SANDBOX,
         }
 
@@ -176,39 +184,39 @@ class DeliveryAdmin(LargeTable, Unchangeable, ModelAdmin):
         delivery = self.get_object(request, object_id)
         if delivery is None or name not in moves.MOVES:
             raise Http404
+        if name == "cancel" and (page := cancelling.unless_agreed(self, request, [delivery])):
+            return page
         self._perform(request, name, delivery)
         return HttpResponseRedirect(reverse("admin:delivery_delivery_change", args=[delivery.pk]))
 
     def _perform(self, request: HttpRequest, name: str, delivery: Delivery) -> None:
         """Perform the move and show its result or its refusal as a message."""
         try:
-            moved = moves.perform(name, delivery=delivery, fields=request.POST, by=actor(request), at=timezone.now())
+            moved = moves.perform(
+                name, delivery=delivery, fields=move_fields(request.POST), by=actor(request), at=timezone.now()
+            )
         except DeliveryError as error:
             self.message_user(request, f"{delivery}: {refusal(error)}", messages.ERROR)
             return
-        done = {"move": moves.MOVES[name].label, "status": moved.status, "route": moved.route_status}
-        self.log_change(request, moved, _("%(move)s: the delivery is %(status)s, its route %(route)s.") % done)
-        text = _("%(delivery)s: %(move)s done, the delivery is %(status)s and its route %(route)s.") % {
-            "delivery": moved,
-            **done,
-        }
+        text = done(name, moved, point=request.POST.get("point", ""))
+        self.log_change(request, moved, text)
         self.message_user(request, text, messages.SUCCESS)
 
 
-_ADDRESS_PARTS = ("street", "number", "complement", "district", "city", "state", "zipcode", "country")
-
-
-def _in_one_line(address: dict[str, Any]) -> str:
-    return ", ".join(str(address[name]) for name in _ADDRESS_PARTS if address.get(name))
+def _place(form: MoveForm) -> int:
+    return _ORDER.index(form.name)
 
 
 def _list_action(name: str) -> Any:
     """The list's action for a move: one call for each chosen delivery."""
 
     @admin.action(description=moves.MOVES[name].label, permissions=["dispatch"])
-    def act(model_admin: DeliveryAdmin, request: HttpRequest, queryset: QuerySet[Delivery]) -> None:
+    def act(model_admin: DeliveryAdmin, request: HttpRequest, queryset: QuerySet[Delivery]) -> HttpResponse | None:
+        if name == "cancel" and (page := cancelling.unless_agreed(model_admin, request, queryset)):
+            return page
         for delivery in queryset:
             model_admin._perform(request, name, delivery)  # noqa: SLF001  # a method of this class, made in a loop
+        return None
 
     act.__name__ = f"move_{name}"
     return act

@@ -7,26 +7,47 @@ from django.db.models import QuerySet
 from django.forms import ModelForm
 from django.http import HttpRequest
 from django.utils import timezone
+from django.utils.html import format_html
+from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
 
-from common.actors import actor
+from common.actors import actor, actor_name
 from common.admin_base import LargeTable, ModelAdmin, ReadOnlyInline
+from common.admin_columns import column, pill
+from common.formats import ago, moment, phone
+from common.page_updates import publish_on_commit
+from delivery import page_updates
 from delivery.actions import drivers
+from delivery.admin.labels import coordinates, metres
 from delivery.models import Driver, DriverPosition
+
+
+@admin.display(description=_("latitude, longitude"))
+def _place(position: DriverPosition) -> str:
+    return coordinates(position)
+
+
+_WHERE = [
+    _place,
+    column("accuracy_m", _("accuracy"), metres),
+    column("recorded_by", _("recorded by"), actor_name),
+]
 
 
 class PositionInline(ReadOnlyInline):
     """The latest positions first, in pages."""
 
     model = DriverPosition
-    fields = ["recorded_at", "latitude", "longitude", "accuracy_m", "recorded_by"]
+    fields = ["recorded_at", *_WHERE]
     ordering = ["-recorded_at"]
     per_page = 20
 
 
 @admin.register(Driver)
 class DriverAdmin(ModelAdmin):
-    list_display = ["name", "phone", "vehicle_type", "environment", "active", "on_duty"]
+    list_display = ["name", "state", column("phone", _("phone"), phone), "vehicle_type", "environment"]
+    add_text = _("New driver")
+    nothing_yet = _("No driver yet.")
     list_filter = ["environment", "vehicle_type", "active", "on_duty"]
     search_fields = ["name", "phone"]
     fields = ["name", "phone", "vehicle_type", "environment", "active", "on_duty", "where"]
@@ -34,31 +55,44 @@ class DriverAdmin(ModelAdmin):
     inlines = [PositionInline]
     actions = ["go_on_duty", "go_off_duty"]
 
+    @admin.display(description=_("status"))
+    def state(self, driver: Driver) -> str:
+        if not driver.active:
+            return pill(gettext("Inactive"))
+        return pill(gettext("On duty"), "good") if driver.on_duty else pill(gettext("Off duty"))
+
     @admin.display(description=_("latest position"))
     def where(self, driver: Driver) -> str:
         position = driver.latest_position()
         if position is None:
             return str(_("unknown"))
-        age = position.age_seconds(at=timezone.now())
-        return str(_("%(position)s, %(age)s s ago") % {"position": position, "age": age})
+        return format_html("{} · {}", coordinates(position), ago(position.recorded_at))
 
     @admin.action(description=_("Go on duty"), permissions=["change"])
     def go_on_duty(self, request: HttpRequest, queryset: QuerySet[Driver]) -> None:
         count = self._set_duty(request, queryset, on_duty=True)
-        self.message_user(request, _("%d drivers on duty.") % count)
+        self.message_user(
+            request, ngettext("%(count)s driver on duty.", "%(count)s drivers on duty.", count) % {"count": count}
+        )
 
     @admin.action(description=_("Go off duty"), permissions=["change"])
     def go_off_duty(self, request: HttpRequest, queryset: QuerySet[Driver]) -> None:
         count = self._set_duty(request, queryset, on_duty=False)
-        self.message_user(request, _("%d drivers off duty.") % count)
+        self.message_user(
+            request, ngettext("%(count)s driver off duty.", "%(count)s drivers off duty.", count) % {"count": count}
+        )
 
     def _set_duty(self, request: HttpRequest, queryset: QuerySet[Driver], *, on_duty: bool) -> int:
         """Returns how many drivers were chosen."""
         chosen = list(queryset)  # before the update: the list may be filtered by `on_duty`
-        Driver.objects.filter(pk__in=[driver.pk for driver in chosen]).update(on_duty=on_duty)
+        drivers.set_duty(chosen, on_duty=on_duty)
         for driver in chosen:
             self.log_change(request, driver, _("Went on duty.") if on_duty else _("Went off duty."))
         return len(chosen)
+
+    def save_model(self, request: HttpRequest, obj: Driver, form: ModelForm[Any], change: bool) -> None:
+        super().save_model(request, obj, form, change)
+        publish_on_commit(*page_updates.duty_changed([(obj.pk, obj.environment)]))
 
     def has_delete_permission(self, request: HttpRequest, obj: Driver | None = None) -> bool:
         return False  # deactivate instead; their routes refer to them
@@ -68,7 +102,8 @@ class DriverAdmin(ModelAdmin):
 class DriverPositionAdmin(LargeTable, ModelAdmin):
     """Positions can be added by hand, never changed or deleted."""
 
-    list_display = ["driver", "latitude", "longitude", "accuracy_m", "recorded_at", "recorded_by"]
+    list_display = ["driver", column("recorded_at", _("when"), moment), *_WHERE]
+    nothing_yet = _("No position yet. Drivers' phones and dispatchers record them.")
     list_select_related = ["driver"]
     search_fields = ["driver__name"]
     autocomplete_fields = ["driver"]

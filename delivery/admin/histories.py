@@ -5,15 +5,24 @@ from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.utils.translation import gettext_lazy as _
 
+from common.actors import actor_name
 from common.admin_base import LargeTable, ModelAdmin, Unchangeable
+from common.admin_columns import column, linked
+from common.formats import moment
+from delivery.admin.labels import CHANGE
 from delivery.models import AuditEntry, Stop, Transition, parse_id
+
+_WHEN = column("at", _("when"), moment)
+_WHO = column("by", _("who"), actor_name)
 
 
 @admin.register(AuditEntry)
 class AuditEntryAdmin(LargeTable, Unchangeable, ModelAdmin):
     """A small table, so filters without an index are fast enough."""
 
-    list_display = ["at", "by", "action", "subject", "integrator", "environment"]
+    list_display = [_WHEN, "action", _WHO, "integrator", column("subject", _("object"), str), "environment"]
+    fields = list_display
+    nothing_yet = _("Nothing recorded yet: tokens, webhooks and members of accounts leave an entry each.")
     list_filter = ["action", "environment", ("at", admin.DateFieldListFilter)]
     list_select_related = ["integrator"]
     search_fields = ["integrator__name", "by", "subject"]
@@ -22,11 +31,13 @@ class AuditEntryAdmin(LargeTable, Unchangeable, ModelAdmin):
 
 @admin.register(Transition)
 class TransitionAdmin(LargeTable, Unchangeable, ModelAdmin):
-    list_display = ["at", "by", "trigger", "point", "status", "route_status", "reason", "delivery"]
+    list_display = [_WHEN, *CHANGE, _WHO, column("delivery", _("delivery"), linked)]
+    fields = [_WHEN, *CHANGE, _WHO, "delivery"]
+    nothing_yet = _("Nothing has moved yet.")
     list_filter = [("at", admin.DateFieldListFilter)]
     list_select_related = ["delivery"]
     search_fields = ["delivery__stops__external_id"]
-    search_help_text = _("A deliveryId, an externalId, or who it was (user ana), whole.")
+    search_help_text = _("Id, external id, or who (user ana), whole")
     ordering = ["-id"]
 
     def get_search_results(

@@ -1,19 +1,114 @@
-"""Colours of the statuses in lists. Labels contain the status as text too, so no information is by colour alone."""
+"""How the admin writes what a delivery consists of, and the colours of its statuses in lists.
 
-from delivery.lifecycle import Status
-from delivery.models import EventState
+Labels contain the status as text too, so no information is by colour alone.
+"""
 
-STATUS_COLOURS: dict[str, str] = {
-    Status.PENDING: "warning",
+from collections.abc import Iterable, Mapping
+from decimal import Decimal
+from typing import Any
+
+from django.contrib import admin
+from django.template.defaultfilters import floatformat
+from django.utils.formats import number_format
+from django.utils.html import format_html, format_html_join
+from django.utils.safestring import SafeString
+from django.utils.translation import gettext, gettext_lazy, ngettext
+
+from common.admin_columns import pill
+from common.formats import postcode
+from delivery import words
+from delivery.lifecycle import RouteStatus, Status
+from delivery.models import FAILING, Delivery, EventState, OffBecause, Transition, WebhookEndpoint
+from delivery.models.location import Located
+
+_STATUS_COLOURS: dict[str, str] = {
+    Status.PENDING: "warn",
     Status.ACCEPT: "info",
-    Status.COLLECTED: "primary",
-    Status.DELIVERED: "success",
-    Status.FAILED: "danger",
+    Status.COLLECTED: "info",
+    Status.DELIVERED: "good",
+    Status.FAILED: "bad",
 }
+# Statuses of a route that say something about the delivery which its own status does not.
+_TELLING = {RouteStatus.RETURNING, RouteStatus.CANCELLED, RouteStatus.EXPIRED}
+
+
+def state(delivery: Delivery) -> SafeString:
+    """The delivery's status, and the route's where it says more."""
+    shown = [pill(delivery.get_status_display(), _STATUS_COLOURS[delivery.status], title=delivery.status)]
+    if delivery.route_status in _TELLING:
+        shown.append(pill(delivery.get_route_status_display(), title=delivery.route_status))
+    return format_html_join(" ", "{}", ((each,) for each in shown))
+
 
 EVENT_COLOURS: dict[str, str] = {
-    EventState.PENDING: "warning",
-    EventState.SENT: "success",
-    EventState.DEAD: "danger",
-    EventState.UNADDRESSED: "default",
+    EventState.PENDING: "info",
+    FAILING: "warn",
+    EventState.SENT: "good",
+    EventState.DEAD: "bad",
+    EventState.UNADDRESSED: "",
 }
+
+
+@admin.display(description=gettext_lazy("what"))
+def change(transition: Transition) -> SafeString:
+    """What has happened, where, and the delivery's status since then."""
+    trigger = words.TRIGGERS.get(transition.trigger, transition.trigger)
+    where = f" {transition.point}" if transition.point else ""
+    return format_html("{}{} → {}", trigger, where, words.STATUSES.get(transition.status, transition.status))
+
+
+# Columns of a `Transition`.
+CHANGE = [change, "reason"]
+
+
+def endpoint_state(endpoint: WebhookEndpoint) -> SafeString:
+    """Whether webhooks are sent to the endpoint, as the panel says it."""
+    if not endpoint.url:
+        return pill(gettext("No URL"))
+    if not endpoint.enabled:
+        if endpoint.off_because == OffBecause.STAFF:
+            return pill(gettext("Paused"), "warn")
+        return pill(gettext("Off: %(why)s") % {"why": endpoint.get_off_because_display()}, "bad")
+    if endpoint.breaker_state.is_open:
+        return pill(gettext("Failing"), "warn")
+    return pill(gettext("Working"), "good")
+
+
+def coordinates(place: Located) -> str:
+    return f"{place.latitude:.5f}, {place.longitude:.5f}"
+
+
+def metres(value: float) -> str:
+    return f"{number_format(value, 0)} m"
+
+
+def kilometres(value: Decimal) -> str:
+    return f"{number_format(value)} km"
+
+
+def lines(texts: Iterable[str]) -> SafeString | None:
+    """One below the other; None without any."""
+    return format_html_join("", "<div>{}</div>", ((text,) for text in texts)) or None
+
+
+def package_text(package: Mapping[str, Any]) -> str:
+    """`2 pieces, 40 x 30 x 20 cm, 2.5 kg`, as far as it is known. Each piece has these sides and this weight."""
+    count = package.get("quantity") or 1
+    sides = [package[name] for name in ("length", "width", "height") if package.get(name) is not None]
+    parts = [ngettext("%(count)s piece", "%(count)s pieces", count) % {"count": count}]
+    if sides:
+        parts.append(" \N{MULTIPLICATION SIGN} ".join(floatformat(side, -2) for side in sides) + " cm")
+    if package.get("weight") is not None:
+        parts.append(f"{floatformat(package['weight'], -3)} kg")
+    return ", ".join(parts)
+
+
+def in_one_line(address: Mapping[str, Any]) -> str:
+    """`Rua Augusta, 500, Apto 42, Consolação, São Paulo, SP, 01304-000`."""
+    parts = [str(address[name]) for name in _BEFORE_POSTCODE if address.get(name)]
+    if address.get("zipcode"):
+        parts.append(postcode(str(address["zipcode"])))
+    return ", ".join(parts)
+
+
+_BEFORE_POSTCODE = ("street", "number", "complement", "district", "city", "state")

@@ -6,7 +6,7 @@ from django.contrib import messages
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 
 from delivery.errors import DeliveryError
-from delivery.forms import refusal
+from delivery.refusals import refusal
 
 
 class RefusalsAsMessages:

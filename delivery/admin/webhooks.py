@@ -13,11 +13,16 @@ from django.utils.translation import gettext_lazy as _
 
 from common.actors import actor
 from common.admin_base import ModelAdmin
+from common.admin_columns import ago_or_never, column
+from common.formats import ago
 from delivery.actions import endpoints
+from delivery.admin.labels import endpoint_state
 from delivery.admin.refusals import RefusalsAsMessages
 from delivery.errors import AccountSuspended, EndpointCannotSend, InvalidWebhookUrl, SecretRotatedLately
-from delivery.forms import refusal
 from delivery.models import WebhookEndpoint
+from delivery.refusals import refusal
+
+_LAST_SUCCESS = column("last_success_at", _("last success"), ago)
 
 
 class EndpointForm(forms.ModelForm[WebhookEndpoint]):
@@ -39,19 +44,32 @@ class EndpointForm(forms.ModelForm[WebhookEndpoint]):
 @admin.register(WebhookEndpoint)
 class WebhookEndpointAdmin(RefusalsAsMessages, ModelAdmin):
     form = EndpointForm
-    list_display = ["integrator", "environment", "url", "enabled", "off_because", "failures", "last_success_at"]
+    list_display = ["integrator", "state", "environment", "url", "failure_count", "last_success"]
+    nothing_yet = _("No webhook yet: each integrator has one for live and one for the sandbox.")
     list_filter = ["environment", "enabled", "off_because"]
     list_select_related = ["integrator"]
     search_fields = ["integrator__name", "url"]
     readonly_fields = [
-        "integrator", "environment", "off_because", "off_since", "failures", "failing_since", "paused_until",
-        "last_success_at",
+        "state", "integrator", "environment", "off_since", "failures", "failing_since", "paused_until",
+        _LAST_SUCCESS,
     ]  # fmt: skip  # a list of names
     fields = [
-        "integrator", "environment", "url", "enabled", "off_because", "off_since", "failures", "failing_since",
-        "paused_until", "last_success_at",
+        "state", "integrator", "environment", "url", "enabled", "off_since", "failures", "failing_since",
+        "paused_until", _LAST_SUCCESS,
     ]  # fmt: skip  # likewise
     actions = ["send_test", "switch_on", "switch_off", "rotate_secret"]
+
+    @admin.display(description=_("failures"), ordering="failures")
+    def failure_count(self, endpoint: WebhookEndpoint) -> int | None:
+        return endpoint.failures or None
+
+    @admin.display(description=_("last success"), ordering="last_success_at")
+    def last_success(self, endpoint: WebhookEndpoint) -> str:
+        return ago_or_never(endpoint.last_success_at)
+
+    @admin.display(description=_("status"))
+    def state(self, endpoint: WebhookEndpoint) -> str:
+        return endpoint_state(endpoint)
 
     def has_add_permission(self, request: HttpRequest) -> bool:
         return False  # each integrator is created with its endpoints
@@ -99,18 +117,18 @@ class WebhookEndpointAdmin(RefusalsAsMessages, ModelAdmin):
         self.message_user(request, _("The test event is being sent. Reload this page in a moment to see the response."))
         return redirect("admin:delivery_webhookevent_change", event.pk)
 
-    @admin.action(description=_("Switch on and send the events kept while it was off"), permissions=["change"])
+    @admin.action(description=_("Resume and send the events kept while it was off"), permissions=["change"])
     def switch_on(self, request: HttpRequest, queryset: QuerySet[WebhookEndpoint]) -> None:
         self._switch(request, queryset, enabled=True)
 
-    @admin.action(description=_("Switch off and keep new events until it is on again"), permissions=["change"])
+    @admin.action(description=_("Pause and keep new events until it is resumed"), permissions=["change"])
     def switch_off(self, request: HttpRequest, queryset: QuerySet[WebhookEndpoint]) -> None:
         self._switch(request, queryset, enabled=False)
 
     def _switch(self, request: HttpRequest, queryset: QuerySet[WebhookEndpoint], *, enabled: bool) -> None:
         for endpoint in queryset:
             endpoints.set_enabled(endpoint=endpoint, enabled=enabled, by=actor(request), at=timezone.now())
-            self.log_change(request, endpoint, _("Switched on.") if enabled else _("Switched off."))
+            self.log_change(request, endpoint, _("Resumed.") if enabled else _("Paused."))
 
     @admin.action(
         description=_("Rotate the signing secret (the old one stays valid for 24 hours)"), permissions=["change"]

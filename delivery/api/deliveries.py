@@ -7,7 +7,7 @@ from rest_framework.response import Response
 from common import pagination
 from delivery import detail_bodies
 from delivery.api.filters import DeliveryFilter
-from delivery.api.views import IntegratorView, find_delivery, token_of
+from delivery.api.views import IntegratorView, detail, find_delivery, token_of
 from delivery.errors import InvalidCursor
 from delivery.models import Delivery
 
@@ -38,6 +38,4 @@ class DeliveryView(IntegratorView):
     """GET /api/deliveries/{deliveryId}: everything about one delivery."""
 
     def get(self, request: Request, delivery_id: str) -> Response:
-        return Response(
-            detail_bodies.detail(find_delivery(token_of(request), delivery_id, Delivery.objects.with_parts()))
-        )
+        return detail(find_delivery(token_of(request), delivery_id, Delivery.objects.with_parts()))

@@ -5,9 +5,11 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
+from django.core.exceptions import ValidationError as DjangoValidationError
 from rest_framework import serializers
 
 from common.body_fields import BodyCharField, BodyFloatField
+from mail import outbox
 
 _NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d{1,3})?", re.ASCII)
 _ZIPCODE = re.compile(r"\d{5}-?\d{3}", re.ASCII)
@@ -91,6 +93,18 @@ class NamedChoiceField(serializers.ChoiceField):
         super().__init__(choices, error_messages={"invalid_choice": f"Choose one of: {', '.join(choices)}."}, **kwargs)
 
 
+class FlagField(serializers.BooleanField):
+    """Optional `true` or `false`; null is false. Refuses the numbers and texts that DRF takes for them."""
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(**{"required": False, "allow_null": True, **kwargs})
+
+    def to_internal_value(self, data: Any) -> bool:
+        if not isinstance(data, bool):
+            self.fail("invalid", input=type(data).__name__)
+        return data
+
+
 class TextField(BodyCharField):
     """Optional text of at most 255 characters. Null is empty text; an integer is the text of its digits.
 
@@ -114,6 +128,22 @@ class StrictTextField(BodyCharField):
         if not isinstance(data, str):
             self.fail("invalid")
         return super().to_internal_value(data)
+
+
+class EmailField(TextField):
+    """Optional e-mail address, in lower case. Null is empty text."""
+
+    default_error_messages = {"invalid_email": "This is not an email address."}
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(max_length=outbox.LONGEST_ADDRESS, **kwargs)
+
+    def to_internal_value(self, data: Any) -> str:
+        text = super().to_internal_value(data)
+        try:
+            return outbox.clean_address(text)
+        except DjangoValidationError:
+            self.fail("invalid_email")
 
 
 class ZipcodeField(BodyCharField):

@@ -7,11 +7,12 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from common.body_serializer import BodySerializer
-from delivery import detail_bodies, simulator
+from delivery import simulator
 from delivery.actions import sandbox
+from delivery.actions.proofs import LONGEST_NAME
 from delivery.api.fields import LatitudeField, LongitudeField, NumberField, StrictTextField
 from delivery.api.serializers import check_served
-from delivery.api.views import IntegratorView, find_delivery, token_of
+from delivery.api.views import IntegratorView, detail, find_delivery, token_of
 from delivery.distance import Point
 from delivery.errors import InvalidSandboxSpeed
 from delivery.models import Delivery, Environment, Token
@@ -36,6 +37,13 @@ def read_speed(request: Request, token: Token) -> float | None:
 
 class NoFieldsSerializer(BodySerializer):
     """Body of the moves without fields; may be missing."""
+
+
+class DeliverSerializer(BodySerializer):
+    """Body of deliver; may be missing. With one of its keys the driver delivers with proof."""
+
+    receivedBy = StrictTextField(required=False, allow_null=True, allow_blank=True, max_length=LONGEST_NAME)  # noqa: N815  # JSON
+    pin = StrictTextField(required=False, allow_null=True, allow_blank=True, max_length=10)
 
 
 class FailSerializer(BodySerializer):
@@ -77,12 +85,12 @@ class SandboxMoveView(IntegratorView):
             by=f"token {token.hint}",
             at=timezone.now(),
         )
-        return Response(detail_bodies.detail(moved))
+        return detail(moved)
 
 
 def move_paths() -> list[URLPattern]:
     """The paths of the moves, below `sandbox/deliveries/`."""
-    serializer_of = {"fail": FailSerializer, "position": PositionSerializer}
+    serializer_of = {"deliver": DeliverSerializer, "fail": FailSerializer, "position": PositionSerializer}
     paths = []
     for move in sandbox.MOVES:
         point = "/<str:point>" if move in ("deliver", "fail") else ""

@@ -9,6 +9,8 @@ from common.body_serializer import BodySerializer
 from common.payload_warnings import Path, PayloadWarning, nearest
 from delivery import service_area, simulator
 from delivery.api.fields import (
+    EmailField,
+    FlagField,
     LatitudeField,
     LongitudeField,
     MeasureField,
@@ -23,7 +25,7 @@ from delivery.distance import Point
 from delivery.lifecycle import Mode
 from delivery.models import Environment, VehicleType
 from delivery.models.stop import LABELS
-from delivery.payload import DeliveryRequest, Place
+from delivery.payload import DeliveryRequest, Options, Place
 
 Data = dict[str, Any]
 
@@ -44,6 +46,14 @@ class ContactsSerializer(ObjectSerializer):
 class OptionalContactsSerializer(ObjectSerializer):
     name = TextField()
     phoneNumber = TextField()  # noqa: N815  # the specification's name
+    email = EmailField()
+
+
+class ProofSerializer(ObjectSerializer):
+    """What the driver has to bring from a drop-off: a photo, and the PIN that the receiver knows."""
+
+    photo = FlagField()
+    pin = FlagField()
 
 
 class CoordinatesSerializer(ObjectSerializer):
@@ -83,6 +93,8 @@ class DropoffSerializer(ObjectSerializer):
     contacts = OptionalContactsSerializer(required=False, allow_null=True)
     address = AddressSerializer()
     coordinates = CoordinatesSerializer(required=False, allow_null=True)
+    instructions = TextField(max_length=500)
+    proof = ProofSerializer(required=False, allow_null=True)
 
     def validate(self, attrs: Data) -> Data:
         """Add the drop-off's `point`: both coordinates of `coordinates`, or else both of `address`."""
@@ -195,4 +207,15 @@ def _place(data: Data) -> Place:
         contact_name=contacts.get("name") or "",
         contact_phone=contacts.get("phoneNumber") or "",
         external_id=data.get("externalId") or "",
+        options=_options(data),
+    )
+
+
+def _options(data: Data) -> Options:
+    proof = data.get("proof") or {}
+    return Options(
+        instructions=data.get("instructions") or "",
+        email=(data.get("contacts") or {}).get("email") or "",
+        needs_photo=bool(proof.get("photo")),
+        has_pin=bool(proof.get("pin")),
     )

@@ -3,6 +3,7 @@ from django.urls import path
 from delivery.api import sandbox
 from delivery.api.deliveries import DeliveriesView, DeliveryView
 from delivery.api.events import EventsView
+from delivery.api.photos import PhotoView
 from delivery.api.viewsets import DeliveryViewSet
 
 urlpatterns = [
@@ -14,5 +15,6 @@ urlpatterns = [
     path("events", EventsView.as_view(), name="events"),
     path("deliveries", DeliveriesView.as_view(), name="deliveries"),
     path("deliveries/<str:delivery_id>", DeliveryView.as_view(), name="delivery"),
+    path("photos/<str:signed>", PhotoView.as_view(), name="proof-photo"),
     *sandbox.move_paths(),
 ]

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
+from django.utils import timezone
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -10,12 +11,14 @@ from common.body_view import BodyView
 from common.deprecation import DeprecatableView
 from common.negotiation import AlwaysJSON
 from common.options import OptionsView
+from delivery import detail_bodies
+from delivery.actions import receiver_links
 from delivery.api import problems
 from delivery.api.authentication import BearerAuthentication, HasToken
 from delivery.api.parsers import BoundedJSONParser
 from delivery.errors import DeliveryNotFound
 from delivery.models import Delivery, Token, parse_id
-from delivery.models.delivery import DeliveryQuerySet
+from delivery.models.delivery_queryset import DeliveryQuerySet
 
 
 class IntegratorView(OptionsView, DeprecatableView, BodyView):
@@ -46,6 +49,12 @@ def find_delivery(token: Token, delivery_id: str, queryset: DeliveryQuerySet) ->
     """The delivery of `queryset` with this id in the token's account and environment. Raises DeliveryNotFound."""
     key = parse_id(delivery_id)
     return _found(queryset.of(token).filter(pk=key).first() if key else None)
+
+
+def detail(delivery: Delivery) -> Response:
+    """The answer with everything about a delivery."""
+    tracking = receiver_links.addresses(delivery.ordered_stops, at=timezone.now())
+    return Response(detail_bodies.detail(delivery, tracking=tracking))
 
 
 def _found(delivery: Delivery | None) -> Delivery:

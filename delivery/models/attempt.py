@@ -1,5 +1,6 @@
+from collections.abc import Iterable
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, Self
 
 from django.contrib.postgres.indexes import BrinIndex
 from django.db import models
@@ -7,6 +8,7 @@ from django.db.models import Aggregate, Count, F, FloatField, Q
 from django.db.models.functions import TruncHour
 from django.utils.translation import gettext_lazy as _
 
+from delivery.models.event_state import FAILING, EventState
 from delivery.models.webhook import WebhookEndpoint, WebhookEvent
 
 # No event is sent later than this after it was recorded, unless it is replayed: the schedule takes 72 hours, and the
@@ -41,6 +43,24 @@ class WebhookAttemptQuerySet(models.QuerySet["WebhookAttempt"]):
             )
         )
 
+    def last_of(self, events: Iterable[WebhookEvent]) -> Self:
+        """The last attempt of each of these events that has one which is still kept."""
+        return self.filter(event__in=[event.pk for event in events], number=F("event__attempts_made"))
+
+    def last_failure(self, endpoint: WebhookEndpoint) -> "WebhookAttempt | None":
+        """The newest failed attempt, with its event, of those that are to be tried again.
+
+        While the endpoint fails and none of them is kept, that of its newest dead event.
+        """
+        events = endpoint.events.in_state(FAILING).values("pk")
+        failed = self.filter(number=F("event__attempts_made")).exclude(status_code__range=(200, 299))
+        newest = failed.select_related("event").order_by("-at")
+        found = newest.filter(event__in=events).first()
+        if found is None and (endpoint.failures or not endpoint.enabled):
+            dead = endpoint.events.in_state(EventState.DEAD).order_by("-created_at", "-pk").values_list("pk", flat=True)
+            found = newest.filter(event__in=list(dead[:1])).first()
+        return found
+
 
 class WebhookAttempt(models.Model):
     """One attempt to send an event, kept for 30 days. `status_code` is None when there was no answer; see `error`."""
@@ -55,9 +75,15 @@ class WebhookAttempt(models.Model):
     number = models.PositiveSmallIntegerField(_("number"))
     at = models.DateTimeField(_("at"))
     milliseconds = models.PositiveIntegerField(_("milliseconds"))
-    status_code = models.PositiveSmallIntegerField(_("status"), null=True)
+    status_code = models.PositiveSmallIntegerField(_("answer"), null=True)
     error = models.CharField(_("error"), max_length=200, blank=True)
-    response_start = models.TextField(_("response"), blank=True)
+    response_start = models.TextField(_("response body"), blank=True)
+    # What differs between the requests for an event; `delivery.webhooks.request_headers` has the rest. Empty before
+    # this was stored.
+    url = models.TextField(_("URL"), blank=True, db_default="")
+    token_hint = models.CharField(_("token"), max_length=20, blank=True, db_default="")
+    webhook_timestamp = models.BigIntegerField(null=True)
+    signature = models.TextField(_("signature"), blank=True, db_default="")
 
     objects = WebhookAttemptQuerySet.as_manager()
 

@@ -12,6 +12,7 @@ class AuditAction(models.TextChoices):
     TOKEN_ISSUED = "token_issued", _("Token issued")
     TOKEN_ROTATED = "token_rotated", _("Token rotated")
     TOKEN_REVOKED = "token_revoked", _("Token revoked")
+    TOKEN_RENAMED = "token_renamed", _("Token renamed")
     URL_SET = "url_set", _("Webhook URL set")
     ENDPOINT_ON = "endpoint_on", _("Webhooks switched on")
     ENDPOINT_OFF = "endpoint_off", _("Webhooks switched off")
@@ -20,6 +21,14 @@ class AuditAction(models.TextChoices):
     TEST_SENT = "test_sent", _("Test event sent")
     EVENTS_REPLAYED = "events_replayed", _("Events sent again")
     ACCOUNT_SUSPENDED = "account_suspended", _("Account suspended")
+    ALERTS_SET = "alerts_set", _("URL of alerts set")
+    ALERT_TESTED = "alert_tested", _("Test alert sent")
+    PERSON_INVITED = "person_invited", _("Person invited")
+    INVITATION_RESENT = "invitation_resent", _("Invitation sent again")
+    INVITATION_REVOKED = "invitation_revoked", _("Invitation revoked")
+    PERSON_JOINED = "person_joined", _("Person joined")
+    ROLE_CHANGED = "role_changed", _("Role changed")
+    PERSON_REMOVED = "person_removed", _("Person removed")
     SUSPENSION_LIFTED = "suspension_lifted", _("Suspension lifted")
 
 
@@ -36,7 +45,7 @@ class AuditEntry(models.Model):
     environment = models.CharField(_("environment"), max_length=7, choices=Environment)
     action = models.CharField(_("action"), max_length=20, choices=AuditAction)
     subject = models.CharField(
-        _("subject"), max_length=2000, blank=True, help_text=_("A token's hint, a URL, a count, a reason.")
+        _("subject"), max_length=2000, blank=True, help_text=_("A token's name and hint, a URL, a count, a reason.")
     )
     by = models.CharField(_("by"), max_length=200)
     at = models.DateTimeField(_("at"))

@@ -1,5 +1,4 @@
-from datetime import datetime
-from typing import Any, Self
+from typing import Any
 from uuid import UUID
 
 import pgtrigger
@@ -11,8 +10,10 @@ from django.utils.translation import gettext_lazy as _
 from common import fields
 from common.compiled_query import CompiledQuery, Parameter
 from common.constraints import one_of
-from delivery import lifecycle
+from common.formats import short_id
+from delivery import lifecycle, words
 from delivery.lifecycle import RouteStatus, Status
+from delivery.models.delivery_queryset import DeliveryQuerySet
 from delivery.models.driver import Driver, DriverPosition, VehicleType
 from delivery.models.ids import Identified, new_id
 from delivery.models.integrator import Environment, Integrator
@@ -32,26 +33,18 @@ def _status_in(*statuses: Status) -> Q:
     return Q(status__in=[status.value for status in statuses])
 
 
-class DeliveryQuerySet(models.QuerySet["Delivery"]):
-    def of(self, token: Token) -> Self:
-        """Deliveries of the token's account in the token's environment, which are those it may see."""
-        return self.filter(integrator=token.integrator_id, environment=token.environment)
-
-    def within(self, integrator: Integrator, environment: str) -> Self:
-        """Deliveries of this account in this environment."""
-        return self.filter(integrator=integrator, environment=environment)
-
-    def in_progress(self, environment: str) -> Self:
-        """Deliveries of this environment whose route is offered or under way."""
-        return self.filter(environment=environment, route_status__in=lifecycle.IN_PROGRESS)
-
-    def with_parts(self) -> Self:
-        """Reads the driver and the stops too, as needed by `delivery.bodies`."""
-        return self.select_related("driver").prefetch_related("stops")
-
-    def untaken(self, *, at: datetime) -> Self:
-        """Deliveries that are still offered at or after the deadline of the offer."""
-        return self.filter(route_status=RouteStatus.AVAILABLE, offer_expires_at__lte=at)
+# The columns that `delivery.actions.transitions` writes. A trigger refuses changes of all others.
+TRANSITION_FIELDS = [
+    "status",
+    "route_status",
+    "driver",
+    "offer_expires_at",
+    "closed_at",
+    "cancelled_at",
+    "cancel_reason",
+    "cancel_fee",
+    "last_sequence",
+]
 
 
 class Delivery(Identified, Located):
@@ -74,16 +67,16 @@ class Delivery(Identified, Located):
     token = models.ForeignKey(
         Token, verbose_name=_("requested with"), on_delete=models.PROTECT, related_name="deliveries"
     )
-    status = models.CharField(_("status"), max_length=9, choices=[(s.value, _(s.value)) for s in Status])
+    status = models.CharField(_("status"), max_length=9, choices=[(s.value, words.STATUSES[s]) for s in Status])
     route_status = models.CharField(
-        _("route status"), max_length=9, choices=[(s.value, _(s.value)) for s in RouteStatus]
+        _("route status"), max_length=9, choices=[(s.value, words.ROUTE_STATUSES[s]) for s in RouteStatus]
     )
     driver = models.ForeignKey(
         Driver, verbose_name=_("driver"), on_delete=models.PROTECT, related_name="deliveries", null=True
     )
 
     vehicle_type = models.CharField(_("vehicle type"), max_length=10, choices=VehicleType)
-    mode = models.CharField(_("mode"), max_length=7, choices=[(m.value, _(m.value)) for m in lifecycle.Mode])
+    mode = models.CharField(_("mode"), max_length=7, choices=[(m.value, words.MODES[m]) for m in lifecycle.Mode])
     contact_name = models.CharField(_("contact name"), max_length=255)
     contact_phone = models.CharField(_("contact phone"), max_length=255)
     address = models.JSONField(_("address"))
@@ -167,24 +160,25 @@ class Delivery(Identified, Located):
             ),
         ]
         triggers = [
-            pgtrigger.ReadOnly(
-                name="delivery_immutable",
-                exclude=[
-                    "status",
-                    "route_status",
-                    "driver",
-                    "closed_at",
-                    "cancelled_at",
-                    "cancel_reason",
-                    "cancel_fee",
-                    "last_sequence",
-                ],
-            ),
+            pgtrigger.ReadOnly(name="delivery_immutable", exclude=TRANSITION_FIELDS),
             pgtrigger.Protect(
                 name="delivery_driver_locked",
                 operation=pgtrigger.Update,
                 condition=pgtrigger.Q(old__driver__isnull=False)
-                & pgtrigger.Q(old__driver__df=pgtrigger.F("new__driver")),
+                & pgtrigger.Q(old__driver__df=pgtrigger.F("new__driver"))
+                & ~(
+                    pgtrigger.Q(old__route_status=RouteStatus.ACCEPTED.value)
+                    & pgtrigger.Q(new__route_status__in=[RouteStatus.AVAILABLE.value, RouteStatus.ACCEPTED.value])
+                ),
+            ),
+            pgtrigger.Protect(
+                name="delivery_offer_renewed_by_release",
+                operation=pgtrigger.Update,
+                condition=pgtrigger.Q(old__offer_expires_at__df=pgtrigger.F("new__offer_expires_at"))
+                & ~(
+                    pgtrigger.Q(old__route_status=RouteStatus.ACCEPTED.value)
+                    & pgtrigger.Q(new__route_status=RouteStatus.AVAILABLE.value)
+                ),
             ),
             pgtrigger.Protect(
                 name="delivery_closed_stays_so",
@@ -194,7 +188,7 @@ class Delivery(Identified, Located):
         ]
 
     def __str__(self) -> str:
-        return str(self.pk)
+        return short_id(self.pk)
 
     @property
     def state(self) -> lifecycle.State:

@@ -20,7 +20,7 @@ class Integrator(Identified, Suspendable, LimitedAccount):
 
     name = models.CharField(_("name"), max_length=120)
     allow_any_pickup = models.BooleanField(
-        _("allow any pickup"),
+        _("pick up anywhere"),
         default=False,
         help_text=_("Requests may start anywhere, not only near one of the account's pickup points."),
     )
@@ -28,6 +28,7 @@ class Integrator(Identified, Suspendable, LimitedAccount):
         settings.AUTH_USER_MODEL,
         verbose_name=_("members"),
         related_name="integrators",
+        through="IntegratorMembership",
         blank=True,
         help_text=_("People who see this account, and no other, in the panel."),
     )

@@ -72,11 +72,13 @@ def _cartesian(
     )
 
 
-def distance_m(columns: Sequence[str], point: Point) -> CombinedExpression:
-    """Metres between `point` and the x, y and z in these columns: the arc of a sphere over the straight line.
+def distance_m(columns: Sequence[str | CombinedExpression], point: Point) -> CombinedExpression:
+    """Metres between `point` and the x, y and z in these columns or expressions.
 
-    Differs from the geodesic distance by less than 0.1 mm at 15 km and 30 m at 1,000 km.
+    It is the arc of a sphere over the straight line. Differs from the geodesic distance by less than 0.1 mm at 15 km
+    and 30 m at 1,000 km.
     """
-    dx, dy, dz = (F(column) - value for column, value in zip(columns, cartesian(point), strict=True))
+    terms = (F(column) if isinstance(column, str) else column for column in columns)
+    dx, dy, dz = (term - value for term, value in zip(terms, cartesian(point), strict=True))
     chord = Sqrt(dx * dx + dy * dy + dz * dz)
     return ASin(Least(chord / (2 * _MEAN_RADIUS_M), 1.0)) * (2 * _MEAN_RADIUS_M)

@@ -5,7 +5,8 @@ from django.db.models import Func, Q
 from django.utils.translation import gettext_lazy as _
 
 from common.any_of import any_of
-from delivery import lifecycle
+from common.folded import Folded, folded
+from delivery import lifecycle, words
 from delivery.lifecycle import Status
 from delivery.models.location import Located, on_earth
 
@@ -30,7 +31,7 @@ class Stop(Located):
     contact_name = models.CharField(_("contact name"), max_length=255, blank=True)
     contact_phone = models.CharField(_("contact phone"), max_length=255, blank=True)
     address = models.JSONField(_("address"))
-    status = models.CharField(_("status"), max_length=9, choices=[(s.value, _(s.value)) for s in Status])
+    status = models.CharField(_("status"), max_length=9, choices=[(s.value, words.STATUSES[s]) for s in Status])
     failure_reason = models.CharField(_("failure reason"), max_length=255, blank=True)
 
     class Meta:
@@ -81,6 +82,19 @@ class Stop(Located):
     def refers_to(delivery: str, *, external_id: str) -> Func:
         """The condition that `delivery`, the name of a key, is of a delivery with this externalId at a drop-off."""
         return any_of(delivery, ArraySubquery(Stop.objects.filter(external_id=external_id).values("delivery")))
+
+    @staticmethod
+    def of_some_with(deliveries: ArraySubquery, *, text: str) -> Func:
+        """The condition that a delivery's `pk` is one of `deliveries` with this text in an externalId or recipient.
+
+        Case and accents do not matter. No index serves this, so the keys are to be few.
+        """
+        part = folded(text)
+        stops = Stop.objects.filter(any_of("delivery", deliveries)).alias(
+            id_text=Folded("external_id"), name_text=Folded("contact_name")
+        )
+        found = stops.filter(Q(id_text__contains=part) | Q(name_text__contains=part))
+        return any_of("pk", ArraySubquery(found.values("delivery")))
 
     @property
     def label(self) -> str:

@@ -1,4 +1,5 @@
 from decimal import Decimal
+from typing import Any, Self
 
 from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
@@ -7,6 +8,8 @@ from django.utils.translation import gettext_lazy as _
 
 from common.compiled_query import CompiledQuery, Parameter
 from common.constraints import one_of
+from common.measures import CENTIMETRES, KILOGRAMS, KILOMETRES, LITRES, PERCENT, REAIS, SHARE, MeasuredDecimal
+from common.row_history import recorded_in
 from delivery.distance import Point
 from delivery.models.driver import VehicleType
 from delivery.models.integrator import Integrator
@@ -17,13 +20,20 @@ _NOT_NEGATIVE = [MinValueValidator(Decimal(0))]
 _PERCENT = [MinValueValidator(Decimal(0)), MaxValueValidator(Decimal(100))]
 
 
+class TariffQuerySet(models.QuerySet["Tariff"]):
+    def for_vehicle(self, vehicle_type: Any, *, integrator: Any) -> Self:
+        """The active tariffs for a vehicle: the integrator's own first, then the general one."""
+        applying = self.filter(Q(integrator=integrator) | Q(integrator=None), active=True, vehicle_type=vehicle_type)
+        return applying.order_by(F("integrator").asc(nulls_last=True))
+
+
 class Tariff(models.Model):
     """Prices of one vehicle type, for one integrator or for all. Money in BRL."""
 
     vehicle_type = models.CharField(_("vehicle type"), max_length=10, choices=VehicleType)
     integrator = models.ForeignKey(
         Integrator,
-        verbose_name=_("integrator"),
+        verbose_name=_("account"),
         on_delete=models.CASCADE,
         related_name="tariffs",
         null=True,
@@ -32,29 +42,37 @@ class Tariff(models.Model):
     )
     active = models.BooleanField(_("active"), default=True)
     circles: list[list[float]]  # set by `in_force`
-    base_fare = models.DecimalField(_("base fare"), max_digits=8, decimal_places=2, validators=_NOT_NEGATIVE)
-    included_km = models.DecimalField(
-        _("included km"), max_digits=6, decimal_places=2, default=0, validators=_NOT_NEGATIVE
+    base_fare = MeasuredDecimal(_("base fare"), unit=REAIS, max_digits=8, decimal_places=2, validators=_NOT_NEGATIVE)
+    included_km = MeasuredDecimal(
+        _("included distance"), unit=KILOMETRES, max_digits=6, decimal_places=2, default=0, validators=_NOT_NEGATIVE
     )
-    price_per_km = models.DecimalField(_("price per km"), max_digits=8, decimal_places=2, validators=_NOT_NEGATIVE)
-    price_per_extra_dropoff = models.DecimalField(
-        _("price per extra drop-off"), max_digits=8, decimal_places=2, default=0, validators=_NOT_NEGATIVE
+    price_per_km = MeasuredDecimal(
+        _("price per km"), unit=REAIS, max_digits=8, decimal_places=2, validators=_NOT_NEGATIVE
     )
-    minimum_fare = models.DecimalField(
-        _("minimum fare"), max_digits=8, decimal_places=2, default=0, validators=_NOT_NEGATIVE
+    price_per_extra_dropoff = MeasuredDecimal(
+        _("price per extra drop-off"), unit=REAIS, max_digits=8, decimal_places=2, default=0, validators=_NOT_NEGATIVE
     )
-    return_share = models.DecimalField(
+    minimum_fare = MeasuredDecimal(
+        _("minimum fare"), unit=REAIS, max_digits=8, decimal_places=2, default=0, validators=_NOT_NEGATIVE
+    )
+    return_share = MeasuredDecimal(
         _("return share"),
+        unit=SHARE,
         max_digits=4,
         decimal_places=3,
         default=1,
         validators=[MinValueValidator(Decimal(0)), MaxValueValidator(Decimal(1))],
         help_text=_("Share of the price per km that the way back to A costs, 0 to 1."),
     )
-    maximum_km = models.DecimalField(_("maximum km"), max_digits=6, decimal_places=2, validators=_NOT_NEGATIVE)
-    maximum_kg = models.DecimalField(_("maximum kg"), max_digits=6, decimal_places=2, validators=_NOT_NEGATIVE)
-    maximum_side_cm = models.DecimalField(
-        _("longest side (cm)"),
+    maximum_km = MeasuredDecimal(
+        _("maximum distance"), unit=KILOMETRES, max_digits=6, decimal_places=2, validators=_NOT_NEGATIVE
+    )
+    maximum_kg = MeasuredDecimal(
+        _("maximum weight"), unit=KILOGRAMS, max_digits=6, decimal_places=2, validators=_NOT_NEGATIVE
+    )
+    maximum_side_cm = MeasuredDecimal(
+        _("longest side"),
+        unit=CENTIMETRES,
         max_digits=6,
         decimal_places=2,
         null=True,
@@ -62,8 +80,9 @@ class Tariff(models.Model):
         validators=_NOT_NEGATIVE,
         help_text=_("Of each package. Empty: any."),
     )
-    maximum_litres = models.DecimalField(
-        _("maximum volume (litres)"),
+    maximum_litres = MeasuredDecimal(
+        _("maximum volume"),
+        unit=LITRES,
         max_digits=8,
         decimal_places=2,
         null=True,
@@ -71,20 +90,28 @@ class Tariff(models.Model):
         validators=_NOT_NEGATIVE,
         help_text=_("Of all packages together. Empty: any."),
     )
-    cancel_percent_accepted = models.DecimalField(
-        _("cancellation fee after acceptance (%)"),
+    cancel_percent_accepted = MeasuredDecimal(
+        _("cancellation fee after acceptance"),
+        unit=PERCENT,
         max_digits=5,
         decimal_places=2,
         default=30,
         validators=_PERCENT,
     )
-    cancel_percent_collected = models.DecimalField(
-        _("cancellation fee after pickup (%)"), max_digits=5, decimal_places=2, default=100, validators=_PERCENT
+    cancel_percent_collected = MeasuredDecimal(
+        _("cancellation fee after pickup"),
+        unit=PERCENT,
+        max_digits=5,
+        decimal_places=2,
+        default=100,
+        validators=_PERCENT,
     )
 
+    objects = TariffQuerySet.as_manager()
+
     class Meta:
-        verbose_name = _("tariff")
-        verbose_name_plural = _("tariffs")
+        verbose_name = _("delivery tariff")
+        verbose_name_plural = _("delivery tariffs")
         ordering = ["vehicle_type", "id"]
         constraints = [
             one_of("tariff_vehicle_type", "vehicle_type", VehicleType.values),
@@ -119,9 +146,10 @@ class Tariff(models.Model):
                 ),
             ),
         ]
+        triggers = [recorded_in("delivery_tariffchange")]
 
     def __str__(self) -> str:
-        return f"{self.get_vehicle_type_display()}, {self.integrator or _('everybody')}"
+        return f"{self.get_vehicle_type_display()}, {self.integrator or _('all accounts')}"
 
     @property
     def terms(self) -> Terms:
@@ -149,13 +177,7 @@ class Tariff(models.Model):
 
 
 _IN_FORCE = CompiledQuery(
-    lambda: (
-        Tariff.objects.filter(
-            Q(integrator=Parameter("integrator")) | Q(integrator=None),
-            active=True,
-            vehicle_type=Parameter("vehicle_type"),
-        )
-        .annotate(circles=active_nearby())  # type: ignore[no-redef]  # declared for its type
-        .order_by(F("integrator").asc(nulls_last=True))[:1]
-    )
+    lambda: Tariff.objects.for_vehicle(Parameter("vehicle_type"), integrator=Parameter("integrator")).annotate(
+        circles=active_nearby()  # type: ignore[no-redef]  # declared for its type
+    )[:1]
 )

@@ -33,6 +33,9 @@ class Token(Identified, Credential):
     environment = models.CharField(_("environment"), max_length=7, choices=Environment)
     ciphertext = CiphertextField(editable=False)
     hint = models.CharField(_("token"), max_length=20, editable=False, help_text=_("Its beginning and end."))
+    name = models.CharField(
+        _("name"), max_length=60, blank=True, db_default="", help_text=_("For people: the system that uses it.")
+    )
     expires_at = models.DateTimeField(_("expires at"), null=True, blank=True, editable=False)
 
     objects = TokenQuerySet.as_manager()
@@ -43,6 +46,11 @@ class Token(Identified, Credential):
         ordering = ["-created_at"]
         constraints = [one_of("token_environment", "environment", Environment.values)]
         indexes = [models.Index(fields=["integrator", "environment", "-created_at"], name="token_newest")]
+
+    @property
+    def title(self) -> str:
+        """Its name with the hint, or the hint alone."""
+        return f"{self.name} ({self.hint})" if self.name else self.hint
 
     @property
     def clear_text(self) -> str:

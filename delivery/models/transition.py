@@ -1,8 +1,11 @@
+from datetime import datetime
+
 import pgtrigger
 from django.contrib.postgres.indexes import BrinIndex
 from django.db import models
 from django.utils.translation import gettext_lazy as _
 
+from delivery import words
 from delivery.models.delivery import Delivery
 
 
@@ -19,6 +22,8 @@ class Transition(models.Model):
     route_status = models.CharField(_("route status"), max_length=9)
     by = models.CharField(_("by"), max_length=200)
     at = models.DateTimeField(_("at"))
+    # When the driver did it, if the phone reported it later.
+    made_at = models.DateTimeField(_("made at"), null=True)
 
     class Meta:
         verbose_name = _("transition")
@@ -34,4 +39,9 @@ class Transition(models.Model):
         ]
 
     def __str__(self) -> str:
-        return f"{self.trigger} {self.point}".strip()
+        return f"{words.TRIGGERS.get(self.trigger, self.trigger)} {self.point}".strip()
+
+    @property
+    def happened_at(self) -> datetime:
+        """When it was done; `at` is when it was recorded."""
+        return self.made_at or self.at

@@ -1,9 +1,11 @@
 from dataclasses import fields
 from datetime import datetime
+from typing import Self
 from uuid import UUID
 
 import pgtrigger
 from django.contrib.admin import display
+from django.contrib.postgres.expressions import ArraySubquery
 from django.contrib.postgres.indexes import BrinIndex
 from django.core.exceptions import ObjectDoesNotExist
 from django.db import models
@@ -11,12 +13,14 @@ from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
 from common import credentials
+from common.any_of import any_of
 from common.compiled_query import CompiledQuery, Parameter
 from common.constraints import one_of
 from common.fields import CiphertextField
-from delivery import breaker
+from delivery import breaker, words
 from delivery.lifecycle import Status
 from delivery.models.delivery import Delivery
+from delivery.models.event_state import FAILING, EventState
 from delivery.models.ids import Identified
 from delivery.models.integrator import Environment, Integrator
 
@@ -130,16 +134,27 @@ _OF_ACCOUNT = CompiledQuery(
 )
 
 
-class EventState(models.TextChoices):
-    """Whether an event is still to be sent, and if not, why."""
-
-    PENDING = "pending", _("Pending")
-    SENT = "sent", _("Sent")
-    DEAD = "dead", _("Failed, no more retries")
-    UNADDRESSED = "unaddressed", _("No URL was set")
-
-
 _IS_DEAD = Q(dead_since__isnull=False)
+# An event that was sent, and is sent again, has not failed before the new queue item was tried.
+_IS_FAILING = Q(queue_item__isnull=False, attempts_made__gt=0) & (Q(sent_at=None) | Q(queue_item__tries__gt=0))
+
+
+class WebhookEventQuerySet(models.QuerySet["WebhookEvent"]):
+    def in_state(self, state: str) -> Self:
+        """Events that pages show in this state, an EventState or FAILING.
+
+        Dead ones are found and counted in their index alone, failing ones by the queue, which is a small table.
+        """
+        if state == EventState.DEAD:
+            return self.filter(_IS_DEAD)
+        if state == FAILING:
+            return self.filter(any_of("pk", ArraySubquery(self.filter(_IS_FAILING).order_by().values("pk"))))
+        found = self.filter(state=state)
+        return found.exclude(_IS_FAILING) if state == EventState.PENDING else found
+
+    def failed(self) -> Self:
+        """Events that were not received: those retried, those not retried any more, and those without a URL."""
+        return self.filter(Q(state__in=[EventState.DEAD, EventState.UNADDRESSED]) | _IS_FAILING)
 
 
 class WebhookEvent(Identified):
@@ -164,19 +179,21 @@ class WebhookEvent(Identified):
         db_index=False,  # the index `event_log` begins with this column
     )
     sequence = models.PositiveIntegerField(_("sequence"), help_text=_("1, 2, 3 … within the delivery."))
-    name = models.CharField(_("event"), max_length=9, choices=[(s.value, s.value) for s in Status])
+    name = models.CharField(_("event"), max_length=9, choices=[(s.value, words.STATUSES[s]) for s in Status])
     # Text, because jsonb would not keep the bytes that every retry and replay must repeat and sign.
     body = models.TextField(_("body"))
     created_at = models.DateTimeField(_("created at"))
 
     state = models.CharField(_("state"), max_length=11, choices=EventState, default=EventState.PENDING)
     attempts_made = models.PositiveSmallIntegerField(_("attempts"), default=0)
-    sent_at = models.DateTimeField(_("sent at"), null=True)
+    sent_at = models.DateTimeField(_("received at"), null=True)
     # Assigned by `delivery.webhooks.feed` when the event is first read; None before.
     feed_position = models.BigIntegerField(null=True, editable=False)
     # When the event became dead, while it is; written by a trigger. Unlike `state` it is not written when an event is
     # sent, so that an index with this condition does not prevent heap-only updates.
     dead_since = models.DateTimeField(null=True, editable=False)
+
+    objects = WebhookEventQuerySet.as_manager()
 
     class Meta:
         verbose_name = _("webhook event")
@@ -221,12 +238,15 @@ class WebhookEvent(Identified):
         ]
 
     def __str__(self) -> str:
-        return f"{self.name} {self.sequence}"
+        return f"{self.get_name_display()}, {self.sequence}"
 
-    @staticmethod
-    def in_state(state: str) -> Q:
-        """The condition for events in this state. Dead ones are found and counted in their index alone."""
-        return _IS_DEAD if state == EventState.DEAD else Q(state=state)
+    @property
+    def shown_state(self) -> str:
+        """`state`, or FAILING for a pending event that has failed and is the next of its delivery to be tried again."""
+        if self.state != EventState.PENDING or not self.attempts_made:
+            return self.state
+        item = getattr(self, "queue_item", None)  # None while it waits for an earlier event
+        return FAILING if item is not None and (self.sent_at is None or item.tries) else self.state
 
     @property
     def is_test(self) -> bool:
@@ -235,8 +255,11 @@ class WebhookEvent(Identified):
     @property
     @display(description=_("next attempt at"))
     def next_attempt_at(self) -> datetime | None:
-        """When it is sent next, or when a worker's lease ends. None when it has ended or waits for earlier events."""
+        """When it is sent next, or when a worker's lease ends. None when it has ended or waits for earlier events.
+
+        An event that is sent before all others has been due since it was recorded.
+        """
         try:
-            return self.queue_item.due_at
+            return max(self.queue_item.due_at, self.created_at)
         except ObjectDoesNotExist:
             return None

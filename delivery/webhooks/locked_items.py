@@ -105,11 +105,17 @@ WITH outcome AS MATERIALIZED (
     SELECT * FROM json_to_recordset(%(outcomes)s) AS o(
         item_id bigint, event_id uuid, state text, number int, due_at timestamptz, tries int, refusals int,
         first_refused_at timestamptz, is_ordered boolean, was_sent boolean, at timestamptz, milliseconds int,
-        status_code int, error text, response_start text
+        status_code int, error text, response_start text, url text, token_hint text, webhook_timestamp bigint,
+        signature text
     )
 ), attempt AS (
-    INSERT INTO delivery_webhookattempt (event_id, number, at, milliseconds, status_code, error, response_start)
-    SELECT event_id, number, at, milliseconds, status_code, error, response_start FROM outcome WHERE was_sent
+    INSERT INTO delivery_webhookattempt (
+        event_id, number, at, milliseconds, status_code, error, response_start, url, token_hint, webhook_timestamp,
+        signature
+    )
+    SELECT event_id, number, at, milliseconds, status_code, error, response_start, url, token_hint, webhook_timestamp,
+           signature
+    FROM outcome WHERE was_sent
 ), event AS (
     UPDATE delivery_webhookevent v
     SET state = o.state, attempts_made = o.number,
@@ -175,4 +181,8 @@ def _as_json(item: LockedItem, result: Result) -> dict[str, object]:
         "status_code": result.status_code,
         "error": result.error,
         "response_start": result.response_start,
+        "url": result.request.url,
+        "token_hint": result.request.token_hint,
+        "webhook_timestamp": result.request.webhook_timestamp,
+        "signature": result.request.signature,
     }

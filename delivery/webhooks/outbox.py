@@ -1,14 +1,19 @@
 """The outbox: an event is written in the transaction of its change, and sent after the commit."""
 
-from datetime import datetime, timedelta
+from datetime import datetime
+from functools import partial
 
+from django.conf import settings
 from django.db import connection, transaction
 
+from common.page_updates import Message, publish_on_commit
+from delivery import page_updates
+from delivery.lifecycle import RouteStatus
 from delivery.models import Delivery, EventState, WebhookEndpoint, WebhookEvent, WebhookQueueItem
 from delivery.webhooks import events, queue, wake_up
 
-# Items are sent in the order of `due_at`. A test event is due so long ago, so it is sent before all that wait.
-_BEFORE_ALL_OTHERS = timedelta(days=3650)
+# What an offer is, and what follows it.
+_OFFERED_OR_TAKEN = (RouteStatus.AVAILABLE, RouteStatus.ACCEPTED, RouteStatus.CANCELLED, RouteStatus.EXPIRED)
 
 
 def record(*, delivery: Delivery, at: datetime) -> None:
@@ -19,13 +24,13 @@ def record(*, delivery: Delivery, at: datetime) -> None:
     event.save(force_insert=True)
     if event.state == EventState.PENDING:
         queue.add(event, due_at=at)
-        wake_on_commit()
+    announce_on_commit(delivery, wakes=event.state == EventState.PENDING)
 
 
 def first_queue_item(event: WebhookEvent, *, at: datetime) -> list[WebhookQueueItem]:
     """The unsaved queue item of a delivery's first event, if there is a URL to send it to.
 
-    Both are inserted by the statement that inserts the delivery. A worker has to be woken once they are committed.
+    Both are inserted by the statement that inserts the delivery. `announce_on_commit` is to be called too.
     """
     if event.state != EventState.PENDING:
         return []
@@ -42,9 +47,31 @@ def record_test(*, endpoint: WebhookEndpoint, at: datetime) -> WebhookEvent:
     """Write a test event, which is sent before all other events of the endpoint."""
     event = events.build_test(endpoint=endpoint, at=at)
     event.save(force_insert=True)
-    queue.add(event, due_at=at - _BEFORE_ALL_OTHERS)
-    wake_on_commit()
+    queue.add(event, due_at=at - queue.AHEAD_OF_OTHERS)
+    messages = page_updates.events_changed([(endpoint.pk, event.pk)])
+    transaction.on_commit(partial(wake_up.send, messages=messages), robust=True)
     return event
+
+
+def announce_on_commit(delivery: Delivery, *, wakes: bool) -> None:
+    """Once this transaction has committed, tell open pages of the delivery's change, and wake a worker if `wakes`."""
+    messages = _messages(delivery)
+    if wakes:
+        transaction.on_commit(partial(wake_up.send, messages=messages), robust=True)
+    else:
+        publish_on_commit(*messages)
+    if settings.VAPID_PRIVATE_KEY and delivery.route_status == RouteStatus.AVAILABLE:
+        transaction.on_commit(partial(wake_up.push_offer, delivery.pk), robust=True)
+
+
+def _messages(delivery: Delivery) -> list[Message]:
+    """For the pages of the account and the board, and for the phones of drivers."""
+    messages = page_updates.delivery_changed(delivery.pk, delivery.integrator_id, delivery.environment)
+    if delivery.driver_id is not None:
+        messages.append(page_updates.route_changed(delivery.pk, delivery.driver_id))
+    if delivery.route_status in _OFFERED_OR_TAKEN:
+        messages.append(page_updates.offer_changed(delivery.pk, delivery.environment, delivery.vehicle_type))
+    return messages
 
 
 def wake_on_commit() -> None:

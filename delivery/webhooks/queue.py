@@ -25,6 +25,8 @@ LOCK_TIMEOUT = timedelta(seconds=2)
 IN_FLIGHT_PER_ENDPOINT = 4
 # Events older than this are sent by the schedule of retries alone, so that every event ends.
 _BROUGHT_FORWARD_FOR = timedelta(days=3)
+# Items are sent in the order of `due_at`. One that is due so long ago is sent before all others of its endpoint.
+AHEAD_OF_OTHERS = timedelta(days=3650)
 # The key of an advisory lock. Claims are serialized, so that each sees what the others have in flight.
 _CLAIM_LOCK = 5_201_964
 

@@ -11,9 +11,9 @@ from django.db.models import Model
 from common.any_of import any_of
 from common.compiled_query import CompiledQuery, Parameter
 from delivery.models import Token, WebhookEndpoint
-from delivery.webhooks import signing
+from delivery.webhooks import request_headers, signing
 from delivery.webhooks.queue import ClaimedItem
-from delivery.webhooks.sending import Request
+from delivery.webhooks.sending import Request, StoredHead
 
 M = TypeVar("M", bound=Model)
 _ENDPOINTS = CompiledQuery(lambda: WebhookEndpoint.objects.filter(any_of("pk", Parameter("ids"))).order_by())
@@ -49,20 +49,17 @@ class RequestBuilder:
             authorization = f"Bearer {token.clear_text}"
         except InvalidToken as error:  # no key of CREDENTIALS_KEYS decrypts it
             raise NotSendable("secrets_unreadable") from error
-        headers = {
-            "Authorization": authorization,
-            "Content-Type": "application/json",
-            "User-Agent": "Rota-Webhooks/1",
-            "webhook-id": webhook_id,
-            "webhook-timestamp": str(self._timestamp),
-            "webhook-signature": signing.sign(
-                webhook_id=webhook_id, timestamp=self._timestamp, body=body, secrets=secrets
-            ),
-            "webhook-sequence": str(item.sequence),
-        }
-        if item.is_test:
-            headers["webhook-test"] = "true"
-        return Request(url=endpoint.url, headers=headers, body=body)
+        signature = signing.sign(webhook_id=webhook_id, timestamp=self._timestamp, body=body, secrets=secrets)
+        headers = request_headers.build(
+            authorization=authorization,
+            webhook_id=webhook_id,
+            timestamp=self._timestamp,
+            signature=signature,
+            sequence=item.sequence,
+            is_test=item.is_test,
+        )
+        stored = StoredHead(endpoint.url, token.hint, self._timestamp, signature)
+        return Request(url=endpoint.url, headers=headers, body=body, stored=stored)
 
     def _requesting_token(self, item: ClaimedItem) -> Token | None:
         """The token that requested the item's delivery, or None where there is none or it is no longer valid."""

@@ -25,12 +25,23 @@ _STORED_BYTES = 4 * 1024
 
 
 @dataclass(frozen=True)
+class StoredHead:
+    """What is stored of a request's URL and headers: that which differs between the attempts at an event."""
+
+    url: str = ""
+    token_hint: str = ""
+    webhook_timestamp: int | None = None
+    signature: str = ""
+
+
+@dataclass(frozen=True)
 class Request:
     """A POST request."""
 
     url: str
     headers: Mapping[str, str]
     body: bytes
+    stored: StoredHead = StoredHead()
 
     @property
     def secrets(self) -> list[bytes]:
@@ -56,6 +67,7 @@ class Result:
     milliseconds: int = 0
     was_sent: bool = True
     at: datetime = field(default_factory=lambda: datetime.now(UTC))
+    request: StoredHead = StoredHead()
 
     @property
     def succeeded(self) -> bool:
@@ -84,7 +96,8 @@ async def send(session: aiohttp.ClientSession, request: Request) -> Result:
     """Send a request and return its outcome, within 15 s. Every error becomes a Result; only cancellation is raised."""
     at, started = datetime.now(UTC), time.monotonic()
     response = await _post(session, request)
-    return Result(at=at, milliseconds=int((time.monotonic() - started) * 1000), **response)
+    milliseconds = int((time.monotonic() - started) * 1000)
+    return Result(at=at, milliseconds=milliseconds, request=request.stored, **response)
 
 
 async def _post(session: aiohttp.ClientSession, request: Request) -> dict[str, Any]:

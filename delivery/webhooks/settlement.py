@@ -6,7 +6,8 @@ from datetime import datetime, timedelta
 
 from django.db import transaction
 
-from delivery import breaker
+from common.page_updates import publish_on_commit
+from delivery import breaker, page_updates
 from delivery.models import EventState, OffBecause, WebhookEndpoint
 from delivery.models.webhook import BREAKER_FIELDS
 from delivery.webhooks import locked_items, queue, retry
@@ -41,6 +42,7 @@ def settle(outcomes: Sequence[tuple[ClaimedItem, Result]], *, at: datetime) -> l
         locked_items.write(attempts, at=at)
         for pk, endpoint in endpoints.items():
             _write_endpoint(endpoint, *before[pk], at=at)
+        publish_on_commit(*page_updates.events_changed((item.endpoint_id, item.event_id) for item, _ in attempts))
     return blocked
 
 

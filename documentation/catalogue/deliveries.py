@@ -48,7 +48,37 @@ CODES = (
         "The delivery has ended, so nothing is left to cancel.",
         "Read how it ended.",
     ),
+    ErrorCode(
+        "photo_not_found",
+        404,
+        "The address of the photo was changed or is older than an hour, or the photo was deleted.",
+        "Read the delivery again, which has a new address.",
+    ),
     # Of the sandbox.
+    ErrorCode(
+        "photos_busy",
+        503,
+        "The service is reading other photos (sandbox).",
+        "Call again after a few seconds.",
+    ),
+    ErrorCode(
+        "pin_required",
+        422,
+        "The request asked for a PIN, and the body has none (sandbox).",
+        "Send the pin that the delivery shows.",
+    ),
+    ErrorCode(
+        "wrong_pin",
+        422,
+        "The PIN is not the one of this drop-off (sandbox). After five wrong ones none is taken.",
+        "Send the pin that the delivery shows.",
+    ),
+    ErrorCode(
+        "pin_locked",
+        422,
+        "There were five wrong PINs, so a driver cannot deliver this drop-off (sandbox).",
+        "Deliver it without receivedBy and pin, as a dispatcher does.",
+    ),
     ErrorCode(
         "invalid_sandbox_speed",
         422,

@@ -107,13 +107,13 @@ class DescribedSchema(AutoSchema):
         return {"required": operation.is_body_required, "content": {"application/json": content}}
 
     def _answer(self, answer: Answer) -> dict[str, Any]:
-        content: dict[str, Any] = {"schema": self._schema(answer.body)}
+        content: dict[str, Any] = {} if answer.body is None else {"schema": self._schema(answer.body)}
         if answer.example is not None:
             content["example"] = answer.example
         described: dict[str, Any] = {
             "description": answer.description,
             "headers": _response_headers((*headers.COMMON, *answer.headers)),
-            "content": {"application/json": content},
+            "content": {answer.media_type: content},
         }
         return described | ({"links": dict(answer.links)} if answer.links else {})
 

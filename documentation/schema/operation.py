@@ -21,13 +21,17 @@ class Parameter:
 
 @dataclass(frozen=True)
 class Answer:
-    """A successful answer. `body` is a TypedDict or another type hint; `headers` are names of `headers.RESPONSE`."""
+    """A successful answer. `body` is a TypedDict or another type hint; `headers` are names of `headers.RESPONSE`.
+
+    `media_type`: of an answer that is no JSON, which has no `body`.
+    """
 
     body: Any
     description: str
     example: Any = None
     headers: tuple[str, ...] = ()
     links: Mapping[str, Any] = field(default_factory=dict)
+    media_type: str = "application/json"
 
 
 @dataclass(frozen=True)

@@ -16,12 +16,13 @@ def receive(*, seller: Seller, raw: bytes, by: str, at: datetime) -> Invoice:
 
     For an access key that the seller has sent before, returns the stored invoice unchanged, whatever the quotas are.
 
-    Raises InvalidInvoice, InvoiceUnreferenced, InvoiceTooLarge, InvoiceStorageFull or TooManyInvoices, and then writes
-    nothing.
+    Raises AccountSuspended, InvalidInvoice, InvoiceUnreferenced, InvoiceTooLarge, InvoiceStorageFull or
+    TooManyInvoices, and then writes nothing.
     """
     read = nfe.read(raw)
     with transaction.atomic():
         locked = seller.locked()
+        locked.check_active()
         stored = Invoice.objects.filter(seller=seller, access_key=read.access_key).defer("raw").first()
         if stored is not None:
             return stored  # linked when it was stored, and with every order created since
@@ -31,7 +32,7 @@ def receive(*, seller: Seller, raw: bytes, by: str, at: datetime) -> Invoice:
 
 
 def link_by_hand(*, invoice: Invoice, order: Order, by: str, at: datetime) -> None:
-    """Link an order that the invoice does not name."""
+    """Link an order of the same seller that the invoice does not name. Idempotent."""
     with transaction.atomic():
         links.link([(invoice, order)], by=by, at=at)
 

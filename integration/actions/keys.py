@@ -25,8 +25,8 @@ class Issued:
 
 
 @transaction.atomic
-def issue(*, seller: Seller, by: str, at: datetime) -> Issued:
-    """Issue one more key. Raises AccountSuspended or TooManyKeys."""
+def issue(*, seller: Seller, by: str, at: datetime, name: str = "") -> Issued:
+    """Issue one more key. `name` is for people. Raises AccountSuspended or TooManyKeys."""
     # Serialises with a suspension and with the issue of other keys, so that neither condition changes meanwhile.
     seller.locked().check_active()
     if seller.keys.filter(revoked_at=None).count() >= MOST_VALID:
@@ -34,6 +34,7 @@ def issue(*, seller: Seller, by: str, at: datetime) -> Issued:
     text = credentials.random_token(api_keys.PREFIX)
     key = ApiKey.objects.create(
         seller=seller,
+        name=name,
         digest=credentials.digest(text),
         hint=credentials.hint(api_keys.PREFIX, text),
         created_at=at,
@@ -41,6 +42,13 @@ def issue(*, seller: Seller, by: str, at: datetime) -> Issued:
     )
     _log.info("key %s of seller %s issued by %s", key.pk, seller.reference, by)
     return Issued(key, text)
+
+
+def rename(*, key: ApiKey, name: str, by: str) -> None:
+    """Give the key another name. Of a key that has it already nothing changes."""
+    if ApiKey.objects.filter(pk=key.pk).exclude(name=name).update(name=name):
+        key.name = name
+        _log.info("key %s renamed by %s", key.pk, by)
 
 
 def revoke(*, key: ApiKey, by: str, at: datetime) -> bool:

@@ -7,6 +7,7 @@ rows.
 
 from collections.abc import Collection, Iterable
 from datetime import datetime
+from enum import StrEnum
 
 from django.db.models import Q
 
@@ -51,3 +52,24 @@ def link_new_invoice(invoice: Invoice, *, references: Collection[str], by: str, 
     cut = [value for value in references if len(value) == CUT_REFERENCE]
     found = {order.pk: order for order in (*exact, *Order.objects.all().cut_to(cut, seller_id=invoice.seller_id))}
     link([(invoice, order) for order in found.values()], by=by, at=at)
+
+
+class Reason(StrEnum):
+    """Why an invoice is linked to an order."""
+
+    REFERENCE = "reference"  # the invoice names the order's `orderId`
+    CUT_REFERENCE = "cut_reference"  # it names the first characters, as many as its layout allows
+    ACCESS_KEY = "access_key"  # the order names the invoice's access key
+    BY_HAND = "by_hand"
+
+
+def reason(link: InvoiceLink, *, invoice: Invoice, references: Collection[str]) -> Reason:
+    """Why the link exists, as far as its order and its invoice show it; otherwise somebody has made it."""
+    order = link.order
+    if order.code in references:
+        return Reason.REFERENCE
+    if order.invoice_key and order.invoice_key == invoice.access_key:
+        return Reason.ACCESS_KEY
+    if order.code[:CUT_REFERENCE] in references:
+        return Reason.CUT_REFERENCE
+    return Reason.BY_HAND

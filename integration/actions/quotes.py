@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 from integration import freight, postcodes
 from integration.errors import NoCoverage
-from integration.freight import Package, Parameters, Price, Rate, Service
-from integration.models import FreightParameters
+from integration.freight import Charges, Package, Parameters, Price, Rate, Service, Zone
+from integration.models import FreightParameters, FreightRate
 from integration.postcodes import Region
 
 
@@ -39,6 +39,37 @@ def services(*, origin: str, destination: str, package: Package) -> dict[Service
     if not rates:
         raise NoCoverage("Região sem cobertura: não há tarifa para este trecho")
     return {service: freight.price(package, rates[service], parameters) for service in Service if service in rates}
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """Why a freight costs what it costs. `charges` by service; None: the tariff has no rate for it."""
+
+    origin: Region
+    destination: Region
+    zone: Zone
+    parameters: Parameters
+    charges: dict[Service, Charges | None]
+
+    def rates(self) -> dict[str, FreightRate]:
+        """The rows of the table that were used, by service."""
+        rows = FreightRate.objects.filter(
+            zone=self.zone, origin_kind=self.origin.kind, destination_kind=self.destination.kind
+        )
+        return {row.service: row for row in rows}
+
+
+def explain(*, origin: str, destination: str, package: Package) -> Explanation:
+    """The parts of the price of every service, by the functions that price quotes. Raises what `quote` raises."""
+    start, end = postcodes.region(origin), postcodes.region(destination)
+    parameters, rates = _tariff(start, end)
+    charges = {
+        service: freight.charges(package, rates[service], parameters) if service in rates else None
+        for service in Service
+    }
+    return Explanation(
+        start, end, freight.zone(start, end, remote_states=parameters.remote_states), parameters, charges
+    )
 
 
 def _tariff(start: Region, end: Region) -> tuple[Parameters, dict[Service, Rate]]:

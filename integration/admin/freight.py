@@ -1,42 +1,71 @@
-"""The tariff. Rates are edited row by row, or exported and imported as CSV with a preview of the changes."""
+"""The freight table. Rates are edited row by row, or exported and imported as CSV with a preview of the changes."""
+
+from typing import Any
 
 from django import forms
 from django.contrib import admin
-from django.http import HttpRequest
+from django.db.models import Case, IntegerField, Value, When
+from django.http import HttpRequest, HttpResponseRedirect
+from django.http.response import HttpResponseBase
+from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
-from import_export.fields import Field
-from import_export.resources import ModelResource
-from import_export.widgets import IntegerWidget
 from unfold.widgets import UnfoldAdminCheckboxSelectMultipleWidget
 
-from common.admin_base import ModelAdmin
+from common.admin_columns import column
+from common.csv_columns import REAIS, Choice, Hundredths, Whole
+from common.csv_plan import Table
+from common.formats import centavos
+from common.row_history_admin import RecordedAdmin, RowChangeAdmin, column_filter
 from common.tabular_import import TabularImportAdmin
 from integration.freight import STATES
-from integration.models import FreightParameters, FreightRate
+from integration.models import FreightParameters, FreightPriceChange, FreightRate
+from integration.models.freight import KINDS, SERVICES, ZONES
 
-
-class FreightRateResource(ModelResource):
-    # The columns are named as in migrations/default_rates.csv, so that an edited copy of that file can be imported.
-    destination_kind = Field(attribute="destination_kind", column_name="dest_kind")
-    base_centavos = Field(attribute="base_centavos", column_name="base_centavos_up_to_1kg", widget=IntegerWidget())
-
-    class Meta:
-        model = FreightRate
-        # Rows are identified by what they apply to and not by id, so that a file made elsewhere can be imported.
-        import_id_fields = ["service", "zone", "origin_kind", "destination_kind"]
-        fields = [*import_id_fields, "base_centavos", "extra_kg_centavos", "deadline_days"]
-        clean_model_instances = True
-        skip_unchanged = True
-        use_transactions = True
+# The zones in their order of distance.
+BY_DISTANCE = Case(
+    *(When(zone=zone, then=Value(number)) for number, (zone, _label) in enumerate(ZONES)), output_field=IntegerField()
+)
+RATES = Table(
+    rows=lambda: FreightRate.objects.order_by("service", BY_DISTANCE, "origin_kind", "destination_kind"),
+    key=("service", "zone", "origin_kind", "destination_kind"),
+    columns=(
+        Choice("service", _("service"), names=("service",), choices=tuple(SERVICES)),
+        Choice("zone", _("zone"), names=("zone",), choices=tuple(ZONES)),
+        Choice("origin_kind", _("origin"), names=("origin_kind",), choices=tuple(KINDS)),
+        Choice("destination_kind", _("destination"), names=("dest_kind", "destination_kind"), choices=tuple(KINDS)),
+        Hundredths("base_centavos", _("up to 1 kg"), unit=REAIS),
+        Hundredths(
+            "extra_kg_centavos",
+            _("each extra kg"),
+            names=("further kg", "further kg (R$)", "kg adicional", "kg adicional (R$)"),
+            unit=REAIS,
+        ),
+        Whole("deadline_days", _("deadline"), names=("deadline_days",), unit=_("business days")),
+    ),
+    # Those of migrations/default_rates.csv.
+    older_columns=(
+        Whole("base_centavos", _("up to 1 kg (centavos)"), names=("base_centavos_up_to_1kg",)),
+        Whole("extra_kg_centavos", _("each extra kg (centavos)"), names=("extra_kg_centavos",)),
+    ),
+)
 
 
 @admin.register(FreightRate)
-class FreightRateAdmin(ModelAdmin, TabularImportAdmin):
-    resource_classes = [FreightRateResource]
+class FreightRateAdmin(RecordedAdmin, TabularImportAdmin):
+    table = RATES
+    simulator = "panel:freight_simulator"
+    history = FreightPriceChange
     list_display = [
-        "service", "zone", "origin_kind", "destination_kind", "base_centavos", "extra_kg_centavos", "deadline_days",
+        "service", "zone_name", "origin_kind", "destination_kind",
+        column("base_centavos", _("up to 1 kg"), centavos), column("extra_kg_centavos", _("each extra kg"), centavos),
+        "deadline_days",
     ]  # fmt: skip  # a list of names
-    list_filter = ["service", "zone"]
+    list_filter = ["service", "zone", "origin_kind", "destination_kind"]
+    ordering = ["service", BY_DISTANCE, "origin_kind", "destination_kind"]
+
+    @admin.display(description=_("zone"), ordering=BY_DISTANCE)
+    def zone_name(self, rate: FreightRate) -> str:
+        return rate.get_zone_display()
 
 
 class FreightParametersForm(forms.ModelForm[FreightParameters]):
@@ -54,11 +83,11 @@ class FreightParametersForm(forms.ModelForm[FreightParameters]):
 
 
 @admin.register(FreightParameters)
-class FreightParametersAdmin(ModelAdmin):
-    """One row, which is edited and neither added nor deleted."""
+class FreightParametersAdmin(RecordedAdmin):
+    """One row, which is edited and neither added nor deleted; its list leads to its form."""
 
+    history = FreightPriceChange
     form = FreightParametersForm
-    list_display = ["__str__", "quote_service", "max_weight_g", "minimum_charge_centavos", "handling_days"]
     fieldsets = [
         (
             _("Weight"),
@@ -76,8 +105,24 @@ class FreightParametersAdmin(ModelAdmin):
         (_("Service and deadline"), {"fields": ["quote_service", "remote_states", "handling_days"]}),
     ]  # fmt: skip  # a list of names
 
+    def changelist_view(self, request: HttpRequest, extra_context: Any = None) -> HttpResponseBase:
+        row = self.get_queryset(request).first() if self.has_view_permission(request) else None
+        if row is None:
+            return super().changelist_view(request, extra_context)
+        return HttpResponseRedirect(reverse("admin:integration_freightparameters_change", args=[row.pk]))
+
     def has_add_permission(self, request: HttpRequest) -> bool:
         return False
 
     def has_delete_permission(self, request: HttpRequest, obj: FreightParameters | None = None) -> bool:
         return False
+
+
+@admin.register(FreightPriceChange)
+class FreightPriceChangeAdmin(RowChangeAdmin):
+    """Who changed which rate or parameter."""
+
+    list_filter = [
+        column_filter("service", _("service"), SERVICES), column_filter("zone", _("zone"), ZONES),
+        *RowChangeAdmin.list_filter,
+    ]  # fmt: skip  # a list of names

@@ -14,11 +14,16 @@ from django.utils.translation import gettext_lazy as _
 from unfold.contrib.filters.admin import AutocompleteSelectFilter
 from unfold.widgets import UnfoldAdminTextInputWidget
 
-from common.actors import actor
+from common.actors import actor, actor_name
 from common.admin_base import LargeTable, ModelAdmin, ReadOnlyInline
+from common.admin_columns import column, copyable, short
 from common.any_of import any_of
+from common.formats import document, money
 from integration.actions import invoices
 from integration.models import Invoice, InvoiceLink, InvoiceReference, Order
+
+_ISSUER = column("issuer_document", _("issuer"), document)
+_VALUE = column("value", _("value"), money)
 
 
 class ReferenceInline(ReadOnlyInline):
@@ -28,7 +33,7 @@ class ReferenceInline(ReadOnlyInline):
 
 class LinkInline(ReadOnlyInline):
     model = InvoiceLink
-    fields = ["order", "linked_by", "linked_at"]
+    fields = ["order", column("linked_by", _("linked by"), actor_name), "linked_at"]
 
 
 class InvoiceForm(forms.ModelForm[Invoice]):
@@ -58,15 +63,24 @@ class InvoiceForm(forms.ModelForm[Invoice]):
 @admin.register(Invoice)
 class InvoiceAdmin(LargeTable, ModelAdmin):
     form = InvoiceForm
-    list_display = ["access_key", "seller", "issuer_document", "number", "series", "value", "issued_at", "received_at"]
+    list_display = [
+        "number_and_series",
+        "seller_name",
+        _VALUE,
+        "received_at",
+        _ISSUER,
+        "issued_at",
+        "access_key_column",
+    ]
+    nothing_yet = _("No invoice yet. They come by the API or the seller's pages.")
     list_filter = [("seller", AutocompleteSelectFilter)]
     list_filter_submit = True
     list_select_related = ["seller"]
     search_fields = ["access_key", "number", "references__value"]
-    search_help_text = _("An access key, an invoice number or an orderId, whole.")
+    search_help_text = _("Access key, number or order, whole")
     readonly_fields = [
-        "seller", "access_key", "issuer_document", "number", "series", "value", "issued_at", "layout", "received_at",
-        "received_by", "file",
+        "number", "series", "seller", column("access_key", _("access key"), copyable), _ISSUER, _VALUE, "issued_at",
+        "layout", "received_at", column("received_by", _("received by"), actor_name), "file",
     ]  # fmt: skip  # a list of names
     fields = [*readonly_fields, "link_order"]
     inlines = [ReferenceInline, LinkInline]
@@ -98,6 +112,18 @@ class InvoiceAdmin(LargeTable, ModelAdmin):
         order = form.cleaned_data["link_order"]
         if order is not None:
             invoices.link_by_hand(invoice=obj, order=order, by=actor(request), at=timezone.now())
+
+    @admin.display(description=_("number / series"))
+    def number_and_series(self, invoice: Invoice) -> str:
+        return str(invoice)
+
+    @admin.display(description=_("seller"))
+    def seller_name(self, invoice: Invoice) -> str:
+        return invoice.seller.name
+
+    @admin.display(description=_("access key"))
+    def access_key_column(self, invoice: Invoice) -> str:
+        return short(invoice.access_key)
 
     @admin.display(description=_("file"))
     def file(self, invoice: Invoice) -> str:

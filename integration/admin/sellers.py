@@ -1,25 +1,40 @@
 """Sellers, their companies and keys."""
 
+from collections.abc import Sequence
+from datetime import datetime
 from typing import Any
 
 from django import forms
 from django.contrib import admin, messages
-from django.db.models import QuerySet
+from django.db.models import Count, Max, QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.defaultfilters import filesizeformat
 from django.template.response import TemplateResponse
+from django.urls import reverse
 from django.utils import timezone
+from django.utils.html import format_html
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import ngettext, pgettext
+from django_stubs_ext import StrOrPromise
 from unfold.widgets import UnfoldAdminTextInputWidget
 
 from common.actors import actor
-from common.admin_base import ModelAdmin, ReadOnlyInline, TabularInline
-from common.suspension import InvalidReason, SuspensionActionForm
+from common.admin_base import ModelAdmin, OneTimeSecretAdmin, ReadOnlyInline, TabularInline
+from common.admin_columns import CREATED_BY, LAST_USED, REVOKED_BY, ago_or_never, column, copyable, pill
+from common.formats import document, moment
+from common.limit_fields import LimitFields
+from common.suspension_admin import SuspendableAdmin, named
 from integration.actions import keys, sellers
 from integration.errors import AccountSuspended, TooManyKeys
 from integration.models import ApiKey, Company, Seller, compact_document
 
-_LIMITS = ["rate_limit_per_second", "rate_limit_per_hour", "invoice_quota_mb", "invoices_per_day"]
+_REFERENCE = column("reference", _("reference"), copyable)
+_LIMITS = {
+    "rate_limit_per_second": "RATE_LIMIT_PER_SECOND",
+    "rate_limit_per_hour": "RATE_LIMIT_PER_HOUR",
+    "invoice_quota_mb": "INVOICE_QUOTA_MB",
+    "invoices_per_day": "INVOICES_PER_DAY",
+}
 
 
 class DocumentField(forms.CharField):
@@ -51,25 +66,39 @@ class CompanyInline(TabularInline):
 
 class KeyInline(ReadOnlyInline):
     model = ApiKey
-    fields = ["hint", "created_at", "created_by", "last_used_at", "revoked_at"]
+    fields = ["hint", "created_at", CREATED_BY, LAST_USED, "revoked_at"]
 
 
 @admin.register(Seller)
-class SellerAdmin(ModelAdmin):
-    list_display = ["name", "reference", "id", "suspended_at", "created_at"]
-    list_filter = [("suspended_at", admin.EmptyFieldListFilter)]
+class SellerAdmin(LimitFields, SuspendableAdmin):
+    list_display = [named, _REFERENCE, "last_call", "people", "created_at"]
+    add_page = "panel:seller_new"
+    add_text = _("Bring in a seller")
+    nothing_yet = _("No seller yet.")
+    limits = _LIMITS
     search_fields = ["name", "=reference"]
-    autocomplete_fields = ["members"]
-    readonly_fields = [
-        "reference", "id", "space_taken", "created_at", "suspended_at", "suspended_by", "suspension_reason",
-    ]  # fmt: skip  # a list of names
+    readonly_fields = [_REFERENCE, "team", "space_taken", "created_at"]
     inlines = [CompanyInline, KeyInline]
-    action_form = SuspensionActionForm
-    actions = ["suspend", "lift_suspension"]
 
-    def get_fields(self, request: HttpRequest, obj: Seller | None = None) -> Any:
-        suspension = ["suspended_at", "suspended_by", "suspension_reason"] if obj and obj.suspended_at else []
-        return ["name", "reference", "id", *suspension, "members", *_LIMITS, "space_taken", "created_at"]
+    def get_fieldsets(self, request: HttpRequest, obj: Seller | None = None) -> Any:
+        shown = ["team", _REFERENCE, "created_at"] if obj else []
+        return [
+            (None, {"fields": ["name", *shown]}),
+            (_("Limits"), {"classes": ["collapse"], "fields": [*_LIMITS, *(["space_taken"] if obj else [])]}),
+        ]
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Seller]:
+        called, members = Max("keys__last_used_at"), Count("members", distinct=True)
+        return super().get_queryset(request).annotate(called_at=called, member_count=members)
+
+    @admin.display(description=_("last call"), ordering="called_at")
+    def last_call(self, seller: Seller) -> str:
+        return ago_or_never(vars(seller)["called_at"])
+
+    @admin.display(description=_("team"), ordering="member_count")
+    def people(self, seller: Seller) -> str:
+        count = vars(seller)["member_count"]
+        return ngettext("%(count)s person", "%(count)s people", count) % {"count": count}
 
     @admin.display(description=_("taken by invoices"))
     def space_taken(self, seller: Seller) -> str:
@@ -79,34 +108,43 @@ class SellerAdmin(ModelAdmin):
         # Not the other columns, which a suspension or an invoice may have changed since the row was read.
         obj.save(update_fields=["name", *_LIMITS] if change else None)
 
+    @admin.display(description=_("team"))
+    def team(self, obj: Seller) -> str:
+        """The people, with a link to the page where they are invited, changed and removed."""
+        people = ", ".join(user.get_username() for user in obj.members.order_by("username")) or _("Nobody yet")
+        page = reverse("panel:seller_team", args=[obj.pk])
+        return format_html('{}<br><a class="rota-link" href="{}">{}</a>', people, page, _("Invite or remove people"))
+
     def has_delete_permission(self, request: HttpRequest, obj: Seller | None = None) -> bool:
         return False  # orders refer to it
 
-    @admin.action(description=_("Suspend: its keys are refused, orders go on"), permissions=["change"])
-    def suspend(self, request: HttpRequest, queryset: QuerySet[Seller]) -> None:
-        reason = request.POST.get("reason", "")
-        for seller in queryset:
-            try:
-                suspended = sellers.suspend(seller=seller, reason=reason, by=actor(request), at=timezone.now())
-            except InvalidReason as error:
-                self.message_user(request, str(error), messages.ERROR)
-                return
-            if suspended:
-                self.log_change(request, seller, _("Suspended: %(reason)s") % {"reason": reason.strip()})
-        self.message_user(request, _("Suspended. Their keys are refused from this moment on."))
+    def suspension_facts(self, accounts: Sequence[Any], *, at: datetime) -> dict[Any, list[StrOrPromise]]:
+        valid_keys = ApiKey.objects.filter(seller__in=accounts, revoked_at=None)
+        valid = dict(valid_keys.order_by().values_list("seller").annotate(count=Count("*")))
+        return {
+            account.pk: [
+                ngettext(
+                    "%(count)s valid key is refused from this moment on, and none is issued.",
+                    "%(count)s valid keys are refused from this moment on, and none is issued.",
+                    valid.get(account.pk, 0),
+                )
+                % {"count": valid.get(account.pk, 0)},
+                _("Orders under way go on."),
+            ]
+            for account in accounts
+        }
 
-    @admin.action(description=_("Lift the suspension: its keys work again"), permissions=["change"])
-    def lift_suspension(self, request: HttpRequest, queryset: QuerySet[Seller]) -> None:
-        for seller in queryset:
-            if sellers.lift_suspension(seller=seller, by=actor(request)):
-                self.log_change(request, seller, _("Suspension lifted."))
-        self.message_user(request, _("No longer suspended. Their keys work again."))
+    def write_suspension(self, account: Seller, *, reason: str, by: str, at: datetime) -> bool:
+        return sellers.suspend(seller=account, reason=reason, by=by, at=at)
+
+    def clear_suspension(self, account: Seller, *, by: str, at: datetime) -> bool:
+        return sellers.lift_suspension(seller=account, by=by)
 
 
 @admin.register(Company)
 class CompanyAdmin(ModelAdmin):
     form = CompanyForm
-    list_display = ["document", "name", "seller"]
+    list_display = [column("document", _("document"), document), "name", "seller"]
     list_select_related = ["seller"]
     search_fields = ["document", "name", "seller__name"]
     autocomplete_fields = ["seller"]
@@ -116,19 +154,34 @@ class CompanyAdmin(ModelAdmin):
 
 
 @admin.register(ApiKey)
-class ApiKeyAdmin(ModelAdmin):
+class ApiKeyAdmin(OneTimeSecretAdmin):
     """Issues and revokes keys. The text of a key is shown once, in the response to its issue."""
 
-    list_display = ["hint", "seller", "created_at", "created_by", "last_used_at", "revoked_at"]
+    list_display = ["hint", "state", "name", "seller_name", LAST_USED, "created_at", CREATED_BY]
+    add_text = add_title = _("Issue an API key")
+    add_submit = _("Issue")
+    nothing_yet = _("No API key yet.")
     list_filter = [("revoked_at", admin.EmptyFieldListFilter)]
     list_select_related = ["seller"]
-    search_fields = ["seller__name", "=seller__reference", "hint"]
+    search_fields = ["seller__name", "=seller__reference", "hint", "name"]
     autocomplete_fields = ["seller"]
     actions = ["revoke"]
 
+    @admin.display(description=_("status"))
+    def state(self, key: ApiKey) -> str:
+        if key.revoked_at:
+            return pill(pgettext("key", "Revoked"), title=moment(key.revoked_at))
+        if key.seller.is_suspended:
+            return pill(pgettext("key", "Suspended"), "bad")
+        return pill(pgettext("key", "Valid"), "good")
+
+    @admin.display(description=_("seller"))
+    def seller_name(self, key: ApiKey) -> str:
+        return key.seller.name
+
     def get_fields(self, request: HttpRequest, obj: ApiKey | None = None) -> Any:
-        shown = ["hint", "created_at", "created_by", "last_used_at", "revoked_at", "revoked_by"]
-        return ["seller", *shown] if obj else ["seller"]
+        shown = ["name", "hint", "created_at", CREATED_BY, LAST_USED, "revoked_at", REVOKED_BY]
+        return ["seller", *shown] if obj else ["seller", "name"]
 
     def has_change_permission(self, request: HttpRequest, obj: ApiKey | None = None) -> bool:
         return False
@@ -148,7 +201,7 @@ class ApiKeyAdmin(ModelAdmin):
         return HttpResponseRedirect(request.get_full_path())
 
     def save_model(self, request: HttpRequest, obj: ApiKey, form: Any, change: bool) -> None:
-        issued = keys.issue(seller=obj.seller, by=actor(request), at=timezone.now())
+        issued = keys.issue(seller=obj.seller, name=obj.name, by=actor(request), at=timezone.now())
         # The admin passes `obj` on to `response_add`, so it becomes the issued key, with its clear text.
         obj.__dict__.update(issued.key.__dict__, shown_once=issued.clear_text)
 

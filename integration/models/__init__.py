@@ -5,7 +5,9 @@ from integration.models.company import Company, compact_document
 from integration.models.freight import FreightParameters, FreightRate
 from integration.models.idempotency import IdempotencyRecord
 from integration.models.invoice import Invoice, InvoiceLink, InvoiceReference
+from integration.models.membership import SellerMembership
 from integration.models.order import Order, SearchCode, StatusLog
+from integration.models.price_change import FreightPriceChange
 from integration.models.refused_call import RefusedSellerCall, RefusedSellerCallCount
 from integration.models.seller import Seller
 
@@ -13,6 +15,7 @@ __all__ = [
     "ApiKey",
     "Company",
     "FreightParameters",
+    "FreightPriceChange",
     "FreightRate",
     "IdempotencyRecord",
     "Invoice",
@@ -23,6 +26,7 @@ __all__ = [
     "RefusedSellerCallCount",
     "SearchCode",
     "Seller",
+    "SellerMembership",
     "StatusLog",
     "compact_document",
 ]

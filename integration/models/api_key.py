@@ -11,12 +11,20 @@ class ApiKey(Credential):
     """An API key of a seller. Only the digest of its text is stored; the text is shown once."""
 
     seller = models.ForeignKey(Seller, verbose_name=_("seller"), on_delete=models.CASCADE, related_name="keys")
+    name = models.CharField(
+        _("name"), max_length=60, blank=True, db_default="", help_text=_("For people: the system that uses it.")
+    )
     hint = models.CharField(_("key"), max_length=20, editable=False, help_text=_("Its beginning and end."))
 
     class Meta:
         verbose_name = _("API key")
         verbose_name_plural = _("API keys")
         ordering = ["-created_at"]
+
+    @property
+    def title(self) -> str:
+        """Its name with the hint, or the hint alone."""
+        return f"{self.name} ({self.hint})" if self.name else self.hint
 
     @staticmethod
     def find(text: str) -> "ApiKey | None":

@@ -7,7 +7,7 @@ from django.utils.translation import gettext_lazy as _
 from stdnum.br import cnpj, cpf
 from stdnum.exceptions import ValidationError as WrongNumber
 
-from common import fields
+from common import fields, formats
 from integration.models.seller import Seller
 
 _LONGEST_DOCUMENT = len("11.222.333/0001-81")
@@ -54,4 +54,4 @@ class Company(models.Model):
         ]
 
     def __str__(self) -> str:
-        return f"{self.document} {self.name}".strip()
+        return f"{self.name} {formats.document(self.document)}".strip()

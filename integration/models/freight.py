@@ -12,33 +12,52 @@ from django.utils.translation import gettext_lazy as _
 
 from common.compiled_query import CompiledQuery, Parameter
 from common.constraints import one_of
+from common.measures import BASIS_POINTS, CENTAVOS, GRAMS, NUMBER, MeasuredInteger, Unit
+from common.row_history import recorded_in
 from integration.freight import STATES, Parameters, Rate, Service, Zone
 from integration.postcodes import Kind, Region
+
+_HISTORY = "integration_freightpricechange"
+SERVICES = [(Service.ECONOMY.value, _("Economy")), (Service.EXPRESS.value, _("Express"))]
+ZONES = [
+    (Zone.LOCAL.value, _("Local")),
+    (Zone.STATE.value, _("Within the state")),
+    (Zone.REGIONAL.value, _("Regional")),
+    (Zone.NEAR.value, _("Near")),
+    (Zone.MID.value, _("Medium")),
+    (Zone.FAR.value, _("Far")),
+    (Zone.REMOTE.value, _("Remote")),
+]
+KINDS = [(Kind.CAPITAL.value, _("Capital")), (Kind.INTERIOR.value, _("Interior"))]
 
 
 class FreightRate(models.Model):
     """One row of the tariff. Money in centavos."""
 
-    service = models.CharField(_("service"), max_length=7, choices=[(s.value, s.value) for s in Service])
-    zone = models.CharField(_("zone"), max_length=8, choices=[(z.value, z.value) for z in Zone])
-    origin_kind = models.CharField(_("origin"), max_length=8, choices=[(k.value, k.value) for k in Kind])
-    destination_kind = models.CharField(_("destination"), max_length=8, choices=[(k.value, k.value) for k in Kind])
-    base_centavos = models.PositiveIntegerField(_("up to 1 kg (centavos)"))
-    extra_kg_centavos = models.PositiveIntegerField(_("each further kg (centavos)"))
-    deadline_days = models.PositiveSmallIntegerField(_("business days"))
+    service = models.CharField(_("service"), max_length=7, choices=SERVICES)
+    zone = models.CharField(_("zone"), max_length=8, choices=ZONES)
+    origin_kind = models.CharField(_("origin"), max_length=8, choices=KINDS)
+    destination_kind = models.CharField(_("destination"), max_length=8, choices=KINDS)
+    base_centavos = MeasuredInteger(_("up to 1 kg"), unit=CENTAVOS)
+    extra_kg_centavos = MeasuredInteger(_("each extra kg"), unit=CENTAVOS)
+    deadline_days = models.PositiveSmallIntegerField(_("deadline (business days)"))
 
     class Meta:
         verbose_name = _("freight rate")
-        verbose_name_plural = _("freight rates")
+        verbose_name_plural = _("freight table")
         ordering = ["service", "zone", "origin_kind", "destination_kind"]
         constraints = [
             models.UniqueConstraint(
                 fields=["service", "zone", "origin_kind", "destination_kind"], name="one_freight_rate_per_way"
             )
         ]
+        triggers = [recorded_in(_HISTORY)]
 
     def __str__(self) -> str:
-        return f"{self.service}, {self.zone}, {self.origin_kind} → {self.destination_kind}"
+        return (
+            f"{self.get_service_display()}, {self.get_zone_display()}, {self.get_origin_kind_display()} → "
+            f"{self.get_destination_kind_display()}"
+        )
 
 
 _ONE_TONNE = 1_000_000
@@ -59,50 +78,57 @@ _RANGES = {
 }
 
 
-def _figure(name: str, label: Any, help_text: Any = "") -> "models.PositiveIntegerField[int, int]":
+def _figure(name: str, label: Any, help_text: Any = "", *, unit: Unit = NUMBER) -> MeasuredInteger:
     smallest, largest = _RANGES[name]
     validators = [MinValueValidator(smallest), MaxValueValidator(largest)]
-    return models.PositiveIntegerField(label, validators=validators, help_text=help_text)
+    return MeasuredInteger(label, validators=validators, help_text=help_text, unit=unit)
 
 
 class FreightParameters(models.Model):
     """The figures that hold for all rates: a table of exactly one row, whose id is 1."""
 
     id = models.PositiveSmallIntegerField(primary_key=True, default=1, editable=False)
-    default_weight_g = _figure("default_weight_g", _("assumed weight (g)"), _("Charged when a quote states no weight."))
+    default_weight_g = _figure(
+        "default_weight_g", _("assumed weight"), _("Charged when a quote states no weight."), unit=GRAMS
+    )
     max_weight_g = _figure(
-        "max_weight_g", _("maximum weight (g)"), _("A heavier shipment is refused. Correios: 30,000.")
+        "max_weight_g", _("maximum weight"), _("A heavier shipment is refused. Correios: 30 kg."), unit=GRAMS
     )
     weight_rounding_g = _figure(
-        "weight_rounding_g", _("weight step (g)"), _("Weights are rounded up to whole steps of this size.")
+        "weight_rounding_g", _("weight step"), _("Weights are rounded up to whole steps of this size."), unit=GRAMS
     )
     cubic_divisor_cm3_per_kg = _figure(
         "cubic_divisor_cm3_per_kg",
-        _("cubic divisor (cm³/kg)"),
+        _("cubic divisor"),
         _("Volume that counts as 1 kg. Correios: 6,000; road carriers: 3,333."),
+        unit=Unit(places=0, suffix="cm³/kg"),
     )
     cubic_threshold_g = _figure(
         "cubic_threshold_g",
-        _("cubic threshold (g)"),
+        _("cubic threshold"),
         _("A cubed weight up to this is ignored. 0: the larger weight is always charged."),
+        unit=GRAMS,
     )
     ad_valorem_bp = _figure(
         "ad_valorem_bp",
-        _("ad valorem (0.01 %)"),
-        _("Share of the declared value beyond the free amount. 100 is 1 %."),
+        _("ad valorem"),
+        _("Share of the declared value beyond the free amount."),
+        unit=BASIS_POINTS,
     )
     ad_valorem_free_centavos = _figure(
         "ad_valorem_free_centavos",
-        _("ad valorem: free amount (centavos)"),
+        _("ad valorem: free amount"),
         _("Declared value that is insured without charge."),
+        unit=CENTAVOS,
     )
     gris_bp = _figure(
-        "gris_bp", _("GRIS (0.01 %)"), _("Share of the whole declared value. Road carriers: about 30, which is 0.3 %.")
+        "gris_bp", "GRIS", _("Share of the whole declared value. Road carriers: about 0.3%."), unit=BASIS_POINTS
     )
     minimum_charge_centavos = _figure(
         "minimum_charge_centavos",
-        _("minimum charge (centavos)"),
+        _("minimum charge"),
         _("Least freight of a shipment. Ad valorem and GRIS are added to it."),
+        unit=CENTAVOS,
     )
     handling_days = _figure(
         "handling_days", _("handling time (business days)"), _("Added to the deadline of every rate.")
@@ -116,7 +142,7 @@ class FreightParameters(models.Model):
     quote_service = models.CharField(
         _("service of quotes"),
         max_length=7,
-        choices=[(s.value, s.value) for s in Service],
+        choices=SERVICES,
         help_text=_("The quote API has one price and names no service: that of this one is given."),
     )
 
@@ -139,6 +165,7 @@ class FreightParameters(models.Model):
             ),
             one_of("freight_quote_service", "quote_service", [s.value for s in Service]),
         ]
+        triggers = [recorded_in(_HISTORY)]
 
     def __str__(self) -> str:
         return str(_("Freight parameters"))

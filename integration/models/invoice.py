@@ -2,6 +2,7 @@ import pgtrigger
 from django.db import models
 from django.utils.translation import gettext_lazy as _
 
+from common.formats import short_id
 from integration.models.order import LONGEST_CODE, Order
 from integration.models.seller import Seller
 
@@ -59,7 +60,8 @@ class Invoice(models.Model):
         ]
 
     def __str__(self) -> str:
-        return self.access_key
+        """Number and series, as people call it; the end of the access key where the file names no number."""
+        return " / ".join(part for part in (self.number, self.series) if part) or short_id(self.access_key)
 
 
 class InvoiceReference(models.Model):

@@ -1,5 +1,6 @@
 from collections.abc import Collection
-from typing import Self
+from decimal import Decimal
+from typing import Any, Self
 
 import pgtrigger
 from django.core.serializers.json import DjangoJSONEncoder
@@ -7,6 +8,7 @@ from django.db import models
 from django.db.models.functions import Left
 from django.utils.translation import gettext_lazy as _
 
+from integration import words
 from integration.lifecycle import Status
 from integration.models.company import Company
 from integration.models.seller import Seller
@@ -60,7 +62,7 @@ class Order(models.Model):
     code = models.CharField(_("orderId"), max_length=LONGEST_CODE)
     tracking_code = models.CharField(_("tracking code"), max_length=LONGEST_CODE)
     status = models.CharField(
-        _("status"), max_length=16, choices=[(s.value, s.value) for s in Status], default=Status.PENDING.value
+        _("status"), max_length=16, choices=[(s.value, words.STATUSES[s]) for s in Status], default=Status.PENDING.value
     )
     service = models.CharField(_("service"), max_length=5)
     cost = models.DecimalField(_("cost"), max_digits=16, decimal_places=4)
@@ -101,13 +103,23 @@ class Order(models.Model):
     def __str__(self) -> str:
         return self.code
 
+    @property
+    def parcels(self) -> list[dict[str, Any]]:
+        """The items, with the sides in centimetres and the weight in kilograms. `dimensions` is `10x20x30,1.5`."""
+        parcels = []
+        for item in self.items:
+            sides, _comma, weight = item["dimensions"].partition(",")
+            numbers = {"price": Decimal(str(item["price"])), "weight": Decimal(weight)}
+            parcels.append({**item, **numbers, "sides": " × ".join(sides.split("x"))})  # noqa: RUF001  # between lengths
+        return parcels
+
 
 class StatusLog(models.Model):
     """One change of an order's status. Append-only: a trigger refuses updates and deletion."""
 
     order = models.ForeignKey(Order, verbose_name=_("order"), on_delete=models.PROTECT, related_name="status_log")
     company = models.ForeignKey(Company, verbose_name=_("company"), on_delete=models.PROTECT, related_name="+")
-    status = models.CharField(_("status"), max_length=16, choices=[(s.value, s.value) for s in Status])
+    status = models.CharField(_("status"), max_length=16, choices=[(s.value, words.STATUSES[s]) for s in Status])
     via_api = models.BooleanField(_("by the seller's call"))
     by = models.CharField(_("by"), max_length=200)
     created_at = models.DateTimeField(_("created at"))
@@ -122,7 +134,7 @@ class StatusLog(models.Model):
         ]
 
     def __str__(self) -> str:
-        return self.status
+        return self.get_status_display()
 
 
 class SearchCode(models.Model):

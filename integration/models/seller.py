@@ -3,6 +3,7 @@ import secrets
 from django.conf import settings
 from django.db import models
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import pgettext_lazy
 
 from common import fields
 from common.limited_calls import LimitedAccount
@@ -22,12 +23,15 @@ def new_reference() -> str:
 class Seller(Suspendable, LimitedAccount):
     """An account of area B. Its keys, companies, orders and invoices are not visible to other sellers."""
 
+    suspended_word = pgettext_lazy("seller", "Suspended")
+
     name = models.CharField(_("name"), max_length=120)
     reference = fields.CharField(_("reference"), max_length=20, unique=True, default=new_reference, editable=False)
     members = models.ManyToManyField(
         settings.AUTH_USER_MODEL,
         verbose_name=_("members"),
         related_name="sellers",
+        through="SellerMembership",
         blank=True,
         help_text=_("People who see this seller, and no other, in the panel."),
     )

@@ -2,43 +2,52 @@
 
 import json
 from datetime import datetime
-from decimal import Decimal
 from typing import Any
 
 from django import template
-from django.template.defaultfilters import date, floatformat
 from django.urls import reverse
 from django.utils import timezone
-from django.utils.html import format_html
+from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
-from django.utils.translation import gettext, npgettext
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import npgettext
 
-from delivery import simulator
-from delivery.lifecycle import RouteStatus, Status, Trigger
-from delivery.models import EventState
+from common import formats
+from common.actors import actor_name
+from delivery import words
+from delivery.forms import text_of_simulator
+from delivery.lifecycle import RouteStatus, Status
+from delivery.models import FAILING, STATE_NAMES, EventState
 
 register = template.Library()
 
-_OF_SIMULATOR = {simulator.DRIVER_NAME, simulator.FAILURE_REASON}
+for _filter in (
+    actor_name, formats.ago, formats.document, formats.moment, formats.money, formats.phone, formats.postcode,
+    formats.short_id, text_of_simulator,
+):  # fmt: skip  # a list
+    register.filter(_filter)
 
+_COLOURS: dict[str, str] = {
+    Status.PENDING: "warn",
+    Status.ACCEPT: "info",
+    Status.COLLECTED: "info",
+    Status.DELIVERED: "good",
+    Status.FAILED: "bad",
+    RouteStatus.AVAILABLE: "warn",
+    RouteStatus.ACCEPTED: "info",
+    RouteStatus.RETURNING: "warn",
+    RouteStatus.FINISHED: "good",
+    RouteStatus.CANCELLED: "bad",
+    RouteStatus.EXPIRED: "bad",
+    EventState.PENDING: "info",
+    FAILING: "warn",
+    EventState.SENT: "good",
+    EventState.DEAD: "bad",
+    EventState.UNADDRESSED: "",
+}
 # Text and colour of each status.
 _BADGES: dict[str, tuple[Any, str]] = {
-    Status.PENDING: (_("Waiting for a driver"), "warn"),
-    Status.ACCEPT: (_("Driver assigned"), "info"),
-    Status.COLLECTED: (_("In transit"), "info"),
-    Status.DELIVERED: (_("Delivered"), "good"),
-    Status.FAILED: (_("Failed"), "bad"),
-    RouteStatus.AVAILABLE: (_("Offered"), "warn"),
-    RouteStatus.ACCEPTED: (_("On the way to A"), "info"),
-    RouteStatus.RETURNING: (_("Returning to A"), "warn"),
-    RouteStatus.FINISHED: (_("Finished"), "good"),
-    RouteStatus.CANCELLED: (_("Cancelled"), "bad"),
-    RouteStatus.EXPIRED: (_("Offer expired"), "bad"),
-    EventState.PENDING: (_("Waiting"), "warn"),
-    EventState.SENT: (_("Received"), "good"),
-    EventState.DEAD: (_("Failed, no more retries"), "bad"),
-    EventState.UNADDRESSED: (_("No URL was set"), ""),
+    code: (name, _COLOURS[code]) for code, name in {**words.ROUTE_STATUSES, **words.STATUSES, **STATE_NAMES}.items()
 }
 
 
@@ -48,22 +57,10 @@ def status_name(value: str) -> Any:
     return _BADGES.get(value, (value, ""))[0]
 
 
-_TRIGGERS: dict[str, Any] = {
-    "request": _("Requested"),
-    Trigger.ACCEPT: _("Accepted by a driver"),
-    Trigger.COLLECT: _("Collected at A"),
-    Trigger.DELIVER: _("Delivered at"),
-    Trigger.FAIL: _("Failed at"),
-    Trigger.RETURN: _("Returned to A"),
-    Trigger.CANCEL: _("Cancelled"),
-    Trigger.EXPIRE: _("Offer expired"),
-}
-
-
 @register.filter
 def trigger_name(value: str) -> Any:
     """The text for the trigger of a transition."""
-    return _TRIGGERS.get(value, value)
+    return words.TRIGGERS.get(value, value)
 
 
 _ERRORS: dict[str, Any] = {
@@ -85,18 +82,31 @@ def error_name(value: str) -> Any:
 
 
 @register.filter
-def moment(value: datetime | None) -> str:
-    """A moment in the service's time zone, to the second; empty for None."""
-    if value is None:
-        return ""
-    local = timezone.localtime(value)
-    return f"{date(local, 'SHORT_DATE_FORMAT')} {date(local, 'H:i:s')}"
+def time_of_day(value: datetime) -> str:
+    """Hours, minutes and seconds in the service's time zone, below a heading with the day."""
+    return f"{timezone.localtime(value):%H:%M:%S}"
 
 
 @register.filter
-def text_of_simulator(value: str) -> str:
-    """A driver's name or the reason of a failure: in the reader's language if the simulator has written it."""
-    return gettext(value) if value in _OF_SIMULATOR else value
+def phone_link(value: str) -> str:
+    """The number as a `tel:` link has it: digits, and a plus sign in front."""
+    digits = "".join(character for character in value if character in "0123456789")
+    return f"+{digits}" if value.lstrip().startswith("+") else digits
+
+
+@register.filter
+def in_fours(value: str) -> SafeString:
+    """A long key in groups of four characters. Only the style sets them apart, so that it is copied without blanks."""
+    groups = [value[start : start + 4] for start in range(0, len(value), 4)]
+    return format_html(
+        '<span class="fours">{}</span>', format_html_join("", "<span>{}</span>", [[each] for each in groups])
+    )
+
+
+@register.filter
+def coordinate(value: float) -> str:
+    """Decimal degrees to about a metre, with a point in every language, as maps take them."""
+    return f"{value:.5f}"
 
 
 @register.filter
@@ -104,15 +114,9 @@ def tile_name(status: str, count: int) -> str:
     """The text below the number of deliveries with this status."""
     texts = {
         Status.DELIVERED: npgettext("deliveries", "Delivered", "Delivered", count),
-        Status.FAILED: npgettext("deliveries", "Failed", "Failed", count),
+        Status.FAILED: npgettext("deliveries", "Not delivered", "Not delivered", count),
     }
     return texts.get(Status(status)) or str(status_name(status))
-
-
-@register.filter
-def actor_name(value: str) -> str:
-    """The actor without the prefix `user `."""
-    return value.removeprefix("user ")
 
 
 @register.filter
@@ -120,12 +124,6 @@ def badge(value: str, words: str = "") -> SafeString:
     """A status as a badge, with the API's code as its title. `words`: instead of the status' own."""
     name, colour = _BADGES.get(value, (value, ""))
     return format_html('<span class="badge {}" title="{}">{}</span>', colour, value, words or name)
-
-
-@register.filter
-def money(value: Decimal) -> str:
-    """An amount in reais, in the notation of the reader's language."""
-    return f"R$ {floatformat(value, '2g')}"
 
 
 @register.filter

@@ -16,9 +16,9 @@ from django.views.generic import View
 from access.rights import accounts_of, sellers_of
 from common.actors import actor
 from delivery.errors import AccountSuspended
-from delivery.forms import refusal
 from delivery.models import Delivery, Environment, Integrator, WebhookEndpoint
-from delivery.models.delivery import DeliveryQuerySet
+from delivery.models.delivery_queryset import DeliveryQuerySet
+from delivery.refusals import refusal
 from integration.errors import AccountSuspended as SellerSuspended
 from integration.models import Seller
 
@@ -108,8 +108,11 @@ class SellerView(LoggedInView):
         try:
             return super().dispatch(request, *args, **kwargs)
         except SellerSuspended:
-            messages.error(request, _("The seller is suspended: no key is issued to it."))
+            messages.error(request, _("The seller is suspended: it gets no keys, and its invoices are not taken."))
             return redirect("panel:seller", seller.pk)
+
+    def page(self, template: str, /, **context: Any) -> HttpResponse:
+        return render(self.request, template, {"seller": self.seller, **context})
 
 
 class DispatcherView(LoggedInView, PermissionRequiredMixin):

@@ -6,7 +6,9 @@ from django.db.models import prefetch_related_objects
 from django.http import Http404, HttpRequest, HttpResponse
 from django.utils import timezone
 
-from panel import maps, timeline
+from delivery import models
+from delivery.lifecycle import Trigger
+from panel import maps, stop_facts, timeline
 from panel.filters import DeliveryFilter, listed
 from panel.views import sandbox
 from panel.views.base import AccountView
@@ -27,13 +29,22 @@ class Delivery(AccountView):
         if found is None:
             raise Http404
         position = found.driver_position
+        steps = timeline.of(found)
         return self.page(
             "panel/delivery.html",
             delivery=found,
             route=maps.route(found, position),
             tiles=maps.tiles(),
             position=position,
-            position_age=position.age_seconds(at=timezone.now()) if position else None,
-            steps=timeline.of(found),
+            stops=stop_facts.of(found.ordered_stops, at=timezone.now()),
+            steps=steps,
+            collected_at=next((step.change.at for step in steps if step.change.trigger == Trigger.COLLECT), None),
+            live_ids=_ids(found, steps),
             **sandbox.context(found),
         )
+
+
+def _ids(delivery: models.Delivery, steps: list[timeline.Step]) -> str:
+    """The ids of page updates (`delivery.page_updates`) that concern this page."""
+    events = [f"event:{step.event.pk}" for step in steps if step.event]
+    return " ".join([f"delivery:{delivery.pk}", f"position:{delivery.pk}", *events])

@@ -1,37 +1,27 @@
-"""The event log with every attempt, and sending events again: one, or all of a time range that were given up."""
+"""The event log with every attempt."""
 
 from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from django.contrib import messages
-from django.db.models import QuerySet, prefetch_related_objects
+from django.db.models import prefetch_related_objects
 from django.http import Http404, HttpRequest, HttpResponse, QueryDict
-from django.shortcuts import redirect
-from django.utils import timezone
 from django.utils.dateparse import parse_datetime
-from django.utils.translation import gettext as _
-from django.utils.translation import ngettext
 
-from common.actors import actor
-from delivery.actions import events
-from delivery.errors import EndpointCannotSend
-from delivery.forms import refusal
-from delivery.models import EventState, WebhookEvent
+from delivery.models import EventState, WebhookAttempt, WebhookEvent
+from delivery.models.webhook import WebhookEventQuerySet
 from panel.filters import EventFilter, listed
-from panel.forms import RangeForm
 from panel.views.base import AccountView
 
 # More digits than any count of events has. Python refuses to convert more than 4,300.
 _MOST_DIGITS = 12
-_FAILED = (EventState.DEAD, EventState.UNADDRESSED)
 
 
 class EventsView(AccountView):
     """Base class of the log's views."""
 
     @property
-    def events(self) -> QuerySet[WebhookEvent]:
+    def events(self) -> WebhookEventQuerySet:
         return WebhookEvent.objects.filter(endpoint=self.endpoint)
 
     def event_of(self, key: UUID) -> WebhookEvent:
@@ -40,63 +30,52 @@ class EventsView(AccountView):
             raise Http404
         return event
 
-    def within(self, since: datetime, until: datetime) -> QuerySet[WebhookEvent]:
+    def within(self, since: datetime, until: datetime) -> WebhookEventQuerySet:
         return self.events.filter(created_at__gte=since, created_at__lt=until)
 
 
 class Events(EventsView):
     def get(self, request: HttpRequest) -> HttpResponse:
-        return self.show(RangeForm())
+        return self.show()
 
-    def show(self, form: RangeForm, *, status: int = 200) -> HttpResponse:
+    def show(self, *, status: int = 200, **context: Any) -> HttpResponse:
         query = self.request.GET
         shown = listed(EventFilter, query, self.events)
-        prefetch_related_objects(shown["rows"], "queue_item")
-        return self.page("panel/events.html", status=status, range_form=form, progress=_range(query), **shown)
+        rows = shown["rows"]
+        prefetch_related_objects(rows, "queue_item")
+        attempts = {attempt.event_id: attempt for attempt in WebhookAttempt.objects.last_of(rows)}
+        for event in rows:
+            event.last_attempt = attempts.get(event.pk)
+        return self.page(
+            "panel/events.html",
+            status=status,
+            progress=_range(query),
+            endpoint=self.endpoint,
+            may_select=any(event.state != EventState.SENT for event in rows),
+            **shown,
+            **context,
+        )
 
 
 class Event(EventsView):
     def get(self, request: HttpRequest, event: UUID) -> HttpResponse:
         found = self.event_of(event)
-        return self.page("panel/event.html", event=found, attempts=found.attempts.all(), endpoint=self.endpoint)
+        blocked_by = _blocking(found)
+        return self.page(
+            "panel/event.html",
+            event=found,
+            attempts=found.attempts.all(),
+            endpoint=self.endpoint,
+            blocked_by=blocked_by,
+            live_ids=" ".join(f"event:{each.pk}" for each in (found, blocked_by) if each),
+        )
 
 
-class Resend(EventsView):
-    def post(self, request: HttpRequest, event: UUID) -> HttpResponse:
-        found = self.event_of(event)
-        try:
-            count = events.replay(events=WebhookEvent.objects.filter(pk=found.pk), by=actor(request), at=timezone.now())
-        except EndpointCannotSend as error:
-            messages.error(request, refusal(error))
-        else:
-            if count:
-                messages.success(request, _("On its way again. This page shows what is answered."))
-            else:
-                messages.info(request, _("It is on its way already."))
-        return redirect(self.url("event", found.pk))
-
-
-class ResendMany(Events):
-    """Sends again what was given up, or recorded without a URL, between two moments."""
-
-    http_method_names = ["post"]
-
-    def post(self, request: HttpRequest) -> HttpResponse:
-        form = RangeForm(request.POST)
-        if not form.is_valid():
-            return self.show(form, status=422)
-        since, until = form.cleaned_data["since"], form.cleaned_data["until"]
-        failed = self.within(since, until).filter(state__in=_FAILED)
-        try:
-            count = events.replay(events=failed, by=actor(request), at=timezone.now())
-        except EndpointCannotSend as error:
-            messages.error(request, refusal(error))
-            return redirect(self.url("events"))
-        text = ngettext("%(count)s event is on its way again.", "%(count)s events are on their way again.", count)
-        messages.success(request, text % {"count": count})
-        query = QueryDict(mutable=True)
-        query.update({"again_since": since.isoformat(), "again_until": until.isoformat(), "again_count": str(count)})
-        return redirect(f"{self.url('events')}?{query.urlencode()}")
+def _blocking(event: WebhookEvent) -> WebhookEvent | None:
+    """The earlier event of its delivery that a waiting event waits for."""
+    if event.state != EventState.PENDING or event.next_attempt_at is not None:
+        return None
+    return WebhookEvent.objects.filter(queue_item__delivery=event.delivery_id, queue_item__is_ordered=True).first()
 
 
 class Progress(EventsView):
@@ -120,7 +99,7 @@ class Progress(EventsView):
 
 
 def _range(query: QueryDict) -> dict[str, Any] | None:
-    """The range and the count of a replay in the query string, or None unless all are present and well-formed."""
+    """The range and the count of a recovery in the query string, or None unless all are present and well-formed."""
     try:
         since, until = (parse_datetime(query.get(name, "")) for name in ("again_since", "again_until"))
     except ValueError:

@@ -1,9 +1,12 @@
 """The first page after the log-in."""
 
+from django.db.models import Exists, OuterRef
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 
 from access.rights import accounts_of, sellers_of
+from delivery import breaker
+from delivery.models import Delivery, Environment, WebhookEndpoint
 from panel.views.base import LoggedInView
 
 # With more accounts and sellers than this the page has a search field.
@@ -12,12 +15,29 @@ _SEARCHED_FROM = 10
 _MAX_SHOWN = 100
 
 
+def _webhook_states() -> dict[str, Exists]:
+    """Whether the account's live webhooks have a URL, are off, and fail."""
+    of_account = WebhookEndpoint.objects.filter(integrator=OuterRef("pk"), environment=Environment.LIVE).exclude(url="")
+    return {
+        "has_webhook": Exists(of_account),
+        "webhooks_off": Exists(of_account.filter(enabled=False)),
+        "webhooks_fail": Exists(of_account.filter(failures__gte=breaker.OPENS_AFTER)),
+    }
+
+
 class Home(LoggedInView):
-    """The accounts and sellers that the user may see, narrowed by name with `q`."""
+    """The accounts and sellers that the user may see, narrowed by name with `q`.
+
+    An account opens in the sandbox until it has its first live delivery.
+    """
 
     def get(self, request: HttpRequest) -> HttpResponse:
         words = request.GET.get("q", "").strip()
-        accounts = accounts_of(request.user).filter(name__icontains=words)[: _MAX_SHOWN + 1]
+        live = Delivery.objects.filter(integrator=OuterRef("pk"), environment=Environment.LIVE)
+        accounts = (
+            accounts_of(request.user).filter(name__icontains=words).annotate(is_live=Exists(live), **_webhook_states())
+        )
+        accounts = accounts[: _MAX_SHOWN + 1]
         sellers = sellers_of(request.user).filter(name__icontains=words)[: _MAX_SHOWN + 1]
         context = {
             "accounts": accounts[:_MAX_SHOWN],

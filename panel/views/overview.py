@@ -31,7 +31,7 @@ class Overview(AccountView):
             counts=[(status.value, counts.get(status, 0)) for status in Status],
             total=sum(counts.values()),
             notices=attention.notices(self.account, self.environment, self.endpoint, at=now),
-            has_deliveries=self.deliveries.exists(),
+            steps=attention.first_steps(self.account, self.environment, self.endpoint, at=now),
             pickup_points=self.account.pickup_points.active()[:_MOST_PICKUP_POINTS],
         )
 

@@ -13,10 +13,13 @@ from common.actors import actor
 from delivery import lifecycle, models
 from delivery.actions import sandbox
 from delivery.errors import DeliveryError
-from delivery.forms import MoveForm, refusal
+from delivery.forms import FAILURE_REASONS, MoveForm, move_fields
 from delivery.lifecycle import Trigger
 from delivery.models import Environment, Simulation
+from delivery.refusals import refusal
 from panel.views.base import AccountView
+
+_WITH_FIELDS = ("deliver", "fail", "position")
 
 
 class Move(AccountView):
@@ -28,7 +31,7 @@ class Move(AccountView):
             raise Http404
         try:
             moved = sandbox.perform(
-                move, delivery=found, fields=request.POST.dict(), by=actor(request), at=timezone.now()
+                move, delivery=found, fields=move_fields(request.POST), by=actor(request), at=timezone.now()
             )
         except DeliveryError as error:
             messages.error(request, refusal(error))
@@ -46,10 +49,16 @@ def context(delivery: models.Delivery) -> dict[str, Any]:
     if delivery.environment != Environment.SANDBOX or delivery.is_closed:
         return {}
     simulation = Simulation.objects.filter(pk=delivery.pk).first()
+    allowed = sandbox.allowed(delivery)
+    position_form = MoveForm("position", delivery)
+    position_form.fields["position"].widget.attrs["data-on-map"] = True  # a click on the map fills it in
+    position_form.fields["position"].label = _("Latitude, longitude, or a click on the map")
     return {
-        "sandbox_moves": sandbox.allowed(delivery),
+        "sandbox_moves": allowed,
+        "simple_moves": [move for move in allowed if move not in _WITH_FIELDS],
+        "reasons": FAILURE_REASONS,
         "open_stops": [stop for stop in delivery.ordered_stops if stop.status in lifecycle.OPEN],
-        "position_form": MoveForm("position", delivery),
+        "position_form": position_form,
         "is_simulated": simulation is not None,
         "next_step": _next_step(delivery, simulation),
     }

@@ -11,7 +11,9 @@ from common import credentials
 from common.actors import actor
 from integration.actions import keys
 from integration.errors import TooManyKeys
+from integration.models import ApiKey
 from panel.ciphertexts import FRESH_KEY
+from panel.forms import CredentialNameForm
 from panel.views.base import SellerView
 
 
@@ -19,17 +21,25 @@ class Keys(SellerView):
     """The seller's keys. A key's text is known only at its issue; the one page after that shows it."""
 
     def get(self, request: HttpRequest) -> HttpResponse:
+        return self.show(CredentialNameForm())
+
+    def show(self, form: CredentialNameForm, *, status: int = 200) -> HttpResponse:
         context = {
             "seller": self.seller,
             "keys": self.seller.keys.all(),
-            "fresh": _fresh_key(request),
-            "base": request.build_absolute_uri("/").rstrip("/"),
+            "fresh": fresh_key(self.request),
+            "base": self.request.build_absolute_uri("/").rstrip("/"),
+            "form": form,
         }
-        return render(request, "panel/seller.html", context)
+        return render(self.request, "panel/seller.html", context, status=status)
 
     def post(self, request: HttpRequest) -> HttpResponse:
+        form = CredentialNameForm(request.POST)
+        if not form.is_valid():
+            return self.show(form, status=422)
+        name = form.cleaned_data["name"]
         try:
-            issued = keys.issue(seller=self.seller, by=actor(request), at=timezone.now())
+            issued = keys.issue(seller=self.seller, name=name, by=actor(request), at=timezone.now())
         except TooManyKeys:
             text = _("The seller has %(most)s valid keys, the most it may have; revoke one first.")
             messages.error(request, text % {"most": keys.MOST_VALID})
@@ -38,7 +48,7 @@ class Keys(SellerView):
         return redirect("panel:seller", self.seller.pk)
 
 
-def _fresh_key(request: HttpRequest) -> str | None:
+def fresh_key(request: HttpRequest) -> str | None:
     """The clear text of the key that the request before this one issued."""
     ciphertext = request.session.pop(FRESH_KEY, None)
     try:
@@ -48,13 +58,31 @@ def _fresh_key(request: HttpRequest) -> str | None:
         return None
 
 
-class Revoke(SellerView):
-    def post(self, request: HttpRequest, key: int) -> HttpResponse:
+class _OfKey(SellerView):
+    def key_of(self, key: int) -> ApiKey:
+        """One of this seller's. Raises Http404."""
         found = self.seller.keys.filter(pk=key).first()
         if found is None:
             raise Http404
+        return found
+
+
+class Rename(_OfKey):
+    def post(self, request: HttpRequest, key: int) -> HttpResponse:
+        found, form = self.key_of(key), CredentialNameForm(request.POST)
+        if form.is_valid():
+            keys.rename(key=found, name=form.cleaned_data["name"], by=actor(request))
+            messages.success(request, _("The name was saved."))
+        else:
+            messages.error(request, " ".join(str(each) for each in form.errors["name"]))
+        return redirect("panel:seller", self.seller.pk)
+
+
+class Revoke(_OfKey):
+    def post(self, request: HttpRequest, key: int) -> HttpResponse:
+        found = self.key_of(key)
         keys.revoke(key=found, by=actor(request), at=timezone.now())
-        messages.success(request, _("%(key)s is revoked. It is refused from this moment on.") % {"key": found.hint})
+        messages.success(request, _("%(key)s is revoked. It is refused from this moment on.") % {"key": found.title})
         return redirect("panel:seller", self.seller.pk)
 
 

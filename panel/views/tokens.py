@@ -12,7 +12,8 @@ from common.actors import actor
 from delivery import models
 from delivery.actions import tokens
 from delivery.errors import TokenEnded, TooManyTokens
-from delivery.forms import refusal
+from delivery.refusals import refusal
+from panel.forms import CredentialNameForm
 from panel.views.base import AccountView
 
 # Session key of the id of a new token, until the next page has shown its clear text.
@@ -36,7 +37,10 @@ class TokensView(AccountView):
 
 class Tokens(TokensView):
     def get(self, request: HttpRequest) -> HttpResponse:
-        fresh = request.session.pop(_ISSUED, None)
+        return self.show(CredentialNameForm())
+
+    def show(self, form: CredentialNameForm, *, status: int = 200) -> HttpResponse:
+        fresh = self.request.session.pop(_ISSUED, None)
         found = list(self.account.tokens.filter(environment=self.environment))
         now = timezone.now()
         return self.page(
@@ -44,12 +48,18 @@ class Tokens(TokensView):
             rows=[(token, token.is_valid(at=now)) for token in found],
             fresh=next((token for token in found if str(token.pk) == fresh), None),
             overlap=tokens.OVERLAP,
+            form=form,
+            status=status,
         )
 
     def post(self, request: HttpRequest) -> HttpResponse:
+        form = CredentialNameForm(request.POST)
+        if not form.is_valid():
+            return self.show(form, status=422)
+        name, by = form.cleaned_data["name"], actor(request)
         try:
             token = tokens.issue(
-                integrator=self.account, environment=self.environment, by=actor(request), at=timezone.now()
+                integrator=self.account, environment=self.environment, name=name, by=by, at=timezone.now()
             )
         except TooManyTokens as error:
             messages.error(request, refusal(error))
@@ -62,8 +72,22 @@ class Token(TokensView):
 
     def get(self, request: HttpRequest, token: UUID) -> HttpResponse:
         found = self.token_of(token)
+        return self.show(found, CredentialNameForm({"name": found.name}))
+
+    def post(self, request: HttpRequest, token: UUID) -> HttpResponse:
+        """Rename the token."""
+        found = self.token_of(token)
+        form = CredentialNameForm(request.POST)
+        if not form.is_valid():
+            return self.show(found, form, status=422)
+        tokens.rename(token=found, name=form.cleaned_data["name"], by=actor(request), at=timezone.now())
+        messages.success(request, _("The name was saved."))
+        return redirect(self.url("token", found.pk))
+
+    def show(self, token: models.Token, form: CredentialNameForm, *, status: int = 200) -> HttpResponse:
+        is_valid = token.is_valid(at=timezone.now())
         return self.page(
-            "panel/token.html", token=found, is_valid=found.is_valid(at=timezone.now()), overlap=tokens.OVERLAP
+            "panel/token.html", token=token, is_valid=is_valid, overlap=tokens.OVERLAP, form=form, status=status
         )
 
 
@@ -82,5 +106,7 @@ class Revoke(TokensView):
     def post(self, request: HttpRequest, token: UUID) -> HttpResponse:
         found = self.token_of(token)
         tokens.revoke(token=found, by=actor(request), at=timezone.now())
-        messages.success(request, _("%(token)s is revoked. It is refused from this moment on.") % {"token": found.hint})
+        messages.success(
+            request, _("%(token)s is revoked. It is refused from this moment on.") % {"token": found.title}
+        )
         return redirect(self.url("tokens"))

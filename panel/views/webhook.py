@@ -12,8 +12,20 @@ from django.utils.translation import gettext as _
 from common.actors import actor
 from delivery.actions import endpoints
 from delivery.errors import EndpointCannotSend, InvalidWebhookUrl, SecretRotatedLately
-from delivery.forms import refusal
-from delivery.models import WebhookEndpoint, WebhookEvent, WebhookQueueItem, parse_id
+from delivery.models import (
+    FAILING,
+    AuditAction,
+    AuditEntry,
+    EventState,
+    OffBecause,
+    WebhookAttempt,
+    WebhookEndpoint,
+    WebhookEvent,
+    WebhookQueueItem,
+    parse_id,
+)
+from delivery.refusals import refusal
+from panel import setup_steps
 from panel.forms import UrlForm
 from panel.views.base import AccountView
 
@@ -25,12 +37,14 @@ class WebhookView(AccountView):
 
     def show(self, form: UrlForm, *, status: int = 200) -> HttpResponse:
         fresh = self.request.session.pop(_FRESH, None) == self.endpoint.pk
-        test = self.request.GET.get("test", "")
+        test = self._test_event(self.request.GET.get("test", ""))
+        attempt = test.attempts.last() if test else None
         return self.page(
             "panel/webhook.html",
             form=form,
             fresh_secret=self.endpoint.secret if fresh else None,
-            test=self._test_event(test),
+            test=test,
+            attempt=attempt,
             status=status,
             **_state(self.endpoint),
         )
@@ -85,14 +99,36 @@ class TestResult(AccountView):
         found = WebhookEvent.objects.filter(endpoint=self.endpoint, delivery=None, pk=event).first()
         if found is None:
             raise Http404
-        # With the state of the endpoint, which the result has changed.
-        return self.page("panel/test_result.html", test=found, attempt=found.attempts.last(), **_state(self.endpoint))
+        # Pages that show the state of the endpoint, or the steps of the set-up, ask for them too, since they change.
+        shown = {"with_state": "state" in request.GET, "with_steps": "steps" in request.GET, "is_update": True}
+        attempt = found.attempts.last()
+        if shown["with_steps"]:
+            shown |= setup_steps.context(self.account, self.endpoint, attempt, at=timezone.now())
+        shown |= _state(self.endpoint)
+        return self.page("panel/test_result.html", test=found, attempt=attempt, **shown)
 
 
 def _state(endpoint: WebhookEndpoint) -> dict[str, Any]:
-    """What `panel/webhook_state.html` shows."""
-    waiting = WebhookQueueItem.objects.filter(endpoint=endpoint).count()
-    return {"endpoint": endpoint, "waiting": waiting, "now": timezone.now()}
+    """What `panel/webhook_state.html` shows, no older than an attempt that was read before."""
+    endpoint.refresh_from_db()
+    is_off_by_hand = endpoint.off_because == OffBecause.STAFF
+    failure = WebhookAttempt.objects.last_failure(endpoint) if endpoint.url and not is_off_by_hand else None
+    return {
+        "endpoint": endpoint,
+        "waiting": WebhookQueueItem.objects.filter(endpoint=endpoint).count(),
+        "failing": endpoint.events.in_state(FAILING).count(),
+        "dead": endpoint.events.in_state(EventState.DEAD).count(),
+        "failure": failure,
+        "switched_off_by": _last_switched_off_by(endpoint) if is_off_by_hand else "",
+        "now": timezone.now(),
+    }
+
+
+def _last_switched_off_by(endpoint: WebhookEndpoint) -> str:
+    entries = AuditEntry.objects.filter(
+        integrator=endpoint.integrator_id, environment=endpoint.environment, action=AuditAction.ENDPOINT_OFF
+    )
+    return entries.order_by("-id").values_list("by", flat=True).first() or ""
 
 
 class Switch(AccountView):

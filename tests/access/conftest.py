@@ -8,12 +8,18 @@ from allauth.mfa.totp.internal import auth as totp
 from django.contrib.auth.models import User
 from django.test import Client
 from django.urls import reverse
+from django.utils import timezone
 
+from access import invitations
+from common.membership import Role
+from tests.factories import IntegratorFactory
+from tests.integration.factories import SellerFactory
 from tests.panel.conftest import as_role, person, shop, with_url, world
 
 __all__ = ["as_role", "person", "shop", "with_url", "world"]
 
 LOG_IN = reverse("account_login")
+ANA = "ana@example.com"
 PASSWORD = "a-good-password-1"  # pragma: allowlist secret
 WRONG = "wrong"
 HERE = "203.0.113.9"
@@ -62,5 +68,28 @@ def log_in_as_maria(maria: User) -> Callable[..., Client]:
         browser = browser or Client(headers={"User-Agent": "Firefox"})
         browser.post(LOG_IN, {"login": "maria", "password": PASSWORD})
         return browser
+
+    return make
+
+
+@pytest.fixture(params=["integrator", "seller"])
+def account(request, db):
+    return IntegratorFactory.create() if request.param == "integrator" else SellerFactory.create()
+
+
+@pytest.fixture
+def owner(account):
+    user = User.objects.create_user("maria", password=PASSWORD)
+    account.members.add(user)
+    return user
+
+
+@pytest.fixture
+def invite(account, owner, mailbox):
+    """Invite an address, and return the path of the link."""
+
+    def make(email=ANA, role=Role.MEMBER, **changes):
+        arguments = {"by": owner, "language": "en", "at": timezone.now(), **changes}
+        return invitations.invite(account=account, email=email, role=role, **arguments).path
 
     return make

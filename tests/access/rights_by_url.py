@@ -9,6 +9,7 @@ A row is a route with its answers to GET and to POST, one character for each rol
     N  404, also for objects that the role may not see
     M  405, for those who may see the page
     T  401: requires a token or key, sessions do not count
+    G  410: a link that was never issued, or no longer works
 """
 
 Row = tuple[str, str]
@@ -22,10 +23,27 @@ _OWN = "LNN++N+"  # an account's or a seller's pages: its members and account st
 _DISPATCH = "LFFFF++"
 _PANEL: dict[str, Row] = {
     "": (_LOGGED_IN, "LMMMMMM"),
+    "simulators/freight/": ("LFFF+F+", "LFFFMFM"),
+    "simulators/delivery/": ("LFFF+F+", "LFFFMFM"),
     "board/": (_DISPATCH, "LFFFFMM"),
     "board/routes/": (_DISPATCH, "LFFFFMM"),
+    "map/<str:version>/<int:z>/<int:x>/<int:y>.mvt": (_LOGGED_IN, "LMMMMMM"),
+    "board/updates/<environment:environment>/": (_DISPATCH, "LFFFFMM"),
+    "board/cards/": ("LFFFF++", "LFFFFMM"),
+    "board/positions/": (_DISPATCH, "LFFFFMM"),
+    "board/search/": (_DISPATCH, "LFFFFMM"),
     "board/<uuid:delivery>/drivers/": (_DISPATCH, "LFFFFMM"),
     "board/<uuid:delivery>/<str:move>/": (_DISPATCH, _DISPATCH),
+    "drivers/": (_DISPATCH, "LFFFFMM"),
+    "drivers/<uuid:driver>/": (_DISPATCH, "LFFFFMM"),
+    "drivers/<uuid:driver>/link/": ("LFFFFMM", _DISPATCH),
+    "drivers/<uuid:driver>/phones/<uuid:device>/end/": ("LFFFFMM", _DISPATCH),
+}
+_SETUP = "LFFF+F+"  # account staff
+_PANEL |= {
+    "accounts/new/": (_SETUP, _SETUP),
+    "accounts/new/places/": (_SETUP, "LFFFMFM"),
+    "sellers/new/": (_SETUP, _SETUP),
 }
 _READ: Row = (_OWN, "LNNMMNM")
 _WRITE: Row = ("LNNMMNM", _OWN)
@@ -38,7 +56,10 @@ _OF_AN_ACCOUNT: dict[str, Row] = {
     # Members and staff in the sandbox; the delivery of this table is live. See tests/panel/test_sandbox.py.
     "deliveries/<uuid:delivery>/sandbox/<str:move>/": ("LNNMMNM", "LNNNNNN"),
     "events/": _READ,
-    "events/resend/": _WRITE,
+    "events/export/": _READ,
+    "deliveries/export/": _READ,
+    "events/resend/": (_OWN, _OWN),
+    "events/resend/selected/": _WRITE,
     "events/progress/": _READ,
     "events/<uuid:event>/": _READ,
     "events/<uuid:event>/resend/": _WRITE,
@@ -49,20 +70,45 @@ _OF_AN_ACCOUNT: dict[str, Row] = {
     "webhook/secret/": _WRITE,
     "webhook/secret/rotate/": _WRITE,
     "tokens/": _BOTH,
-    "tokens/<uuid:token>/": _READ,
+    "tokens/<uuid:token>/": _BOTH,
     "tokens/<uuid:token>/rotate/": _WRITE,
     "tokens/<uuid:token>/revoke/": _WRITE,
     "quickstart/": _READ,
     "refused-calls/": _READ,
     "refused-calls/<uuid:call>/": _READ,
+    "updates/": _READ,
+    "team/": _BOTH,
+    "team/invitations/<int:invitation>/<str:change>/": _WRITE,
+    "team/members/<int:membership>/<str:change>/": _WRITE,
+    "alerts/": _READ,
+    "alerts/choose/": ("LNNMMNM", "LNN+NNN"),  # of the person's own membership
+    "alerts/url/": _WRITE,
+    "alerts/test/": _WRITE,
     "activity/": _READ,
 }
+_OF_AN_ACCOUNT |= {
+    "setup/": (_SETUP, _SETUP),
+    "setup/sheet/": (_SETUP, _SETUP),
+}
 _OF_A_SELLER: dict[str, Row] = {
+    "sheet/": (_SETUP, "LFFFMFM"),
     "": _BOTH,
+    "keys/<int:key>/rename/": _WRITE,
     "keys/<int:key>/revoke/": _WRITE,
+    "simulator/": _READ,
+    "orders/": _READ,
+    "orders/export/": _READ,
+    "orders/<int:order>/": _READ,
+    "invoices/": _BOTH,
+    "invoices/export/": _READ,
+    "invoices/<int:invoice>/": (_OWN, "LNNNNNN"),  # the order of this table's POST does not exist
+    "invoices/<int:invoice>/file/": _READ,
     "quickstart/": _READ,
     "refused-calls/": _READ,
     "refused-calls/<uuid:call>/": _READ,
+    "team/": _BOTH,
+    "team/invitations/<int:invitation>/<str:change>/": _WRITE,
+    "team/members/<int:membership>/<str:change>/": _WRITE,
 }
 
 _ACCOUNT: dict[str, Row] = {
@@ -70,6 +116,12 @@ _ACCOUNT: dict[str, Row] = {
     "logout/": (ANYBODY, ANYBODY),
     "inactive/": (ANYBODY, "MMMMMMM"),
     "password/": (_LOGGED_IN, _LOGGED_IN),
+    "password/forgotten/": (ANYBODY, ANYBODY),
+    "password/forgotten/sent/": (ANYBODY, "MMMMMMM"),
+    "password/reset/": (ANYBODY, "MMMMMMM"),
+    "password/reset/done/": (ANYBODY, "MMMMMMM"),
+    "password/reset/<str:uidb36>/<str:key>/": (ANYBODY, ANYBODY),  # without a valid link: a page that says so
+    "invitation/": ("NNNNNNN", "NNNNNNN"),  # without a key; with one: tests/access/test_invitations.py
     "sessions/": (_LOGGED_IN, _LOGGED_IN),
     "confirm/": (_LOGGED_IN, _LOGGED_IN),
     "two-factor/": (_LOGGED_IN, "LMMMMMM"),
@@ -105,12 +157,14 @@ SCREENS: dict[str, tuple[str, str, str, str]] = {
     "auth.user": (_STAFF_ONLY, _SUPERUSER, _SUPERUSER, _NONE),
     "auth.group": (_SUPERUSER, _SUPERUSER, _SUPERUSER, _SUPERUSER),
     "mfa.authenticator": (_SUPERUSER, _NONE, _NONE, _SUPERUSER),
+    "mail.message": (_STAFF_ONLY, _NONE, _NONE, _NONE),
     "delivery.integrator": (_STAFF_ONLY, _STAFF_ONLY, _STAFF_ONLY, _NONE),
     "delivery.token": (_STAFF_ONLY, _STAFF_ONLY, _NONE, _NONE),
     "delivery.auditentry": (_STAFF_ONLY, _NONE, _NONE, _NONE),
     "delivery.webhookendpoint": (_STAFF_ONLY, _NONE, _STAFF_ONLY, _NONE),
     "delivery.webhookevent": (_ALL, _NONE, _NONE, _NONE),
     "delivery.tariff": (_STAFF_ONLY, _STAFF_ONLY, _STAFF_ONLY, _STAFF_ONLY),
+    "delivery.tariffchange": (_STAFF_ONLY, _NONE, _NONE, _NONE),
     "delivery.delivery": (_ALL, _NONE, _NONE, _NONE),
     "delivery.transition": (_ALL, _NONE, _NONE, _NONE),
     "delivery.driver": (_DISPATCHERS, _DISPATCHERS, _DISPATCHERS, _NONE),
@@ -120,8 +174,9 @@ SCREENS: dict[str, tuple[str, str, str, str]] = {
     "integration.apikey": (_STAFF_ONLY, _STAFF_ONLY, _NONE, _NONE),
     "integration.freightrate": (_STAFF_ONLY, _STAFF_ONLY, _STAFF_ONLY, _STAFF_ONLY),
     "integration.freightparameters": (_STAFF_ONLY, _NONE, _STAFF_ONLY, _NONE),
+    "integration.freightpricechange": (_STAFF_ONLY, _NONE, _NONE, _NONE),
     "integration.order": (_ALL, _NONE, _DISPATCHERS, _NONE),
-    "integration.invoice": (_STAFF_ONLY, _NONE, _STAFF_ONLY, _NONE),
+    "integration.invoice": (_ALL, _NONE, _STAFF_ONLY, _NONE),
 }
 # model: its list's actions, and who may run them.
 ACTIONS: dict[str, dict[str, str]] = {
@@ -134,7 +189,10 @@ ACTIONS: dict[str, dict[str, str]] = {
     "delivery.webhookevent": {"replay": _STAFF_ONLY},
     "delivery.tariff": {"delete_selected": _STAFF_ONLY},
     "delivery.delivery": dict.fromkeys(
-        (f"move_{name}" for name in ("accept", "collect", "deliver", "fail", "return", "cancel", "position")),
+        (
+            f"move_{name}"
+            for name in ("accept", "release", "reassign", "collect", "deliver", "fail", "return", "cancel", "position")
+        ),
         _DISPATCHERS,
     ),
     "delivery.driver": {"go_on_duty": _DISPATCHERS, "go_off_duty": _DISPATCHERS},
@@ -154,7 +212,7 @@ ACTIONS: dict[str, dict[str, str]] = {
 }  # fmt: skip  # a table
 _TARIFF: dict[str, Row] = {
     "import/": (_STAFF_ONLY, _STAFF_ONLY),
-    "process_import/": ("MMM", _STAFF_ONLY),
+    "template/": (_STAFF_ONLY, _STAFF_ONLY),
     "export/": (_STAFF_ONLY, _STAFF_ONLY),
 }
 _ADMIN: dict[str, Row] = {
@@ -165,6 +223,7 @@ _ADMIN: dict[str, Row] = {
     "jsi18n/": (_STAFF, "MMM"),
     "auth/": ("+N+", "+N+"),
     "mfa/": ("NN+", "NN+"),
+    "mail/": ("+N+", "+N+"),
     "delivery/": (_STAFF, _STAFF),
     "integration/": (_STAFF, _STAFF),
     "(?P<url>.*)$": ("NNN", "NNN"),
@@ -172,8 +231,12 @@ _ADMIN: dict[str, Row] = {
     "auth/user/<int:user_id>/enrolment-code/": ("MMM", _SUPERUSER),
     "delivery/delivery/drivers/": (_DISPATCHERS, "MMM"),
     "delivery/delivery/<path:object_id>/move/<str:name>/": ("MMM", _DISPATCHERS),
-    "integration/invoice/<int:pk>/file/": ("+N+", "+N+"),
-    **{f"integration/freightrate/{name}": row for name, row in _TARIFF.items()},
+    "integration/invoice/<int:pk>/file/": (_ALL, _ALL),
+    **{
+        f"{table}/{name}": row
+        for table in ("integration/freightrate", "delivery/tariff")
+        for name, row in _TARIFF.items()
+    },
 }
 
 
@@ -194,6 +257,25 @@ def _screen(label: str, look: str, add: str, change: str, delete: str) -> dict[s
 for _label, _rights in SCREENS.items():
     _ADMIN.update(_screen(_label, *_rights))
 
+# Of phones of drivers, whose sessions are no log-ins of people; see tests/driver_app.
+_PHONE: Row = ("TTTTTTT", "TTTTTTT")
+_DRIVER: dict[str, Row] = {
+    "": (ANYBODY, "MMMMMMM"),
+    "manifest.webmanifest": (ANYBODY, "MMMMMMM"),
+    "sw.js": (ANYBODY, "MMMMMMM"),
+    "in/<str:token>/": ("GGGGGGG", "GGGGGGG"),  # 410 without a link that was issued
+    "out/": ("MMMMMMM", ANYBODY),
+    "day/": (ANYBODY, "MMMMMMM"),  # leads to "" without a session
+    **dict.fromkeys(
+        (
+            "state/", "duty/", "offers/<uuid:delivery>/accept/", "moves/", "photos/", "positions/",
+            "push/",
+            "updates/",
+        ),
+        _PHONE,
+    ),
+}  # fmt: skip  # a table
+
 _IN_AN_ACCOUNT = "panel/accounts/<uuid:account>/<environment:environment>/"
 ROUTES: dict[str, Row] = {
     "": (ANYBODY, ANYBODY),
@@ -208,11 +290,16 @@ ROUTES: dict[str, Row] = {
     "docs/errors/<str:code>": _GUIDE,
     "docs/reference": _GUIDE,
     **{f"api/{route}": API for route in _API},
+    "api/photos/<str:signed>": ("NNNNNNN", "MMMMMMM"),  # 404 without a signature, see tests/delivery/api/test_photos.py
     **{f"account/{route}": row for route, row in _ACCOUNT.items()},
     **{f"panel/{route}": row for route, row in _PANEL.items()},
     **{f"{_IN_AN_ACCOUNT}{route}": row for route, row in _OF_AN_ACCOUNT.items()},
     **{f"panel/sellers/<int:seller>/{route}": row for route, row in _OF_A_SELLER.items()},
     **{f"admin/{route}": (OUTSIDE + get, OUTSIDE + post) for route, (get, post) in _ADMIN.items()},
+    **{f"driver/{route}": row for route, row in _DRIVER.items()},
+    # Of receivers, by the token of their link; see tests/tracking.
+    "t/<path:token>": ("NNNNNNN", "NNNNNNN"),
+    "t/<str:token>/map/<str:version>/<int:z>/<int:x>/<int:y>.mvt": ("NNNNNNN", "NNNNNNN"),
     "admin/login/": ("LFFF+++", "LFFF+++"),
     "admin/logout/": ("++++MMM", ANYBODY),
 }

@@ -59,10 +59,11 @@ class TestSidebar:
         assert sidebar(staff) == {
             "integrator", "token", "auditentry", "webhookendpoint", "webhookevent", "delivery", "transition", "tariff",
             "seller", "company", "apikey", "order", "invoice", "freightrate", "freightparameters", "user",
+            "message", "tariffchange", "freightpricechange",
         }  # fmt: skip  # a list of names
 
     def test_of_dispatchers(self, dispatcher):
-        shown = {"delivery", "transition", "driver", "driverposition", "webhookevent", "order"}
+        shown = {"delivery", "transition", "driver", "driverposition", "webhookevent", "order", "invoice"}
 
         assert sidebar(dispatcher) == shown
 
@@ -216,3 +217,25 @@ def with_second_factor(client, user):
     session["account_authentication_methods_user"] = str(user.pk)
     session.save()
     return client
+
+
+def test_a_persons_page_says_that_there_is_a_password_and_not_how_it_is_kept(admin_client):
+    user = User.objects.create_user("rita", password="a-good-password-1")  # pragma: allowlist secret
+
+    page = admin_client.get(page_of(user)).content.decode()
+
+    assert "pbkdf2" not in page
+    assert user.password.split("$")[2] not in page
+    assert "Change the password" in page
+
+
+def test_the_list_of_people_shows_their_accounts_and_second_step(admin_client):
+    user = User.objects.create_user("rita", password="x", email="rita@example.com")
+    IntegratorFactory.create(name="Padaria Sol").members.add(user)
+    totp.TOTP.activate(user, totp.generate_totp_secret())
+
+    page = admin_client.get(reverse("admin:auth_user_changelist"), {"q": "rita"}).content.decode()
+
+    assert "rita@example.com" in page
+    assert ">Padaria Sol<" in page
+    assert page.count('class="rota-yes"') == 1

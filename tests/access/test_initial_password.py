@@ -85,3 +85,14 @@ class TestInitialPassword:
         log_in(PASSWORD, browser=(browser := Client()))
 
         assert browser.get("/panel/").status_code == 200
+
+
+class TestPageOfAnInitialPassword:
+    def test_has_no_menu_until_the_password_is_changed(self, member):
+        before = member.get(CHANGE).content.decode()
+        change(member, NEW)
+
+        after = member.get(CHANGE).content.decode()
+
+        assert 'id="menu"' not in before
+        assert 'id="menu"' in after

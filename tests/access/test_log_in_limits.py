@@ -204,4 +204,5 @@ class TestLimits:
         assert {
             Secret.PASSWORD: Limit("name", 100, hour),
             Secret.CODE: Limit("name", 50, day),
+            Secret.RESET: Limit("name", 5, hour),
         } == throttle.PER_NAME

@@ -94,6 +94,16 @@ class TestEnd:
 
         assert not is_logged_in(browser)
 
+    @pytest.mark.parametrize("headers", [{"Rota-Automatic": "yes"}, {"Accept": "text/event-stream"}])
+    def test_is_not_put_off_by_an_open_page(self, log_in, hours_later, headers):
+        browser = log_in()
+
+        hours_later(0.9)
+        assert browser.get(PANEL, headers=headers).status_code == 200
+        hours_later(1.8)
+
+        assert not is_logged_in(browser)
+
     def test_comes_twelve_hours_after_the_log_in(self, log_in, hours_later):
         browser = log_in()
 

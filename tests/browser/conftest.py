@@ -1,33 +1,28 @@
 """A real Chromium against a real server, with workers that really send. Screenshots and findings go to var/browser."""
 
-import json
 import os
 import shutil
-import threading
-from collections.abc import Callable, Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from pathlib import Path
-from queue import Queue
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
-from django.conf import settings
 from django.contrib.auth.models import Group, User
 from django.core.cache import cache
+from django.db import connection
 from django.utils import translation
 from django.utils.translation import gettext
-from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+from playwright.sync_api import Browser, Page, sync_playwright
 
+from common.page_updates import Message, publish
 from delivery.models import Environment, WebhookEndpoint
-from delivery.webhooks import dispatch
+from delivery.webhooks import dispatch, wake_up
+from tests.browser import shop_history
+from tests.browser.receiver import Receiver
+from tests.browser.tab import PASSWORD, SHOTS, Tab
+from tests.config.stream_client import granian
 from tests.factories import TariffFactory, TokenFactory
 from tests.integration.factories import SellerFactory
 
-PASSWORD = "a-good-password-1"  # pragma: allowlist secret  # of a test
-WIDTHS = {"1440": (1440, 900), "390": (390, 844)}
-SHOTS: Path = settings.BASE_DIR / "var" / "browser"
-_KEEPS_SCREENSHOTS = os.environ.get("SCREENSHOTS") != "0"
 _CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 _FLAGS = [
     "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
@@ -46,17 +41,27 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 @pytest.fixture(scope="module")
-def chromium() -> Iterator[Browser]:
-    """A browser for each module. Its driver's event loop runs in the thread of the tests, so it must not outlive them.
+def chromium() -> Iterator[Callable[[str], Browser]]:
+    """Browsers by their language, started when they are first used. In it Chromium writes the dates in fields, where
+    its translations are installed (Debian's package `chromium-l10n`).
 
-    Django takes that loop for asynchronous code, which these tests are not.
+    Their driver's event loop runs in the thread of the tests, so it must not outlive the module. Django takes that loop
+    for asynchronous code, which these tests are not.
     """
     SHOTS.mkdir(parents=True, exist_ok=True)
     with pytest.MonkeyPatch.context() as patch, sync_playwright() as playwright:
         patch.setenv("DJANGO_ALLOW_ASYNC_UNSAFE", "true")
-        browser = playwright.chromium.launch(executable_path=_CHROMIUM, args=_FLAGS)
-        yield browser
-        browser.close()
+        browsers: dict[str, Browser] = {}
+
+        def of(locale: str) -> Browser:
+            if locale not in browsers:
+                flags = [*_FLAGS, f"--lang={locale}"]
+                browsers[locale] = playwright.chromium.launch(executable_path=_CHROMIUM, args=flags)
+            return browsers[locale]
+
+        yield of
+        for browser in browsers.values():
+            browser.close()
 
 
 @pytest.fixture(autouse=True)
@@ -70,7 +75,13 @@ def _fresh_counts(transactional_db: None) -> Iterator[None]:
 @pytest.fixture(autouse=True)
 def _sends(monkeypatch: pytest.MonkeyPatch) -> None:
     """What a worker would do when it is woken, in this process."""
-    monkeypatch.setattr("delivery.webhooks.wake_up.send", dispatch.wake)
+
+    def send(task: str = wake_up.SEND_DUE, *, messages: Sequence[Message] = ()) -> None:
+        publish(*messages)
+        if task == wake_up.SEND_DUE:
+            dispatch.wake()
+
+    monkeypatch.setattr("delivery.webhooks.wake_up.send", send)
 
 
 @pytest.fixture
@@ -109,63 +120,43 @@ def endpoint(shop: Any) -> WebhookEndpoint:
     return WebhookEndpoint.objects.get(integrator=shop.integrator, environment=Environment.LIVE)
 
 
-class Tab:
-    """A page in one person's browser. Collects what the console complains of."""
-
-    def __init__(self, context: BrowserContext, base: str) -> None:
-        self.page: Page = context.new_page()
-        self.base = base
-        self.complaints: list[str] = []
-        self.page.on("console", self._hear)
-        self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
-
-    def _hear(self, message: Any) -> None:
-        if message.type in {"error", "warning"}:
-            self.complaints.append(message.text)
-
-    def go(self, path: str) -> Page:
-        self.page.goto(f"{self.base}{path}")
-        return self.page
-
-    def log_in(self, name: str) -> None:
-        self.go("/account/login/")
-        self.page.fill("#id_login", name)
-        self.page.fill("#id_password", PASSWORD)
-        self.page.click("main button.prime")
-        self.page.wait_for_url("**/panel/**")
-
-    def keep(self, name: str) -> None:
-        """Screenshots at both widths, unless SCREENSHOTS=0. Fails where the page is wider than its window."""
-        for width, (columns, rows) in WIDTHS.items():
-            self.page.set_viewport_size({"width": columns, "height": rows})
-            if _KEEPS_SCREENSHOTS:
-                self.page.wait_for_timeout(150)
-                self.page.screenshot(path=SHOTS / f"{name}-{width}.png")
-            overflow = self.page.evaluate("document.documentElement.scrollWidth - window.innerWidth")
-            assert overflow <= 0, f"{name} is {overflow} px too wide at {width}"
-        self.page.set_viewport_size({"width": 1440, "height": 900})
-
-    def findings(self, name: str) -> list[str]:
-        """What axe-core finds wrong, WCAG 2.2 AA."""
-        options = {"runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]}
-        # As a trusted script of the page's own world: the policy of the page allows no injected one.
-        violations = Axe().run(self.page, options=options).response["violations"]
-        if violations:
-            (SHOTS / f"{name}-axe.json").write_text(json.dumps(violations, indent=2))
-        return [f"{each['id']}: {node['html'][:160]}" for each in violations for node in each["nodes"]]
+@pytest.fixture
+def busy(shop: Any, endpoint: WebhookEndpoint, monkeypatch: pytest.MonkeyPatch) -> Any:
+    """A shop with deliveries of every status, and with webhooks received and refused. A delivery on its way."""
+    with monkeypatch.context() as patch:
+        patch.setattr("delivery.webhooks.wake_up.send", lambda *_task, **_arguments: None)
+        return shop_history.create(shop, endpoint)
 
 
 @pytest.fixture
-def tab(chromium: Browser, live_server: Any, request: pytest.FixtureRequest) -> Iterator[Callable[..., Tab]]:
+def site(live_server: Any) -> str:
+    """The address of the service, in threads of this process. It has no streams; see `web_server`."""
+    return str(live_server.url)
+
+
+@pytest.fixture(scope="module")
+def web_server(django_db_setup: None) -> Iterator[str]:
+    """The address of the web server of production on the database of the tests, with its streams.
+
+    A module that needs it overrides `site`. Not for the admin: the server keeps the ids of content types, which each
+    test has anew.
+    """
+    environment = {**os.environ, "TEST_DATABASE": str(connection.settings_dict["NAME"])}
+    with granian("tests.browser.rsgi_on_test_database:application", environment) as (port, _process):
+        yield f"http://127.0.0.1:{port}"
+
+
+@pytest.fixture
+def tab(chromium: Callable[[str], Browser], site: str, request: pytest.FixtureRequest) -> Iterator[Callable[..., Tab]]:
     """Open a browser of one's own; `locale` is its language."""
     contexts = []
 
     def make(locale: str = "en-US") -> Tab:
-        context = chromium.new_context(viewport={"width": 1440, "height": 900}, locale=locale)
-        context.grant_permissions(["clipboard-read", "clipboard-write"], origin=live_server.url)
+        context = chromium(locale).new_context(viewport={"width": 1440, "height": 900}, locale=locale)
+        context.grant_permissions(["clipboard-read", "clipboard-write"], origin=site)
         context.set_default_timeout(15_000)
         contexts.append(context)
-        return Tab(context, live_server.url)
+        return Tab(context, site)
 
     yield make
     for number, context in enumerate(contexts):
@@ -174,32 +165,24 @@ def tab(chromium: Browser, live_server: Any, request: pytest.FixtureRequest) -> 
         context.close()
 
 
-class Receiver:
-    """An integrator's endpoint on loopback. `status` is what it answers with."""
+@pytest.fixture
+def clicks() -> Callable[[Page], Callable[[], int]]:
+    """Count the clicks in a page from now on, over all the pages it goes to."""
 
-    def __init__(self) -> None:
-        self.received: Queue[tuple[dict[str, str], bytes]] = Queue()
-        self.status = 204
-        receiver = self
+    def count(page: Page) -> Callable[[], int]:
+        counted = 0
 
-        class Handler(BaseHTTPRequestHandler):
-            def do_POST(self) -> None:  # the server's name for it
-                body = self.rfile.read(int(self.headers["Content-Length"]))
-                receiver.received.put(({name.lower(): value for name, value in self.headers.items()}, body))
-                self.send_response(receiver.status)
-                self.send_header("Content-Length", "0")
-                self.end_headers()
+        def add() -> None:
+            nonlocal counted
+            counted += 1
 
-            def log_message(self, *_arguments: Any) -> None:
-                pass
+        page.expose_function("countClick", add)
+        script = "addEventListener('pointerdown', () => countClick(), true)"
+        page.add_init_script(script)
+        page.evaluate(script)
+        return lambda: counted
 
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self.url = f"http://127.0.0.1:{self._server.server_port}/rota"
-        threading.Thread(target=self._server.serve_forever, daemon=True).start()
-
-    def close(self) -> None:
-        self._server.shutdown()
-        self._server.server_close()
+    return count
 
 
 @pytest.fixture

@@ -1,76 +1,333 @@
 """The dispatch board and the choice of a driver, in a browser."""
 
+import re
+
 import pytest
+from django.contrib.sessions.models import Session
 from django.utils import timezone
+from playwright.sync_api import expect
 
 from delivery.actions import deliveries, drivers
 from delivery.models import Delivery
+from delivery.payload import Place
+from tests.browser.tab import PASSWORD
 from tests.delivery.drivers import create_many
-from tests.factories import BY, PICKUP, DeliveryFactory, DriverFactory
+from tests.factories import BY, DROPOFFS, PICKUP, DeliveryFactory, DriverFactory, validated_payload
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
-def test_drives_a_delivery_from_the_board_to_its_end(tab, people, shop, locale, say):
+@pytest.fixture
+def site(web_server):
+    return web_server
+
+
+def open_board(tab, people, locale="en-US"):
     people("dora", group="Dispatchers")
-    driver = DriverFactory.create(name="Ana Souza", at_point=PICKUP)
-    delivery = DeliveryFactory.create(token=shop, stops=2)
     browser = tab(locale)
     browser.log_in("dora")
-    page = browser.go("/panel/board/")
+    browser.go("/panel/board/")
+    return browser
+
+
+def test_drives_a_delivery_from_the_board_to_its_end(tab, people, shop, locale, say):
+    driver = DriverFactory.create(name="Ana Souza", at_point=PICKUP)
+    delivery = DeliveryFactory.create(token=shop, stops=2)
+    browser = open_board(tab, people, locale)
+    page = browser.page
     card = page.locator(f"#route-{delivery.pk}")
 
     card.get_by_role("button", name=say("Assign driver…")).click()
     page.get_by_role("radio", name="Ana Souza").check()
     page.locator("dialog button.prime").click()
-    card.get_by_text(say("On the way to A")).wait_for()
     card.get_by_role("button", name=say("Collect")).click()
     card.get_by_role("button", name=say("Deliver") + " B").click()
-    card.get_by_role("button", name=say("Not delivered…") + " C").click()
-    page.locator("dialog input[name=reason]").fill("Ninguém em casa")
-    page.locator("dialog button.prime").click()
+    card.get_by_role("button", name=say("All stops and moves")).click()
+    card.get_by_role("button", name=say("Couldn't deliver…") + " C").click()
+    page.get_by_role("radio", name=say("Nobody at the address")).check()
+    page.locator("dialog button.final").click()
     card.get_by_role("button", name=say("Return to A")).click()
     card.wait_for(state="detached")
 
     found = Delivery.objects.get(pk=delivery.pk)
     assert (found.status, found.route_status, found.driver_id) == ("DELIVERED", "FINISHED", driver.pk)
+    assert found.stops.get(index=1).failure_reason == say("Nobody at the address")
     assert set(found.transitions.exclude(trigger="request").values_list("by", flat=True)) == {"user dora"}
     assert browser.complaints == []
 
 
-def test_the_board_shows_moving_drivers_and_keeps_the_focus(tab, people, shop, locale, say):
-    people("dora", group="Dispatchers")
+def test_thirty_routes_take_four_clicks_each(tab, people, shop):
+    """Assign and confirm, collect, deliver. Nothing else is clicked."""
+    create_many(30)
+    made = [DeliveryFactory.create(token=shop, stops=1) for _route in range(30)]
+    page = open_board(tab, people).page
+    clicks = 0
+
+    for delivery in made:
+        page.locator(f"#accept-{delivery.pk}").click()
+        page.locator("dialog[open] button.prime").click()
+        page.locator(f"#collect-{delivery.pk}").wait_for()
+        clicks += 2
+    for step in ("collect", "deliver"):
+        for delivery in made:
+            key = delivery.pk if step == "collect" else delivery.stops.get().pk
+            page.locator(f"#{step}-{key}").click()
+            clicks += 1
+    page.locator(".route").first.wait_for(state="detached", timeout=30_000)
+    page.locator("#nothing").wait_for()
+
+    assert clicks == 120
+    assert set(Delivery.objects.values_list("status", "route_status")) == {("DELIVERED", "FINISHED")}
+
+
+class TestUndoing:
+    @pytest.fixture
+    def delivery(self, shop):
+        return DeliveryFactory.create(token=shop, stops=1, accepted=True)
+
+    def test_a_collection_is_recorded_after_five_seconds(self, tab, people, delivery):
+        page = open_board(tab, people).page
+
+        page.locator(f"#collect-{delivery.pk}").click()
+        page.get_by_role("button", name="Undo (4)").wait_for()
+        assert Delivery.objects.get(pk=delivery.pk).route_status == "ACCEPTED"
+        page.locator(f"#deliver-{delivery.stops.get().pk}").wait_for()
+
+        assert Delivery.objects.get(pk=delivery.pk).route_status == "COLLECTED"
+
+    def test_a_second_click_undoes_it(self, tab, people, delivery):
+        page = open_board(tab, people).page
+        button = page.locator(f"#collect-{delivery.pk}")
+
+        button.click()
+        page.get_by_role("button", name="Undo").click()
+        page.get_by_role("button", name="Collect", exact=True).wait_for()
+        page.wait_for_timeout(6000)
+
+        assert Delivery.objects.get(pk=delivery.pk).route_status == "ACCEPTED"
+        assert button.inner_text() == "Collect"
+
+    def test_leaving_the_page_records_it_at_once(self, tab, people, delivery):
+        browser = open_board(tab, people)
+
+        browser.page.locator(f"#collect-{delivery.pk}").click()
+        browser.go("/panel/")
+        browser.page.wait_for_timeout(1000)
+
+        assert Delivery.objects.get(pk=delivery.pk).route_status == "COLLECTED"
+
+    def test_a_refusal_after_the_page_was_left_is_named_on_the_next_page(self, tab, people, delivery):
+        browser = open_board(tab, people)
+        page = browser.page
+        page.locator(f"#collect-{delivery.pk}").click()
+        deliveries.cancel(delivery=delivery, reason="", by=BY, at=timezone.now())
+
+        browser.go("/panel/")
+        for _visit in range(10):  # the browser does not wait for the answer before it opens the page
+            if page.locator(".notice.error").count():
+                break
+            page.wait_for_timeout(300)
+            page.reload()
+
+        assert "Padaria Sol" in page.locator(".notice.error").inner_text()
+
+    def test_without_a_connection_it_says_that_nothing_was_recorded(self, tab, people, delivery):
+        page = open_board(tab, people).page
+        page.locator(f"#collect-{delivery.pk}").click()
+
+        page.context.set_offline(True)
+        page.get_by_text("Not recorded, no connection: try again.").wait_for()
+        page.wait_for_timeout(9000)  # a success would have disappeared
+        assert page.get_by_text("Not recorded, no connection: try again.").is_visible()
+        page.context.set_offline(False)
+        page.get_by_role("button", name="Collect", exact=True).click()
+        page.locator(f"#deliver-{delivery.stops.get().pk}").wait_for()
+
+        assert Delivery.objects.get(pk=delivery.pk).route_status == "COLLECTED"
+
+    def test_after_the_sessions_end_it_says_so_at_the_next_log_in(self, tab, people, delivery):
+        browser = open_board(tab, people)
+        page = browser.page
+
+        page.locator(f"#collect-{delivery.pk}").click()
+        Session.objects.all().delete()
+        page.wait_for_url("**/account/login/**", timeout=40_000)
+        page.fill("#id_login", "dora")
+        page.fill("#id_password", PASSWORD)
+        page.click("main button.prime")
+
+        page.get_by_text("The last move was not recorded: you were logged out.").wait_for()
+        assert Delivery.objects.get(pk=delivery.pk).route_status == "ACCEPTED"
+
+    def test_two_dispatchers_are_told_what_the_other_one_did(self, tab, people, delivery):
+        first = open_board(tab, people)
+        people("davi", group="Dispatchers")
+        second = tab("en-US")
+        second.log_in("davi")
+        second.go("/panel/board/")
+
+        second.page.locator(f"#collect-{delivery.pk}").click()
+        first.page.locator(f"#unfold-{delivery.pk}").click()
+        first.page.locator(f"#release-{delivery.pk}").click()
+        first.page.locator("dialog[open] button.prime").click()
+        first.page.locator(f"#accept-{delivery.pk}").wait_for()
+        second.page.locator(f"#accept-{delivery.pk}").wait_for()
+        second.page.wait_for_timeout(6000)
+
+        assert Delivery.objects.get(pk=delivery.pk).route_status == "AVAILABLE"
+
+
+def test_shows_moving_drivers_and_keeps_the_focus(tab, people, shop, locale):
     driver = DriverFactory.create(name="Ana Souza", at_point=PICKUP)
     delivery = DeliveryFactory.create(token=shop, stops=1, accepted=True, driver=driver)
-    browser = tab(locale)
-    browser.log_in("dora")
-    page = browser.go("/panel/board/")
+    page = open_board(tab, people, locale).page
     page.locator(f"#collect-{delivery.pk}").focus()
-    before = page.locator(".leaflet-marker-icon.driver").bounding_box()
+    before = page.locator(".board-marker.accepted").bounding_box()
 
     drivers.set_position(driver=driver, point=PICKUP._replace(latitude=-23.555), by=BY, at=timezone.now())
     other = DeliveryFactory.create(token=shop)
     page.locator(f"#route-{other.pk}").wait_for()
 
-    assert page.locator(".leaflet-marker-icon.driver").bounding_box() != before
+    assert page.locator(".board-marker.accepted").bounding_box() != before
     assert page.evaluate("document.activeElement.id") == f"collect-{delivery.pk}"
 
 
-def test_the_board_says_why_a_move_is_refused(tab, people, shop, locale, say):
-    people("dora", group="Dispatchers")
-    delivery = DeliveryFactory.create(token=shop, accepted=True)
-    browser = tab(locale)
-    browser.log_in("dora")
-    page = browser.go("/panel/board/")
-    button = page.locator(f"#cancel-{delivery.pk}")
-    button.click()
+def test_reads_only_the_position_that_has_changed(tab, people, shop):
+    moving, _standing = (
+        DeliveryFactory.create(token=shop, accepted=True, driver=DriverFactory.create(at_point=PICKUP))
+        for _route in range(2)
+    )
+    page = open_board(tab, people).page
+    page.locator(".route").nth(1).wait_for()
+
+    with page.expect_response(lambda answer: "/positions/" in answer.url and "ids=" in answer.url) as read:
+        drivers.set_position(driver=moving.driver, point=PICKUP._replace(latitude=-23.555), by=BY, at=timezone.now())
+
+    assert [*read.value.json()["positions"]] == [str(moving.pk)]
+
+
+def test_a_search_goes_on_when_routes_change(tab, people, shop):
+    def request(street):
+        dropoff = Place(point=DROPOFFS[0], address={"street": street})
+        return DeliveryFactory.create(token=shop, payload=validated_payload(dropoffs=[dropoff]))
+
+    request("Rua Augusta")
+    page = open_board(tab, people).page
+    page.fill("#find", "consolação")
+    page.locator("#nothing-found:visible").wait_for()
+
+    other, found = request("Rua Pamplona"), request("Rua da Consolacao")
+
+    page.locator(f"#route-{found.pk}").wait_for()
+    assert page.locator("[data-tab=all] b").inner_text() == "3"
+    assert page.locator(f"#route-{other.pk}").count() == 0
+    page.fill("#find", "")
+    page.locator(f"#route-{other.pk}").wait_for()
+
+
+def test_the_focus_goes_to_the_next_move_of_the_route(tab, people, shop):
+    DriverFactory.create(at_point=PICKUP)
+    first = DeliveryFactory.create(token=shop, stops=1)
+    DeliveryFactory.create(token=shop, stops=1)
+    page = open_board(tab, people).page
+
+    page.locator(f"#accept-{first.pk}").click()
+    page.locator("dialog[open] button.prime").click()
+    page.locator(f"#collect-{first.pk}:focus").wait_for()
+    page.keyboard.press("Enter")
+    page.locator(f"#deliver-{first.stops.get().pk}:focus").wait_for()
+
+
+def test_a_position_is_set_by_a_click_on_the_map(tab, people, shop):
+    delivery = DeliveryFactory.create(token=shop, stops=1, accepted=True)
+    browser = open_board(tab, people)
+    page = browser.page
+
+    page.locator(f"#unfold-{delivery.pk}").click()
+    page.locator(f"#position-{delivery.pk}").click()
+    page.locator("#picker:visible").wait_for()
+    page.locator("#map").click(position={"x": 300, "y": 500})
+    page.locator("#board-message .success").wait_for()
+
+    latest = delivery.driver.latest_position()
+    assert latest is not None
+    assert abs(latest.latitude - PICKUP.latitude) < 0.5
+    assert page.locator("#picker").is_hidden()
+    assert browser.complaints == []
+
+
+# Counts the tones.
+LISTEN = """
+window.tones = 0;
+const Real = AudioContext;
+window.AudioContext = class extends Real {
+  createOscillator() { tones += 1; return super.createOscillator(); }
+};
+"""
+
+
+class TestSound:
+    def test_is_heard_for_a_new_offer_once_it_is_switched_on(self, tab, people, shop):
+        DeliveryFactory.create(token=shop)
+        people("dora", group="Dispatchers")
+        browser = tab()
+        browser.page.add_init_script(LISTEN)
+        browser.log_in("dora")
+        page = browser.go("/panel/board/")
+        page.locator(".route").wait_for()
+        DeliveryFactory.create(token=shop)
+        page.locator(".route").nth(1).wait_for()
+        assert page.evaluate("tones") == 0
+
+        page.locator("#sound").click()
+        assert page.evaluate("tones") == 1  # how it sounds
+        expect(page.locator("#sound")).to_have_attribute("aria-pressed", "true")
+        expect(page.locator("#sound")).to_have_attribute("title", re.compile("^Sound is on"))
+        DeliveryFactory.create(token=shop)
+        page.locator(".route").nth(2).wait_for()
+
+        assert page.evaluate("tones") == 2
+        page.locator("#sound").click()
+        DeliveryFactory.create(token=shop)
+        page.locator(".route").nth(3).wait_for()
+        assert page.evaluate("tones") == 2
+        assert browser.complaints == []
+
+
+def test_a_new_offer_is_announced_in_the_title(tab, people, shop):
+    page = open_board(tab, people).page
+    page.locator("#nothing").wait_for()
+    assert page.title().startswith("Dispatch board")
+
+    DeliveryFactory.create(token=shop)
+
+    expect(page).to_have_title(re.compile(r"\(1\) Dispatch board"), timeout=15_000)
+
+
+def test_cancelling_names_the_fee(tab, people, shop):
+    delivery = DeliveryFactory.create(token=shop, stops=2, collected=True)
+    page = open_board(tab, people).page
+
+    page.locator(f"#unfold-{delivery.pk}").click()
+    page.locator(f"#cancel-{delivery.pk}").click()
+    page.get_by_role("button", name="Cancel delivery, fee R$ 20.04").click()
+    page.locator(f"#return-{delivery.pk}").wait_for()
+
+    found = Delivery.objects.get(pk=delivery.pk)
+    assert (str(found.cancel_fee), found.route_status) == ("20.04", "RETURNING")
+
+
+def test_says_why_a_move_is_refused(tab, people, shop, locale, say):
+    delivery = DeliveryFactory.create(token=shop, collected=True)
+    page = open_board(tab, people, locale).page
+    page.locator(f"#unfold-{delivery.pk}").click()
+    page.locator(f"#cancel-{delivery.pk}").click()
     page.locator("dialog input[name=reason]").wait_for()
-    deliveries.collect(delivery=delivery, by=BY, at=timezone.now())
     deliveries.deliver_point(delivery=delivery, point="B", by=BY, at=timezone.now())
     deliveries.deliver_point(delivery=delivery, point="C", by=BY, at=timezone.now())
     deliveries.deliver_point(delivery=delivery, point="D", by=BY, at=timezone.now())
 
-    page.locator("dialog button.prime").click()
+    page.locator("dialog button.final").click()
 
     page.locator("dialog").get_by_text(say("The delivery has ended; there is nothing left to cancel.")).wait_for()
 
@@ -82,6 +339,7 @@ def test_the_board_can_be_used_by_keyboard_alone(tab, people, shop, locale, say)
     browser.log_in("dora")
     page = browser.go("/panel/board/")
 
+    page.locator(f"#collect-{delivery.pk}").wait_for()
     for _press in range(40):
         page.keyboard.press("Tab")
         if page.evaluate("document.activeElement.id") == f"collect-{delivery.pk}":
@@ -89,58 +347,6 @@ def test_the_board_can_be_used_by_keyboard_alone(tab, people, shop, locale, say)
     page.keyboard.press("Enter")
 
     page.locator(f"#deliver-{delivery.stops.get().pk}").wait_for()
-
-
-def test_a_driver_is_searched_and_chosen_by_keyboard_alone(tab, people, shop, locale):
-    people("dora", group="Dispatchers")
-    create_many(30)
-    driver = DriverFactory.create(name="Zoe Reis")  # without a position, so the last of all
-    delivery = DeliveryFactory.create(token=shop)
-    browser = tab(locale)
-    browser.log_in("dora")
-    page = browser.go("/panel/board/")
-    page.locator(f"#accept-{delivery.pk}").focus()
-
-    page.keyboard.press("Enter")
-    page.locator("#driver-query:focus").wait_for()
-    page.keyboard.type("zoe")
-    page.get_by_role("radio", name="Zoe Reis").wait_for()
-    with page.expect_response(f"**/{delivery.pk}/drivers/**"):
-        page.keyboard.press("Enter")  # searches again, and does not accept
-    page.keyboard.press("Tab")
-    page.keyboard.press("ArrowDown")
-    # A search that was under way when the driver was chosen.
-    with page.expect_response(f"**/{delivery.pk}/drivers/**"):
-        page.evaluate("htmx.trigger('#driver-search', 'submit')")
-    page.wait_for_timeout(300)
-    page.get_by_role("radio", name="Zoe Reis").focus()
-    assert page.get_by_role("radio", name="Zoe Reis").is_checked()
-    assert Delivery.objects.get(pk=delivery.pk).driver is None
-    page.keyboard.press("Enter")
-    page.locator(f"#collect-{delivery.pk}").wait_for()
-
-    assert Delivery.objects.get(pk=delivery.pk).driver == driver
-    assert browser.complaints == []
-
-
-def test_a_driver_is_searched_and_chosen_in_the_admin(tab, people, shop, locale):
-    people("dora", group="Dispatchers")
-    create_many(30)
-    driver = DriverFactory.create(name="Zoe Reis")
-    delivery = DeliveryFactory.create(token=shop)
-    browser = tab(locale)
-    browser.log_in("dora")
-    page = browser.go(f"/admin/delivery/delivery/{delivery.pk}/change/")
-
-    page.locator("#moves .select2-selection").click()
-    page.keyboard.type("zoe")
-    page.locator(".select2-results__option--highlighted", has_text="Zoe Reis").wait_for()
-    page.keyboard.press("Enter")
-    page.locator("#moves form[action$='/accept/'] button").click()
-    page.locator("#moves form[action$='/collect/']").wait_for()
-
-    assert Delivery.objects.get(pk=delivery.pk).driver == driver
-    assert browser.complaints == []
 
 
 def test_the_board_shows_a_lost_connection_and_opens_the_log_in_after_the_session(tab, people, shop, locale, say):
@@ -156,4 +362,4 @@ def test_the_board_shows_a_lost_connection_and_opens_the_log_in_after_the_sessio
     page.locator("#offline").wait_for(state="hidden")
     page.context.clear_cookies()
 
-    page.wait_for_url("**/account/login/?next=%2Fpanel%2Fboard%2F")
+    page.wait_for_url("**/account/login/?next=%2Fpanel%2Fboard%2F", timeout=40_000)  # it asks every 15 s

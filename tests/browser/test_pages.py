@@ -1,52 +1,20 @@
 """Every page at both widths, in both languages: no console error or overflow, and in one no axe-core violation."""
 
-from datetime import timedelta
-
 import pytest
 from django.utils import timezone
 from rest_framework.test import APIClient
 
 from common.rate_limit import limiter
-from delivery.actions import deliveries, drivers, endpoints
-from delivery.distance import Point
-from delivery.models import Integrator, RefusedDeliveryCall, WebhookAttempt, WebhookEvent
+from delivery.models import Integrator, RefusedDeliveryCall, WebhookEvent
 from documentation import pages
 from integration.actions import keys
 from integration.models import RefusedSellerCall
-from tests.factories import BY, PICKUP, DeliveryFactory, DriverFactory, TariffFactory, TokenFactory, payload
+from tests.browser import shop_history
+from tests.factories import BY, TariffFactory, TokenFactory, payload
 from tests.integration.factories import order_body
 
 pytestmark = pytest.mark.django_db(transaction=True)
 LOCALES = ["en-US", "pt-BR"]
-
-
-@pytest.fixture
-def busy(shop, endpoint):
-    """A shop with deliveries of every status, and with successful and failed webhook attempts."""
-    made = {}
-    now = timezone.now()
-    endpoints.set_url(endpoint=endpoint, url="http://127.0.0.1:9/rota", by=BY, at=now)
-    endpoints.set_enabled(endpoint=endpoint, enabled=False, by=BY, at=now)
-    for number, traits in enumerate([{}, {"accepted": True}, {"collected": True}, {"collected": True}]):
-        driver = DriverFactory.create(name=f"Ana {number}", at_point=PICKUP) if traits else None
-        made[number] = DeliveryFactory.create(token=shop, driver=driver, **traits)
-        if driver:
-            place = Point(PICKUP.latitude + number / 200, PICKUP.longitude - number / 150)
-            drivers.set_position(driver=driver, point=place, by=BY, at=now - timedelta(seconds=90 * number))
-    deliveries.fail_point(delivery=made[3], point="B", reason="Ninguém em casa", by=BY, at=now)
-    deliveries.cancel(delivery=DeliveryFactory.create(token=shop), reason="desistiu", by=BY, at=now)
-    for number, event in enumerate(WebhookEvent.objects.all()):
-        taken = number % 4 != 0
-        WebhookAttempt.objects.create(
-            event=event,
-            number=1,
-            at=now - timedelta(hours=number),
-            milliseconds=20 + 13 * number,
-            status_code=204 if taken else 503,
-            response_start="" if taken else "Service Unavailable",
-        )
-        WebhookEvent.objects.filter(pk=event.pk).update(state="sent" if taken else "dead", attempts_made=1)
-    return made[3]
 
 
 def refuse_calls(token, key):
@@ -76,7 +44,7 @@ def test_pages_of_an_account(tab, people, shop, seller, busy, locale):
     key = keys.issue(seller=seller, by=BY, at=timezone.now()).clear_text
     base = f"/panel/accounts/{shop.integrator.pk}/live/"
     of_sandbox = TokenFactory.create(integrator=shop.integrator, sandbox=True)
-    simulated = DeliveryFactory.create(token=of_sandbox, collected=True)
+    simulated = shop_history.collected(of_sandbox)
     dead = WebhookEvent.objects.filter(state="dead").latest("pk")
     of_token, of_key = refuse_calls(shop, key)
     pages = {
@@ -91,12 +59,15 @@ def test_pages_of_an_account(tab, people, shop, seller, busy, locale):
         "tokens": f"{base}tokens/",
         "token": f"{base}tokens/{shop.pk}/",
         "quickstart": f"{base}quickstart/",
+        "alerts": f"{base}alerts/",
+        "team": f"{base}team/",
         "activity": f"{base}activity/",
         "refused-calls": f"{base}refused-calls/",
         "refused-call": f"{base}refused-calls/{of_token.pk}/",
         "seller-refused-calls": f"/panel/sellers/{seller.pk}/refused-calls/",
         "seller-refused-call": f"/panel/sellers/{seller.pk}/refused-calls/{of_key.pk}/",
         "seller": f"/panel/sellers/{seller.pk}/",
+        "seller-team": f"/panel/sellers/{seller.pk}/team/",
         "seller-quickstart": f"/panel/sellers/{seller.pk}/quickstart/",
         "two-factor": "/account/two-factor/",
         "two-factor-app": "/account/two-factor/app/",
@@ -129,27 +100,6 @@ def test_pages_of_a_new_account_say_what_to_do(tab, people, shop, seller, locale
         look(browser, f"empty-{name.strip('/') or 'overview'}-{locale}", problems)
     browser.go(f"/panel/sellers/{seller.pk}/")
     look(browser, f"empty-seller-{locale}", problems)
-
-    assert problems == []
-    assert browser.complaints == []
-
-
-@pytest.mark.parametrize("locale", LOCALES)
-def test_the_board(tab, people, shop, busy, locale):
-    people("dora", group="Dispatchers")
-    browser = tab(locale)
-    problems: list[str] = []
-    browser.log_in("dora")
-    page = browser.go("/panel/board/")
-    page.locator(".choose").first.wait_for()  # the page loads its routes
-    look(browser, f"board-{locale}", problems)
-    page.locator(".choose").first.click()
-    look(browser, f"board-chosen-{locale}", problems)
-    page.locator("[id^=fail-]").first.click()
-    page.locator("dialog input[name=reason]").wait_for()
-    look(browser, f"board-dialog-{locale}", problems)
-    browser.go("/panel/board/?environment=sandbox")
-    look(browser, f"board-empty-{locale}", problems)
 
     assert problems == []
     assert browser.complaints == []

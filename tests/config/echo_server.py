@@ -5,6 +5,9 @@ import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from django.conf import settings
+
+from config.page_streams import PageStreams
 from config.rsgi import Application, Limits
 
 
@@ -34,4 +37,9 @@ def echo(environ: dict[str, Any], start_response: Callable[..., Any]) -> Respons
     return Response(content, fails_to_close=environ["PATH_INFO"] == "/late-fault")
 
 
-application = Application(echo, threads=2, limits=Limits(body_seconds=0.5, large_bytes=5_000_000))
+application = Application(
+    echo,
+    threads=2,
+    limits=Limits(body_seconds=0.5, large_bytes=5_000_000),
+    streams=PageStreams(settings.REDIS_URL),
+)

@@ -56,3 +56,10 @@ def test_names_a_sellers_key_by_its_ends(client, db, lines):
     client.get("/api/integration/orders/tracking?value=1", headers={"Authorization": f"Basic {issued.clear_text}"})
 
     assert lines() == [f"GET '/api/integration/orders/tracking' 422 127.0.0.1 {issued.key.hint}"]
+
+
+@pytest.mark.parametrize("prefix", ["/t/", "/driver/in/"])
+def test_has_no_token_of_a_link(client, db, lines, prefix):
+    client.get(f"{prefix}abcdefghijklmnopqrstuv/")
+
+    assert [line.split("'")[1] for line in lines()] == [f"{prefix}…"]

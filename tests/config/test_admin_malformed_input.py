@@ -74,10 +74,10 @@ class TestScreen:
         before = model._default_manager.count()
 
         url = reverse(label(model, "add"))
-        statuses = {browser.post(url, dict.fromkeys(names, text)).status_code for text in filter(None, MALFORMED)}
+        statuses = [browser.post(url, dict.fromkeys(names, text)).status_code for text in filter(None, MALFORMED)]
 
-        assert statuses <= {200, 400}
-        assert model._default_manager.count() == before
+        assert {*statuses} <= {200, 302, 400}
+        assert model._default_manager.count() == before + statuses.count(302)  # any text can be the name of an account
 
 
 def test_an_error_of_an_action_itself_is_a_500(browser, admin_user, monkeypatch):

@@ -11,6 +11,7 @@ from django.utils import timezone
 from stdnum.br import cnpj
 
 from delivery.actions import tokens
+from integration.models import FreightParameters
 from tests.factories import BY, PICKUP, DeliveryFactory, DriverFactory, TariffFactory, TokenFactory
 from tests.integration.factories import SellerFactory, create_order, key_of, load_tariff, nfe_xml, send_invoice
 
@@ -51,6 +52,7 @@ def fill(django_user_model, number):
 @pytest.fixture
 def filled(admin_client, django_user_model):
     load_tariff()
+    FreightParameters.objects.update(handling_days=1)  # a row of the history of prices
     fill(django_user_model, 1)
     return admin_client
 

@@ -64,6 +64,7 @@ class TestSchedule:
         [
             ("send-due-webhooks", 2),
             ("advance-simulations", 2),
+            ("renew-arrivals", 15),
             ("prune-attempts", 3600),
             ("prune-sessions", 3600),
             ("prune-login-attempts", 600),

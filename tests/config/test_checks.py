@@ -4,6 +4,7 @@ import re
 
 import pytest
 
+from common import web_push
 from config import checks
 from config.env import BASE_DIR, StartRefused
 from tests.production import ENVIRONMENT
@@ -47,7 +48,11 @@ WRONG = [
     ("TIME_ZONE", "America", "no time zone"),
     ("TIME_ZONE", "", "no time zone"),
     ("LOG_LEVEL", "LOUD", "none of DEBUG, INFO"),
+    ("ROUTING_ENGINE", "graphhopper", "none of osrm, valhalla"),
+    ("SPEED_KMH_CAR", "0", "from 1 to 200"),
+    ("SERVICE_MINUTES_STOP", "-1", "from 0 to 240"),
     ("ROUTING_URL", "osrm:5000", "http:// or https://"),
+    ("GEOCODER_URL", "http://nominatim:8080", "https://"),
     ("ROUTING_URL", "file:///etc/passwd", "http:// or https://"),
     ("ROUTING_URL", "http://", "names no host"),
     ("ROUTING_URL", "http://osrm:99999", "no URL"),
@@ -69,6 +74,10 @@ WRONG = [
     ("RATE_LIMIT_PER_HOUR", "1000000001", "from 0 to"),
     ("INVOICE_QUOTA_MB", "-1", "from 0 to"),
     ("INVOICES_PER_DAY", "-1", "from 0 to"),
+    ("SITE_URL", "rota.example.com", "no origin"),
+    ("SITE_URL", "https://rota.example.com/panel", "no origin"),
+    ("DEFAULT_FROM_EMAIL", "Rota", "no sender"),
+    ("DEFAULT_FROM_EMAIL", "Rota <rota@example.com>\nBcc: x@example.com", "control character"),
 ]
 
 WRONG_IN_PRODUCTION = [
@@ -103,8 +112,22 @@ WRONG_IN_PRODUCTION = [
     ("WEBHOOK_ALLOW_LOOPBACK", "true", "embedded mode only"),
 ]
 
+WRONG_MAIL_SERVERS = [
+    ("mail.example.com:25", "smtp:// or smtp+starttls:// or smtps://"),
+    ("smtps://", "names no host"),
+    ("smtps://mail.example.com:x", "no URL"),
+    ("smtps://mail.example.com/inbox", "after the port"),
+    ("smtp://rota:hunter2@mail.example.com", "without encryption"),  # pragma: allowlist secret
+]
+
 RIGHT = [
     {},
+    {
+        "EMAIL_URL": "smtp+starttls://rota%40example.com:hunter2@mail.example.com:587",  # pragma: allowlist secret
+        "DEFAULT_FROM_EMAIL": "Rota <rota@example.com>",
+        "SITE_URL": "https://rota.example.com",
+    },
+    {"EMAIL_URL": "smtp://10.0.0.5", "DEFAULT_FROM_EMAIL": "rota@example.com"},
     {"ALLOWED_HOSTS": "rota.example.com, .example.org,[::1],127.0.0.1"},
     {"CREDENTIALS_KEYS": f"{FERNET}, {FERNET}"},
     {"SECRET_KEY": ENVIRONMENT["SECRET_KEY"][:50]},
@@ -116,6 +139,7 @@ RIGHT = [
     {"DATABASE_URL": "postgres://rota@%2Fvar%2Frun%2Fpostgresql/rota", "REDIS_URL": "unix:///run/redis.sock"},
     {"DATABASE_URL": "postgres:///rota?host=/var/run/postgresql"},
     {"MAP_TILE_URL": "https://{s}.tile.example.com/{z}/{x}/{y}.png", "ROUTING_URL": "http://osrm:5000"},
+    {"ROUTING_URL": "http://valhalla:8002", "ROUTING_ENGINE": "valhalla", "SERVICE_MINUTES_PICKUP": "0"},
     {"MAP_TILE_URL": "", "ROUTING_URL": "", "CSRF_TRUSTED_ORIGINS": "", "SECRET_KEY_FALLBACKS": ""},
     {"SECRET_KEY_FALLBACKS": f"{ENVIRONMENT['SECRET_KEY']}, {ENVIRONMENT['SECRET_KEY']}"},
     {"DEBUG": "0", "WEBHOOK_ALLOW_LOOPBACK": "false", "TIME_ZONE": "America/Manaus", "LOG_LEVEL": "DEBUG"},
@@ -144,6 +168,40 @@ class TestProblems:
         assert problem.startswith(f"{name} ")
         assert text in problem
 
+    @pytest.mark.parametrize(("url", "text"), WRONG_MAIL_SERVERS)
+    def test_name_a_wrong_mail_server(self, url, text):
+        (problem,) = checks.problems({"EMAIL_URL": url, "DEFAULT_FROM_EMAIL": "rota@example.com"})
+
+        assert problem.startswith("EMAIL_URL ")
+        assert text in problem
+        assert "hunter2" not in problem
+
+    def test_name_keys_of_web_push_of_which_one_is_missing(self):
+        (problem,) = checks.problems({"VAPID_SUBJECT": "mailto:rota@example.com"})
+
+        assert "are needed together" in problem
+
+    @pytest.mark.parametrize(
+        ("changes", "text"),
+        [
+            ({"VAPID_PRIVATE_KEY": "x"}, "VAPID_PRIVATE_KEY is no key of Web Push"),
+            ({"VAPID_SUBJECT": "rota@example.com"}, "VAPID_SUBJECT is 'rota@example.com', neither mailto:"),
+            ({"VAPID_SUBJECT": "mailto:a@b\n"}, "VAPID_SUBJECT is"),
+        ],
+    )
+    def test_name_wrong_keys_of_web_push(self, changes, text):
+        right = {"VAPID_PRIVATE_KEY": web_push.new_key(), "VAPID_SUBJECT": "mailto:rota@example.com"}
+
+        (problem,) = checks.problems({**right, **changes})
+
+        assert problem.startswith(text)
+        assert checks.problems(right) == []
+
+    def test_name_a_missing_sender(self):
+        (problem,) = checks.problems({"EMAIL_URL": "smtps://mail.example.com"})
+
+        assert problem.startswith("DEFAULT_FROM_EMAIL is not set")
+
     def test_are_named_all_at_once(self):
         wrong = {"SECRET_KEY": "", "DEBUG": "1", "PORT": "x", "DATABASE_URL": "postgresql://x", "TIME_ZONE": "x"}
 
@@ -161,7 +219,7 @@ class TestProblems:
         assert checks.problems({"DATABASE_URL": "", "REDIS_URL": "", "DEBUG": "1", "ALLOWED_HOSTS": "*"}) == []
 
     def test_are_looked_for_in_every_number_and_boolean_that_is_read(self):
-        apps = ("config", "delivery", "integration", "panel")
+        apps = ("config", "delivery", "driver_app", "integration", "mail", "panel", "tracking")
         sources = [path for app in apps for path in (BASE_DIR / app).rglob("*.py")]
         read = {name for path in sources for name in re.findall(r'env\.(?:int|float|bool)\("(\w+)"', path.read_text())}
 

@@ -10,10 +10,12 @@ import time
 from contextlib import suppress
 
 import pytest
+from django.urls import reverse
 
 from config.env import BASE_DIR
-from config.rsgi import MAX_BODY_BYTES
+from config.rsgi import MAX_BODY_BYTES, MAX_BODY_BYTES_OF
 from config.wsgi_environ import NOT_ASCII
+from delivery import photos
 from tests.ports import free_port, listens
 
 
@@ -115,6 +117,16 @@ class TestBody:
         _status, body = send(request(f"Content-Length: {MAX_BODY_BYTES + 1}"), b"x" * (MAX_BODY_BYTES + 1))
 
         assert json.loads(body)["body_bytes"] == MAX_BODY_BYTES
+
+    def test_of_a_photo_may_be_longer(self, send):
+        size = MAX_BODY_BYTES + 300_000
+
+        _status, body = send(request(f"Content-Length: {size}", path="/driver/photos/"), b"x" * size)
+
+        assert json.loads(body)["body_bytes"] == size
+
+    def test_of_a_photo_is_read_up_to_the_byte_that_is_too_much(self):
+        assert MAX_BODY_BYTES_OF[reverse("driver_app:photos")] == photos.MOST_BYTES + 1
 
     def test_is_refused_while_other_large_bodies_occupy_the_memory(self, send, server):
         with socket.create_connection(("127.0.0.1", server[0]), timeout=20) as other:

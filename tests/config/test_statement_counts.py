@@ -28,7 +28,12 @@ AREA_A = {
     # Token, id; under the lock delivery, driver, stops, endpoint, position; stops, delivery, transition, event.
     "cancel": ("post", "/api/cancel-delivery/{id}", {}, 11),
     "list": ("get", "/api/deliveries", {}, 3),  # token, deliveries, stops
-    "detail": ("get", "/api/deliveries/{id}", {}, 6),  # as info; transitions, events
+    "detail": (
+        "get",
+        "/api/deliveries/{id}",
+        {},
+        11,
+    ),  # as info; transitions, events, details, photos, links (made and read)
 }
 AREA_B = {
     "quote": ("post", "shipping/quote", _FREIGHT, 2),  # key, parameters with rates

@@ -36,6 +36,7 @@ typescript() {
 python() {
     local environment=(.venv/bin/uv tool run --from "openapi-python-client==$PYTHON_CLIENT_VERSION") interpreter
     timeout 60 "${environment[@]}" openapi-python-client generate --path "$described" --meta none --overwrite \
+        --config tests/contract/python_client.yaml \
         --fail-on-warning --output-path "$generated/python/rota_client"
     interpreter=$("${environment[@]}" python -c "import sys; print(sys.executable)")
     MYPYPATH="$generated/python" timeout 60 .venv/bin/mypy --config-file= --cache-dir "$generated/mypy" --strict \

@@ -28,6 +28,7 @@ BODIES: dict[str, tuple[type[Serializer[Any]], Callable[[], dict[str, Any]]]] = 
     "/api/request-delivery": (area_a.DeliveryRequestSerializer, payload),
     "/api/quotation-delivery": (area_a.DeliveryRequestSerializer, payload),
     "/api/cancel-delivery/{}": (area_a.CancelSerializer, dict),
+    "/api/sandbox/deliveries/{}/deliver/B": (sandbox.DeliverSerializer, dict),
     "/api/sandbox/deliveries/{}/fail/B": (sandbox.FailSerializer, dict),
     "/api/sandbox/deliveries/{}/position": (
         sandbox.PositionSerializer,
@@ -46,14 +47,14 @@ BODIES: dict[str, tuple[type[Serializer[Any]], Callable[[], dict[str, Any]]]] = 
 }
 # Endpoints without a JSON body, tested in test_requests.py and test_invoices.py.
 OTHERS = {
-    "info-delivery", "location-delivery", "deliveries", "delivery", "events", "orders-tracking",
+    "info-delivery", "location-delivery", "deliveries", "delivery", "events", "proof-photo", "orders-tracking",
     "invoices-marketplace", "order",
-    "sandbox-accept", "sandbox-collect", "sandbox-deliver", "sandbox-return", "sandbox-expire",
+    "sandbox-accept", "sandbox-collect", "sandbox-return", "sandbox-expire",
 }  # fmt: skip  # a list of names
 # The last part of an endpoint's path where it is not its name.
 LAST_PARTS = {
     "shipping-quote": "quote", "shipping-services": "services", "orders-cancel": "cancel",
-    "sandbox-fail": "B", "sandbox-position": "position",
+    "sandbox-deliver": "B", "sandbox-fail": "B", "sandbox-position": "position",
 }  # fmt: skip  # likewise
 
 

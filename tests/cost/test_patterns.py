@@ -38,6 +38,9 @@ TABLE = {
     ),
     ("access/passwords.py", r"[^\W\d_]+"): Bound("cut to 256 characters; linear too: one quantifier", LINEAR, "rota 1"),
     ("config/value_checks.py", r"""[\s;,'\"]"""): Bound("linear: no quantifier", LINEAR, ";"),
+    ("common/csv_export.py", r'(?:^|(?<=[,;\t\r\n]))(?=[ \xa0"]*[=+\-@\uff1d\uff0b\uff0d\uff20])|^(?=[\t\r\n])'): Bound(
+        "linear: the one repetition begins at a separator, and holds none", LINEAR, ";  =1,+2"
+    ),
     ("common/idempotency.py", r"[ -~]+"): Bound(ONE, LINEAR, "order-1"),
     ("common/masking.py", r"(\d{5})-?\d{0,4}"): Bound(COUNTED, LINEAR, "01310-100"),
     ("common/masking.py", r"[\w.,:+-]{1,40}"): Bound(COUNTED, LINEAR, "MOTORCYCLE"),
@@ -52,6 +55,13 @@ TABLE = {
     ("common/refused_calls.py", r"[\w.+-]{1,40}/[\w.+-]{1,60}"): Bound(COUNTED, LINEAR, "application/json"),
     ("integration/api/order_warnings.py", r"[0-9A-Z]{44}"): Bound(COUNTED, LINEAR, "1" * 44),
     ("config/middleware.py", r"[A-Za-z0-9_.:-]{8,128}"): Bound(COUNTED, LINEAR, "0190b5a0-7c3e"),
+    ("delivery/geocoding.py", r"!3d(-?\d{1,3}(?:\.\d{1,20})?)!4d(-?\d{1,3}(?:\.\d{1,20})?)"): Bound(
+        COUNTED, LINEAR, "!3d-23.561414!4d-46.655881"
+    ),
+    (
+        "delivery/geocoding.py",
+        r"(-?\d{1,3}(?:\.\d{1,20})?)(?:, ?|%2C|/|;| )(?=(-?\d{1,3}(?:\.\d{1,20})?))",
+    ): Bound(COUNTED, LINEAR, "-23.561414, -46.655881"),
     ("delivery/api/fields.py", r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d{1,3})?"): Bound(
         "length checked by _spells_number; linear too: a point stands between the digits", LINEAR, "-12.50e+10"
     ),

@@ -5,10 +5,11 @@ from datetime import datetime, timedelta
 from delivery.actions import deliveries, simulations
 from delivery.lifecycle import Mode
 from delivery.models import Delivery, Simulation, Token, WebhookEvent
-from delivery.payload import Place
+from delivery.payload import Options, Place
 from tests.factories import BY, DROPOFFS, TariffFactory, TokenFactory, validated_payload
 
 LONGEST = 1000  # steps
+NO_OPTIONS = Options()
 
 
 def request(
@@ -19,10 +20,14 @@ def request(
     speed: float = 1,
     stops: int = 2,
     mode: Mode = Mode.DEFAULT,
+    options: Options = NO_OPTIONS,
 ) -> Delivery:
+    """`options`: of each drop-off."""
     TariffFactory.create()
     names = [external_id, "order-2", "order-3"][:stops]
-    places = [Place(point, {}, external_id=name) for name, point in zip(names, DROPOFFS[:stops], strict=True)]
+    places = [
+        Place(point, {}, external_id=name, options=options) for name, point in zip(names, DROPOFFS[:stops], strict=True)
+    ]
     return deliveries.request(
         token=token or TokenFactory.create(sandbox=True),
         payload=validated_payload(mode=mode, dropoffs=places),

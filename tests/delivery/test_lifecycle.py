@@ -18,6 +18,9 @@ ROWS = [
     # one driver takes the whole route, collects at A
     (State(P, AVAILABLE, (P, P)), Trigger.ACCEPT, None, State(ACC, ACCEPTED, (ACC, ACC))),
     (State(ACC, ACCEPTED, (ACC, ACC)), Trigger.COLLECT, None, State(C, COLLECTED, (C, C))),
+    # before pickup the driver changes
+    (State(ACC, ACCEPTED, (ACC, ACC)), Trigger.RELEASE, None, State(P, AVAILABLE, (P, P))),
+    (State(ACC, ACCEPTED, (ACC, ACC)), Trigger.REASSIGN, None, State(ACC, ACCEPTED, (ACC, ACC))),
     # an order is closed while another one is open
     (State(C, COLLECTED, (C, C)), Trigger.DELIVER, 0, State(C, COLLECTED, (D, C))),
     (State(C, COLLECTED, (C, C)), Trigger.DELIVER, 1, State(C, COLLECTED, (C, D))),

@@ -9,6 +9,7 @@ from django.conf import settings
 
 from common.errors import DomainError
 from config import limits
+from delivery import driver_errors
 from delivery import errors as delivery_errors
 from delivery.api import errors as delivery_api_errors
 from delivery.api.field_errors import CODES_OF_PROBLEMS
@@ -23,10 +24,13 @@ OF_PEOPLE = {
         "token_ended", "too_many_tokens", "reason_missing", "invalid_reason", "no_eligible_driver", "driver_not_found",
         "driver_not_eligible", "driver_has_open_route", "invalid_position", "invalid_webhook_url",
         "webhook_host_unresolved", "look_ups_busy", "endpoint_cannot_send", "secret_rotated_lately",
+        # Of phones.
+        "log_in_link_unusable", "not_on_duty", "other_phone_reports", "not_your_route", "route_still_open",
+        "invalid_report", "photo_too_large", "invalid_photo", "too_many_photos", "photo_too_late", "photo_required",
     },
     B: {"too_many_keys", "move_refused", "seller_not_found", "invalid_document", "company_taken"},
 }  # fmt: skip  # a table
-MODULES = {A: [delivery_errors, delivery_api_errors], B: [integration_errors]}
+MODULES = {A: [delivery_errors, delivery_api_errors, driver_errors], B: [integration_errors]}
 FILES = {A: "delivery/api/problems.py", B: "integration/api/answers.py"}
 # The status in one of the two APIs differs from that of the catalogue, whose text says so.
 OTHER_STATUS = {("unsupported_media_type", B): 422}

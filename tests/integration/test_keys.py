@@ -16,6 +16,17 @@ def issued(seller):
     return keys.issue(seller=seller, by=BY, at=NOW)
 
 
+class TestRename:
+    def test_gives_another_name_and_says_so_once(self, issued, caplog):
+        with caplog.at_level(logging.INFO, logger="integration.actions.keys"):
+            keys.rename(key=issued.key, name="ERP", by="user ana")
+            keys.rename(key=issued.key, name="ERP", by="user ana")
+
+        key = ApiKey.objects.get()
+        assert key.title == f"ERP ({key.hint})"
+        assert [record.getMessage() for record in caplog.records] == [f"key {key.pk} renamed by user ana"]
+
+
 class TestRevoke:
     def test_keeps_when_and_by_whom_of_the_first_time(self, issued, caplog):
         with caplog.at_level(logging.INFO, logger="integration.actions.keys"):

@@ -39,6 +39,7 @@ class TestRead:
             value=Decimal("150.50"),
             issued_at=datetime(2026, 11, 20, 13, tzinfo=UTC),
             layout="4.00",
+            items=4,
         )
 
     @pytest.mark.parametrize("name", ["UTF-8", "utf-8", "ISO-8859-1", "windows-1252", "UTF-16"])

@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 import pytest
@@ -12,10 +13,22 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from delivery.actions import endpoints
-from delivery.models import Delivery, Environment, Integrator, RefusedDeliveryCall, Token, WebhookEndpoint, WebhookEvent
-from integration.actions import keys
-from integration.models import ApiKey, RefusedSellerCall, Seller
+from access import invitations
+from common.membership import Role
+from delivery.actions import driver_devices, endpoints
+from delivery.models import (
+    Delivery,
+    DriverDevice,
+    Environment,
+    Integrator,
+    RefusedDeliveryCall,
+    Token,
+    WebhookEndpoint,
+    WebhookEvent,
+)
+from integration.actions import keys, sellers
+from integration.models import ApiKey, FreightParameters, RefusedSellerCall, Seller
+from mail.models import Kind, Message
 from tests.factories import (
     BY,
     PICKUP,
@@ -25,7 +38,7 @@ from tests.factories import (
     TariffFactory,
     TokenFactory,
 )
-from tests.integration.factories import SellerFactory, create_order, load_tariff, nfe_xml, send_invoice
+from tests.integration.factories import OTHER_COMPANY, SellerFactory, create_order, load_tariff, nfe_xml, send_invoice
 
 ROLES = ["anonymous", "nobody", "stranger", "member", "account staff", "dispatcher", "superuser"]
 
@@ -93,22 +106,50 @@ def with_url(shop) -> Shop:
     return shop
 
 
+def _failed_message(now: datetime) -> None:
+    moments = dict.fromkeys(("created_at", "expires_at", "due_at", "ended_at"), now)
+    Message.objects.create(kind=Kind.ALERT, recipient="ana@example.com", state="failed", **moments)
+
+
+def _of_teams(shop: Shop, someone: User, now: datetime) -> dict[str, int]:
+    """An invitation and a member of the account and of the seller."""
+    root = User.objects.create_superuser("root")
+    invited: dict[str, Any] = {"email": "ana@example.com", "role": Role.MEMBER, "by": root, "language": "en", "at": now}
+    return {
+        "invitation": invitations.invite(account=shop.integrator, **invited).invitation.pk,
+        "seller_invitation": invitations.invite(account=shop.seller, **invited).invitation.pk,
+        "membership": shop.integrator.memberships.create(user=someone).pk,
+        "seller_membership": shop.seller.memberships.create(user=someone).pk,
+    }
+
+
+def _phone(now: datetime) -> DriverDevice:
+    """The phone of a driver."""
+    link = driver_devices.issue_link(driver=DriverFactory.create(at_point=PICKUP), by=BY, at=now)
+    return driver_devices.log_in(token=link, phone="", language="en", at=now)[0]
+
+
 @pytest.fixture
 def world(with_url):
     """Something of everything that a route can name, by the names of routes' arguments."""
-    test = endpoints.send_test(endpoint=with_url.endpoint, by=BY, at=timezone.now())
-    DriverFactory.create(at_point=PICKUP)
+    now = timezone.now()
+    test = endpoints.send_test(endpoint=with_url.endpoint, by=BY, at=now)
+    device = _phone(now)
     TariffFactory.create()
     load_tariff()
-    create_order(with_url.seller)
+    FreightParameters.objects.update(handling_days=1)  # a row of the history of prices
+    order = create_order(with_url.seller)
     someone = User.objects.create(username="someone")
     Authenticator.objects.create(user=someone, type=Authenticator.Type.TOTP, data={})
+    _failed_message(now)
     Group.objects.create(name="Night shift")  # of staff; those of the roles are edited by nobody
     return {
+        **_of_teams(with_url, someone, now),
         "account": with_url.integrator.pk,
         "environment": Environment.LIVE,
         "delivery": with_url.delivery.pk,
         "delivery_id": with_url.delivery.pk,
+        "signed": "not-signed",
         "event": with_url.event.pk,
         "test": test.pk,
         "token": with_url.token.pk,
@@ -116,15 +157,25 @@ def world(with_url):
         "key": with_url.key.pk,
         "call": with_url.call.pk,
         "seller_call": with_url.seller_call.pk,
-        "pk": send_invoice(with_url.seller, nfe_xml().encode()).pk,
+        "order": order.pk,
+        "pk": (invoice := send_invoice(with_url.seller, nfe_xml().encode())).pk,
+        "invoice": invoice.pk,
         "order_id": "A-1",
         "id": someone.pk,
         "user_id": someone.pk,
+        "uidb36": "1",
+        "change": "revoke",
+        "driver": device.driver_id,
+        "device": device.pk,
         "move": "cancel",
         "point": "B",
         "name": "cancel",
         "url": "nothing",
         "page": "quickstart",
+        "version": "none",  # of a map tile, like those below
+        "z": 0,
+        "x": 0,
+        "y": 0,
         "code": "busy",
     }
 
@@ -135,7 +186,9 @@ def address(route: str, world: dict[str, Any]) -> str:
     if "webhook/test/" in route:
         named["event"] = world["test"]
     if "panel/sellers/" in route:
-        named["call"] = world["seller_call"]
+        named.update({name: world[f"seller_{name}"] for name in ("call", "invitation", "membership")})
+    if "<int:membership>" in route:
+        named["change"] = "make-owner"
     if "<path:object_id>" in route:
         _admin, app, model, *_rest = route.split("/")
         rows = apps.get_model(app, model)._default_manager.order_by("-pk")
@@ -195,3 +248,24 @@ def url(shop):
         return reverse(f"panel:{name}", args=[shop.integrator.pk, Environment.LIVE, *arguments])
 
     return build
+
+
+@pytest.fixture
+def seller(shop):
+    return shop.seller
+
+
+@pytest.fixture
+def invoice(seller):
+    """It names A-1, which does not exist."""
+    return send_invoice(seller, nfe_xml().encode())
+
+
+@pytest.fixture
+def foreign_seller(shop):
+    return SellerFactory.create(documents=(OTHER_COMPANY,))
+
+
+@pytest.fixture
+def suspended_seller(seller):
+    sellers.suspend(seller=seller, reason="unpaid", by=BY, at=timezone.now())

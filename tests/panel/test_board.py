@@ -1,35 +1,44 @@
-"""The dispatch board: what it shows, what it offers, every move, refusals."""
+"""The dispatch board: the page, and what its script reads."""
 
-import json
 from datetime import timedelta
 
 import pytest
 from django.urls import reverse
 from django.utils import timezone
 
-from delivery.actions import deliveries, drivers, moves
+from delivery.actions import deliveries, drivers, moves, receiver_links
 from delivery.distance import Point
-from delivery.models import Delivery, Driver, Environment, Transition
-from tests.factories import BY, PICKUP, DeliveryFactory, DriverFactory, TokenFactory
+from delivery.models import ArrivalEstimate, Delivery, Driver, Environment, LatestPosition, StopProof
+from delivery.payload import Options, Place
+from panel.board import MOST_CARDS
+from tests.delivery.proofs import asking_for, pin_of
+from tests.factories import (
+    BY,
+    PICKUP,
+    DeliveryFactory,
+    DriverFactory,
+    TokenFactory,
+    validated_payload,
+)
 
-BOARD, ROUTES = reverse("panel:board"), reverse("panel:board_routes")
+BOARD, ROUTES, CARDS = reverse("panel:board"), reverse("panel:board_routes"), reverse("panel:board_cards")
+POSITIONS, SEARCH = reverse("panel:board_positions"), reverse("panel:board_search")
 
 
-def move(client, delivery, name, **data):
-    return client.post(reverse("panel:board_move", args=[delivery.pk, name]), data)
+def routes(client, **query):
+    return client.get(ROUTES, query).json()["routes"]
 
 
-def form(client, delivery, name, **query):
-    return client.get(reverse("panel:board_move", args=[delivery.pk, name]), query)
+def route(client, delivery):
+    return next(each for each in routes(client) if each["id"] == str(delivery.pk))
 
 
-def cards(client, **query):
-    return client.get(ROUTES, query).content.decode()
+def card(client, delivery, **query):
+    return client.get(CARDS, {"ids": str(delivery.pk), **query}).json()["cards"][str(delivery.pk)]
 
 
-def status(delivery):
-    found = Delivery.objects.get(pk=delivery.pk)
-    return found.status, found.route_status
+def found(client, text):
+    return client.get(SEARCH, {"q": text}).json()["ids"]
 
 
 class TestPage:
@@ -38,170 +47,256 @@ class TestPage:
 
         assert 'data-fresh-seconds="3600"' in dispatcher.get(BOARD).content.decode()
 
+    def test_needs_as_many_queries_for_any_number_of_routes(self, dispatcher, django_assert_max_num_queries):
+        DeliveryFactory.create_batch(3)
 
-class TestList:
-    def test_shows_live_routes_of_one_environment(self, dispatcher, shop):
+        with django_assert_max_num_queries(6):
+            dispatcher.get(BOARD)
+
+
+class TestRoutes:
+    def test_are_those_in_progress_in_one_environment(self, dispatcher, shop):
         ended = DeliveryFactory.create()
         deliveries.cancel(delivery=ended, reason="", by=BY, at=timezone.now())
         sandbox = DeliveryFactory.create(token=TokenFactory.create(sandbox=True))
 
-        live, tried = cards(dispatcher), cards(dispatcher, environment="sandbox")
+        assert [each["id"] for each in routes(dispatcher)] == [str(shop.delivery.pk)]
+        assert [each["id"] for each in routes(dispatcher, environment="sandbox")] == [str(sandbox.pk)]
 
-        assert f"route-{shop.delivery.pk}" in live
-        assert f"route-{ended.pk}" not in live
-        assert f"route-{sandbox.pk}" not in live
-        assert f"route-{sandbox.pk}" in tried
+    def test_have_their_points_in_order_and_the_driver_where_it_is(self, dispatcher):
+        at, driver = timezone.now(), DriverFactory.create(name="Ana")
+        delivery = DeliveryFactory.create(accepted=True, driver=driver, stops=2)
+        drivers.set_position(driver=driver, point=Point(-23.5, -46.6), by=BY, at=at)
 
+        shown = route(dispatcher, delivery)
+
+        assert [point["label"] for point in shown["points"]] == ["A", "B", "C"]
+        assert shown["points"][0] == {"label": "A", "lat": PICKUP.latitude, "lng": PICKUP.longitude, "status": ""}
+        assert shown["driver"] == {"name": "Ana", "lat": -23.5, "lng": -46.6, "at": at.timestamp()}
+        assert shown["expires"] is None
+
+    def test_have_a_driver_without_a_place_until_one_is_known(self, dispatcher):
+        delivery = DeliveryFactory.create(accepted=True, driver=DriverFactory.create(name="Ana"))
+
+        assert route(dispatcher, delivery)["driver"] == {"name": "Ana", "lat": None, "lng": None, "at": None}
+
+    def test_that_are_offered_have_no_driver_and_an_end(self, dispatcher):
+        delivery = DeliveryFactory.create()
+
+        shown = route(dispatcher, delivery)
+
+        assert shown["driver"] is None
+        assert shown["expires"] == delivery.offer_expires_at.timestamp()
+
+    def test_have_when_the_driver_arrives_at_the_stops_that_are_open(self, dispatcher):
+        delivery, now = DeliveryFactory.create(collected=True, stops=3), timezone.now()
+        for stop in delivery.stops.filter(index__lt=2):
+            moments = dict.fromkeys(("arrives_at", "earliest", "latest", "computed_at"), now + timedelta(minutes=9))
+            ArrivalEstimate.objects.create(stop=stop, engine="distance", **moments)
+        deliveries.deliver_point(delivery=delivery, point="B", by=BY, at=now)
+
+        shown = route(dispatcher, delivery)["points"]
+
+        assert [point["arrives"] for point in shown[1:]] == [None, (now + timedelta(minutes=9)).timestamp(), None]
+
+    @pytest.mark.parametrize(
+        ("traits", "minutes"),
+        [({}, 10), ({"accepted": True}, 30), ({"collected": True}, 30 + 4 * 10.2)],
+    )
+    def test_are_due_by_the_step_that_is_next(self, dispatcher, settings, traits, minutes):
+        at = timezone.now() - timedelta(minutes=5)
+        delivery = DeliveryFactory.create(at=at, **traits)
+        minutes = minutes if "collected" not in traits else 30 + 4 * float(delivery.distance_km)
+
+        due = route(dispatcher, delivery)["due"]
+
+        assert due == pytest.approx((at + timedelta(minutes=minutes)).timestamp(), abs=0.01)
+
+    def test_have_a_version_that_every_move_changes(self, dispatcher):
+        delivery = DeliveryFactory.create(accepted=True)
+        before = route(dispatcher, delivery)["version"]
+
+        deliveries.collect(delivery=delivery, by=BY, at=timezone.now())
+
+        assert route(dispatcher, delivery)["version"] != before
+
+    def test_need_as_many_queries_for_any_number_of_them(self, dispatcher, django_assert_num_queries):
+        before = len(routes(dispatcher))
+        for _number in range(5):
+            DeliveryFactory.create(accepted=True)
+
+        with django_assert_num_queries(7):  # session, user, 2 of permissions; routes, stops, free drivers
+            assert len(routes(dispatcher)) == before + 5
+
+
+class TestFreeDrivers:
+    def test_are_those_on_duty_without_a_route_who_were_heard_of_in_the_last_hours(self, dispatcher):
+        free = DriverFactory.create(name="Livre", at_point=PICKUP)
+        DriverFactory.create(name="Off duty", on_duty=False, at_point=PICKUP)
+        DriverFactory.create(name="Unknown place")
+        DriverFactory.create(name="Of the sandbox", environment=Environment.SANDBOX, at_point=PICKUP)
+        DeliveryFactory.create(accepted=True, driver=DriverFactory.create(name="Busy", at_point=PICKUP))
+        old, older = (timezone.now() - timedelta(hours=hours) for hours in (11, 13))
+        drivers.set_position(driver=DriverFactory.create(name="Silent"), point=PICKUP, by=BY, at=old)
+        drivers.set_position(driver=DriverFactory.create(name="Forgotten"), point=PICKUP, by=BY, at=older)
+
+        shown = dispatcher.get(ROUTES).json()["free"]
+
+        seen = LatestPosition.objects.get(pk=free.pk).recorded_at
+        place = {"lat": PICKUP.latitude, "lng": PICKUP.longitude}
+        assert shown[0] == {"id": str(free.pk), "name": "Livre", **place, "at": seen.timestamp()}
+        assert [(each["name"], each["at"]) for each in shown[1:]] == [("Silent", old.timestamp())]
+
+
+class TestPositions:
+    def test_are_those_of_the_drivers_of_routes_in_progress(self, dispatcher):
+        at, driver = timezone.now(), DriverFactory.create()
+        delivery = DeliveryFactory.create(accepted=True, driver=driver)
+        drivers.set_position(driver=driver, point=Point(-23.5, -46.6), by=BY, at=at)
+        DriverFactory.create(name="Livre", at_point=PICKUP)
+
+        shown = dispatcher.get(POSITIONS).json()
+
+        assert shown["positions"] == {str(delivery.pk): {"lat": -23.5, "lng": -46.6, "at": at.timestamp()}}
+        assert [each["name"] for each in shown["free"]] == ["Livre"]
+
+    def test_of_some_routes_are_read_alone(self, dispatcher, django_assert_num_queries):
+        first, second = (
+            DeliveryFactory.create(accepted=True, driver=DriverFactory.create(at_point=PICKUP)) for _route in range(2)
+        )
+        ended = DeliveryFactory.create(accepted=True, driver=DriverFactory.create(at_point=PICKUP))
+        deliveries.cancel(delivery=ended, reason="", by=BY, at=timezone.now())
+
+        with django_assert_num_queries(5):  # session, user, 2 of permissions; positions
+            shown = dispatcher.get(POSITIONS, {"ids": f"{first.pk},{ended.pk}"}).json()
+
+        assert [*shown] == ["positions"]
+        assert [*shown["positions"]] == [str(first.pk)]
+        assert {str(first.pk), str(second.pk)} == {*dispatcher.get(POSITIONS).json()["positions"]}
+
+    @pytest.mark.parametrize("ids", ["x", ",", "0190b5a0-7c3e-7d5a-9f00-000000000001,"])
+    def test_of_no_ids_are_refused(self, dispatcher, shop, ids):
+        assert dispatcher.get(POSITIONS, {"ids": ids}).status_code == 400
+
+
+class TestStopsOfCards:
+    def test_have_the_receivers_page_the_instructions_and_the_state_of_the_pin(self, dispatcher):
+        delivery = asking_for(Options(instructions="Ring twice", has_pin=True, needs_photo=True), Options())
+        addresses = receiver_links.addresses(list(delivery.stops.all()), at=timezone.now())
+
+        content = card(dispatcher, delivery)
+
+        assert all(content.count(f'href="{address}"') == 1 for address in addresses.values())
+        assert "Ring twice" in content
+        assert pin_of(delivery) not in content.replace("".join(addresses.values()), "").split("PIN:")[1][:200]
+        assert "asked for" in content
+
+    def test_say_who_received_and_that_a_pin_is_locked(self, dispatcher):
+        delivery = asking_for(Options(has_pin=True), Options(has_pin=True), collected=True)
+        first, second = delivery.stops.all()
+        StopProof.objects.create(stop=first, received_by="Dona Rita", pin_confirmed_at=timezone.now())
+        StopProof.objects.create(stop=second, wrong_pins=5)
+
+        content = card(dispatcher, delivery)
+
+        assert "Received by Dona Rita" in content
+        assert "confirmed at" in content
+        assert "five wrong tries" in content
+
+
+class TestCards:
     @pytest.mark.parametrize(
         ("traits", "offered"),
         [
             ({}, {"accept", "cancel"}),
-            ({"accepted": True}, {"collect", "position", "cancel"}),
+            ({"accepted": True}, {"release", "reassign", "collect", "position", "cancel"}),
             ({"collected": True}, {"deliver", "fail", "position", "cancel"}),
         ],
     )
-    def test_offers_what_the_lifecycle_allows(self, dispatcher, traits, offered):
+    def test_offer_what_the_lifecycle_allows(self, dispatcher, traits, offered):
         delivery = DeliveryFactory.create(**traits, stops=1)
 
-        content = cards(dispatcher)
+        content = card(dispatcher, delivery)
 
         assert {
             name for name in moves.MOVES if reverse("panel:board_move", args=[delivery.pk, name]) in content
         } == offered
 
-    def test_has_a_button_for_every_move(self, dispatcher):
+    def test_have_a_button_for_every_move(self, dispatcher):
         collected = [DeliveryFactory.create(collected=True, stops=1) for _delivery in range(2)]
         deliveries.fail_point(delivery=collected[0], point="B", reason="Closed.", by=BY, at=timezone.now())
         new = [DeliveryFactory.create(stops=1), DeliveryFactory.create(accepted=True, stops=1)]
 
-        content = cards(dispatcher)
-
-        found = {
+        shown = {
             name
             for delivery in (*collected, *new)
             for name in moves.MOVES
-            if reverse("panel:board_move", args=[delivery.pk, name]) in content
+            if reverse("panel:board_move", args=[delivery.pk, name]) in card(dispatcher, delivery)
         }
-        assert found == set(moves.MOVES), "add the button to templates/panel/board_cards.html"
 
-    def test_has_the_coordinates_of_every_route(self, dispatcher):
-        driver = DriverFactory.create()
-        delivery = DeliveryFactory.create(accepted=True, driver=driver, stops=2)
-        drivers.set_position(driver=driver, point=Point(-23.5, -46.6), by=BY, at=timezone.now())
+        assert shown == set(moves.MOVES), "add the button to templates/panel/board_card.html"
 
-        content = cards(dispatcher)
+    def test_show_addresses_people_and_phones_and_lead_to_the_delivery(self, dispatcher, shop):
+        delivery = DeliveryFactory.create(
+            payload=validated_payload(
+                stops=1,
+                dropoffs=[
+                    Place(
+                        point=PICKUP,
+                        address={"street": "Rua Augusta", "number": "500", "complement": "Apto 42"},
+                        contact_name="Maria",
+                        contact_phone="+55 (11) 97777-0001",
+                        external_id="order-7",
+                    )
+                ],
+            )
+        )
 
-        card = content.split(f'id="route-{delivery.pk}"')[1]
-        route = json.loads(card.split('type="application/json">')[1].split("</script>")[0])
-        assert [point["label"] for point in route["points"]] == ["A", "B", "C"]
-        assert route["driver"] == {"name": driver.name, "lat": -23.5, "lng": -46.6}
+        content = " ".join(card(dispatcher, delivery).split())
 
-    def test_says_nothing_new_with_204(self, dispatcher, shop):
-        version = dispatcher.get(BOARD).context["version"]
-        assert dispatcher.get(ROUTES, {"version": version}).status_code == 204
+        assert "Rua Augusta, 500, Apto 42" in content
+        assert "Maria" in content
+        assert 'href="tel:+5511977770001"' in content
+        assert "order-7" in content
+        assert reverse("admin:delivery_delivery_change", args=[delivery.pk]) in content
 
-        DeliveryFactory.create()
+    def test_of_ended_and_foreign_routes_are_left_out(self, dispatcher, shop):
+        ended = DeliveryFactory.create()
+        deliveries.cancel(delivery=ended, reason="", by=BY, at=timezone.now())
+        sandbox = DeliveryFactory.create(token=TokenFactory.create(sandbox=True))
+        ids = ",".join(str(each.pk) for each in (shop.delivery, ended, sandbox))
 
-        assert dispatcher.get(ROUTES, {"version": version}).status_code == 200
+        answer = dispatcher.get(CARDS, {"ids": ids}).json()
 
-    def test_is_sent_again_when_a_driver_has_moved(self, dispatcher):
-        driver = DriverFactory.create(at_point=PICKUP)
-        DeliveryFactory.create(accepted=True, driver=driver)
-        version = dispatcher.get(BOARD).context["version"]
-        assert dispatcher.get(ROUTES, {"version": version}).status_code == 204
+        assert [each["id"] for each in answer["routes"]] == [*answer["cards"]] == [str(shop.delivery.pk)]
 
-        drivers.set_position(driver=driver, point=Point(-23.5, -46.6), by=BY, at=timezone.now())
+    @pytest.mark.parametrize("ids", ["x", "1,2", ",", "0190b5a0-7c3e-7d5a-9f00-000000000001,", "{}" * 20])
+    def test_of_no_ids_are_refused(self, dispatcher, shop, ids):
+        assert dispatcher.get(CARDS, {"ids": ids}).status_code == 400
 
-        assert dispatcher.get(ROUTES, {"version": version}).status_code == 200
+    def test_are_read_so_many_at_once_and_not_more(self, dispatcher, shop):
+        ids = [str(shop.delivery.pk)] * (MOST_CARDS + 1)
 
-    def test_is_sent_again_in_another_language(self, dispatcher, shop):
-        version = dispatcher.get(BOARD, HTTP_ACCEPT_LANGUAGE="en").context["version"]
+        assert dispatcher.get(CARDS, {"ids": ",".join(ids)}).status_code == 400
+        assert dispatcher.get(CARDS, {"ids": ",".join(ids[1:])}).status_code == 200
 
-        statuses = [
-            dispatcher.get(ROUTES, {"version": version}, HTTP_ACCEPT_LANGUAGE=language).status_code
-            for language in ("en", "pt-br")
-        ]
+    def test_need_as_many_queries_for_any_number_of_them(self, dispatcher, django_assert_num_queries):
+        shown = [DeliveryFactory.create(accepted=True) for _number in range(5)]
 
-        assert statuses == [204, 200]
+        # Session, user, 2 of permissions; routes, stops; deliveries, stops; details, photos; links, new and read again.
+        with django_assert_num_queries(13):
+            answer = dispatcher.get(CARDS, {"ids": ",".join(str(each.pk) for each in shown)}).json()
+        assert len(answer["cards"]) == 5
 
-    def test_makes_the_same_number_of_queries_for_any_number_of_routes(self, dispatcher, django_assert_max_num_queries):
-        token = TokenFactory.create()
-        for _number in range(20):
-            DeliveryFactory.create(token=token, accepted=True)
-
-        with django_assert_max_num_queries(9):
-            dispatcher.get(ROUTES)
-
-    def test_writes_no_script_that_a_shop_sent(self, dispatcher):
+    def test_write_no_script_that_a_shop_sent(self, dispatcher):
         token = TokenFactory.create(integrator__name="</script><script>alert(1)</script>")
         delivery = DeliveryFactory.create(token=token, collected=True, stops=2)
         Driver.objects.filter(pk=delivery.driver_id).update(name="</script><script>alert(2)</script>")
-        move(dispatcher, delivery, "fail", point="B", reason="<img src=x onerror=alert(3)>")
+        deliveries.fail_point(
+            delivery=delivery, point="B", reason="<img src=x onerror=alert(3)>", by=BY, at=timezone.now()
+        )
 
-        content = cards(dispatcher)
+        content = card(dispatcher, Delivery.objects.get(pk=delivery.pk))
 
-        assert "<script>alert" not in content
+        assert "<script>" not in content
         assert "<img" not in content
-
-
-class TestMoves:
-    def test_drive_a_delivery_to_its_end(self, dispatcher):
-        driver, delivery = DriverFactory.create(at_point=PICKUP), DeliveryFactory.create(stops=2)
-
-        assert f'value="{driver.pk}"' in form(dispatcher, delivery, "accept").content.decode()
-        move(dispatcher, delivery, "accept", driver=str(driver.pk))
-        move(dispatcher, delivery, "position", position="-23.55,-46.64")
-        move(dispatcher, delivery, "collect")
-        move(dispatcher, delivery, "deliver", point="B")
-        move(dispatcher, delivery, "fail", point="C", reason="Recusado")
-        assert status(delivery) == ("COLLECTED", "RETURNING")
-        response = move(dispatcher, delivery, "return")
-
-        assert status(delivery) == ("DELIVERED", "FINISHED")
-        assert "moved" in response["HX-Trigger"]
-        assert set(Transition.objects.exclude(trigger="request").values_list("by", flat=True)) == {"user dispatcher"}
-
-    def test_cancel_with_a_reason(self, dispatcher, shop):
-        move(dispatcher, shop.delivery, "cancel", reason="loja fechou")
-
-        assert Delivery.objects.get(pk=shop.delivery.pk).cancel_reason == "loja fechou"
-
-    @pytest.mark.parametrize(
-        ("name", "data", "why"),
-        [
-            ("collect", {}, "Cannot collect while the route is AVAILABLE"),
-            ("accept", {}, "No free driver is on duty"),
-            ("accept", {"driver": "x"}, "No driver has the id"),
-            ("deliver", {"point": "B"}, "Cannot deliver"),
-            ("fail", {"point": "B"}, "Say why"),
-            ("position", {"position": "0,0"}, "No driver holds this route"),
-            ("cancel", {"reason": "x" * 256}, "at most 255"),
-        ],
-    )
-    def test_say_why_they_are_refused(self, dispatcher, shop, name, data, why):
-        response = move(dispatcher, shop.delivery, name, **data)
-
-        assert why in response.content.decode()
-        assert "refused" in response["HX-Trigger"]
-        assert status(shop.delivery) == ("PENDING", "AVAILABLE")
-
-    def test_a_form_that_came_too_late_says_so(self, dispatcher):
-        delivery = DeliveryFactory.create(accepted=True)
-
-        response = form(dispatcher, delivery, "accept")
-
-        assert "not possible any more" in response.content.decode()
-        assert response["HX-Retarget"] == "#board-message"
-
-    @pytest.mark.parametrize("name", ["expire", "request", "delete"])
-    def test_there_is_no_other(self, dispatcher, shop, name):
-        assert move(dispatcher, shop.delivery, name).status_code == 404
-
-    def test_of_the_sandbox_takes_a_simulated_driver(self, dispatcher):
-        delivery = DeliveryFactory.create(token=TokenFactory.create(sandbox=True))
-
-        move(dispatcher, delivery, "accept")
-
-        driver = Delivery.objects.get(pk=delivery.pk).driver
-        assert driver is not None
-        assert driver.environment == Environment.SANDBOX

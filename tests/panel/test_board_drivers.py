@@ -33,8 +33,8 @@ def options(content):
 
 
 def card(client, delivery):
-    content = client.get(reverse("panel:board_routes"), {"environment": delivery.environment}).content.decode()
-    return content.split(f'id="route-{delivery.pk}"')[1].split("</article>")[0]
+    query = {"environment": delivery.environment, "ids": str(delivery.pk)}
+    return client.get(reverse("panel:board_cards"), query).json()["cards"][str(delivery.pk)]
 
 
 class TestTheDialog:
@@ -53,10 +53,11 @@ class TestTheDialog:
         [
             (7, "en", "Ana · Motorcycle · 2.2 km · position 7 s ago"),
             (7, "pt-br", "Ana · Moto · 2,2 km · posição há 7 s"),
-            (119, "en", "Ana · Motorcycle · 2.2 km · position 119 s ago"),
+            (59, "en", "Ana · Motorcycle · 2.2 km · position 59 s ago"),
+            (119, "en", "Ana · Motorcycle · 2.2 km · position 1 min ago"),
             (120, "en", "Ana · Motorcycle · 2.2 km · position 2 min ago"),
             (121, "en", "Ana · Motorcycle · position 2 min ago"),  # too old for a distance
-            (7199, "en", "Ana · Motorcycle · position 119 min ago"),
+            (7199, "en", "Ana · Motorcycle · position 1 h ago"),
             (7200, "en", "Ana · Motorcycle · position 2 h ago"),
         ],
     )

@@ -1,12 +1,19 @@
 """The event log: filters, pages, attempts, sending again."""
 
+import re
 from datetime import timedelta
+from uuid import uuid4
 
+import pgtrigger
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from delivery.models import EventState, WebhookAttempt, WebhookEvent, WebhookQueueItem
-from tests.factories import DeliveryFactory
+from common.formats import moment
+from delivery.actions import deliveries
+from delivery.models import EventState, WebhookAttempt, WebhookEndpoint, WebhookEvent, WebhookQueueItem
+from tests.factories import BY, DeliveryFactory
 
 
 def shown(member, url, **query):
@@ -105,7 +112,7 @@ class TestMany:
 
         response = self.again(member, url, now - timedelta(hours=1), now + timedelta(hours=1))
 
-        assert "2 events are on their way again" in response.content.decode()  # the dead one, and one before the URL
+        assert "again_count=2" in response.redirect_chain[0][0]  # the dead one, and one before the URL
         assert WebhookEvent.objects.get(pk=events[1].pk).state == EventState.PENDING
         assert WebhookEvent.objects.get(pk=events[0].pk).state == EventState.SENT
         assert url("events_progress") in response.content.decode()
@@ -136,9 +143,187 @@ class TestMany:
         WebhookEvent.objects.filter(state=EventState.PENDING).update(state=EventState.SENT)
         done = member.get(url("events_progress"), span).content.decode()
 
-        assert "0 of 2 events" in waiting
+        assert "0 of 2 events received" in waiting
         assert "every 1s" in waiting
+        assert "1 of 2 received, 1 failed without further retries" in done
         assert "every 1s" not in done
 
     def test_answers_404_for_the_progress_of_no_range(self, member, url):
         assert member.get(url("events_progress"), {"again_since": "x"}).status_code == 404
+
+
+class TestFailing:
+    """Events that were tried and will be tried again, apart from those that were not tried."""
+
+    @pytest.fixture
+    def failing(self, events, with_url):
+        """The delivery's third event, which was answered 503 and is due in an hour; its fourth waits behind it."""
+        deliveries.deliver_point(delivery=events[0].delivery, point="B", by=BY, at=timezone.now())
+        event = events[2]
+        WebhookAttempt.objects.create(event=event, number=1, at=timezone.now(), milliseconds=31, status_code=500)
+        WebhookAttempt.objects.create(event=event, number=2, at=timezone.now(), milliseconds=47, status_code=503)
+        WebhookEvent.objects.filter(pk=event.pk).update(attempts_made=2)
+        WebhookQueueItem.objects.filter(event=event).update(due_at=timezone.now() + timedelta(hours=1), tries=2)
+        return event
+
+    def test_are_a_state_of_the_filter_apart_from_waiting(self, member, url, failing):
+        assert shown(member, url, state="failing") == [failing.pk]
+        assert shown(member, url, state="pending") == [failing.delivery.events.get(sequence=4).pk]
+
+    def test_are_shown_with_the_last_answer_and_the_next_attempt(self, member, url, failing):
+        content = member.get(url("events"), {"state": "failing"}).content.decode()
+
+        due_at = WebhookQueueItem.objects.get(event=failing).due_at
+        assert "503</span>" in content
+        assert "500</span>" not in content
+        assert "47 ms" in content
+        assert moment(due_at) in content
+        assert ">Failing</span>" in content
+
+    def test_are_named_so_on_the_page_of_the_event_and_in_the_history(self, member, url, failing):
+        for page in (url("event", failing.pk), url("delivery", failing.delivery_id)):
+            assert ">Failing</span>" in member.get(page).content.decode()
+
+    def test_an_event_that_was_received_and_is_sent_again_is_waiting(self, member, url, events):
+        member.post(url("event_resend", events[0].pk))
+        WebhookEvent.objects.filter(pk=events[0].pk).update(attempts_made=1, sent_at=timezone.now())
+        WebhookQueueItem.objects.filter(delivery=events[0].delivery).update(event=events[0])
+
+        assert shown(member, url, state="failing") == []
+        assert WebhookEvent.objects.get(pk=events[0].pk).shown_state == "pending"
+
+    def test_one_is_tried_now(self, member, url, failing):
+        response = member.post(url("event_resend", failing.pk), {"waits": "1"}, follow=True)
+
+        assert "It is being tried now" in response.content.decode()
+        assert WebhookQueueItem.objects.get(event=failing).due_at <= timezone.now()
+
+    def test_one_that_waits_behind_another_says_so_and_the_other_is_tried(self, member, url, failing):
+        behind = failing.delivery.events.get(sequence=4)
+        assert f"#{failing.sequence}" in member.get(url("event", behind.pk)).content.decode()
+
+        response = member.post(url("event_resend", behind.pk), {"waits": "1"}, follow=True)
+
+        assert "An earlier event of this delivery has to be received first" in response.content.decode()
+        assert WebhookQueueItem.objects.get(event=failing).due_at <= timezone.now()
+
+    def test_one_that_was_received_meanwhile_is_not_sent_again(self, member, url, events):
+        response = member.post(url("event_resend", events[0].pk), {"waits": "1"}, follow=True)
+
+        assert "It was received meanwhile" in response.content.decode()
+        assert WebhookEvent.objects.get(pk=events[0].pk).state == EventState.SENT
+
+    def test_a_pause_that_the_endpoint_asked_for_is_named(self, member, url, failing, with_url):
+        until = timezone.now() + timedelta(minutes=7)
+        WebhookEndpoint.objects.filter(pk=with_url.endpoint.pk).update(paused_until=until, retry_after_until=until)
+
+        response = member.post(url("event_resend", failing.pk), {"waits": "1"}, follow=True)
+
+        assert f"asked for a pause until {moment(until)}" in response.content.decode()
+
+    def test_are_recovered_with_those_that_are_not_retried_any_more(self, member, url, events, failing):
+        TestMany().again(
+            member, url, timezone.localtime() - timedelta(hours=1), timezone.localtime() + timedelta(hours=1)
+        )
+
+        assert WebhookEvent.objects.get(pk=events[1].pk).state == EventState.PENDING
+        assert WebhookQueueItem.objects.get(event=failing).due_at <= timezone.now()
+
+
+class TestDialog:
+    """To recover what failed: it is loaded when it opens, and counts the events of the chosen time."""
+
+    @pytest.fixture
+    def old(self, events):
+        """The dead event, three days old."""
+        at = timezone.now() - timedelta(days=3)
+        with pgtrigger.ignore("delivery.WebhookEvent:event_body_immutable"):
+            WebhookEvent.objects.filter(pk=events[1].pk).update(created_at=at)
+        return at
+
+    def test_begins_at_the_first_failure(self, member, url, old):
+        content = member.get(url("events_resend")).content.decode()
+
+        assert f"Since the first failure, {moment(old)}" in content
+        assert "Send 2 events" in content  # the other was recorded before the URL
+        assert re.search(r'value="failure"[^>]*checked', content)
+
+    def test_begins_with_a_day_where_nothing_failed(self, member, url, with_url):
+        content = member.get(url("events_resend")).content.decode()
+
+        assert "Since the first failure" not in content
+        assert re.search(r'value="day"[^>]*checked', content)
+
+    @pytest.mark.parametrize(
+        ("period", "text"), [("hour", "Send 1 event<"), ("day", "Send 1 event<"), ("week", "Send 2")]
+    )
+    def test_counts_what_failed_in_a_period(self, member, url, old, period, text):
+        content = member.get(url("events_resend"), {"period": period}).content.decode()
+
+        assert text in re.sub(r"\s*<", "<", content)
+
+    def test_takes_the_times_of_the_filter(self, member, url, old):
+        times = {"since": "2026-11-01T08:00", "until": "2026-11-02T09:30"}
+
+        content = member.get(url("events_resend"), times).content.decode()
+
+        assert all(f'value="{moment}"' in content for moment in times.values())
+        assert "<b>0 events</b>" in content
+        assert re.search(r'<button class="button prime" disabled', content)
+
+    @pytest.mark.parametrize("query", [{"period": "range"}, {"since": "yesterday"}, {"period": "x"}])
+    def test_cannot_be_sent_without_a_time(self, member, url, old, query):
+        content = member.get(url("events_resend"), query).content.decode()
+
+        assert re.search(r'<button class="button prime" disabled', content)
+
+    def test_sends_what_failed_in_a_period(self, member, url, events, old):
+        member.post(url("events_resend"), {"period": "day"})
+        assert WebhookEvent.objects.get(pk=events[1].pk).state == EventState.DEAD
+
+        member.post(url("events_resend"), {"period": "failure"})
+        assert WebhookEvent.objects.get(pk=events[1].pk).state == EventState.PENDING
+
+    def test_is_not_computed_for_the_list(self, member, url, old):
+        with CaptureQueriesContext(connection) as queries:
+            member.get(url("events"))
+
+        assert [query["sql"] for query in queries if "MIN(" in query["sql"]] == []
+
+
+class TestSelected:
+    def send(self, member, url, *keys, query=""):
+        return member.post(url("events_resend_selected") + query, {"event": [str(key) for key in keys]}, follow=True)
+
+    def test_are_sent_but_for_those_that_were_received(self, member, url, events):
+        response = self.send(member, url, events[0].pk, events[1].pk)
+
+        assert "1 event is on its way." in response.content.decode()
+        states = list(events[0].delivery.events.order_by("sequence").values_list("state", flat=True))
+        assert states == [EventState.SENT, EventState.PENDING, EventState.PENDING]
+
+    def test_lead_back_to_the_same_list(self, member, url, events):
+        response = self.send(member, url, events[1].pk, query="?state=dead&q=x")
+
+        assert response.redirect_chain == [(f"{url('events')}?state=dead&q=x", 302)]
+
+    @pytest.mark.parametrize("keys", [[], ["x"], ["'"], ["1" * 5000]])
+    def test_are_none_without_a_valid_id(self, member, url, events, keys):
+        response = self.send(member, url, *keys)
+
+        assert "No event is selected" in response.content.decode()
+        assert WebhookEvent.objects.get(pk=events[1].pk).state == EventState.DEAD
+
+    def test_are_at_most_one_page(self, member, url, events):
+        response = self.send(member, url, events[1].pk, *(uuid4() for _number in range(50)))
+
+        assert "At most 50 events" in response.content.decode()
+        assert WebhookEvent.objects.get(pk=events[1].pk).state == EventState.DEAD
+
+    def test_of_another_account_are_not_sent(self, member, url, events):
+        foreign = DeliveryFactory.create().events.get()
+        WebhookEvent.objects.filter(pk=foreign.pk).update(state=EventState.DEAD)
+
+        self.send(member, url, foreign.pk)
+
+        assert WebhookEvent.objects.get(pk=foreign.pk).state == EventState.DEAD

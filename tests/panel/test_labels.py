@@ -1,15 +1,22 @@
 """Words of pages for what the code names."""
 
-from delivery import forms
-from delivery.lifecycle import RouteStatus, Status, Trigger
-from panel.templatetags import panel
+from delivery import refusals, words
+from delivery.lifecycle import Mode, RouteStatus, Status, Trigger
 
 
 def test_every_trigger_has_a_label_in_the_history():
-    assert set(panel._TRIGGERS) == {"request", *Trigger}
+    assert set(words.TRIGGERS) == {"request", *Trigger}
+
+
+def test_every_status_has_a_name():
+    assert (set(words.STATUSES), set(words.ROUTE_STATUSES), set(words.MODES)) == (
+        set(Status),
+        set(RouteStatus),
+        set(Mode),
+    )
 
 
 def test_every_word_of_a_refusal_is_translated():
-    words = {*Trigger, *Status, *RouteStatus} - {Trigger.EXPIRE}
+    codes = {*Trigger, *Status, *RouteStatus} - {Trigger.EXPIRE}
 
-    assert {str(word) for word in words} <= forms._CODES
+    assert {str(word) for word in codes} <= refusals._CODES

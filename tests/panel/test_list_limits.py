@@ -6,9 +6,9 @@ import pytest
 from django.urls import reverse
 from django.utils import timezone
 
-from delivery.models import AuditEntry, Delivery, Integrator
+from delivery.models import AuditEntry, Integrator
 from integration.models import Seller
-from tests.factories import DeliveryFactory, TokenFactory
+from tests.factories import DeliveryFactory
 
 HOME = reverse("panel:home")
 
@@ -97,18 +97,3 @@ class TestHome:
             r"/panel/accounts/[^/]+/live/" if model is Integrator else r"/panel/sellers/\d+/\"", content
         )
         assert len(set(listed)) == 100
-
-
-class TestBoard:
-    @pytest.mark.parametrize(("count", "says_more"), [(3, False), (4, True)])
-    def test_says_when_not_all_routes_are_shown(self, dispatcher, monkeypatch, count, says_more):
-        """With 3 instead of 200, because each route is made by the product's own actions."""
-        monkeypatch.setattr("panel.views.board._MAX_ROUTES", 3)
-        for _further in range(count - 1):
-            DeliveryFactory.create(token=TokenFactory.create(), stops=1)
-        oldest = Delivery.objects.order_by("created_at").values_list("pk", flat=True)[:3]
-
-        content = dispatcher.get(reverse("panel:board_routes")).content.decode()
-
-        assert re.findall(r'id="route-([0-9a-f-]+)"', content) == [str(key) for key in oldest]
-        assert ("The 3 oldest are shown" in content) is says_more

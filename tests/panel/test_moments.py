@@ -7,13 +7,14 @@ import pytest
 from django.conf import settings
 from django.utils import translation
 
-from panel.templatetags.panel import moment, tile_name
+from common.formats import moment
+from panel.templatetags.panel import tile_name
 
 OTHER_FORMAT = re.compile(r'\|(?:date:"SHORT_DATETIME_FORMAT"|time:"H:i:s")')
 
 
 class TestMoment:
-    @pytest.mark.parametrize(("language", "text"), [("en", "11/20/2026 12:04:05"), ("pt-br", "20/11/2026 12:04:05")])
+    @pytest.mark.parametrize(("language", "text"), [("en", "20 Nov 2026, 12:04:05"), ("pt-br", "20/11/2026 12:04:05")])
     def test_has_the_date_and_seconds_in_the_services_time_zone(self, language, text):
         with translation.override(language):
             assert moment(datetime(2026, 11, 20, 15, 4, 5, tzinfo=UTC)) == text
@@ -33,8 +34,8 @@ class TestTileName:
         [
             ("DELIVERED", 1, "Entregue"),
             ("DELIVERED", 30, "Entregues"),
-            ("FAILED", 1, "Falha"),
-            ("FAILED", 5, "Falhas"),
+            ("FAILED", 1, "Não entregue"),
+            ("FAILED", 5, "Não entregues"),
             ("PENDING", 5, "Esperando entregador"),
         ],
     )

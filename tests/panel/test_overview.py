@@ -4,10 +4,12 @@ from datetime import UTC, datetime
 
 import pytest
 from django.urls import reverse
+from django.utils import timezone
 
-from delivery.models import Environment, Integrator
+from delivery.actions import integrators
+from delivery.models import Environment, Integrator, WebhookEndpoint
 from panel.views.overview import _midnight
-from tests.factories import PickupPointFactory
+from tests.factories import BY, DeliveryFactory, PickupPointFactory, TokenFactory
 
 
 @pytest.mark.parametrize(("hour", "minute", "day"), [(2, 59, 20), (3, 0, 21), (23, 59, 21)])
@@ -28,7 +30,7 @@ class TestPickupPoints:
         page = self.overview(admin_client, point.integrator)
 
         assert "Loja Centro" in page
-        assert "-23.561414, -46.655881" in page
+        assert "-23.56141, -46.65588" in page
         assert "321 m" in page
         assert "Fechada" not in page
         assert "Alheia" not in page
@@ -39,3 +41,38 @@ class TestPickupPoints:
 
         Integrator.objects.update(allow_any_pickup=True)
         assert "requested from anywhere" in self.overview(admin_client, account)
+
+
+class TestFirstSteps:
+    def test_are_shown_until_the_first_delivery(self, admin_client):
+        token = TokenFactory.create()
+        path = reverse("panel:overview", args=[token.integrator.pk, "live"])
+        before = admin_client.get(path).context["steps"]
+
+        DeliveryFactory.create(token=token)
+
+        assert [step.is_done for step in before] == [True, False, False]
+        assert admin_client.get(path).context["steps"] == []
+
+    def test_are_not_those_of_a_suspended_account(self, admin_client):
+        integrator = TokenFactory.create().integrator
+        integrators.suspend(integrator=integrator, reason="unpaid", by=BY, at=timezone.now())
+
+        assert admin_client.get(reverse("panel:overview", args=[integrator.pk, "live"])).context["steps"] == []
+
+
+class TestHome:
+    def test_says_whether_webhooks_are_received(self, admin_client):
+        endpoint = WebhookEndpoint.objects.get(integrator=TokenFactory.create().integrator, environment="live")
+        found = []
+        for columns in (
+            {},
+            {"url": "http://127.0.0.1:9/x"},
+            {"failures": 5},
+            {"enabled": False, "off_because": "staff", "off_since": timezone.now()},
+        ):
+            WebhookEndpoint.objects.filter(pk=endpoint.pk).update(**columns)
+            (account,) = admin_client.get(reverse("panel:home")).context["accounts"]
+            found.append((account.has_webhook, account.webhooks_fail, account.webhooks_off))
+
+        assert found == [(False, False, False), (True, False, False), (True, True, False), (True, True, True)]

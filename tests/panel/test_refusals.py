@@ -6,8 +6,8 @@ from django.urls import reverse
 from django.utils import translation
 
 from delivery.errors import DriverNotEligible, MoveRefused
-from delivery.forms import refusal
 from delivery.lifecycle import RouteStatus, State, Status, Trigger, move
+from delivery.refusals import refusal
 from integration.models import ApiKey
 
 PORTUGUESE = {"accept-language": "pt-BR"}

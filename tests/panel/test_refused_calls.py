@@ -8,6 +8,7 @@ from django.utils import timezone
 
 from delivery.models import RefusedDeliveryCall, RefusedDeliveryCallCount
 from integration.models import RefusedSellerCall, RefusedSellerCallCount
+from panel.templatetags import refused_calls
 from tests.delivery.api.calls import UNKNOWN
 from tests.integration.factories import OTHER_COMPANY, SellerFactory, key_of
 from tests.panel.conftest import make_shop, refused_call
@@ -132,3 +133,34 @@ def test_a_member_of_another_seller_sees_nothing(member, shop):
 
     for name, arguments in (("seller_refused_calls", [other.pk]), ("seller_refused_call", [other.pk, call.pk])):
         assert member.get(reverse(f"panel:{name}", args=arguments)).status_code == 404
+
+
+class TestReasons:
+    """What the answer says is wrong, before what was sent."""
+
+    @pytest.mark.parametrize(
+        ("answer", "reasons"),
+        [
+            ('{"errors": [{"pointer": "#/dropoffs/0/address", "detail": "missing"}]}', ["dropoffs.0.address: missing"]),
+            ('{"errors": {"receiver.address.city": ["Vazio."]}, "message": "no"}', ["receiver.address.city: Vazio."]),
+            ('{"detail": "No such delivery.", "code": "x"}', ["No such delivery."]),
+            ('{"success": false, "message": "Request inválido"}', ["Request inválido"]),
+            ('{"errors": [1], "detail": "d"}', ["d"]),
+            ('{"errors": "x"}', []),
+            ('{"detail": "cut of', []),
+            ("[1]", []),
+            ("", []),
+        ],
+    )
+    def test_are_those_of_the_fields_or_the_detail(self, answer, reasons):
+        assert refused_calls.reasons(answer) == reasons
+
+    def test_are_on_the_list_and_first_on_the_page(self, member, shop, url):
+        call = of_shop(shop, answer='{"errors": [{"pointer": "#/vehicleType", "detail": "Choose MOTORCYCLE or CAR."}]}')
+
+        listed = member.get(url("refused_calls")).content.decode()
+        page = member.get(url("refused_call", call.pk)).content.decode()
+
+        assert "vehicleType: Choose MOTORCYCLE or CAR." in listed
+        assert page.index("vehicleType: Choose MOTORCYCLE or CAR.") < page.index("What was sent")
+        assert "/docs/errors/invalid_payload" in page

@@ -35,25 +35,26 @@ def text_of(client, delivery, **headers):
     return re.sub(r"\s+", " ", client.get(page_of(delivery), **headers).content.decode())
 
 
-def buttons_of(client, delivery):
-    """The labels of the buttons that move the delivery."""
-    found = re.findall(r"<form[^>]*/sandbox/[^>]*>.*?<button[^>]*>(.*?)</button>", text_of(client, delivery), re.DOTALL)
-    return [label.strip() for label in found]
+def moves_of(client, delivery):
+    """The moves that the page has forms for, with their points."""
+    forms = re.findall(r"<form[^>]*/sandbox/(\w+)/[^>]*>(.*?)</form>", text_of(client, delivery), re.DOTALL)
+    points = [re.search(r'name="point" value="(\w)"', form) for _move, form in forms]
+    return [f"{move} {point[1]}" if point else move for (move, _form), point in zip(forms, points, strict=True)]
 
 
 class TestThePageOfASandboxDelivery:
     @pytest.mark.parametrize(
-        ("traits", "buttons"),
+        ("traits", "moves"),
         [
-            ({}, ["Accept", "Let the offer expire"]),
-            ({"accepted": True}, ["Collect", "Set position"]),
-            ({"collected": True}, ["Deliver B", "Deliver C", "Fail B", "Fail C", "Set position"]),
+            ({}, ["accept", "expire"]),
+            ({"accepted": True}, ["collect", "position"]),
+            ({"collected": True}, ["deliver B", "fail B", "deliver C", "fail C", "position"]),
         ],
     )
-    def test_offers_the_moves_possible_now(self, member, token, traits, buttons):
+    def test_offers_the_moves_possible_now(self, member, token, traits, moves):
         delivery = DeliveryFactory.create(token=token, stops=2, **traits)
 
-        assert buttons_of(member, delivery) == buttons
+        assert moves_of(member, delivery) == moves
         assert WAITS in text_of(member, delivery)
 
     @pytest.mark.parametrize(
@@ -106,10 +107,10 @@ class TestThePageOfASandboxDelivery:
         advance()
 
         assert 'id="sandbox"' not in text_of(member, delivery)
-        assert buttons_of(member, delivery) == []
+        assert moves_of(member, delivery) == []
 
     def test_of_a_live_delivery_has_none(self, member, shop):
-        assert buttons_of(member, shop.delivery) == []
+        assert moves_of(member, shop.delivery) == []
         assert WAITS not in text_of(member, shop.delivery)
 
 
@@ -153,6 +154,14 @@ class TestMove:
         assert form
         assert 'name="reason"' in form[0]
         assert delivery.stops.get(index=0).failure_reason == "Closed on Sundays"
+
+    def test_that_fails_a_point_takes_a_reason_of_the_list_with_details(self, member, token):
+        delivery = DeliveryFactory.create(token=token, stops=2, collected=True)
+
+        member.post(move_of(delivery, "fail"), {"point": "B", "preset": "Goods damaged", "reason": "wet"})
+
+        assert "Goods damaged" in text_of(member, delivery)
+        assert delivery.stops.get(index=0).failure_reason == "Goods damaged: wet"
 
     def test_sets_the_position(self, member, token):
         delivery = DeliveryFactory.create(token=token, accepted=True)

@@ -41,7 +41,7 @@ class TestSuspendedAccount:
         response = as_role(role).get(url(name))
 
         assert response.status_code == 200
-        assert "By ana on" in response.content.decode()
+        assert "Suspended by ana on" in response.content.decode()
         assert "Bill &lt;3&gt; unpaid" in response.content.decode()
 
     @pytest.mark.parametrize("environment", ["live", "sandbox"])
@@ -85,6 +85,34 @@ class TestSuspendedAccount:
         assert f">{offered}</button>" not in suspended_page
         assert f">{offered}</button>" in member.get(url(name)).content.decode()
 
+    def test_sees_its_tokens_as_suspended_and_can_only_revoke_them(self, suspended, member, url):
+        pages = [member.get(url("tokens")), member.get(url("token", suspended.token.pk))]
+
+        for content in [page.content.decode() for page in pages]:
+            assert ">Suspended</span>" in content
+            assert ">Valid</span>" not in content
+            assert "Rotate" not in content
+            assert "Revoke…" in content
+
+    def test_sees_its_url_as_text(self, suspended, member, url):
+        content = member.get(url("webhook")).content.decode()
+
+        assert f"<code>{suspended.integrator.endpoints.get(environment='live').url}</code>" in content
+        assert 'id="id_url"' not in content
+
+    def test_is_not_asked_to_set_itself_up(self, suspended, member):
+        address = reverse("panel:overview", args=[suspended.integrator.pk, "sandbox"])
+        WebhookEndpoint.objects.update(url="")
+
+        content = member.get(address).content.decode()
+
+        assert "Needs attention" not in content
+        assert "Request the first one" not in content
+
+    def test_unfolds_what_it_means_on_the_overview_only(self, suspended, member, url):
+        assert "<details open>" in member.get(url("overview")).content.decode()
+        assert "<details >" in member.get(url("tokens")).content.decode()
+
     def test_may_revoke_a_token(self, suspended, member, url):
         member.post(url("token_revoke", suspended.token.pk))
 
@@ -116,7 +144,17 @@ class TestSuspendedSeller:
         assert "no key is issued" in content
         assert "Bill &lt;3&gt; unpaid" in content
         assert ">Issue a key</button>" not in content
+        assert ">Suspended</span>" in content
+        assert ">Valid</span>" not in content
         assert state() == before
+
+    def test_without_keys_is_told_that_it_gets_none(self, suspended, member):
+        ApiKey.objects.all().delete()
+
+        content = member.get(reverse("panel:seller", args=[suspended.seller.pk])).content.decode()
+
+        assert "No key is issued while the seller is suspended." in content
+        assert "Issue one above" not in content
 
     def test_may_revoke_a_key(self, suspended, member):
         member.post(reverse("panel:key_revoke", args=[suspended.seller.pk, suspended.key.pk]))

@@ -1,10 +1,14 @@
 """Tokens in the panel: issued and shown once, used by HTTP, rotated, revoked, each with its line in the activity."""
 
+import re
+
+import pytest
+from django.urls import reverse
 from django.utils import timezone
 from rest_framework.test import APIClient
 
 from delivery.models import AuditEntry, Token
-from tests.factories import payload
+from tests.factories import IntegratorFactory, payload
 
 
 def issue(member, url):
@@ -76,3 +80,61 @@ class TestRevoke:
 
         assert Token.objects.get(pk=shop.token.pk).revoked_by == "user member"
         assert AuditEntry.objects.filter(action="token_revoked").count() == 1
+
+
+class TestName:
+    def test_is_given_at_the_issue_and_shown_everywhere(self, member, url, shop):
+        member.post(url("tokens"), {"name": "Loja virtual"}, follow=True)
+
+        token = Token.objects.get(name="Loja virtual")
+        pages = [url("tokens"), url("token", token.pk), url("activity")]
+        assert all("Loja virtual" in member.get(page).content.decode() for page in pages)
+        assert AuditEntry.objects.get(action="token_issued", by="user member").subject == f"Loja virtual ({token.hint})"
+
+    def test_can_be_changed(self, member, url, shop):
+        member.post(url("token", shop.token.pk), {"name": "Caixa"})
+
+        assert Token.objects.get(pk=shop.token.pk).name == "Caixa"
+        entry = AuditEntry.objects.get(action="token_renamed")
+        assert (entry.subject, entry.by) == (f"Caixa ({shop.token.hint})", "user member")
+
+    def test_is_kept_by_the_token_that_replaces_it(self, member, url, shop):
+        member.post(url("token", shop.token.pk), {"name": "Caixa"})
+
+        response = member.post(url("token_rotate", shop.token.pk), follow=True)
+
+        assert response.context["fresh"].name == "Caixa"
+
+    def test_that_stays_the_same_is_not_written_down(self, member, url, shop):
+        member.post(url("token", shop.token.pk), {"name": ""})
+
+        assert not AuditEntry.objects.filter(action="token_renamed").exists()
+
+    @pytest.mark.parametrize("name", ["x" * 61, "a\0b"])
+    def test_is_refused_when_it_is_too_long_or_no_text(self, member, url, shop, name):
+        responses = [member.post(url(*page), {"name": name}) for page in (["tokens"], ["token", shop.token.pk])]
+
+        assert [response.status_code for response in responses] == [422, 422]
+        assert Token.objects.get().name == ""
+
+    def test_is_shown_as_text(self, member, url, shop):
+        member.post(url("token", shop.token.pk), {"name": "<b>x"})
+
+        assert "&lt;b&gt;x" in member.get(url("tokens")).content.decode()
+
+
+class TestSandboxFirst:
+    def test_the_quickstart_of_production_leads_to_the_sandbox(self, member, url, shop):
+        sandbox = reverse("panel:quickstart", args=[shop.integrator.pk, "sandbox"])
+
+        assert f'href="{sandbox}"' in member.get(url("quickstart")).content.decode()
+        assert "send a real driver" not in member.get(sandbox).content.decode()
+
+    def test_home_opens_the_sandbox_until_there_is_a_live_delivery(self, member, url, shop):
+        new = IntegratorFactory.create(name="Nova")
+        new.members.add(shop.integrator.members.get())
+
+        links = re.findall(r'<b>\s*<a\s+href="([^"]+)"', member.get(reverse("panel:home")).content.decode())
+
+        assert reverse("panel:overview", args=[shop.integrator.pk, "live"]) in links
+        assert reverse("panel:overview", args=[new.pk, "sandbox"]) in links

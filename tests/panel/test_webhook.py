@@ -4,10 +4,11 @@ import re
 from datetime import UTC, datetime
 
 import pytest
+from django.db import connection
 from django.utils import timezone
 
 from delivery.actions import endpoints
-from delivery.models import AuditEntry, OffBecause, WebhookAttempt, WebhookEndpoint, WebhookEvent
+from delivery.models import AuditEntry, EventState, OffBecause, WebhookAttempt, WebhookEndpoint, WebhookEvent
 from panel.forms import UrlForm
 from tests.factories import BY
 
@@ -78,7 +79,7 @@ class TestResult:
         event = endpoints.send_test(endpoint=shop.endpoint, by=BY, at=timezone.now())
         if attempt:
             WebhookAttempt.objects.create(event=event, number=1, at=timezone.now(), milliseconds=12, **attempt)
-        return member.get(url("webhook_test_result", event.pk)).content.decode()
+        return member.get(url("webhook_test_result", event.pk), {"state": "1"}).content.decode()
 
     def test_is_loaded_again_until_there_is_one(self, member, url, with_url):
         assert 'hx-trigger="every 1s"' in self.result(member, url, with_url)
@@ -97,10 +98,39 @@ class TestResult:
         content = self.result(member, url, with_url, status_code=204)
 
         assert re.search(r'id="webhook-state"[^>]*hx-swap-oob="true"', content)
-        assert "11/20/2026 12:04:05" in content
+        assert "20 Nov 2026, 12:04:05" in content
 
     def test_leaves_the_state_of_the_endpoint_alone_until_there_is_one(self, member, url, with_url):
         assert "hx-swap-oob" not in self.result(member, url, with_url)
+
+
+class TestState:
+    def test_counts_what_fails_and_links_to_it(self, member, url, with_url):
+        WebhookEvent.objects.filter(pk=with_url.event.pk).update(state=EventState.DEAD)
+
+        content = member.get(url("webhook")).content.decode()
+
+        assert re.search(r'state=dead"\s*>\s*1\s*</a>', content)
+        assert "state=failing" not in content
+
+    def test_is_not_older_than_the_result_of_the_test_beside_it(self, member, url, with_url):
+        """The attempt is settled after the view has read the endpoint, and before it reads the attempt."""
+        test = endpoints.send_test(endpoint=with_url.endpoint, by=BY, at=timezone.now())
+
+        settled: list[bool] = []
+
+        def settle_before(execute, sql, *arguments):
+            if 'FROM "delivery_webhookattempt"' in sql and not settled:
+                settled.append(True)
+                WebhookAttempt.objects.create(event=test, number=1, at=timezone.now(), milliseconds=9, status_code=204)
+                WebhookEndpoint.objects.update(last_success_at=datetime(2026, 11, 20, 15, 4, 5, tzinfo=UTC))
+            return execute(sql, *arguments)
+
+        with connection.execute_wrapper(settle_before):
+            content = member.get(url("webhook"), {"test": test.pk}).content.decode()
+
+        assert "204" in content
+        assert "20 Nov 2026, 12:04:05" in content
 
 
 class TestSecret:

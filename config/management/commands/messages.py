@@ -14,12 +14,14 @@ from django.conf import settings
 from django.core.management.base import BaseCommand
 from django.utils.translation.template import templatize
 
-from delivery import errors
+from delivery import driver_errors, errors
 from documentation.catalogue import CODES
 
 LOCALE = "pt_BR"
 FOLDER = settings.BASE_DIR / "locale" / LOCALE / "LC_MESSAGES"
-_APPS = ("access", "common", "config", "delivery", "documentation", "integration", "panel")
+_APPS = (
+    "access", "common", "config", "delivery", "documentation", "driver_app", "integration", "mail", "panel", "tracking",
+)  # fmt: skip  # a list
 # Packages without a Brazilian Portuguese translation.
 _UNTRANSLATED_PACKAGES = ("unfold",)
 _UNUSED = {"constance", "guardian", "location_field", "simple_history", "unfold_crispy", "components.py"}
@@ -31,9 +33,11 @@ _KEYWORDS: dict[str, Any] = {
     "_": None,
     "ngettext": (1, 2),
     "ngettext_lazy": (1, 2),
+    "pgettext": ((1, "c"), 2),
+    "pgettext_lazy": ((1, "c"), 2),
     "npgettext": ((1, "c"), 2, 3),
-    # Pages translate the messages of refusals, see `delivery.forms.refusal`.
-    **{name: None for name, kind in vars(errors).items() if isinstance(kind, type)},
+    # Pages translate the messages of refusals, see `delivery.refusals`.
+    **{name: None for name, kind in [*vars(errors).items(), *vars(driver_errors).items()] if isinstance(kind, type)},
 }
 
 
@@ -83,7 +87,8 @@ def _django_catalogs() -> list[Catalog]:
 
 
 def _sources() -> list[Path]:
-    found = list((settings.BASE_DIR / "templates").rglob("*.html"))
+    templates = settings.BASE_DIR / "templates"
+    found = [*templates.rglob("*.html"), *templates.glob("mail/*.txt")]
     for app in _APPS:
         found += [path for path in (settings.BASE_DIR / app).rglob("*.py") if "migrations" not in path.parts]
     for package in _UNTRANSLATED_PACKAGES:

@@ -14,6 +14,8 @@ new MutationObserver((changes) => {
   for (const added of changes.flatMap((change) => [...change.addedNodes])) {
     if (!(added instanceof Element)) continue;
     if (added.matches(".select2-container")) labelAutocomplete(added);
+    // The fields that belong to a map in a row of an inline, see pin.js.
+    if (added.matches(".form-group")) added.dataset.pinFields = "";
     // Django's FilteredSelectMultiple gives its help icon an accessible name, which is valid only with a role.
     for (const icon of [added, ...added.querySelectorAll(".help-tooltip")]) {
       if (icon.matches(".help-tooltip")) icon.setAttribute("role", "img");
@@ -21,12 +23,30 @@ new MutationObserver((changes) => {
   }
 }).observe(document, { childList: true, subtree: true });
 
+// The buttons beside ids. Browsers allow the clipboard on https and localhost only; elsewhere the text is selected.
+document.addEventListener("click", (event) => {
+  const button = event.target instanceof Element && event.target.closest("[data-copy]");
+  if (!button) return;
+  if (!navigator.clipboard) {
+    getSelection().selectAllChildren(button.previousElementSibling);
+    return;
+  }
+  navigator.clipboard.writeText(button.dataset.copy).then(() => {
+    button.classList.add("is-copied");
+    setTimeout(() => button.classList.remove("is-copied"), 1500);
+  });
+});
+
 // simplebar gives all its scroll containers the same aria-label: number them, because landmarks need unique names.
+// On phones a list shows the heading of each column beside its value, as the model names it: begin it with a capital.
 // An empty header of a column of delete checkboxes or buttons gets a text for screen readers.
 addEventListener("load", () => {
   document.querySelectorAll(".simplebar-content-wrapper").forEach((container, index) => {
     container.setAttribute("aria-label", `${container.getAttribute("aria-label")} ${index + 1}`);
   });
+  for (const cell of document.querySelectorAll("[data-label]")) {
+    cell.dataset.label = cell.dataset.label.charAt(0).toUpperCase() + cell.dataset.label.slice(1);
+  }
   for (const header of document.querySelectorAll("th")) {
     if (header.textContent.trim() || header.querySelector("input")) continue;
     const words = document.createElement("span");

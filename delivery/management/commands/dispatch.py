@@ -12,8 +12,8 @@ from delivery.models import Delivery, parse_id
 
 class Command(JSONCommand):
     help = (
-        "Move a delivery as a dispatcher does: accept [--driver ID] | collect | deliver POINT | "
-        "fail POINT --reason TEXT | return | position LAT,LNG | cancel [--reason TEXT]. "
+        "Move a delivery as a dispatcher does: accept [--driver ID] | release | reassign [--driver ID] | "
+        "collect | deliver POINT | fail POINT --reason TEXT | return | position LAT,LNG | cancel [--reason TEXT]. "
         'Prints {"delivery", "status", "route"}, or {"error", "detail"} and exits with 1 when the move is refused.'
     )
 
@@ -22,7 +22,7 @@ class Command(JSONCommand):
         parser.add_argument("move", choices=[*moves.MOVES])
         parser.add_argument("argument", nargs="?", default="", metavar="POINT or LAT,LNG")
         parser.add_argument(
-            "--driver", default="", metavar="ID", help="accept: this driver, not the nearest eligible one"
+            "--driver", default="", metavar="ID", help="accept, reassign: this driver, not the nearest eligible one"
         )
         parser.add_argument("--reason", default="", metavar="TEXT")
 

@@ -18,7 +18,7 @@ class Command(JSONCommand):
     in_transaction = False  # `events.replay` commits in batches, so that deliveries do not wait for a large replay
     help = (
         "Send webhook events again, with the same ids and bodies, those of one delivery in order. Without --state only "
-        'those that were given up. Prints {"replayed": NUMBER}, or {"error", "detail"} and exits with 1.'
+        'those that have no more retries. Prints {"replayed": NUMBER}, or {"error", "detail"} and exits with 1.'
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -45,8 +45,8 @@ class Command(JSONCommand):
             "created_at__lt": _moment(options["until"]),
         }
         wanted = Q(**{name: value for name, value in chosen.items() if value is not None})
-        count = events.replay(events=WebhookEvent.objects.filter(wanted), by=_BY, at=timezone.now())
-        return {"replayed": count}
+        replayed = events.replay(events=WebhookEvent.objects.filter(wanted), by=_BY, at=timezone.now())
+        return {"replayed": replayed.total}
 
 
 def _moment(text: str | None) -> Any:

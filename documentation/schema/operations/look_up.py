@@ -9,7 +9,7 @@ from delivery.lifecycle import Status
 from delivery.models import EventState
 from documentation.schema.headers import PREFER
 from documentation.schema.operation import Answer, Operation, Parameter
-from documentation.schema.operations.common import CREATED_FROM, CREATED_TO, CURSOR, DELIVERY_ID, LIMIT, TOKEN
+from documentation.schema.operations.common import ANY, CREATED_FROM, CREATED_TO, CURSOR, DELIVERY_ID, LIMIT, TOKEN
 
 _TAG = "Find and read"
 _WARNINGS = ("Rota-Warnings", "Preference-Applied")
@@ -82,6 +82,18 @@ OPERATIONS = {
         parameters=(DELIVERY_ID,),
         answers={200: Answer(DeliveryDetail, "The delivery.")},
         errors=(*TOKEN, "delivery_not_found"),
+    ),
+    ("GET", "/api/photos/{signed}"): Operation(
+        id="get-photo",
+        summary="Read a photo",
+        description=(
+            "A photo that the driver took. The address is in `orders[].proof.photos[].url` of get-delivery. It needs "
+            "no token, and works for an hour."
+        ),
+        tag=_TAG,
+        parameters=(Parameter("signed", "path", "The end of the address."),),
+        answers={200: Answer(None, "The photo.", media_type="image/jpeg")},
+        errors=(*ANY, "photo_not_found"),
     ),
     ("GET", "/api/events"): Operation(
         id="list-events",

@@ -3,7 +3,7 @@
 from typing import Any
 
 from delivery.actions import sandbox
-from delivery.api.sandbox import FailSerializer, NoFieldsSerializer, PositionSerializer
+from delivery.api.sandbox import DeliverSerializer, FailSerializer, NoFieldsSerializer, PositionSerializer
 from delivery.detail_types import DeliveryDetail
 from documentation.schema.headers import PREFER
 from documentation.schema.operation import Answer, Operation, Parameter
@@ -19,8 +19,9 @@ _SUMMARIES = {
     "position": "Set the driver's position",
     "expire": "Let the offer expire now",
 }
-_REQUESTS = {"fail": FailSerializer, "position": PositionSerializer}
+_REQUESTS = {"deliver": DeliverSerializer, "fail": FailSerializer, "position": PositionSerializer}
 _EXAMPLES: dict[str, dict[str, Any]] = {
+    "deliver": {},
     "fail": {"reason": "Closed"},
     "position": {"latitude": -23.556, "longitude": -46.655},
 }
@@ -51,6 +52,7 @@ def _operation(move: str) -> Operation:
             "stop_not_found",
             "stop_not_open",
             "no_driver_assigned",
+            *(("photos_busy", "pin_required", "wrong_pin", "pin_locked") if move == "deliver" else ()),
         ),
     )
 

@@ -1,103 +1,217 @@
-// The dispatch board: polls the list every three seconds while the page is visible, draws the routes, opens the dialogs.
+// The dispatch board: what is known of the routes, kept up to date. board_list.js and board_map.js show it.
 "use strict";
 
-const POLL_MILLISECONDS = 3000;
-const list = () => document.getElementById("routes");
-const dialog = document.getElementById("move");
+const board = {
+  words: document.getElementById("board").dataset,
+  routes: new Map(), // id -> a route as panel/board.py describes it
+  free: [], // drivers
+  chosen: "", // id of a route
+  tab: new URLSearchParams(location.search).get("tab"),
+  matching: null, // ids that the search has found, or null without a search
+  changed: [], // functions that show a change of the above
+  leaving: [], // functions to call before the page is left for the log-in
+
+  late: (route) => route.due * 1000 < Date.now(),
+
+  // The routes of the tab and the search, those that are due first at the top.
+  shown() {
+    const tab = document.querySelector(`[data-tab="${board.tab}"]`);
+    const inTab = (route) => (board.tab === "late" ? board.late(route) : !tab.dataset.status || route.status === tab.dataset.status);
+    const found = [...board.routes.values()].filter((route) => inTab(route) && (!board.matching || board.matching.has(route.id)));
+    return found.sort((one, other) => one.due - other.due || (one.id < other.id ? -1 : 1));
+  },
+
+  show() {
+    for (const function_ of board.changed) function_();
+  },
+
+  choose(id, { scroll = false, fit = false } = {}) {
+    board.chosen = board.chosen === id ? "" : id;
+    if (board.chosen && !board.shown().some((route) => route.id === id)) board.showAll();
+    board.show();
+    if (board.chosen && scroll) board.reveal(id);
+    if (board.chosen && fit) board.fit(id);
+  },
+
+  // "9 min", "1 h 04": seconds as a person says them.
+  duration(seconds) {
+    const minutes = Math.floor(seconds / 60);
+    if (seconds < 120) return board.words.seconds.replace("%s", Math.floor(seconds));
+    if (minutes < 60) return board.words.minutes.replace("%s", minutes);
+    return board.words.hours.replace("%s", Math.floor(minutes / 60)).replace("%s", String(minutes % 60).padStart(2, "0"));
+  },
+
+  // "09:55" in the time zone of the service.
+  time: (() => {
+    const format = new Intl.DateTimeFormat(document.documentElement.lang, {
+      hour: "2-digit", minute: "2-digit", hourCycle: "h23", timeZone: document.getElementById("board").dataset.timeZone,
+    });
+    return (seconds) => format.format(seconds * 1000);
+  })(),
+
+  // On a phone: "list" or "map".
+  view(name) {
+    document.getElementById("board").dataset.shown = name;
+    for (const button of document.querySelectorAll("[data-view]")) button.setAttribute("aria-pressed", String(button.dataset.view === name));
+  },
+
+  // JSON of an address of this service, or null if there is none now. Shows whether the connection is there.
+  async read(address) {
+    try {
+      const headers = { "HX-Request": "true", "HX-Current-URL": location.href };
+      const answer = await fetch(address, { headers, signal: AbortSignal.timeout(20000) });
+      if (answer.headers.has("HX-Redirect")) board.leave(answer.headers.get("HX-Redirect"));
+      if (!answer.ok) throw new Error(answer.status);
+      const found = await answer.json();
+      board.connected(true);
+      return found;
+    } catch {
+      board.connected(false);
+      return null;
+    }
+  },
+
+  // To the log-in, after the session has ended.
+  leave(address) {
+    for (const function_ of board.leaving) function_();
+    location.assign(address);
+  },
+
+  lastAnswer: new Date(),
+  connected(is) {
+    const place = document.getElementById("offline");
+    if (is) board.lastAnswer = new Date();
+    else place.textContent = board.words.away.replace("%s", board.time(board.lastAnswer / 1000));
+    place.hidden = is;
+  },
+};
+
+// Reads everything. Calls while one is under way share one more read after it, so that it includes their change.
+board.refresh = (() => {
+  let reading = null;
+  let again = null;
+  const read = async () => {
+    const found = await board.read(board.searching(board.words.routes));
+    if (!found) return;
+    board.routes = new Map(found.routes.map((route) => [route.id, route]));
+    board.free = found.free;
+    if (!board.routes.has(board.chosen)) board.chosen = "";
+    board.matches(found.found);
+    board.show();
+  };
+  return () => {
+    if (!reading) return (reading = read().finally(() => { reading = null; }));
+    again ??= reading.then(() => { again = null; return board.refresh(); });
+    return again;
+  };
+})();
+
+// Reads these routes with their cards, at most data-most-cards of them.
+board.refreshSome = async (ids) => {
+  const found = await board.read(board.searching(`${board.words.cards}&ids=${ids.join(",")}`));
+  if (!found) return;
+  for (const id of ids) board.routes.delete(id);
+  for (const route of found.routes) board.routes.set(route.id, route);
+  if (!board.routes.has(board.chosen)) board.chosen = "";
+  board.keep(found.cards);
+  board.matches(found.found, ids);
+  board.show();
+};
+
+// Reads where the drivers of these routes are; without ids, of all routes, and the free drivers.
+board.refreshPositions = async (ids) => {
+  const found = await board.read(ids ? `${board.words.positions}&ids=${ids.join(",")}` : board.words.positions);
+  if (!found) return;
+  board.free = found.free ?? board.free;
+  for (const [id, place] of Object.entries(found.positions)) {
+    const route = board.routes.get(id);
+    if (route?.driver) Object.assign(route.driver, place);
+  }
+  board.show();
+};
+
+// The search runs on the server, which has the texts of all routes. What is read meanwhile is searched along with it.
 const find = document.getElementById("find");
-const freshSeconds = Number(document.getElementById("map").dataset.freshSeconds);
-const map = rota.map(document.getElementById("map"), JSON.parse(document.getElementById("tiles").textContent));
-let drawn = L.featureGroup().addTo(map);
-let chosen = "";
-let fitted = false;
+let searched = ""; // the text of the newest answer
+board.searching = (address) => (searched ? `${address}&q=${encodeURIComponent(searched)}` : address);
+// Notes which routes match `searched`: of all routes, or of those with `ids`. `found` is null without a search.
+board.matches = (found, ids) => {
+  if (!found || !searched) return;
+  if (!ids || !board.matching) board.matching = new Set();
+  else for (const id of ids) board.matching.delete(id);
+  for (const id of found) board.matching.add(id);
+};
+board.search = async () => {
+  const text = find.value.trim();
+  const found = text && await board.read(`${board.words.search}&q=${encodeURIComponent(text)}`);
+  if (text !== find.value.trim() || found === null) return;
+  searched = text;
+  board.matching = text ? new Set(found.ids) : null;
+};
+let typing;
+find.addEventListener("input", () => {
+  clearTimeout(typing);
+  typing = setTimeout(async () => { await board.search(); board.show(); }, 200);
+});
 
-function routes() {
-  return [...list().querySelectorAll("script[type='application/json']")].map((script) => JSON.parse(script.textContent));
+board.showAll = () => {
+  find.value = searched = "";
+  board.matching = null;
+  board.tab = "all";
+};
+document.getElementById("show-all").addEventListener("click", () => { board.showAll(); board.show(); });
+const tabs = [...document.querySelectorAll("[data-tab]")];
+if (!tabs.some((tab) => tab.dataset.tab === board.tab)) board.tab = "all";
+for (const tab of tabs) {
+  tab.addEventListener("click", () => { board.tab = tab.dataset.tab; board.show(); });
 }
+for (const button of document.querySelectorAll("[data-view]")) button.addEventListener("click", () => board.view(button.dataset.view));
+document.addEventListener("keydown", (event) => {
+  if (event.key === "Escape" && board.chosen && !document.querySelector("dialog[open]")) board.choose(board.chosen);
+});
 
-function draw() {
-  drawn.remove();
-  const shown = routes().filter((route) => !document.getElementById(`route-${route.id}`).hidden);
-  drawn = L.featureGroup(shown.map((route) => rota.layer(route, route.id === chosen))).addTo(map);
-  if (!fitted && shown.length) {
-    map.fitBounds(drawn.getBounds(), { padding: [40, 40], maxZoom: 15 });
-    fitted = true;
+// What the service tells of changes is read together after a pause, positions after a longer one.
+{
+  const PAUSE = 300; // milliseconds, like all below
+  const POSITIONS_PAUSE = 3000;
+  const FREE_DRIVERS = 15_000; // nothing tells of their moves
+  let changed = new Set(); // ids of deliveries
+  let moved = new Set(); // ids of deliveries whose drivers have moved
+  let allMoved = false;
+  let reading = null;
+  let readingPositions = null;
+
+  function readChanged() {
+    reading = null;
+    const ids = [...changed];
+    changed = new Set();
+    if (ids.length <= Number(board.words.mostCards)) board.refreshSome(ids);
+    else board.refresh();
   }
-}
-
-function updateCards() {
-  const words = find.value.trim().toLowerCase();
-  for (const card of list().querySelectorAll(".route")) {
-    const isChosen = card.dataset.id === chosen;
-    card.classList.toggle("chosen", isChosen);
-    card.querySelector(".choose").setAttribute("aria-pressed", String(isChosen));
-    card.hidden = Boolean(words) && !card.textContent.toLowerCase().includes(words);
+  function readPositions() {
+    readingPositions = null;
+    const ids = [...moved];
+    board.refreshPositions(allMoved || ids.length > Number(board.words.mostCards) ? undefined : ids);
+    moved = new Set();
+    allMoved = false;
   }
+
+  document.addEventListener("DOMContentLoaded", () => {
+    rota.live(board.words.updates, (ids) => {
+      if (!ids) return board.refresh();
+      for (const id of ids) {
+        const [kind, key] = id.split(":");
+        if (kind === "delivery") changed.add(key);
+        else {
+          if (kind === "position") moved.add(key);
+          else allMoved = true; // a driver goes on or off duty
+          readingPositions ??= setTimeout(readPositions, POSITIONS_PAUSE * (1 + Math.random() / 3));
+        }
+      }
+      if (changed.size) reading ??= setTimeout(readChanged, PAUSE * Math.random()); // not all browsers at once
+    }, { hidden: true });
+  });
+  window.addEventListener("offline", () => board.connected(false));
+  window.addEventListener("online", () => board.refresh());
+  setInterval(() => { if (!document.hidden) board.refreshPositions(); }, FREE_DRIVERS);
 }
-
-function updateAges() {
-  const now = Date.now() / 1000;
-  for (const place of list().querySelectorAll(".age")) {
-    const age = Math.max(0, Math.round(now - Number(place.dataset.at)));
-    const [unit, count] = age < 120 ? ["seconds", age] : age < 7200 ? ["minutes", Math.round(age / 60)] : ["hours", Math.round(age / 3600)];
-    place.textContent = place.dataset.words.replace("%s", place.dataset[unit].replace("%s", count));
-    place.classList.toggle("old", age > freshSeconds);
-  }
-}
-
-function update() {
-  updateCards();
-  draw();
-  updateAges();
-}
-
-document.addEventListener("click", (event) => {
-  const card = event.target.closest(".route");
-  if (!card || !event.target.closest(".choose")) return;
-  chosen = chosen === card.dataset.id ? "" : card.dataset.id;
-  update();
-  const route = routes().find((each) => each.id === chosen);
-  if (route) map.fitBounds(rota.layer(route, true).getBounds(), { padding: [60, 60], maxZoom: 16 });
-});
-find.addEventListener("input", update);
-document.body.addEventListener("htmx:afterSwap", update);
-// Open the dialog after htmx has attached its listeners: text typed earlier would not trigger the search.
-document.body.addEventListener("htmx:afterSettle", (event) => {
-  if (event.target.id === "move" && event.target.children.length) dialog.showModal();
-});
-document.body.addEventListener("moved", (event) => {
-  // The response to a button on a card can arrive while the dialog of another move is open; that dialog stays open.
-  if (dialog.contains(event.target)) dialog.close();
-  poll();
-});
-document.body.addEventListener("refused", poll);
-document.addEventListener("visibilitychange", poll);
-
-// Clear a message after eight seconds: an old error beside an updated list would be misleading.
-let hiding;
-new MutationObserver(() => {
-  clearTimeout(hiding);
-  hiding = setTimeout(() => { document.getElementById("board-message").textContent = ""; }, 8000);
-}).observe(document.getElementById("board-message"), { childList: true });
-
-const offline = document.getElementById("offline");
-let lastAnswer = new Date();
-function showOffline() {
-  offline.textContent = offline.dataset.words.replace("%s", lastAnswer.toLocaleTimeString(document.documentElement.lang));
-  offline.hidden = false;
-}
-document.body.addEventListener("htmx:sendError", showOffline);
-document.body.addEventListener("htmx:timeout", showOffline);
-document.body.addEventListener("htmx:responseError", showOffline);
-document.body.addEventListener("htmx:afterRequest", (event) => {
-  if (!event.detail.successful) return;
-  lastAnswer = new Date();
-  offline.hidden = true;
-});
-
-function poll() {
-  if (!document.hidden) htmx.trigger(list(), "refresh");
-}
-setInterval(poll, POLL_MILLISECONDS);
-setInterval(updateAges, 1000);
-update();

@@ -1,44 +1,113 @@
-// Routes on a Leaflet map: A, B, C, D, the line between them, the driver. Used by a delivery's page and by the board.
+// Routes on a Leaflet map: A, B, C, D, the line between them, the driver. Used by a delivery's page, the board, and pin.js.
 "use strict";
 
-const rota = {
-  map(element, tiles) {
+window.rota = Object.assign(window.rota || {}, {
+  // A map of `bounds`, or without them of São Paulo.
+  map(element, tiles, bounds) {
     const map = L.map(element, { zoomControl: true, attributionControl: Boolean(tiles.url) });
-    if (tiles.url) L.tileLayer(tiles.url, { attribution: tiles.attribution, maxZoom: 19 }).addTo(map);
+    map.attributionControl?.setPrefix(false);
+    const tileServer = () => L.tileLayer(tiles.url, { attribution: tiles.attribution, maxZoom: 19 });
+    if (tiles.url) (tiles.is_vector ? rota.ground(tiles) : tileServer()).addTo(map);
     L.control.scale({ imperial: false }).addTo(map);
-    map.setView([-23.55, -46.63], 11);
+    if (bounds) rota.fit(map, bounds);
+    else map.setView([-23.55, -46.63], 11);
     return map;
+  },
+
+  // Without animation: layers that are added while a map zooms are drawn at the wrong places until it has ended.
+  fit(map, bounds, options = {}) {
+    map.fitBounds(bounds, { padding: [40, 40], maxZoom: 16, animate: false, ...options });
+  },
+
+  // Where a route is: its points and its driver.
+  bounds(route) {
+    const driver = route.driver && route.driver.lat !== null ? [[route.driver.lat, route.driver.lng]] : [];
+    return L.latLngBounds([...route.points.map((point) => [point.lat, point.lng]), ...driver]);
+  },
+
+  // The line through A, B, C, D and, if the driver returns, A.
+  path(route, chosen) {
+    const places = route.points.map((point) => [point.lat, point.lng]);
+    const path = route.returns ? [...places, places[0]] : places;
+    return L.polyline(path, { color: chosen ? "#0f766e" : "#64748b", weight: chosen ? 5 : 3, opacity: chosen ? 0.9 : 0.45, interactive: false });
   },
 
   // A layer of one route. `chosen` makes it stand out.
   layer(route, chosen) {
-    const places = route.points.map((point) => [point.lat, point.lng]);
-    const colour = chosen ? "#0f766e" : "#64748b";
-    const path = route.returns ? [...places, places[0]] : places;
-    const parts = [L.polyline(path, { color: colour, weight: chosen ? 5 : 3, opacity: chosen ? 0.9 : 0.55, interactive: false })];
+    const parts = [rota.path(route, chosen)];
     for (const point of route.points) {
       const done = point.status === "DELIVERED" ? "done" : point.status === "FAILED" ? "failed" : "";
       const kind = `point ${point.label === "A" ? "pickup" : ""} ${done} ${chosen ? "chosen" : ""}`;
       parts.push(L.marker([point.lat, point.lng], {
-        icon: L.divIcon({ className: kind, html: point.label, iconSize: [26, 26] }), keyboard: false, alt: point.label,
+        icon: L.divIcon({ className: kind, html: point.label, iconSize: [26, 26] }), keyboard: false, alt: point.label, zIndexOffset: chosen ? 1000 : 0,
       }));
     }
-    if (route.driver) {
-      const icon = L.divIcon({ className: `driver ${chosen ? "chosen" : ""}`, html: "", iconSize: [22, 22] });
-      const marker = L.marker([route.driver.lat, route.driver.lng], { icon, keyboard: false, alt: route.driver.name, zIndexOffset: 500 });
-      const name = document.createElement("span");
-      name.textContent = route.driver.name; // never as HTML
-      marker.bindTooltip(name);
-      parts.push(marker);
-    }
+    if (route.driver && route.driver.lat !== null) parts.push(rota.driver(route, chosen));
     return L.featureGroup(parts);
   },
-};
 
-const own = document.getElementById("map");
-if (own && own.dataset.route) {
-  const read = (id) => JSON.parse(document.getElementById(id).textContent);
-  const map = rota.map(own, read("tiles"));
-  const layer = rota.layer(read(own.dataset.route), true).addTo(map);
-  map.fitBounds(layer.getBounds(), { padding: [40, 40], maxZoom: 16 });
+  // The driver's marker. Beside a point that it would cover, not over it.
+  driver(route, chosen) {
+    const NEAR_PIXELS = 24;
+    const icon = L.divIcon({ className: `driver ${chosen ? "chosen" : ""}`, html: "", iconSize: [22, 22] });
+    const marker = L.marker([route.driver.lat, route.driver.lng], { icon, keyboard: false, alt: route.driver.name, zIndexOffset: chosen ? 1500 : 500 });
+    const name = document.createElement("span");
+    name.textContent = route.driver.name; // never as HTML
+    marker.bindTooltip(name);
+    const place = () => {
+      const map = marker._map;
+      const at = (lat, lng) => map.project([lat, lng], map.getZoom());
+      const own = at(route.driver.lat, route.driver.lng);
+      const isNear = route.points.some((point) => own.distanceTo(at(point.lat, point.lng)) < NEAR_PIXELS);
+      marker.getElement().classList.toggle("beside", isNear);
+    };
+    marker.on("add", () => { place(); marker._map.on("zoomend", place); });
+    marker.on("remove", () => marker._map.off("zoomend", place));
+    return marker;
+  },
+
+  coordinates: ({ lat, lng }) => `${lat.toFixed(5)}, ${lng.toFixed(5)}`,
+});
+
+// The map of a delivery's page. A click writes its place into the field with `data-on-map`, if the page has one.
+{
+  const element = document.getElementById("map");
+  if (element && element.dataset.route) {
+    const text = (id) => document.getElementById(id).textContent;
+    let shown = text(element.dataset.route);
+    let route = JSON.parse(shown);
+    const map = rota.map(element, JSON.parse(text("tiles")), rota.bounds(route));
+    let layer = rota.layer(route, true).addTo(map);
+    let picked = null; // the marker of a click
+    let isMoved = false; // by somebody
+    for (const name of ["wheel", "pointerdown", "keydown"]) {
+      element.addEventListener(name, () => { isMoved = true; }, { capture: true, passive: true });
+    }
+    new ResizeObserver(() => {
+      map.invalidateSize({ animate: false });
+      if (!isMoved) rota.fit(map, rota.bounds(route));
+    }).observe(element);
+
+    document.body.addEventListener("htmx:afterSettle", () => {
+      const now = text(element.dataset.route);
+      if (now === shown) return;
+      shown = now;
+      route = JSON.parse(now);
+      picked?.remove();
+      layer.remove();
+      layer = rota.layer(route, true).addTo(map);
+    });
+
+    const field = () => document.querySelector("[data-on-map]");
+    map.on("click", (event) => {
+      if (!field()) return;
+      field().value = rota.coordinates(event.latlng.wrap());
+      field().dispatchEvent(new Event("change", { bubbles: true }));
+      picked?.remove();
+      picked = L.circleMarker(event.latlng, { radius: 9, color: "#92400e", fillColor: "#fbbf24", fillOpacity: 0.6, interactive: false }).addTo(map);
+    });
+    const showCursor = () => element.classList.toggle("picking", Boolean(field()));
+    showCursor();
+    document.body.addEventListener("htmx:afterSettle", showCursor);
+  }
 }

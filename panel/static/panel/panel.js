@@ -19,6 +19,7 @@ document.addEventListener("click", (event) => {
     const open = unfold.closest(".side").classList.toggle("open");
     unfold.setAttribute("aria-expanded", String(open));
   }
+  if (event.target.closest("[data-print]")) print();
   const opens = event.target.closest("[data-opens]");
   if (opens) document.getElementById(opens.dataset.opens).showModal();
   if (event.target.closest("[data-closes]")) event.target.closest("dialog").close();
@@ -39,7 +40,39 @@ document.addEventListener("submit", (event) => {
   if (event.target.matches("form.languages")) event.target.elements.next.value += location.hash;
 });
 
+// A checkbox that ticks all others of a name.
+document.addEventListener("change", (event) => {
+  const { selects } = event.target.dataset;
+  if (!selects) return;
+  for (const box of document.querySelectorAll(`input[type=checkbox][name="${selects}"]`)) box.checked = event.target.checked;
+});
+
+// What is ticked, unfolded and scrolled sideways stays so when live.js replaces a part of the page.
+const ticked = new Set();
+const unfolded = new Set();
+const scrolled = new Map(); // by the id of the part
+document.addEventListener("change", (event) => {
+  for (const box of document.querySelectorAll("input[type=checkbox][form]")) {
+    if (box.checked) ticked.add(box.value);
+    else ticked.delete(box.value);
+  }
+});
+document.addEventListener("toggle", ({ target }) => {
+  if (!target.matches("details[id]")) return;
+  if (target.open) unfolded.add(target.id);
+  else unfolded.delete(target.id);
+}, true); // it does not bubble
+document.addEventListener("htmx:oobBeforeSwap", ({ detail: { target } }) => {
+  scrolled.set(target.id, target.querySelector(".scroll")?.scrollLeft || 0);
+});
+document.addEventListener("htmx:oobAfterSwap", () => {
+  for (const [id, left] of scrolled) document.getElementById(id)?.querySelector(".scroll")?.scrollTo({ left });
+  scrolled.clear();
+  for (const id of unfolded) document.getElementById(id)?.setAttribute("open", "");
+  for (const box of document.querySelectorAll("input[type=checkbox][form]")) box.checked = ticked.has(box.value);
+});
+
 // Filters apply when an option is chosen; the button is for browsers without scripts.
 document.addEventListener("change", (event) => {
-  if (event.target.matches("form.filters select")) event.target.form.requestSubmit();
+  if (event.target.matches("form.filters select") && event.target.value !== "range") event.target.form.requestSubmit();
 });

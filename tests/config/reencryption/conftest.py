@@ -1,5 +1,8 @@
 """An installation with everything that is encrypted."""
 
+from dataclasses import replace
+from datetime import timedelta
+
 import pytest
 from allauth.mfa.recovery_codes.internal.auth import RecoveryCodes
 from allauth.mfa.totp.internal import auth as totp
@@ -8,10 +11,14 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from delivery.actions import endpoints
+from delivery.actions import alerts, driver_devices, endpoints, push_subscriptions, receiver_links
+from delivery.payload import Options
+from mail import outbox
+from mail.models import Kind
 from tests.config.reencryption.reencrypting import OLD, PASSWORD
 from tests.delivery.webhooks.conftest import send_due, sink  # noqa: F401  # fixtures
-from tests.factories import BY, TokenFactory
+from tests.driver_app.browsers import Browser
+from tests.factories import BY, DeliveryFactory, DriverFactory, TokenFactory, validated_payload
 from tests.integration.factories import SellerFactory
 
 
@@ -32,6 +39,7 @@ def token(keys, transactional_db, sink):  # noqa: F811
     endpoint = token.integrator.endpoints.get(environment="live")
     endpoints.set_url(endpoint=endpoint, url=sink.url, by=BY, at=timezone.now())
     endpoints.rotate_secret(endpoint=endpoint, by=BY, at=timezone.now())
+    alerts.set_url(endpoint=endpoint, url=sink.url, language="en", by=BY, at=timezone.now())
     return token
 
 
@@ -53,6 +61,33 @@ def root(keys, transactional_db, totp_secret):
     totp.TOTP.activate(user, totp_secret)
     RecoveryCodes.activate(user)
     return user
+
+
+@pytest.fixture
+def message(keys, transactional_db, settings):
+    """An e-mail that waits to be sent."""
+    settings.EMAIL_URL = "smtp://127.0.0.1:9"
+    return outbox.record(
+        kind=Kind.INVITATION,
+        recipient="ana@example.com",
+        template="invitation",
+        context={},
+        language="en",
+        at=timezone.now(),
+        lifetime=timedelta(days=1),
+    )
+
+
+@pytest.fixture
+def driver_and_receiver(keys, token):
+    """A phone that receives messages, and a drop-off with a PIN and a link."""
+    now = timezone.now()
+    dropoff = replace(validated_payload().dropoffs[0], options=Options(has_pin=True))
+    delivery = DeliveryFactory.create(token=token, payload=validated_payload(dropoffs=[dropoff]))
+    receiver_links.addresses(delivery.stops.all(), at=now)
+    link = driver_devices.issue_link(driver=DriverFactory.create(), by=BY, at=now)
+    device, _session = driver_devices.log_in(token=link, phone="", language="en", at=now)
+    push_subscriptions.save(device=device, **Browser("https://push.example/1").subscription, at=now)
 
 
 @pytest.fixture

@@ -15,6 +15,9 @@ PASSWORD = "a-good-password-1"  # pragma: allowlist secret
 TOKENS, SECRETS = "delivery.Token.ciphertext", "delivery.WebhookEndpoint.secret_ciphertext"
 FORMER, FACTORS = "delivery.WebhookEndpoint.previous_secret_ciphertext", "mfa.Authenticator.data"
 SESSIONS = "sessions.Session.session_data"
+LINKS, PINS = "delivery.ReceiverLink.ciphertext", "delivery.DropoffOptions.pin_ciphertext"
+PHONES = "delivery.PushSubscription.ciphertext"
+ALERTS, MAILS = "delivery.EndpointAlerts.url_ciphertext", "mail.Message.body_ciphertext"
 
 
 def run(*arguments):

@@ -16,11 +16,16 @@ from common import credentials
 from config import reencryption
 from delivery.models import Token
 from tests.config.reencryption.reencrypting import (
+    ALERTS,
     FACTORS,
     FORMER,
+    LINKS,
+    MAILS,
     NEW,
     OLD,
     PASSWORD,
+    PHONES,
+    PINS,
     SECRETS,
     SESSIONS,
     TOKENS,
@@ -36,8 +41,10 @@ def code_of(secret):
 
 
 class TestReencryptCredentials:
-    def test_encrypts_everything_with_the_first_key(self, keys, token, browser):
+    def test_encrypts_everything_with_the_first_key(self, keys, token, browser, message, driver_and_receiver):
         keys(NEW, OLD)
+        counts = {TOKENS: 1, SECRETS: 2, FORMER: 1, ALERTS: 1, FACTORS: 2, SESSIONS: 1, MAILS: 1}
+        counts |= {LINKS: 1, PINS: 1, PHONES: 1}
 
         code, answer, progress = run()
 
@@ -45,8 +52,8 @@ class TestReencryptCredentials:
         assert answer == {
             "complete": True,
             "first_key": name(NEW),
-            "reencrypted": {TOKENS: 1, SECRETS: 2, FORMER: 1, FACTORS: 2, SESSIONS: 1},
-            "under_key": {name(NEW): {TOKENS: 1, SECRETS: 2, FORMER: 1, FACTORS: 2, SESSIONS: 1}, name(OLD): {}},
+            "reencrypted": counts,
+            "under_key": {name(NEW): counts, name(OLD): {}},
             "unreadable": {},
         }
         assert f"{SECRETS}: 2 ciphertexts, 2 rows re-encrypted, 0 unreadable" in progress
@@ -86,14 +93,14 @@ class TestReencryptCredentials:
         assert (code, answer["complete"], set(answer["reencrypted"].values())) == (0, True, {0})
         assert ciphertexts() == before
 
-    def test_only_reports_with_check(self, keys, token, browser):
+    def test_only_reports_with_check(self, keys, token, browser, message):
         keys(NEW, OLD)
         before = ciphertexts()
 
         code, answer, _said = run("--check")
 
         assert (code, answer["complete"], set(answer["reencrypted"].values())) == (1, False, {0})
-        counts = {TOKENS: 1, SECRETS: 2, FORMER: 1, FACTORS: 2, SESSIONS: 1}
+        counts = {TOKENS: 1, SECRETS: 2, FORMER: 1, ALERTS: 1, FACTORS: 2, SESSIONS: 1, MAILS: 1}
         assert answer["under_key"] == {name(NEW): {}, name(OLD): counts}
         assert ciphertexts() == before
 

@@ -9,9 +9,10 @@ from django.core.management import call_command
 from django.db import OperationalError, connection, transaction
 from django.utils import timezone
 
-from delivery.actions import deliveries, endpoints, events
+from delivery.actions import deliveries, endpoints, events, tokens
+from delivery.actions.events import Replayed
 from delivery.errors import EndpointCannotSend
-from delivery.models import AuditAction, AuditEntry, EventState, WebhookEvent, WebhookQueueItem
+from delivery.models import AuditAction, AuditEntry, EventState, WebhookEndpoint, WebhookEvent, WebhookQueueItem
 from delivery.webhooks import queue
 from delivery.webhooks.sending import Result
 from delivery.webhooks.settlement import settle
@@ -42,7 +43,7 @@ def finish(delivery, state):
 
 
 def replay(chosen):
-    return events.replay(events=chosen, by=BY, at=timezone.now())
+    return events.replay(events=chosen, by=BY, at=timezone.now()).total
 
 
 class TestReplay:
@@ -197,3 +198,104 @@ class TestReplayInBatches:
             replay(first.events.all())
 
         assert first.events.get().state == EventState.SENT
+
+
+class TestReplayOfWhatWaits:
+    @pytest.fixture
+    def failing(self, endpoint):
+        """Two deliveries with three events each. Their first events were tried and are due in an hour."""
+        token = endpoint.integrator.tokens.get()
+        made = [DeliveryFactory.create(token=token, collected=True) for _number in range(2)]
+        WebhookEvent.objects.filter(sequence=1).update(attempts_made=5)
+        WebhookQueueItem.objects.update(due_at=timezone.now() + timedelta(hours=1), tries=5)
+        return made
+
+    def try_now(self, *chosen):
+        keys = [event.pk for event in chosen]
+        return events.replay(events=WebhookEvent.objects.filter(pk__in=keys), by=BY, at=timezone.now(), ahead=True)
+
+    def item(self, delivery):
+        return WebhookQueueItem.objects.get(delivery=delivery)
+
+    def test_is_sent_before_the_others_of_the_endpoint(self, failing):
+        other, chosen = failing
+        WebhookQueueItem.objects.filter(delivery=other).update(due_at=timezone.now() - timedelta(days=1))
+
+        assert self.try_now(chosen.events.get(sequence=1)) == Replayed(due=1)
+
+        (claimed,) = queue.claim(lease=uuid4(), at=timezone.now(), limit=1)
+        assert claimed.event_id == chosen.events.get(sequence=1).pk
+
+    def test_leaves_the_others(self, failing):
+        other, chosen = failing
+
+        self.try_now(chosen.events.get(sequence=1))
+
+        assert self.item(other).due_at > timezone.now()
+
+    def test_tries_the_earlier_event_of_the_delivery_that_blocks_it(self, failing):
+        _other, chosen = failing
+
+        assert self.try_now(chosen.events.get(sequence=3)) == Replayed(behind=1)
+
+        item = self.item(chosen)
+        assert (item.event.sequence, item.due_at <= timezone.now()) == (1, True)
+
+    def test_sends_an_ended_event_and_the_one_that_blocks_it(self, failing):
+        _other, chosen = failing
+        chosen.events.filter(sequence=2).update(state=EventState.DEAD)
+
+        assert self.try_now(chosen.events.get(sequence=2)) == Replayed(again=1)
+
+        assert self.item(chosen).due_at <= timezone.now()
+        assert chosen.events.get(sequence=2).state == EventState.PENDING
+
+    @pytest.mark.parametrize("sequence", [1, 2])
+    def test_leaves_what_a_worker_holds_and_what_waits_for_it(self, failing, sequence):
+        _other, chosen = failing
+        WebhookQueueItem.objects.filter(delivery=chosen).update(lease=uuid4())
+        before = self.item(chosen)
+
+        assert self.try_now(chosen.events.get(sequence=sequence)) == Replayed(in_flight=1)
+
+        after = self.item(chosen)
+        assert (after.due_at, after.lease, after.tries) == (before.due_at, before.lease, before.tries)
+
+    def test_does_not_count_towards_the_schedule_however_often_it_is_asked_for(self, failing):
+        _other, chosen = failing
+
+        for _time in range(3):
+            self.try_now(chosen.events.get(sequence=1))
+
+        assert self.item(chosen).tries == 4
+
+    def test_does_not_wait_for_the_next_probe_but_for_the_pause_that_the_endpoint_asked_for(self, failing, endpoint):
+        _other, chosen = failing
+        later = timezone.now() + timedelta(minutes=1)
+        WebhookEndpoint.objects.filter(pk=endpoint.pk).update(failures=9, paused_until=later)
+
+        self.try_now(chosen.events.get(sequence=1))
+        assert len(queue.claim(lease=uuid4(), at=timezone.now(), limit=9)) == 1
+
+        WebhookEndpoint.objects.filter(pk=endpoint.pk).update(paused_until=later, retry_after_until=later)
+        WebhookQueueItem.objects.update(lease=None)
+        self.try_now(chosen.events.get(sequence=1))
+        assert queue.claim(lease=uuid4(), at=timezone.now(), limit=9) == []
+
+    def test_is_refused_while_webhooks_are_off_and_changes_nothing(self, failing, endpoint):
+        _other, chosen = failing
+        endpoints.set_enabled(endpoint=endpoint, enabled=False, by=BY, at=timezone.now())
+
+        with pytest.raises(EndpointCannotSend, match="off"):
+            self.try_now(chosen.events.get(sequence=1))
+
+        assert self.item(chosen).due_at > timezone.now()
+
+    def test_is_refused_without_a_valid_token_and_changes_nothing(self, failing):
+        _other, chosen = failing
+        tokens.revoke(token=chosen.token, by=BY, at=timezone.now())
+
+        with pytest.raises(EndpointCannotSend, match="no valid token"):
+            self.try_now(chosen.events.get(sequence=1))
+
+        assert self.item(chosen).due_at > timezone.now()

@@ -33,10 +33,10 @@ def writes_of_latest_positions():
 
 @pytest.mark.django_db
 class TestRecordPositions:
-    def test_writes_them_by_one_statement(self, django_assert_num_queries):
+    def test_writes_them_by_one_statement_and_reads_the_routes_by_another(self, django_assert_num_queries):
         ana, bia = DriverFactory.create_batch(2)
 
-        with django_assert_num_queries(1):
+        with django_assert_num_queries(2):
             drivers.record_positions([fix(ana, seconds=2), fix(bia, seconds=1), fix(ana, seconds=0)], by=BY)
 
         assert DriverPosition.objects.count() == 3

@@ -9,7 +9,7 @@ from django.urls import reverse
 from delivery.actions import tokens
 from delivery.errors import AccountSuspended, InvalidToken
 from delivery.models import Integrator, Tariff, Token, WebhookEndpoint
-from tests.factories import DriverFactory, IntegratorFactory, TariffFactory, TokenFactory
+from tests.factories import DeliveryFactory, DriverFactory, IntegratorFactory, TariffFactory, TokenFactory
 
 
 def works(clear_text):
@@ -47,8 +47,52 @@ class TestSuspension:
 
     def run(self, client, token, action, **data):
         url = reverse("admin:delivery_integrator_changelist")
-        chosen = {"action": action, "_selected_action": [str(token.integrator.pk)], **data}
+        chosen = {"action": action, "_selected_action": [str(token.integrator.pk)], "confirmed": "yes", **data}
         return client.post(url, chosen, follow=True).content.decode()
+
+    def test_asks_first_and_says_what_it_means(self, admin_client, token):
+        DeliveryFactory.create(token=token)
+        TokenFactory.create(integrator=token.integrator)
+        other = IntegratorFactory.create(name="Other")
+        DeliveryFactory.create(token=TokenFactory.create(integrator=other))
+
+        page = self.run(admin_client, token, "suspend", reason="unpaid", confirmed="")
+
+        assert f"Suspend {token.integrator.name}?" in page
+        assert "2 valid tokens are refused" in page
+        assert "1 live delivery under way goes on" in page
+        assert "Other" not in page
+        assert works(token.clear_text)
+        assert not LogEntry.objects.exists()
+
+    def test_keeps_the_reason_that_was_too_long(self, admin_client, token):
+        page = self.run(admin_client, token, "suspend", reason="x" * 256)
+
+        assert f'value="{"x" * 256}"' in page
+        assert works(token.clear_text)
+
+    def test_is_set_and_lifted_from_the_accounts_page_too(self, admin_client, token):
+        account = reverse("admin:delivery_integrator_change", args=[token.integrator.pk])
+        url = reverse("admin:delivery_integrator_changelist")
+        chosen = {"_selected_action": [str(token.integrator.pk)], "from_page": "yes", "confirmed": "yes"}
+        offer = admin_client.get(account).content.decode()
+
+        suspended = admin_client.post(url, {**chosen, "action": "suspend", "reason": "unpaid"})
+        page = admin_client.get(account).content.decode()
+        lifted = admin_client.post(url, {**chosen, "action": "lift_suspension"})
+
+        assert 'name="action" value="suspend"' in offer
+        assert (suspended.url, lifted.url) == (account, account)
+        assert 'name="action" value="lift_suspension"' in page
+        assert 'name="action" value="suspend"' not in page
+        assert works(token.clear_text)
+
+    def test_is_a_badge_in_the_list_with_its_reason(self, admin_client, token):
+        self.run(admin_client, token, "suspend", reason="Bill 17")
+
+        page = admin_client.get(reverse("admin:delivery_integrator_changelist")).content.decode()
+
+        assert '<span class="rota-pill is-bad" title="Bill 17">Suspended · ' in page
 
     def test_is_set_with_its_reason_and_lifted_from_the_list(self, admin_client, token):
         self.run(admin_client, token, "suspend", reason="unpaid")
@@ -59,7 +103,7 @@ class TestSuspension:
         assert (account.suspended_by, account.suspension_reason, worked) == ("user admin", "unpaid", False)
         assert works(token.clear_text)
         assert [entry.get_change_message() for entry in LogEntry.objects.order_by("pk")] == [
-            "Suspended.",
+            "Suspended: unpaid",
             "Suspension lifted.",
         ]
 

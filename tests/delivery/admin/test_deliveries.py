@@ -4,40 +4,15 @@ import html
 
 import pytest
 from django.contrib.admin.models import LogEntry
-from django.contrib.messages import get_messages
 from django.urls import reverse
 
+from common.formats import short_id
 from delivery.actions import moves
 from delivery.lifecycle import Mode
 from delivery.models import Delivery
-from tests.factories import PICKUP, DeliveryFactory, DriverFactory, TokenFactory
-
-LIST = reverse("admin:delivery_delivery_changelist")
-
-
-def page(delivery):
-    return reverse("admin:delivery_delivery_change", args=[delivery.pk])
-
-
-def press(client, delivery, name, **fields):
-    """A button on the delivery's page. Returns what the page says then."""
-    url = reverse("admin:delivery_delivery_move", args=[delivery.pk, name])
-    response = client.post(url, fields, follow=True)
-    return [str(message) for message in get_messages(response.wsgi_request)] or [
-        str(message) for message in response.context["messages"]
-    ]
-
-
-def choose(client, name, *deliveries, **fields):
-    """An action of the list."""
-    data = {"action": f"move_{name}", "_selected_action": [str(delivery.pk) for delivery in deliveries], **fields}
-    response = client.post(LIST, data, follow=True)
-    return [str(message) for message in response.context["messages"]]
-
-
-def status(delivery):
-    fresh = Delivery.objects.get(pk=delivery.pk)
-    return fresh.status, fresh.route_status
+from delivery.payload import Place
+from tests.delivery.admin.moving import LIST, agree, choose, page, press, status
+from tests.factories import PICKUP, DeliveryFactory, DriverFactory, TokenFactory, validated_payload
 
 
 def buttons(client, delivery):
@@ -49,7 +24,7 @@ class TestPage:
         ("traits", "expected"),
         [
             ({}, {"accept", "cancel"}),
-            ({"accepted": True}, {"collect", "cancel", "position"}),
+            ({"accepted": True}, {"release", "reassign", "collect", "cancel", "position"}),
             ({"collected": True}, {"deliver", "fail", "cancel", "position"}),
         ],
     )
@@ -58,7 +33,7 @@ class TestPage:
 
     def test_offers_no_second_cancel_and_nothing_after_the_end(self, dispatcher):
         delivery = DeliveryFactory.create(collected=True, stops=1)
-        press(dispatcher, delivery, "cancel")
+        press(dispatcher, delivery, "cancel", **agree(dispatcher, "cancel", delivery))
         assert buttons(dispatcher, delivery) == {"return", "position"}
 
         press(dispatcher, delivery, "return")
@@ -90,7 +65,7 @@ class TestPage:
         said = press(dispatcher, delivery, "return")
 
         assert status(delivery) == ("DELIVERED", "FINISHED")
-        assert "DELIVERED" in said[0]
+        assert said == [f"Route {short_id(delivery.pk)}: {driver.name} is back at A."]
         assert driver.latest_position().recorded_by == "user dora"
         assert {*delivery.transitions.exclude(trigger="request").values_list("by", flat=True)} == {"user dora"}
         assert LogEntry.objects.filter(object_id=str(delivery.pk)).count() == 6
@@ -168,6 +143,24 @@ class TestList:
 
         with django_assert_max_num_queries(10):
             assert dispatcher.get(LIST).status_code == 200
+
+
+class TestReasons:
+    def test_are_chosen_from_the_same_list_as_on_the_board(self, dispatcher):
+        delivery = DeliveryFactory.create(collected=True)
+
+        offer = dispatcher.get(page(delivery)).content.decode()
+        press(dispatcher, delivery, "fail", point="B", preset="Nobody at the address", reason="rang twice")
+
+        assert "<option>Nobody at the address</option>" in offer
+        assert delivery.stops.get(index=0).failure_reason == "Nobody at the address: rang twice"
+
+    def test_are_for_a_point_that_is_named_by_recipient_and_street(self, dispatcher):
+        stops = [Place(point=PICKUP, address={"street": "Rua Augusta", "number": "500"}, contact_name="Maria")]
+        delivery = DeliveryFactory.create(collected=True, payload=validated_payload(dropoffs=stops))
+
+        assert "B · Maria · Rua Augusta, 500" in dispatcher.get(page(delivery)).content.decode()
+        assert "Maria · Rua Augusta, 500" in dispatcher.get(LIST).content.decode()
 
 
 class TestPermissions:

@@ -1,5 +1,7 @@
 """Webhooks in the admin: attempts, sending again, test events, switching endpoints on and off."""
 
+import html
+
 import pytest
 from django.urls import reverse
 from django.utils import timezone
@@ -114,3 +116,40 @@ class TestEndpoint:
 
         endpoint.refresh_from_db()
         assert ((endpoint.enabled, endpoint.secret), WebhookEvent.objects.count()) == (before, 0)
+
+
+class TestStates:
+    @pytest.mark.parametrize(
+        ("changes", "state"),
+        [
+            ({"url": ""}, "No URL"),
+            ({}, "Working"),
+            ({"failures": 5}, "Failing"),
+            ({"enabled": False, "off_because": "staff", "off_since": timezone.now()}, "Paused"),
+            ({"enabled": False, "off_because": "gone", "off_since": timezone.now()}, "Off: It answered 410 Gone"),
+        ],
+    )
+    def test_of_webhooks_are_named_as_in_the_panel(self, admin_client, endpoint, changes, state):
+        type(endpoint).objects.filter(pk=endpoint.pk).update(**changes)
+
+        page = admin_client.get(ENDPOINTS, {"environment__exact": "live"}).content.decode()
+
+        assert f">{state}</span>" in page
+
+    def test_of_events_have_code_and_milliseconds_of_the_last_attempt(self, admin_client, dead):
+        WebhookAttempt.objects.create(event=dead, number=16, at=timezone.now(), milliseconds=9, status_code=500)
+
+        page = admin_client.get(EVENTS).content.decode()
+
+        assert ">503</td>" in page
+        assert ">31</td>" in page
+        assert "Failed, no more retries</span>" in page
+
+
+def test_the_body_of_an_event_is_indented_and_copied_as_it_was_sent(admin_client, dead):
+    page = html.unescape(
+        admin_client.get(reverse("admin:delivery_webhookevent_change", args=[dead.pk])).content.decode()
+    )
+
+    assert f'\n  "deliveryId": "{dead.delivery_id}"' in page
+    assert f'data-copy="{dead.body}"' in page

@@ -56,8 +56,8 @@ class TestDelivery:
         with refused(ProgrammingError, "Cannot update"), transaction.atomic():
             Delivery.objects.filter(pk=delivery.pk).update(integrator=other.integrator)
 
-    def test_keeps_the_driver_who_accepted(self):
-        delivery = DeliveryFactory.create(accepted=True)
+    def test_keeps_the_driver_who_collected(self):
+        delivery = DeliveryFactory.create(collected=True)
 
         with refused(ProgrammingError, "Cannot update"), transaction.atomic():
             Delivery.objects.filter(pk=delivery.pk).update(driver=DriverFactory.create())

@@ -19,6 +19,8 @@ P, A, C, D, F = "PENDING", "ACCEPT", "COLLECTED", "DELIVERED", "FAILED"
 CASES = {
     "request": ([], (P, "AVAILABLE", [P, P])),
     Trigger.ACCEPT: (["accept"], (A, "ACCEPTED", [A, A])),
+    Trigger.RELEASE: (["accept", "release"], (P, "AVAILABLE", [P, P])),
+    Trigger.REASSIGN: (["accept", "reassign"], (A, "ACCEPTED", [A, A])),
     Trigger.COLLECT: (["accept", "collect"], (C, "COLLECTED", [C, C])),
     Trigger.DELIVER: (["accept", "collect", "deliver B"], (C, "COLLECTED", [D, C])),
     Trigger.FAIL: (["accept", "collect", "deliver B", "fail C"], (C, "RETURNING", [D, F])),
@@ -28,7 +30,7 @@ CASES = {
 
 
 def delivery_after(steps):
-    DriverFactory.create(at_point=PICKUP)
+    DriverFactory.create_batch(2, at_point=PICKUP)
     delivery = DeliveryFactory.create(stops=2)
     for step in steps:
         name, _, point = step.partition(" ")
@@ -87,7 +89,7 @@ class TestEvents:
 
     def test_are_rolled_back_with_their_change(self, token, monkeypatch):
         delivery = DeliveryFactory.create(token=token, accepted=True)
-        monkeypatch.setattr(outbox, "wake_on_commit", lambda: 1 / 0)
+        monkeypatch.setattr(outbox, "announce_on_commit", lambda *_arguments, **_options: 1 / 0)
 
         with pytest.raises(ZeroDivisionError):
             deliveries.collect(delivery=delivery, by=BY, at=timezone.now())

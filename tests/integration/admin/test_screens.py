@@ -2,17 +2,16 @@ import re
 
 import pytest
 from django.contrib.admin.models import LogEntry
-from django.core.files.uploadedfile import SimpleUploadedFile as File
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
 
-from integration.actions import sellers
+from integration.actions import keys, sellers
 from integration.freight import Parameters
-from integration.models import ApiKey, Company, FreightParameters, FreightRate, InvoiceLink, Seller, StatusLog
+from integration.models import ApiKey, Company, FreightParameters, InvoiceLink, Seller, StatusLog
 from integration.models.freight import _RANGES
-from tests.integration.factories import ACCESS_KEY, BY, DEFAULT_TARIFF, create_order, key_of, nfe_xml, send_invoice
+from tests.integration.factories import ACCESS_KEY, BY, SellerFactory, create_order, key_of, nfe_xml, send_invoice
 
 MODELS = ["seller", "company", "apikey", "order", "invoice", "freightrate", "freightparameters"]
 
@@ -31,7 +30,7 @@ class TestEveryScreen:
     def test_opens_and_searches(self, admin_client, order, model):
         searched = {} if model.startswith("freight") else {"q": "A-1"}
 
-        assert admin_client.get(url(f"{model}_changelist"), searched).status_code == 200
+        assert admin_client.get(url(f"{model}_changelist"), searched, follow=True).status_code == 200
 
     def test_opens_an_order_an_invoice_and_a_seller(self, admin_client, seller, order):
         invoice = send_invoice(seller, nfe_xml().encode())
@@ -104,7 +103,7 @@ class TestKeys:
 
 class TestSuspension:
     def run(self, client, seller, action, **data):
-        chosen = {"action": action, "_selected_action": [seller.pk], **data}
+        chosen = {"action": action, "_selected_action": [seller.pk], "confirmed": "yes", **data}
         return client.post(url("seller_changelist"), chosen, follow=True).content.decode()
 
     def test_is_set_with_its_reason_and_lifted_from_the_list(self, admin_client, seller):
@@ -120,6 +119,16 @@ class TestSuspension:
             "Suspended: Bill 17 unpaid",
             "Suspension lifted.",
         ]
+
+    def test_asks_first_and_says_what_it_means(self, admin_client, seller):
+        keys.issue(seller=seller, by=BY, at=timezone.now())
+        keys.issue(seller=SellerFactory.create(documents=()), by=BY, at=timezone.now())
+
+        page = self.run(admin_client, seller, "suspend", reason="unpaid", confirmed="")
+
+        assert f"Suspend {seller.name}?" in page
+        assert "1 valid key is refused" in page
+        assert Seller.objects.get(pk=seller.pk).suspended_at is None
 
     def test_without_a_reason_is_not_set_and_says_so(self, admin_client, seller):
         assert "Say why, in at most 255 characters" in self.run(admin_client, seller, "suspend")
@@ -151,8 +160,8 @@ class TestCompanies:
 
 
 class TestOrders:
-    def move(self, client, order, status):
-        data = {"action": f"move_to_{status}", "_selected_action": [order.pk]}
+    def move(self, client, order, status, **fields):
+        data = {"action": f"move_to_{status}", "_selected_action": [order.pk], **fields}
         return client.post(url("order_changelist"), data, follow=True).content.decode()
 
     def test_are_moved_and_logged_as_not_by_the_seller(self, admin_client, order):
@@ -161,28 +170,52 @@ class TestOrders:
         entry = StatusLog.objects.get(status="collected")
         assert (entry.via_api, entry.by) == (False, "user admin")
 
-    def test_stay_and_say_why_when_a_move_is_refused(self, admin_client, order):
-        self.move(admin_client, order, "delivered")
+    @pytest.mark.parametrize("status", ["out_for_delivery", "delivered", "cancelled"])
+    def test_are_moved_to_another_status_than_the_next_when_that_is_confirmed(self, admin_client, order, status):
+        asked = self.move(admin_client, order, status)
+        before = StatusLog.objects.count()
+        self.move(admin_client, order, status, confirmed="yes")
 
-        assert "cannot become cancelled" in self.move(admin_client, order, "cancelled")
+        assert "Waiting for collection</span> → <span" in asked
+        assert before == 1
+        assert StatusLog.objects.latest("pk").status == status
+
+    def test_stay_and_say_why_when_a_move_is_refused(self, admin_client, order):
+        self.move(admin_client, order, "delivered", confirmed="yes")
+
+        assert "cannot become &#x27;Cancelled&#x27;" in self.move(admin_client, order, "cancelled", confirmed="yes")
         assert StatusLog.objects.count() == 2
 
     def test_offer_on_their_page_what_is_allowed(self, admin_client, order):
         page = admin_client.get(url("order_change", order.pk)).content.decode()
 
-        assert 'value="collected"' in page
-        assert 'value="returned"' not in page
+        assert 'value="move_to_collected"' in page
+        assert 'value="move_to_returned"' not in page
 
-    def test_are_moved_from_their_page(self, admin_client, order):
+    def test_return_to_their_page_after_a_move_from_it(self, admin_client, order):
+        data = {"action": "move_to_collected", "_selected_action": [order.pk], "from_page": "yes"}
+
+        response = admin_client.post(url("order_changelist"), data)
+
+        assert response.url == url("order_change", order.pk)
+
+    def test_show_their_parcels_receiver_and_address(self, admin_client, order):
+        page = admin_client.get(url("order_change", order.pk)).content.decode()
+
+        assert "<td>10 × 20 × 30</td>" in page  # between lengths
+        assert "(11) 97777-0001</a>" in page
+        assert "Avenida Paulista, 1578, Loja 1" in page
+
+    def test_get_a_further_code_for_tracking(self, admin_client, order):
         forms = {
             f"{prefix}-{field}": 0 for prefix in ("status_log", "codes", "invoice_links")
             for field in ("TOTAL_FORMS", "INITIAL_FORMS")
         }  # fmt: skip  # a product reads as one
+        code = {"codes-TOTAL_FORMS": 1, "codes-0-value": "BOX-7", "codes-0-order": order.pk}
 
-        admin_client.post(url("order_change", order.pk), {**forms, "codes-TOTAL_FORMS": 0, "_move": "collected"})
+        admin_client.post(url("order_change", order.pk), {**forms, **code, "_continue": ""})
 
-        order.refresh_from_db()
-        assert order.status == "collected"
+        assert order.codes.filter(value="BOX-7").count() == 1
 
 
 class TestInvoices:
@@ -202,44 +235,6 @@ class TestInvoices:
 
         assert response.content == raw
         assert response["Content-Disposition"].startswith("attachment")
-
-
-class TestTariff:
-    def test_is_exported_and_imported_as_csv(self, admin_client, tariff):
-        csv = self.export(admin_client)
-
-        self.import_(admin_client, csv)
-
-        assert csv.count(b"\n") == FreightRate.objects.count() + 1 == 49
-
-    def test_takes_the_default_file_as_it_is(self, admin_client, tariff):
-        before = list(FreightRate.objects.order_by("pk").values())
-        FreightRate.objects.update(base_centavos=1)
-
-        self.import_(admin_client, DEFAULT_TARIFF.RATES.read_bytes())
-
-        assert list(FreightRate.objects.order_by("pk").values()) == before
-
-    def test_takes_a_changed_price(self, admin_client, tariff):
-        csv = self.export(admin_client).replace(b"2290,190,3", b"1234,190,3")
-
-        self.import_(admin_client, csv)
-
-        assert FreightRate.objects.get(service="economy", zone="local").base_centavos == 1234
-        assert FreightRate.objects.count() == 48
-
-    def export(self, client):
-        fields = client.get(url("freightrate_export")).context["form"].fields
-        chosen = dict.fromkeys(fields.keys() - {"export_items"}, "on")
-        response = client.post(url("freightrate_export"), {**chosen, "format": "0", "resource": "0"})
-        assert response["Content-Type"].startswith("text/csv")
-        return response.content
-
-    def import_(self, client, csv):
-        preview = client.post(url("freightrate_import"), {"format": "0", "import_file": File("t.csv", csv)})
-        form = preview.context["confirm_form"]
-        response = client.post(url("freightrate_process_import"), form.initial)
-        assert response.status_code == 302
 
 
 class TestParameters:

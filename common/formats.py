@@ -1,0 +1,100 @@
+"""How pages write values, in the notation of the reader's language. The panel and the admin use the same functions.
+
+Dates and times without seconds are Django's business: `config.formats` sets their notation.
+"""
+
+from datetime import date as date_type
+from datetime import datetime, timedelta
+from decimal import Decimal
+from uuid import UUID
+
+from django.template.defaultfilters import date, floatformat
+from django.utils import timezone
+from django.utils.formats import get_format, localize
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext, pgettext
+
+_SHORT_ID_LENGTH = 6  # the last characters of a UUIDv7 are random; with six, two rows of a page hardly ever agree
+_CNPJ_LENGTH, _CPF_LENGTH, _POSTCODE_LENGTH = 14, 11, 8
+_AREA_CODE_LENGTH, _LAST_BLOCK_LENGTH = 2, 4  # of a telephone number
+_NATIONAL_NUMBER_LENGTHS = (10, 11)  # with area code: landline, mobile
+_COUNTRY_CODE = "55"
+_MINUTE, _HOUR, _DAY = timedelta(minutes=1), timedelta(hours=1), timedelta(days=1)
+_OLDEST_AGE = timedelta(days=30)
+
+
+def money(value: Decimal) -> str:
+    """An amount in reais: `R$ 19.466,30`."""
+    return f"R$ {floatformat(value, '2g')}"
+
+
+def centavos(value: int) -> str:
+    """An amount in centavos, written in reais."""
+    return money(Decimal(value) / 100)
+
+
+def short_id(value: UUID | str) -> str:
+    """The end of an id, for people to compare: `…d8ef90`."""
+    return f"…{str(value)[-_SHORT_ID_LENGTH:]}"
+
+
+def moment(value: datetime | None) -> str:
+    """A moment in the service's time zone, to the second; empty for None."""
+    if value is None:
+        return ""
+    return date(timezone.localtime(value), f"{get_format('SHORT_DATETIME_FORMAT')}:s")
+
+
+def day_and_month(value: date_type) -> str:
+    """A day of this year or the last: `22 Nov`, `22/11`."""
+    return date(value, pgettext("format of a day without its year", "j M"))
+
+
+def age(value: datetime, *, at: datetime) -> str:
+    """How long before `at` it was, such as `9 min ago`; the moment itself after 30 days, and for a later one."""
+    passed = at - value
+    if not timedelta() <= passed < _OLDEST_AGE:
+        return str(localize(timezone.localtime(value)))
+    if passed < _MINUTE:
+        return _("%(count)s s ago") % {"count": passed.seconds}
+    if passed < _HOUR:
+        return _("%(count)s min ago") % {"count": passed // _MINUTE}
+    if passed < 2 * _DAY:
+        return _("%(count)s h ago") % {"count": passed // _HOUR}
+    return ngettext("%(count)s day ago", "%(count)s days ago", passed.days) % {"count": passed.days}
+
+
+def ago(value: datetime) -> SafeString:
+    """How long ago it was, as an element whose title is the moment."""
+    text = age(value, at=timezone.now())
+    return format_html('<time datetime="{}" title="{}">{}</time>', value.isoformat(), moment(value), text)
+
+
+def document(value: str) -> str:
+    """A CNPJ or CPF with its mask; another text itself."""
+    if len(value) == _CNPJ_LENGTH and value.isalnum():
+        return f"{value[:2]}.{value[2:5]}.{value[5:8]}/{value[8:12]}-{value[12:]}"
+    if len(value) == _CPF_LENGTH and value.isdecimal():
+        return f"{value[:3]}.{value[3:6]}.{value[6:9]}-{value[9:]}"
+    return value
+
+
+def postcode(value: str) -> str:
+    """A CEP with its hyphen; another text itself."""
+    is_plain = len(value) == _POSTCODE_LENGTH and value.isdecimal()
+    return f"{value[:5]}-{value[5:]}" if is_plain else value
+
+
+def phone(value: str) -> str:
+    """A Brazilian telephone number as `(11) 97777-0001`; another text itself."""
+    digits = "".join(sign for sign in value if sign not in "+-() .")
+    if value.startswith("+") or len(digits) > max(_NATIONAL_NUMBER_LENGTHS):
+        if not digits.startswith(_COUNTRY_CODE):
+            return value
+        digits = digits.removeprefix(_COUNTRY_CODE)
+    if len(digits) not in _NATIONAL_NUMBER_LENGTHS or not digits.isdecimal():
+        return value
+    area, number = digits[:_AREA_CODE_LENGTH], digits[_AREA_CODE_LENGTH:]
+    return f"({area}) {number[:-_LAST_BLOCK_LENGTH]}-{number[-_LAST_BLOCK_LENGTH:]}"

@@ -1,0 +1,98 @@
+"""Tells open pages which objects have changed: messages by topic, through Redis' publish and subscribe.
+
+A message holds ids and no other data; the pages load what they may see. A message that is lost does little harm: pages
+load everything again from time to time, and after each interruption that they notice. `config.page_streams` passes the
+messages on to browsers.
+"""
+
+import logging
+import time
+from collections.abc import Iterable, Sequence
+from functools import cache, partial
+from typing import Any, NamedTuple
+
+from django.conf import settings
+from django.db import transaction
+from redis import Redis, RedisError
+from redis.backoff import NoBackoff
+from redis.retry import Retry
+
+_log = logging.getLogger(__name__)
+CHANNEL = "rota:page-updates:"  # followed by the topic
+# Key of the WSGI environ: the StreamRequest of a view that was allowed. It is no header, so no client can set it.
+STREAM = "rota.page_stream"
+# In place of ids: anything may have changed.
+ANYTHING = "*"
+_MOST_IDS = 32
+_TIMEOUT_SECONDS = 1
+# After a failure Redis is not used for this long, so that its outage does not delay every request.
+_BACK_OFF_SECONDS = 2
+_next_use = 0.0  # on the monotonic clock
+
+
+class StreamRequest(NamedTuple):
+    """What `config.page_streams` sends instead of the view's answer. `user` is whose limit of streams counts."""
+
+    topics: tuple[str, ...]
+    user: str
+
+
+class Message(NamedTuple):
+    """Ids of what has changed, each without spaces, for the pages that are subscribed to the topic."""
+
+    topic: str
+    ids: Sequence[str]
+
+    @property
+    def text(self) -> str:
+        return " ".join(self.ids) if len(self.ids) <= _MOST_IDS else ANYTHING
+
+
+def add_to(pipeline: Any, messages: Iterable[Message]) -> None:
+    """Add the messages to a pipeline of Redis' client."""
+    for message in messages:
+        pipeline.publish(CHANNEL + message.topic, message.text)
+
+
+def publish_on_commit(*messages: Message) -> None:
+    """Send the messages once this transaction has committed."""
+    if messages:
+        transaction.on_commit(partial(publish, *messages), robust=True)
+
+
+def publish(*messages: Message) -> None:
+    """Send the messages in one round trip. Raises nothing when Redis is away."""
+    global _next_use  # noqa: PLW0603  # one back-off for each process
+    if time.monotonic() < _next_use:
+        return
+    try:
+        if len(messages) == 1:
+            _redis().publish(CHANNEL + messages[0].topic, messages[0].text)
+            return
+        with _redis().pipeline(transaction=False) as pipeline:
+            add_to(pipeline, messages)
+            pipeline.execute()
+    except RedisError as error:
+        _next_use = time.monotonic() + _BACK_OFF_SECONDS
+        _log.warning("Open pages were not told of a change: %s", error)
+
+
+def subscribed(topics: Sequence[str]) -> set[str]:
+    """Those of the topics to which an open page is subscribed; none while Redis is away."""
+    try:
+        # A list of bytes and numbers, whatever the client's types say.
+        counts: Any = _redis().pubsub_numsub(*(CHANNEL + topic for topic in topics)) if topics else []
+    except RedisError as error:
+        _log.warning("Which pages are open is not known: %s", error)
+        return set()
+    return {channel.decode().removeprefix(CHANNEL) for channel, count in counts if count}
+
+
+@cache
+def _redis() -> Redis:
+    return Redis.from_url(
+        settings.REDIS_URL,
+        socket_connect_timeout=_TIMEOUT_SECONDS,
+        socket_timeout=_TIMEOUT_SECONDS,
+        retry=Retry(NoBackoff(), 0),
+    )

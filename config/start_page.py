@@ -1,0 +1,248 @@
+"""The admin's first page: what needs somebody, each line with a link to where it is dealt with. Unfold calls `context`.
+
+Every query but one reads a small table or the routes in progress, whatever the number of deliveries is. That of the
+plot reads the index entries of two weeks.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.db.models import Count, Exists, F, Max, OuterRef, Q, QuerySet, Sum
+from django.db.models.functions import TruncDay
+from django.http import HttpRequest
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from common.formats import age
+from delivery import breaker
+from delivery.lifecycle import RouteStatus
+from delivery.models import (
+    Delivery,
+    Environment,
+    Integrator,
+    OffBecause,
+    RefusedDeliveryCallCount,
+    TariffChange,
+    Token,
+    WebhookEndpoint,
+)
+from integration.models import FreightPriceChange, RefusedSellerCallCount, Seller
+from panel import plots
+
+_MOST_LINES = 6
+_DAYS = 14
+_NEW_SINCE = timedelta(days=14)
+_SILENT_SINCE = timedelta(days=7)
+_DAY = timedelta(days=1)
+
+
+@dataclass(frozen=True)
+class Line:
+    """Something to look at: whose or what it is, what about it, and where one acts."""
+
+    name: str
+    fact: str
+    url: str
+    is_grave: bool = False
+
+
+@dataclass(frozen=True)
+class Section:
+    """Lines under a title. `has_more`: there are more than are shown, all of which are at `all_url`."""
+
+    title: str
+    lines: list[Line]
+    empty: str
+    all_url: str
+    has_more: bool = False
+
+
+def context(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
+    """The admin's context with the sections that this user may see."""
+    now, user = timezone.now(), request.user
+    sections = []
+    if user.has_perm("delivery.dispatch_delivery"):
+        sections.append(_routes(at=now))
+    if user.has_perm("delivery.change_integrator"):
+        sections += [_endpoints(at=now), _without_url(at=now), _refused_calls(at=now)]
+        sections += [_price_changes(at=now), _new_accounts(at=now), _silent_accounts(at=now)]
+    has_volume = user.has_perm("delivery.view_delivery")
+    return {**context, "sections": sections, "volume": _volume(at=now) if has_volume else None}
+
+
+def _section(title: str, lines: list[Line], *, empty: str, all_url: str) -> Section:
+    return Section(title, lines[:_MOST_LINES], empty, all_url, has_more=len(lines) > _MOST_LINES)
+
+
+def _routes(*, at: datetime) -> Section:
+    board = reverse("panel:board")
+    in_progress = Delivery.objects.in_progress(Environment.LIVE)
+    counts = in_progress.aggregate(
+        waiting=Count("pk", filter=Q(route_status=RouteStatus.AVAILABLE)),
+        held=Count("pk", filter=~Q(route_status=RouteStatus.AVAILABLE)),
+    )
+    late = Delivery.objects.late(Environment.LIVE, at=at).count()
+    lines = [
+        Line(_("Late"), str(late), f"{board}?tab=late", is_grave=late > 0),
+        Line(_("Waiting for a driver"), str(counts["waiting"]), f"{board}?tab=waiting"),
+        Line(_("With a driver"), str(counts["held"]), board),
+    ]
+    return _section(_("Routes now"), lines, empty="", all_url=board)
+
+
+def _endpoints(*, at: datetime) -> Section:
+    """Those that are off or paused after failures, the longest first. Switched off by hand: on purpose, so left out."""
+    failing = (
+        WebhookEndpoint.objects.exclude(url="")
+        .filter(Q(enabled=False) | Q(failures__gte=breaker.OPENS_AFTER))
+        .exclude(off_because=OffBecause.STAFF)
+        .select_related("integrator")
+        .order_by(F("failing_since").asc(nulls_last=True), "pk")
+    )
+    lines = [
+        Line(
+            str(endpoint),
+            _endpoint_fact(endpoint, at=at),
+            reverse("panel:webhook", args=[endpoint.integrator_id, endpoint.environment]),
+            is_grave=endpoint.environment == Environment.LIVE,
+        )
+        for endpoint in failing[: _MOST_LINES + 1]
+    ]
+    listed = reverse("admin:delivery_webhookendpoint_changelist")
+    return _section(_("Failing webhooks"), lines, empty=_("Every webhook endpoint answers."), all_url=listed)
+
+
+def _without_url(*, at: datetime) -> Section:
+    """Live endpoints of accounts that could call: what happens to their deliveries is sent to nobody."""
+    can_call = Token.objects.valid(at=at).filter(integrator=OuterRef("integrator"), environment=Environment.LIVE)
+    found = (
+        WebhookEndpoint.objects.filter(Exists(can_call), url="", environment=Environment.LIVE)
+        .filter(integrator__suspended_at=None)
+        .select_related("integrator")
+        .order_by("integrator__name")[: _MOST_LINES + 1]
+    )
+    lines = [
+        Line(each.integrator.name, _("no URL"), reverse("panel:webhook", args=[each.integrator_id, each.environment]))
+        for each in found
+    ]
+    listed = reverse("admin:delivery_webhookendpoint_changelist")
+    return _section(_("Webhooks without a URL"), lines, empty=_("Every account with a token has one."), all_url=listed)
+
+
+def _refused_calls(*, at: datetime) -> Section:
+    """The accounts and sellers with most refused calls in 24 hours."""
+    of_deliveries = RefusedDeliveryCallCount.objects.filter(hour__gte=at - _DAY, environment=Environment.LIVE)
+    of_orders = RefusedSellerCallCount.objects.filter(hour__gte=at - _DAY)
+    found = [
+        *(
+            (count, name, reverse("panel:refused_calls", args=[pk, Environment.LIVE]))
+            for pk, name, count in _most(of_deliveries, "integrator")
+        ),
+        *(
+            (count, name, reverse("panel:seller_refused_calls", args=[pk]))
+            for pk, name, count in _most(of_orders, "seller")
+        ),
+    ]
+    lines = [Line(name, str(count), url) for count, name, url in sorted(found, reverse=True)]
+    return _section(
+        _("Refused calls in 24 hours"), lines, empty=_("No call was refused."), all_url=reverse("panel:home")
+    )
+
+
+def _most(counts: QuerySet[Any], account: str) -> Iterable[tuple[Any, str, int]]:
+    """Id, name and number of refused calls of the accounts with most of them."""
+    named = counts.order_by().values_list(account, f"{account}__name")
+    totals = named.annotate(total=Sum("refused")).filter(total__gt=0)
+    most: Iterable[tuple[Any, str, int]] = totals.order_by("-total")[: _MOST_LINES + 1]
+    return most
+
+
+def _price_changes(*, at: datetime) -> Section:
+    today = timezone.localtime(at).replace(hour=0, minute=0, second=0, microsecond=0)
+    counts = [
+        (_("Delivery tariffs"), TariffChange, "admin:delivery_tariffchange_changelist"),
+        (_("Freight table"), FreightPriceChange, "admin:integration_freightpricechange_changelist"),
+    ]
+    made = [(name, model._default_manager.filter(made_at__gte=today).count(), url) for name, model, url in counts]
+    lines = [Line(name, str(count), reverse(url)) for name, count, url in made if count]
+    return _section(_("Prices changed today"), lines, empty=_("None."), all_url="")
+
+
+def _endpoint_fact(endpoint: WebhookEndpoint, *, at: datetime) -> str:
+    if not endpoint.enabled:
+        return str(endpoint.get_off_because_display())
+    since = endpoint.failing_since or at
+    return _("%(count)s failures in a row, the first %(age)s") % {
+        "count": endpoint.failures,
+        "age": age(since, at=at),
+    }
+
+
+def _new_accounts(*, at: datetime) -> Section:
+    accounts = Integrator.objects.filter(created_at__gte=at - _NEW_SINCE).order_by("-created_at")[: _MOST_LINES + 1]
+    sellers = Seller.objects.filter(created_at__gte=at - _NEW_SINCE).order_by("-created_at")[: _MOST_LINES + 1]
+    found = [
+        *(
+            (each.created_at, each.name, reverse("panel:setup", args=[each.pk, Environment.SANDBOX]))
+            for each in accounts
+        ),
+        *((each.created_at, each.name, reverse("panel:seller_sheet", args=[each.pk])) for each in sellers),
+    ]
+    lines = [Line(name, _day(since, at=at), url) for since, name, url in sorted(found, reverse=True)]
+    return _section(_("New accounts"), lines, empty=_("None in the last two weeks."), all_url=reverse("panel:home"))
+
+
+def _day(since: datetime, *, at: datetime) -> str:
+    """How long before `at` it was, not finer than a day."""
+    is_today = timezone.localdate(since) == timezone.localdate(at)
+    return _("today") if is_today else age(since, at=at)
+
+
+def _silent_accounts(*, at: datetime) -> Section:
+    """Accounts that have called and do not any more, those first that have been silent for the shortest time.
+
+    Read from the last use of their live tokens and keys: the latest delivery of each account would take a look-up each,
+    for which PostgreSQL may walk the index of all accounts' deliveries.
+    """
+    live = Q(tokens__environment=Environment.LIVE)
+    accounts = Integrator.objects.annotate(latest=Max("tokens__last_used_at", filter=live))
+    sellers = Seller.objects.annotate(latest=Max("keys__last_used_at"))
+    found = [
+        *(
+            (each.latest, each.name, reverse("panel:overview", args=[each.pk, Environment.LIVE]))
+            for each in _silent(accounts, at=at)
+        ),
+        *((each.latest, each.name, reverse("panel:seller", args=[each.pk])) for each in _silent(sellers, at=at)),
+    ]
+    lines = [
+        Line(name, _("the last call %(age)s") % {"age": age(latest, at=at)}, url)
+        for latest, name, url in sorted(found, reverse=True)
+    ]
+    return _section(
+        _("Silent for a week"),
+        lines,
+        empty=_("Every account that has called still does."),
+        all_url=reverse("panel:home"),
+    )
+
+
+def _silent(accounts: QuerySet[Any], *, at: datetime) -> QuerySet[Any]:
+    silent: QuerySet[Any] = accounts.filter(suspended_at=None, latest__lt=at - _SILENT_SINCE)
+    return silent.order_by("-latest")[: _MOST_LINES + 1]
+
+
+def _volume(*, at: datetime) -> plots.DayPlot:
+    today = timezone.localtime(at).replace(hour=0, minute=0, second=0, microsecond=0)
+    since = today - timedelta(days=_DAYS - 1)
+    rows = (
+        Delivery.objects.filter(environment=Environment.LIVE, created_at__gte=since)
+        .order_by()
+        .annotate(day=TruncDay("created_at"))
+        .values_list("day")
+        .annotate(count=Count("*"))
+    )
+    counts = {timezone.localtime(day).date(): count for day, count in rows}
+    return plots.of_days(counts, until=today.date(), count=_DAYS)

@@ -1,0 +1,212 @@
+"""Alerts about the endpoints of webhooks: that one fails, is switched off, works again. And what each person wants.
+
+`report_changes` compares the state of each endpoint with the one that was reported last. So an endpoint that changes
+to and fro within the pause is reported once, a worker that is killed reports neither twice nor never, and sending
+webhooks costs nothing more.
+"""
+
+import logging
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.db import transaction
+from django.db.models import F, Q, QuerySet
+from django.urls import reverse
+
+from common import credentials
+from delivery import breaker
+from delivery.actions import endpoints
+from delivery.errors import EndpointCannotSend
+from delivery.models import (
+    AlertChoice,
+    AlertKind,
+    AlertPost,
+    AuditAction,
+    EndpointAlerts,
+    IntegratorMembership,
+    WebhookAttempt,
+    WebhookEndpoint,
+    WebhookQueueItem,
+)
+from mail import outbox
+from mail.models import Kind
+
+_log = logging.getLogger(__name__)
+# Between two alerts about one endpoint.
+PAUSE = timedelta(minutes=5)
+LIFETIME = timedelta(days=1)
+TESTS_PER_HOUR = 20
+_MOST_AT_ONCE = 50
+
+
+def report_changes(*, at: datetime) -> int:
+    """Record an alert for each endpoint whose state is another than the one reported last. Returns how many."""
+    ids = list(_changed(at=at).values_list("pk", flat=True)[:_MOST_AT_ONCE])
+    return sum(_report(pk, at=at) for pk in ids)
+
+
+def choice_of(membership: IntegratorMembership, environment: str) -> AlertChoice:
+    """What a member wants to be told; the default before they have chosen. Not saved then."""
+    found = membership.alert_choices.filter(environment=environment).first()
+    return found or AlertChoice.default(membership, environment)
+
+
+def choose(*, membership: IntegratorMembership, environment: str, wanted: dict[str, bool], language: str) -> None:
+    """Save what a member wants to be told, and in which language. `wanted` has the kinds of `CHOSEN`."""
+    AlertChoice.objects.update_or_create(
+        membership=membership, environment=environment, defaults={**wanted, "language": language}
+    )
+
+
+def set_url(*, endpoint: WebhookEndpoint, url: str, language: str, by: str, at: datetime) -> None:
+    """Tell alerts to this URL, as JSON that Slack takes; an empty one ends it.
+
+    Raises InvalidWebhookUrl, AccountSuspended, and RuntimeError inside a transaction, because names are looked up.
+    """
+    checked = endpoints.check_url(url)
+    host = url.partition("://")[2].partition("/")[0][:255]
+    with transaction.atomic(durable=True):
+        endpoint.integrator.check_active()
+        alerts = _lock(endpoint)
+        alerts.url_ciphertext = credentials.encrypt(checked.text) if checked.text else ""
+        alerts.url_host, alerts.language = host, language
+        alerts.save()
+        endpoints.record_in_audit_trail(endpoint, AuditAction.ALERTS_SET, host, by=by, at=at)
+
+
+@transaction.atomic
+def send_test(*, endpoint: WebhookEndpoint, email: str, language: str, by: str, at: datetime) -> None:
+    """Send a test alert to a person's address, if there is a mail server, and to the URL, if there is one.
+
+    Raises EndpointCannotSend if there is neither, or after 20 tests within an hour.
+    """
+    alerts = _lock(endpoint)
+    since = at - timedelta(hours=1)
+    tests = endpoint.integrator.audit.filter(
+        environment=endpoint.environment, action=AuditAction.ALERT_TESTED, at__gt=since
+    )
+    if tests.count() >= TESTS_PER_HOUR:
+        raise EndpointCannotSend(
+            "%(most)s test alerts were sent within an hour, the most there may be; try again later.",
+            most=TESTS_PER_HOUR,
+        )
+    is_mailed = bool(email) and outbox.is_configured()
+    if not is_mailed and not alerts.url_ciphertext:
+        raise EndpointCannotSend("There is nowhere to send it: no URL is set, and no e-mail can be sent to you.")
+    context = context_of(endpoint, page="alerts")
+    if is_mailed:
+        mail(email, AlertKind.TEST, context, language=language, at=at)
+    post(alerts, AlertKind.TEST, context, at=at)
+    endpoints.record_in_audit_trail(endpoint, AuditAction.ALERT_TESTED, by=by, at=at)
+
+
+def tell(alerts: EndpointAlerts, kind: AlertKind, context: dict[str, Any], *, at: datetime) -> None:
+    """Record a message to every member who wants this kind, and a post to the URL."""
+    endpoint = alerts.endpoint
+    members = endpoint.integrator.memberships.filter(user__is_active=True).exclude(user__email="")
+    chosen = AlertChoice.objects.filter(membership__in=members, environment=endpoint.environment)
+    choices = {choice.membership_id: choice for choice in chosen}
+    if outbox.is_configured():
+        for member in members.select_related("user"):
+            choice = choices.get(member.pk) or AlertChoice.default(member, endpoint.environment)
+            if getattr(choice, kind):
+                mail(member.user.email, kind, context, language=choice.language, at=at)
+    post(alerts, kind, context, at=at)
+
+
+def mail(address: str, kind: AlertKind, context: dict[str, Any], *, language: str, at: datetime) -> None:
+    outbox.record(
+        kind=Kind.DIGEST if kind == AlertKind.DIGEST else Kind.ALERT,
+        recipient=address,
+        template=f"alert_{kind}",
+        context=context,
+        language=language,
+        at=at,
+        lifetime=LIFETIME,
+    )
+
+
+def post(alerts: EndpointAlerts, kind: AlertKind, context: dict[str, Any], *, at: datetime) -> None:
+    """Record a post, if a URL is set."""
+    if alerts.url_ciphertext:
+        subject, body = outbox.rendered(f"alert_{kind}", context, language=alerts.language)
+        AlertPost.objects.create(alerts=alerts, kind=kind, text=f"{subject}\n\n{body}", created_at=at, due_at=at)
+
+
+def context_of(endpoint: WebhookEndpoint, *, page: str) -> dict[str, Any]:
+    """What every template of an alert needs. `page` of the panel is what its link leads to."""
+    path = reverse(f"panel:{page}", args=[endpoint.integrator_id, endpoint.environment])
+    preferences = reverse("panel:alerts", args=[endpoint.integrator_id, endpoint.environment])
+    return {
+        "endpoint": endpoint,
+        "account": endpoint.integrator.name,
+        "link": outbox.link(path),
+        "preferences": outbox.link(preferences),
+    }
+
+
+def _changed(*, at: datetime) -> QuerySet[WebhookEndpoint]:
+    """The endpoints that `_report` finds something to do for, as one query."""
+    reported, is_failing = "alerts__reported", Q(failures__gte=breaker.OPENS_AFTER)
+    on = Q(enabled=True) & ~Q(url="")
+    told = Q(alerts__reported__in=[AlertKind.FAILING, AlertKind.OFF])
+    changed = (
+        (Q(enabled=False) & ~Q(url="") & ~_is(reported, AlertKind.OFF))
+        | (on & is_failing & ~_is(reported, AlertKind.FAILING))
+        | (on & told & Q(failures=0, last_success_at__gt=F("alerts__reported_at")))
+        | (Q(url="") & told)
+    )
+    return WebhookEndpoint.objects.filter(
+        changed, Q(alerts__reported_at=None) | Q(alerts__reported_at__lte=at - PAUSE)
+    ).order_by("pk")
+
+
+def _is(field: str, value: str) -> Q:
+    """Whether the column is this value. NULL, for an endpoint without a row, is not; `~Q(...)` alone excludes it."""
+    return Q(**{f"{field}__isnull": False, field: value})
+
+
+@transaction.atomic
+def _report(pk: int, *, at: datetime) -> bool:
+    """Report the state of one endpoint, unless another worker does it at the moment or it has been reported."""
+    endpoint = WebhookEndpoint.objects.select_related("integrator").get(pk=pk)
+    EndpointAlerts.objects.get_or_create(endpoint=endpoint)
+    alerts = EndpointAlerts.objects.select_for_update(skip_locked=True).filter(endpoint=endpoint).first()
+    if alerts is None or (alerts.reported_at is not None and alerts.reported_at > at - PAUSE):
+        return False
+    alerts.endpoint = endpoint
+    state = _state(endpoint, alerts)
+    if state == alerts.reported:
+        return False
+    alerts.reported, alerts.reported_at = state, at
+    alerts.save(update_fields=["reported", "reported_at"])
+    if not endpoint.url:  # nobody waits for it any more
+        return False
+    context = {
+        **context_of(endpoint, page="webhook"),
+        "attempt": WebhookAttempt.objects.last_failure(endpoint),
+        "waiting": WebhookQueueItem.objects.filter(endpoint=endpoint).count(),
+    }
+    tell(alerts, state, context, at=at)
+    _log.info("webhook endpoint %s: alert %s", pk, state)
+    return True
+
+
+def _state(endpoint: WebhookEndpoint, alerts: EndpointAlerts) -> AlertKind:
+    """The state to be reported. An endpoint has recovered by a success, not by being switched on again."""
+    reported = AlertKind(alerts.reported)
+    if not endpoint.url:
+        return AlertKind.RECOVERED
+    if not endpoint.enabled:
+        return AlertKind.OFF
+    if endpoint.breaker_state.is_open:
+        return AlertKind.FAILING
+    if reported == AlertKind.RECOVERED or endpoint.failures or endpoint.last_success_at is None:
+        return reported
+    has_succeeded = alerts.reported_at is None or endpoint.last_success_at > alerts.reported_at
+    return AlertKind.RECOVERED if has_succeeded else reported
+
+
+def _lock(endpoint: WebhookEndpoint) -> EndpointAlerts:
+    EndpointAlerts.objects.get_or_create(endpoint=endpoint)
+    return EndpointAlerts.objects.select_for_update().get(endpoint=endpoint)

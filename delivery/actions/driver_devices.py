@@ -1,0 +1,125 @@
+"""Log-in of drivers: links that dispatchers issue, and the phones on which they were used."""
+
+from datetime import datetime, timedelta
+from uuid import UUID
+
+from django.conf import settings
+from django.db import transaction
+
+from common import credentials
+from delivery.actions import drivers
+from delivery.driver_errors import LogInLinkUnusable, RouteStillOpen
+from delivery.models import Delivery, Driver, DriverDevice, DriverLogInLink
+
+_LINK_PREFIX = "rota_in_"
+_SESSION_PREFIX = "rota_driver_"
+LINK_TTL = timedelta(minutes=15)
+_LONGEST_NAME = 60
+# Much more than the texts have that this module makes.
+_LONGEST_TEXT = 100
+
+
+def issue_link(*, driver: Driver, by: str, at: datetime) -> str:
+    """The token of a new link for this driver. Links that were issued before and not used end."""
+    token = credentials.random_token(_LINK_PREFIX)
+    with transaction.atomic():
+        driver.log_in_links.filter(used_at=None, expires_at__gt=at).update(expires_at=at)
+        driver.log_in_links.create(
+            digest=credentials.digest(token), created_at=at, created_by=by, expires_at=at + LINK_TTL
+        )
+    return token
+
+
+def find_link(token: str, *, at: datetime) -> DriverLogInLink:
+    """The link with this token, with its driver. Raises LogInLinkUnusable, whose text says why."""
+    link = _link(token)
+    _check(link, at=at)
+    return link
+
+
+@transaction.atomic
+def log_in(*, token: str, phone: str, language: str, at: datetime) -> tuple[DriverDevice, str]:
+    """Use the link, once, and return the new phone with the text of its session. Raises LogInLinkUnusable."""
+    link = _link(token)
+    link = DriverLogInLink.objects.select_for_update(of=("self",)).select_related("driver").get(pk=link.pk)
+    _check(link, at=at)
+    link.used_at = at
+    link.save(update_fields=["used_at"])
+    session = credentials.random_token(_SESSION_PREFIX)
+    device = DriverDevice.objects.create(
+        driver=link.driver,
+        digest=credentials.digest(session),
+        hint=credentials.hint(_SESSION_PREFIX, session),
+        name=phone[:_LONGEST_NAME],
+        language=language,
+        created_at=at,
+        created_by=link.created_by,
+        expires_at=at + settings.DRIVER_SESSION,
+    )
+    return device, session
+
+
+def find(session: str, *, at: datetime) -> DriverDevice | None:
+    """The phone with this session that has not ended, with its driver. Records its use, once a minute at most."""
+    if len(session) > _LONGEST_TEXT:
+        return None
+    device = DriverDevice.find(session, at=at)
+    if device is not None:
+        device.record_use(at=at)
+    return device
+
+
+@transaction.atomic
+def end(*, device: DriverDevice, by: str, at: datetime) -> None:
+    """End the session of a phone. A driver whose positions it reported goes off duty, unless holding a route."""
+    # Before the phone, as in `go_on_duty`; in the other order the two could deadlock.
+    driver = _lock(device.driver_id)
+    device.revoke(by=by, at=at)
+    was_reporting = DriverDevice.objects.filter(pk=device.pk, reports_positions=True).update(reports_positions=False)
+    if was_reporting and not _holds_a_route(driver):
+        drivers.set_duty([driver], on_duty=False)
+
+
+@transaction.atomic
+def go_on_duty(*, device: DriverDevice) -> None:
+    """Let the driver take routes. From now on this phone reports the positions, and no other of the driver."""
+    driver = _lock(device.driver_id)
+    DriverDevice.objects.filter(driver=device.driver_id, reports_positions=True).exclude(pk=device.pk).update(
+        reports_positions=False
+    )
+    DriverDevice.objects.filter(pk=device.pk).update(reports_positions=True)
+    drivers.set_duty([driver], on_duty=True)
+
+
+@transaction.atomic
+def go_off_duty(*, driver: Driver) -> None:
+    """Raises RouteStillOpen while the driver holds a route, because then nobody could follow it."""
+    locked = _lock(driver.pk)
+    if _holds_a_route(locked):
+        raise RouteStillOpen("Finish your route first, or ask the dispatcher to give it to somebody else.")
+    drivers.set_duty([locked], on_duty=False)
+
+
+def _lock(driver_id: UUID) -> Driver:
+    """The driver, row locked until the transaction ends."""
+    return Driver.objects.select_for_update(no_key=True).get(pk=driver_id)
+
+
+def _holds_a_route(driver: Driver) -> bool:
+    return Delivery.objects.held_by(driver).exists()
+
+
+def _link(token: str) -> DriverLogInLink:
+    found = None
+    if len(token) <= _LONGEST_TEXT:
+        found = DriverLogInLink.objects.filter(digest=credentials.digest(token)).select_related("driver").first()
+    if found is None:
+        raise LogInLinkUnusable("This link is not complete. Ask your dispatcher to send it again.")
+    return found
+
+
+def _check(link: DriverLogInLink, *, at: datetime) -> None:
+    if link.used_at is not None:
+        raise LogInLinkUnusable("This link was used already. Ask your dispatcher for a new one.")
+    if link.expires_at <= at or not link.driver.active:
+        raise LogInLinkUnusable("This link has expired. Ask your dispatcher for a new one.")

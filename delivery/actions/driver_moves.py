@@ -1,0 +1,102 @@
+"""Moves that drivers' phones report, at once or later, each of them exactly once."""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from uuid import UUID
+
+from django.db import transaction
+
+from delivery.actions import deliveries, proofs
+from delivery.actions.proofs import NO_PROOF, Proof
+from delivery.driver_errors import NotYourRoute
+from delivery.errors import DeliveryError
+from delivery.lifecycle import Trigger
+from delivery.models import Delivery, DriverMove, Transition
+from delivery.models.driver import Driver
+from delivery.refusals import refusal
+
+_LONGEST_DETAIL = 500
+# A move that is reported after more than this has a moment of its own in the history.
+_LATER = timedelta(seconds=1)
+
+
+@dataclass(frozen=True)
+class Report:
+    """A move as a phone reports it. `report` is the phone's own id of it. A proof is read for DELIVER only."""
+
+    report: UUID
+    delivery: UUID
+    trigger: Trigger
+    made_at: datetime
+    point: str = ""
+    reason: str = ""
+    proof: Proof = NO_PROOF
+
+
+@transaction.atomic
+def perform(*, driver: Driver, report: Report, at: datetime) -> DriverMove:
+    """Make the move of a route that the driver holds, and keep its outcome; for a repetition return the first's.
+
+    A refusal is an outcome too; its text is in the active language, the phone's. Raises NotYourRoute for a delivery
+    that does not exist.
+    """
+    delivery = Delivery.objects.select_for_update(no_key=True).filter(pk=report.delivery).first()
+    if delivery is None:
+        raise _not_yours()
+    # Serialises reports of a driver: a repetition that arrives at the same time waits and finds the first. After the
+    # delivery, as in `deliveries.accept`; in the other order the two could deadlock.
+    Driver.objects.select_for_update(no_key=True).get(pk=driver.pk)
+    before = DriverMove.objects.filter(driver=driver, report=report.report).first()
+    if before is not None:
+        return before
+    latest = delivery.transitions.order_by("-id").first()
+    if latest is not None:
+        # A report can wait for another one that came after it. Moments of a history are in the order of its entries.
+        at = max(at, latest.at)
+    move = DriverMove(
+        driver=driver,
+        report=report.report,
+        delivery=delivery,
+        trigger=report.trigger.value,
+        point=report.point,
+        made_at=_made_at(latest, report, at),
+        received_at=at,
+    )
+    try:
+        _apply(driver, delivery, report, move)
+    except DeliveryError as error:
+        move.refusal, move.refusal_detail = error.code, refusal(error)[:_LONGEST_DETAIL]
+    move.save(force_insert=True)
+    return move
+
+
+def _made_at(latest: Transition | None, report: Report, at: datetime) -> datetime:
+    """When the move was made, neither later than now nor earlier than the move before it, whatever the phone says."""
+    made_at = min(report.made_at, at)
+    return max(made_at, min(latest.happened_at, at)) if latest else made_at
+
+
+def _apply(driver: Driver, delivery: Delivery, report: Report, move: DriverMove) -> None:
+    """Call the action, which writes nothing when it refuses, except the count of wrong PINs."""
+    if delivery.driver_id != driver.pk:
+        raise _not_yours()
+    at = move.received_at
+    made_at = move.made_at if at - move.made_at >= _LATER else None
+    by = f"driver {driver.name}"
+    match report.trigger:
+        case Trigger.COLLECT:
+            deliveries.collect(delivery=delivery, by=by, at=at, made_at=made_at)
+        case Trigger.DELIVER:
+            proofs.deliver(delivery=delivery, point=report.point, proof=report.proof, by=by, at=at, made_at=made_at)
+        case Trigger.FAIL:
+            deliveries.fail_point(
+                delivery=delivery, point=report.point, reason=report.reason, by=by, at=at, made_at=made_at
+            )
+        case Trigger.RETURN:
+            deliveries.return_(delivery=delivery, by=by, at=at, made_at=made_at)
+        case other:
+            raise ValueError(f"{other} is not reported by phones")
+
+
+def _not_yours() -> NotYourRoute:
+    return NotYourRoute("You do not hold this route; the dispatcher may have given it to somebody else.")

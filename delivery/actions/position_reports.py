@@ -1,0 +1,39 @@
+"""Positions that drivers' phones report."""
+
+from collections import Counter
+from collections.abc import Sequence
+from datetime import datetime
+
+from django.conf import settings
+from django.db import transaction
+from django.db.models import F
+
+from delivery.actions import drivers
+from delivery.actions.drivers import Fix
+from delivery.driver_errors import NotOnDuty, OtherPhoneReports
+from delivery.models import DriverDevice, LatestPosition
+from delivery.position_filter import Limits, Reason, Reported, plausible
+
+
+@transaction.atomic
+def record(*, device: DriverDevice, reported: Sequence[Reported], at: datetime) -> Counter[Reason]:
+    """Record the positions that can be true. Returns the number of the others by reason, which is also counted.
+
+    Raises NotOnDuty, so that nobody is followed in their free time, and OtherPhoneReports.
+    """
+    driver = device.driver
+    if not driver.on_duty:
+        raise NotOnDuty("You are off duty, so your position is not recorded.")
+    if not device.reports_positions:
+        raise OtherPhoneReports("You are on duty with another phone, which reports your position.")
+    # Serialises reports of a driver, so that each is compared with the one before.
+    latest = LatestPosition.objects.select_for_update().filter(pk=driver.pk).first()
+    last = Reported(latest.point, latest.recorded_at) if latest else None
+    limits = Limits(settings.SERVICE_AREA, settings.DRIVER_MAX_SPEED_KMH)
+    kept, dropped = plausible(reported, last=last, limits=limits, at=at)
+    if kept:
+        fixes = [Fix(driver.pk, each.point, each.at, each.accuracy_m) for each in kept]
+        drivers.record_positions(fixes, by=f"driver {driver.name}")
+    if dropped:
+        DriverDevice.objects.filter(pk=device.pk).update(dropped_positions=F("dropped_positions") + dropped.total())
+    return dropped

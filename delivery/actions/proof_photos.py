@@ -1,0 +1,139 @@
+"""Photos of stops: the file is written before its row, and both are deleted after PROOF_PHOTO_DAYS."""
+
+from datetime import UTC, date, datetime, timedelta
+from uuid import UUID
+
+from django.conf import settings
+from django.core.files.base import ContentFile
+from django.core.files.storage import Storage, storages
+from django.db import transaction
+
+from common import pruning
+from delivery import photos
+from delivery.actions import deliveries
+from delivery.driver_errors import NotYourRoute, PhotoTooLate, TooManyPhotos
+from delivery.models import Delivery, Driver, ProofPhoto, Stop
+
+MOST_PHOTOS = 10  # of a stop
+# A phone may have been without signal at the end of the route.
+_TAKEN_AFTER_END = timedelta(hours=24)
+# A file without a row that is older than this belongs to no upload that is still under way.
+_UPLOAD_LASTS = timedelta(hours=1)
+# Days in whose folders files without rows are looked for, today included.
+_LOOKED_AT = 3
+
+
+def add(
+    *, driver: Driver, upload: UUID, delivery: UUID, point: str, content: bytes, taken_at: datetime, at: datetime
+) -> tuple[ProofPhoto, bool]:
+    """Keep a photo that a driver took at a stop, and say whether it is new: a repeated `upload` is not kept twice.
+
+    Raises NotYourRoute, StopNotFound, PhotoTooLate, TooManyPhotos, and what `photos.encode` raises. Must not be called
+    within a transaction: encoding takes time, and the storage may be reached by HTTP.
+    """
+    before = ProofPhoto.objects.filter(driver=driver, upload=upload).first()
+    if before is not None:
+        return before, False
+    stop = _stop(driver, delivery, point, at=at)
+    photo = photos.encode(content)
+    row = ProofPhoto(
+        stop=stop,
+        driver=driver,
+        upload=upload,
+        width=photo.width,
+        height=photo.height,
+        size=len(photo.jpeg),
+        taken_at=max(min(taken_at, at), min(stop.delivery.created_at, at)),
+        received_at=at,
+    )
+    files().save(row.name, ContentFile(photo.jpeg))
+    kept = None
+    try:
+        kept = _insert(row, at=at)
+    finally:
+        if kept is not row:
+            files().delete(row.name)
+    return kept, kept is row
+
+
+def read(photo: ProofPhoto) -> bytes | None:
+    """The JPEG, or None when it was deleted."""
+    try:
+        with files().open(photo.name) as file:
+            content: bytes = file.read()
+    except FileNotFoundError:
+        return None
+    return content
+
+
+def files() -> Storage:
+    """The storage of photos."""
+    return storages["proofs"]
+
+
+def prune(*, at: datetime) -> None:
+    """Delete the photos of days before the last PROOF_PHOTO_DAYS, and files that an interrupted upload has left.
+
+    The files first: while the row exists, a deletion that was interrupted is repeated.
+    """
+    today = at.astimezone(UTC).date()
+    oldest = today - settings.PROOF_PHOTOS_KEPT
+    storage = files()
+    for folder in _folders(storage):
+        if folder < oldest.isoformat():
+            _delete_all(storage, folder, storage.listdir(folder)[1])
+            storage.delete(folder)  # a bucket has no folders, and ignores it
+    pruning.prune(ProofPhoto, "received_at", before=datetime(oldest.year, oldest.month, oldest.day, tzinfo=UTC))
+    for days in range(_LOOKED_AT):
+        _delete_orphans(storage, today - timedelta(days=days), at=at)
+
+
+def _stop(driver: Driver, delivery_id: UUID, point: str, *, at: datetime) -> Stop:
+    """The stop that this driver may add a photo to."""
+    delivery = Delivery.objects.filter(pk=delivery_id, driver=driver).prefetch_related("stops").first()
+    if delivery is None:
+        raise NotYourRoute("You do not hold this route; the dispatcher may have given it to somebody else.")
+    if delivery.closed_at is not None and delivery.closed_at + _TAKEN_AFTER_END < at:
+        raise PhotoTooLate("The route ended more than a day ago, so it takes no more photos.")
+    stop = deliveries.stop_at(delivery, point)
+    if ProofPhoto.objects.filter(stop=stop).count() >= MOST_PHOTOS:
+        raise TooManyPhotos("This point has %(most)s photos already.", most=MOST_PHOTOS)
+    return stop
+
+
+@transaction.atomic
+def _insert(row: ProofPhoto, *, at: datetime) -> ProofPhoto:
+    """The row, or the one of the same upload that was written meanwhile."""
+    Stop.objects.select_for_update(no_key=True).get(pk=row.stop_id)  # serialises photos of a stop, to count them
+    before = ProofPhoto.objects.filter(driver_id=row.driver_id, upload=row.upload).first()
+    if before is not None:
+        return before
+    _stop(row.driver, row.stop.delivery_id, row.stop.label, at=at)
+    row.save(force_insert=True)
+    return row
+
+
+def _folders(storage: Storage) -> list[str]:
+    try:
+        return storage.listdir("")[0]
+    except FileNotFoundError:  # nothing was written yet
+        return []
+
+
+def _delete_orphans(storage: Storage, day: date, *, at: datetime) -> None:
+    """Delete the files of a day that have no row."""
+    try:
+        names = storage.listdir(day.isoformat())[1]
+    except FileNotFoundError:
+        return
+    begins = datetime(day.year, day.month, day.day, tzinfo=UTC)
+    rows = ProofPhoto.objects.filter(received_at__gte=begins, received_at__lt=begins + timedelta(days=1))
+    known = {f"{key}.jpg" for key in rows.values_list("pk", flat=True)}
+    unknown = [name for name in names if name not in known]
+    old = [name for name in unknown if storage.get_modified_time(f"{day}/{name}") < at - _UPLOAD_LASTS]
+    _delete_all(storage, day.isoformat(), old)
+
+
+def _delete_all(storage: Storage, folder: str, names: list[str]) -> None:
+    for name in names:
+        storage.delete(f"{folder}/{name}")

@@ -1,0 +1,49 @@
+"""The links with which receivers follow their stops."""
+
+import secrets
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+
+from django.conf import settings
+
+from common import credentials
+from delivery.models import ReceiverLink, Stop
+
+_RANDOM_BYTES = 16  # 128 bits
+_LENGTH = 22
+# After the end of the route.
+WORKS_FOR = timedelta(hours=48)
+
+
+def addresses(stops: Sequence[Stop], *, at: datetime) -> dict[int, str]:
+    """The address of each stop's page by the stop's key, as far as it works. Links that do not exist yet are made."""
+    stops = [stop for stop in stops if not has_ended(stop, at=at)]
+    links = ReceiverLink.objects.in_bulk([stop.pk for stop in stops])
+    missing = [stop for stop in stops if stop.pk not in links]
+    if missing:
+        # Another call may make them at the same time; the first one's stay.
+        ReceiverLink.objects.bulk_create([_new(stop, at) for stop in missing], ignore_conflicts=True)
+        links = ReceiverLink.objects.in_bulk([stop.pk for stop in stops])
+    return {key: f"{settings.SITE_URL}/t/{link.token}" for key, link in links.items()}
+
+
+def find(token: str) -> Stop | None:
+    """The stop that the token of a link is for, with its delivery and driver; or None."""
+    if len(token) != _LENGTH:
+        return None
+    links = ReceiverLink.objects.filter(digest=credentials.digest(token))
+    link = links.select_related("stop__delivery__driver").first()
+    return link.stop if link else None
+
+
+def has_ended(stop: Stop, *, at: datetime) -> bool:
+    """Whether the link of this stop works no longer."""
+    closed_at = stop.delivery.closed_at
+    return closed_at is not None and closed_at + WORKS_FOR <= at
+
+
+def _new(stop: Stop, at: datetime) -> ReceiverLink:
+    token = secrets.token_urlsafe(_RANDOM_BYTES)
+    return ReceiverLink(
+        stop=stop, digest=credentials.digest(token), ciphertext=credentials.encrypt(token), created_at=at
+    )

@@ -1,0 +1,113 @@
+from django.db import models
+from django.db.models import Q
+from django.utils.translation import gettext_lazy as _
+
+from common.constraints import one_of
+from common.fields import CiphertextField
+from delivery.models.integrator import Environment
+from delivery.models.membership import IntegratorMembership
+from delivery.models.webhook import WebhookEndpoint
+
+
+class AlertKind(models.TextChoices):
+    """What people are told about an endpoint. The first three are also the states that were reported last."""
+
+    FAILING = "failing", _("The endpoint fails")
+    OFF = "off", _("The endpoint is switched off")
+    RECOVERED = "recovered", _("The endpoint works again")
+    DIGEST = "digest", _("Daily digest")
+    TEST = "test", _("Test")
+
+
+CHOSEN = (AlertKind.FAILING, AlertKind.OFF, AlertKind.RECOVERED, AlertKind.DIGEST)
+
+
+class EndpointAlerts(models.Model):
+    """What was reported about an endpoint, and the URL that is told. A row is made when it is needed first.
+
+    Apart from the endpoint's row, which the sender locks with every failure.
+    """
+
+    endpoint = models.OneToOneField(WebhookEndpoint, primary_key=True, on_delete=models.CASCADE, related_name="alerts")
+    reported = models.CharField(max_length=9, default=AlertKind.RECOVERED)
+    reported_at = models.DateTimeField(null=True)
+    digest_on = models.DateField(null=True)
+    # Encrypted, because such a URL is a secret: whoever knows it can write to the channel. Empty: there is none.
+    url_ciphertext = CiphertextField(blank=True)
+    url_host = models.CharField(max_length=255, blank=True)
+    language = models.CharField(max_length=10, default="pt-br")
+
+    class Meta:
+        default_permissions = ()
+        constraints = [
+            one_of("alerts_reported", "reported", [AlertKind.FAILING, AlertKind.OFF, AlertKind.RECOVERED]),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.endpoint_id}: {self.reported}"
+
+
+class AlertChoice(models.Model):
+    """Which alerts of an account and environment a member is sent by e-mail. Without a row: `AlertChoice.default`."""
+
+    membership = models.ForeignKey(
+        IntegratorMembership,
+        on_delete=models.CASCADE,
+        related_name="alert_choices",
+        db_index=False,  # the unique index begins with it
+    )
+    environment = models.CharField(max_length=7, choices=Environment)
+    failing = models.BooleanField(AlertKind.FAILING.label)
+    off = models.BooleanField(AlertKind.OFF.label)
+    recovered = models.BooleanField(AlertKind.RECOVERED.label)
+    digest = models.BooleanField(AlertKind.DIGEST.label)
+    language = models.CharField(max_length=10)
+
+    class Meta:
+        default_permissions = ()
+        unique_together = [("membership", "environment")]
+        constraints = [one_of("alert_choice_environment", "environment", Environment.values)]
+
+    def __str__(self) -> str:
+        return f"{self.membership_id}, {self.environment}"
+
+    @staticmethod
+    def default(membership: IntegratorMembership, environment: str) -> "AlertChoice":
+        """Everything in production, nothing in the sandbox, in Portuguese. Not saved."""
+        wanted = environment == Environment.LIVE
+        kinds = {kind.value: wanted for kind in CHOSEN}
+        return AlertChoice(membership=membership, environment=environment, language="pt-br", **kinds)
+
+
+class PostState(models.TextChoices):
+    """Whether a post is still to be sent."""
+
+    WAITING = "waiting", _("Waiting")
+    SENT = "sent", _("Sent")
+    FAILED = "failed", _("Failed, no more retries")
+
+
+class AlertPost(models.Model):
+    """A text for the URL of an endpoint's alerts, written in the transaction that reports. Kept 30 days."""
+
+    alerts = models.ForeignKey(EndpointAlerts, on_delete=models.CASCADE, related_name="posts")
+    kind = models.CharField(_("kind"), max_length=9, choices=AlertKind)
+    text = models.TextField()
+    created_at = models.DateTimeField(_("created at"))
+    state = models.CharField(_("state"), max_length=7, choices=PostState, default=PostState.WAITING)
+    tries = models.PositiveSmallIntegerField(default=0)
+    # When it is sent next; while a worker sends it, when another worker may take it over.
+    due_at = models.DateTimeField()
+    answer = models.CharField(_("answer"), max_length=200, blank=True)  # a status such as 404, or a class of error
+
+    class Meta:
+        default_permissions = ()
+        ordering = ["-id"]
+        constraints = [one_of("alert_post_state", "state", PostState.values)]
+        indexes = [
+            models.Index(fields=["due_at"], name="alert_post_due", condition=Q(state="waiting")),
+            models.Index(fields=["created_at"], name="alert_post_age"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.kind}, {self.created_at:%Y-%m-%d %H:%M}"

@@ -1,0 +1,124 @@
+"""Tells drivers of a new offer by Web Push while the page is closed on their phones. Imported by workers only.
+
+A message that is lost does little harm: the page shows all offers when it is opened. So none is stored or repeated.
+"""
+
+import asyncio
+import json
+import logging
+from collections import deque
+from collections.abc import Callable, Sequence
+from datetime import datetime
+from uuid import UUID
+
+import aiohttp
+from cryptography.fernet import InvalidToken
+from django.conf import settings
+from django.utils import timezone, translation
+from django.utils.formats import number_format
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from common import credentials, web_push
+from common.background import BackgroundWork
+from common.page_updates import subscribed
+from delivery import page_updates
+from delivery.actions import drivers
+from delivery.lifecycle import RouteStatus
+from delivery.models import Delivery, PushSubscription
+from delivery.webhooks import sending
+from delivery.webhooks.dispatch import new_event_loop
+from delivery.webhooks.sending import Request, Result
+
+_log = logging.getLogger(__name__)
+MOST_DRIVERS = 50
+_MOST_WAITING = 1000
+# The browser has discarded the subscription, or its permission was withdrawn.
+_GONE = {404, 410}
+_waiting: deque[UUID] = deque(maxlen=_MOST_WAITING)
+
+
+def push_waiting(is_stopping: Callable[[], bool] = lambda: False) -> None:
+    """Push the offers that wait, one after the other; the messages of an offer at the same time, within 15 s."""
+    while _waiting and not is_stopping():
+        push(_waiting.popleft(), at=timezone.now())
+
+
+_pushing = BackgroundWork("offer pushes", push_waiting)
+
+
+def push_soon(delivery_id: UUID) -> None:
+    """Push the offer in the thread of this process. Returns at once. The oldest of too many are dropped."""
+    _waiting.append(delivery_id)
+    _pushing.wake()
+
+
+def stop(*, seconds: float) -> None:
+    """Push nothing more, and wait for what is being sent for at most `seconds`."""
+    _pushing.stop(seconds=seconds)
+
+
+def push(delivery_id: UUID, *, at: datetime) -> None:
+    """Send the offer to the nearest eligible drivers whose page is closed, if it is still open."""
+    delivery = Delivery.objects.filter(
+        pk=delivery_id, route_status=RouteStatus.AVAILABLE, offer_expires_at__gt=at
+    ).first()
+    if delivery is None:
+        return
+    nearest = drivers.nearest_with_push(delivery, at=at, count=MOST_DRIVERS)
+    open_pages = subscribed([page_updates.driver(driver.pk) for driver in nearest])
+    away = [driver.pk for driver in nearest if page_updates.driver(driver.pk) not in open_pages]
+    subscriptions = list(PushSubscription.objects.of_drivers(away, at=at))
+    if not subscriptions:
+        return
+    requests = [_request(subscription, delivery, at) for subscription in subscriptions]
+    with asyncio.Runner(loop_factory=new_event_loop) as runner:
+        results = runner.run(_send(requests))
+    for subscription, result in zip(subscriptions, results, strict=True):
+        _settle(subscription, result)
+
+
+def _request(subscription: PushSubscription, delivery: Delivery, at: datetime) -> Request | Result:
+    try:
+        stored = json.loads(credentials.decrypt(subscription.ciphertext))
+    except InvalidToken:
+        return Result(error="undecryptable", was_sent=False)
+    keys = web_push.Recipient.read(stored["keys"]["p256dh"], stored["keys"]["auth"])
+    key = web_push.private_key(settings.VAPID_PRIVATE_KEY)
+    url = stored["endpoint"]
+    headers = {
+        "Authorization": web_push.authorization(url, key=key, subject=settings.VAPID_SUBJECT, at=at),
+        "Content-Encoding": "aes128gcm",
+        "Content-Type": "application/octet-stream",
+        "TTL": str(int((delivery.offer_expires_at - at).total_seconds())),
+        "Urgency": "high",
+    }
+    return Request(url=url, headers=headers, body=web_push.encrypt(_text(subscription, delivery), keys))
+
+
+def _text(subscription: PushSubscription, delivery: Delivery) -> bytes:
+    """What the service worker shows, in the phone's language. No addresses: it appears on locked screens."""
+    with translation.override(subscription.device.language):
+        stops = len(delivery.ordered_stops)
+        body = ngettext("%(km)s km, %(count)s stop", "%(km)s km, %(count)s stops", stops) % {
+            "km": number_format(round(delivery.distance_km, 1), 1),
+            "count": stops,
+        }
+        return json.dumps({"title": _("New offer"), "body": body, "deliveryId": str(delivery.pk)}).encode()
+
+
+async def _send(requests: Sequence[Request | Result]) -> list[Result]:
+    async with sending.open_session(allow_loopback=settings.WEBHOOK_ALLOW_LOOPBACK) as session:
+        return await asyncio.gather(*(_send_one(session, request) for request in requests))
+
+
+async def _send_one(session: aiohttp.ClientSession, request: Request | Result) -> Result:
+    return request if isinstance(request, Result) else await sending.send(session, request)
+
+
+def _settle(subscription: PushSubscription, result: Result) -> None:
+    if result.status_code in _GONE:
+        # Unless the phone has subscribed anew meanwhile.
+        PushSubscription.objects.filter(pk=subscription.pk, ciphertext=subscription.ciphertext).delete()
+    elif not result.succeeded:
+        _log.warning("A push to the phone %s was not taken: %s", subscription.pk, result.status_code or result.error)

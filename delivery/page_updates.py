@@ -1,0 +1,93 @@
+"""Topics of page updates, and the messages about deliveries, drivers, webhook events and endpoints.
+
+The ids in messages begin with their kind: `delivery:<id>` (any change of it), `position:<id of the delivery>` (its
+driver has moved), `driver:<id>` (on or off duty), `event:<id>` (an attempt was made, or it is sent again) and
+`endpoint` (its URL or state).
+"""
+
+from collections.abc import Iterable
+from uuid import UUID
+
+from common.page_updates import Message
+
+
+def board(environment: str) -> str:
+    """The topic of the dispatch board: deliveries of all accounts, and drivers."""
+    return f"board:{environment}"
+
+
+def driver(driver_id: UUID) -> str:
+    """The topic of one driver's phone."""
+    return f"driver:{driver_id}"
+
+
+def offers(environment: str, vehicle_type: str) -> str:
+    """The topic of offers, for the phones of drivers who could accept them."""
+    return f"offers:{environment}:{vehicle_type}"
+
+
+def account(integrator_id: UUID, environment: str) -> str:
+    """The topic of an account's deliveries."""
+    return f"account:{integrator_id}:{environment}"
+
+
+def endpoint(endpoint_id: int) -> str:
+    """The topic of an account's webhooks."""
+    return f"endpoint:{endpoint_id}"
+
+
+def delivery_changed(delivery_id: UUID, integrator_id: UUID, environment: str) -> list[Message]:
+    ids = [f"delivery:{delivery_id}"]
+    return [Message(board(environment), ids), Message(account(integrator_id, environment), ids)]
+
+
+def offer_changed(delivery_id: UUID, environment: str, vehicle_type: str) -> Message:
+    """The delivery is offered, or offered no longer."""
+    return Message(offers(environment, vehicle_type), [f"delivery:{delivery_id}"])
+
+
+def route_changed(delivery_id: UUID, driver_id: UUID) -> Message:
+    """Something about the route that this driver holds or held."""
+    return Message(driver(driver_id), [f"delivery:{delivery_id}"])
+
+
+def drivers_moved(routes: Iterable[tuple[UUID, UUID, str]]) -> list[Message]:
+    """One message for each topic. `routes`: id, account and environment of the deliveries that the drivers hold."""
+    ids_by_topic: dict[str, list[str]] = {}
+    for delivery_id, integrator_id, environment in routes:
+        for topic in (board(environment), account(integrator_id, environment)):
+            ids_by_topic.setdefault(topic, []).append(f"position:{delivery_id}")
+    return [Message(topic, ids) for topic, ids in ids_by_topic.items()]
+
+
+def arrivals_changed(routes: Iterable[tuple[UUID, UUID, str, UUID]]) -> list[Message]:
+    """The arrival times of routes under way, one message for each topic.
+
+    `routes`: id, account, environment and driver of their deliveries.
+    """
+    ids_by_topic: dict[str, list[str]] = {}
+    for delivery_id, integrator_id, environment, driver_id in routes:
+        for topic in (board(environment), account(integrator_id, environment), driver(driver_id)):
+            ids_by_topic.setdefault(topic, []).append(f"delivery:{delivery_id}")
+    return [Message(topic, ids) for topic, ids in ids_by_topic.items()]
+
+
+def duty_changed(drivers: Iterable[tuple[UUID, str]]) -> list[Message]:
+    """`drivers`: their ids and environments."""
+    ids_by_topic: dict[str, list[str]] = {}
+    for driver_id, environment in drivers:
+        for topic in (board(environment), driver(driver_id)):
+            ids_by_topic.setdefault(topic, []).append(f"driver:{driver_id}")
+    return [Message(topic, ids) for topic, ids in ids_by_topic.items()]
+
+
+def events_changed(events: Iterable[tuple[int, UUID]]) -> list[Message]:
+    """`events`: their endpoints and ids."""
+    ids_by_endpoint: dict[int, list[str]] = {}
+    for endpoint_id, event_id in events:
+        ids_by_endpoint.setdefault(endpoint_id, []).append(f"event:{event_id}")
+    return [Message(endpoint(endpoint_id), ids) for endpoint_id, ids in ids_by_endpoint.items()]
+
+
+def endpoint_changed(endpoint_id: int) -> Message:
+    return Message(endpoint(endpoint_id), ["endpoint"])

@@ -1,0 +1,98 @@
+"""Which of the positions that a phone reports can be true. Pure.
+
+Phones send wrong positions: from a network's or a proxy's location, from before they had a fix, at 0,0.
+"""
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from enum import StrEnum
+
+from delivery import service_area
+from delivery.distance import Point, metres
+
+# A clock may be ahead by so much, and by less than a second in the phone's own measurement.
+_AHEAD = timedelta(seconds=5)
+_OLDEST = timedelta(hours=24)
+# Less exact ones say nothing about the way.
+_LEAST_ACCURATE_M = 1000.0
+# A jump from a position that is older than this is believed: the older one may be the wrong one.
+_ANCHOR_AGE = timedelta(minutes=10)
+_SECONDS_PER_HOUR = 3600
+
+
+class Reason(StrEnum):
+    """Why a position was dropped."""
+
+    IMPOSSIBLE = "impossible"  # no coordinates on earth
+    OUTSIDE = "outside_service_area"
+    FUTURE = "future"
+    TOO_OLD = "too_old"
+    INACCURATE = "inaccurate"
+    TOO_FAST = "too_fast"  # a jump, or a speed that no vehicle has
+    OUT_OF_ORDER = "out_of_order"  # not later than the one before
+
+
+@dataclass(frozen=True)
+class Reported:
+    """A position as a phone reports it; `accuracy_m` is the radius in which it is probably."""
+
+    point: Point
+    at: datetime
+    accuracy_m: float | None = None
+
+
+@dataclass(frozen=True)
+class Limits:
+    """`area`: boxes of the service area."""
+
+    area: list[service_area.Box]
+    kmh: float
+
+
+def plausible(
+    reported: Iterable[Reported], *, last: Reported | None, limits: Limits, at: datetime
+) -> tuple[list[Reported], Counter[Reason]]:
+    """The positions that are believed, oldest first, and the number of others by reason.
+
+    `last`: the position before these that was believed. `at`: now, by the clock that the reports' moments are from.
+    """
+    kept: list[Reported] = []
+    dropped: Counter[Reason] = Counter()
+    for position in sorted(reported, key=lambda each: each.at):
+        reason = _alone(position, limits, at) or _after(kept[-1] if kept else last, position, limits)
+        if reason is None:
+            kept.append(position)
+        else:
+            dropped[reason] += 1
+    return kept, dropped
+
+
+def _alone(position: Reported, limits: Limits, at: datetime) -> Reason | None:
+    """What is wrong with a position whatever was before it."""
+    point = position.point
+    if not point.is_on_earth:
+        return Reason.IMPOSSIBLE
+    if not service_area.serves(limits.area, point.latitude, point.longitude):
+        return Reason.OUTSIDE
+    if position.at > at + _AHEAD:
+        return Reason.FUTURE
+    if position.at < at - _OLDEST:
+        return Reason.TOO_OLD
+    return Reason.INACCURATE if (position.accuracy_m or 0) > _LEAST_ACCURATE_M else None
+
+
+def _after(last: Reported | None, position: Reported, limits: Limits) -> Reason | None:
+    """What is wrong with a position after the last one that was believed."""
+    if last is None:
+        return None
+    passed = position.at - last.at
+    if passed <= timedelta(0):
+        return Reason.OUT_OF_ORDER
+    if passed > _ANCHOR_AGE:
+        return None
+    # As far as it was at least, if both are inexact towards each other.
+    way = metres(last.point, position.point) - (last.accuracy_m or 0) - (position.accuracy_m or 0)
+    reachable = limits.kmh * 1000 / _SECONDS_PER_HOUR * passed.total_seconds()
+    return Reason.TOO_FAST if way > reachable else None

@@ -1,0 +1,39 @@
+"""What pages call statuses, triggers and modes, whose codes are the API's. One word in the panel and the admin."""
+
+from django.utils.translation import gettext_lazy as _
+from django_stubs_ext import StrPromise
+
+from delivery.lifecycle import Mode, RouteStatus, Status, Trigger
+
+STATUSES: dict[str, StrPromise] = {
+    Status.PENDING: _("Waiting for a driver"),
+    Status.ACCEPT: _("Driver assigned"),
+    Status.COLLECTED: _("On the way"),
+    Status.DELIVERED: _("Delivered"),
+    Status.FAILED: _("Not delivered"),
+}
+ROUTE_STATUSES: dict[str, StrPromise] = {
+    RouteStatus.AVAILABLE: _("Waiting for a driver"),
+    RouteStatus.ACCEPTED: _("Driver assigned"),
+    RouteStatus.COLLECTED: _("On the way"),
+    RouteStatus.RETURNING: _("Returning"),
+    RouteStatus.FINISHED: _("Finished"),
+    RouteStatus.CANCELLED: _("Cancelled"),
+    RouteStatus.EXPIRED: _("Offer expired"),
+}
+MODES: dict[str, StrPromise] = {
+    Mode.DEFAULT: _("Ends at the last point"),
+    Mode.RETURN: _("Ends at A"),
+}
+TRIGGERS: dict[str, StrPromise] = {
+    "request": _("Requested"),
+    Trigger.ACCEPT: _("Driver assigned"),
+    Trigger.RELEASE: _("Driver released, offered again"),
+    Trigger.REASSIGN: _("Assigned to another driver"),
+    Trigger.COLLECT: _("Collected at A"),
+    Trigger.DELIVER: _("Delivered at"),
+    Trigger.FAIL: _("Not delivered at"),
+    Trigger.RETURN: _("Returned to A"),
+    Trigger.CANCEL: _("Cancelled"),
+    Trigger.EXPIRE: _("Offer expired"),
+}

@@ -1,0 +1,5 @@
+from django.apps import AppConfig
+
+
+class DriverAppConfig(AppConfig):
+    name = "driver_app"

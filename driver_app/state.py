@@ -1,0 +1,105 @@
+"""What a phone shows, as JSON: duty, offers, the route and what can be done next."""
+
+from datetime import datetime
+from decimal import ROUND_HALF_UP, Decimal
+from typing import Any
+
+from django.conf import settings
+
+from delivery import bodies, lifecycle
+from delivery.detail_bodies import moment
+from delivery.lifecycle import RouteStatus
+from delivery.models import Delivery, Driver, DriverDevice, Stop
+from delivery.models.driver_move import REPORTED
+
+_MOST_OFFERS = 20
+_CENT = Decimal("0.01")
+
+
+def state(device: DriverDevice, *, at: datetime) -> dict[str, Any]:
+    """Everything that the phone shows now."""
+    driver = Driver.objects.get(pk=device.driver_id)
+    held = Delivery.objects.held_by(driver).with_parts().prefetch_related("stops__options").first()
+    offers = [] if held or not driver.on_duty else _offers(driver, at)
+    return {
+        "now": moment(at),
+        "driver": {
+            "id": str(driver.pk),
+            "name": driver.name,
+            "vehicle": driver.vehicle_type,
+            "onDuty": driver.on_duty,
+            "reportsHere": device.reports_positions,
+        },
+        "offers": [_offer(delivery) for delivery in offers],
+        "route": _route(held) if held else None,
+    }
+
+
+def _offers(driver: Driver, at: datetime) -> list[Delivery]:
+    offers = Delivery.objects.offered_to(driver, at=at, since=at - settings.POSITION_FRESH)
+    return list(offers.prefetch_related("stops")[:_MOST_OFFERS])
+
+
+def _offer(delivery: Delivery) -> dict[str, Any]:
+    """Without contacts: they are for the driver who holds the route."""
+    metres: float | None = delivery.distance_m  # type: ignore[attr-defined]  # annotated by `offered_to`
+    return {
+        "deliveryId": str(delivery.pk),
+        "expiresAt": moment(delivery.offer_expires_at),
+        "distanceKm": float(delivery.distance_km),
+        "toPickupKm": None if metres is None else round(metres / 1000, 1),
+        "share": share(delivery),
+        "points": [_place("A", delivery), *(_place(stop.label, stop) for stop in delivery.ordered_stops)],
+        "packages": len(delivery.packages),
+    }
+
+
+def _route(delivery: Delivery) -> dict[str, Any]:
+    allowed = lifecycle.allowed(RouteStatus(delivery.route_status))
+    return {
+        "deliveryId": str(delivery.pk),
+        "status": delivery.route_status,
+        "returnsToA": delivery.mode == lifecycle.Mode.RETURN,
+        "cancelled": delivery.cancelled_at is not None,
+        "distanceKm": float(delivery.distance_km),
+        "share": share(delivery),
+        "next": [trigger.value for trigger in REPORTED if trigger in allowed],
+        "points": [
+            _place("A", delivery) | {"type": "pickup", "contacts": _contacts(delivery), "status": None},
+            *(_stop(stop) for stop in delivery.ordered_stops),
+        ],
+    }
+
+
+def _stop(stop: Stop) -> dict[str, Any]:
+    options = getattr(stop, "options", None)
+    return {
+        **_place(stop.label, stop),
+        "type": "dropoff",
+        "contacts": _contacts(stop),
+        "externalId": stop.external_id,
+        "status": stop.status,
+        "instructions": options.instructions if options else "",
+        "needsPhoto": bool(options and options.needs_photo),
+        "needsPin": bool(options and options.pin_ciphertext),
+    }
+
+
+def _place(label: str, place: Stop | Delivery) -> dict[str, Any]:
+    return {
+        "label": label,
+        "address": bodies.address(place),
+        "coordinates": {"latitude": place.latitude, "longitude": place.longitude},
+    }
+
+
+def _contacts(place: Stop | Delivery) -> dict[str, str]:
+    return {"name": place.contact_name, "phoneNumber": place.contact_phone}
+
+
+def share(delivery: Delivery) -> float | None:
+    """The driver's share of the price, in reais. None where no share is set."""
+    if not settings.DRIVER_SHARE_PERCENT:
+        return None
+    part = delivery.shipping_value * Decimal(str(settings.DRIVER_SHARE_PERCENT)) / 100
+    return float(part.quantize(_CENT, ROUND_HALF_UP))

@@ -1,0 +1,94 @@
+// What the buttons do.
+import { text } from "./dom.js";
+import * as queue from "./queue.js";
+import { Refused, Unreachable, accept as show, forget, load, post } from "./server.js";
+import { openFailure, openNavigation, openProof, openSheet, openStep } from "./sheets.js";
+import { store, update } from "./store.js";
+
+let isBusy = false;
+let installPrompt = null;
+
+addEventListener("beforeinstallprompt", (event) => {
+  event.preventDefault();
+  installPrompt = event;
+});
+
+// One call at a time: a second tap while the first one's is under way does nothing.
+async function once(call) {
+  if (isBusy) return;
+  isBusy = true;
+  update({ problem: "" });
+  document.body.setAttribute("aria-busy", "true");
+  try {
+    await call();
+  } catch (error) {
+    if (error instanceof Unreachable) update({ problem: text("error.unreachable") });
+    else if (error instanceof Refused) update({ problem: store.isLoggedOut ? "" : error.message });
+    else throw error;
+  } finally {
+    isBusy = false;
+    document.body.removeAttribute("aria-busy");
+  }
+}
+
+export const onDuty = () => once(async () => show(await post("duty/", { onDuty: true })));
+export const offDuty = () => once(async () => show(await post("duty/", { onDuty: false })));
+
+export const accept = (offer) => once(async () => {
+  try {
+    await show(await post(`offers/${offer.deliveryId}/accept/`, {}));
+  } catch (error) {
+    if (error instanceof Refused && error.status !== 401) await load(); // without the offer that is gone
+    throw error;
+  }
+});
+
+export const navigate = openNavigation;
+export const dismiss = queue.dismiss;
+
+/** The actions of a route's screen. */
+export const ofRoute = (route, next) => ({
+  collect: () => openStep(route, next),
+  return: () => openStep(route, next),
+  deliver: () => openProof(route, next.point),
+  fail: () => openFailure(route, next.point),
+});
+
+async function submit(path, fields) {
+  const body = new URLSearchParams({ csrfmiddlewaretoken: store.state.csrf, ...fields });
+  try {
+    const { ok } = await fetch(path, { method: "POST", body, signal: AbortSignal.timeout(15_000) });
+    if (!ok) throw new Unreachable("");
+  } catch (error) {
+    throw error instanceof Unreachable ? error : new Unreachable("", { cause: error });
+  }
+}
+
+const isIPhone = () => /iPhone|iPad/u.test(navigator.userAgent) && !navigator.standalone;
+
+export function menu() {
+  openSheet("menu", { installs: installPrompt, installsByHand: isIPhone(), waiting: queue.waiting().length }, {
+    install: (close) => {
+      installPrompt.prompt();
+      installPrompt = null;
+      close();
+    },
+    language: (close, event) => {
+      const language = event.currentTarget.value;
+      close();
+      once(async () => {
+        await submit("/language/", { language, next: "/driver/" });
+        // The kept page is in the other language.
+        for (const name of await caches.keys()) await (await caches.open(name)).delete("/driver/");
+        location.reload();
+      });
+    },
+    logOut: (close) => {
+      close();
+      once(async () => {
+        await submit("/driver/out/", {});
+        await forget();
+      });
+    },
+  });
+}

@@ -1,0 +1,43 @@
+// Amounts, addresses and telephone numbers as people read them.
+
+const language = document.documentElement.lang;
+const reais = new Intl.NumberFormat(language, { style: "currency", currency: "BRL" });
+const kilometres = new Intl.NumberFormat(language, { maximumFractionDigits: 1 });
+const COUNTRY = "55";
+const NATIONAL = new Set([10, 11]); // digits with area code: landline, mobile
+
+export const money = (value) => (value === null ? "" : reais.format(value));
+export const km = (value) => (value === null ? "" : `${kilometres.format(value)} km`);
+
+export function street({ address, coordinates }) {
+  const line = [address.street, address.number].filter(Boolean).join(", ");
+  return line || `${coordinates.latitude.toFixed(5)}, ${coordinates.longitude.toFixed(5)}`;
+}
+
+export const area = ({ address }) => [address.district, address.city, address.state].filter(Boolean).join(", ");
+
+export const place = (point) => [street(point), point.address.district].filter(Boolean).join(", ");
+
+/** { shown, call, whatsApp }: a telephone number as text and as links. Links are empty without digits. */
+export function phone(number) {
+  const digits = number.replaceAll(/\D/gu, "");
+  const isInternational = number.trim().startsWith("+") || !NATIONAL.has(digits.length);
+  const isBrazilian = !isInternational || digits.startsWith(COUNTRY);
+  const national = isInternational ? digits.slice(COUNTRY.length) : digits;
+  const isKnown = isBrazilian && NATIONAL.has(national.length);
+  return {
+    shown: isKnown ? `(${national.slice(0, 2)}) ${national.slice(2, -4)}-${national.slice(-4)}` : number,
+    call: digits && `tel:${number.trim().startsWith("+") ? "+" : ""}${digits}`,
+    whatsApp: digits && `https://wa.me/${isInternational ? digits : COUNTRY + digits}`,
+  };
+}
+
+/** Addresses that open a navigation app at a point. */
+export function navigation({ latitude, longitude }) {
+  const point = `${latitude},${longitude}`;
+  return {
+    google: `https://www.google.com/maps/dir/?api=1&travelmode=driving&destination=${encodeURIComponent(point)}`,
+    waze: `https://waze.com/ul?navigate=yes&ll=${encodeURIComponent(point)}`,
+    geo: `geo:${point}?q=${point}`,
+  };
+}

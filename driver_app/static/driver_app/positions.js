@@ -1,0 +1,123 @@
+// Where the phone is: watched while the driver is on duty with this phone, and sent every five seconds.
+import { keep, kept } from "./database.js";
+import { Refused, Unreachable, load, post } from "./server.js";
+import { store, update } from "./store.js";
+
+// Milliseconds and metres.
+const SEND = 5_000;
+const APART = 1_000;
+const STANDING = 10;
+const WHILE_STANDING = 30_000;
+const OLDEST = 600_000;
+const MOST_AT_ONCE = 100;
+const EARTH = 6_371_000;
+const OPTIONS = { enableHighAccuracy: true, timeout: 30_000, maximumAge: 0 };
+
+let watch = null;
+let heard = 0; // when the last position came
+let last = null; // the last one that was taken
+let unsent = [];
+let isSending = false;
+let isOurs = false; // whether this tab watches
+
+const radians = (degrees) => (degrees * Math.PI) / 180;
+
+function metres(one, other) {
+  const north = radians(one.latitude - other.latitude);
+  const east = radians(one.longitude - other.longitude) * Math.cos(radians(one.latitude));
+  return EARTH * Math.hypot(north, east);
+}
+
+function take({ coords, timestamp }) {
+  heard = Date.now();
+  if (store.location) update({ location: "" });
+  const { latitude, longitude, accuracy } = coords;
+  const at = new Date(timestamp).toISOString();
+  const position = { driver: store.state.driver.id, latitude, longitude, accuracy, at };
+  if (last) {
+    const passed = timestamp - Date.parse(last.at);
+    const isStanding = metres(last, position) < STANDING;
+    if (passed < (isStanding ? WHILE_STANDING : APART)) return;
+  }
+  last = position;
+  unsent.push(position);
+}
+
+function fail({ code, PERMISSION_DENIED }) {
+  // A timeout or a place without reception: the watch goes on, and the next position ends the notice.
+  if (code === PERMISSION_DENIED) update({ location: "denied" });
+  else if (!last) update({ location: "missing" });
+}
+
+function begin() {
+  if (!navigator.geolocation) {
+    update({ location: "missing" });
+    return;
+  }
+  heard = Date.now();
+  watch = navigator.geolocation.watchPosition(take, fail, OPTIONS);
+}
+
+function end() {
+  navigator.geolocation?.clearWatch(watch);
+  if (store.location) update({ location: "" });
+  watch = last = null;
+  unsent = [];
+}
+
+/** Watch if the driver is on duty with this phone, and only then: nobody is followed in their free time. */
+export function watchOnDuty() {
+  const driver = store.state?.driver;
+  const wanted = Boolean(isOurs && driver?.onDuty && driver.reportsHere);
+  if (wanted && watch === null) begin();
+  if (!wanted && watch !== null) end();
+}
+
+async function send() {
+  const oldest = Date.now() - OLDEST;
+  const { id } = store.state.driver;
+  unsent = unsent.filter((position) => position.driver === id && Date.parse(position.at) > oldest);
+  const some = unsent.slice(0, MOST_AT_ONCE);
+  if (!some.length) return;
+  try {
+    const positions = some.map(({ latitude, longitude, accuracy, at }) => ({ latitude, longitude, accuracy, at }));
+    await post("positions/", { sentAt: new Date().toISOString(), positions });
+  } catch (error) {
+    if (error instanceof Unreachable) {
+      await keep("positions", unsent);
+      return;
+    }
+    if (!(error instanceof Refused)) throw error;
+    if (error.status === 409) await load(); // off duty, or on duty with another phone
+  }
+  unsent = unsent.filter((position) => !some.includes(position));
+  // Offers in reach, and how far they are, depend on it.
+  if (store.state?.offers.some((offer) => offer.toPickupKm === null)) await load();
+  await keep("positions", unsent);
+}
+
+async function tick() {
+  if (watch === null || isSending) return;
+  // While a phone lies still some browsers report nothing.
+  if (Date.now() - heard > WHILE_STANDING) {
+    heard = Date.now();
+    navigator.geolocation.getCurrentPosition(take, fail, OPTIONS);
+  }
+  isSending = true;
+  try {
+    await send();
+  } finally {
+    isSending = false;
+  }
+}
+
+/** To be called once. Of several tabs one watches. */
+export function startPositions() {
+  navigator.locks.request("driver-positions", async () => {
+    unsent = (await kept("positions")) ?? [];
+    isOurs = true;
+    setInterval(tick, SEND);
+    watchOnDuty();
+    await new Promise(() => {}); // until this tab is closed
+  });
+}

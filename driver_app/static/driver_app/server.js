@@ -1,0 +1,103 @@
+// Calls of the service. Nothing waits for ever, and every answer with a state becomes what the page shows.
+import { setClock } from "./clock.js";
+import { keep } from "./database.js";
+import { store, update } from "./store.js";
+
+const DEADLINE = 15_000; // milliseconds
+const LONG_DEADLINE = 60_000; // of photos
+const RETRYABLE = new Set([408, 425, 429]);
+
+/** Without an answer of the service: no signal, a server that restarts, the page of a network's log-in. */
+export class Unreachable extends Error {}
+
+/** The service's answer is no. `message` says why, in the driver's language. */
+export class Refused extends Error {
+  constructor(status, { code, detail }) {
+    super(detail);
+    Object.assign(this, { status, code });
+  }
+}
+
+async function request(method, path, { json, bytes }) {
+  const headers = { Accept: "application/json" };
+  if (json) headers["Content-Type"] = "application/json";
+  if (bytes) headers["Content-Type"] = "image/jpeg";
+  if (store.state) headers["X-CSRFToken"] = store.state.csrf;
+  const signal = AbortSignal.timeout(bytes ? LONG_DEADLINE : DEADLINE);
+  try {
+    const body = json ? JSON.stringify(json) : bytes;
+    const response = await fetch(`/driver/${path}`, { method, headers, body, signal, redirect: "error", cache: "no-store" });
+    const isJson = (response.headers.get("Content-Type") ?? "").startsWith("application/json");
+    return { status: response.status, answer: isJson ? await response.json() : null };
+  } catch (error) {
+    throw new Unreachable("", { cause: error });
+  }
+}
+
+/** The answer, a JSON object. Throws Unreachable and Refused. */
+async function call(method, path, content = {}) {
+  let result;
+  try {
+    result = await request(method, path, content);
+    if (result.status === 403 && !result.answer && method !== "GET") {
+      await load(); // for a new token: cookies may have been deleted
+      result = await request(method, path, content);
+    }
+    const { status, answer } = result;
+    if (!answer || status >= 500 || RETRYABLE.has(status)) throw new Unreachable(`${status}`);
+  } catch (error) {
+    if (error instanceof Unreachable) update({ isReachable: false });
+    throw error;
+  }
+  update({ isReachable: true });
+  const { status, answer } = result;
+  if (status === 401) await forget();
+  if (status >= 400) throw new Refused(status, answer);
+  return answer;
+}
+
+/** Somebody else may have the phone now: nothing of the route stays on it but what the driver did. */
+export async function forget() {
+  update({ state: null, since: null, isLoggedOut: true, chosen: null });
+  await Promise.all([keep("state", null), keep("positions", [])]);
+}
+
+/** Show the state that the service has answered with, unless a later one is shown. */
+export async function accept(answer) {
+  if (store.state && Date.parse(answer.now) < Date.parse(store.state.now)) return;
+  const state = { ...answer, outcomes: undefined };
+  const since = Date.now();
+  setClock(state.now, since);
+  update({ state, since, isLoggedOut: false });
+  await keep("state", { state, since });
+}
+
+export async function post(path, json) {
+  return call("POST", path, { json });
+}
+
+export async function upload(path, bytes) {
+  return call("POST", path, { bytes });
+}
+
+let loading = null;
+let again = false;
+
+/** Ask for the state. Calls during another one are one call after it. Throws as `call` does. */
+export function load() {
+  if (loading) {
+    again = true;
+    return loading;
+  }
+  loading = (async () => {
+    try {
+      do {
+        again = false;
+        await accept(await call("GET", "state/"));
+      } while (again);
+    } finally {
+      loading = null;
+    }
+  })();
+  return loading;
+}

@@ -1,0 +1,29 @@
+// What the page shows. Whoever changes it calls `update`; the page is drawn again after that.
+
+export const store = {
+  state: null, // the last answer of `/driver/state/`, or null
+  since: null, // when that was, by the phone's clock
+  isLoggedOut: false,
+  isReachable: true,
+  moves: [], // see `queue.js`
+  location: "", // "denied" or "missing" when positions cannot be had
+  problem: "", // what the last press of a button could not do
+  chosen: null, // the offer that the driver looks at
+};
+
+const listeners = [];
+let isPlanned = false;
+
+export function onUpdate(listener) {
+  listeners.push(listener);
+}
+
+export function update(changes) {
+  Object.assign(store, changes);
+  if (isPlanned) return;
+  isPlanned = true;
+  queueMicrotask(() => {
+    isPlanned = false;
+    for (const listener of listeners) listener();
+  });
+}

@@ -1,0 +1,103 @@
+"""What a phone asks for and reports while its driver works."""
+
+from typing import Any
+from uuid import UUID
+
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.middleware.csrf import get_token
+from django.utils import timezone
+
+from common.page_updates import STREAM, StreamRequest
+from delivery import page_updates
+from delivery.actions import deliveries, driver_devices, driver_moves, position_reports
+from delivery.driver_errors import InvalidReport
+from delivery.errors import DeliveryNotFound
+from delivery.models import Delivery, DriverMove
+from driver_app import reports
+from driver_app.state import state
+from driver_app.views.base import PhoneView
+
+# Where there is no stream the phone asks for the state every ten seconds.
+_WITHOUT_STREAM = "retry: 10000\nevent: away\ndata: -\n\n"
+
+
+class WithState(PhoneView):
+    """Answers with the state of the phone."""
+
+    def answer(self, **more: Any) -> JsonResponse:
+        return JsonResponse({**more, "csrf": get_token(self.request), **state(self.device, at=timezone.now())})
+
+
+class State(WithState):
+    http_method_names = ["get"]
+
+    def get(self, _request: HttpRequest) -> HttpResponse:
+        return self.answer()
+
+
+class Duty(WithState):
+    http_method_names = ["post"]
+
+    def post(self, _request: HttpRequest) -> HttpResponse:
+        match self.body().get("onDuty"):
+            case True:
+                driver_devices.go_on_duty(device=self.device)
+            case False:
+                driver_devices.go_off_duty(driver=self.device.driver)
+            case _other:
+                raise InvalidReport("'%(name)s' is not what it should be.", name="onDuty")
+        self.device.refresh_from_db()
+        return self.answer()
+
+
+class Accept(WithState):
+    """One driver gets the route; the others read why they did not."""
+
+    http_method_names = ["post"]
+
+    def post(self, _request: HttpRequest, delivery: UUID) -> HttpResponse:
+        driver, now = self.device.driver, timezone.now()
+        found = Delivery.objects.filter(pk=delivery, environment=driver.environment).first()
+        if found is None or driver.simulated_for_id not in (None, found.integrator_id):
+            raise DeliveryNotFound("There is no such offer.")
+        if found.driver_id != driver.pk or not found.is_held:  # a repetition of what succeeded
+            deliveries.accept(delivery=found, driver=driver, by=f"driver {driver.name}", at=now)
+        return self.answer()
+
+
+class Moves(WithState):
+    """Moves in the order in which they were made. Each has an outcome, which repetitions are given again."""
+
+    http_method_names = ["post"]
+
+    def post(self, _request: HttpRequest) -> HttpResponse:
+        now = timezone.now()
+        reported = reports.moves(self.body(), at=now)
+        outcomes = [driver_moves.perform(driver=self.device.driver, report=report, at=now) for report in reported]
+        return self.answer(outcomes=[_outcome(move) for move in outcomes])
+
+
+def _outcome(move: DriverMove) -> dict[str, Any]:
+    return {"id": str(move.report), "done": not move.refusal, "code": move.refusal, "detail": move.refusal_detail}
+
+
+class Positions(PhoneView):
+    http_method_names = ["post"]
+
+    def post(self, _request: HttpRequest) -> HttpResponse:
+        now = timezone.now()
+        reported = reports.positions(self.body(), at=now)
+        dropped = position_reports.record(device=self.device, reported=reported, at=now)
+        return JsonResponse({"kept": len(reported) - dropped.total(), "dropped": dropped})
+
+
+class Updates(PhoneView):
+    """A stream that tells the phone when its state has changed. See `config.page_streams`."""
+
+    http_method_names = ["get"]
+
+    def get(self, request: HttpRequest) -> HttpResponse:
+        driver = self.device.driver
+        topics = (page_updates.driver(driver.pk), page_updates.offers(driver.environment, driver.vehicle_type))
+        request.META[STREAM] = StreamRequest(topics, user=f"driver {driver.pk}")
+        return HttpResponse(_WITHOUT_STREAM, content_type="text/event-stream", headers={"X-Accel-Buffering": "no"})

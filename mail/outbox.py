@@ -1,0 +1,82 @@
+"""Recording e-mails to be sent. Neither these functions nor web requests talk to the mail server."""
+
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.conf import settings
+from django.core.exceptions import ValidationError
+from django.core.validators import validate_email
+from django.template.loader import render_to_string
+from django.utils import translation
+from django.utils.translation import gettext as _
+
+from common import credentials
+from mail.models import LONGEST_SUBJECT, Kind, Message
+
+LONGEST_ADDRESS = 254  # RFC 5321
+
+
+class MailServerMissing(Exception):
+    """EMAIL_URL is not set, so nothing can be sent. Pages say so before anybody asks for a message."""
+
+
+def is_configured() -> bool:
+    """Whether the installation has a mail server."""
+    return bool(settings.EMAIL_URL)
+
+
+def clean_address(text: str) -> str:
+    """One e-mail address in lower case. Raises ValidationError.
+
+    Refuses quoted local parts, which may contain commas and spaces and so look like several addresses in a header.
+    """
+    address = text.strip().lower()
+    if len(address) > LONGEST_ADDRESS or '"' in address:
+        raise ValidationError(_("This is not an e-mail address."))
+    try:
+        validate_email(address)
+    except ValidationError as error:
+        raise ValidationError(_("This is not an e-mail address.")) from error
+    return address
+
+
+def link(path: str) -> str:
+    """The absolute address of a page, for messages."""
+    return f"{settings.SITE_URL}{path}"
+
+
+def record(
+    *,
+    kind: Kind,
+    recipient: str,
+    template: str,
+    context: dict[str, Any],
+    language: str,
+    at: datetime,
+    lifetime: timedelta,
+) -> Message:
+    """Write a message that is sent when this transaction has committed, and not later than `lifetime` after `at`.
+
+    `template` names a file of templates/mail whose first line is the subject. Raises MailServerMissing, and
+    ValidationError for an invalid address.
+    """
+    if not is_configured():
+        raise MailServerMissing
+    subject, body = rendered(template, context, language=language)
+    return Message.objects.create(
+        kind=kind,
+        recipient=clean_address(recipient),
+        subject=subject,
+        body_ciphertext=credentials.encrypt(f"{body}\n"),
+        created_at=at,
+        expires_at=at + lifetime,
+        due_at=at,
+    )
+
+
+def rendered(template: str, context: dict[str, Any], *, language: str) -> tuple[str, str]:
+    """Subject and body of a template of templates/mail, in a language."""
+    with translation.override(language):
+        text = render_to_string(f"mail/{template}.txt", context).strip()
+    subject, _newline, body = text.partition("\n")
+    return " ".join(subject.split())[:LONGEST_SUBJECT], body.strip()

@@ -1,0 +1,151 @@
+"""What the dispatch board knows: the routes in progress, where their drivers are, and which drivers are free.
+
+`board.js` keeps it in the browser, as JSON with the keys that are documented here. Coordinates are decimal degrees,
+moments seconds since 1970.
+"""
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+from uuid import UUID
+
+from django.template.loader import get_template
+from django.utils import timezone
+
+from delivery import lifecycle
+from delivery.actions import moves
+from delivery.forms import text_of_simulator
+from delivery.models import Delivery, Driver, LatestPosition, Stop
+from delivery.models.stop import LABELS
+from panel import stop_facts
+from panel.stop_facts import StopFacts
+
+# Cards, and so the ids of one request.
+MOST_CARDS = 50
+# Free drivers on the map, those with the newest positions. Who has not been heard of for longer has left the phone
+# behind, or forgotten to go off duty.
+_MOST_FREE = 1000
+_FREE_SHOWN = timedelta(hours=12)
+
+
+@dataclass(frozen=True)
+class Card:
+    """What the list shows of one route. Changes only with `Delivery.last_sequence`."""
+
+    delivery: Delivery
+    moves: list[str]
+    stops: list[StopFacts]
+
+    @property
+    def open_stops(self) -> list[Stop]:
+        return [stop for stop in self.delivery.ordered_stops if stop.status in lifecycle.OPEN]
+
+    @property
+    def next_label(self) -> str:
+        """Where the driver has to be next: A, B, C or D."""
+        is_collected = self.delivery.route_status == lifecycle.RouteStatus.COLLECTED
+        return self.open_stops[0].label if is_collected and self.open_stops else "A"
+
+    @property
+    def other_stops(self) -> int:
+        """How many stops there are after the next place."""
+        return sum(stop.label != self.next_label for stop in self.open_stops)
+
+
+def routes(environment: str, *, ids: Collection[UUID] | None = None) -> list[dict[str, Any]]:
+    """The routes in progress of an environment, or those of them with these ids, in no particular order.
+
+    `version` changes with the card; `due` is when the next step is due, `expires` when an offer ends. `points` and
+    `driver` are as `maps.route` has them; a driver without a known position has null coordinates. `arrives` of a stop
+    is when the driver is expected there.
+    """
+    deliveries = Delivery.objects.in_progress(environment).with_due()
+    if ids is not None:
+        deliveries = deliveries.filter(pk__in=ids)
+    columns = (
+        "pk", "last_sequence", "route_status", "due_at", "offer_expires_at", "latitude", "longitude", "mode",
+        "driver__name", "driver__latest__latitude", "driver__latest__longitude", "driver__latest__recorded_at",
+    )  # fmt: skip  # a list of names
+    stops = _stops(environment, ids)
+    return [
+        {
+            "id": str(key),
+            "version": sequence,
+            "status": status,
+            "due": due.timestamp(),
+            "expires": expires.timestamp() if status == lifecycle.RouteStatus.AVAILABLE else None,
+            "points": [_point("A", latitude, longitude), *stops.get(key, [])],
+            "returns": mode == lifecycle.Mode.RETURN,
+            "driver": None if name is None else _driver(name, *position),
+        }
+        for key, sequence, status, due, expires, latitude, longitude, mode, name, *position in deliveries.values_list(
+            *columns
+        )
+    ]
+
+
+def _stops(environment: str, ids: Collection[UUID] | None) -> dict[UUID, list[dict[str, Any]]]:
+    stops = Stop.objects.filter(
+        delivery__environment=environment, delivery__route_status__in=lifecycle.IN_PROGRESS
+    ).order_by("delivery_id", "index")
+    if ids is not None:
+        stops = stops.filter(delivery__in=ids)
+    found: dict[UUID, list[dict[str, Any]]] = {}
+    rows = stops.values_list("delivery_id", "index", "latitude", "longitude", "status", "arrival__arrives_at")
+    for key, index, latitude, longitude, status, arrives_at in rows:
+        point = _point(LABELS[index], latitude, longitude, status)
+        point["arrives"] = arrives_at.timestamp() if arrives_at and status in lifecycle.OPEN else None
+        found.setdefault(key, []).append(point)
+    return found
+
+
+def _point(label: str, latitude: float, longitude: float, status: str = "") -> dict[str, Any]:
+    return {"label": label, "lat": latitude, "lng": longitude, "status": status}
+
+
+def _driver(name: str, latitude: float | None, longitude: float | None, at: datetime | None) -> dict[str, Any]:
+    return {"name": text_of_simulator(name), "lat": latitude, "lng": longitude, "at": at.timestamp() if at else None}
+
+
+def positions(environment: str, *, ids: Collection[UUID] | None = None) -> dict[str, dict[str, float]]:
+    """Where the drivers of the routes in progress are, and since when, by the delivery's id.
+
+    With `ids`, of these routes only.
+    """
+    # In one call, so that the conditions are about the same delivery.
+    held = LatestPosition.objects.filter(
+        driver__deliveries__environment=environment,
+        driver__deliveries__route_status__in=lifecycle.HELD,
+        **({} if ids is None else {"driver__deliveries__in": ids}),
+    )
+    rows = held.values_list("driver__deliveries", "latitude", "longitude", "recorded_at")
+    return {
+        str(key): {"lat": latitude, "lng": longitude, "at": at.timestamp()} for key, latitude, longitude, at in rows
+    }
+
+
+def free_drivers(environment: str) -> list[dict[str, Any]]:
+    """The drivers on duty without a route, where they were last heard of, and when (`at`)."""
+    free = (
+        Driver.objects.filter(active=True, on_duty=True, environment=environment)
+        .exclude(deliveries__route_status__in=lifecycle.HELD)
+        .filter(latest__recorded_at__gte=timezone.now() - _FREE_SHOWN)
+        .order_by("-latest__recorded_at")
+    )
+    rows = free.values_list("pk", "name", "latest__latitude", "latest__longitude", "latest__recorded_at")[:_MOST_FREE]
+    return [{"id": str(key), **_driver(name, latitude, longitude, at)} for key, name, latitude, longitude, at in rows]
+
+
+def cards(environment: str, ids: Collection[UUID]) -> dict[str, str]:
+    """The HTML of the cards of these routes by id; of those in progress."""
+    found = Delivery.objects.in_progress(environment).filter(pk__in=ids).with_due().with_parts()
+    deliveries = list(found.select_related("integrator"))
+    facts = stop_facts.of([stop for delivery in deliveries for stop in delivery.ordered_stops], at=timezone.now())
+    template = get_template("panel/board_card.html")
+    answer = {}
+    for delivery in deliveries:
+        own = [each for each in facts if each.stop.delivery_id == delivery.pk]
+        card = Card(delivery, moves.allowed(delivery), own)
+        answer[str(delivery.pk)] = template.render({"card": card, "delivery": delivery})
+    return answer

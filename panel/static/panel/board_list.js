@@ -1,0 +1,134 @@
+// The list of the dispatch board: a card for each route of the tab, and the numbers on the tabs.
+"use strict";
+
+(() => {
+  const list = document.getElementById("list");
+  const routes = document.getElementById("routes");
+  const most = Number(board.words.mostCards);
+  const cards = new Map(); // id -> {element, version}
+  const SOON_SECONDS = 15 * 60;
+  const DUE = { AVAILABLE: "dueAvailable", ACCEPTED: "dueAccepted", COLLECTED: "dueCollected", RETURNING: "dueReturning" };
+  let length = most; // how many routes the list shows; more when it is scrolled to its end
+
+  // Keep new cards. The one that is shown is replaced in its place, with the focus where it was.
+  board.keep = (htmls) => {
+    for (const [id, html] of Object.entries(htmls)) {
+      const made = document.createElement("template");
+      made.innerHTML = html;
+      const element = made.content.querySelector("article");
+      const focused = document.activeElement?.closest(`#route-${id}`) && document.activeElement.id;
+      const before = document.getElementById(`route-${id}`);
+      if (before) before.replaceWith(element);
+      cards.set(id, { element, version: board.routes.get(id)?.version });
+      htmx.process(element);
+      board.showHolds(element);
+      if (focused) (document.getElementById(focused) ?? board.nextMove(id))?.focus({ preventScroll: true });
+    }
+  };
+
+  // The button of the route's next move.
+  board.nextMove = (id) => document.querySelector(`#route-${id} [data-next]`) ?? document.querySelector(`#route-${id} .choose`);
+
+  board.reveal = async (id) => {
+    const place = board.shown().findIndex((route) => route.id === id);
+    if (place >= length) length = place + 1;
+    await show();
+    document.getElementById(`route-${id}`)?.scrollIntoView({ block: "nearest" });
+  };
+
+  let fetching = false;
+  async function fetchMissing(shown) {
+    const isMissing = (route) => cards.get(route.id)?.version !== route.version;
+    const ids = shown.filter(isMissing).slice(0, most).map((route) => route.id);
+    if (!ids.length || fetching) return;
+    fetching = true;
+    const found = await board.read(`${board.words.cards}&ids=${ids.join(",")}`);
+    fetching = false;
+    if (!found) return;
+    for (const route of found.routes) board.routes.set(route.id, route);
+    const alive = new Set(found.routes.map((route) => route.id));
+    for (const id of ids) if (!alive.has(id)) board.routes.delete(id);
+    board.keep(found.cards);
+    board.show();
+  }
+
+  function show() {
+    const all = board.shown();
+    const shown = all.slice(0, length);
+    const wanted = shown.filter((route) => cards.has(route.id)).map((route) => cards.get(route.id).element);
+    const focused = document.activeElement?.closest(".route") && document.activeElement;
+    for (const element of [...routes.children]) if (!wanted.includes(element)) element.remove();
+    wanted.forEach((element, index) => {
+      if (routes.children[index] !== element) routes.insertBefore(element, routes.children[index] ?? null);
+    });
+    // Moving an element takes the focus from it; so does the end of its route.
+    if (focused && !focused.isConnected) (board.nextMove(board.chosen) ?? routes.querySelector("[data-next]") ?? list).focus({ preventScroll: true });
+    else if (focused && document.activeElement !== focused) focused.focus({ preventScroll: true });
+    for (const id of cards.keys()) if (!board.routes.has(id)) cards.delete(id);
+    document.getElementById("nothing").hidden = board.routes.size > 0;
+    document.getElementById("nothing-found").hidden = !board.routes.size || all.length > 0;
+    updateTabs();
+    updateClocks();
+    return fetchMissing(shown);
+  }
+  board.changed.push(show);
+
+  function updateTabs() {
+    for (const tab of document.querySelectorAll("[data-tab]")) {
+      const found = [...board.routes.values()].filter(
+        (route) => (tab.dataset.tab === "late" ? board.late(route) : !tab.dataset.status || route.status === tab.dataset.status),
+      );
+      tab.querySelector("b").textContent = found.length;
+      tab.setAttribute("aria-pressed", String(tab.dataset.tab === board.tab));
+      tab.classList.toggle("alarm", tab.dataset.tab === "late" && found.length > 0);
+      tab.classList.toggle("none", found.length === 0);
+    }
+  }
+
+  // What changes with time alone.
+  function updateClocks() {
+    const now = Date.now() / 1000;
+    for (const element of routes.children) {
+      const route = board.routes.get(element.dataset.id);
+      if (!route) continue;
+      const isChosen = route.id === board.chosen;
+      const left = route.due - now;
+      element.classList.toggle("chosen", isChosen);
+      element.classList.toggle("late", left < 0);
+      element.classList.toggle("soon", left >= 0 && left < SOON_SECONDS);
+      element.querySelector(".choose").setAttribute("aria-pressed", String(isChosen));
+      element.querySelector(".unfold-card").setAttribute("aria-expanded", String(isChosen));
+      const due = board.words[DUE[route.status]].replace("%s", board.time(route.due));
+      const lateness = element.querySelector(".lateness");
+      write(lateness, left < 0 ? board.words.late.replace("%s", board.duration(-left)) : due);
+      lateness.title = due;
+      if (route.expires) write(element.querySelector(".expiry"), board.words.expires.replace("%s", board.time(route.expires)));
+      for (const place of element.querySelectorAll(".arrives")) {
+        const { arrives } = route.points.find((point) => point.label === place.dataset.point) ?? {};
+        write(place, arrives ? board.words.arrives.replace("%s", board.time(arrives)) : "");
+      }
+      const age = element.querySelector(".age");
+      if (age && route.driver) {
+        const seconds = Math.max(0, now - route.driver.at);
+        write(age, route.driver.at ? board.words.positionAge.replace("%s", board.duration(seconds)) : board.words.noPosition);
+        age.classList.toggle("old", Boolean(route.driver.at) && seconds > Number(board.words.freshSeconds));
+      }
+    }
+  }
+  const write = (element, text) => { if (element && element.textContent !== text) element.textContent = text; };
+  setInterval(() => { updateTabs(); updateClocks(); }, 1000);
+
+  new IntersectionObserver((entries) => {
+    if (!entries.some((entry) => entry.isIntersecting) || length >= board.shown().length) return;
+    length += most;
+    show();
+  }, { root: list, rootMargin: "600px" }).observe(document.getElementById("more"));
+
+  // A click anywhere on a card chooses it, except on what does something else.
+  routes.addEventListener("click", (event) => {
+    const card = event.target.closest(".route");
+    const control = event.target.closest("a, button");
+    if (!card || (control && !control.matches(".choose, .unfold-card")) || String(getSelection())) return;
+    if (control || card.dataset.id !== board.chosen) board.choose(card.dataset.id, { scroll: true, fit: true });
+  });
+})();

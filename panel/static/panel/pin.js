@@ -1,0 +1,82 @@
+// Maps with a pin, and the fields with its coordinates, each of which changes the other.
+//
+//   <div class="pin-map" data-pin="#id_position" data-radius="150"></div>
+//
+// `data-pin` is a selector of one field for "latitude, longitude", or of two. It is searched for in the nearest element
+// around with `data-pin-fields`, else in the page. `data-radius`: metres of a circle around the pin, or a selector of
+// the field with them. A button with `data-lat` and `data-lng` sets the pin of the page. Without a ground nobody could
+// find a place on the map, so that it is hidden until coordinates are known.
+"use strict";
+
+{
+  const NEAR = 16; // zoom levels
+  const NEAREST = 17;
+  const tiles = JSON.parse(document.getElementById("tiles").textContent);
+  const icon = L.divIcon({ className: "point pickup chosen", html: "A", iconSize: [26, 26] });
+
+  class Pin {
+    constructor(element) {
+      this.element = element;
+      const scope = element.closest("[data-pin-fields]") ?? document;
+      this.fields = [...scope.querySelectorAll(element.dataset.pin)];
+      const radius = element.dataset.radius;
+      this.radius = radius && Number.isNaN(Number(radius)) ? scope.querySelector(radius) : { value: radius };
+      element.hidden = !tiles.url && !this.read();
+      this.map = rota.map(element, tiles);
+      this.map.on("click", (event) => this.write(event.latlng.wrap()));
+      for (const field of [...this.fields, this.radius]) field.addEventListener?.("input", () => this.show());
+      new ResizeObserver(() => {
+        this.map.invalidateSize({ animate: false });
+        if (this.marker) this.map.panTo(this.marker.getLatLng(), { animate: false });
+      }).observe(element);
+      this.show();
+    }
+
+    // The place in the fields, or null. The server reads links; here only plain coordinates are shown.
+    read() {
+      const texts = this.fields.length === 1 ? this.fields[0].value.split(",") : this.fields.map((field) => field.value.replace(",", "."));
+      if (texts.length !== 2 || texts.some((text) => !text.trim())) return null;
+      const [lat, lng] = texts.map(Number);
+      return Math.abs(lat) <= 90 && Math.abs(lng) <= 180 ? { lat, lng } : null;
+    }
+
+    write(place, zoom) {
+      const texts = rota.coordinates(place).split(", ");
+      if (this.fields.length === 1) this.fields[0].value = texts.join(", ");
+      else this.fields.forEach((field, index) => { field.value = texts[index]; });
+      for (const field of this.fields) field.dispatchEvent(new Event("change", { bubbles: true }));
+      this.show(zoom ?? Math.max(this.map.getZoom(), NEAR));
+    }
+
+    // Show what is in the fields.
+    show(zoom = NEAR) {
+      const place = this.read();
+      if (!place) return;
+      this.element.hidden = false;
+      this.map.invalidateSize({ animate: false });
+      if (!this.marker) {
+        this.marker = L.marker(place, { icon, draggable: true, autoPan: true, keyboard: false, alt: "A" }).addTo(this.map);
+        this.marker.on("dragend", () => this.write(this.marker.getLatLng().wrap()));
+        this.circle = L.circle(place, { radius: 0, color: "#0f766e", weight: 1, fillOpacity: 0.12, interactive: false }).addTo(this.map);
+      }
+      this.marker.setLatLng(place);
+      this.circle.setLatLng(place).setRadius(Number(this.radius?.value) || 0);
+      this.map.setView(place, zoom, { animate: false });
+    }
+  }
+
+  const pins = new Map(); // element -> Pin
+  function find(root) {
+    for (const element of root.querySelectorAll("[data-pin]")) {
+      // Django's formsets have a row that is only copied.
+      if (!pins.has(element) && !element.closest(".empty-form")) pins.set(element, new Pin(element));
+    }
+  }
+  find(document);
+  document.addEventListener("formset:added", (event) => find(event.target)); // of Django's admin
+  document.addEventListener("htmx:load", (event) => find(event.target));
+  document.addEventListener("click", (event) => {
+    const button = event.target.closest("[data-lat]");
+    if (button) pins.values().next().value?.write({ lat: Number(button.dataset.lat), lng: Number(button.dataset.lng) }, NEAREST);
+  });
+}

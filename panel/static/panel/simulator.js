@@ -1,0 +1,51 @@
+// The map of the delivery simulator: a click writes its place into the first empty field, or the one that was used last.
+"use strict";
+
+{
+  const element = document.getElementById("points-map");
+  const tiles = JSON.parse(document.getElementById("tiles").textContent);
+  const fields = [...document.querySelectorAll("[data-point]")];
+  const map = rota.map(element, tiles);
+  let layer = null;
+  let used = null; // the field that a click changes
+  let shown = ""; // the places that the map has been fitted to
+
+  // The places in the fields. The server reads links; here only plain coordinates are shown.
+  function places() {
+    return fields.flatMap((field, index) => {
+      const [lat, lng, more] = field.value.split(",").map((text) => (text.trim() ? Number(text) : NaN));
+      if (more !== undefined || !(Math.abs(lat) <= 90 && Math.abs(lng) <= 180)) return [];
+      return [{ lat, lng, label: "ABCD"[index], status: "" }];
+    });
+  }
+
+  // `isMoving`: the map goes where the points are.
+  function show(isMoving) {
+    const points = places();
+    layer?.remove();
+    layer = null;
+    element.hidden = !tiles.url && !points.length; // without a ground nobody could find a place on it
+    if (element.hidden || !element.offsetParent) return;
+    map.invalidateSize({ animate: false });
+    if (!points.length) return;
+    const returns = document.querySelector("[name=returning]").checked;
+    layer = rota.layer({ points, returns, driver: null }, true).addTo(map);
+    const now = JSON.stringify(points);
+    if (isMoving && now !== shown) rota.fit(map, rota.bounds({ points, driver: null }));
+    shown = now;
+  }
+
+  map.on("click", (event) => {
+    const isEmpty = (each) => !each.value.trim();
+    const field = [used, ...fields].find((each) => each && isEmpty(each)) ?? used ?? fields.at(-1);
+    field.value = rota.coordinates(event.latlng.wrap());
+    show(false);
+  });
+  for (const field of fields) {
+    field.addEventListener("focus", () => { used = field; });
+    field.addEventListener("input", () => show(true));
+  }
+  document.querySelector("[name=returning]").addEventListener("change", () => show(false));
+  new ResizeObserver(() => show(false)).observe(element.parentElement);
+  show(true);
+}

@@ -1,0 +1,25 @@
+"""Maps on which a place is chosen, for pages of the panel and of the admin. `pin.js` describes them."""
+
+from typing import Any
+
+from django import template
+
+from panel import maps
+
+register = template.Library()
+
+
+@register.inclusion_tag("panel/pin_head.html")
+def pin_head() -> dict[str, Any]:
+    """Styles, scripts and the ground, for the head of a page with `pin`."""
+    return {"tiles": maps.tiles()}
+
+
+@register.inclusion_tag("panel/pin.html")
+def pin(fields: str, *, radius: str | int = "") -> dict[str, Any]:
+    """A map whose pin and the fields with this CSS selector follow each other.
+
+    The selector is of one field for latitude and longitude, or of two. `radius` is metres, or the selector of the field
+    with them.
+    """
+    return {"fields": fields, "radius": radius}

@@ -1,0 +1,70 @@
+"""Template filters of a seller's pages."""
+
+from decimal import Decimal
+from typing import Any
+
+from django import template
+from django.urls import reverse
+from django.utils.formats import localize
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+
+from common import formats
+from integration import words
+from integration.lifecycle import Status
+from integration.models.freight import SERVICES, ZONES
+
+register = template.Library()
+for _filter in (formats.centavos, formats.document, formats.phone, formats.postcode):
+    register.filter(_filter)
+
+_COLOURS = {
+    Status.PENDING: "warn",
+    Status.COLLECTED: "info",
+    Status.IN_TRANSIT: "info",
+    Status.OUT_FOR_DELIVERY: "info",
+    Status.DELIVERED: "good",
+    Status.DELIVERY_FAILED: "bad",
+    Status.RETURNED: "bad",
+    Status.CANCELLED: "",
+}
+
+
+@register.filter
+def order_status(value: str) -> SafeString:
+    """A status of an order as a badge, with the API's code as its title."""
+    colour = _COLOURS.get(Status(value), "")
+    return format_html('<span class="badge {}" title="{}">{}</span>', colour, value, words.STATUSES[value])
+
+
+@register.filter
+def order_service(value: str) -> Any:
+    """The name of the service that an order names."""
+    return words.ORDER_SERVICES.get(value, value)
+
+
+@register.filter
+def kilograms(grams: int) -> str:
+    """A weight in the notation of the reader's language."""
+    return f"{localize((Decimal(grams) / 1000).normalize())} kg"
+
+
+@register.filter
+def zone_name(value: str) -> Any:
+    """The name of a freight zone."""
+    return dict(ZONES).get(value, value)
+
+
+@register.filter
+def freight_service(value: str) -> Any:
+    """The name of a freight service."""
+    return dict(SERVICES).get(value, value)
+
+
+@register.inclusion_tag("panel/menu_entry.html", takes_context=True)
+def seller_entry(context: template.Context, name: str, icon: str, text: str) -> dict[str, Any]:
+    """An entry of a seller's menu. It is current on its page and on the pages below it."""
+    url = reverse(f"panel:{name}", args=[context["seller"].pk])
+    path = context["request"].path
+    is_current = path == url if name == "seller" else path.startswith(url)
+    return {"url": url, "text": text, "icon": f"panel/icons/{icon}.svg", "is_current": is_current}

@@ -1,0 +1,82 @@
+"""Template filters for webhook events and their attempts."""
+
+from typing import Any
+
+from django import template
+from django.utils import timezone
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+from django.utils.translation import gettext_lazy as _
+
+from common.formats import moment
+from delivery.models import EventState, WebhookAttempt, WebhookEndpoint, WebhookEvent
+from delivery.webhooks import request_headers
+from panel.templatetags.panel import error_name
+
+register = template.Library()
+
+
+@register.filter
+def next_attempt(event: WebhookEvent, endpoint: WebhookEndpoint) -> Any:
+    """When an event is sent next, in words or as a moment; empty for one that has ended."""
+    if event.state != EventState.PENDING:
+        return ""
+    due_at = event.next_attempt_at
+    if due_at is None:
+        return _("after an earlier event")
+    if not endpoint.enabled or not endpoint.url:
+        return _("when resumed")
+    due_at = max(due_at, endpoint.paused_until or due_at)
+    return moment(due_at) if due_at > timezone.now() else _("now")
+
+
+@register.filter
+def answer(attempt: WebhookAttempt) -> SafeString:
+    """The status or the class of the error of an attempt as a badge, coloured by success."""
+    colour = "good" if attempt.succeeded else "bad"
+    title = "" if attempt.status_code else error_name(attempt.error)
+    text = attempt.status_code or attempt.error
+    return format_html('<span class="badge {}" title="{}">{}</span>', colour, title, text)
+
+
+@register.filter
+def request_head(attempt: WebhookAttempt, event: WebhookEvent) -> str:
+    """The request line and the headers that were sent, with the token masked; empty when they were not stored."""
+    if attempt.webhook_timestamp is None:
+        return ""
+    headers = request_headers.build(
+        authorization=f"Bearer {attempt.token_hint}",
+        webhook_id=str(event.pk),
+        timestamp=attempt.webhook_timestamp,
+        signature=attempt.signature,
+        sequence=event.sequence,
+        is_test=event.is_test,
+    )
+    return "\n".join([f"POST {attempt.url}", *(f"{name}: {value}" for name, value in headers.items())])
+
+
+_STATUS_ADVICE: dict[int, Any] = {
+    400: _("Your server could not read the event. Its log says why; the body is on the page of the attempt."),
+    401: _("Your server did not accept the token or the signature. Check that it verifies with the current secret."),
+    403: _("Your server refused the request. Check that it, or a firewall before it, lets these requests through."),
+    404: _("Your server has nothing at this address. Check the path of the URL."),
+    405: _("Your server takes no POST at this address. Check the path of the URL."),
+    410: _("Your server said that this address is gone for good, so webhooks were switched off. Save the new URL."),
+    413: _("Your server refused the size of the body. Raise the limit of it, or of a proxy before it."),
+    429: _("Your server asked for fewer requests. Events are sent more slowly; nothing is lost."),
+}
+
+
+@register.filter
+def advice(attempt: WebhookAttempt) -> Any:
+    """What a failed attempt means, and what to do about it."""
+    status = attempt.status_code
+    if status is None:
+        return error_name(attempt.error)
+    if status in _STATUS_ADVICE:
+        return _STATUS_ADVICE[status]
+    if 300 <= status < 400:  # noqa: PLR2004  # the class 3xx
+        return _("Your server redirected the request, which is not followed. Save the address it redirects to.")
+    if status >= 500:  # noqa: PLR2004  # the class 5xx
+        return _("Your server had an error. Look into its log at this time, then try again.")
+    return _("Your server refused the event. Any answer other than 2xx counts as a failure.")

@@ -1,0 +1,108 @@
+"""The page of alerts: what the person is told by e-mail, the URL that is told, a test, and what was sent to the URL."""
+
+from typing import Any
+
+from django.contrib import messages
+from django.contrib.auth.models import User
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.utils import timezone
+from django.utils.functional import cached_property
+from django.utils.translation import gettext as _
+
+from common.actors import actor
+from delivery.actions import alerts
+from delivery.errors import EndpointCannotSend, InvalidWebhookUrl
+from delivery.models import CHOSEN, EndpointAlerts, IntegratorMembership
+from delivery.refusals import refusal
+from mail import outbox
+from panel.forms import AlertUrlForm
+from panel.languages import page_language
+from panel.views.base import AccountView
+
+_MOST_POSTS = 20
+
+
+class AlertsView(AccountView):
+    """Base of the views of alerts."""
+
+    @cached_property
+    def membership(self) -> IntegratorMembership | None:
+        """The person's own. Account staff see the page without one."""
+        return self.account.memberships.filter(user=self.request.user.pk).first()
+
+    @property
+    def email(self) -> str:
+        user = self.request.user
+        return user.email if isinstance(user, User) else ""
+
+    def show(self, form: AlertUrlForm, *, status: int = 200) -> HttpResponse:
+        told = EndpointAlerts.objects.filter(endpoint=self.endpoint).first()
+        return self.page(
+            "panel/alerts.html",
+            form=form,
+            told=told,
+            posts=told.posts.all()[:_MOST_POSTS] if told else [],
+            choices=self._choices(),
+            email=self.email,
+            has_mail_server=outbox.is_configured(),
+            is_mailed=bool(self.email) and outbox.is_configured(),
+            status=status,
+        )
+
+    def _choices(self) -> list[tuple[str, Any, bool]]:
+        """Value, name and choice of each kind; none for account staff."""
+        if self.membership is None:
+            return []
+        choice = alerts.choice_of(self.membership, self.environment)
+        return [(kind.value, kind.label, getattr(choice, kind)) for kind in CHOSEN]
+
+
+class Alerts(AlertsView):
+    def get(self, request: HttpRequest) -> HttpResponse:
+        return self.show(AlertUrlForm())
+
+
+class Choose(AlertsView):
+    """Saves what the person is told, in the language of the page."""
+
+    def post(self, request: HttpRequest) -> HttpResponse:
+        if self.membership is None:
+            raise Http404
+        wanted = {kind.value: kind.value in request.POST for kind in CHOSEN}
+        alerts.choose(membership=self.membership, environment=self.environment, wanted=wanted, language=page_language())
+        messages.success(request, _("Saved. You are told in the language of this page."))
+        return redirect(self.url("alerts"))
+
+
+class SetUrl(AlertsView):
+    def post(self, request: HttpRequest) -> HttpResponse:
+        form = AlertUrlForm(request.POST)
+        if not form.is_valid():
+            return self.show(form, status=422)
+        url = form.cleaned_data["url"]
+        try:
+            alerts.set_url(
+                endpoint=self.endpoint, url=url, language=page_language(), by=actor(request), at=timezone.now()
+            )
+        except InvalidWebhookUrl as error:
+            form.add_error("url", refusal(error))
+            return self.show(form, status=422)
+        messages.success(
+            request,
+            _("The URL was saved. Send a test to see that alerts arrive.") if url else _("The URL was removed."),
+        )
+        return redirect(self.url("alerts"))
+
+
+class Test(AlertsView):
+    def post(self, request: HttpRequest) -> HttpResponse:
+        try:
+            alerts.send_test(
+                endpoint=self.endpoint, email=self.email, language=page_language(), by=actor(request), at=timezone.now()
+            )
+        except EndpointCannotSend as error:
+            messages.error(request, refusal(error))
+        else:
+            messages.success(request, _("A test alert is on its way. It takes up to ten seconds."))
+        return redirect(self.url("alerts"))

@@ -1,0 +1,111 @@
+"""Dispatchers' pages about drivers: who is on duty, log-in links for their phones, and ending a phone's session."""
+
+from typing import Any
+from uuid import UUID
+
+import segno
+from django.contrib import messages
+from django.core.paginator import Paginator
+from django.db.models import Prefetch, Q, QuerySet
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.safestring import mark_safe
+from django.utils.translation import gettext as _
+
+from common.actors import actor
+from delivery import lifecycle
+from delivery.actions import driver_devices
+from delivery.models import Delivery, Driver, DriverDevice
+from delivery.models.driver import DriverQuerySet
+from panel import driver_log_ins
+from panel.views.base import DispatcherView
+
+_PER_PAGE = 50
+_LONGEST_SEARCH = 100
+
+
+class Drivers(DispatcherView):
+    """Those who work for us, on duty first."""
+
+    http_method_names = ["get"]
+
+    def get(self, request: HttpRequest) -> HttpResponse:
+        words = request.GET.get("q", "").strip()[:_LONGEST_SEARCH]
+        found = _drivers().matching(words).order_by("-on_duty", "name", "pk")
+        page = Paginator(found, _PER_PAGE).get_page(request.GET.get("page"))
+        on_duty = _drivers().filter(on_duty=True).count()
+        return render(request, "panel/drivers.html", {"drivers": page, "words": words, "on_duty": on_duty})
+
+
+class _OfDriver(DispatcherView):
+    """Base of the views of one driver."""
+
+    def driver(self, key: UUID) -> Driver:
+        found = _drivers().filter(pk=key).first()
+        if found is None:
+            raise Http404
+        return found
+
+    def show(self, driver: Driver, **more: Any) -> HttpResponse:
+        log_ins = driver_log_ins.latest(driver, at=timezone.now())
+        context = {"driver": driver, "phones": _phones(driver), "log_ins": log_ins, **more}
+        return render(self.request, "panel/driver.html", context)
+
+
+class DriverPage(_OfDriver):
+    """One driver, their route and phones."""
+
+    http_method_names = ["get"]
+
+    def get(self, _request: HttpRequest, driver: UUID) -> HttpResponse:
+        return self.show(self.driver(driver))
+
+
+class Link(_OfDriver):
+    """Issues a log-in link, and shows it once, as text and QR code."""
+
+    http_method_names = ["post"]
+
+    def post(self, request: HttpRequest, driver: UUID) -> HttpResponse:
+        found = self.driver(driver)
+        token = driver_devices.issue_link(driver=found, by=actor(request), at=timezone.now())
+        link = request.build_absolute_uri(reverse("driver_app:log_in", args=[token]))
+        # Made of our own link; without the attributes that the page's policy would refuse.
+        code = segno.make(link, error="m").svg_inline(scale=5, border=2, omitsize=True, svgclass="qr", lineclass=None)
+        return self.show(found, link=link, code=mark_safe(code))  # noqa: S308  # nosec B308 B703  # made by segno
+
+
+class EndSession(_OfDriver):
+    """Logs one phone of a driver out."""
+
+    http_method_names = ["post"]
+
+    def post(self, request: HttpRequest, driver: UUID, device: UUID) -> HttpResponse:
+        found = self.driver(driver)
+        phone = found.devices.select_related("driver").filter(pk=device).first()
+        if phone is None:
+            raise Http404
+        driver_devices.end(device=phone, by=actor(request), at=timezone.now())
+        messages.success(request, _("%(phone)s is logged out.") % {"phone": phone})
+        return redirect("panel:driver", found.pk)
+
+
+def _drivers() -> DriverQuerySet:
+    """Drivers who work for us, with their latest position, route and phones; without simulated ones."""
+    held = Delivery.objects.filter(route_status__in=lifecycle.HELD)
+    return (
+        Driver.objects.filter(active=True, simulated_for=None)
+        .select_related("latest")
+        .prefetch_related(Prefetch("deliveries", held, to_attr="held"), Prefetch("devices", _valid(), to_attr="phones"))
+    )
+
+
+def _phones(driver: Driver) -> QuerySet[DriverDevice]:
+    return _valid().filter(driver=driver)
+
+
+def _valid() -> QuerySet[DriverDevice]:
+    """Phones that are logged in."""
+    return DriverDevice.objects.filter(Q(revoked_at=None) & Q(expires_at__gt=timezone.now()))

@@ -1,0 +1,28 @@
+"""The places that the geocoder finds, for pages on which a place is chosen."""
+
+from typing import Any
+
+from django.conf import settings
+from django.contrib.auth.mixins import PermissionRequiredMixin
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+
+from delivery import geocoding
+from panel.languages import page_language
+from panel.views.base import LoggedInView
+
+
+class Places(LoggedInView, PermissionRequiredMixin):
+    """A fragment: the places that the geocoder finds for `q`."""
+
+    permission_required = "delivery.add_integrator"
+
+    def get(self, request: HttpRequest) -> HttpResponse:
+        context: dict[str, Any] = {"query": request.GET.get("q", "").strip()}
+        try:
+            if settings.GEOCODER_URL:
+                found = geocoding.search(settings.GEOCODER_URL, context["query"], language=page_language())
+                context["found"] = found
+        except geocoding.GeocodingFailed as error:
+            context["failed"] = str(error)
+        return render(request, "panel/setup_places.html", context)

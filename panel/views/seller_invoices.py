@@ -1,0 +1,161 @@
+"""A seller's invoices: the list, uploading one, the page of one, and linking it to an order."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from django.contrib import messages
+from django.db.models import prefetch_related_objects
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from common import csv_export
+from common.actors import actor
+from common.uploads import is_cut_short
+from integration import nfe
+from integration.actions import invoices, links
+from integration.errors import AccountSuspended, IntegrationError, InvalidInvoice, InvoiceMissing, InvoiceTooLarge
+from integration.models import Invoice, Order
+from panel.filters import listed, selected
+from panel.seller_filters import NEWEST, InvoiceFilter, find_orders
+from panel.views.base import SellerView
+
+_CHUNK = 1000  # rows read at once for an export
+_LONGEST_KEY = 19  # a bigint has at most 19 digits
+_LONGEST_WORDS = 255
+_MOST_FOUND = 20  # orders that a search on the page of an invoice shows
+
+
+class Invoices(SellerView):
+    """The list, and the upload of an invoice by hand: the action and the messages of the API."""
+
+    def get(self, request: HttpRequest) -> HttpResponse:
+        own = Invoice.objects.filter(seller=self.seller)
+        shown = listed(InvoiceFilter, request.GET, own, moment="received_at", without=["raw"], seller=self.seller)
+        prefetch_related_objects(shown["rows"], "references", "links__order")
+        return self.page("panel/seller_invoices.html", newest=NEWEST, **shown)
+
+    def post(self, request: HttpRequest) -> HttpResponse:
+        try:
+            raw = _uploaded(request)
+            stored = invoices.receive(seller=self.seller, raw=raw, by=actor(request), at=timezone.now())
+        except AccountSuspended:
+            raise
+        except IntegrationError as error:
+            messages.error(request, str(error))
+            return redirect("panel:seller_invoices", self.seller.pk)
+        if bytes(stored.raw) != raw:
+            text = _("There is an invoice with this access key and another content. This one was not saved.")
+            messages.warning(request, text)
+        elif stored.links.exists():
+            messages.success(request, _("The invoice is saved and linked."))
+        else:
+            messages.success(request, _("The invoice is saved. It will be linked when an order that it names arrives."))
+        return redirect("panel:seller_invoice", self.seller.pk, stored.pk)
+
+
+def _uploaded(request: HttpRequest) -> bytes:
+    """The bytes of the one file. Raises InvoiceMissing or InvoiceTooLarge."""
+    if is_cut_short(request, field="nfe", most=nfe.MAX_BYTES):
+        raise InvoiceTooLarge
+    files = request.FILES.getlist("nfe")
+    if len(files) != 1:
+        raise InvoiceMissing
+    if (files[0].size or 0) > nfe.MAX_BYTES:
+        raise InvoiceTooLarge
+    raw: bytes = files[0].read()
+    return raw
+
+
+class InvoicesExport(SellerView):
+    """The list with the same filters."""
+
+    def get(self, request: HttpRequest) -> Any:
+        own = Invoice.objects.filter(seller=self.seller)
+        found = selected(InvoiceFilter, request.GET, own, seller=self.seller).defer("raw")
+        newest = found.prefetch_related("references", "links__order").order_by("-received_at", "-pk")
+        header = [
+            _("access key"), _("number"), _("series"), _("issuer"), _("value"), _("issued at"), _("received at"),
+            _("order references"), _("linked orders"),
+        ]  # fmt: skip  # a list of names
+        rows = self._rows(newest[: csv_export.MOST_EXPORTED + 1].iterator(_CHUNK))
+        return csv_export.response("invoices", header=header, rows=rows)
+
+    def _rows(self, found: Iterator[Invoice]) -> Iterator[list[csv_export.Cell]]:
+        for invoice in found:
+            references = " ".join(reference.value for reference in invoice.references.all())
+            linked = " ".join(link.order.code for link in invoice.links.all())
+            yield [
+                invoice.access_key, invoice.number, invoice.series, invoice.issuer_document, invoice.value,
+                invoice.issued_at, invoice.received_at, references, linked,
+            ]  # fmt: skip  # in the order of the header
+
+
+class InvoicePage(SellerView):
+    """What was read from an invoice, what was linked and why, and a search for an order to link."""
+
+    def get(self, request: HttpRequest, invoice: int) -> HttpResponse:
+        found = self._invoice(invoice)
+        words = request.GET.get("q", "").strip()
+        linked = list(found.links.select_related("order"))
+        references = [reference.value for reference in found.references.all()]
+        return self.page(
+            "panel/seller_invoice.html",
+            invoice=found,
+            items=_items(found),
+            references=references,
+            links=[(link, links.reason(link, invoice=found, references=references)) for link in linked],
+            words=words,
+            orders=self._found(words, linked),
+            most=_MOST_FOUND,
+        )
+
+    def post(self, request: HttpRequest, invoice: int) -> HttpResponse:
+        """Link an order of the same seller."""
+        self.seller.check_active()
+        found = self._invoice(invoice)
+        key = request.POST.get("order", "")
+        orders = Order.objects.all().of(self.seller)
+        order = orders.filter(pk=key).first() if key.isascii() and key.isdigit() and len(key) <= _LONGEST_KEY else None
+        if order is None:
+            raise Http404
+        invoices.link_by_hand(invoice=found, order=order, by=actor(request), at=timezone.now())
+        messages.success(request, _("The invoice is linked to order %(order)s.") % {"order": order.code})
+        return redirect("panel:seller_invoice", self.seller.pk, found.pk)
+
+    def _invoice(self, key: int) -> Invoice:
+        found = Invoice.objects.filter(seller=self.seller, pk=key).first()
+        if found is None:
+            raise Http404
+        return found
+
+    def _found(self, words: str, linked: list[Any]) -> list[Order]:
+        """The newest orders that fit the words, without those that are linked already."""
+        if not words or "\0" in words:
+            return []
+        orders = find_orders(Order.objects.all().of(self.seller), self.seller, words[:_LONGEST_WORDS])
+        fitting = orders.exclude(pk__in=[link.order_id for link in linked])
+        return list(fitting.order_by("-created_at", "-pk")[:_MOST_FOUND])
+
+
+def _items(invoice: Invoice) -> int | None:
+    """How many items the invoice has. None for one that was taken by rules of an earlier version."""
+    try:
+        return nfe.read(bytes(invoice.raw)).items
+    except InvalidInvoice:
+        return None
+
+
+class InvoiceFile(SellerView):
+    """The original bytes as a download, never displayed by the browser, because they are untrusted markup."""
+
+    def get(self, request: HttpRequest, invoice: int) -> HttpResponse:
+        found = Invoice.objects.filter(seller=self.seller, pk=invoice).first()
+        if found is None:
+            raise Http404
+        return HttpResponse(
+            bytes(found.raw),
+            content_type="application/octet-stream",
+            headers={"Content-Disposition": f'attachment; filename="{found.access_key}.xml"'},
+        )

@@ -1,0 +1,57 @@
+"""A seller's orders: the list, the page of one, and both as CSV."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from django.db.models import Prefetch, prefetch_related_objects
+from django.http import Http404, HttpRequest, HttpResponse
+from django.utils.translation import gettext as _
+
+from common import csv_export
+from integration.models import InvoiceLink, Order
+from panel.filters import listed, selected
+from panel.seller_filters import NEWEST, OrderFilter
+from panel.views.base import SellerView
+
+_CHUNK = 1000  # rows read at once for an export
+
+
+class Orders(SellerView):
+    def get(self, request: HttpRequest) -> HttpResponse:
+        shown = listed(OrderFilter, request.GET, Order.objects.all().of(self.seller), seller=self.seller)
+        prefetch_related_objects(shown["rows"], "company")
+        return self.page("panel/seller_orders.html", newest=NEWEST, **shown)
+
+
+class OrdersExport(SellerView):
+    """The list with the same filters."""
+
+    def get(self, request: HttpRequest) -> Any:
+        orders = selected(OrderFilter, request.GET, Order.objects.all().of(self.seller), seller=self.seller)
+        newest = orders.select_related("company").order_by("-created_at", "-pk")[: csv_export.MOST_EXPORTED + 1]
+        header = [
+            "orderId", _("tracking code"), _("status"), _("service"), _("cost"), _("company"), _("receiver"),
+            _("receiver's document"), _("city"), _("state"), _("invoice key"), _("created at"),
+        ]  # fmt: skip  # a list of names
+        return csv_export.response("orders", header=header, rows=self._rows(newest.iterator(_CHUNK)))
+
+    def _rows(self, orders: Iterator[Order]) -> Iterator[list[csv_export.Cell]]:
+        for order in orders:
+            address = order.receiver.get("address") or {}
+            yield [
+                order.code, order.tracking_code, order.get_status_display(), order.service, order.cost,
+                order.company.document, order.receiver_name, order.receiver_document, address.get("city"),
+                address.get("state"), order.invoice_key, order.created_at,
+            ]  # fmt: skip  # in the order of the header
+
+
+class OrderPage(SellerView):
+    """One order: its history as tracking shows it, parcels, receiver and invoices."""
+
+    def get(self, request: HttpRequest, order: int) -> HttpResponse:
+        links = InvoiceLink.objects.select_related("invoice").defer("invoice__raw")
+        orders = Order.objects.all().of(self.seller).select_related("company")
+        found = orders.prefetch_related("status_log", Prefetch("invoice_links", links)).filter(pk=order).first()
+        if found is None:
+            raise Http404
+        return self.page("panel/seller_order.html", order=found, parcels=found.parcels)

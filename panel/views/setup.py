@@ -1,0 +1,95 @@
+"""The steps of an integrator's set-up that are left. What is missing can be done here."""
+
+from datetime import timedelta
+from typing import Any
+
+from django.conf import settings
+from django.contrib import messages
+from django.core.exceptions import PermissionDenied
+from django.db import transaction
+from django.http import HttpRequest, HttpResponse, HttpResponseBase
+from django.shortcuts import redirect
+from django.utils import timezone
+
+from common.actors import actor
+from delivery.errors import EndpointCannotSend, TooManyTokens
+from delivery.models import WebhookEvent
+from delivery.refusals import refusal
+from panel import account_setup, first_person, setup_steps
+from panel.setup_forms import PlaceForm, WebhookForm
+from panel.views.base import AccountView
+
+_TEST_SHOWN = timedelta(days=1)
+
+
+class StaffAccountView(AccountView):
+    """A page of an account for account staff only, not for its members."""
+
+    def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+        if request.user.is_authenticated and not request.user.has_perm("delivery.change_integrator"):
+            raise PermissionDenied
+        return super().dispatch(request, *args, **kwargs)
+
+
+class Setup(StaffAccountView):
+    """The steps of the set-up with their state."""
+
+    def get(self, request: HttpRequest) -> HttpResponse:
+        return self.show(PlaceForm(), WebhookForm({"url": self.endpoint.url}))
+
+    def post(self, request: HttpRequest) -> HttpResponse:
+        place, webhook = PlaceForm(request.POST), WebhookForm(request.POST)
+        step = request.POST.get("step")
+        if step == "place":
+            return self._done() if self._add_place(place) else self.show(place, WebhookForm(), status=422)
+        if step == "webhook":
+            return self._done() if self._set_url(webhook) else self.show(PlaceForm(), webhook, status=422)
+        try:
+            account_setup.issue_tokens(self.account, request)
+        except TooManyTokens as error:
+            messages.error(request, refusal(error))
+        return self._done()
+
+    def _done(self) -> HttpResponse:
+        return redirect(self.url("setup"))
+
+    def _add_place(self, form: PlaceForm) -> bool:
+        if not form.is_valid():
+            return False
+        if form.cleaned_data["allow_any_pickup"]:
+            self.account.allow_any_pickup = True
+            self.account.save(update_fields=["allow_any_pickup"])
+        account_setup.add_place(self.account, form)
+        return True
+
+    def _set_url(self, form: WebhookForm) -> bool:
+        checked = account_setup.checked_url(form) if form.is_valid() else None
+        if checked is None:
+            return False
+        try:
+            with transaction.atomic():
+                account_setup.store_url(self.account, checked, by=actor(self.request), at=timezone.now())
+        except EndpointCannotSend as error:
+            form.add_error("url", refusal(error))
+            return False
+        return True
+
+    def show(self, place: PlaceForm, webhook: WebhookForm, *, status: int = 200) -> HttpResponse:
+        now = timezone.now()
+        # Bounded, because no index names the test events among all events of the endpoint.
+        recent = WebhookEvent.objects.filter(endpoint=self.endpoint, created_at__gte=now - _TEST_SHOWN)
+        test = recent.filter(delivery=None).order_by("-created_at").first()
+        attempt = test.attempts.last() if test else None
+        return self.page(
+            "panel/setup.html",
+            **setup_steps.context(self.account, self.endpoint, attempt, at=now),
+            place_form=place,
+            webhook_form=webhook,
+            places=list(self.account.pickup_points.active()),
+            test=test,
+            attempt=attempt,
+            endpoint=self.endpoint,
+            has_geocoder=bool(settings.GEOCODER_URL),
+            invitation_link=first_person.fresh_link(self.request),
+            status=status,
+        )

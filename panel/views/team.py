@@ -1,0 +1,202 @@
+"""The people of an account or a seller, and their invitations. Members look, owners and account staff change."""
+
+from collections.abc import Callable
+from typing import Any
+
+from django.contrib import messages
+from django.contrib.auth.models import User
+from django.core.exceptions import PermissionDenied, ValidationError
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from access import invitations, teams
+from access.models import Invitation
+from access.teams import Account, NotAMember, TeamRefusal
+from common.membership import Role
+from delivery.models import Environment
+from mail import outbox
+from panel.forms import InvitationForm
+from panel.languages import page_language
+from panel.views.base import AccountView, LoggedInView, SellerView
+
+
+class _Team(LoggedInView):
+    """Base of the views of a team. Subclasses say whose."""
+
+    @property
+    def owner(self) -> Account:
+        raise NotImplementedError
+
+    def team_url(self) -> str:
+        raise NotImplementedError
+
+    def context(self) -> dict[str, Any]:
+        """What the page's frame needs."""
+        raise NotImplementedError
+
+    def show(self, form: InvitationForm, *, status: int = 200, **more: Any) -> HttpResponse:
+        now = timezone.now()
+        people = list(teams.people(self.owner))
+        owners = [each for each in people if each.is_owner]
+        pending = list(invitations.pending(self.owner))
+        sent = invitations.messages_of(pending)
+        context = {
+            "form": form,
+            "team": self.owner,
+            "base": self.team_url(),
+            "people": people,
+            "last_owner": owners[0].pk if len(owners) == 1 else None,
+            "may_remove_last": teams.may_remove_last(self.request.user, self.owner),
+            "invitations": [(each, each.state(at=now), sent.get(each)) for each in pending],
+            "may_manage": teams.may_manage(self.request.user, self.owner),
+            "has_mail_server": outbox.is_configured(),
+            "roles": Role.choices,
+            **self.context(),
+            **more,
+        }
+        return render(self.request, "panel/team.html", context, status=status)
+
+    def issued(self, issued: invitations.Issued) -> HttpResponse:
+        """Say that the link was sent, or show it where there is no mail server."""
+        invitation = issued.invitation
+        if invitation.is_mailed:
+            messages.success(
+                self.request, _("The invitation is on its way to %(email)s.") % {"email": invitation.email}
+            )
+            return redirect(self.team_url())
+        link = self.request.build_absolute_uri(issued.path)
+        return self.show(InvitationForm(), link=link, invited=invitation.email)
+
+
+class TeamPage(_Team):
+    """The list, and inviting somebody."""
+
+    def get(self, request: HttpRequest) -> HttpResponse:
+        first = not teams.people(self.owner).exists()
+        return self.show(InvitationForm(initial={"role": Role.OWNER} if first else None))
+
+    def post(self, request: HttpRequest) -> HttpResponse:
+        if not teams.may_manage(request.user, self.owner):
+            raise PermissionDenied
+        form = InvitationForm(request.POST)
+        if not form.is_valid():
+            return self.show(form, status=422)
+        try:
+            issued = invitations.invite(
+                account=self.owner,
+                email=form.cleaned_data["email"],
+                role=Role(form.cleaned_data["role"]),
+                by=_user(request),
+                language=page_language(),
+                at=timezone.now(),
+            )
+        except (ValidationError, TeamRefusal) as error:
+            form.add_error("email", error if isinstance(error, ValidationError) else str(error))
+            return self.show(form, status=422)
+        return self.issued(issued)
+
+
+class TeamChange(_Team):
+    """One change of a membership or an invitation."""
+
+    def post(self, request: HttpRequest, change: str, **row: int) -> HttpResponse:
+        if not teams.may_manage(request.user, self.owner):
+            raise PermissionDenied
+        make = _CHANGES.get((next(iter(row)), change))
+        if make is None:
+            raise Http404
+        try:
+            return make(self, *row.values())
+        except (NotAMember, Invitation.DoesNotExist):
+            messages.info(request, _("This has changed meanwhile. The list is up to date now."))
+        except TeamRefusal as error:
+            messages.error(request, str(error))
+        return redirect(self.team_url())
+
+    def resend(self, invitation: int) -> HttpResponse:
+        found = invitations.resend(
+            account=self.owner,
+            invitation=invitation,
+            by=_user(self.request),
+            language=page_language(),
+            at=timezone.now(),
+        )
+        return self.issued(found)
+
+    def revoke(self, invitation: int) -> HttpResponse:
+        found = invitations.revoke(account=self.owner, invitation=invitation, by=_user(self.request), at=timezone.now())
+        messages.success(self.request, _("The invitation of %(email)s is revoked.") % {"email": found.email})
+        return redirect(self.team_url())
+
+    def set_role(self, membership: int, role: Role) -> HttpResponse:
+        changed = teams.change_role(
+            account=self.owner, membership=membership, role=role, by=_user(self.request), at=timezone.now()
+        )
+        text = _("%(name)s is now: %(role)s.") % {"name": changed.user, "role": changed.get_role_display()}
+        messages.success(self.request, text)
+        return redirect(self.team_url())
+
+    def remove(self, membership: int) -> HttpResponse:
+        removed = teams.remove(account=self.owner, membership=membership, by=_user(self.request), at=timezone.now())
+        messages.success(self.request, _("%(name)s is removed, and sees nothing more.") % {"name": removed.user})
+        is_own = removed.user_id == self.request.user.pk
+        return redirect("panel:home" if is_own else self.team_url())
+
+
+# By the argument of the URL that names the row, and the change.
+_CHANGES: dict[tuple[str, str], Callable[..., HttpResponse]] = {
+    ("invitation", "resend"): TeamChange.resend,
+    ("invitation", "revoke"): TeamChange.revoke,
+    ("membership", "make-owner"): lambda view, row: view.set_role(row, Role.OWNER),
+    ("membership", "make-member"): lambda view, row: view.set_role(row, Role.MEMBER),
+    ("membership", "remove"): TeamChange.remove,
+}
+
+
+class _OfAccount(AccountView, _Team):
+    @property
+    def owner(self) -> Account:
+        return self.account
+
+    def team_url(self) -> str:
+        return self.url("team")
+
+    def context(self) -> dict[str, Any]:
+        return {"account": self.account, "environment": self.environment, "environments": Environment.choices}
+
+
+class _OfSeller(SellerView, _Team):
+    @property
+    def owner(self) -> Account:
+        return self.seller
+
+    def team_url(self) -> str:
+        return reverse("panel:seller_team", args=[self.seller.pk])
+
+    def context(self) -> dict[str, Any]:
+        return {"seller": self.seller}
+
+
+class AccountTeam(_OfAccount, TeamPage):
+    """Of an integrator."""
+
+
+class AccountChange(_OfAccount, TeamChange):
+    """Of an integrator."""
+
+
+class SellerTeam(_OfSeller, TeamPage):
+    """Of a seller."""
+
+
+class SellerChange(_OfSeller, TeamChange):
+    """Of a seller."""
+
+
+def _user(request: HttpRequest) -> User:
+    user = request.user
+    assert isinstance(user, User)  # noqa: S101  # nosec B101  # the page requires log-in
+    return user

@@ -1,0 +1,3 @@
+{% autoescape off %}self.rota = {{ settings }};
+importScripts("{{ worker }}");
+{% endautoescape %}

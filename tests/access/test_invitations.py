@@ -1,0 +1,221 @@
+"""Invitations: who gets in by a link, and what every other use of it is answered with."""
+
+import re
+
+import pytest
+from allauth.account.models import EmailAddress
+from django.contrib.admin.models import LogEntry
+from django.contrib.auth.models import User
+from django.test import Client
+from django.utils import timezone
+
+from access import invitations
+from access.models import Invitation
+from common.membership import Role
+from delivery.models import AuditEntry
+from mail import sending
+from mail.models import Message
+from tests import smtp
+from tests.access.conftest import ANA, PASSWORD
+from tests.factories import IntegratorFactory
+
+WORDS = "quatro palavras em fila"
+FORM = {"name": "Ana Lima", **dict.fromkeys(("password1", "password2"), WORDS)}
+
+
+def people_of(account):
+    return {(each.user.get_username(), each.role) for each in account.memberships.all()}
+
+
+def audit_of(account):
+    """What is recorded of an account, the oldest first, once for each environment."""
+    entries = AuditEntry.objects.order_by("pk").filter(environment="live")
+    if entries.exists():
+        return [f"{entry.get_action_display()}: {entry.subject}" for entry in entries]
+    return list(LogEntry.objects.order_by("pk").values_list("change_message", flat=True))
+
+
+class TestLink:
+    def test_is_mailed_and_lets_a_new_person_in(self, account, owner, invite, mailbox):
+        invite(role=Role.OWNER)
+        sending.send_due()
+        (message,) = mailbox.messages
+        (link,) = re.findall(r"http://127\.0\.0\.1:\d+(\S+)", smtp.body_of(message))
+        browser = Client()
+
+        page = browser.get(link)
+        done = browser.post(link, FORM)
+
+        assert message["To"] == ANA
+        assert (page.status_code, done.status_code) == (200, 302)
+        assert people_of(account) == {("maria", "owner"), (ANA, "owner")}
+        ana = User.objects.get(username=ANA)
+        assert (ana.first_name, ana.email, ana.check_password(WORDS)) == ("Ana Lima", ANA, True)
+        assert (ana.is_staff, ana.is_superuser) == (False, False)
+        assert EmailAddress.objects.filter(user=ana, email=ANA, verified=True, primary=True).count() == 1
+        assert browser.get(done["Location"]).status_code == 200  # logged in
+        assert audit_of(account) == [f"Person invited: {ANA}: owner", f"Person joined: {ANA}: owner"]
+
+    def test_lets_the_existing_log_in_of_the_address_in(self, account, invite):
+        ana = User.objects.create_user("ana", ANA, PASSWORD)
+        link, browser = invite(), Client()
+        assert "Log in to accept" in browser.get(link).content.decode()
+        browser.post("/account/login/", {"login": "ana", "password": PASSWORD})
+
+        browser.post(link)
+
+        assert people_of(account) == {("maria", "owner"), ("ana", "member")}
+        assert User.objects.filter(email=ANA).count() == 1
+        assert EmailAddress.objects.get(user=ana).verified
+
+    def test_makes_no_second_log_in_for_an_address(self, account, invite):
+        User.objects.create_user("ana", ANA.upper(), PASSWORD)
+        link = invite()
+
+        answer = Client().post(link, FORM)
+
+        assert "Log in to accept" in answer.content.decode()
+        assert people_of(account) == {("maria", "owner")}
+
+    def test_does_not_let_another_address_in(self, account, invite):
+        other = User.objects.create_user("bia", "bia@example.com", PASSWORD)
+        link, browser = invite(), Client()
+        browser.force_login(other)
+
+        page, answer = browser.get(link), browser.post(link, FORM)
+
+        for each in (page, answer):
+            assert "You are logged in as bia, which is not the invited address" in each.content.decode()
+        assert people_of(account) == {("maria", "owner")}
+        assert Invitation.objects.get().ended == ""
+
+    def test_creates_no_log_in_but_that_of_the_invited_address(self, account, invite):
+        Client().post(invite(), {**FORM, "email": "bia@example.com", "username": "bia@example.com"})
+
+        assert people_of(account) == {("maria", "owner"), (ANA, "member")}
+        assert not User.objects.filter(username__startswith="bia").exists()
+
+    @pytest.mark.parametrize("who", ["stranger", "new", "invited"])
+    @pytest.mark.parametrize(
+        ("misuse", "status", "text"),
+        [
+            ("used", 410, "This invitation was used"),
+            ("expired", 410, "This invitation has expired"),
+            ("revoked", 410, "This invitation was revoked"),
+            ("sent again", 404, "only the link of the latest message works"),
+            ("cut off", 404, "It may be incomplete"),
+        ],
+    )
+    def test_says_why_it_does_not_work(self, account, owner, invite, who, misuse, status, text):
+        link, browser = invite(), Client()
+        found = Invitation.objects.get()
+        by = {"account": account, "invitation": found.pk, "by": owner, "at": timezone.now()}
+        if misuse == "used":
+            Client().post(link, FORM)
+        elif misuse == "expired":
+            Invitation.objects.update(expires_at=timezone.now())
+        elif misuse == "revoked":
+            invitations.revoke(**by)
+        elif misuse == "sent again":
+            invitations.resend(**by, language="en")
+        elif misuse == "cut off":
+            link = link[:-1]
+        if who != "new":
+            name = ANA if who == "invited" else "bia@example.com"
+            browser.force_login(User.objects.get_or_create(username=name, email=name)[0])
+        before = people_of(account)
+
+        page, answer = browser.get(link), browser.post(link, FORM)
+
+        for each in (page, answer):
+            assert each.status_code == status
+            assert text in each.content.decode()
+        assert people_of(account) == before
+
+    def test_works_once_when_used_at_the_same_moment(self, account, invite, transactional_db, at_once):
+        link = invite()
+
+        answers = at_once(*(lambda: Client().post(link, FORM).status_code for _each in range(3)))
+
+        assert sorted(answers) == [302, 410, 410]
+        assert people_of(account) == {("maria", "owner"), (ANA, "member")}
+
+    def test_makes_one_log_in_for_two_invitations_at_the_same_moment(
+        self, account, owner, invite, transactional_db, at_once
+    ):
+        other = IntegratorFactory.create()
+        other.members.add(owner)
+        links = [
+            invite(),
+            invitations.invite(
+                account=other, email=ANA, role=Role.MEMBER, by=owner, language="en", at=timezone.now()
+            ).path,
+        ]
+
+        answers = at_once(*(lambda link=link: Client().post(link, FORM).status_code for link in links))
+
+        assert sorted(answers) == [200, 302]  # the other page asks to log in
+        assert User.objects.filter(username=ANA).count() == 1
+
+    @pytest.mark.parametrize(
+        "changes",
+        [
+            dict.fromkeys(("password2",), "another"),
+            dict.fromkeys(("password1", "password2"), "short"),
+            dict.fromkeys(("password1", "password2"), "entregas12345"),
+            dict.fromkeys(("password1", "password2"), ANA),
+            {"name": ""},
+            {"name": "x" * 151},
+            {"name": "A\0na"},
+        ],
+    )
+    def test_refuses_a_bad_form(self, account, invite, changes):
+        answer = Client().post(invite(), {**FORM, **changes})
+
+        assert answer.status_code == 422
+        assert people_of(account) == {("maria", "owner")}
+        assert not User.objects.filter(username=ANA).exists()
+
+    def test_is_not_kept(self, invite):
+        key = invite().partition("key=")[2]
+
+        assert key not in str(Invitation.objects.values().get())
+        assert key not in str(Message.objects.values().get())
+
+    def test_verifies_no_address_that_it_was_not_sent_to(self, account, owner, db, settings):
+        settings.EMAIL_URL = ""
+        link = invitations.invite(
+            account=account, email=ANA, role=Role.MEMBER, by=owner, language="en", at=timezone.now()
+        ).path
+
+        Client().post(link, FORM)
+
+        assert (ANA, "member") in people_of(account)
+        assert not EmailAddress.objects.exists()
+        assert not Message.objects.exists()
+
+    def test_makes_the_first_person_an_owner(self, account, mailbox, transactional_db):
+        root = User.objects.create_superuser("root")
+        links = [
+            invitations.invite(
+                account=account, email=email, role=Role.MEMBER, by=root, language="en", at=timezone.now()
+            ).path
+            for email in (ANA, "bia@example.com")
+        ]
+
+        answers = [Client().post(link, FORM).status_code for link in links]
+
+        assert answers == [302, 302]
+        assert people_of(account) == {(ANA, "owner"), ("bia@example.com", "member")}
+        assert f"Person joined: {ANA}: owner" in audit_of(account)
+
+    def test_keeps_the_role_of_somebody_who_belongs_to_the_account(self, account, invite):
+        link = invite(role=Role.MEMBER)
+        ana = User.objects.create_user("ana", ANA)
+        account.memberships.create(user=ana, role=Role.OWNER)
+        browser = Client()
+        browser.force_login(ana)
+
+        browser.post(link)
+
+        assert people_of(account) == {("maria", "owner"), ("ana", "owner")}

@@ -1,0 +1,197 @@
+"""Roles: every account with members keeps an owner, whoever removes whom at the same moment."""
+
+import pytest
+from django.contrib.auth.models import User
+from django.core.exceptions import PermissionDenied
+from django.db import IntegrityError, ProgrammingError, transaction
+from django.utils import timezone
+
+from access import teams
+from access.teams import NotAMember, TeamRefusal
+from common.membership import Role
+from delivery.models import AuditEntry, Integrator
+from tests.access.test_invitations import audit_of, people_of
+from tests.factories import IntegratorFactory
+from tests.integration.factories import SellerFactory
+
+
+@pytest.fixture(params=["integrator", "seller"])
+def account(request, db):
+    return IntegratorFactory.create() if request.param == "integrator" else SellerFactory.create(documents=())
+
+
+@pytest.fixture
+def join(account):
+    """Make a new user a member; return the membership."""
+
+    def make(name, role=Role.OWNER):
+        return account.memberships.create(user=User.objects.create_user(name), role=role)
+
+    return make
+
+
+@pytest.fixture
+def root(db):
+    return User.objects.create_superuser("root")
+
+
+def change(account, membership, role, by):
+    return teams.change_role(account=account, membership=membership.pk, role=role, by=by, at=timezone.now())
+
+
+def remove(account, membership, by):
+    return teams.remove(account=account, membership=membership.pk, by=by, at=timezone.now())
+
+
+class TestChangeRole:
+    def test_makes_owners_and_members(self, account, join):
+        maria, paulo = join("maria"), join("paulo", Role.MEMBER)
+
+        change(account, paulo, Role.OWNER, maria.user)
+        change(account, maria, Role.MEMBER, paulo.user)
+
+        assert people_of(account) == {("maria", "member"), ("paulo", "owner")}
+        assert audit_of(account) == ["Role changed: paulo: owner", "Role changed: maria: member"]
+
+    def test_refuses_the_last_owner(self, account, join, root):
+        maria = join("maria")
+        join("paulo", Role.MEMBER)
+        for by in (maria.user, root):
+            with pytest.raises(TeamRefusal, match="last owner"):
+                change(account, maria, Role.MEMBER, by)
+
+        assert people_of(account) == {("maria", "owner"), ("paulo", "member")}
+        assert audit_of(account) == []
+
+    def test_is_not_for_members(self, account, join):
+        join("maria")
+        paulo = join("paulo", Role.MEMBER)
+
+        with pytest.raises(PermissionDenied):
+            change(account, paulo, Role.OWNER, paulo.user)
+
+        assert people_of(account) == {("maria", "owner"), ("paulo", "member")}
+
+    def test_finds_no_member_of_another_account(self, account, join, root):
+        foreign = IntegratorFactory.create().memberships.create(user=root, role=Role.OWNER)
+
+        with pytest.raises(NotAMember):
+            change(account, foreign, Role.MEMBER, root)
+
+        assert AuditEntry.objects.count() == 0
+
+    def test_leaves_one_of_two_owners_that_demote_each_other(self, account, join, transactional_db, at_once):
+        maria, paulo = join("maria"), join("paulo")
+
+        results = at_once(
+            lambda: change(account, maria, Role.MEMBER, paulo.user),
+            lambda: change(account, paulo, Role.MEMBER, maria.user),
+        )
+
+        assert sorted(role for _name, role in people_of(account)) == ["member", "owner"]
+        assert [type(each) for each in results if isinstance(each, Exception)] in ([PermissionDenied], [TeamRefusal])
+
+
+class TestRemove:
+    def test_takes_the_access_away(self, account, join):
+        maria, paulo = join("maria"), join("paulo", Role.MEMBER)
+
+        remove(account, paulo, maria.user)
+
+        assert people_of(account) == {("maria", "owner")}
+        assert User.objects.filter(username="paulo", is_active=True).exists()
+        assert audit_of(account) == ["Person removed: paulo"]
+
+    @pytest.mark.parametrize("others", [[], ["paulo"]])
+    def test_refuses_an_owner_who_is_the_last(self, account, join, others):
+        maria = join("maria")
+        for name in others:
+            join(name, Role.MEMBER)
+
+        with pytest.raises(TeamRefusal, match="last owner"):
+            remove(account, maria, maria.user)
+
+        assert len(people_of(account)) == 1 + len(others)
+
+    def test_lets_staff_remove_the_only_person(self, account, join, root):
+        maria = join("maria")
+
+        remove(account, maria, root)
+
+        assert people_of(account) == set()
+
+    def test_leaves_one_of_two_owners_that_remove_each_other(self, account, join, transactional_db, at_once):
+        maria, paulo = join("maria"), join("paulo")
+
+        at_once(lambda: remove(account, maria, paulo.user), lambda: remove(account, paulo, maria.user))
+
+        assert [role for _name, role in people_of(account)] == ["owner"]
+
+    def test_is_harmless_when_done_twice(self, account, join, transactional_db, at_once, root):
+        join("maria")
+        paulo = join("paulo")
+
+        results = at_once(lambda: remove(account, paulo, root), lambda: remove(account, paulo, root))
+
+        assert people_of(account) == {("maria", "owner")}
+        assert [type(each) for each in results if isinstance(each, Exception)] == [NotAMember]
+
+
+class TestDatabase:
+    """The promise without the actions, such as for SQL by hand."""
+
+    @pytest.mark.parametrize("how", ["update", "delete", "insert"])
+    def test_refuses_members_without_an_owner(self, account, join, transactional_db, how):
+        if how != "insert":
+            join("maria")
+            join("paulo", Role.MEMBER)
+        before = people_of(account)
+        changes = {
+            "update": lambda: account.memberships.update(role=Role.MEMBER),
+            "delete": lambda: account.memberships.filter(role=Role.OWNER).delete(),
+            "insert": lambda: join("paulo", Role.MEMBER),
+        }
+
+        with pytest.raises(IntegrityError, match="would have members and no owner"), transaction.atomic():
+            changes[how]()
+
+        assert people_of(account) == before
+
+    def test_counts_at_the_end_of_the_transaction(self, account, join, transactional_db):
+        maria = join("maria")
+
+        with transaction.atomic():
+            maria.delete()
+            join("paulo", Role.MEMBER)
+            join("ana")
+
+        assert people_of(account) == {("paulo", "member"), ("ana", "owner")}
+
+    def test_holds_when_two_transactions_remove_an_owner_each(self, account, join, transactional_db, at_once):
+        maria, paulo = join("maria"), join("paulo")
+        join("ana", Role.MEMBER)
+
+        results = at_once(maria.delete, paulo.delete)
+
+        assert sorted(role for _name, role in people_of(account)) == ["member", "owner"]
+        assert [type(each) for each in results if isinstance(each, Exception)] == [IntegrityError]
+
+    def test_lets_an_account_be_deleted(self, join, account, transactional_db):
+        join("maria")
+
+        account.delete()
+
+        assert User.objects.filter(username="maria").exists()
+
+    def test_refuses_to_move_a_membership(self, join, account, transactional_db):
+        maria = join("maria")
+        column = "integrator" if isinstance(account, Integrator) else "seller"
+        other = IntegratorFactory.create() if column == "integrator" else SellerFactory.create(documents=())
+
+        with pytest.raises(ProgrammingError, match="Cannot update"):
+            type(maria).objects.filter(pk=maria.pk).update(**{column: other})
+
+    def test_makes_people_from_before_the_roles_owners(self, account, db):
+        account.members.add(User.objects.create_user("maria"))
+
+        assert people_of(account) == {("maria", "owner")}

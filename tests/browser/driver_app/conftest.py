@@ -1,0 +1,59 @@
+"""Phones of drivers, and the server of production that they use."""
+
+import os
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+from django.db import connection
+from playwright.sync_api import Browser
+
+from tests.browser.driver_app.driver_phone import HEIGHT, WIDTHS, DriverPhone
+from tests.browser.tab import SHOTS
+from tests.config.stream_client import granian
+from tests.factories import PICKUP, DriverFactory, TariffFactory
+
+
+@pytest.fixture(scope="module")
+def site(django_db_setup: None) -> Iterator[str]:
+    """The web server of production, with streams, for a company that pays drivers 70 % of the price."""
+    name = str(connection.settings_dict["NAME"])
+    environment = {**os.environ, "TEST_DATABASE": name, "DRIVER_SHARE_PERCENT": "70"}
+    with granian("tests.browser.rsgi_on_test_database:application", environment) as (port, _process):
+        yield f"http://127.0.0.1:{port}"
+
+
+@pytest.fixture(autouse=True)
+def _tariff(transactional_db: None) -> None:
+    TariffFactory.create()
+
+
+@pytest.fixture
+def open_phone(
+    chromium: Callable[[str], Browser], site: str, request: pytest.FixtureRequest
+) -> Iterator[Callable[..., DriverPhone]]:
+    """A phone that is logged in, at PICKUP. `on_duty=True`: on duty. Other arguments are the driver's."""
+    contexts = []
+
+    def make(*, locale: str = "en-US", on_duty: bool = False, located: bool = True, **driver: Any) -> DriverPhone:
+        context = chromium(locale).new_context(
+            viewport={"width": WIDTHS[0], "height": HEIGHT}, locale=locale, is_mobile=True, has_touch=True
+        )
+        contexts.append(context)
+        if located:
+            context.grant_permissions(["geolocation"], origin=site)
+        context.set_default_timeout(10_000)
+        phone = DriverPhone(context, site, DriverFactory.create(on_duty=False, **driver))
+        if located:
+            phone.stand_at(PICKUP)
+        phone.enter()
+        if on_duty:
+            phone.go_on_duty()
+        return phone
+
+    yield make
+    for number, context in enumerate(contexts):
+        context.set_offline(False)
+        for page in context.pages:
+            page.screenshot(path=SHOTS / f"last-{request.node.name[:60]}-{number}.png")
+        context.close()

@@ -1,0 +1,78 @@
+"""A driver's phone: Chromium as a phone, with a position, and without a signal where a test wants so."""
+
+from axe_playwright_python.sync_playwright import Axe
+from django.utils import timezone
+from playwright.sync_api import BrowserContext, Page
+
+from delivery.actions import driver_devices
+from delivery.distance import Point
+from delivery.models import Driver
+from tests.browser.tab import SHOTS, Tab
+from tests.factories import BY
+
+WIDTHS = (390, 360)
+HEIGHT = 780
+# WCAG 2.2 AA, and the contrast of AAA, 7 to 1, for reading in the sun.
+_TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
+_AXE = {"runOnly": {"type": "tag", "values": _TAGS}, "rules": {"color-contrast-enhanced": {"enabled": True}}}
+# What can be pressed and is less than 56 px high or wide, or beyond the edge.
+_SMALL = """() => [...document.querySelectorAll("button, a[href], select, textarea, label.option, label.button, input")]
+  .filter((each) => each.checkVisibility({ visibilityProperty: true }) && !each.closest(".option input, .unseen"))
+  .filter((each) => !each.matches("[type=radio], [type=file]"))
+  .map((each) => [each, each.getBoundingClientRect()])
+  .filter(([, box]) => box.height < 56 || box.width < 56 || box.left < 0 || box.right > innerWidth)
+  .map(([each]) => each.outerHTML.slice(0, 120))"""
+
+
+class DriverPhone(Tab):
+    """A driver's phone with its browser."""
+
+    def __init__(self, context: BrowserContext, base: str, driver: Driver) -> None:
+        super().__init__(context, base)
+        self.context = context
+        self.driver = driver
+
+    def enter(self) -> Page:
+        """Log in by a new link."""
+        token = driver_devices.issue_link(driver=self.driver, by=BY, at=timezone.now())
+        self.go(f"/driver/in/{token}/")
+        self.page.locator("button").click()
+        self.page.wait_for_url("**/driver/")
+        return self.page
+
+    def press(self, name: str) -> None:
+        self.page.get_by_role("button", name=name, exact=True).click()
+
+    def go_on_duty(self) -> None:
+        self.press("Go on duty")
+        self.page.locator(".duty.on").wait_for()
+
+    def stand_at(self, point: Point, accuracy: float = 8) -> None:
+        self.context.set_geolocation({"latitude": point.latitude, "longitude": point.longitude, "accuracy": accuracy})
+
+    def look(self, name: str) -> list[str]:
+        """What is wrong with the page as it is now, at both widths. Keeps screenshots in var/browser."""
+        found = []
+        for width in WIDTHS:
+            self.page.set_viewport_size({"width": width, "height": HEIGHT})
+            self.page.wait_for_timeout(150)
+            self.page.screenshot(path=SHOTS / f"driver-{name}-{width}.png")
+            if self.page.evaluate("document.documentElement.scrollWidth > innerWidth"):
+                found.append(f"{name}: wider than {width}")
+            found += [f"{name} at {width}: {html}" for html in self.page.evaluate(_SMALL)]
+        violations = Axe().run(self.page, options=_AXE).response["violations"]
+        found += [f"{name}: {each['id']}: {node['html'][:160]}" for each in violations for node in each["nodes"]]
+        self.page.set_viewport_size({"width": WIDTHS[0], "height": HEIGHT})
+        return found
+
+    def lose_signal(self) -> None:
+        self.context.set_offline(True)
+
+    def find_signal(self) -> None:
+        self.context.set_offline(False)
+
+    def confirm(self, name: str) -> None:
+        """Press the button of the sheet that is open. It takes no press at once."""
+        self.page.wait_for_timeout(450)
+        self.page.locator("dialog[open]").get_by_role("button", name=name).click()
+        self.page.locator("dialog[open]").wait_for(state="detached")

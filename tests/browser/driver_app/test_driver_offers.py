@@ -1,0 +1,96 @@
+"""Duty and offers on drivers' phones."""
+
+import pytest
+from django.utils import timezone
+from playwright.sync_api import expect
+
+from delivery.actions import deliveries
+from delivery.models import Delivery
+from tests.factories import BY, DeliveryFactory, DriverFactory
+
+pytestmark = pytest.mark.django_db(transaction=True)
+SOON = 2_000  # milliseconds
+
+
+@pytest.fixture
+def ana(open_phone):
+    return open_phone(name="Ana Lima", on_duty=True)
+
+
+class TestDuty:
+    def test_begins_and_ends_at_a_button(self, open_phone):
+        ana = open_phone()
+        expect(ana.page.get_by_role("heading", name="You are off duty")).to_be_visible()
+
+        ana.go_on_duty()
+        ana.driver.refresh_from_db()
+        assert ana.driver.on_duty
+        ana.press("Go off duty")
+
+        expect(ana.page.get_by_role("heading", name="You are off duty")).to_be_visible()
+        ana.driver.refresh_from_db()
+        assert not ana.driver.on_duty
+        assert ana.complaints == []
+
+
+class TestOffers:
+    def test_appear_within_two_seconds_and_are_heard(self, open_phone):
+        ana = open_phone()
+        ana.page.evaluate("navigator.vibrate = (pattern) => { window.vibrated = pattern; return true; }")
+        with ana.page.expect_response("**/driver/state/"):
+            ana.go_on_duty()
+        ana.page.wait_for_timeout(1_000)  # until the stream is open
+
+        delivery = DeliveryFactory.create(stops=2)
+
+        offer = ana.page.locator(".offer")
+        offer.wait_for(timeout=SOON)
+        assert offer.locator(".label").all_inner_texts() == ["A", "B", "C"]
+        assert ana.page.evaluate("window.vibrated") == [300, 150, 300]
+        deliveries.cancel(delivery=delivery, reason="Closed", by=BY, at=timezone.now())
+        expect(offer).to_have_count(0, timeout=SOON)
+        assert ana.complaints == []
+
+    def test_are_accepted_at_the_bottom(self, ana):
+        delivery = DeliveryFactory.create(stops=1)
+
+        ana.page.locator("#actions button").click()
+
+        expect(ana.page.get_by_role("button", name="Collected")).to_be_visible()
+        delivery.refresh_from_db()
+        assert delivery.driver == ana.driver
+
+    def test_have_one_winner_and_the_loser_reads_why(self, ana, open_phone):
+        bia = open_phone(name="Bia Reis", on_duty=True)
+        delivery = DeliveryFactory.create(stops=1)
+        accepts = [each.page.locator("#actions button.prime") for each in (ana, bia)]
+        for accept in accepts:
+            accept.wait_for()
+
+        for accept in accepts:
+            accept.evaluate("button => { setTimeout(() => button.click()); }")  # returns before the answer
+
+        ana.page.locator(".now, .notice.bad").wait_for()
+        won, lost = (ana, bia) if ana.page.locator(".now").count() else (bia, ana)
+        expect(won.page.locator(".now")).to_be_visible()
+        expect(lost.page.locator(".notice.bad")).to_contain_text("accepted this route already")
+        expect(lost.page.locator(".offer")).to_have_count(0)
+        delivery.refresh_from_db()
+        assert delivery.driver == won.driver
+
+    def test_that_are_gone_do_not_put_another_one_under_the_thumb(self, ana):
+        first = DeliveryFactory.create(stops=1)
+        ana.page.locator("#actions button.prime").wait_for()
+        DeliveryFactory.create(stops=2)
+        expect(ana.page.locator(".offer")).to_have_count(2)
+        other = DriverFactory.create()
+
+        chosen = ana.page.locator(".offer[aria-pressed=true]")
+        expect(chosen).to_have_count(1)
+        deliveries.accept(delivery=first, driver=other, by=BY, at=timezone.now())
+
+        expect(ana.page.locator(".offer")).to_have_count(1)
+        expect(ana.page.locator("#actions button.prime")).to_have_count(0)
+        ana.page.locator(".offer").click()
+        expect(ana.page.locator("#actions button.prime")).to_be_visible()
+        assert not Delivery.objects.filter(driver=ana.driver).exists()

@@ -1,0 +1,70 @@
+"""Every screen of the driver's app at 390 and 360 pixels in both languages: contrast, size of targets, axe."""
+
+from dataclasses import replace
+
+import pytest
+from playwright.sync_api import expect
+
+from delivery.payload import Options
+from tests.factories import DeliveryFactory, validated_payload
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+def create_offer():
+    """Two stops; at B a photo, a PIN and instructions."""
+    at = {"city": "São Paulo", "state": "SP", "district": "Bela Vista", "complement": "Apto 42, bloco B"}
+    name, phone = "Maria de Souza", "+55 11 97777-0001"
+    asked = Options(instructions="Portão azul.\nTocar duas vezes.", needs_photo=True, has_pin=True)
+    payload = validated_payload(stops=2)
+    first, second = (replace(each, contact_name=name, contact_phone=phone) for each in payload.dropoffs)
+    first = replace(first, address={**at, "street": "Rua Augusta", "number": "1508"}, options=asked)
+    second = replace(second, address={**at, "street": "Alameda Santos", "number": "45"})
+    pickup = replace(payload.pickup, address={**at, "street": "Avenida Paulista", "number": "1000"})
+    return DeliveryFactory.create(payload=replace(payload, pickup=pickup, dropoffs=[first, second]))
+
+
+def test_screens_can_be_read_in_the_sun_and_used_with_gloves(open_phone, locale, say):
+    ana = open_phone(locale=locale, name="Ana Lima", on_duty=False)
+    page, problems = ana.page, []
+
+    def look(name):
+        problems.extend(ana.look(f"{name}-{locale}"))
+
+    look("off-duty")
+    ana.press(say("Menu"))
+    look("menu")
+    ana.press(say("Back"))
+    ana.press(say("Go on duty"))
+    page.get_by_role("heading", name=say("Waiting for offers")).wait_for()
+    look("waiting")
+    create_offer()
+    page.locator(".offer").wait_for()
+    look("offers")
+    page.locator("#actions button").click()
+    page.locator(".now").wait_for()
+    look("route-collect")
+    ana.press(say("Navigate"))
+    look("navigate")
+    ana.press(say("Back"))
+    ana.press(say("Collected"))
+    look("collect")
+    ana.confirm(say("Yes, collected"))
+    page.get_by_role("button", name=say("Delivered"), exact=True).wait_for()
+    look("route-deliver")
+    ana.press(say("Delivered"))
+    look("proof")
+    ana.press(say("Back"))
+    ana.press(say("Couldn't deliver"))
+    look("failure")
+    ana.press(say("Back"))
+    ana.lose_signal()
+    ana.press(say("Couldn't deliver"))
+    page.get_by_label(say("Nobody there")).check()
+    ana.confirm(say("Not delivered"))
+    page.get_by_text(say("Waiting to be sent:")).wait_for()
+    look("offline")
+    ana.find_signal()
+    expect(page.get_by_text(say("Waiting to be sent:"))).to_have_count(0)
+
+    assert problems == []

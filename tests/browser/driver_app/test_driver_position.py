@@ -1,0 +1,151 @@
+"""The position that drivers' phones report, with Chromium's geolocation."""
+
+import time
+
+import pytest
+from django.utils import timezone
+from playwright.sync_api import expect
+
+from delivery.actions import driver_devices
+from delivery.distance import Point
+from delivery.models import DriverPosition
+from tests.browser.driver_app.driver_phone import DriverPhone
+from tests.factories import PICKUP, DeliveryFactory
+
+pytestmark = pytest.mark.django_db(transaction=True)
+METRE = 1 / 111_195  # degrees of latitude
+
+
+def north(metres):
+    return Point(PICKUP.latitude + metres * METRE, PICKUP.longitude)
+
+
+def positions(phone, count, *, seconds=12):
+    """The positions of the phone's driver, oldest first, as soon as there are so many, or after so long."""
+    end = time.monotonic() + seconds
+    found = phone.driver.positions.order_by("recorded_at")
+    while len(found.all()) < count and time.monotonic() < end:
+        phone.page.wait_for_timeout(100)
+    return list(found.all())
+
+
+def move_to(phone, point, **more):
+    """Browsers report at most one position a second that counts."""
+    phone.page.wait_for_timeout(1_100)
+    phone.stand_at(point, **more)
+
+
+class TestPosition:
+    def test_is_reported_on_duty_with_its_accuracy(self, open_phone):
+        ana = open_phone(on_duty=True)
+        assert [(each.point, each.accuracy_m) for each in positions(ana, 1)] == [(PICKUP, 8)]
+
+        move_to(ana, north(15), accuracy=5)
+        move_to(ana, north(30), accuracy=5)
+
+        found = positions(ana, 3)
+        assert [each.point.latitude for each in found] == pytest.approx([north(m).latitude for m in (0, 15, 30)])
+        assert found[-1].recorded_by == f"driver {ana.driver.name}"
+        assert ana.complaints == []
+
+    def test_is_not_repeated_while_standing(self, open_phone):
+        ana = open_phone(on_duty=True)
+        positions(ana, 1)
+
+        for metres in (2, 5, 3):
+            move_to(ana, north(metres))
+        ana.page.wait_for_timeout(6_000)
+
+        assert ana.driver.positions.count() == 1
+
+    def test_is_nobodys_business_off_duty(self, open_phone):
+        ana = open_phone()
+
+        move_to(ana, north(100))
+        ana.page.wait_for_timeout(6_000)
+        assert not DriverPosition.objects.exists()
+        ana.go_on_duty()
+        positions(ana, 1)
+        ana.press("Go off duty")
+        ana.page.get_by_role("heading", name="You are off duty").wait_for()
+        move_to(ana, north(200))
+        ana.page.wait_for_timeout(6_000)
+
+        assert ana.driver.positions.count() == 1
+
+    def test_of_the_time_without_a_signal_is_sent_after_a_reload(self, open_phone):
+        ana = open_phone(on_duty=True)
+        positions(ana, 1)
+        ana.lose_signal()
+        for metres in (50, 100):
+            move_to(ana, north(metres))
+        ana.page.wait_for_timeout(6_000)  # until sending has failed
+        assert ana.driver.positions.count() == 1
+
+        ana.page.reload()
+        ana.find_signal()
+
+        found = positions(ana, 3, seconds=20)
+        assert [each.point.latitude for each in found][:3] == pytest.approx([north(m).latitude for m in (0, 50, 100)])
+
+    def test_tells_how_far_an_offer_is(self, open_phone):
+        ana = open_phone(on_duty=True)
+        DeliveryFactory.create(stops=1)
+
+        expect(ana.page.locator(".offer")).to_contain_text("0 km to A", timeout=15_000)
+
+
+class TestWithoutPermission:
+    @pytest.mark.parametrize(
+        ("agent", "words"),
+        [
+            ("iPhone", "Open Settings"),
+            ("SamsungBrowser", "Sites and downloads"),
+            ("Firefox", "lock"),
+            ("", "Permissions"),
+        ],
+    )
+    def test_the_page_says_how_to_allow_it_and_work_goes_on(self, open_phone, agent, words):
+        ana = open_phone(located=False)
+        ana.page.add_init_script(f"Object.defineProperty(navigator, 'userAgent', {{ get: () => {agent!r} }})")
+        ana.page.reload()
+        ana.go_on_duty()
+
+        expect(ana.page.locator(".notice")).to_contain_text(words)
+        delivery = DeliveryFactory.create(stops=1)
+        ana.page.locator("#actions button").click()
+        ana.page.locator(".now").wait_for()
+        delivery.refresh_from_db()
+        assert delivery.driver == ana.driver
+
+
+class TestTwoPhones:
+    def test_one_reports_and_the_other_can_take_over(self, open_phone, chromium, site):
+        first = open_phone(on_duty=True)
+        second = DriverPhone(chromium("en-US").new_context(permissions=["geolocation"]), site, first.driver)
+        second.stand_at(north(40))
+        second.enter()
+        second.page.get_by_text("Another phone of yours reports where you are.").wait_for()
+
+        second.press("Report from this phone")
+
+        first.page.get_by_text("Another phone of yours reports where you are.").wait_for()
+        assert positions(second, 2)[-1].point.latitude == pytest.approx(north(40).latitude)
+        second.context.close()
+
+
+class TestSession:
+    def test_that_a_dispatcher_ends_leaves_nothing_of_the_route_on_the_phone(self, open_phone):
+        ana = open_phone(on_duty=True)
+        DeliveryFactory.create(stops=1, accepted=True, driver=ana.driver)
+        ana.page.locator(".now").wait_for()
+
+        driver_devices.end(device=ana.driver.devices.get(), by="tester", at=timezone.now())
+        ana.page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
+
+        ana.page.get_by_role("heading", name="You are not logged in").wait_for()
+        ana.lose_signal()
+        ana.page.reload()
+        ana.page.locator("#screen h1").wait_for()
+        assert "3333" not in ana.page.locator("main").inner_text()
+        assert ana.page.locator(".now").count() == 0

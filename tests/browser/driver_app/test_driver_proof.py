@@ -1,0 +1,184 @@
+"""Proof of delivery on drivers' phones: photos from the camera, the PIN, and who received."""
+
+from io import BytesIO
+
+import pytest
+from django.core.files.storage import storages
+from PIL import Image
+from playwright.sync_api import expect
+
+from delivery.models import ProofPhoto, StopProof
+from delivery.payload import Options
+from tests.delivery.proofs import asking_for, first_stop, pin_of, wrong_pin_of
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+def camera_file(width=3200, height=2400):
+    """A photo as a phone's camera makes it."""
+    out = BytesIO()
+    Image.effect_noise((width, height), 60).convert("RGB").save(out, "JPEG", quality=70)
+    return {"name": "photo.jpg", "mimeType": "image/jpeg", "buffer": out.getvalue()}
+
+
+@pytest.fixture
+def ana(open_phone):
+    return open_phone(name="Ana Lima", on_duty=True)
+
+
+@pytest.fixture
+def at_the_door(ana):
+    """Opens the sheet for a delivery at B, whose request asked for these options."""
+
+    def go(**options):
+        delivery = asking_for(Options(**options), collected=True, driver=ana.driver)
+        ana.press("Delivered")
+        return delivery
+
+    return go
+
+
+def take_photo(phone, file=None):
+    phone.page.locator("dialog input[type=file]").set_input_files(file or camera_file())
+
+
+def enter_pin(phone, pin):
+    for digit in pin:
+        phone.page.locator(".pad").get_by_role("button", name=digit, exact=True).click()
+
+
+def press_confirm(phone):
+    phone.page.wait_for_timeout(450)
+    phone.page.get_by_role("button", name="Confirm delivery").click()
+
+
+def delivered(phone):
+    phone.page.get_by_role("heading", name="Waiting for offers").wait_for()
+    expect(phone.page.get_by_text("Waiting to be sent")).to_have_count(0)
+
+
+class TestPhoto:
+    def test_is_made_small_on_the_phone_and_kept_with_the_name(self, ana, at_the_door):
+        delivery = at_the_door(needs_photo=True)
+        sizes = []
+
+        def measure(request):
+            if "/photos/" in request.url:
+                sizes.append(len(request.post_data_buffer))
+
+        ana.page.on("request", measure)
+        take_photo(ana)
+        ana.page.locator(".photo canvas").wait_for()
+        ana.page.get_by_label("Who received it?").fill("José da portaria")
+
+        ana.confirm("Confirm delivery")
+        delivered(ana)
+
+        photo = ProofPhoto.objects.get()
+        assert (photo.stop, photo.width, photo.height) == (first_stop(delivery), 1600, 1200)
+        assert StopProof.objects.get().received_by == "José da portaria"
+        assert len(sizes) == 1
+        assert sizes[0] < 2_000_000
+        assert ana.complaints == []
+
+    def test_is_asked_for(self, ana, at_the_door):
+        delivery = at_the_door(needs_photo=True)
+
+        press_confirm(ana)
+
+        expect(ana.page.locator(".problem")).to_have_text("Take a photo first.")
+        delivery.refresh_from_db()
+        assert delivery.route_status == "COLLECTED"
+
+    def test_that_is_none_is_said(self, ana, at_the_door):
+        at_the_door(needs_photo=True)
+
+        take_photo(ana, {"name": "photo.jpg", "mimeType": "image/jpeg", "buffer": b"<script>alert(1)</script>"})
+
+        expect(ana.page.locator(".problem")).to_have_text("This photo cannot be read. Take it again.")
+        assert ana.page.locator(".photo").count() == 0
+
+    def test_is_there_again_after_the_camera_has_ended_the_page(self, ana, at_the_door):
+        at_the_door(needs_photo=True)
+        take_photo(ana)
+        ana.page.locator(".photo canvas").wait_for()
+
+        ana.page.reload()
+        ana.press("Delivered")
+
+        ana.page.locator(".photo canvas").wait_for()
+        ana.confirm("Confirm delivery")
+        delivered(ana)
+        assert ProofPhoto.objects.count() == 1
+
+    def test_without_a_signal_is_kept_and_sent_before_its_move(self, ana, at_the_door):
+        delivery = at_the_door(needs_photo=True)
+        ana.lose_signal()
+        take_photo(ana)
+        ana.page.locator(".photo canvas").wait_for()
+        ana.confirm("Confirm delivery")
+        ana.page.get_by_text("Waiting to be sent: Delivered at B").wait_for()
+        ana.page.close()
+        ana.page = ana.context.new_page()
+        ana.page.goto(f"{ana.base}/driver/")
+        ana.page.get_by_text("Waiting to be sent: Delivered at B").wait_for()
+
+        ana.find_signal()
+
+        delivered(ana)
+        photo = ProofPhoto.objects.get()
+        assert photo.stop == first_stop(delivery)
+        assert storages["proofs"].exists(photo.name)
+        delivery.refresh_from_db()
+        assert delivery.status == "DELIVERED"
+
+    def test_of_a_failure_is_kept_too(self, ana, at_the_door):
+        at_the_door()
+        ana.confirm("Back")
+        ana.press("Couldn't deliver")
+        ana.page.get_by_label("Something else").check()
+        ana.page.get_by_label("More about it").fill("Rua interditada")
+        take_photo(ana)
+        ana.page.locator(".photo canvas").wait_for()
+
+        ana.confirm("Not delivered")
+
+        ana.page.get_by_role("button", name="Returned to A").wait_for()
+        expect(ana.page.get_by_text("Waiting to be sent")).to_have_count(0)
+        photo = ProofPhoto.objects.get()
+        assert photo.stop.failure_reason == "Rua interditada"
+
+
+class TestPin:
+    def test_is_entered_on_large_keys(self, ana, at_the_door):
+        delivery = at_the_door(has_pin=True)
+        press_confirm(ana)
+        expect(ana.page.locator(".problem")).to_have_text("Enter the four digits.")
+
+        enter_pin(ana, pin_of(delivery))
+        ana.confirm("Confirm delivery")
+
+        delivered(ana)
+        assert StopProof.objects.get().pin_confirmed_at
+
+    def test_that_is_wrong_is_explained_and_the_rest_stays_entered(self, ana, at_the_door):
+        delivery = at_the_door(has_pin=True, needs_photo=True)
+        take_photo(ana)
+        ana.page.locator(".photo canvas").wait_for()
+        ana.page.get_by_label("Who received it?").fill("Maria")
+        enter_pin(ana, wrong_pin_of(delivery))
+        ana.confirm("Confirm delivery")
+        notice = ana.page.locator(".notice.bad")
+        expect(notice).to_contain_text("Not accepted: Delivered at B")
+        expect(notice).to_contain_text("4")
+        notice.get_by_role("button").click()
+
+        ana.press("Delivered")
+        ana.page.locator(".photo canvas").wait_for()
+        expect(ana.page.get_by_label("Who received it?")).to_have_value("Maria")
+        enter_pin(ana, pin_of(delivery))
+        ana.confirm("Confirm delivery")
+
+        delivered(ana)
+        assert StopProof.objects.get().received_by == "Maria"
+        assert ProofPhoto.objects.count() == 1

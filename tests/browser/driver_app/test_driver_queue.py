@@ -1,0 +1,169 @@
+"""Moves and photos without a signal: kept on the phone, sent in order and once, whatever happens in between."""
+
+import re
+import time
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+from playwright.sync_api import expect
+
+from delivery.actions import deliveries
+from delivery.models import DriverMove
+from tests.factories import BY, DeliveryFactory, DriverFactory
+
+pytestmark = pytest.mark.django_db(transaction=True)
+COLLECT = ("collect", "")
+
+
+@pytest.fixture
+def ana(open_phone):
+    return open_phone(name="Ana Lima", on_duty=True)
+
+
+@pytest.fixture
+def delivery(ana):
+    delivery = DeliveryFactory.create(
+        stops=2, accepted=True, driver=ana.driver, at=timezone.now() - timedelta(minutes=5)
+    )
+    ana.page.get_by_role("button", name="Collected").wait_for()
+    return delivery
+
+
+def collect(phone):
+    phone.press("Collected")
+    phone.confirm("Yes, collected")
+
+
+def deliver(phone):
+    phone.press("Delivered")
+    phone.confirm("Confirm delivery")
+
+
+def fail(phone):
+    phone.press("Couldn't deliver")
+    phone.page.get_by_label("Nobody there").check()
+    phone.confirm("Not delivered")
+
+
+def triggers(delivery):
+    """The moves in the history, in their order."""
+    return list(delivery.transitions.order_by("id").exclude(trigger="request").values_list("trigger", "point"))
+
+
+def made(phone, delivery, *moves):
+    """Wait until these moves and no others were made after the acceptance, and nothing waits on the phone."""
+    end = time.monotonic() + 20
+    while triggers(delivery) != [("accept", ""), *moves] and time.monotonic() < end:
+        phone.page.wait_for_timeout(100)
+    expect(phone.page.get_by_text("Waiting to be sent")).to_have_count(0)
+    assert triggers(delivery) == [("accept", ""), *moves]
+
+
+class TestRoute:
+    def test_is_made_move_by_move(self, ana, delivery):
+        page = ana.page
+        place = delivery.ordered_stops[0]
+
+        expect(page.get_by_role("link", name=re.compile("Call"))).to_have_attribute("href", "tel:+551133330000")
+        collect(ana)
+        expect(page.locator(".task")).to_have_text(re.compile("B\\s+Deliver here"))
+        ana.press("Navigate")
+        links = page.locator("dialog a").evaluate_all("links => links.map((link) => link.href)")
+        ana.confirm("Back")
+        deliver(ana)
+        expect(page.locator(".task")).to_have_text(re.compile("C\\s+Deliver here"))
+        fail(ana)
+        ana.press("Returned to A")
+        ana.confirm("Yes, returned")
+
+        expect(page.get_by_role("heading", name="Waiting for offers")).to_be_visible()
+        made(ana, delivery, COLLECT, ("deliver", "B"), ("fail", "C"), ("return", ""))
+        assert delivery.transitions.get(trigger="fail").reason == "Nobody there"
+        assert [link.split(":")[0] for link in links] == ["https", "https", "geo"]
+        assert all(str(place.latitude) in link for link in links)
+        assert ana.complaints == []
+
+
+class TestWithoutSignal:
+    def test_a_whole_route_is_kept_and_sent_in_order(self, ana, delivery):
+        ana.lose_signal()
+        before = timezone.now()
+        collect(ana)
+        deliver(ana)
+        deliver(ana)
+        ana.page.get_by_role("heading", name="Route finished").wait_for()
+        ana.page.get_by_text("Waiting to be sent: Collected at A, Delivered at B, Delivered at C").wait_for()
+        after = timezone.now()
+        ana.page.wait_for_timeout(1_500)
+        assert triggers(delivery) == [("accept", "")]
+
+        ana.find_signal()
+        made(ana, delivery, COLLECT, ("deliver", "B"), ("deliver", "C"))
+        assert DriverMove.objects.count() == 3
+        assert all(before < move.made_at < after for move in DriverMove.objects.all())
+        ana.page.get_by_role("heading", name="Waiting for offers").wait_for()
+
+    def test_nothing_is_lost_when_the_page_is_killed(self, ana, delivery):
+        ana.lose_signal()
+        collect(ana)
+        deliver(ana)
+        ana.page.close()
+
+        ana.page = ana.context.new_page()
+        ana.page.goto(f"{ana.base}/driver/")
+        ana.page.get_by_text("Waiting to be sent: Collected at A, Delivered at B").wait_for()
+        expect(ana.page.locator(".task")).to_have_text(re.compile("C\\s+Deliver here"))
+        ana.find_signal()
+        made(ana, delivery, COLLECT, ("deliver", "B"))
+
+    def test_a_lost_answer_does_not_make_a_move_twice(self, ana, delivery):
+        """The service makes the move, the answer does not arrive, and the page is loaded anew."""
+        lost = []
+
+        def lose(route):
+            lost.append(route.fetch().status)
+            route.abort()
+
+        ana.page.route("**/driver/moves/", lose, times=1)
+        with ana.page.expect_event("requestfailed"):
+            collect(ana)
+        assert lost == [200]
+        expect(ana.page.get_by_text("Waiting to be sent: Collected at A")).to_be_visible()
+
+        ana.page.reload()
+        made(ana, delivery, COLLECT)
+        assert DriverMove.objects.count() == 1
+
+    def test_a_move_that_became_impossible_is_explained(self, ana, delivery):
+        ana.lose_signal()
+        collect(ana)
+        deliveries.cancel(delivery=delivery, reason="Closed", by=BY, at=timezone.now())
+
+        ana.find_signal()
+
+        notice = ana.page.locator(".notice.bad")
+        expect(notice).to_contain_text("Not accepted: Collected at A", timeout=20_000)
+        expect(notice).to_contain_text("closed")
+        notice.get_by_role("button").click()
+        expect(notice).to_have_count(0)
+        ana.page.reload()
+        ana.page.get_by_role("heading", name="Waiting for offers").wait_for()
+        assert ana.page.locator(".notice.bad").count() == 0
+
+    def test_the_moves_of_another_driver_stay_for_their_driver(self, ana, delivery):
+        ana.lose_signal()
+        collect(ana)
+        ana.find_signal()
+        ana.page.route("**/driver/moves/", lambda route: route.abort())  # until the other one has the phone
+        owner, ana.driver = ana.driver, DriverFactory.create(name="Bia Reis", on_duty=False)
+
+        ana.enter()
+        ana.page.get_by_text("Another driver's moves wait on this phone.").wait_for()
+        ana.page.unroute("**/driver/moves/")
+        ana.page.reload()
+        ana.page.get_by_text("Another driver's moves wait on this phone.").wait_for()
+        assert not DriverMove.objects.exists()
+        ana.driver = owner
+        ana.enter()
+        made(ana, delivery, COLLECT)

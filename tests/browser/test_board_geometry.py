@@ -1,0 +1,192 @@
+"""Where things are on the dispatch board: the map fills the window, the list scrolls alone, for few and many routes."""
+
+import re
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+from playwright.sync_api import expect
+
+from delivery.actions import deliveries
+from delivery.distance import Point
+from delivery.models import Integrator, Token
+from tests.browser.tab import WIDTHS
+from tests.factories import BY, PICKUP, DeliveryFactory, DriverFactory, validated_payload
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture
+def site(web_server):
+    return web_server
+
+
+BOX = """(selector) => {
+    const box = document.querySelector(selector).getBoundingClientRect();
+    return [box.x, box.y, box.right, box.bottom].map(Math.round);
+}"""
+TABS = ("all", "late", "waiting", "to-collect", "on-the-way", "returning")
+
+
+def make_routes(shop, count):
+    """So many routes, each 200 m farther east than the one before, every second one with a driver."""
+    Integrator.objects.filter(pk=shop.integrator_id).update(allow_any_pickup=True)
+    shop = Token.objects.select_related("integrator").get(pk=shop.pk)
+    made = []
+    for number in range(count):
+        place = validated_payload().pickup
+        point = Point(PICKUP.latitude, PICKUP.longitude + number * 0.002)
+        payload = validated_payload(stops=1, pickup=type(place)(point=point, address={"street": f"Rua {number}"}))
+        delivery = DeliveryFactory.create(token=shop, payload=payload)
+        if number % 2:
+            deliveries.accept(delivery=delivery, driver=DriverFactory.create(), by=BY, at=timezone.now())
+        made.append(delivery)
+    return made
+
+
+@pytest.fixture
+def board(tab, people):
+    people("dora", group="Dispatchers")
+    browser = tab("pt-BR")
+    browser.log_in("dora")
+
+    def open_() -> object:
+        browser.go("/panel/board/")
+        return browser.page
+
+    return open_
+
+
+@pytest.mark.parametrize("count", [0, 3, 34, 300])
+def test_the_page_never_scrolls_and_the_map_fills_its_part(board, shop, count):
+    make_routes(shop, count)
+    page = board()
+    expect(page.locator(".route")).to_have_count(min(count, 50))
+
+    for columns, rows in WIDTHS.values():
+        page.set_viewport_size({"width": columns, "height": rows})
+        page.wait_for_timeout(200)
+        before = page.evaluate(BOX, "#map")
+        page.locator("#list").evaluate("list => list.scrollTo(0, list.scrollHeight)")
+        page.mouse.move(columns / 2 if columns < 500 else 400, rows - 60)
+        page.mouse.wheel(0, 4000)
+        page.wait_for_timeout(400)
+
+        assert page.evaluate("[document.documentElement.scrollHeight, scrollY, scrollX]") == [rows, 0, 0]
+        assert page.evaluate("document.documentElement.scrollWidth") == columns
+        assert page.evaluate(BOX, "#map") == before
+        assert page.locator("#list").evaluate("list => list.getBoundingClientRect().bottom") <= rows
+        left, top, right, bottom = before
+        assert right == columns
+        if columns > 820:
+            assert (top, bottom) == (0, rows)
+            assert right - left > columns / 2
+        else:
+            assert (left, bottom) == (0, rows)
+            assert page.locator("#map").is_hidden()
+            page.locator("[data-view=map]").click()
+            assert page.locator("#map").is_visible()
+            assert page.evaluate(BOX, "#map") == before
+
+
+def test_the_map_keeps_its_place_when_the_list_is_filtered_and_a_message_comes(board, shop):
+    DriverFactory.create(at_point=PICKUP)
+    first, *_others = make_routes(shop, 3)
+    page = board()
+    page.locator(f"#accept-{first.pk}").wait_for()
+    before = page.evaluate(BOX, "#map"), page.evaluate(BOX, "#list")
+
+    page.locator("#find").fill("nada assim")
+    page.locator("#nothing-found:visible").wait_for()
+    filtered = page.evaluate(BOX, "#map"), page.evaluate(BOX, "#list")
+    page.locator("#show-all").click()
+    page.locator(f"#accept-{first.pk}").click()
+    page.locator("dialog[open] button.prime").click()
+    page.locator("#board-message .success").wait_for()
+
+    assert filtered == before
+    assert (page.evaluate(BOX, "#map"), page.evaluate(BOX, "#list")) == before
+
+
+def test_all_of_three_hundred_routes_can_be_reached(board, shop):
+    make_routes(shop, 300)
+    page = board()
+    page.locator(".route").first.wait_for()
+
+    for _scroll in range(40):
+        page.locator("#list").evaluate("list => list.scrollTo(0, list.scrollHeight)")
+        page.wait_for_timeout(150)
+        if page.locator(".route").count() == 300:
+            break
+
+    assert page.locator(".route").count() == 300
+    assert page.locator("[data-tab=all] b").inner_text() == "300"
+
+
+def test_tabs_count_and_show_the_routes_of_a_status(board, shop):
+    made = make_routes(shop, 4)
+    deliveries.collect(delivery=made[1], by=BY, at=timezone.now())
+    late = DeliveryFactory.create(token=shop, at=timezone.now() - timedelta(minutes=20))
+    page = board()
+    page.locator(".route").first.wait_for()
+
+    counts = {tab: page.locator(f"[data-tab={tab}] b").inner_text() for tab in TABS}
+    page.locator("[data-tab=late]").click()
+
+    assert counts == {"all": "5", "late": "1", "waiting": "3", "to-collect": "1", "on-the-way": "1", "returning": "0"}
+    assert page.locator(".route").evaluate_all("cards => cards.map((card) => card.dataset.id)") == [str(late.pk)]
+
+
+def test_the_latest_route_comes_first(board, shop):
+    now = timezone.now()
+    made = [DeliveryFactory.create(token=shop, at=now - timedelta(minutes=age)) for age in (1, 40, 12)]
+    page = board()
+    page.locator(".route").nth(2).wait_for()
+
+    shown = page.locator(".route").evaluate_all("cards => cards.map((card) => card.dataset.id)")
+
+    assert shown == [str(made[index].pk) for index in (1, 2, 0)]
+
+
+def test_a_marker_selects_its_route_and_the_others_fade(board, shop):
+    make_routes(shop, 12)
+    page = board()
+    page.locator(".route").nth(11).wait_for()
+    page.locator("#list").evaluate("list => list.scrollTo(0, list.scrollHeight)")
+
+    page.locator(".board-marker.available").first.click()
+
+    card = page.locator(".route.chosen")
+    card.wait_for()
+    page.wait_for_timeout(600)
+    box, of_list = card.bounding_box(), page.locator("#list").bounding_box()
+    assert of_list["y"] <= box["y"] <= of_list["y"] + of_list["height"]
+    assert page.locator(".leaflet-marker-icon.point").count() == 2
+    assert float(page.locator(".board-marker").first.evaluate("marker => getComputedStyle(marker).opacity")) < 0.5
+
+
+def test_markers_that_would_cover_each_other_are_one(board, shop):
+    make_routes(shop, 34)
+    page = board()
+    page.locator(".route").first.wait_for()
+    page.wait_for_timeout(500)
+    numbers = page.locator(".board-marker.many").all_inner_texts()
+    single = page.locator(".board-marker:not(.many)").count()
+
+    page.locator(".board-marker.many").first.click()
+
+    assert sum(map(int, numbers)) + single == 34
+    expect(page.locator(".board-marker.many")).to_have_count(0)
+    assert page.locator(".board-marker").count() >= int(numbers[0])
+
+
+def test_free_drivers_are_on_the_map(board, shop):
+    DriverFactory.create(name="Livia", at_point=Point(PICKUP.latitude - 0.004, PICKUP.longitude + 0.004))
+    make_routes(shop, 1)
+    page = board()
+
+    marker = page.locator(".board-marker.free")
+    marker.wait_for(state="attached")
+
+    marker.hover()
+    expect(page.locator(".leaflet-tooltip")).to_have_text(re.compile(r"^Livia, livre, posição há \d+ s$"))

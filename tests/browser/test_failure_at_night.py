@@ -1,0 +1,102 @@
+"""A member finds out why webhooks fail, has the endpoint mended and recovers the events, with a count of the clicks."""
+
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+
+from delivery.actions import endpoints
+from delivery.models import EventState, WebhookEndpoint, WebhookEvent, WebhookQueueItem
+from tests.browser.test_flows import address
+from tests.factories import BY, DeliveryFactory
+
+pytestmark = pytest.mark.django_db(transaction=True)
+_EVENTS = 6
+
+
+def wait_until(page, condition):
+    for _look in range(60):
+        if condition():
+            return
+        page.wait_for_timeout(250)
+    raise AssertionError(condition)
+
+
+@pytest.fixture
+def failing(shop, endpoint, receiver):
+    """An endpoint that answered 500 to everything, so that its breaker is open; one event is not retried any more."""
+    receiver.status = 500
+    endpoints.set_url(endpoint=endpoint, url=receiver.url, by=BY, at=timezone.now())
+    for _number in range(_EVENTS):
+        DeliveryFactory.create(token=shop, stops=1)
+    return endpoint
+
+
+def test_a_member_finds_and_mends_a_failure_at_night(tab, people, shop, failing, receiver, locale, say, clicks):
+    people("maria", account=shop.integrator)
+    browser = tab(locale)
+    browser.log_in("maria")
+    page = browser.page
+    counted = clicks(page)
+    wait_until(page, lambda: WebhookEndpoint.objects.get(pk=failing.pk).breaker_state.is_open)
+    dead = WebhookEvent.objects.filter(attempts_made__gt=0).latest("pk")
+    WebhookQueueItem.objects.filter(event=dead, lease=None).delete()
+    WebhookEvent.objects.filter(pk=dead.pk).update(state=EventState.DEAD)
+    WebhookEndpoint.objects.update(paused_until=timezone.now() + timedelta(hours=1))  # nothing recovers by itself
+    browser.go(address(shop))
+
+    # What is wrong?
+    page.get_by_role("link", name=say("See why")).click()
+    reason = page.locator(".failure")
+    reason.get_by_text(say("Your server had an error. Look into its log at this time, then try again.")).wait_for()
+    assert "500" in reason.inner_text()
+    browser.keep(f"night-reason-{locale}")
+
+    # The request that failed, to find it in one's own log.
+    reason.get_by_role("link").first.click()
+    page.get_by_text(say("Request headers")).first.click()
+    page.evaluate("htmx.trigger('[data-live]', 'live')")
+    page.wait_for_timeout(1000)  # what is unfolded stays so when the page is loaded again
+    assert "webhook-signature: v1," in page.locator("details[open] pre").inner_text()
+    assert shop.clear_text not in page.content()
+    browser.keep(f"night-attempt-{locale}")
+
+    # The server is mended. One event is tried, and its success sends all that wait.
+    receiver.status = 204
+    page.get_by_role("button", name=say("Try now")).click()
+    wait_until(page, lambda: not WebhookEvent.objects.filter(state=EventState.PENDING).exists())
+
+    # What is not retried any more.
+    page.get_by_role("link", name=say("Events")).first.click()
+    page.get_by_role("button", name=say("Recover failed events…")).click()
+    page.locator("dialog[open] button.prime:enabled").wait_for()  # it has counted them
+    browser.keep(f"night-dialog-{locale}")
+    page.locator("dialog[open] button.prime").click()
+    wait_until(page, lambda: WebhookEvent.objects.filter(state=EventState.SENT).count() == _EVENTS)
+
+    page.locator("#progress h2", has_text="1").wait_for()
+    browser.keep(f"night-recovered-{locale}")
+    assert counted() == 7
+    assert browser.findings(f"night-{locale}") == []
+    assert browser.complaints == []
+
+
+def test_selected_events_stay_selected_when_the_list_is_loaded_again(tab, people, shop, failing, receiver, say, clicks):
+    people("maria", account=shop.integrator)
+    browser = tab("en-US")
+    browser.log_in("maria")
+    page = browser.go(address(shop, "events/"))
+    counted = clicks(page)
+    wait_until(page, lambda: WebhookEndpoint.objects.get(pk=failing.pk).breaker_state.is_open)
+    receiver.status = 204
+    page.reload()
+
+    page.locator("[data-selects=event]").click()
+    page.evaluate("htmx.trigger('[data-live]', 'live')")
+    page.wait_for_timeout(1000)
+    assert page.locator("input[name=event]:not(:checked)").count() == 0
+    page.locator("form#selected button").click()
+    wait_until(page, lambda: WebhookEvent.objects.filter(state=EventState.SENT).count() == _EVENTS)
+
+    assert counted() == 2
+    assert browser.complaints == []

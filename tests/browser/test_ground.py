@@ -1,0 +1,93 @@
+"""The ground of the maps, drawn from a map file."""
+
+import pytest
+
+from tests.factories import PICKUP, DeliveryFactory
+from tests.panel import archives
+
+pytestmark = pytest.mark.django_db(transaction=True)
+# Remembers the names that are written on canvases.
+LISTEN = """
+window.written = [];
+const write = CanvasRenderingContext2D.prototype.fillText;
+CanvasRenderingContext2D.prototype.fillText = function (text, ...place) {
+  written.push(text);
+  write.call(this, text, ...place);
+};
+"""
+COLOURS = """() => {
+  const found = new Set();
+  for (const canvas of document.querySelectorAll("canvas.ground")) {
+    const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+    for (let at = 0; at < data.length; at += 4) found.add(data.slice(at, at + 3).join());
+  }
+  return [...found];
+}"""
+LAND, WATER, PARK, ROAD = "244,242,238", "184,216,230", "220,235,211", "255,255,255"
+
+
+@pytest.fixture
+def map_file(tmp_path, settings):
+    settings.MAP_FILE = tmp_path / "map.pmtiles"
+    archives.write(settings.MAP_FILE, *PICKUP, zooms=range(16), around=4)
+
+
+@pytest.fixture
+def requested(tab):
+    """Opens a page of the account, and returns it with the addresses of all its requests."""
+
+    def open_(person, path):
+        browser = tab()
+        addresses = []
+        browser.page.on("request", lambda request: addresses.append(request.url))
+        browser.page.add_init_script(LISTEN)
+        browser.log_in(person)
+        browser.go(path)
+        return browser, addresses
+
+    return open_
+
+
+class TestGround:
+    def test_shows_streets_places_water_and_parks(self, people, shop, map_file, requested, site):
+        people("mia", account=shop.integrator)
+        delivery = DeliveryFactory.create(token=shop, stops=2)
+
+        browser, addresses = requested("mia", f"/panel/accounts/{shop.integrator.pk}/live/deliveries/{delivery.pk}/")
+
+        page = browser.page
+        page.wait_for_function("() => written.some((text) => text.startsWith('Rua '))")
+        assert {LAND, WATER, PARK, ROAD} <= set(page.evaluate(COLOURS))
+        assert page.evaluate("written.some((text) => text.startsWith('Bairro '))")
+        assert page.locator(".leaflet-control-attribution").get_by_text("© OpenStreetMap").is_visible()
+        assert [address for address in addresses if not address.startswith(f"{site}/")] == []
+        assert browser.complaints == []
+        browser.keep("map-ground")
+
+    def test_is_sharp_where_the_map_is_nearer_than_the_tiles(self, people, shop, map_file, requested):
+        people("dora", group="Dispatchers")
+        DeliveryFactory.create(token=shop, stops=1)
+        browser, _addresses = requested("dora", "/panel/board/")
+        page = browser.page
+        page.locator("canvas.ground.leaflet-tile-loaded").first.wait_for()
+
+        nearer = page.locator(".leaflet-control-zoom-in")
+        while "leaflet-disabled" not in (nearer.get_attribute("class") or ""):  # until level 19
+            nearer.click()
+            page.wait_for_timeout(500)  # Leaflet's animation
+
+        assert ROAD in page.evaluate(COLOURS)
+        assert page.evaluate("document.querySelector('canvas.ground').getBoundingClientRect().width") == 512
+        assert browser.complaints == []
+        browser.keep("map-ground-near")
+
+    def test_is_empty_beyond_the_file(self, people, shop, map_file, requested, settings):
+        people("mia", account=shop.integrator)
+        archives.write(settings.MAP_FILE, 40.0, 20.0, zooms=range(10, 14))
+        delivery = DeliveryFactory.create(token=shop, stops=1)
+
+        browser, _addresses = requested("mia", f"/panel/accounts/{shop.integrator.pk}/live/deliveries/{delivery.pk}/")
+
+        browser.page.locator("canvas.ground.leaflet-tile-loaded").first.wait_for(state="attached")
+        assert browser.page.evaluate("written") == []
+        assert browser.complaints == []

@@ -1,0 +1,139 @@
+"""The map of a delivery's page, and maps on which a place is chosen."""
+
+import re
+from math import hypot
+
+import pytest
+from django.utils import timezone
+from playwright.sync_api import expect
+
+from delivery.actions import drivers
+from tests.factories import BY, DROPOFFS, PICKUP, DeliveryFactory, DriverFactory
+from tests.panel import archives
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+# The ends of the route's line, and the centres of the markers of A, B, C …, in pixels of the window.
+LINE = """() => {
+  const path = document.querySelector(".leaflet-overlay-pane path");
+  const matrix = path.getScreenCTM();
+  return [0, path.getTotalLength()].map((length) => {
+    const { x, y } = path.getPointAtLength(length).matrixTransform(matrix);
+    return [x, y];
+  });
+}"""
+MARKERS = """() => [...document.querySelectorAll(".leaflet-marker-icon.point")].map((marker) => {
+  const box = marker.getBoundingClientRect();
+  return [box.x + box.width / 2, box.y + box.height / 2];
+})"""
+
+# Whether the map zooms when it opens, which lasts a quarter of a second from the next frame on.
+ANIMATED = """
+window.animated = [];
+document.addEventListener("DOMContentLoaded", () => {
+  const look = () => {
+    animated.push(Boolean(document.querySelector(".leaflet-zoom-anim")));
+    if (animated.length < 5) requestAnimationFrame(look);
+  };
+  requestAnimationFrame(look);
+});
+"""
+
+
+def distance(one, other):
+    return hypot(one[0] - other[0], one[1] - other[1])
+
+
+@pytest.fixture
+def map_file(tmp_path, settings):
+    settings.MAP_FILE = tmp_path / "map.pmtiles"
+    archives.write(settings.MAP_FILE, *PICKUP, zooms=range(10, 16), around=2)
+
+
+class TestMapOfADelivery:
+    @pytest.fixture
+    def open_(self, tab, people, shop):
+        people("mia", account=shop.integrator)
+        browser = tab("pt-BR")
+        browser.log_in("mia")
+        browser.page.add_init_script(ANIMATED)
+
+        def go(delivery):
+            page = browser.go(f"/panel/accounts/{shop.integrator.pk}/live/deliveries/{delivery.pk}/")
+            page.locator(".leaflet-marker-icon.point").first.wait_for(state="attached")
+            return page
+
+        return go
+
+    def test_shows_the_line_between_its_markers_at_once_and_after_a_change_of_size(self, open_, shop):
+        page = open_(DeliveryFactory.create(token=shop))
+
+        for columns in (1440, 390, 1440):
+            page.set_viewport_size({"width": columns, "height": 844})
+            page.wait_for_timeout(100)
+            start, end = page.evaluate(LINE)
+            markers = page.evaluate(MARKERS)
+            box = page.locator("#map").bounding_box()
+
+            assert distance(start, markers[0]) < 3
+            assert distance(end, markers[-1]) < 3
+            assert len(markers) == 4
+            for x, y in markers:
+                assert box["x"] < x < box["x"] + box["width"]
+                assert box["y"] - 1 < y < box["y"] + box["height"]
+        page.wait_for_function("animated.length === 5")
+        assert not any(page.evaluate("animated"))
+
+    def test_shows_the_driver_beside_a_point_that_it_would_cover(self, open_, shop):
+        driver = DriverFactory.create(at_point=PICKUP)
+        page = open_(DeliveryFactory.create(token=shop, accepted=True, driver=driver))
+        marker = page.locator(".leaflet-marker-icon.driver")
+
+        expect(marker).to_have_class(re.compile("beside"))
+
+    def test_shows_the_driver_at_its_place_away_from_the_points(self, open_, shop):
+        delivery = DeliveryFactory.create(token=shop, accepted=True)
+        away = PICKUP._replace(latitude=(PICKUP.latitude + DROPOFFS[0].latitude) / 2 + 0.01)
+        drivers.set_position(driver=delivery.driver, point=away, by=BY, at=timezone.now())
+        page = open_(delivery)
+        marker = page.locator(".leaflet-marker-icon.driver")
+
+        expect(marker).not_to_have_class(re.compile("beside"))
+
+
+class TestPin:
+    @pytest.fixture
+    def page(self, tab, people):
+        people("paula", group="Account staff")
+        browser = tab("pt-BR")
+        browser.log_in("paula")
+        yield browser.go("/panel/accounts/new/")
+        assert browser.complaints == []
+
+    def test_has_no_map_without_a_ground_until_a_place_is_known(self, page):
+        assert page.locator("[data-pin]").is_hidden()
+
+        page.fill("#id_position", "-23.561414, -46.655881")
+
+        page.locator("[data-pin] .point").wait_for()
+        assert page.locator("[data-pin] .leaflet-control-scale-line").inner_text() == "200 m"
+
+    def test_follows_a_click_on_the_map_and_stays_in_the_middle(self, page):
+        page.fill("#id_position", "-23.561414, -46.655881")
+        page.locator("[data-pin] .point").wait_for()
+
+        page.locator("[data-pin]").click(position={"x": 100, "y": 100})
+        expect(page.locator("#id_position")).to_have_value(re.compile(r"^-23\.5\d{4}, -46\.6\d{4}$"))
+        page.set_viewport_size({"width": 390, "height": 844})
+        page.wait_for_timeout(200)
+
+        pin, box = page.locator("[data-pin] .point").bounding_box(), page.locator("[data-pin]").bounding_box()
+        assert page.input_value("#id_position") != "-23.561414, -46.655881"
+        assert abs(pin["x"] + pin["width"] / 2 - box["x"] - box["width"] / 2) < 3
+        assert page.locator("[data-pin] path.leaflet-interactive").count() == 0
+        assert page.locator("[data-pin] path").bounding_box()["width"] > 50  # the circle of the pickup's radius
+
+    def test_can_be_set_on_a_ground(self, map_file, page):
+        page.locator("[data-pin]").click(position={"x": 100, "y": 100})
+
+        expect(page.locator("#id_position")).to_have_value(re.compile(r"^-2\d\.\d{5}, -4\d\.\d{5}$"))

@@ -1,0 +1,82 @@
+"""The panel's lists on a phone: filters that fold away, and tables that say when they go on beyond the edge."""
+
+import pytest
+from django.utils import timezone
+
+from delivery.actions import endpoints
+from delivery.models import WebhookEvent
+from tests.browser.test_flows import address
+from tests.factories import BY, DeliveryFactory
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture
+def phone(tab, people, shop, endpoint):
+    """The event log on a phone, with an event."""
+    people("maria", account=shop.integrator)
+    endpoints.set_enabled(endpoint=endpoint, enabled=False, by=BY, at=timezone.now())
+    DeliveryFactory.create(token=shop)
+    browser = tab()
+    browser.log_in("maria")
+    browser.page.set_viewport_size({"width": 390, "height": 844})
+    browser.go(address(shop, "events/"))
+    return browser.page
+
+
+def test_filters_fold_away_and_unfold(phone):
+    state = phone.locator("form.filters #id_state")
+    assert not state.is_visible()
+
+    phone.locator(".fold-label").click()
+
+    assert state.is_visible()
+
+
+def test_filters_unfold_by_keyboard(phone):
+    phone.locator("#filters-fold").focus()
+    phone.keyboard.press("Space")
+
+    assert phone.locator("form.filters #id_state").is_visible()
+
+
+def test_folded_filters_leave_the_list_on_the_first_screen(phone):
+    assert phone.locator("#list table").bounding_box()["y"] < 844
+
+
+def test_filters_are_unfolded_on_a_wide_screen(phone):
+    phone.set_viewport_size({"width": 1440, "height": 900})
+
+    assert phone.locator("form.filters #id_state").is_visible()
+    assert not phone.locator(".fold-label").is_visible()
+
+
+@pytest.fixture
+def narrow(phone):
+    """A window in which the event log is a table, and too wide."""
+    phone.set_viewport_size({"width": 720, "height": 844})
+    return phone
+
+
+def test_a_table_stays_scrolled_when_the_list_is_loaded_again(narrow):
+    narrow.evaluate("document.querySelector('#list .scroll').scrollLeft = 90")
+    WebhookEvent.objects.update(attempts_made=7)
+    narrow.evaluate("htmx.trigger('[data-live]', 'live')")
+    narrow.locator("#list td", has_text="7").first.wait_for()
+
+    assert narrow.evaluate("document.querySelector('#list .scroll').scrollLeft") == 90
+
+
+def test_a_table_that_goes_on_beyond_the_edge_has_a_shadow_there(narrow):
+    """The edge is darker while there is more to scroll to, and no longer at the end."""
+    box = narrow.locator("#list .scroll")
+    edge = {"x": box.bounding_box()["x"] + box.bounding_box()["width"] - 4, "y": box.bounding_box()["y"] + 60}
+    clip = {**edge, "width": 3, "height": 3}
+
+    before = narrow.screenshot(clip=clip)
+    narrow.evaluate("document.querySelector('#list .scroll').scrollLeft = 10_000")
+    narrow.wait_for_timeout(200)
+    after = narrow.screenshot(clip=clip)
+
+    assert narrow.evaluate("document.querySelector('#list .scroll').scrollWidth") > 720
+    assert before != after

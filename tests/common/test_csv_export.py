@@ -1,0 +1,92 @@
+"""CSV files for spreadsheets."""
+
+import csv
+from datetime import UTC, datetime
+from decimal import Decimal
+
+import pytest
+from django.utils import translation
+from django.utils.translation import gettext_lazy
+
+from common import csv_export
+
+
+def written(rows, *, language="en", header=("a",)):
+    """The file as text."""
+    with translation.override(language):
+        response = csv_export.response("list", header=header, rows=rows)
+    with translation.override("en"):  # the request has ended when the file is written
+        return b"".join(response).decode()
+
+
+class TestResponse:
+    def test_is_a_download_with_a_byte_order_mark(self):
+        response = csv_export.response("orders", header=["a"], rows=[])
+
+        assert response["Content-Disposition"] == 'attachment; filename="orders.csv"'
+        assert response["Content-Type"] == "text/csv; charset=utf-8"
+        assert b"".join(response).startswith(b"\xef\xbb\xbf")
+
+    @pytest.mark.parametrize(("language", "line"), [
+        ("pt-br", '"São Bento";"44,90";"3";"-2";"";"2026-11-22 07:28:05"\r\n'),
+        ("en", '"São Bento","44.90","3","-2","","2026-11-22 07:28:05"\r\n'),
+    ])  # fmt: skip  # a table
+    def test_is_written_as_excel_of_the_language_reads_it(self, language, line):
+        row = ["São Bento", Decimal("44.90"), 3, -2, None, datetime(2026, 11, 22, 10, 28, 5, tzinfo=UTC)]
+
+        assert written([row], language=language).splitlines(keepends=True)[1] == line
+
+    def test_translates_when_the_request_has_ended(self):
+        assert '"Entrega"' in written([], language="pt-br", header=[gettext_lazy("Delivery")])
+
+    def test_ends_at_the_bound_and_says_so(self, monkeypatch):
+        monkeypatch.setattr(csv_export, "MOST_EXPORTED", 3)
+
+        assert written([[1], [2], [3]]).splitlines()[1:] == ['"1"', '"2"', '"3"']
+        lines = written([number] for number in range(4)).splitlines()
+        assert lines[1:4] == ['"0"', '"1"', '"2"']
+        assert lines[4].startswith('"Only the first 3 rows')
+
+    def test_reads_no_more_rows_than_it_needs(self, monkeypatch):
+        monkeypatch.setattr(csv_export, "MOST_EXPORTED", 3)
+        rows = ([number] for number in range(10))
+
+        written(rows)
+
+        assert next(rows) == [4]
+
+    def test_is_written_in_parts(self):
+        rows = ([number] for number in range(1000))
+
+        parts = iter(csv_export.response("list", header=["a"], rows=rows))
+        next(parts)
+
+        assert next(rows)[0] < 300  # 200 lines, the first of them the header
+
+
+class TestFormulas:
+    @pytest.mark.parametrize("text", [
+        "=1+1", "+55 11 3333-0000", "-1", "@SUM(A1)", '"=1', "\t=1", "\r=1", "\n=1", " =1", "\xa0=1",
+        "＝1+1", "＋1", "－1", "＠A1",
+    ])  # fmt: skip  # a table
+    def test_are_neutralised_at_the_beginning(self, text):
+        assert csv_export.neutralised(text).startswith("'")
+        assert csv_export.neutralised(text).replace("'", "") == text
+
+    @pytest.mark.parametrize("separator", [",", ";", "\t", "\n"])
+    def test_are_neutralised_where_another_separator_would_cut_the_text(self, separator):
+        assert csv_export.neutralised(f"a{separator}=1+1") == f"a{separator}'=1+1"
+
+    @pytest.mark.parametrize("text", ["", "Rua A, 12", "a=b", "a@b.com", "x - y", "order-1", "3/4", "'quoted'"])
+    def test_are_not_seen_in_ordinary_text(self, text):
+        assert csv_export.neutralised(text) == text
+
+    @pytest.mark.parametrize("cell", ['";=1', '",=1', 'a"\r\n"=1', '"";=HYPERLINK("http://x")'])
+    @pytest.mark.parametrize("delimiter", [",", ";", "\t"])
+    @pytest.mark.parametrize("language", ["pt-br", "en"])
+    def test_begin_no_cell_whatever_separator_the_reader_takes(self, cell, delimiter, language):
+        text = written([["a", cell, "b"]], language=language).removeprefix("\ufeff")
+
+        cells = [found for row in csv.reader(text.splitlines(), delimiter=delimiter) for found in row]
+
+        assert not [found for found in cells if found.lstrip().startswith(("=", "+", "-", "@"))]

@@ -1,0 +1,179 @@
+"""The admin's first page: what it shows to whom, and its links."""
+
+from datetime import timedelta
+
+import pytest
+from django.urls import reverse
+from django.utils import timezone
+
+from delivery.models import Delivery, OffBecause, RefusedDeliveryCallCount, Token, WebhookEndpoint
+from integration.actions import keys
+from integration.models import ApiKey, RefusedSellerCallCount
+from tests.factories import BY, DeliveryFactory, IntegratorFactory, TariffFactory, TokenFactory
+from tests.integration.factories import SellerFactory
+
+INDEX = reverse("admin:index")
+_OF_STAFF = [
+    "Failing webhooks", "Webhooks without a URL", "Refused calls in 24 hours", "Prices changed today", "New accounts",
+    "Silent for a week",
+]  # fmt: skip  # a list
+
+
+def sections(client):
+    return {section.title: section for section in client.get(INDEX).context["sections"]}
+
+
+class TestStartPage:
+    @pytest.mark.parametrize(
+        ("role", "titles"),
+        [
+            ("account staff", _OF_STAFF),
+            ("dispatcher", ["Routes now"]),
+            ("superuser", ["Routes now", *_OF_STAFF]),
+        ],
+    )
+    def test_shows_each_role_what_it_can_act_on(self, as_role, role, titles):
+        assert list(sections(as_role(role))) == titles
+
+    def test_counts_the_routes_of_the_live_environment(self, as_role, db):
+        now = timezone.now()
+        DeliveryFactory.create()
+        DeliveryFactory.create(at=now - timedelta(minutes=11))
+        DeliveryFactory.create(accepted=True)
+        DeliveryFactory.create(token=TokenFactory.create(sandbox=True))
+        client = as_role("dispatcher")
+        waiting = Delivery.objects.filter(environment="live", route_status="AVAILABLE").count()
+
+        lines = {line.name: (line.fact, line.url) for line in sections(client)["Routes now"].lines}
+
+        board = reverse("panel:board")
+        assert lines == {
+            "Late": ("1", f"{board}?tab=late"),
+            "Waiting for a driver": (str(waiting), f"{board}?tab=waiting"),
+            "With a driver": ("1", board),
+        }
+
+    def test_counts_no_routes_as_well(self, as_role, db):
+        client = as_role("dispatcher")
+        waiting = Delivery.objects.filter(environment="live", route_status="AVAILABLE").count()
+
+        lines = sections(client)["Routes now"].lines
+
+        assert [(line.name, line.fact, line.is_grave) for line in lines] == [
+            ("Late", "0", False),
+            ("Waiting for a driver", str(waiting), False),
+            ("With a driver", "0", False),
+        ]
+
+    def test_names_accounts_that_may_call_and_have_no_url(self, as_role, db):
+        now = timezone.now()
+        TokenFactory.create(integrator__name="Deaf")
+        revoked = TokenFactory.create(integrator__name="Revoked")
+        Token.objects.filter(pk=revoked.pk).update(revoked_at=now, revoked_by=BY)
+        TokenFactory.create(integrator__name="Trying", sandbox=True)
+        hearing = TokenFactory.create(integrator__name="Hearing").integrator
+        hearing.endpoints.filter(environment="live").update(url="https://shop.example.com/")
+
+        section = sections(as_role("account staff"))["Webhooks without a URL"]
+
+        names = {"Deaf", "Revoked", "Trying", "Hearing"}
+        assert [line.name for line in section.lines if line.name in names] == ["Deaf"]
+
+    def test_counts_the_refused_calls_of_a_day_by_account(self, as_role, db):
+        now = timezone.now()
+        often, seldom = (IntegratorFactory.create(name=name) for name in ("Often", "Seldom"))
+        RefusedDeliveryCallCount.objects.bulk_create(
+            RefusedDeliveryCallCount(integrator=shop, environment=environment, hour=hour, refused=count, over_limit=0)
+            for shop, environment, hour, count in [
+                (often, "live", now - timedelta(hours=2), 7),
+                (often, "live", now - timedelta(hours=3), 5),
+                (often, "live", now - timedelta(hours=30), 100),
+                (seldom, "live", now - timedelta(hours=2), 1),
+                (seldom, "sandbox", now - timedelta(hours=2), 50),
+            ]
+        )
+        seller = SellerFactory.create(name="Shop", documents=["48372915000154"])
+        RefusedSellerCallCount.objects.create(seller=seller, hour=now, refused=3, over_limit=0)
+
+        lines = sections(as_role("account staff"))["Refused calls in 24 hours"].lines
+
+        assert [(line.name, line.fact) for line in lines] == [("Often", "12"), ("Shop", "3"), ("Seldom", "1")]
+
+    def test_counts_the_prices_changed_today(self, as_role, db):
+        client = as_role("account staff")
+        TariffFactory.create()
+
+        section = sections(client)["Prices changed today"]
+
+        assert [(line.name, line.fact) for line in section.lines] == [("Delivery tariffs", "1")]
+
+    def test_names_the_endpoints_that_fail_and_not_those_that_a_person_has_paused(self, as_role, db):
+        now = timezone.now()
+        shops = [IntegratorFactory.create(name=name) for name in ("Paused", "Failing", "Gone", "Well")]
+        endpoints = WebhookEndpoint.objects.filter(integrator__in=shops, environment="live")
+        endpoints.update(url="https://shop.example.com/")
+        paused, failing, gone = (endpoints.filter(integrator=shop) for shop in shops[:3])
+        paused.update(enabled=False, off_because=OffBecause.STAFF, off_since=now)
+        failing.update(failures=7, failing_since=now - timedelta(minutes=9))
+        gone.update(enabled=False, off_because=OffBecause.GONE, off_since=now)
+
+        lines = sections(as_role("account staff"))["Failing webhooks"].lines
+
+        assert [(line.name, line.fact) for line in lines] == [
+            ("Failing, Live", "7 failures in a row, the first 9 min ago"),
+            ("Gone, Live", "It answered 410 Gone"),
+        ]
+        assert lines[0].url == reverse("panel:webhook", args=[shops[1].pk, "live"])
+
+    def test_names_accounts_that_have_called_and_do_not_any_more(self, as_role, db):
+        now = timezone.now()
+        silent, busy, _new = (TokenFactory.create(integrator__name=name) for name in ("Silent", "Busy", "New"))
+        old = TokenFactory.create(integrator=busy.integrator)
+        Token.objects.filter(pk__in=[silent.pk, old.pk]).update(last_used_at=now - timedelta(days=8))
+        Token.objects.filter(pk=busy.pk).update(last_used_at=now - timedelta(days=6))
+        seller = SellerFactory.create(name="Quiet", documents=["48372915000154"])
+        key = keys.issue(seller=seller, by=BY, at=now).key
+        ApiKey.objects.filter(pk=key.pk).update(last_used_at=now - timedelta(days=9))
+
+        found = sections(as_role("account staff"))
+
+        assert [(line.name, line.fact) for line in found["Silent for a week"].lines] == [
+            ("Silent", "the last call 8 days ago"),
+            ("Quiet", "the last call 9 days ago"),
+        ]
+        assert {"Silent", "Busy"} <= {line.name for line in found["New accounts"].lines}
+
+    def test_shows_as_many_lines_as_fit_and_says_that_there_are_more(self, as_role, db):
+        IntegratorFactory.create_batch(8)
+
+        section = sections(as_role("account staff"))["New accounts"]
+
+        assert (len(section.lines), section.has_more) == (6, True)
+
+    def test_plots_the_live_deliveries_of_two_weeks_by_day(self, as_role, db):
+        now = timezone.now()
+        client = as_role("account staff")
+        before = client.get(INDEX).context["volume"].days[-1].count
+        DeliveryFactory.create_batch(2)
+        DeliveryFactory.create(at=now - timedelta(days=3))
+        DeliveryFactory.create(at=now - timedelta(days=15))
+        DeliveryFactory.create(token=TokenFactory.create(sandbox=True))
+
+        volume = client.get(INDEX).context["volume"]
+
+        today = timezone.localtime(now).date()
+        assert [(day.day, day.count) for day in volume.days if day.count] == [
+            (today - timedelta(days=3), 1),
+            (today, before + 2),
+        ]
+        assert (len(volume.days), volume.days[-1].height) == (14, 96)
+
+    def test_makes_the_same_number_of_queries_for_any_number_of_accounts(
+        self, as_role, db, django_assert_max_num_queries
+    ):
+        client = as_role("superuser")
+        IntegratorFactory.create_batch(10)
+        client.get(INDEX)
+
+        with django_assert_max_num_queries(24):
+            client.get(INDEX)

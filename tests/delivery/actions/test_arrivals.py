@@ -1,0 +1,304 @@
+"""Renewal of the arrival times of routes under way."""
+
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+
+from common import page_updates
+from common.background import BackgroundWork
+from delivery import tasks, travel_times
+from delivery.actions import arrivals, deliveries, drivers
+from delivery.lifecycle import Mode
+from delivery.models import ArrivalEstimate
+from delivery.webhooks import wake_up
+from tests.delivery.routing_server import osrm_answer, valhalla_answer
+from tests.factories import BY, DROPOFFS, PICKUP, DeliveryFactory, DriverFactory, TariffFactory, validated_payload
+from tests.faults.waiting import until
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def now():
+    return timezone.now()
+
+
+@pytest.fixture(autouse=True)
+def _known_speeds(settings):
+    settings.SPEED_KMH = {"MOTORCYCLE": 36, "CAR": 18}
+    settings.ROAD_FACTOR = 1
+    settings.ROUTING_TIME_FACTOR = {"MOTORCYCLE": 1, "CAR": 2}
+    settings.SERVICE_MINUTES_PICKUP, settings.SERVICE_MINUTES_STOP = 5, 2
+
+
+def way(*points):
+    """Seconds from the first to the last of these points."""
+    return sum(travel_times.by_speed(points, road_factor=1, kmh=36))
+
+
+def seconds_until_arrivals(delivery, at):
+    rows = ArrivalEstimate.objects.filter(stop__delivery=delivery).order_by("stop__index")
+    return {row.stop.label: pytest.approx((row.arrives_at - at).total_seconds(), abs=0.5) for row in rows}
+
+
+def moves(delivery, at, *triggers):
+    for trigger in triggers:
+        match trigger:
+            case "collect":
+                deliveries.collect(delivery=delivery, by=BY, at=at)
+            case label:
+                deliveries.deliver_point(delivery=delivery, point=label, by=BY, at=at)
+
+
+class TestRenew:
+    def test_computes_all_stops_of_an_accepted_route(self, now):
+        driver = DriverFactory.create(at_point=DROPOFFS[2])
+        delivery = DeliveryFactory.create(accepted=True, driver=driver, stops=2, at=now)
+
+        written = arrivals.renew(at=now)
+
+        first = way(DROPOFFS[2], PICKUP, DROPOFFS[0]) + 300
+        assert written == 1
+        assert seconds_until_arrivals(delivery, now) == {"B": first, "C": first + 120 + way(*DROPOFFS[:2])}
+        assert set(ArrivalEstimate.objects.values_list("engine", "sequence")) == {("distance", 2)}
+
+    def test_begins_at_a_without_a_position(self, now):
+        delivery = DeliveryFactory.create(accepted=True, stops=1, at=now)
+
+        arrivals.renew(at=now)
+
+        assert seconds_until_arrivals(delivery, now) == {"B": way(PICKUP, DROPOFFS[0]) + 300}
+
+    def test_begins_at_the_place_of_the_latest_move_when_the_position_is_old(self, now):
+        driver = DriverFactory.create(at_point=DROPOFFS[2], at_point__age=600)
+        delivery = DeliveryFactory.create(accepted=True, driver=driver, stops=3, at=now)
+        moves(delivery, now, "collect", "B")
+
+        arrivals.renew(at=now)
+
+        first = way(DROPOFFS[0], DROPOFFS[1])
+        assert seconds_until_arrivals(delivery, now) == {"C": first, "D": first + 120 + way(*DROPOFFS[1:])}
+
+    def test_begins_at_the_position_and_counts_from_its_moment(self, now):
+        driver = DriverFactory.create()
+        delivery = DeliveryFactory.create(collected=True, driver=driver, stops=1, at=now - timedelta(minutes=5))
+        drivers.set_position(driver=driver, point=PICKUP, by=BY, at=now - timedelta(seconds=40))
+
+        arrivals.renew(at=now)
+
+        assert seconds_until_arrivals(delivery, now) == {"B": way(PICKUP, DROPOFFS[0]) - 40}
+
+    @pytest.mark.parametrize("moves_only", [True, False])
+    def test_does_nothing_twice_for_the_same_state(self, now, moves_only):
+        DeliveryFactory.create(accepted=True, at=now)
+        arrivals.renew(at=now)
+        before = list(ArrivalEstimate.objects.order_by("pk").values())
+
+        assert arrivals.renew(at=now + timedelta(seconds=30), moves_only=moves_only) == 0
+
+        assert list(ArrivalEstimate.objects.order_by("pk").values()) == before
+
+    def test_computes_again_after_a_move_of_the_route(self, now):
+        delivery = DeliveryFactory.create(accepted=True, stops=1, at=now)
+        arrivals.renew(at=now)
+        moves(delivery, now, "collect")
+
+        assert arrivals.renew(at=now, moves_only=True) == 1
+
+        assert seconds_until_arrivals(delivery, now) == {"B": way(PICKUP, DROPOFFS[0])}
+
+    @pytest.mark.parametrize(("moves_only", "written"), [(True, 0), (False, 1)])
+    def test_follows_the_driver_unless_for_moves_only(self, now, moves_only, written):
+        driver = DriverFactory.create(at_point=DROPOFFS[2])
+        DeliveryFactory.create(collected=True, driver=driver, stops=1, at=now)
+        arrivals.renew(at=now)
+        drivers.set_position(driver=driver, point=DROPOFFS[0], by=BY, at=now + timedelta(seconds=15))
+
+        assert arrivals.renew(at=now + timedelta(seconds=15), moves_only=moves_only) == written
+
+    def test_leaves_times_that_differ_by_less_than_a_minute(self, now):
+        driver = DriverFactory.create(at_point=PICKUP)
+        delivery = DeliveryFactory.create(collected=True, driver=driver, stops=1, at=now)
+        arrivals.renew(at=now)
+        before = seconds_until_arrivals(delivery, now)
+        drivers.set_position(driver=driver, point=PICKUP, by=BY, at=now + timedelta(seconds=59))
+
+        assert arrivals.renew(at=now + timedelta(seconds=59)) == 0
+
+        assert seconds_until_arrivals(delivery, now) == before
+
+    def test_moves_an_arrival_that_has_passed_to_the_present(self, now):
+        delivery = DeliveryFactory.create(collected=True, stops=1, at=now)
+        arrivals.renew(at=now)
+        later = now + timedelta(hours=1)
+
+        assert arrivals.renew(at=later) == 1
+
+        assert seconds_until_arrivals(delivery, later) == {"B": 0}
+
+    def test_deletes_those_of_stops_that_were_closed(self, now):
+        delivery = DeliveryFactory.create(collected=True, stops=2, mode=Mode.RETURN, at=now)
+        arrivals.renew(at=now)
+        moves(delivery, now, "B")
+
+        arrivals.renew(at=now, moves_only=True)
+
+        assert set(seconds_until_arrivals(delivery, now)) == {"C"}
+
+    @pytest.mark.parametrize("end", ["release", "cancel"])
+    def test_deletes_those_of_a_route_that_was_taken_from_its_driver(self, now, end):
+        delivery = DeliveryFactory.create(accepted=True, at=now)
+        arrivals.renew(at=now)
+        if end == "release":
+            deliveries.release(delivery=delivery, by=BY, at=now)
+        else:
+            deliveries.cancel(delivery=delivery, reason="", by=BY, at=now)
+
+        assert arrivals.renew(at=now, moves_only=True) == 0
+
+        assert ArrivalEstimate.objects.count() == 0
+
+    def test_knows_the_speed_of_the_vehicle(self, now):
+        TariffFactory.create(vehicle_type="CAR")
+        driver = DriverFactory.create(vehicle_type="CAR")
+        delivery = DeliveryFactory.create(
+            collected=True, driver=driver, payload=validated_payload(stops=1, vehicle_type="CAR"), at=now
+        )
+
+        arrivals.renew(at=now)
+
+        assert seconds_until_arrivals(delivery, now) == {"B": 2 * way(PICKUP, DROPOFFS[0])}
+
+    def test_reads_and_writes_many_routes_together(self, now, django_assert_num_queries, monkeypatch):
+        monkeypatch.setattr(arrivals, "_BATCH", 3)
+        for _number in range(4):
+            DeliveryFactory.create(accepted=True, at=now)
+
+        # The deletion, two batches (routes with drivers, stops, arrival times, latest moves, and the rows written), and
+        # the search for a third one.
+        with django_assert_num_queries(1 + 2 * 5 + 1):
+            arrivals.renew(at=now)
+
+        assert ArrivalEstimate.objects.count() == 12
+
+    def test_tells_the_pages_that_show_the_route(self, now, monkeypatch):
+        delivery = DeliveryFactory.create(accepted=True, at=now)
+        told = []
+        monkeypatch.setattr(arrivals, "publish", lambda *messages: told.extend(messages))
+
+        arrivals.renew(at=now)
+        arrivals.renew(at=now)
+
+        topics = ["board:live", f"account:{delivery.integrator_id}:live", f"driver:{delivery.driver_id}"]
+        assert told == [page_updates.Message(topic, [f"delivery:{delivery.pk}"]) for topic in topics]
+
+    def test_passes_over_a_route_whose_last_stop_is_closed_meanwhile(self, now, monkeypatch):
+        ends, stays = (DeliveryFactory.create(collected=True, stops=1, at=now) for _route in range(2))
+        known = arrivals._known
+
+        def close(delivery, move):
+            if delivery.pk == ends.pk:
+                moves(ends, now, "B")
+                delivery._prefetched_objects_cache.clear()
+            return known(delivery, move)
+
+        monkeypatch.setattr(arrivals, "_known", close)
+
+        assert arrivals.renew(at=now) == 1
+
+        assert (seconds_until_arrivals(ends, now), len(seconds_until_arrivals(stays, now))) == ({}, 1)
+
+    def test_stops_between_batches(self, now):
+        DeliveryFactory.create(accepted=True, at=now)
+
+        assert arrivals.renew(at=now, is_stopping=lambda: True) == 0
+
+
+class TestArrivalEstimates:
+    def test_are_read_for_the_stops_at_which_a_driver_is_expected(self, now, django_assert_num_queries):
+        delivery = DeliveryFactory.create(collected=True, stops=2, at=now)
+        arrivals.renew(at=now)
+        delivery = deliveries.deliver_point(delivery=delivery, point="B", by=BY, at=now)  # its row is not deleted yet
+
+        with django_assert_num_queries(1):
+            found = ArrivalEstimate.objects.of(delivery.ordered_stops)
+
+        assert list(found) == [delivery.ordered_stops[1].pk]
+
+    def test_are_not_read_while_the_route_is_offered(self, now, django_assert_num_queries):
+        delivery = DeliveryFactory.create(at=now)
+
+        with django_assert_num_queries(0):
+            assert ArrivalEstimate.objects.of(delivery.ordered_stops) == {}
+
+
+class TestRoutingEngine:
+    def test_gives_the_travel_times(self, now, settings, routing_server):
+        settings.ROUTING_URL = routing_server.url
+        routing_server.answer = osrm_answer((900, 90), (1000, 100))
+        delivery = DeliveryFactory.create(collected=True, stops=2, at=now)
+
+        arrivals.renew(at=now)
+
+        assert seconds_until_arrivals(delivery, now) == {"B": 90, "C": 90 + 120 + 100}
+        assert set(ArrivalEstimate.objects.values_list("engine", flat=True)) == {"osrm"}
+
+    def test_is_asked_again_for_the_next_renewal_after_it_was_away(self, now, settings, routing_server):
+        settings.ROUTING_ENGINE, settings.ROUTING_URL = "valhalla", routing_server.url
+        routing_server.status = 503
+        delivery = DeliveryFactory.create(collected=True, stops=1, at=now)
+        arrivals.renew(at=now)
+        before = seconds_until_arrivals(delivery, now)
+        routing_server.status, routing_server.answer = 200, valhalla_answer((9, 900))
+
+        arrivals.renew(at=now + timedelta(seconds=61))
+
+        assert before == {"B": way(PICKUP, DROPOFFS[0])}
+        assert seconds_until_arrivals(delivery, now) == {"B": 900}
+        assert set(ArrivalEstimate.objects.values_list("engine", flat=True)) == {"valhalla"}
+
+
+class TestMove:
+    @pytest.fixture
+    def wake_ups(self, monkeypatch):
+        sent = []
+        monkeypatch.setattr(wake_up, "send", lambda task=wake_up.SEND_DUE, **_messages: sent.append(task))
+        return sent
+
+    def test_wakes_a_worker_after_the_commit(self, now, wake_ups, django_capture_on_commit_callbacks):
+        delivery = DeliveryFactory.create(accepted=True, at=now)
+
+        with django_capture_on_commit_callbacks(execute=True):
+            moves(delivery, now, "collect")
+            assert wake_ups == []
+
+        assert wake_ups == [wake_up.RENEW_ARRIVALS]
+
+    def test_wakes_none_before_a_driver_has_the_route(self, now, wake_ups, django_capture_on_commit_callbacks):
+        delivery = DeliveryFactory.create(at=now - timedelta(days=1))
+
+        with django_capture_on_commit_callbacks(execute=True):
+            deliveries.expire(delivery=delivery, by=BY, at=now)
+
+        assert wake_ups == []
+
+
+class TestTask:
+    @pytest.mark.django_db(transaction=True)
+    @pytest.mark.parametrize(
+        ("task", "work", "renew"),
+        [
+            (tasks.renew_arrivals, "_arrivals_after_moves", tasks._renew_after_moves),
+            (tasks.renew_all_arrivals, "_arrivals", tasks._renew_all),
+        ],
+    )
+    def test_has_a_thread_renew_the_times(self, now, monkeypatch, task, work, renew):
+        thread = BackgroundWork("test", renew)
+        monkeypatch.setattr(tasks, work, thread)
+        DeliveryFactory.create(accepted=True, at=now)
+
+        task()
+
+        until(ArrivalEstimate.objects.exists, seconds=30, what="arrival times")
+        thread.stop(seconds=10)

@@ -1,0 +1,105 @@
+"""The daily digest, at 8:00 in the service's time zone and only if something happened."""
+
+from datetime import datetime, timedelta
+from zoneinfo import ZoneInfo
+
+import pytest
+from django.contrib.auth.models import User
+
+from delivery.actions import alerts, digests
+from delivery.models import AlertPost, WebhookEndpoint, WebhookEvent
+from mail import sending
+from mail.models import Message
+from tests import smtp
+from tests.factories import DeliveryFactory, TokenFactory
+
+SAO_PAULO = ZoneInfo("America/Sao_Paulo")
+EIGHT = datetime(2026, 11, 22, 8, 0, tzinfo=SAO_PAULO)
+YESTERDAY = EIGHT - timedelta(hours=20)
+
+
+@pytest.fixture
+def token(db):
+    token = TokenFactory.create(integrator__name="Loja")
+    membership = token.integrator.memberships.create(user=User.objects.create_user("ana", "ana@example.com"))
+    wanted = dict.fromkeys(("failing", "off", "recovered", "digest"), True)
+    alerts.choose(membership=membership, environment="live", wanted=wanted, language="en")
+    return token
+
+
+@pytest.fixture
+def busy(token):
+    """Three deliveries of yesterday; the events of two were sent or given up."""
+    for _delivery in range(3):
+        DeliveryFactory.create(token=token, at=YESTERDAY)
+    first, second, _third = WebhookEvent.objects.order_by("pk")
+    WebhookEvent.objects.filter(pk=first.pk).update(state="sent", sent_at=YESTERDAY)
+    WebhookEvent.objects.filter(pk=second.pk).update(state="dead")
+    return token
+
+
+class TestSendDue:
+    def test_counts_yesterday(self, busy, mailbox):
+        DeliveryFactory.create(token=busy, at=EIGHT - timedelta(hours=1))  # today
+        DeliveryFactory.create(token=busy, at=EIGHT - timedelta(hours=33))  # the day before
+
+        assert digests.send_due(at=EIGHT) == 1
+        sending.send_due()
+
+        (message,) = mailbox.messages
+        text = smtp.body_of(message)
+        assert message["Subject"].startswith("Loja on ")
+        for line in ("Deliveries requested: 3", "received by your endpoint: 1", "no more retries: 1"):
+            assert line in text
+
+    @pytest.mark.parametrize(("hour", "minute", "number"), [(7, 59, 0), (8, 0, 1), (11, 59, 1), (12, 0, 0), (23, 0, 0)])
+    def test_is_sent_in_the_morning(self, busy, mailbox, hour, minute, number):
+        assert digests.send_due(at=EIGHT.replace(hour=hour, minute=minute)) == number
+        assert Message.objects.count() == number
+
+    def test_is_sent_once_a_day(self, busy, mailbox):
+        sent = [digests.send_due(at=EIGHT + timedelta(minutes=minute)) for minute in (0, 1, 60)]
+
+        assert (sent, Message.objects.count()) == ([1, 0, 0], 1)
+
+    def test_is_sent_once_by_several_workers(self, busy, mailbox, transactional_db, at_once):
+        at_once(*(lambda: digests.send_due(at=EIGHT) for _worker in range(4)))
+
+        assert Message.objects.count() == 1
+
+    def test_is_silent_when_nothing_happened(self, token, mailbox):
+        assert digests.send_due(at=EIGHT) == 0
+        assert Message.objects.count() == 0
+
+    @pytest.mark.parametrize(
+        ("columns", "text"),
+        [
+            ({"enabled": False, "off_because": "staff", "off_since": YESTERDAY}, "Webhooks are switched off now."),
+            ({"failures": 7, "failing_since": YESTERDAY}, "The endpoint fails now."),
+        ],
+    )
+    def test_says_that_the_endpoint_does_not_work(self, token, mailbox, columns, text):
+        WebhookEndpoint.objects.filter(environment="live").update(url="https://example.com/", **columns)
+
+        digests.send_due(at=EIGHT)
+        sending.send_due()
+
+        assert text in smtp.body_of(mailbox.messages[0])
+
+    def test_is_not_sent_to_who_does_not_want_it(self, busy, mailbox):
+        membership = busy.integrator.memberships.get()
+        wanted = {**dict.fromkeys(("failing", "off", "recovered"), True), "digest": False}
+        alerts.choose(membership=membership, environment="live", wanted=wanted, language="en")
+
+        digests.send_due(at=EIGHT)
+
+        assert Message.objects.count() == 0
+
+    def test_reaches_the_url_of_an_account_without_members(self, busy, db):
+        busy.integrator.memberships.all().delete()
+        endpoint = busy.integrator.endpoints.get(environment="live")
+        alerts.set_url(endpoint=endpoint, url="http://127.0.0.1:9/x", language="pt-br", by="tester", at=EIGHT)
+
+        digests.send_due(at=EIGHT)
+
+        assert AlertPost.objects.get().text.startswith("Loja em 21/11/2026 (Produção)")

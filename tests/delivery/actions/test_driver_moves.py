@@ -1,0 +1,146 @@
+"""Moves that phones report: exactly once, in order, with the moment at which they were made."""
+
+from datetime import timedelta
+from functools import partial
+from uuid import uuid4
+
+import pytest
+from django.utils import timezone
+
+from delivery.actions import deliveries, driver_moves
+from delivery.actions.driver_moves import Report
+from delivery.driver_errors import NotYourRoute
+from delivery.lifecycle import Trigger
+from delivery.models import DriverMove, Transition, WebhookEvent
+from tests.factories import BY, DeliveryFactory, DriverFactory
+
+NOW = timezone.now()
+REQUESTED = NOW - timedelta(minutes=30)
+
+
+@pytest.fixture
+def delivery(db):
+    return DeliveryFactory.create(accepted=True, at=REQUESTED)
+
+
+def report(delivery, trigger=Trigger.COLLECT, *, ago=0.0, point="", reason="", report_id=None):
+    return Report(report_id or uuid4(), delivery.pk, trigger, NOW - timedelta(seconds=ago), point, reason)
+
+
+def perform(delivery, trigger=Trigger.COLLECT, *, driver=None, **values):
+    return driver_moves.perform(driver=driver or delivery.driver, report=report(delivery, trigger, **values), at=NOW)
+
+
+class TestPerform:
+    def test_makes_the_move_in_the_drivers_name(self, delivery):
+        move = perform(delivery)
+
+        assert move.refusal == ""
+        latest = Transition.objects.latest("id")
+        assert (latest.trigger, latest.by) == ("collect", f"driver {delivery.driver.name}")
+        assert (latest.at, latest.made_at) == (NOW, None)
+
+    def test_keeps_the_moment_of_a_move_that_was_made_without_signal(self, delivery):
+        perform(delivery, ago=600)
+
+        latest = Transition.objects.latest("id")
+        assert (latest.at, latest.made_at) == (NOW, NOW - timedelta(seconds=600))
+        assert WebhookEvent.objects.get(sequence=3).created_at == NOW
+
+    @pytest.mark.parametrize(("ago", "made_at"), [(-3600, None), (86_400, REQUESTED)])
+    def test_trusts_no_clock_beyond_now_and_the_move_before(self, delivery, ago, made_at):
+        perform(delivery, ago=ago)
+
+        assert Transition.objects.latest("id").made_at == made_at
+
+    def test_is_recorded_no_earlier_than_the_move_that_it_waited_for(self, delivery):
+        perform(delivery)
+
+        late = report(delivery, Trigger.DELIVER, point="B", ago=5)
+        move = driver_moves.perform(driver=delivery.driver, report=late, at=NOW - timedelta(seconds=2))
+
+        collected, delivered = Transition.objects.order_by("id")[2:]
+        assert (collected.at, delivered.at, delivered.made_at) == (NOW, NOW, None)
+        assert (move.received_at, move.made_at) == (NOW, NOW)
+
+    def test_makes_a_repeated_report_once(self, delivery):
+        same = uuid4()
+
+        first = perform(delivery, report_id=same)
+        second = perform(delivery, report_id=same)
+
+        assert first == second
+        assert DriverMove.objects.count() == 1
+        assert Transition.objects.filter(trigger="collect").count() == 1
+
+    def test_keeps_a_refusal_and_answers_it_again(self, delivery):
+        perform(delivery)
+        same = uuid4()
+
+        first = perform(delivery, report_id=same)
+        delivery.refresh_from_db()
+        again = perform(delivery, report_id=same)
+
+        assert first.refusal == again.refusal == "move_refused"
+        assert "Possible now" in again.refusal_detail
+        assert DriverMove.objects.count() == 2
+
+    def test_makes_a_whole_route_in_order(self, delivery):
+        perform(delivery, ago=40)
+        perform(delivery, Trigger.DELIVER, point="B", ago=30)
+        perform(delivery, Trigger.FAIL, point="C", reason="Nobody there", ago=20)
+        perform(delivery, Trigger.DELIVER, point="D", ago=10)
+        perform(delivery, Trigger.RETURN)
+
+        delivery.refresh_from_db()
+        assert (delivery.status, delivery.route_status) == ("DELIVERED", "FINISHED")
+        made = [transition.happened_at for transition in delivery.transitions.order_by("id")]
+        assert made == sorted(made)
+
+    def test_refuses_the_route_of_another_driver(self, delivery):
+        move = perform(delivery, driver=DriverFactory.create())
+
+        assert move.refusal == "not_your_route"
+        delivery.refresh_from_db()
+        assert delivery.route_status == "ACCEPTED"
+
+    def test_refuses_a_route_that_was_given_to_somebody_else_meanwhile(self, delivery):
+        before = delivery.driver
+        deliveries.reassign(delivery=delivery, driver=DriverFactory.create(), by=BY, at=NOW)
+
+        move = perform(delivery, driver=before, ago=300)
+
+        assert move.refusal == "not_your_route"
+        assert Transition.objects.latest("id").trigger == "reassign"
+
+    def test_refuses_a_delivery_that_does_not_exist(self, delivery):
+        unknown = Report(uuid4(), uuid4(), Trigger.COLLECT, NOW)
+
+        with pytest.raises(NotYourRoute):
+            driver_moves.perform(driver=delivery.driver, report=unknown, at=NOW)
+
+        assert not DriverMove.objects.exists()
+
+    @pytest.mark.django_db(transaction=True)
+    @pytest.mark.parametrize("round_", range(3))
+    def test_makes_a_report_once_that_arrives_several_times_at_once(self, round_, at_once):
+        delivery = DeliveryFactory.create(accepted=True, at=REQUESTED)
+        same = report(delivery)
+
+        results = at_once(*[partial(driver_moves.perform, driver=delivery.driver, report=same, at=NOW)] * 4)
+
+        assert len({result.pk for result in results}) == 1
+        assert Transition.objects.filter(trigger="collect").count() == 1
+
+    @pytest.mark.django_db(transaction=True)
+    @pytest.mark.parametrize("round_", range(3))
+    def test_of_two_phones_with_the_same_move_one_makes_it(self, round_, at_once):
+        delivery = DeliveryFactory.create(collected=True, at=REQUESTED)
+        reports = [report(delivery, Trigger.DELIVER, point="B") for _phone in range(2)]
+
+        results = at_once(
+            *(partial(driver_moves.perform, driver=delivery.driver, report=each, at=NOW) for each in reports)
+        )
+
+        assert sorted(result.refusal for result in results) == ["", "stop_not_open"]
+        assert Transition.objects.filter(trigger="deliver").count() == 1

@@ -1,0 +1,72 @@
+"""Positions that phones report."""
+
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+
+from delivery.actions import driver_devices, position_reports
+from delivery.distance import Point
+from delivery.driver_errors import NotOnDuty, OtherPhoneReports
+from delivery.models import DriverPosition
+from delivery.position_filter import Reason, Reported
+from tests.factories import BY, PICKUP, DriverFactory
+
+NOW = timezone.now()
+FAR = Point(-23.461414, -46.655881)
+
+
+def phone(driver, *, on_duty=True):
+    token = driver_devices.issue_link(driver=driver, by=BY, at=NOW)
+    device, session = driver_devices.log_in(token=token, phone="", language="en", at=NOW)
+    if on_duty:
+        driver_devices.go_on_duty(device=device)
+    return driver_devices.find(session, at=NOW)
+
+
+def reported(point=PICKUP, *, ago=0.0):
+    return Reported(point, NOW - timedelta(seconds=ago), 8.0)
+
+
+@pytest.mark.django_db
+class TestRecord:
+    def test_records_what_can_be_true_and_counts_the_rest(self):
+        device = phone(DriverFactory.create(name="Ana"))
+
+        dropped = position_reports.record(
+            device=device, reported=[reported(ago=10), reported(FAR, ago=5), reported(Point(0, 0)), reported()], at=NOW
+        )
+
+        assert dropped == {Reason.TOO_FAST: 1, Reason.OUTSIDE: 1}
+        assert [position.point for position in DriverPosition.objects.all()] == [PICKUP, PICKUP]
+        assert DriverPosition.objects.latest("id").recorded_by == "driver Ana"
+        device.refresh_from_db()
+        assert device.dropped_positions == 2
+
+    def test_compares_with_the_report_before(self):
+        device = phone(DriverFactory.create())
+        position_reports.record(device=device, reported=[reported(ago=10)], at=NOW)
+
+        dropped = position_reports.record(device=device, reported=[reported(FAR)], at=NOW)
+
+        assert dropped == {Reason.TOO_FAST: 1}
+
+    def test_refuses_off_duty(self):
+        driver = DriverFactory.create(on_duty=False)
+        device = phone(driver, on_duty=False)
+
+        with pytest.raises(NotOnDuty):
+            position_reports.record(device=device, reported=[reported()], at=NOW)
+
+        assert not DriverPosition.objects.exists()
+
+    def test_refuses_the_phone_that_does_not_report(self):
+        driver = DriverFactory.create()
+        first = phone(driver)
+        phone(driver)
+        first.refresh_from_db()
+
+        with pytest.raises(OtherPhoneReports):
+            position_reports.record(device=first, reported=[reported()], at=NOW)
+
+        assert not DriverPosition.objects.exists()

@@ -1,0 +1,103 @@
+"""The e-mail with the link of a stop, through a real mail server on loopback."""
+
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+
+from delivery.actions import deliveries, receiver_links
+from delivery.errors import MoveRefused
+from delivery.models import ReceiverLink, Stop
+from delivery.payload import Options
+from mail import outbox, sending
+from mail.models import Message
+from tests.delivery.proofs import asking_for
+from tests.factories import BY, DeliveryFactory, DriverFactory, TokenFactory
+from tests.smtp import body_of
+
+pytestmark = pytest.mark.django_db
+WITH_ADDRESS = Options(email="maria@example.com")
+
+
+def collect(delivery):
+    return deliveries.collect(delivery=delivery, by=BY, at=timezone.now())
+
+
+class TestRecord:
+    def test_sends_the_link_of_the_stop_once_the_goods_are_collected(self, mailbox):
+        delivery = asking_for(Options(), WITH_ADDRESS, accepted=True)
+        sending.send_due()
+        before = len(mailbox.messages)
+
+        collect(delivery)
+        sending.send_due()
+        with pytest.raises(MoveRefused):
+            collect(delivery)
+        sending.send_due()
+
+        (received,) = mailbox.messages
+        stop = Stop.objects.get(delivery=delivery, index=1)
+        link = receiver_links.addresses([stop], at=timezone.now())[stop.pk]
+        assert before == 0
+        assert (received["To"], received["Subject"]) == ("maria@example.com", "Seu pedido de Shop está a caminho")
+        assert link in body_of(received)
+
+    def test_sends_each_receiver_their_own(self, mailbox):
+        collect(asking_for(WITH_ADDRESS, Options(email="joao@example.com"), accepted=True))
+
+        sending.send_due()
+
+        assert {received["To"] for received in mailbox.messages} == {"maria@example.com", "joao@example.com"}
+        assert len({body_of(received) for received in mailbox.messages}) == 2
+
+    def test_keeps_line_breaks_of_a_shops_name_out_of_headers(self, mailbox):
+        delivery = asking_for(WITH_ADDRESS, accepted=True)
+        _subject, _body = outbox.rendered(
+            "receiver_link", {"shop": "x\r\nBcc: y@example.com", "link": "z"}, language="en"
+        )
+
+        collect(delivery)
+        sending.send_due()
+
+        assert "\n" not in _subject
+        assert mailbox.messages[0]["Bcc"] is None
+
+    def test_has_a_text_in_each_language(self):
+        english, portuguese = (
+            outbox.rendered("receiver_link", {"shop": "Padaria Sol", "link": "x"}, language=language)
+            for language in ("en", "pt-br")
+        )
+
+        assert english[0] == "Your order from Padaria Sol is on the way"
+        assert portuguese[0] == "Seu pedido de Padaria Sol está a caminho"
+        assert "48 hours" in english[1]
+        assert "48 horas" in portuguese[1]
+
+    def test_is_not_sent_when_it_comes_too_late(self, mailbox):
+        delivery = asking_for(WITH_ADDRESS, accepted=True)
+        deliveries.collect(delivery=delivery, by=BY, at=timezone.now() - timedelta(hours=7))
+
+        sending.send_due()
+
+        assert mailbox.messages == []
+
+    def test_writes_nothing_without_an_address(self, mailbox):
+        collect(DeliveryFactory.create(accepted=True))
+        collect(asking_for(Options(instructions="Ring"), accepted=True))
+
+        assert (Message.objects.count(), ReceiverLink.objects.count()) == (0, 0)
+
+    def test_writes_nothing_without_a_mail_server(self, settings, django_assert_num_queries):
+        settings.EMAIL_URL = ""
+
+        collect(asking_for(WITH_ADDRESS, accepted=True))
+
+        assert (Message.objects.count(), ReceiverLink.objects.count()) == (0, 0)
+
+    def test_writes_nothing_of_the_sandbox(self, mailbox):
+        token = TokenFactory.create(sandbox=True)
+        driver = DriverFactory.create(environment="sandbox")
+
+        collect(asking_for(WITH_ADDRESS, token=token, driver=driver, accepted=True))
+
+        assert Message.objects.count() == 0

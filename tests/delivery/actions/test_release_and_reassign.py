@@ -1,0 +1,189 @@
+"""Release and reassign: a route changes its driver before pickup, and at no other time."""
+
+import json
+from datetime import timedelta
+from functools import partial
+
+import pytest
+from django.conf import settings
+from django.utils import timezone
+
+from delivery.actions import deliveries
+from delivery.errors import DriverHasOpenRoute, DriverNotEligible, MoveRefused, NoEligibleDriver
+from delivery.models import Delivery, Environment, Stop, Transition, WebhookEvent
+from tests.factories import BY, PICKUP, DeliveryFactory, DriverFactory, TokenFactory
+
+
+def stored(delivery):
+    found = Delivery.objects.get(pk=delivery.pk)
+    orders = Stop.objects.filter(delivery=delivery).order_by("index").values_list("status", flat=True)
+    return found.status, found.route_status, found.driver, list(orders)
+
+
+def last_body(delivery):
+    return json.loads(WebhookEvent.objects.filter(delivery=delivery).latest("sequence").body)
+
+
+def count_of_writes():
+    return Transition.objects.count(), WebhookEvent.objects.count()
+
+
+@pytest.mark.django_db
+class TestRelease:
+    def test_offers_the_route_again_for_as_long_as_a_new_one(self):
+        delivery, at = DeliveryFactory.create(accepted=True, stops=2), timezone.now() + timedelta(minutes=50)
+
+        released = deliveries.release(delivery=delivery, by=BY, at=at)
+
+        assert stored(delivery) == ("PENDING", "AVAILABLE", None, ["PENDING", "PENDING"])
+        assert released.offer_expires_at == at + settings.OFFER_TTL
+
+    def test_frees_the_driver_for_another_route(self):
+        driver = DriverFactory.create()
+        deliveries.release(delivery=DeliveryFactory.create(accepted=True, driver=driver), by=BY, at=timezone.now())
+
+        other = DeliveryFactory.create(accepted=True, driver=driver)
+
+        assert other.driver == driver
+
+    def test_tells_the_integrator_that_no_driver_is_assigned(self):
+        delivery = DeliveryFactory.create(accepted=True)
+
+        deliveries.release(delivery=delivery, by=BY, at=timezone.now())
+
+        body = last_body(delivery)
+        assert (body["status"], body["route"]["status"]) == ("PENDING", "AVAILABLE")
+        assert body["driver"]["name"] == ""
+        assert WebhookEvent.objects.filter(delivery=delivery).count() == 3
+
+    def test_lets_the_same_driver_take_the_route_again(self):
+        driver = DriverFactory.create()
+        delivery = DeliveryFactory.create(accepted=True, driver=driver)
+        deliveries.release(delivery=delivery, by=BY, at=timezone.now())
+
+        deliveries.accept(delivery=delivery, driver=driver, by=BY, at=timezone.now())
+
+        assert stored(delivery)[1:3] == ("ACCEPTED", driver)
+
+    @pytest.mark.parametrize("traits", [{}, {"collected": True}])
+    def test_is_refused_before_acceptance_and_after_pickup(self, traits):
+        delivery = DeliveryFactory.create(**traits)
+        before, written = stored(delivery), count_of_writes()
+
+        with pytest.raises(MoveRefused):
+            deliveries.release(delivery=delivery, by=BY, at=timezone.now())
+
+        assert (stored(delivery), count_of_writes()) == (before, written)
+
+
+@pytest.mark.django_db
+class TestReassign:
+    def test_gives_the_route_to_the_driver_that_is_named(self):
+        delivery, other = DeliveryFactory.create(accepted=True, stops=1), DriverFactory.create(name="Bia")
+
+        deliveries.reassign(delivery=delivery, driver=other, by=BY, at=timezone.now())
+
+        assert stored(delivery) == ("ACCEPT", "ACCEPTED", other, ["ACCEPT"])
+        assert last_body(delivery)["driver"]["name"] == "Bia"
+
+    def test_takes_the_nearest_free_driver_and_frees_the_one_before(self):
+        first, second = DriverFactory.create(at_point=PICKUP), DriverFactory.create(at_point=PICKUP)
+        delivery = DeliveryFactory.create(accepted=True, driver=first)
+
+        deliveries.reassign(delivery=delivery, driver=None, by=BY, at=timezone.now())
+
+        assert stored(delivery)[2] == second
+        assert DeliveryFactory.create(accepted=True, driver=first).driver == first
+
+    @pytest.mark.parametrize("traits", [{}, {"collected": True}])
+    def test_is_refused_before_acceptance_and_after_pickup(self, traits):
+        delivery = DeliveryFactory.create(**traits)
+        before, written = stored(delivery), count_of_writes()
+
+        with pytest.raises(MoveRefused):
+            deliveries.reassign(delivery=delivery, driver=DriverFactory.create(), by=BY, at=timezone.now())
+
+        assert (stored(delivery), count_of_writes()) == (before, written)
+
+    @pytest.mark.parametrize(
+        ("driver", "error"),
+        [
+            ({"on_duty": False}, DriverNotEligible),
+            ({"vehicle_type": "CAR"}, DriverNotEligible),
+            ({"environment": Environment.SANDBOX}, DriverNotEligible),
+        ],
+    )
+    def test_refuses_a_driver_who_may_not_take_it(self, driver, error):
+        delivery = DeliveryFactory.create(accepted=True)
+        before, written = stored(delivery), count_of_writes()
+
+        with pytest.raises(error):
+            deliveries.reassign(delivery=delivery, driver=DriverFactory.create(**driver), by=BY, at=timezone.now())
+
+        assert (stored(delivery), count_of_writes()) == (before, written)
+
+    def test_refuses_the_driver_who_holds_the_route(self):
+        delivery = DeliveryFactory.create(accepted=True)
+
+        with pytest.raises(DriverNotEligible, match="holds this route already"):
+            deliveries.reassign(delivery=delivery, driver=delivery.driver, by=BY, at=timezone.now())
+
+    def test_refuses_a_driver_with_another_route(self):
+        delivery, busy = DeliveryFactory.create(accepted=True), DeliveryFactory.create(accepted=True)
+
+        with pytest.raises(DriverHasOpenRoute):
+            deliveries.reassign(delivery=delivery, driver=busy.driver, by=BY, at=timezone.now())
+
+    def test_keeps_the_driver_when_nobody_else_is_free(self):
+        delivery = DeliveryFactory.create(accepted=True)
+
+        with pytest.raises(NoEligibleDriver):
+            deliveries.reassign(delivery=delivery, driver=None, by=BY, at=timezone.now())
+
+        assert stored(delivery)[2] == delivery.driver
+
+    def test_ends_the_simulation_of_a_sandbox_delivery(self):
+        delivery = DeliveryFactory.create(token=TokenFactory.create(sandbox=True), accepted=True)
+
+        deliveries.reassign(delivery=delivery, driver=None, by=BY, at=timezone.now())
+
+        assert stored(delivery)[2].environment == Environment.SANDBOX
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("round_", range(5))
+class TestAtOnce:
+    def test_a_release_and_a_collection_leave_one_of_them(self, round_, at_once):
+        delivery, at = DeliveryFactory.create(accepted=True), timezone.now()
+
+        results = at_once(
+            partial(deliveries.release, delivery=delivery, by=BY, at=at),
+            partial(deliveries.collect, delivery=delivery, by=BY, at=at),
+        )
+
+        refused = [result for result in results if isinstance(result, Exception)]
+        assert [type(error) for error in refused] == [MoveRefused]
+        assert stored(delivery)[1] in ("AVAILABLE", "COLLECTED")
+        assert WebhookEvent.objects.filter(delivery=delivery).count() == 3
+
+    def test_two_routes_reassigned_to_one_driver_leave_it_with_one(self, round_, at_once):
+        driver, at = DriverFactory.create(), timezone.now()
+        routes = [DeliveryFactory.create(accepted=True) for _route in range(2)]
+
+        results = at_once(
+            *(partial(deliveries.reassign, delivery=route, driver=driver, by=BY, at=at) for route in routes)
+        )
+
+        assert [type(result) for result in results if isinstance(result, Exception)] == [DriverHasOpenRoute]
+        assert Delivery.objects.filter(driver=driver).count() == 1
+
+    def test_two_drivers_who_are_swapped_are_both_refused(self, round_, at_once):
+        first, second = (DeliveryFactory.create(accepted=True) for _route in range(2))
+        at = timezone.now()
+
+        results = at_once(
+            partial(deliveries.reassign, delivery=first, driver=second.driver, by=BY, at=at),
+            partial(deliveries.reassign, delivery=second, driver=first.driver, by=BY, at=at),
+        )
+
+        assert [type(result) for result in results] == [DriverHasOpenRoute] * 2

@@ -1,0 +1,45 @@
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+from django.urls import reverse
+
+from common.row_history import Difference
+from delivery.models import Tariff, TariffChange
+from tests.delivery.admin.test_tariff_import import HEADER, confirm, upload
+from tests.factories import IntegratorFactory, TariffFactory
+
+LIST = "admin:delivery_tariffchange_changelist"
+
+
+@pytest.fixture
+def own(db):
+    return TariffFactory.create(integrator=IntegratorFactory.create(name="Padaria Sol"))
+
+
+class TestTariffHistory:
+    def test_records_an_import(self, admin_client, own):
+        confirm(admin_client, upload(admin_client, f"{HEADER}moto;Padaria Sol;9,90;2,00;30;20\n"))
+
+        change = TariffChange.objects.latest("pk")
+        assert (change.kind, change.made_by, change.row_key) == ("changed", "user admin", str(own.pk))
+        assert Difference("base fare", "R$ 10.00", "R$ 9.90", -1) in change.differences
+
+    def test_names_account_and_vehicle(self, admin_client, own):
+        Tariff.objects.filter(pk=own.pk).update(price_per_km=3)
+        TariffFactory.create()
+
+        page = admin_client.get(reverse(LIST), {"vehicle_type": "MOTORCYCLE"}).content.decode()
+
+        assert "Motorcycle, Padaria Sol" in page
+        assert "Motorcycle, all accounts" in page
+        assert "<del>R$ 2.00</del> → <ins>R$ 3.00</ins>" in " ".join(page.split())
+
+    def test_takes_no_query_for_each_change(self, admin_client, own):
+        counts = []
+        for price in (3, 4):
+            Tariff.objects.update(price_per_km=price)
+            with CaptureQueriesContext(connection) as captured:
+                admin_client.get(reverse(LIST))
+            counts.append(len(captured))
+
+        assert counts[0] == counts[1]

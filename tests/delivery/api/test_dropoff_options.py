@@ -1,0 +1,244 @@
+"""The optional keys of drop-offs: what they accept, what they change in the answers, and what they do not change."""
+
+import json
+from copy import deepcopy
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+
+from delivery.actions import deliveries, receiver_links
+from delivery.models import ArrivalEstimate, Delivery, DropoffOptions, ReceiverLink, StopProof, WebhookEvent
+from tests.delivery.api.calls import (
+    CANCEL,
+    DETAIL,
+    INFO,
+    LOCATION,
+    QUOTE,
+    REQUEST,
+    assert_field_refused,
+    assert_nothing_written,
+    assert_problem,
+    changed,
+    send,
+)
+from tests.factories import BY, DeliveryFactory, DriverFactory, TokenFactory, payload
+
+pytestmark = pytest.mark.django_db
+OPTIONS = {"instructions": "Ring twice", "proof": {"photo": True, "pin": True}}
+EMAIL = "maria@example.com"
+
+
+def with_options(**changes):
+    """A body whose first drop-off has every optional key."""
+    body = payload(stops=2, **changes)
+    body["dropoffs"][0] |= deepcopy(OPTIONS)
+    body["dropoffs"][0]["contacts"]["email"] = EMAIL
+    return body
+
+
+class TestRequestWithOptions:
+    @pytest.mark.parametrize("path", [QUOTE, REQUEST])
+    def test_is_accepted_without_a_warning_and_in_strict_mode(self, api, path):
+        response = api.post(path, with_options(), HTTP_PREFER="handling=strict")
+
+        assert response.status_code in {200, 201}
+        assert "Rota-Warnings" not in response
+
+    @pytest.mark.parametrize(
+        "changes",
+        [
+            {"instructions": None, "proof": None},
+            {"instructions": "", "proof": {}},
+            {"proof": {"photo": None, "pin": False}},
+        ],
+    )
+    def test_with_empty_keys_is_as_one_without(self, api, changes):
+        body = payload(stops=1)
+        body["dropoffs"][0] |= changes
+
+        assert api.post(REQUEST, body).status_code == 201
+        assert not DropoffOptions.objects.exists()
+
+    def test_keeps_the_price_of_a_quote_without_them(self, api):
+        quote_id = api.post(QUOTE, payload(stops=2))["Quote-Id"]
+
+        assert api.post(REQUEST, with_options(), HTTP_QUOTE_ID=quote_id).status_code == 201
+
+    def test_is_replayed_with_the_same_pin_for_its_idempotency_key(self, api):
+        first, again = (api.post(REQUEST, with_options(), HTTP_IDEMPOTENCY_KEY="a") for _time in range(2))
+
+        assert first.json() == again.json()
+        assert DropoffOptions.objects.count() == 1
+        other = with_options()
+        other["dropoffs"][0]["proof"]["photo"] = False
+        assert_problem(api.post(REQUEST, other, HTTP_IDEMPOTENCY_KEY="a"), 422, "idempotency_key_reused")
+
+    @pytest.mark.parametrize("path", [QUOTE, REQUEST])
+    @pytest.mark.parametrize(
+        ("pointer", "value"),
+        [
+            ("#/dropoffs/0/instructions", "x" * 501),
+            ("#/dropoffs/0/instructions", ["x"]),
+            ("#/dropoffs/0/instructions", True),
+            ("#/dropoffs/0/instructions", "a\0b"),
+            ("#/dropoffs/0/proof", "photo"),
+            ("#/dropoffs/0/proof", ["photo"]),
+            ("#/dropoffs/0/proof", True),
+            ("#/dropoffs/0/proof/photo", "true"),
+            ("#/dropoffs/0/proof/photo", 1),
+            ("#/dropoffs/0/proof/pin", "1234"),
+            ("#/dropoffs/0/proof/pin", 1234),
+            ("#/dropoffs/0/contacts/email", "maria"),
+            ("#/dropoffs/0/contacts/email", "a@b@c.com"),
+            ("#/dropoffs/0/contacts/email", f"{'x' * 300}@example.com"),
+            ("#/dropoffs/0/contacts/email", {}),
+        ],
+    )
+    def test_names_the_key_that_is_wrong(self, api, path, pointer, value):
+        response = send(api, path, changed(pointer, value))
+
+        assert_field_refused(response, pointer)
+        assert_nothing_written()
+
+    def test_names_the_nearest_key_of_an_unknown_one(self, api):
+        body = payload(stops=1)
+        body["dropoffs"][0] |= {"instruction": "x", "proof": {"fotos": True, "pins": True}}
+
+        response = api.post(REQUEST, body)
+
+        assert response["Rota-Warnings"].split(", ") == [
+            '"#/dropoffs/0/instruction";code=unknown_key;nearest="instructions"',
+            '"#/dropoffs/0/proof/fotos";code=unknown_key;nearest="photo"',
+            '"#/dropoffs/0/proof/pins";code=unknown_key;nearest="pin"',
+        ]
+        problem = assert_problem(api.post(REQUEST, body, HTTP_PREFER="handling=strict"), 422, "unknown_key")
+        assert len(problem["errors"]) == 3
+
+
+def told(api, body):
+    """Everything that the specification's calls and webhooks say of a delivery from its request to its end, as text."""
+    texts = [api.post(QUOTE, body).content.decode()]
+    created = api.post(REQUEST, body)
+    delivery = Delivery.objects.get(pk=created.json()["deliveryId"])
+    texts.append(created.content.decode())
+    driver = DriverFactory.create(name="Ana")
+    at = timezone.now()
+    deliveries.accept(delivery=delivery, driver=driver, by=BY, at=at)
+    texts += [api.get(INFO.format(delivery.pk)).content.decode(), _located(api, delivery)]
+    deliveries.collect(delivery=delivery, by=BY, at=at)
+    deliveries.deliver_point(delivery=delivery, point="B", by=BY, at=at)
+    texts += [api.post(CANCEL.format(delivery.pk)).content.decode()]
+    deliveries.return_(delivery=delivery, by=BY, at=at)
+    texts += [api.get(INFO.format(delivery.pk)).content.decode()]
+    texts += WebhookEvent.objects.filter(delivery=delivery).order_by("sequence").values_list("body", flat=True)
+    own = {str(delivery.pk): "DELIVERY", str(delivery.route_id): "ROUTE"}
+    for text, name in own.items():
+        texts = [each.replace(text, name) for each in texts]
+    return texts
+
+
+def _located(api, delivery):
+    body = api.get(LOCATION.format(delivery.pk)).json()
+    return json.dumps(body | {"tracking": body["tracking"] | {"updatedAt": None, "ageSeconds": None}})
+
+
+class TestTheSpecificationsBodies:
+    def test_are_letter_for_letter_the_same_with_and_without_options(self, api):
+        plain, with_every_key = told(api, payload(stops=2)), told(api, with_options())
+
+        assert len(plain) == 12
+        assert plain == with_every_key
+        names = ('"instructions"', '"proof"', '"trackingUrl"', '"email"', '"pin"')
+        assert not any(name in text for text in plain for name in names)
+
+
+def order(api, delivery_id):
+    return api.get(DETAIL.format(delivery_id)).json()["orders"][0]
+
+
+class TestDetail:
+    def test_shows_what_was_asked_for(self, api):
+        created = api.post(REQUEST, with_options()).json()
+
+        shown = order(api, created["deliveryId"])
+
+        assert shown["instructions"] == "Ring twice"
+        assert shown["proof"] == {
+            "photoRequired": True,
+            "pin": DropoffOptions.objects.get().pin,
+            "receivedBy": None,
+            "pinConfirmedAt": None,
+            "photos": [],
+        }
+        assert shown["contacts"] == {"name": "Maria", "phoneNumber": "+55 11 97777-0001"}
+
+    def test_of_the_plain_path_says_that_nothing_was_asked_for(self, api):
+        created = api.post(REQUEST, payload(stops=1)).json()
+
+        shown = order(api, created["deliveryId"])
+
+        assert (shown["instructions"], shown["arrival"]) == ("", None)
+        assert shown["proof"] == {
+            "photoRequired": False, "pin": None, "receivedBy": None, "pinConfirmedAt": None, "photos": [],
+        }  # fmt: skip  # an object
+
+    def test_has_the_receivers_link_of_each_order(self, api, settings):
+        settings.SITE_URL = "https://rota.example.com"
+        created = api.post(REQUEST, payload(stops=2)).json()
+
+        first, again = (api.get(DETAIL.format(created["deliveryId"])).json()["orders"] for _time in range(2))
+
+        urls = [each["trackingUrl"] for each in first]
+        assert urls == [each["trackingUrl"] for each in again]
+        assert len(set(urls)) == 2
+        assert all(url.startswith("https://rota.example.com/t/") for url in urls)
+
+    def test_shows_what_was_brought(self, api, token):
+        created = api.post(REQUEST, with_options()).json()
+        stop = Delivery.objects.get().stops.get(index=0)
+        at = timezone.now()
+        StopProof.objects.create(stop=stop, received_by="Célia", pin_confirmed_at=at)
+
+        shown = order(api, created["deliveryId"])["proof"]
+
+        assert (shown["receivedBy"], shown["pinConfirmedAt"]) == ("Célia", timezone.localtime(at).isoformat())
+
+    @pytest.mark.parametrize(("move", "shown"), [(None, True), ("deliver_point", False)])
+    def test_shows_the_arrival_while_the_stop_is_open(self, api, token, move, shown):
+        delivery, at = DeliveryFactory.create(token=token, stops=1, collected=True), timezone.now()
+        spread = {"earliest": at - timedelta(minutes=2), "latest": at + timedelta(minutes=4)}
+        ArrivalEstimate.objects.create(
+            stop=delivery.stops.get(), arrives_at=at, computed_at=at, engine="osrm", **spread
+        )
+        if move:
+            deliveries.deliver_point(delivery=delivery, point="B", by=BY, at=at)
+
+        arrival = order(api, delivery.pk)["arrival"]
+
+        texts = {name: timezone.localtime(moment).isoformat() for name, moment in {"at": at, **spread}.items()}
+        assert arrival == (texts if shown else None)
+
+    def test_shows_when_a_move_was_made_that_was_reported_later(self, api, token):
+        delivery, at = DeliveryFactory.create(token=token, stops=1, accepted=True), timezone.now()
+        deliveries.collect(delivery=delivery, by=BY, at=at, made_at=at - timedelta(minutes=5))
+
+        transitions = api.get(DETAIL.format(delivery.pk)).json()["transitions"]
+
+        made_at = timezone.localtime(at - timedelta(minutes=5)).isoformat()
+        assert [transition["madeAt"] for transition in transitions] == [None, None, made_at]
+
+    def test_has_no_link_two_days_after_the_end(self, api, token):
+        delivery = DeliveryFactory.create(token=token, stops=1, collected=True)
+        ended = timezone.now() - receiver_links.WORKS_FOR
+        deliveries.deliver_point(delivery=delivery, point="B", by=BY, at=ended)
+
+        assert order(api, delivery.pk)["trackingUrl"] is None
+        assert not ReceiverLink.objects.exists()
+
+    def test_is_the_accounts_own(self, client_of, api):
+        created = api.post(REQUEST, with_options()).json()
+
+        assert_problem(
+            client_of(TokenFactory.create()).get(DETAIL.format(created["deliveryId"])), 404, "delivery_not_found"
+        )

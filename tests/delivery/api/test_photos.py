@@ -1,0 +1,66 @@
+"""GET /api/photos/{signed}."""
+
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+
+from delivery.actions import proof_photos
+from delivery.models import ProofPhoto
+from tests.delivery.proofs import photo_folder
+from tests.factories import DeliveryFactory
+from tests.photos import photo
+
+__all__ = ["photo_folder"]
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("photo_folder")]
+
+
+@pytest.fixture
+def kept():
+    delivery, now = DeliveryFactory.create(collected=True), timezone.now()
+    values = {"upload": delivery.pk, "delivery": delivery.pk, "point": "B", "content": photo()}
+    return proof_photos.add(driver=delivery.driver, taken_at=now, at=now, **values)[0]
+
+
+class TestPhoto:
+    def test_is_shown_to_everybody_who_has_the_address(self, client, kept, photo_folder):
+        answer = client.get(kept.path)
+
+        assert answer.status_code == 200
+        assert answer.content == (photo_folder / kept.name).read_bytes()
+
+    def test_is_shown_as_a_photo_and_nothing_else(self, client, kept):
+        headers = client.get(kept.path).headers
+
+        assert headers["Content-Type"] == "image/jpeg"
+        assert headers["Content-Disposition"] == 'inline; filename="photo.jpg"'
+        assert headers["Cache-Control"] == "no-store, private"
+        assert headers["X-Content-Type-Options"] == "nosniff"
+        assert headers["Content-Security-Policy"].endswith("; sandbox")
+
+    def test_is_not_found_after_an_hour(self, client, kept, monkeypatch):
+        later = timezone.now() + timedelta(minutes=61)
+        path = kept.path
+        monkeypatch.setattr("django.core.signing.time.time", later.timestamp)
+
+        answer = client.get(path)
+
+        assert (answer.status_code, answer.json()["code"]) == (404, "photo_not_found")
+
+    @pytest.mark.parametrize(
+        "change", [lambda path: path[:-1], lambda path: path + "x", lambda path: path + "x" * 3000]
+    )
+    def test_is_not_found_at_another_address(self, client, kept, change):
+        assert client.get(change(kept.path)).status_code == 404
+
+    def test_is_not_found_by_its_id(self, client, kept):
+        assert client.get(f"/api/photos/{kept.pk}").status_code == 404
+        assert client.get(f"/api/photos/{kept.pk.hex}").status_code == 404
+
+    def test_is_not_found_once_it_is_deleted(self, client, kept):
+        path = kept.path
+        proof_photos.files().delete(kept.name)
+
+        assert client.get(path).status_code == 404
+        ProofPhoto.objects.all().delete()
+        assert client.get(path).status_code == 404

@@ -1,0 +1,54 @@
+"""A routing engine's HTTP interface on loopback, with answers in the format that its documentation shows."""
+
+import json
+import time
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+
+class RoutingServer(ThreadingHTTPServer):
+    """Responds with `status` and the JSON value `answer`, byte by byte, with `pause` seconds after each byte.
+
+    Records the paths of requests in `paths`, and their bodies in `bodies`.
+    """
+
+    def __init__(self):
+        self.paths: list[str] = []
+        self.bodies: list[object] = []
+        self.answer: object = {}
+        self.status = 200
+        self.pause = 0.0
+        super().__init__(("127.0.0.1", 0), _Handler)
+        self.url = f"http://127.0.0.1:{self.server_port}/"
+
+
+def osrm_answer(*legs):
+    """`legs`: metres and seconds of each."""
+    return {"code": "Ok", "routes": [{"legs": [{"distance": metres, "duration": time} for metres, time in legs]}]}
+
+
+def valhalla_answer(*legs):
+    """`legs`: kilometres and seconds of each."""
+    summaries = [{"summary": {"length": length, "time": seconds}} for length, seconds in legs]
+    return {"trip": {"status": 0, "units": "kilometers", "legs": summaries}}
+
+
+class _Handler(BaseHTTPRequestHandler):
+    server: RoutingServer
+
+    def do_GET(self):
+        self.server.paths.append(self.path)
+        body = json.dumps(self.server.answer).encode()
+        self.send_response(self.server.status)
+        self.send_header("Content-Length", str(len(body)))
+        self.send_header("Location", "/elsewhere")  # used only by the test of redirects
+        self.end_headers()
+        for place in range(len(body)):
+            self.wfile.write(body[place : place + 1])
+            time.sleep(self.server.pause)
+
+    def do_POST(self):
+        self.server.bodies.append(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
+        self.do_GET()
+
+    def log_message(self, *args):
+        pass

@@ -1,0 +1,204 @@
+"""Web Push messages of new offers, to a push service on loopback that decrypts them."""
+
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+import pytest
+from django.conf import settings as django_settings
+from django.utils import timezone
+from redis import Redis
+
+from common import web_push
+from common.page_updates import CHANNEL
+from delivery import offer_pushes, page_updates
+from delivery.actions import deliveries, driver_devices
+from delivery.models import Driver, DriverDevice, PushSubscription
+from delivery.webhooks import wake_up
+from tests.driver_app.browsers import Browser, claims
+from tests.driver_app.phones import phone
+from tests.factories import BY, DeliveryFactory
+
+pytestmark = pytest.mark.django_db
+
+
+class PushService:
+    """Takes messages, and answers with `status`."""
+
+    def __init__(self) -> None:
+        self.received: list[tuple[str, dict[str, str], bytes]] = []
+        self.status = 201
+        service = self
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_POST(self) -> None:  # the server's name for it
+                body = self.rfile.read(int(self.headers["Content-Length"]))
+                service.received.append((self.path, {k.lower(): v for k, v in self.headers.items()}, body))
+                self.send_response(service.status)
+                self.send_header("Content-Length", "0")
+                self.end_headers()
+
+            def log_message(self, *_arguments: Any) -> None:
+                pass
+
+        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.url = f"http://127.0.0.1:{self.server.server_port}"
+        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+
+
+@pytest.fixture
+def service():
+    made = PushService()
+    yield made
+    made.server.shutdown()
+    made.server.server_close()
+
+
+@pytest.fixture(autouse=True)
+def _keys(settings):
+    settings.VAPID_PRIVATE_KEY, settings.VAPID_SUBJECT = web_push.new_key(), "mailto:rota@example.com"
+
+
+def subscribed(url, path="/1", **driver):
+    """A browser on the phone of a new driver at PICKUP, who is on duty."""
+    browser = Browser(f"{url}{path}")
+    owner = phone(**driver)
+    assert owner.post("push/", browser.body).status_code == 204
+    return browser
+
+
+def push(delivery):
+    offer_pushes.push(delivery.pk, at=timezone.now())
+
+
+class TestPush:
+    def test_sends_what_only_the_phone_can_read(self, service):
+        browser, delivery = subscribed(service.url), DeliveryFactory.create(stops=2)
+
+        push(delivery)
+
+        ((path, headers, body),) = service.received
+        assert path == "/1"
+        assert browser.decrypt(body) == {
+            "title": "New offer",
+            "body": f"{delivery.distance_km:.1f} km, 2 stops",
+            "deliveryId": str(delivery.pk),
+        }
+        assert headers["content-encoding"] == "aes128gcm"
+        assert 3500 < int(headers["ttl"]) <= 3600
+        assert claims(headers["authorization"])["aud"] == service.url
+        assert claims(headers["authorization"])["sub"] == "mailto:rota@example.com"
+
+    def test_speaks_the_language_of_the_phone(self, service):
+        browser, delivery = subscribed(service.url), DeliveryFactory.create(stops=1)
+        DriverDevice.objects.update(language="pt-br")
+
+        push(delivery)
+
+        km = f"{delivery.distance_km:.1f}".replace(".", ",")
+        assert browser.decrypt(service.received[0][2])["body"] == f"{km} km, 1 parada"
+
+    @pytest.mark.parametrize(
+        "driver", [{"vehicle_type": "CAR"}, {"environment": "sandbox"}], ids=["other vehicle", "sandbox driver"]
+    )
+    def test_reaches_only_those_who_may_accept(self, service, driver):
+        subscribed(service.url, **driver)
+
+        push(DeliveryFactory.create())
+
+        assert service.received == []
+
+    def test_reaches_no_phone_that_is_logged_out(self, service):
+        subscribed(service.url)
+        driver_devices.end(device=DriverDevice.objects.get(), by=BY, at=timezone.now())
+        Driver.objects.update(on_duty=True)
+
+        push(DeliveryFactory.create())
+
+        assert service.received == []
+
+    def test_leaves_out_drivers_whose_page_is_open(self, service):
+        subscribed(service.url)
+        delivery = DeliveryFactory.create()
+        with Redis.from_url(django_settings.REDIS_URL) as redis, redis.pubsub() as page:
+            page.subscribe(CHANNEL + page_updates.driver(Driver.objects.get().pk))
+            page.get_message(timeout=2)
+
+            push(delivery)
+
+        assert service.received == []
+        push(delivery)
+        assert len(service.received) == 1
+
+    def test_sends_nothing_of_an_offer_that_was_taken(self, service):
+        delivery = DeliveryFactory.create(accepted=True)
+        subscribed(service.url)
+
+        push(delivery)
+
+        assert service.received == []
+
+    def test_is_for_the_nearest_fifty(self, service, monkeypatch):
+        monkeypatch.setattr(offer_pushes, "MOST_DRIVERS", 2)
+        for number in range(3):
+            subscribed(service.url, path=f"/{number}")
+
+        push(DeliveryFactory.create())
+
+        assert len(service.received) == 2
+
+    @pytest.mark.parametrize(("status", "left"), [(404, 0), (410, 0), (201, 1), (413, 1), (429, 1), (500, 1)])
+    def test_forgets_a_subscription_that_is_gone(self, service, status, left):
+        service.status = status
+        subscribed(service.url)
+
+        push(DeliveryFactory.create())
+
+        assert len(service.received) == 1
+        assert PushSubscription.objects.count() == left
+
+    def test_reaches_no_private_address(self, service, settings):
+        subscribed(service.url)
+        settings.WEBHOOK_ALLOW_LOOPBACK = False
+
+        push(DeliveryFactory.create())
+
+        assert service.received == []
+
+    def test_takes_as_many_queries_for_three_phones_as_for_one(self, service, django_assert_num_queries):
+        subscribed(service.url)
+        delivery = DeliveryFactory.create()
+        with django_assert_num_queries(7):
+            push(delivery)
+        for number in range(2):
+            subscribed(service.url, path=f"/{number}")
+
+        with django_assert_num_queries(7):
+            push(delivery)
+
+        assert len(service.received) == 4
+
+
+class TestWakeUp:
+    @pytest.fixture
+    def asked(self, monkeypatch):
+        """The deliveries for which a worker is asked to push."""
+        found: list[Any] = []
+        monkeypatch.setattr(wake_up, "push_offer", found.append)
+        return found
+
+    def test_is_sent_for_each_offer_after_the_commit(self, asked, django_capture_on_commit_callbacks):
+        with django_capture_on_commit_callbacks(execute=True):
+            delivery = DeliveryFactory.create(accepted=True)
+        with django_capture_on_commit_callbacks(execute=True):
+            deliveries.release(delivery=delivery, by=BY, at=timezone.now())
+
+        assert asked == [delivery.pk] * 2
+
+    def test_is_not_sent_without_keys(self, asked, settings, django_capture_on_commit_callbacks):
+        settings.VAPID_PRIVATE_KEY = ""
+
+        with django_capture_on_commit_callbacks(execute=True):
+            DeliveryFactory.create()
+
+        assert asked == []

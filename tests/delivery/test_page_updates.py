@@ -1,0 +1,263 @@
+"""What open pages are told, read from a real Redis."""
+
+import os
+import subprocess
+import sys
+from datetime import timedelta
+from uuid import uuid4
+
+import pytest
+from django.conf import settings
+from django.db import transaction
+from django.utils import timezone
+from redis import Redis
+
+from common import page_updates as technique
+from common.page_updates import ANYTHING, CHANNEL, Message
+from config.env import BASE_DIR
+from delivery import page_updates
+from delivery.actions import deliveries, drivers, endpoints, events
+from delivery.actions.drivers import Fix
+from delivery.models import Driver, Environment, EventState
+from delivery.webhooks.queue import ClaimedItem
+from delivery.webhooks.sending import Result
+from delivery.webhooks.settlement import settle
+from tests.factories import BY, PICKUP, DeliveryFactory, DriverFactory, TokenFactory
+from tests.production import ENVIRONMENT
+
+pytestmark = pytest.mark.django_db(transaction=True)
+NOW = timezone.now()
+
+
+@pytest.fixture
+def told():
+    """Returns the messages of all topics since its last call, as (topic, text)."""
+    with Redis.from_url(settings.REDIS_URL, decode_responses=True) as client, client.pubsub() as pubsub:
+        pubsub.psubscribe(f"{CHANNEL}*")
+
+        def received():
+            while (message := pubsub.get_message(timeout=5)) is not None and message["type"] != "pmessage":
+                pass  # confirmations
+            while message is not None and message["data"] != "end":
+                yield message["channel"].removeprefix(CHANNEL), message["data"]
+                message = pubsub.get_message(timeout=5)
+
+        def read():
+            client.publish(f"{CHANNEL}end", "end")
+            return sorted(received())
+
+        yield read
+
+
+@pytest.fixture
+def token():
+    return TokenFactory.create()
+
+
+@pytest.fixture
+def endpoint(token):
+    found = token.integrator.endpoints.get(environment=Environment.LIVE)
+    return endpoints.set_url(endpoint=found, url="http://127.0.0.1:9/", by=BY, at=NOW)
+
+
+def of_delivery(delivery, kind="delivery", phones=()):
+    """A message for each of these topics. `phones`: those of drivers' phones."""
+    text = f"{kind}:{delivery.pk}"
+    return sorted((topic, text) for topic in (f"account:{delivery.integrator_id}:live", "board:live", *phones))
+
+
+OFFERS = "offers:live:MOTORCYCLE"
+
+
+class TestDelivery:
+    @pytest.mark.parametrize("has_url", [True, False])
+    def test_is_announced_to_its_account_and_the_board(self, token, told, request, has_url):
+        if has_url:
+            request.getfixturevalue("endpoint")
+            told()
+
+        delivery = DeliveryFactory.create(token=token, stops=1)
+
+        assert told() == of_delivery(delivery, phones=[OFFERS])
+
+    def test_is_announced_at_each_transition(self, token, told):
+        driver = DriverFactory.create()
+        delivery = DeliveryFactory.create(token=token, stops=1)
+        told()
+
+        messages = []
+        for move in (
+            lambda: deliveries.accept(delivery=delivery, driver=driver, by=BY, at=NOW),
+            lambda: deliveries.collect(delivery=delivery, by=BY, at=NOW),
+            lambda: deliveries.fail_point(delivery=delivery, point="B", reason="Closed", by=BY, at=NOW),
+            lambda: deliveries.return_(delivery=delivery, by=BY, at=NOW),
+        ):
+            move()
+            messages.append(told())
+
+        phone = f"driver:{driver.pk}"
+        assert messages[0] == of_delivery(delivery, phones=[OFFERS, phone])
+        assert messages[1:] == [of_delivery(delivery, phones=[phone])] * 3
+
+    def test_is_announced_to_the_driver_who_loses_the_route(self, token, told):
+        former, other = DriverFactory.create_batch(2)
+        delivery = DeliveryFactory.create(token=token, accepted=True, driver=former)
+        told()
+
+        deliveries.reassign(delivery=delivery, driver=other, by=BY, at=NOW)
+
+        phones = [OFFERS, f"driver:{former.pk}", f"driver:{other.pk}"]
+        assert told() == of_delivery(delivery, phones=phones)
+
+    def test_is_not_announced_when_the_change_is_rolled_back(self, token, told):
+        delivery = DeliveryFactory.create(token=token)
+        told()
+
+        with transaction.atomic():
+            deliveries.cancel(delivery=delivery, reason="", by=BY, at=NOW)
+            transaction.set_rollback(True)
+
+        assert told() == []
+
+
+class TestPositions:
+    def test_are_announced_for_drivers_with_an_open_route_once_for_each_topic(self, token, told):
+        ana, bia, free = DriverFactory.create_batch(3)
+        first = DeliveryFactory.create(token=token, accepted=True, driver=ana)
+        second = DeliveryFactory.create(token=token, accepted=True, driver=bia)
+        told()
+        fixes = [Fix(driver.pk, PICKUP, NOW - timedelta(seconds=age)) for age in (0, 1) for driver in (ana, bia, free)]
+
+        drivers.record_positions(fixes, by=BY)
+
+        by_topic = {topic: set(text.split()) for topic, text in told()}
+        ids = {f"position:{first.pk}", f"position:{second.pk}"}
+        assert by_topic == {"board:live": ids, f"account:{token.integrator_id}:live": ids}
+
+    def test_of_one_driver_are_announced(self, token, told):
+        delivery = DeliveryFactory.create(token=token, accepted=True)
+        told()
+
+        drivers.set_position(driver=delivery.driver, point=PICKUP, by=BY, at=NOW)
+
+        assert told() == of_delivery(delivery, "position")
+
+    def test_are_not_announced_after_the_route(self, token, told):
+        delivery = DeliveryFactory.create(token=token, accepted=True)
+        deliveries.cancel(delivery=delivery, reason="", by=BY, at=NOW)
+        told()
+
+        drivers.set_position(driver=delivery.driver, point=PICKUP, by=BY, at=NOW)
+
+        assert told() == []
+
+
+class TestDuty:
+    def test_is_announced_to_the_board_of_its_environment_and_the_phone(self, told):
+        live, sandbox = DriverFactory.create(), DriverFactory.create(environment=Environment.SANDBOX)
+
+        drivers.set_duty([live, sandbox], on_duty=False)
+
+        texts = {live.environment: f"driver:{live.pk}", sandbox.environment: f"driver:{sandbox.pk}"}
+        assert told() == sorted(
+            (topic, text) for environment, text in texts.items() for topic in (f"board:{environment}", text)
+        )
+        assert not Driver.objects.filter(on_duty=True).exists()
+
+
+class TestWebhooks:
+    def test_are_announced_when_their_attempts_are_settled(self, token, endpoint, told):
+        made = [DeliveryFactory.create(token=token).events.get() for _delivery in range(2)]
+        lease = uuid4()
+        outcomes = []
+        for event in made:
+            item = event.queue_item
+            item.lease = lease
+            item.save()
+            claimed = ClaimedItem(item.pk, lease, event.pk, endpoint.pk, token.pk, 1, event.body, False)
+            outcomes.append((claimed, Result(at=NOW, status_code=204)))
+        told()
+
+        settle(outcomes, at=NOW)
+
+        ((topic, text),) = told()
+        assert (topic, set(text.split())) == (f"endpoint:{endpoint.pk}", {f"event:{event.pk}" for event in made})
+        assert {event.__class__.objects.get(pk=event.pk).state for event in made} == {EventState.SENT}
+
+    def test_are_announced_when_they_are_sent_again(self, token, endpoint, told):
+        event = DeliveryFactory.create(token=token).events.get()
+        type(event).objects.update(state=EventState.DEAD)
+        told()
+
+        events.replay(events=type(event).objects.filter(pk=event.pk), by=BY, at=NOW)
+
+        assert told() == [(f"endpoint:{endpoint.pk}", f"event:{event.pk}")]
+
+    def test_of_a_test_are_announced(self, endpoint, told):
+        told()
+
+        event = endpoints.send_test(endpoint=endpoint, by=BY, at=NOW)
+
+        assert told() == [(f"endpoint:{endpoint.pk}", f"event:{event.pk}")]
+
+    def test_are_announced_to_be_on_or_off_or_elsewhere(self, endpoint, told):
+        told()
+
+        endpoints.set_enabled(endpoint=endpoint, enabled=False, by=BY, at=NOW)
+        endpoints.set_enabled(endpoint=endpoint, enabled=True, by=BY, at=NOW)
+        endpoints.set_url(endpoint=endpoint, url="", by=BY, at=NOW)
+
+        assert told() == [(f"endpoint:{endpoint.pk}", "endpoint")] * 3
+
+
+class TestMessage:
+    def test_names_at_most_32_ids(self):
+        assert Message("board:live", ["a"] * 32).text == " ".join(["a"] * 32)
+        assert Message("board:live", ["a"] * 33).text == ANYTHING
+
+    def test_groups_the_ids_of_a_topic(self):
+        first, second, third = uuid4(), uuid4(), uuid4()
+
+        assert page_updates.events_changed([(1, first), (2, second), (1, third)]) == [
+            Message("endpoint:1", [f"event:{first}", f"event:{third}"]),
+            Message("endpoint:2", [f"event:{second}"]),
+        ]
+
+
+_TIMED_CALLS = """
+import time, django
+django.setup()
+from common.page_updates import Message, publish
+for _number in range(3):
+    started = time.monotonic()
+    publish(Message("board:live", ["a"]), Message("board:sandbox", ["b"]))
+    print(time.monotonic() - started)
+"""
+
+
+class TestRedisAway:
+    def test_is_not_waited_for_more_than_once_in_two_seconds(self):
+        keep = {name: value for name, value in os.environ.items() if name in {"PATH", "HOME"}}
+
+        result = subprocess.run(
+            [sys.executable, "-c", _TIMED_CALLS],
+            cwd=BASE_DIR,
+            env={**keep, **ENVIRONMENT, "DJANGO_SETTINGS_MODULE": "config.settings"},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+
+        assert result.returncode == 0, result.stderr
+        first, second, third = map(float, result.stdout.split())
+        assert first < 3
+        assert max(second, third) < 0.01
+        assert result.stderr.count("not told of a change") == 1
+
+    def test_refuses_no_change(self, token, monkeypatch):
+        monkeypatch.setattr(technique, "_redis", lambda: Redis(port=9, socket_connect_timeout=1))
+
+        delivery = DeliveryFactory.create(token=token)
+
+        assert delivery.transitions.count() == 1
+        monkeypatch.setattr(technique, "_next_use", 0.0)

@@ -1,0 +1,90 @@
+"""The requests that attempts keep, compared with those that an endpoint received."""
+
+import pytest
+from django.utils import timezone
+from standardwebhooks import Webhook
+
+from delivery.actions import endpoints
+from delivery.models import WebhookAttempt, WebhookEvent
+from panel.templatetags import webhooks
+from tests.factories import BY, DeliveryFactory
+
+pytestmark = pytest.mark.django_db(transaction=True)
+OF_THE_CLIENT = {"host", "accept", "accept-encoding", "content-length"}
+
+
+def shown(attempt):
+    """The request line and the headers that the page shows, names in lower case."""
+    line, *headers = webhooks.request_head(attempt, attempt.event).splitlines()
+    return line, {name.lower(): value for name, value in (header.split(": ", 1) for header in headers)}
+
+
+def received(headers):
+    return {name: value for name, value in headers.items() if name not in OF_THE_CLIENT}
+
+
+class TestRequestOfAnAttempt:
+    def test_is_shown_as_it_was_received_but_for_the_token(self, token, endpoint, sink, send_due):
+        DeliveryFactory.create(token=token)
+        endpoints.rotate_secret(endpoint=endpoint, by=BY, at=timezone.now())  # so that there are two signatures
+        send_due()
+
+        line, headers = shown(WebhookAttempt.objects.get())
+
+        assert line == f"POST {sink.url}"
+        assert headers.pop("authorization") == f"Bearer {token.hint}"
+        sent = received(sink.received[0][0])
+        assert sent.pop("authorization") == f"Bearer {token.clear_text}"
+        assert headers == sent
+        assert len(headers["webhook-signature"].split()) == 2
+
+    def test_of_a_test_event_has_its_header(self, token, endpoint, sink, send_due):
+        endpoints.send_test(endpoint=endpoint, by=BY, at=timezone.now())
+        send_due()
+
+        assert set(shown(WebhookAttempt.objects.get())[1]) == set(received(sink.received[0][0]))
+
+    def test_differs_between_the_attempts_at_an_event(self, token, endpoint, sink, send_due):
+        event = DeliveryFactory.create(token=token).events.get()
+        sink.answers = [(500, {}, b"")]
+        send_due()
+        endpoints.rotate_secret(endpoint=endpoint, by=BY, at=timezone.now())
+        endpoints.set_url(endpoint=endpoint, url=f"{sink.url}/second", by=BY, at=timezone.now())
+        send_due()
+
+        first, second = (shown(attempt) for attempt in event.attempts.all())
+
+        assert (first[0], second[0]) == (f"POST {sink.url}", f"POST {sink.url}/second")
+        assert [received(headers)["webhook-signature"] for headers, _body in sink.received] == [
+            first[1]["webhook-signature"], second[1]["webhook-signature"],
+        ]  # fmt: skip  # a table
+
+    def test_is_kept_when_nobody_answers(self, token, endpoint, send_due):
+        endpoints.set_url(endpoint=endpoint, url="http://127.0.0.1:9/nobody", by=BY, at=timezone.now())
+        DeliveryFactory.create(token=token)
+        send_due()
+
+        attempt = WebhookAttempt.objects.get()
+
+        assert (attempt.status_code, attempt.error) == (None, "connect")
+        assert shown(attempt)[0] == "POST http://127.0.0.1:9/nobody"
+
+    def test_verifies_with_the_secret_although_nobody_received_it(self, token, endpoint, send_due):
+        endpoints.set_url(endpoint=endpoint, url="http://127.0.0.1:9/nobody", by=BY, at=timezone.now())
+        event = DeliveryFactory.create(token=token).events.get()
+        send_due()
+
+        _line, headers = shown(WebhookAttempt.objects.get())
+
+        endpoint.refresh_from_db()
+        Webhook(endpoint.secret).verify(event.body, headers)
+
+    def test_holds_no_secret(self, token, endpoint, send_due):
+        DeliveryFactory.create(token=token)
+        send_due()
+
+        (row,) = WebhookAttempt.objects.values()
+
+        endpoint.refresh_from_db()
+        assert not [value for value in row.values() if token.clear_text in str(value) or endpoint.secret in str(value)]
+        assert WebhookEvent.objects.get().state == "sent"

@@ -1,0 +1,107 @@
+"""Log-in of phones."""
+
+import pytest
+from django.test import Client
+from django.utils import timezone
+
+from delivery.actions import driver_devices
+from delivery.models import DriverDevice, DriverLogInLink
+from tests.driver_app.phones import Phone, phone
+from tests.factories import BY, DriverFactory
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def link():
+    driver = DriverFactory.create(name="Ana Lima", on_duty=False)
+    return f"/driver/in/{driver_devices.issue_link(driver=driver, by=BY, at=timezone.now())}/"
+
+
+class TestLink:
+    def test_shows_whose_it_is_and_changes_nothing(self, link):
+        response = Client().get(link)
+
+        assert "Ana Lima" in response.content.decode()
+        assert DriverLogInLink.objects.get().used_at is None
+        assert "driver" not in response.cookies
+
+    def test_logs_in_once(self, link):
+        client, thief = Client(), Client()
+
+        first, second = client.post(link), thief.post(link)
+
+        assert (first.status_code, first.headers["Location"]) == (302, "/driver/")
+        assert second.status_code == 410
+        assert client.get("/driver/state/").status_code == 200
+        assert thief.get("/driver/state/").status_code == 401
+        assert DriverDevice.objects.count() == 1
+
+    def test_gives_a_cookie_that_scripts_and_other_sites_do_not_get(self, link):
+        cookie = Client().post(link).cookies["driver"]
+
+        assert cookie["httponly"]
+        assert cookie["samesite"] == "Lax"
+        assert cookie["max-age"] == 30 * 24 * 3600
+
+    @pytest.mark.parametrize("token", ["x", "rota_in_unknown", "x" * 3000, "%00"])
+    def test_is_refused_when_nobody_issued_it(self, token):
+        for method in ("get", "post"):
+            assert getattr(Client(), method)(f"/driver/in/{token}/").status_code == 410
+
+    def test_names_the_phone_for_dispatchers(self):
+        Phone(DriverFactory.create())
+
+        assert DriverDevice.objects.get().name == "Chrome, Android"
+
+
+class TestTries:
+    def test_of_links_that_do_not_work_are_limited_by_address(self, link):
+        statuses = [Client().get("/driver/in/x/", REMOTE_ADDR="198.51.100.7").status_code for _try in range(31)]
+
+        refused = Client().post(link, REMOTE_ADDR="198.51.100.7")
+
+        assert statuses == [410] * 30 + [429]
+        assert refused.status_code == 429
+        assert not DriverDevice.objects.exists()
+        assert Client().post(link, REMOTE_ADDR="198.51.100.8").status_code == 302
+
+    def test_of_links_that_work_do_not_count(self, link):
+        statuses = {Client().get(link).status_code for _try in range(31)}
+
+        assert statuses == {200}
+
+
+class TestSession:
+    def test_ends_at_log_out(self):
+        ana = phone()
+
+        response = ana.client.post("/driver/out/")
+
+        assert response.status_code == 302
+        assert ana.get("state/").status_code == 401
+        ana.driver.refresh_from_db()
+        assert not ana.driver.on_duty
+
+    def test_that_was_ended_is_told_so(self):
+        ana = phone()
+        driver_devices.end(device=DriverDevice.objects.get(), by=BY, at=timezone.now())
+
+        response = ana.get("state/")
+
+        assert response.status_code == 401
+        assert response.json()["code"] == "logged_out"
+        assert "dispatcher" in response.json()["detail"]
+
+    def test_opens_no_page_of_people(self):
+        ana = phone()
+
+        for path in ("/panel/", "/panel/board/", "/admin/"):
+            assert "login" in ana.client.get(path).headers["Location"]
+        assert ana.client.get("/api/deliveries").status_code == 401
+
+    def test_needs_the_csrf_token(self, link):
+        client = Client(enforce_csrf_checks=True)
+
+        assert client.post(link).status_code == 403
+        assert not DriverDevice.objects.exists()

@@ -1,0 +1,156 @@
+"""Duty, offers and acceptance on phones."""
+
+from functools import partial
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+
+from delivery.distance import Point
+from delivery.models import Delivery, DropoffOptions
+from tests.driver_app.phones import phone
+from tests.factories import DeliveryFactory, TokenFactory
+
+pytestmark = pytest.mark.django_db
+FAR = Point(-22.9, -43.2)
+
+
+def offer():
+    return DeliveryFactory.create(stops=2)
+
+
+class TestDuty:
+    def test_offers_come_on_duty_only(self):
+        delivery, ana = offer(), phone(on_duty=False)
+        assert ana.state()["offers"] == []
+
+        answer = ana.post("duty/", {"onDuty": True}).json()
+
+        assert answer["driver"]["onDuty"]
+        assert answer["driver"]["reportsHere"]
+        assert [item["deliveryId"] for item in answer["offers"]] == [str(delivery.pk)]
+
+    def test_does_not_end_with_a_route(self):
+        ana, delivery = phone(), offer()
+        ana.post(f"offers/{delivery.pk}/accept/")
+
+        response = ana.post("duty/", {"onDuty": False})
+
+        assert (response.status_code, response.json()["code"]) == (409, "route_still_open")
+
+    @pytest.mark.parametrize("value", [None, 1, "true", []])
+    def test_is_a_boolean(self, value):
+        ana = phone(on_duty=False)
+
+        assert ana.post("duty/", {"onDuty": value}).status_code == 422
+        ana.driver.refresh_from_db()
+        assert not ana.driver.on_duty
+
+
+class TestOffers:
+    def test_show_the_whole_route_without_contacts(self, settings):
+        settings.DRIVER_SHARE_PERCENT = 70.0
+        delivery = offer()
+
+        (shown,) = phone().state()["offers"]
+
+        assert [point["label"] for point in shown["points"]] == ["A", "B", "C"]
+        assert shown["toPickupKm"] == 0.0
+        assert shown["share"] == round(float(delivery.shipping_value) * 0.7, 2)
+        assert "contacts" not in str(shown)
+        assert delivery.contact_phone not in str(shown)
+
+    def test_hide_amounts_without_a_share(self):
+        offer()
+
+        assert phone().state()["offers"][0]["share"] is None
+
+    @pytest.mark.parametrize(
+        "driver", [{"vehicle_type": "CAR"}, {"environment": "sandbox"}], ids=["other vehicle", "sandbox driver"]
+    )
+    def test_are_those_that_the_driver_could_accept(self, driver):
+        offer()
+
+        assert phone(**driver).state()["offers"] == []
+
+    def test_are_within_reach(self):
+        offer()
+        ana = phone()
+        ana.driver.positions.all().delete()
+        ana.driver.latest.delete()
+
+        far = phone()
+        far.driver.latest.__class__.objects.filter(pk=far.driver.pk).update(
+            latitude=FAR.latitude, longitude=FAR.longitude
+        )
+
+        assert far.state()["offers"] == []
+        assert ana.state()["offers"][0]["toPickupKm"] is None
+
+
+class TestState:
+    def test_takes_as_many_queries_for_three_stops_as_for_one(self, django_assert_num_queries):
+        ana, bia = phone(), phone()
+        DeliveryFactory.create(stops=1, accepted=True, driver=ana.driver)
+        long = DeliveryFactory.create(stops=3, accepted=True, driver=bia.driver)
+        DropoffOptions.objects.create(stop=long.ordered_stops[1], instructions="Ring twice")
+
+        with CaptureQueriesContext(connection) as short:
+            ana.state()
+        with django_assert_num_queries(len(short)):
+            points = bia.state()["route"]["points"]
+
+        assert [point["instructions"] for point in points[1:]] == ["", "Ring twice", ""]
+
+
+class TestAccept:
+    def test_gives_the_route_with_its_contacts(self):
+        ana, delivery = phone(), offer()
+
+        answer = ana.post(f"offers/{delivery.pk}/accept/").json()
+
+        assert answer["offers"] == []
+        assert answer["route"]["deliveryId"] == str(delivery.pk)
+        assert answer["route"]["next"] == ["collect"]
+        assert answer["route"]["points"][0]["contacts"]["phoneNumber"] == delivery.contact_phone
+        delivery.refresh_from_db()
+        assert delivery.driver == ana.driver
+
+    def test_may_be_repeated_after_a_lost_answer(self):
+        ana, delivery = phone(), offer()
+
+        answers = [ana.post(f"offers/{delivery.pk}/accept/").status_code for _try in range(2)]
+
+        assert answers == [200, 200]
+        assert delivery.transitions.filter(trigger="accept").count() == 1
+
+    def test_tells_the_loser_why(self):
+        ana, bia, delivery = phone(), phone(), offer()
+        ana.post(f"offers/{delivery.pk}/accept/")
+
+        response = bia.post(f"offers/{delivery.pk}/accept/")
+
+        assert response.json()["code"] == "route_taken"
+        delivery.refresh_from_db()
+        assert delivery.driver == ana.driver
+
+    @pytest.mark.django_db(transaction=True)
+    @pytest.mark.parametrize("round_", range(3))
+    def test_has_one_winner(self, round_, at_once):
+        phones, delivery = [phone() for _driver in range(4)], offer()
+
+        results = at_once(*(partial(each.post, f"offers/{delivery.pk}/accept/") for each in phones))
+
+        assert sorted(result.status_code for result in results) == [200, 422, 422, 422]
+        delivery.refresh_from_db()
+        winner = results.index(next(result for result in results if result.status_code == 200))
+        assert delivery.driver == phones[winner].driver
+
+    def test_knows_no_delivery_of_the_other_environment(self):
+        ana = phone()
+        sandbox = DeliveryFactory.create(token=TokenFactory.create(sandbox=True))
+
+        response = ana.post(f"offers/{sandbox.pk}/accept/")
+
+        assert response.status_code == 404
+        assert not Delivery.objects.filter(driver=ana.driver).exists()

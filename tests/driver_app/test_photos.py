@@ -1,0 +1,130 @@
+"""Photos that phones upload, and moves that name them."""
+
+from uuid import uuid4
+
+import pytest
+
+from delivery.models import ProofPhoto, Stop, StopProof
+from delivery.payload import Options
+from tests.delivery.proofs import asking_for, first_stop, photo_folder, pin_of, wrong_pin_of
+from tests.driver_app.phones import Phone, now, phone
+from tests.photos import photo
+
+__all__ = ["photo_folder"]
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("photo_folder")]
+
+
+@pytest.fixture
+def ana():
+    return phone(name="Ana")
+
+
+@pytest.fixture
+def delivery(ana):
+    return asking_for(Options(needs_photo=True, has_pin=True), collected=True, driver=ana.driver)
+
+
+def report(phone, delivery, trigger="deliver", **proof):
+    move = {"id": str(uuid4()), "deliveryId": str(delivery.pk), "trigger": trigger, "point": "B", "madeAt": now()}
+    return phone.post("moves/", {"sentAt": now(), "moves": [{**move, **proof}]})
+
+
+class TestUpload:
+    def test_keeps_a_photo_once(self, ana, delivery):
+        upload = uuid4()
+
+        first, second = (ana.upload(photo(), delivery, upload=upload) for _time in range(2))
+
+        assert (first.status_code, second.status_code) == (201, 200)
+        assert first.json() == second.json() == {"id": str(upload)}
+        assert ProofPhoto.objects.get().stop == first_stop(delivery)
+
+    def test_takes_more_than_other_bodies_may_have(self, ana, delivery):
+        content = photo() + b"\0" * (8 * 1024 * 1024 - len(photo()))
+
+        assert ana.upload(content, delivery).status_code == 201
+
+    @pytest.mark.parametrize(
+        ("content", "status", "code"),
+        [
+            (photo() + b"\0" * 8 * 1024 * 1024, 413, "photo_too_large"),
+            (b"<svg/>", 422, "invalid_photo"),
+            (b"", 422, "invalid_photo"),
+        ],
+    )
+    def test_says_what_is_wrong(self, ana, delivery, content, status, code):
+        answer = ana.upload(content, delivery)
+
+        assert (answer.status_code, answer.json()["code"]) == (status, code)
+        assert not ProofPhoto.objects.exists()
+
+    @pytest.mark.parametrize(
+        "query", ["", "?id=1&deliveryId=2&point=B&takenAt=2026", "?point=" + "B" * 2000, "?takenAt=x"]
+    )
+    def test_refuses_a_query_it_does_not_understand(self, ana, query):
+        answer = ana.client.post(f"/driver/photos/{query}", photo(), content_type="image/jpeg")
+
+        assert (answer.status_code, answer.json()["code"]) == (422, "invalid_report")
+
+    def test_requires_a_session(self, client, delivery):
+        answer = client.post("/driver/photos/", photo(), content_type="image/jpeg")
+
+        assert (answer.status_code, answer.json()["code"]) == (401, "logged_out")
+
+    def test_is_of_the_drivers_own_route(self, delivery):
+        answer = phone(name="Bia").upload(photo(), delivery)
+
+        assert (answer.status_code, answer.json()["code"]) == (422, "not_your_route")
+        assert not ProofPhoto.objects.exists()
+
+
+class TestMovesWithProof:
+    def test_deliver_with_photo_pin_and_name(self, ana, delivery):
+        upload = uuid4()
+        ana.upload(photo(), delivery, upload=upload)
+
+        answer = report(ana, delivery, photos=[str(upload)], pin=pin_of(delivery), receivedBy=" Célia ").json()
+
+        assert answer["outcomes"][0]["done"] is True
+        assert StopProof.objects.get().received_by == "Célia"
+        assert StopProof.objects.get().pin_confirmed_at is not None
+
+    def test_are_refused_without_the_photo(self, ana, delivery):
+        answer = report(ana, delivery, pin=pin_of(delivery)).json()
+
+        assert answer["outcomes"][0]["code"] == "photo_required"
+        assert Stop.objects.get().status == "COLLECTED"
+
+    def test_are_refused_with_a_wrong_pin_in_the_phones_language(self, delivery, ana):
+        upload = uuid4()
+        ana.upload(photo(), delivery, upload=upload)
+        portuguese = Phone(ana.driver, language="pt-br")
+
+        outcome = report(portuguese, delivery, photos=[str(upload)], pin=wrong_pin_of(delivery)).json()["outcomes"][0]
+
+        assert (outcome["code"], outcome["done"]) == ("wrong_pin", False)
+        assert "4" in outcome["detail"]
+        assert "receiver" not in outcome["detail"]
+        assert StopProof.objects.get().wrong_pins == 1
+
+    def test_fail_with_a_photo(self, ana, delivery):
+        upload = uuid4()
+        ana.upload(photo(), delivery, upload=upload)
+
+        answer = report(ana, delivery, "fail", reason="Nobody there", photos=[str(upload)]).json()
+
+        assert answer["outcomes"][0]["done"] is True
+        assert first_stop(delivery).photos.count() == 1
+
+    @pytest.mark.parametrize(
+        "proof",
+        [
+            {"photos": "x"}, {"photos": [1]}, {"photos": ["x"]}, {"photos": [str(uuid4())] * 11}, {"pin": 1234},
+            {"pin": "1" * 11}, {"receivedBy": "x" * 121}, {"receivedBy": ["x"]}, {"receivedBy": "\0"},
+        ],
+    )  # fmt: skip  # a table
+    def test_refuse_what_they_do_not_understand(self, ana, delivery, proof):
+        answer = report(ana, delivery, **proof)
+
+        assert (answer.status_code, answer.json()["code"]) == (422, "invalid_report")
+        assert Stop.objects.get().status == "COLLECTED"

@@ -1,0 +1,195 @@
+"""Moves and positions that phones report over HTTP."""
+
+from datetime import timedelta
+from uuid import uuid4
+
+import pytest
+from django.utils import timezone
+
+from delivery.models import DriverMove, DriverPosition, Transition
+from tests.driver_app.phones import now, phone
+from tests.factories import PICKUP, DeliveryFactory
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def ana():
+    return phone(name="Ana")
+
+
+@pytest.fixture
+def delivery(ana):
+    return DeliveryFactory.create(stops=2, accepted=True, driver=ana.driver, at=timezone.now() - timedelta(hours=1))
+
+
+def move(delivery, trigger="collect", **changes):
+    return {"id": str(uuid4()), "deliveryId": str(delivery.pk), "trigger": trigger, "madeAt": now(), **changes}
+
+
+def position(**changes):
+    return {"latitude": PICKUP.latitude, "longitude": PICKUP.longitude, "accuracy": 6.5, "at": now(), **changes}
+
+
+def sent(**lists):
+    return {"sentAt": now(), **lists}
+
+
+class TestMoves:
+    def test_are_made_in_order_and_answered_each(self, ana, delivery):
+        moves = [
+            move(delivery),
+            move(delivery, "deliver", point="B"),
+            move(delivery, "deliver", point="B"),
+            move(delivery, "fail", point="C", reason="Nobody there"),
+        ]
+
+        answer = ana.post("moves/", sent(moves=moves)).json()
+
+        assert [(outcome["id"], outcome["done"]) for outcome in answer["outcomes"]] == [
+            (item["id"], item is not moves[2]) for item in moves
+        ]
+        assert answer["outcomes"][2]["code"] == "stop_not_open"
+        assert answer["route"]["next"] == ["return"]
+
+    def test_are_done_once_when_they_are_sent_again(self, ana, delivery):
+        body = sent(moves=[move(delivery), move(delivery, "deliver", point="B")])
+
+        first, second = ana.post("moves/", body).json(), ana.post("moves/", body).json()
+
+        assert first["outcomes"] == second["outcomes"]
+        assert Transition.objects.filter(trigger__in=["collect", "deliver"]).count() == 2
+
+    def test_keep_their_moments_by_the_services_clock(self, ana, delivery):
+        """The phone's clock is two hours behind, and the move was made ten minutes before it was sent."""
+        phones = timezone.now() - timedelta(hours=2)
+        made = move(delivery, madeAt=(phones - timedelta(minutes=10)).isoformat())
+
+        ana.post("moves/", {"sentAt": phones.isoformat(), "moves": [made]})
+
+        stored = Transition.objects.latest("id").made_at or timezone.now()
+        assert abs(timezone.now() - timedelta(minutes=10) - stored) < timedelta(seconds=30)
+
+    def test_of_another_drivers_route_are_refused(self, ana):
+        other = DeliveryFactory.create(accepted=True)
+
+        answer = ana.post("moves/", sent(moves=[move(other)])).json()
+
+        assert answer["outcomes"][0]["code"] == "not_your_route"
+        other.refresh_from_db()
+        assert other.route_status == "ACCEPTED"
+
+    @pytest.mark.parametrize(
+        "changes",
+        [
+            {"id": "1"},
+            {"id": None},
+            {"deliveryId": "x" * 36},
+            {"trigger": "accept"},
+            {"trigger": ["collect"]},
+            {"point": "BC"},
+            {"point": {}},
+            {"reason": "x" * 256},
+            {"reason": "\0"},
+            {"madeAt": "yesterday"},
+            {"madeAt": "2026-11-22T10:00:00"},
+            {"madeAt": "0001-01-01T00:00:00+00:00"},
+            {"madeAt": "9999-12-31T23:59:59+00:00"},
+            {"madeAt": "2026-13-01T00:00:00+00:00"},
+            {"madeAt": "1" * 5000},
+            {"madeAt": 5},
+        ],
+        ids=str,
+    )
+    def test_of_another_form_are_refused_as_a_whole(self, ana, delivery, changes):
+        response = ana.post("moves/", sent(moves=[move(delivery), move(delivery, **changes)]))
+
+        assert (response.status_code, response.json()["code"]) == (422, "invalid_report")
+        assert not DriverMove.objects.exists()
+
+    @pytest.mark.parametrize("body", [{}, {"moves": []}, {"sentAt": "x", "moves": []}, {"moves": 5}])
+    def test_need_a_moment_and_a_list(self, ana, body):
+        assert ana.post("moves/", body).status_code == 422
+
+    def test_are_fifty_at_most(self, ana, delivery):
+        assert ana.post("moves/", sent(moves=[move(delivery)] * 51)).status_code == 422
+
+    @pytest.mark.parametrize("raw", ["", "[]", "nonsense", "[" * 5000, '{"a":' * 10 + "1" + "}" * 10])
+    def test_are_json_objects(self, ana, raw):
+        assert ana.client.post("/driver/moves/", raw, content_type="application/json").status_code == 422
+
+    def test_have_128_kib_at_most(self, ana):
+        raw = '{"a": "' + "x" * 131_072 + '"}'
+
+        response = ana.client.post("/driver/moves/", raw, content_type="application/json")
+
+        assert (response.status_code, response.json()["code"]) == (413, "body_too_large")
+
+
+class TestPositions:
+    def test_are_recorded_and_counted(self, ana):
+        DriverPosition.objects.all().delete()
+        ana.driver.latest.delete()
+        reported = [position(), position(latitude=0, longitude=0)]
+
+        answer = ana.post("positions/", sent(positions=reported)).json()
+
+        assert answer == {"kept": 1, "dropped": {"outside_service_area": 1}}
+        kept = DriverPosition.objects.get()
+        assert (kept.point, kept.accuracy_m, kept.recorded_by) == (PICKUP, 6.5, "driver Ana")
+
+    def test_off_duty_are_refused(self):
+        bia = phone(on_duty=False)
+        before = DriverPosition.objects.count()
+
+        response = bia.post("positions/", sent(positions=[position()]))
+
+        assert (response.status_code, response.json()["code"]) == (409, "not_on_duty")
+        assert DriverPosition.objects.count() == before
+
+    @pytest.mark.parametrize(
+        "changes",
+        [{"latitude": "1"}, {"latitude": True}, {"longitude": None}, {"accuracy": "near"}, {"at": ""}, {"at": 1}],
+        ids=str,
+    )
+    def test_of_another_form_are_refused(self, ana, changes):
+        assert ana.post("positions/", sent(positions=[position(**changes)])).status_code == 422
+
+    def test_are_a_hundred_at_most(self, ana):
+        assert ana.post("positions/", sent(positions=[position()] * 101)).status_code == 422
+
+
+class TestAnyCall:
+    @pytest.mark.parametrize(
+        ("method", "path"),
+        [
+            ("get", "state/"),
+            ("post", "duty/"),
+            ("post", "offers/01890000-0000-7000-8000-000000000000/accept/"),
+            ("post", "moves/"),
+            ("post", "positions/"),
+            ("get", "updates/"),
+            ("get", "push/"),
+            ("post", "push/"),
+            ("delete", "push/"),
+        ],
+    )
+    def test_needs_a_session(self, client, method, path):
+        response = getattr(client, method)(f"/driver/{path}", content_type="application/json")
+
+        assert (response.status_code, response.json()["code"]) == (401, "logged_out")
+
+    def test_needs_the_csrf_token_of_the_state(self, ana, delivery):
+        ana.client.handler.enforce_csrf_checks = True
+
+        refused = ana.post("moves/", sent(moves=[move(delivery)]))
+        token = ana.state()["csrf"]
+        done = ana.client.post(
+            "/driver/moves/",
+            sent(moves=[move(delivery)]),
+            content_type="application/json",
+            headers={"x-csrftoken": token},
+        )
+
+        assert (refused.status_code, done.status_code) == (403, 200)
+        assert DriverMove.objects.count() == 1

@@ -1,0 +1,99 @@
+"""The page of alerts."""
+
+import re
+
+import pytest
+from django.contrib.auth.models import User
+from django.utils import timezone
+
+from delivery.actions import alerts
+from delivery.models import AlertChoice, AlertPost, EndpointAlerts
+from mail.models import Message
+
+
+@pytest.fixture
+def choices(member, url):
+    """Which boxes of the page are ticked."""
+
+    def read():
+        text = member.get(url("alerts")).content.decode()
+        return [name for name, ticked in re.findall(r'type="checkbox" name="(\w+)" (checked)?', text) if ticked]
+
+    return read
+
+
+class TestAlerts:
+    def test_begins_with_everything_in_production_and_nothing_in_the_sandbox(self, member, url, choices, shop):
+        assert choices() == ["failing", "off", "recovered", "digest"]
+        assert "checked" not in member.get(url("alerts").replace("/live/", "/sandbox/")).content.decode()
+
+    def test_keeps_what_the_person_chooses(self, member, url, choices):
+        member.post(url("alerts_choose"), {"off": "on", "made_up": "on"})
+
+        assert choices() == ["off"]
+        assert AlertChoice.objects.get().language == "en"
+        member.post(url("alerts_choose"))
+        assert choices() == []
+
+    def test_has_no_choices_for_account_staff(self, as_role, url):
+        staff = as_role("account staff")
+
+        assert 'type="checkbox"' not in staff.get(url("alerts")).content.decode()
+        assert staff.post(url("alerts_choose"), {"off": "on"}).status_code == 404
+        assert AlertChoice.objects.count() == 0
+
+    def test_says_what_is_missing_for_e_mail(self, member, url, mailbox, settings):
+        assert "Your log-in has no email address" in member.get(url("alerts")).content.decode()
+        User.objects.update(email="ana@example.com")
+        assert "To ana@example.com" in member.get(url("alerts")).content.decode()
+        settings.EMAIL_URL = ""
+        content = member.get(url("alerts")).content.decode()
+        assert "sends no email yet" in content
+        assert '<fieldset class="checks" disabled>' in content
+        assert ">Send a test</button>" not in content
+
+    def test_saves_a_url_and_never_shows_it(self, member, url, shop):
+        path = "services/T000/HIDDEN"
+
+        text = member.post(url("alerts_url"), {"url": f"http://127.0.0.1:9/{path}"}, follow=True).content.decode()
+
+        assert "127.0.0.1:9" in text
+        assert path not in text
+        assert EndpointAlerts.objects.get().url_host == "127.0.0.1:9"
+        assert "alerts_set" in shop.integrator.audit.values_list("action", flat=True)
+
+    @pytest.mark.parametrize("bad", ["https://10.0.0.1/x", "http://example.com/", "x" * 2001, "https://a b/"])
+    def test_says_why_a_url_is_refused(self, member, url, bad):
+        answer = member.post(url("alerts_url"), {"url": bad})
+
+        assert answer.status_code == 422
+        assert 'class="errorlist"' in answer.content.decode()
+        assert not EndpointAlerts.objects.exclude(url_ciphertext="").exists()
+
+    def test_sends_a_test_and_shows_what_became_of_it(self, member, url, mailbox):
+        User.objects.update(email="ana@example.com")
+        member.post(url("alerts_url"), {"url": "http://127.0.0.1:9/x"})
+
+        member.post(url("alerts_test"))
+        AlertPost.objects.update(state="failed", answer="connect")
+
+        text = member.get(url("alerts")).content.decode()
+        assert "Failed, no more retries" in text
+        assert "The connection was refused or timed out." in text
+        assert Message.objects.get().recipient == "ana@example.com"
+
+    def test_says_that_a_test_has_nowhere_to_go(self, member, url, settings):
+        settings.EMAIL_URL = ""
+
+        text = member.post(url("alerts_test"), follow=True).content.decode()
+
+        assert "There is nowhere to send it" in text
+
+    def test_changes_nothing_of_a_suspended_account(self, member, url, shop):
+        now = timezone.now()
+        alerts.set_url(endpoint=shop.endpoint, url="http://127.0.0.1:9/x", language="en", by="tester", at=now)
+        type(shop.integrator).objects.update(suspended_at=now, suspended_by="x", suspension_reason="x")
+
+        member.post(url("alerts_url"), {"url": ""})
+
+        assert EndpointAlerts.objects.exclude(url_ciphertext="").count() == 1

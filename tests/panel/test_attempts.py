@@ -1,0 +1,100 @@
+"""What pages say about attempts: the request that was sent, the answer in words, why an endpoint fails."""
+
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+
+from delivery.actions import endpoints
+from delivery.models import EventState, WebhookAttempt, WebhookEndpoint, WebhookEvent, WebhookQueueItem
+from panel.templatetags import webhooks
+from tests.factories import DeliveryFactory
+
+
+def fail(event, *, number=1, **answer):
+    """Let an attempt at the event fail; it waits for the next one."""
+    values = {"at": timezone.now(), "milliseconds": 47, **answer}
+    attempt = WebhookAttempt.objects.create(event=event, number=number, **values)
+    WebhookEvent.objects.filter(pk=event.pk).update(attempts_made=number, state=EventState.PENDING)
+    WebhookQueueItem.objects.get_or_create(
+        event=event, defaults={"delivery": event.delivery, "endpoint": event.endpoint, "due_at": timezone.now()}
+    )
+    WebhookEndpoint.objects.filter(pk=event.endpoint_id).update(failures=number)
+    return attempt
+
+
+class TestReason:
+    """On the page of the webhook, which "see why" opens."""
+
+    def test_is_the_last_failure_in_words_with_code_time_and_the_attempt(self, member, url, with_url):
+        fail(with_url.event, number=1, status_code=500, at=timezone.now() - timedelta(minutes=5))
+        fail(with_url.event, number=2, status_code=404, response_start="no <such> page")
+
+        content = member.get(url("webhook")).content.decode()
+
+        assert "Why it fails" in content
+        assert "404</span>" in content
+        assert "Your server has nothing at this address" in content
+        assert "no &lt;such&gt; page" in content
+        assert "47 ms" in content
+        assert f"{url('event', with_url.event.pk)}#attempt-2" in content
+        assert url("event_resend", with_url.event.pk) in content
+
+    def test_leads_to_an_attempt_that_the_page_of_the_event_has(self, member, url, with_url):
+        fail(with_url.event, status_code=404)
+
+        assert 'id="attempt-1"' in member.get(url("event", with_url.event.pk)).content.decode()
+
+    def test_is_that_of_a_dead_event_when_none_is_retried(self, member, url, with_url):
+        fail(with_url.event, error="tls")
+        WebhookEvent.objects.filter(pk=with_url.event.pk).update(state=EventState.DEAD)
+        WebhookQueueItem.objects.all().delete()
+
+        assert "TLS certificate" in member.get(url("webhook")).content.decode()
+
+    def test_is_not_shown_when_the_endpoint_takes_everything(self, member, url, with_url):
+        fail(with_url.event, status_code=404)
+        WebhookAttempt.objects.create(
+            event=with_url.event, number=2, at=timezone.now(), milliseconds=9, status_code=204
+        )
+        WebhookEvent.objects.filter(pk=with_url.event.pk).update(attempts_made=2, state=EventState.SENT)
+        WebhookQueueItem.objects.all().delete()
+        WebhookEndpoint.objects.update(failures=0)
+
+        assert "Why it fails" not in member.get(url("webhook")).content.decode()
+
+    def test_is_not_shown_of_webhooks_that_were_switched_off_by_hand(self, member, url, with_url):
+        fail(with_url.event, status_code=404)
+        endpoints.set_enabled(endpoint=with_url.endpoint, enabled=False, by="user ana", at=timezone.now())
+
+        content = member.get(url("webhook")).content.decode()
+
+        assert "Why it fails" not in content
+        assert "ana switched webhooks off on" in content
+
+    def test_is_not_that_of_another_account(self, member, url, with_url):
+        fail(DeliveryFactory.create().events.get(), status_code=404)
+
+        assert WebhookAttempt.objects.count() == 1
+        assert "Why it fails" not in member.get(url("webhook")).content.decode()
+
+    def test_the_page_says_what_a_test_event_does(self, member, url, with_url):
+        content = member.get(url("webhook")).content.decode()
+
+        assert "every event that waits for a retry is sent at once" in content
+
+
+class TestAdvice:
+    @pytest.mark.parametrize("status", [302, 400, 401, 403, 404, 405, 410, 413, 418, 429, 500, 503])
+    def test_exists_for_every_refusal(self, status):
+        assert "Your server" in webhooks.advice(WebhookAttempt(status_code=status))
+
+    def test_of_an_attempt_without_an_answer_is_that_of_its_error(self):
+        assert "did not answer within 15 seconds" in webhooks.advice(WebhookAttempt(error="timeout"))
+
+
+class TestRequestHead:
+    def test_is_not_shown_of_attempts_that_were_made_before_it_was_stored(self, member, url, with_url):
+        fail(with_url.event, status_code=500)
+
+        assert "Request headers" not in member.get(url("event", with_url.event.pk)).content.decode()

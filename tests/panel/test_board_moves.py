@@ -1,0 +1,175 @@
+"""Moves on the dispatch board: their dialogs, what they do, refusals."""
+
+import re
+
+import pytest
+from django.urls import reverse
+from django.utils import timezone
+
+from delivery.actions import deliveries
+from delivery.models import Delivery, Environment, Stop, Transition
+from tests.factories import BY, PICKUP, DeliveryFactory, DriverFactory, TokenFactory
+
+
+def move(client, delivery, name, **data):
+    return client.post(reverse("panel:board_move", args=[delivery.pk, name]), data)
+
+
+def form(client, delivery, name, **query):
+    return client.get(reverse("panel:board_move", args=[delivery.pk, name]), query)
+
+
+def status(delivery):
+    found = Delivery.objects.get(pk=delivery.pk)
+    return found.status, found.route_status
+
+
+class TestMoves:
+    def test_drive_a_delivery_to_its_end(self, dispatcher):
+        driver, delivery = DriverFactory.create(at_point=PICKUP), DeliveryFactory.create(stops=2)
+
+        assert f'value="{driver.pk}"' in form(dispatcher, delivery, "accept").content.decode()
+        move(dispatcher, delivery, "accept", driver=str(driver.pk))
+        move(dispatcher, delivery, "position", position="-23.55,-46.64")
+        move(dispatcher, delivery, "collect")
+        move(dispatcher, delivery, "deliver", point="B")
+        move(dispatcher, delivery, "fail", point="C", reason="Recusado")
+        assert status(delivery) == ("COLLECTED", "RETURNING")
+        response = move(dispatcher, delivery, "return")
+
+        assert status(delivery) == ("DELIVERED", "FINISHED")
+        assert "moved" in response["HX-Trigger"]
+        assert set(Transition.objects.exclude(trigger="request").values_list("by", flat=True)) == {"user dispatcher"}
+
+    def test_cancel_with_a_reason(self, dispatcher, shop):
+        move(dispatcher, shop.delivery, "cancel", reason="loja fechou")
+
+        assert Delivery.objects.get(pk=shop.delivery.pk).cancel_reason == "loja fechou"
+
+    @pytest.mark.parametrize(
+        ("name", "data", "why"),
+        [
+            ("collect", {}, "Cannot collect while the route is AVAILABLE"),
+            ("accept", {}, "No free driver is on duty"),
+            ("accept", {"driver": "x"}, "No driver has the id"),
+            ("deliver", {"point": "B"}, "Cannot deliver"),
+            ("fail", {"point": "B"}, "Say why"),
+            ("position", {"position": "0,0"}, "No driver holds this route"),
+            ("cancel", {"reason": "x" * 256}, "at most 255"),
+        ],
+    )
+    def test_say_why_they_are_refused(self, dispatcher, shop, name, data, why):
+        response = move(dispatcher, shop.delivery, name, **data)
+
+        assert why in response.content.decode()
+        assert "refused" in response["HX-Trigger"]
+        assert status(shop.delivery) == ("PENDING", "AVAILABLE")
+
+    def test_that_are_refused_after_the_page_was_left_are_named_on_the_next_one(self, dispatcher, shop):
+        collect = reverse("panel:board_move", args=[shop.delivery.pk, "collect"])
+        dispatcher.post(collect, HTTP_ROTA_LEAVING="yes")
+
+        first, second = (dispatcher.get(reverse("panel:home")).content.decode() for _visit in range(2))
+
+        assert f"{shop.integrator.name} …{str(shop.delivery.pk)[-6:]}: Cannot collect while" in first
+        assert "Cannot collect" not in second
+
+    def test_a_form_that_came_too_late_says_so(self, dispatcher):
+        delivery = DeliveryFactory.create(accepted=True)
+
+        response = form(dispatcher, delivery, "accept")
+
+        assert "not possible any more" in response.content.decode()
+        assert response["HX-Retarget"] == "#board-message"
+
+    @pytest.mark.parametrize("name", ["expire", "request", "delete"])
+    def test_there_is_no_other(self, dispatcher, shop, name):
+        assert move(dispatcher, shop.delivery, name).status_code == 404
+
+    def test_of_the_sandbox_takes_a_simulated_driver(self, dispatcher):
+        delivery = DeliveryFactory.create(token=TokenFactory.create(sandbox=True))
+
+        move(dispatcher, delivery, "accept")
+
+        driver = Delivery.objects.get(pk=delivery.pk).driver
+        assert driver is not None
+        assert driver.environment == Environment.SANDBOX
+
+
+class TestReasonsOfAFailure:
+    @pytest.mark.parametrize(
+        ("sent", "stored"),
+        [
+            ({"preset": "Address not found"}, "Address not found"),
+            ({"preset": "", "reason": "cachorro solto"}, "cachorro solto"),
+            ({"preset": "Address not found", "reason": " falta o bloco "}, "Address not found: falta o bloco"),
+        ],
+    )
+    def test_are_chosen_or_written(self, dispatcher, sent, stored):
+        delivery = DeliveryFactory.create(collected=True, stops=1)
+
+        move(dispatcher, delivery, "fail", point="B", **sent)
+
+        assert Stop.objects.get(delivery=delivery).failure_reason == stored
+
+    def test_are_offered_in_the_language_of_the_page(self, dispatcher):
+        delivery = DeliveryFactory.create(collected=True, stops=1)
+        path = reverse("panel:board_move", args=[delivery.pk, "fail"])
+
+        content = dispatcher.get(path, {"point": "B"}, HTTP_ACCEPT_LANGUAGE="pt-br").content.decode()
+
+        assert 'value="Ninguém no endereço"' in content
+
+
+class TestCancelling:
+    @pytest.mark.parametrize(
+        ("traits", "text"),
+        [({}, "Nobody pays a fee"), ({"accepted": True}, "fee R$ 6.01"), ({"collected": True}, "fee R$ 20.04")],
+    )
+    def test_names_the_fee_before_it_is_charged(self, dispatcher, traits, text):
+        content = form(dispatcher, DeliveryFactory.create(stops=2, **traits), "cancel").content.decode()
+
+        assert text in content
+
+    def test_asks_again_when_the_fee_has_changed_meanwhile(self, dispatcher):
+        delivery = DeliveryFactory.create(accepted=True)
+        dialog = form(dispatcher, delivery, "cancel").content.decode()
+        [shown] = re.findall(r'name="route_status" value="(\w+)"', dialog)
+        deliveries.collect(delivery=delivery, by=BY, at=timezone.now())
+
+        response = move(dispatcher, delivery, "cancel", route_status=shown)
+
+        assert status(delivery) == ("COLLECTED", "COLLECTED")
+        assert "the fee is another one" in response.content.decode()
+        assert response["HX-Retarget"] == "#move"
+
+        move(dispatcher, delivery, "cancel", route_status="COLLECTED")
+
+        assert status(delivery) == ("FAILED", "RETURNING")
+
+
+class TestChangingTheDriver:
+    def test_releases_the_route(self, dispatcher):
+        delivery = DeliveryFactory.create(accepted=True)
+
+        response = move(dispatcher, delivery, "release")
+
+        assert status(delivery) == ("PENDING", "AVAILABLE")
+        assert "offered to drivers again" in response.content.decode()
+
+    def test_offers_others_than_the_driver_who_holds_it(self, dispatcher):
+        holder, other = DriverFactory.create(at_point=PICKUP), DriverFactory.create(at_point=PICKUP)
+        delivery = DeliveryFactory.create(accepted=True, driver=holder)
+
+        content = form(dispatcher, delivery, "reassign").content.decode()
+
+        assert f'value="{other.pk}"' in content
+        assert f'value="{holder.pk}"' not in content
+
+    def test_assigns_the_one_that_is_chosen(self, dispatcher):
+        delivery, other = DeliveryFactory.create(accepted=True), DriverFactory.create(name="Bia")
+
+        response = move(dispatcher, delivery, "reassign", driver=str(other.pk))
+
+        assert Delivery.objects.get(pk=delivery.pk).driver == other
+        assert "assigned to Bia" in response.content.decode()

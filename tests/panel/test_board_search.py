@@ -1,0 +1,84 @@
+"""The search of the dispatch board."""
+
+import pytest
+from django.urls import reverse
+
+from delivery.models import Driver
+from delivery.payload import Place
+from tests.factories import PICKUP, DeliveryFactory, IntegratorFactory, TokenFactory, validated_payload
+
+SEARCH, CARDS, ROUTES = (reverse(f"panel:board_{name}") for name in ("search", "cards", "routes"))
+
+
+def found(client, text):
+    return client.get(SEARCH, {"q": text}).json()["ids"]
+
+
+class TestSearch:
+    @pytest.fixture
+    def delivery(self, shop):
+        """A route that each search of the tests finds, beside one that none finds."""
+        token = TokenFactory.create(integrator=IntegratorFactory.create(name="Padaria Sol"))
+        pickup = Place(point=PICKUP, address={"street": "Rua São Bento", "zipcode": "01310200"}, contact_name="Loja")
+        dropoff = Place(
+            point=PICKUP,
+            address={"street": "Rua Augusta", "district": "Consolação"},
+            contact_name="João Araújo",
+            contact_phone="+55 (11) 97777-1234",
+            external_id="PED-77",
+        )
+        made = DeliveryFactory.create(
+            token=token, payload=validated_payload(pickup=pickup, dropoffs=[dropoff]), accepted=True
+        )
+        Driver.objects.filter(pk=made.driver_id).update(name="Zoé Reis", phone="+55 11 98888-4321")
+        return made
+
+    @pytest.mark.parametrize(
+        "text",
+        [
+            "sao bento", "SÃO BENTO", "augusta", "consolacao", "joao", "araújo augusta", "7777-1234", "977771234",
+            "ped-77", "padaria", "zoe", "88884321", "01310200", " augusta  ",
+        ],
+    )  # fmt: skip  # a list of texts
+    def test_finds_addresses_people_phones_and_orders(self, dispatcher, delivery, text):
+        assert found(dispatcher, text) == [str(delivery.pk)]
+
+    def test_finds_the_end_of_an_id(self, dispatcher, delivery):
+        assert found(dispatcher, str(delivery.pk)[-6:]) == [str(delivery.pk)]
+
+    def test_does_not_take_a_short_number_for_a_part_of_an_id(self, dispatcher, delivery):
+        assert found(dispatcher, str(delivery.pk)[-3:]) == []
+
+    @pytest.mark.parametrize("text", ["nobody", "augusta nobody", "%", "_"])
+    def test_finds_nothing_else(self, dispatcher, delivery, text):
+        assert found(dispatcher, text) == []
+
+    def test_of_one_environment_finds_nothing_of_the_other(self, dispatcher, delivery):
+        assert dispatcher.get(SEARCH, {"q": "augusta", "environment": "sandbox"}).json() == {"ids": []}
+
+    def test_finds_no_name_of_a_field(self, dispatcher, delivery):
+        assert found(dispatcher, "district") == []
+
+    def test_does_not_join_the_end_of_a_text_to_the_beginning_of_the_next(self, dispatcher, delivery):
+        assert found(dispatcher, "augustaconsolacao") == []
+
+    def test_looks_for_words_in_different_texts_of_one_route(self, dispatcher, delivery):
+        other = DeliveryFactory.create(token=delivery.token)
+
+        assert found(dispatcher, "ped-77 zoe") == [str(delivery.pk)]
+        assert found(dispatcher, f"ped-77 {str(other.pk)[-6:]}") == []
+
+    def test_needs_one_query_for_any_number_of_routes(self, dispatcher, delivery, django_assert_num_queries):
+        DeliveryFactory.create_batch(3, token=delivery.token)
+
+        with django_assert_num_queries(5):  # session, user, 2 of permissions; the search
+            assert found(dispatcher, "padaria rua") == [str(delivery.pk)]
+
+    def test_is_made_among_the_routes_that_are_read(self, dispatcher, delivery):
+        other = DeliveryFactory.create(token=delivery.token)
+        ids = f"{delivery.pk},{other.pk}"
+
+        assert dispatcher.get(CARDS, {"ids": ids, "q": "zoe"}).json()["found"] == [str(delivery.pk)]
+        assert dispatcher.get(CARDS, {"ids": str(other.pk), "q": "zoe"}).json()["found"] == []
+        assert dispatcher.get(CARDS, {"ids": ids}).json()["found"] is None
+        assert dispatcher.get(ROUTES, {"q": "zoe"}).json()["found"] == [str(delivery.pk)]

@@ -1,0 +1,114 @@
+"""The page of a delivery."""
+
+import re
+from datetime import timedelta
+from uuid import uuid4
+
+import pytest
+from django.utils import timezone
+
+from delivery.actions import deliveries, proof_photos, proofs, receiver_links
+from delivery.actions.proofs import Proof
+from delivery.distance import Point
+from delivery.models import ArrivalEstimate, Delivery
+from delivery.payload import Options, Place
+from tests.delivery.proofs import asking_for, photo_folder, pin_of  # noqa: F401  # a fixture
+from tests.factories import BY, DROPOFFS, DeliveryFactory, validated_payload
+from tests.photos import photo
+
+
+class TestPoints:
+    def test_have_their_whole_address(self, member, url, shop):
+        address = {
+            "street": "Rua Augusta", "number": "12", "complement": "Apto 42", "district": "Consolação",
+            "city": "São Paulo", "state": "SP", "zipcode": "01310200",
+        }  # fmt: skip  # a table
+        stop = Place(point=Point(*DROPOFFS[0]), address=address, contact_name="Maria")
+        payload = validated_payload(dropoffs=[stop])
+        delivery = deliveries.request(token=shop.token, payload=payload, by=BY, at=timezone.now())
+
+        page = member.get(url("delivery", delivery.pk)).content.decode()
+        text = " ".join(re.sub(r"<[^>]+>", " ", page).split())
+
+        assert "Rua Augusta, 12 · Apto 42 · Consolação · São Paulo/SP · CEP 01310-200" in text
+
+
+class TestStops:
+    @pytest.fixture
+    def asked(self, shop):
+        return asking_for(Options(instructions="Ring twice", has_pin=True), Options(), token=shop.token, collected=True)
+
+    def test_have_a_receivers_page_to_copy_each(self, member, url, asked):
+        addresses = receiver_links.addresses(list(asked.stops.all()), at=timezone.now()).values()
+
+        content = member.get(url("delivery", asked.pk)).content.decode()
+
+        shown = re.findall(r'<code id="tracking-[BC]">(.*?)</code>', content)
+        assert shown == list(addresses)
+        assert content.count('data-copy="tracking-') == 2
+
+    def test_say_what_was_asked_for_and_when_the_driver_arrives(self, member, url, asked):
+        now = timezone.localtime()
+        begin, middle, end = (now + timedelta(minutes=minutes) for minutes in (5, 9, 15))
+        ArrivalEstimate.objects.create(
+            stop=asked.stops.get(index=0),
+            arrives_at=middle, earliest=begin, latest=end, computed_at=now, engine="distance",
+        )  # fmt: skip
+
+        content = member.get(url("delivery", asked.pk)).content.decode()
+
+        assert f"about {middle:%H:%M}, between {begin:%H:%M} and {end:%H:%M}" in content
+        assert "Ring twice" in content
+        assert f"<code>{pin_of(asked)}</code>" in content
+
+    def test_have_their_proof(self, member, url, asked, photo_folder):  # noqa: F811
+        now = timezone.now()
+        driver = Delivery.objects.select_related("driver").get(pk=asked.pk).driver
+        assert driver is not None
+        proof_photos.add(
+            driver=driver, upload=uuid4(), delivery=asked.pk, point="B", content=photo(), taken_at=now, at=now
+        )
+        proof = Proof(received_by="Dona Rita", pin=pin_of(asked))
+        proofs.deliver(delivery=asked, point="B", proof=proof, by=BY, at=now)
+
+        content = member.get(url("delivery", asked.pk)).content.decode()
+
+        (address,) = re.findall(r'href="(/api/photos/[^"]+)"', content)
+        assert member.get(address)["Content-Type"] == "image/jpeg"
+        assert "Dona Rita" in content
+        assert "confirmed at" in content
+        assert f"<code>{pin_of(asked)}</code>" not in content
+
+    def test_have_no_link_that_has_ended(self, member, url, shop):
+        end = timezone.now() - timedelta(hours=48)
+        delivery = DeliveryFactory.create(token=shop.token, stops=1, at=end)
+        deliveries.cancel(delivery=delivery, reason="", by=BY, at=end)
+
+        assert "tracking-B" not in member.get(url("delivery", delivery.pk)).content.decode()
+
+
+class TestPage:
+    def test_is_named_after_its_orders(self, member, url, shop):
+        assert "<h1>order-1, order-2</h1>" in member.get(url("delivery", shop.delivery.pk)).content.decode()
+
+    def test_says_how_many_orders_were_not_delivered_of_one_on_its_way(self, member, url, shop):
+        delivery = DeliveryFactory.create(token=shop.token, collected=True)
+        deliveries.fail_point(delivery=delivery, point="B", reason="Closed", by=BY, at=timezone.now())
+
+        for page in ("deliveries", "delivery"):
+            path = url(page, *([delivery.pk] if page == "delivery" else []))
+            assert "1 of 3 not delivered" in member.get(path).content.decode()
+
+    def test_shows_one_badge_where_delivery_and_route_have_one_name(self, member, url, shop):
+        content = member.get(url("delivery", shop.delivery.pk)).content.decode()
+
+        state = content[content.index('id="state"') : content.index('id="map"')]
+        assert state.count("badge") == 1
+        assert "Waiting for a driver" in state
+
+
+class TestPhone:
+    def test_is_a_link_that_calls_it(self, member, url, shop):
+        content = member.get(url("delivery", shop.delivery.pk)).content.decode()
+
+        assert '<a class="nowrap" href="tel:+551133330000">(11) 3333-0000</a>' in content

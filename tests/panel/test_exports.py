@@ -1,0 +1,113 @@
+"""Lists as CSV files."""
+
+import csv
+
+import pytest
+from django.utils import timezone
+
+from common import csv_export
+from delivery.actions import deliveries
+from delivery.distance import Point
+from delivery.models import EventState, WebhookAttempt, WebhookEvent
+from delivery.payload import Place
+from panel import filters
+from tests.factories import BY, DROPOFFS, PICKUP, DeliveryFactory, validated_payload
+
+ADDRESS = {
+    "street": "Rua Augusta", "number": "12", "complement": "Apto 42", "district": "Consolação", "city": "São Paulo",
+    "state": "SP", "zipcode": "01310200",
+}  # fmt: skip  # a table
+
+
+def table(response, delimiter=","):
+    """The rows of the file below its header, each by the names of its columns."""
+    text = b"".join(response).decode("utf-8-sig")
+    return list(csv.DictReader(text.splitlines(), delimiter=delimiter))
+
+
+class TestDeliveries:
+    @pytest.fixture
+    def delivery(self, shop):
+        stop = Place(point=Point(*DROPOFFS[0]), address=ADDRESS, external_id="ped-7", contact_name="=cmd|' /C calc'!A0")
+        pickup = Place(point=PICKUP, address={}, contact_name="Padaria", contact_phone="+55 11 3333-0000")
+        payload = validated_payload(dropoffs=[stop], pickup=pickup)
+        return deliveries.request(token=shop.token, payload=payload, by=BY, at=timezone.now())
+
+    def test_have_a_row_each_with_their_drop_offs(self, member, url, delivery):
+        rows = table(member.get(url("deliveries_export"), {"q": "ped-7"}))
+
+        (row,) = rows
+        assert row["deliveryId"] == str(delivery.pk)
+        assert row["Status"] == "Waiting for a driver"
+        assert row["Price"] == str(delivery.shipping_value)
+        assert row["B: externalId"] == "ped-7"
+        assert row["B: Address"] == "Rua Augusta, 12, Apto 42, Consolação, São Paulo, SP"
+        assert row["B: CEP"] == "01310-200"
+        assert row["A: Phone"] == "'+55 11 3333-0000"
+
+    def test_hold_no_formula(self, member, url, delivery):
+        (row,) = table(member.get(url("deliveries_export"), {"q": "ped-7"}))
+
+        assert row["B: Name"].startswith("'=cmd")
+
+    def test_are_in_portuguese_with_semicolons_and_decimal_commas(self, member, url, delivery):
+        response = member.get(url("deliveries_export"), {"q": "ped-7"}, headers={"Accept-Language": "pt-br"})
+
+        (row,) = table(response, ";")
+        assert row["Status"] == "Esperando entregador"
+        assert row["Preço"] == str(delivery.shipping_value).replace(".", ",")
+
+    def test_are_those_that_the_filter_selects(self, member, url, shop, delivery):
+        assert len(table(member.get(url("deliveries_export")))) == 2
+        assert table(member.get(url("deliveries_export"), {"status": "FAILED"})) == []
+
+    def test_are_all_pages(self, member, url, shop, monkeypatch):
+        monkeypatch.setattr(filters, "_PER_PORTION", 2)
+        made = [DeliveryFactory.create(token=shop.token, stops=1).pk for _number in range(5)]
+
+        rows = table(member.get(url("deliveries_export")))
+
+        assert [row["deliveryId"] for row in rows] == [str(key) for key in [*made[::-1], shop.delivery.pk]]
+
+    def test_say_when_older_ones_were_not_searched(self, member, url, shop, monkeypatch):
+        monkeypatch.setattr(filters, "_MOST_PORTIONS", 2)
+        monkeypatch.setattr(filters, "_SCANNED", 1)
+        for _number in range(4):
+            DeliveryFactory.create(token=shop.token, stops=1)
+
+        rows = table(member.get(url("deliveries_export"), {"q": "order"}))
+
+        assert len(rows) == 3
+        assert "were not searched" in rows[2]["deliveryId"]
+
+    def test_of_another_account_are_not_in_it(self, member, url, shop):
+        foreign = DeliveryFactory.create()
+
+        assert str(foreign.pk) not in str(table(member.get(url("deliveries_export"))))
+
+    def test_make_no_more_queries_for_more_rows(self, member, url, shop, django_assert_max_num_queries):
+        for _number in range(10):
+            DeliveryFactory.create(token=shop.token, accepted=True)
+        with django_assert_max_num_queries(14):
+            assert len(table(member.get(url("deliveries_export")))) == 11
+
+    def test_end_at_the_bound(self, member, url, shop, monkeypatch):
+        monkeypatch.setattr(csv_export, "MOST_EXPORTED", 1)
+        DeliveryFactory.create(token=shop.token, stops=1)
+
+        assert "Only the first 1 rows" in table(member.get(url("deliveries_export")))[1]["deliveryId"]
+
+
+class TestEvents:
+    def test_have_a_row_each_with_the_last_attempt(self, member, url, with_url):
+        event = with_url.event
+        WebhookAttempt.objects.create(event=event, number=1, at=timezone.now(), milliseconds=47, status_code=503)
+        WebhookEvent.objects.filter(pk=event.pk).update(state=EventState.DEAD, attempts_made=1)
+
+        (row,) = table(member.get(url("events_export"), {"state": "dead"}))
+
+        assert (row["webhook-id"], row["State"]) == (str(event.pk), "Failed, no more retries")
+        assert (row["Last answer"], row["ms"], row["Attempts"]) == ("503", "47", "1")
+
+    def test_are_those_that_the_filter_selects(self, member, url, with_url):
+        assert table(member.get(url("events_export"), {"state": "sent"})) == []

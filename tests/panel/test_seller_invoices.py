@@ -1,0 +1,165 @@
+"""A seller's invoices in the panel: list, page, export."""
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.html import strip_tags
+
+from integration.models import InvoiceLink
+from tests.integration.factories import (
+    ACCESS_KEY,
+    BY,
+    create_order,
+    nfe_xml,
+    send_invoice,
+)
+from tests.panel.seller_pages import url
+
+KEY_2 = ACCESS_KEY[:-1] + "8"
+
+
+class TestList:
+    def page(self, client, seller, **query):
+        return client.get(url("seller_invoices", seller), query).content.decode()
+
+    def listed(self, client, seller, **query):
+        return [row.access_key for row in client.get(url("seller_invoices", seller), query).context["rows"]]
+
+    def test_shows_the_sellers_invoices_newest_first(self, member, seller, invoice, foreign_seller):
+        send_invoice(seller, nfe_xml(key=KEY_2, items=["B-2"]).encode())
+        send_invoice(foreign_seller, nfe_xml().encode())
+
+        assert self.listed(member, seller) == [KEY_2, ACCESS_KEY]
+
+    def test_is_filtered_by_whether_they_are_linked(self, member, seller, invoice):
+        create_order(seller, orderId="B-2")
+        send_invoice(seller, nfe_xml(key=KEY_2, items=["B-2"]).encode())
+
+        assert self.listed(member, seller, linked="yes") == [KEY_2]
+        assert self.listed(member, seller, linked="no") == [ACCESS_KEY]
+
+    @pytest.mark.parametrize("term", [ACCESS_KEY, f" {ACCESS_KEY[:4]} {ACCESS_KEY[4:]}", "A-1", "C-3"])
+    def test_finds_a_key_a_reference_or_a_linked_order(self, member, seller, invoice, term):
+        InvoiceLink.objects.create(
+            invoice=invoice, order=create_order(seller, orderId="C-3"), linked_by=BY, linked_at=timezone.now()
+        )
+        send_invoice(seller, nfe_xml(key=KEY_2, items=["B-2"]).encode())
+
+        assert self.listed(member, seller, q=term) == [ACCESS_KEY]
+
+    def test_says_how_far_back_it_looked_for_linked_ones(self, member, seller, invoice):
+        texts = [self.page(member, seller, **query) for query in ({"linked": "no"}, {"linked": "yes"}, {})]
+
+        assert ["among the newest 10,000 invoices" in text for text in texts] == [True, True, False]
+
+    def test_finds_a_number(self, member, seller, invoice):
+        assert self.listed(member, seller, q="123") == [ACCESS_KEY]
+        assert self.listed(member, seller, q="12") == []
+
+    def test_reads_no_file_and_takes_no_query_for_each_invoice(self, member, seller, invoice):
+        counts = []
+        for _round in range(2):
+            with CaptureQueriesContext(connection) as captured:
+                self.listed(member, seller)
+            counts.append(len(captured))
+            assert not [row["sql"] for row in captured if '"raw"' in row["sql"]]
+            send_invoice(seller, nfe_xml(key=KEY_2, items=["B-2"]).encode())
+
+        assert counts[0] == counts[1]
+
+    @pytest.mark.parametrize("query", [{}, {"linked": "no"}, {"q": "123"}, {"q": "A-1"}])
+    def test_reads_no_table_as_a_whole(self, member, seller, invoice, query):
+        with CaptureQueriesContext(connection) as captured:
+            assert self.listed(member, seller, **query) == [ACCESS_KEY]
+        statements = [row["sql"] for row in captured if '"integration_invoice"' in row["sql"]]
+
+        with connection.cursor() as cursor:
+            cursor.execute("SET LOCAL enable_seqscan = off")
+            plans = []
+            for statement in statements:
+                cursor.execute(f"EXPLAIN {statement}")
+                plans.append("\n".join(row[0] for row in cursor.fetchall()))
+
+        assert plans
+        assert not [plan for plan in plans if "Seq Scan" in plan]
+
+
+class TestPage:
+    def test_shows_what_was_read(self, member, seller):
+        invoice = send_invoice(seller, nfe_xml(items=["A-1", "B-2", "A-1"]).encode())
+
+        page = member.get(url("seller_invoice", seller, invoice.pk))
+
+        assert page.context["items"] == 3
+        assert page.context["references"] == ["A-1", "B-2"]
+        for text in (ACCESS_KEY, "11.222.333/0001-81", "R$ 150.50", "4.00"):
+            assert text in strip_tags(page.content.decode()), text
+
+    @pytest.mark.parametrize(
+        ("order", "items", "why"),
+        [
+            ({"orderId": "A-1"}, ["A-1"], "The invoice names this orderId (xPed)."),
+            ({"orderId": "MARKETPLACE-12345"}, ["MARKETPLACE-123"], "the first 15 characters of this orderId"),
+            ({"orderId": "X", "invoice": {"key": ACCESS_KEY}}, [""], "The order names the access key"),
+        ],
+        ids=["reference", "cut reference", "access key"],
+    )
+    def test_says_why_an_order_is_linked(self, member, seller, order, items, why):
+        create_order(seller, **order)
+        invoice = send_invoice(seller, nfe_xml(items=items).encode())
+
+        assert why in member.get(url("seller_invoice", seller, invoice.pk)).content.decode()
+
+    def test_of_another_seller_is_not_found(self, member, seller, foreign_seller):
+        invoice = send_invoice(foreign_seller, nfe_xml().encode())
+
+        answers = [member.get(url(name, seller, invoice.pk)) for name in ("seller_invoice", "seller_invoice_file")]
+
+        assert [answer.status_code for answer in answers] == [404, 404]
+
+    def test_gives_the_file_as_a_download(self, member, seller, invoice):
+        response = member.get(url("seller_invoice_file", seller, invoice.pk))
+
+        assert response.content == nfe_xml().encode()
+        assert response["Content-Disposition"] == f'attachment; filename="{ACCESS_KEY}.xml"'
+        assert response["Content-Type"] == "application/octet-stream"
+
+
+class TestExport:
+    def test_has_references_and_linked_orders(self, member, seller):
+        create_order(seller)
+        send_invoice(seller, nfe_xml(items=["A-1", "=B2"]).encode())
+
+        lines = member.get(url("seller_invoices_export", seller)).getvalue().decode("utf-8-sig").splitlines()
+
+        assert len(lines) == 2
+        assert lines[1].startswith(f'"{ACCESS_KEY}","123","1","11222333000181","150.50"')
+        assert lines[1].endswith('"A-1 =B2","A-1"')
+
+
+@pytest.mark.parametrize("role", ["dispatcher", "account staff"])
+def test_people_who_see_orders_in_the_admin_see_their_invoices(as_role, seller, invoice, role):
+    order = create_order(seller)
+    browser = as_role(role)
+
+    answers = [
+        browser.get(reverse("admin:integration_invoice_changelist")),
+        browser.get(reverse("admin:integration_invoice_change", args=[invoice.pk])),
+        browser.get(reverse("admin:integration_order_change", args=[order.pk])),
+    ]
+
+    assert [answer.status_code for answer in answers] == [200, 200, 200]
+    assert "A-1" in answers[1].content.decode()
+
+
+def test_a_dispatcher_links_no_invoice(as_role, seller, invoice):
+    create_order(seller, orderId="B-2")
+
+    answer = as_role("dispatcher").post(
+        reverse("admin:integration_invoice_change", args=[invoice.pk]), {"link_order": "B-2"}
+    )
+
+    assert answer.status_code == 403
+    assert InvoiceLink.objects.count() == 0

@@ -1,0 +1,61 @@
+"""A seller's API keys in the panel: issued with a name, shown once, renamed."""
+
+import pytest
+from django.urls import reverse
+from django.utils import timezone
+
+from integration.actions import keys
+from integration.models import ApiKey
+from tests.factories import BY
+from tests.integration.factories import SellerFactory
+
+
+@pytest.fixture
+def page(shop):
+    return reverse("panel:seller", args=[shop.seller.pk])
+
+
+def rename(member, key, name):
+    return member.post(reverse("panel:key_rename", args=[key.seller_id, key.pk]), {"name": name}, follow=True)
+
+
+class TestKeys:
+    def test_are_issued_with_a_name(self, member, page, shop):
+        response = member.post(page, {"name": "ERP"}, follow=True)
+
+        key = shop.seller.keys.get(name="ERP")
+        assert f"<b>{key.name}</b>" in response.content.decode()
+        assert response.context["fresh"].startswith("rota_key_")
+
+    def test_without_a_name_say_so(self, member, page, shop):
+        assert shop.key.name == ""
+
+        assert "Without a name" in member.get(page).content.decode()
+
+    def test_are_not_issued_with_a_name_that_is_too_long(self, member, page, shop):
+        before = shop.seller.keys.count()
+
+        response = member.post(page, {"name": "x" * 61})
+
+        assert response.status_code == 422
+        assert shop.seller.keys.count() == before
+
+    def test_get_another_name(self, member, shop):
+        content = rename(member, shop.key, "Online shop").content.decode()
+
+        assert ApiKey.objects.get(pk=shop.key.pk).name == "Online shop"
+        assert "The name was saved." in content
+
+    def test_keep_their_name_when_the_new_one_is_too_long(self, member, shop):
+        content = rename(member, shop.key, "x" * 61).content.decode()
+
+        assert ApiKey.objects.get(pk=shop.key.pk).name == ""
+        assert "at most 60 characters" in content
+
+    def test_of_another_seller_are_not_found(self, member, shop):
+        other = keys.issue(seller=SellerFactory.create(documents=["52998224725"]), by=BY, at=timezone.now()).key
+
+        response = member.post(reverse("panel:key_rename", args=[shop.seller.pk, other.pk]), {"name": "mine"})
+
+        assert response.status_code == 404
+        assert ApiKey.objects.get(pk=other.pk).name == ""

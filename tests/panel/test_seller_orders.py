@@ -1,0 +1,174 @@
+"""A seller's orders in the panel: the list with its search, the page of one, the export."""
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+from django.urls import reverse
+from django.utils import timezone
+
+from integration.actions import orders, sellers
+from integration.lifecycle import Status
+from integration.models import Order
+from panel import seller_filters
+from tests.integration.factories import (
+    BY,
+    OTHER_COMPANY,
+    SellerFactory,
+    create_order,
+    nfe_xml,
+    order_body,
+    send_invoice,
+)
+from tests.tables import renew
+
+
+@pytest.fixture
+def seller(shop):
+    return shop.seller
+
+
+@pytest.fixture
+def order(seller):
+    return create_order(seller, trackingCode="AA123456785BR")
+
+
+@pytest.fixture
+def foreign(shop):
+    return create_order(SellerFactory.create(documents=(OTHER_COMPANY,)), company_document=OTHER_COMPANY, orderId="F-1")
+
+
+def url(name, seller, *args):
+    return reverse(f"panel:{name}", args=[seller.pk, *args])
+
+
+def listed(client, seller, **query):
+    return [row.code for row in client.get(url("seller_orders", seller), query).context["rows"]]
+
+
+def named(name):
+    return {**order_body()["receiver"], "name": name, "document": None}
+
+
+class TestList:
+    def test_shows_the_sellers_orders_newest_first(self, member, seller, order, foreign):
+        create_order(seller, orderId="A-2")
+
+        assert listed(member, seller) == ["A-2", "A-1"]
+
+    @pytest.mark.parametrize(
+        "term",
+        ["A-1", " AA123456785BR ", "529.982.247-25", "52998224725", "maria", "MÁRIA", "123456785", "a-"],
+    )
+    def test_finds_id_tracking_code_document_and_parts(self, member, seller, order, foreign, term):
+        create_order(seller, orderId="B-2", receiver=named("João"))
+
+        assert listed(member, seller, q=term) == ["A-1"]
+
+    def test_finds_a_name_without_its_accents(self, member, seller):
+        create_order(seller, receiver=named("João Conceição"))
+
+        assert listed(member, seller, q="joao conceicao") == ["A-1"]
+
+    @pytest.mark.parametrize("term", ["F-1", "%", "_", "nobody", "--"])
+    def test_finds_nothing_else(self, member, seller, order, foreign, term):
+        assert listed(member, seller, q=term) == []
+
+    def test_looks_for_parts_among_the_newest_alone(self, member, seller, order, monkeypatch):
+        monkeypatch.setattr(seller_filters, "NEWEST", 1)
+        create_order(seller, orderId="B-2")
+
+        assert listed(member, seller, q="A-") == []
+        assert listed(member, seller, q="A-1") == ["A-1"]
+
+    def test_is_filtered_by_status_and_date(self, member, seller, order):
+        orders.move(order=order, to=Status.IN_TRANSIT, by=BY, at=timezone.now())
+        create_order(seller, orderId="A-2")
+
+        assert listed(member, seller, status="in_transit") == ["A-1"]
+        assert listed(member, seller, until="2026-01-01T00:00") == []
+        assert listed(member, seller, since="2026-01-01T00:00") == ["A-2", "A-1"]
+
+    @pytest.mark.parametrize("query", [{"status": "lost"}, {"since": "soon"}, {"q": "x" * 256}])
+    def test_of_an_invalid_filter_is_empty_and_says_so(self, member, seller, order, query):
+        page = member.get(url("seller_orders", seller), query)
+
+        assert page.context["rows"] == []
+        assert page.context["filters"].errors
+
+    def test_takes_as_many_queries_for_many_orders_as_for_one(self, member, seller, order):
+        counts = []
+        for number in range(2):
+            with CaptureQueriesContext(connection) as captured:
+                listed(member, seller)
+            counts.append(len(captured))
+            for further in range(3):
+                create_order(seller, orderId=f"B-{number}-{further}")
+
+        assert counts[0] == counts[1]
+
+    @pytest.mark.parametrize("query", [{}, {"status": "pending"}, {"q": "A-1"}, {"q": "52998224725"}, {"q": "maria"}])
+    def test_reads_no_table_as_a_whole(self, member, seller, query):
+        renew(Order)
+        create_order(seller)
+        with CaptureQueriesContext(connection) as captured:
+            assert listed(member, seller, **query) == ["A-1"]
+        statements = [row["sql"] for row in captured if '"integration_order"' in row["sql"]]
+
+        with connection.cursor() as cursor:
+            cursor.execute("SET LOCAL enable_seqscan = off")
+            plans = []
+            for statement in statements:
+                cursor.execute(f"EXPLAIN {statement}")
+                plans.append("\n".join(row[0] for row in cursor.fetchall()))
+
+        assert plans
+        assert not [plan for plan in plans if "Seq Scan" in plan]
+
+
+class TestPage:
+    def test_shows_history_parcels_receiver_and_invoices(self, member, seller, order):
+        invoice = send_invoice(seller, nfe_xml().encode())
+        orders.move(order=order, to=Status.OUT_FOR_DELIVERY, by="user ana", at=timezone.now())
+
+        page = member.get(url("seller_order", seller, order.pk)).content.decode()
+
+        for text in (
+            "AA123456785BR", "Out for delivery", "Cafeteira", "10 × 20 × 30", "529.982.247-25",
+            "Avenida Paulista", "01310-100", url("seller_invoice", seller, invoice.pk),
+        ):  # fmt: skip  # a list
+            assert text in page, text
+
+    def test_shows_what_was_sent_as_text(self, member, seller):
+        order = create_order(seller, receiver=named("<script>alert(1)</script>"))
+
+        page = member.get(url("seller_order", seller, order.pk)).content.decode()
+
+        assert "&lt;script&gt;alert(1)" in page
+
+    def test_of_another_seller_is_not_found(self, member, seller, foreign):
+        answers = [member.get(url("seller_order", seller, key)) for key in (foreign.pk, 0, 10**18)]
+
+        assert [answer.status_code for answer in answers] == [404, 404, 404]
+
+    def test_is_shown_for_a_suspended_seller(self, member, seller, order):
+        sellers.suspend(seller=seller, reason="unpaid", by=BY, at=timezone.now())
+
+        assert member.get(url("seller_order", seller, order.pk)).status_code == 200
+
+
+class TestExport:
+    def test_has_the_filtered_orders_without_formulas(self, member, seller, order, foreign):
+        create_order(seller, orderId="A-2", receiver=named("=HYPERLINK(1)"))
+
+        every = member.get(url("seller_orders_export", seller)).getvalue().decode("utf-8-sig").splitlines()
+        one = member.get(url("seller_orders_export", seller), {"q": "A-1"}).getvalue().decode("utf-8-sig").splitlines()
+
+        assert [line.split(",")[0] for line in every] == ['"orderId"', '"A-2"', '"A-1"']
+        assert '"\'=HYPERLINK(1)"' in every[1]
+        assert len(one) == 2
+        assert '"AA123456785BR"' in one[1]
+
+    def test_of_an_invalid_filter_is_empty(self, member, seller, order):
+        export = member.get(url("seller_orders_export", seller), {"status": "lost"})
+
+        assert len(export.getvalue().splitlines()) == 1

@@ -1,0 +1,215 @@
+"""Staff bring in integrators and sellers."""
+
+import pytest
+from django.urls import reverse
+from django.utils import timezone
+
+from delivery.models import AuditAction, AuditEntry, Environment, Integrator, PickupPoint, WebhookAttempt
+from integration.models import Company, Seller
+
+NEW = reverse("panel:setup_new")
+NEW_SELLER = reverse("panel:seller_new")
+FORM = {"name": "Padaria Sol", "position": "-23.561414, -46.655881", "place_name": "", "url": "", "email": ""}
+
+
+@pytest.fixture
+def staff(as_role):
+    return as_role("account staff")
+
+
+def page(account, name="setup"):
+    return reverse(f"panel:{name}", args=[account.pk, "sandbox"])
+
+
+@pytest.mark.usefixtures("transactional_db")
+class TestNewAccount:
+    def test_opens_it_with_its_place_and_a_token_for_each_environment(self, staff):
+        response = staff.post(NEW, FORM)
+
+        account = Integrator.objects.get(name="Padaria Sol")
+        assert response.url == page(account)
+        assert list(account.pickup_points.values_list("name", "latitude", "longitude")) == [
+            ("Padaria Sol", -23.561414, -46.655881)
+        ]
+        assert sorted(account.tokens.values_list("environment", flat=True)) == ["live", "sandbox"]
+        assert account.allow_any_pickup is False
+
+    def test_sets_the_url_of_both_environments_and_tests_it(self, staff, settings):
+        settings.WEBHOOK_ALLOW_LOOPBACK = True
+
+        staff.post(NEW, {**FORM, "url": "http://127.0.0.1:9/rota"})
+
+        account = Integrator.objects.get(name="Padaria Sol")
+        assert [each.url for each in account.endpoints.all()] == ["http://127.0.0.1:9/rota"] * 2
+        assert AuditEntry.objects.filter(integrator=account, action=AuditAction.TEST_SENT).count() == 1
+
+    def test_invites_the_first_person_as_owner(self, staff):
+        staff.post(NEW, {**FORM, "email": "ana@example.com"})
+
+        account = Integrator.objects.get(name="Padaria Sol")
+        assert list(account.invitations.values_list("email", "role")) == [("ana@example.com", "owner")]
+
+    def test_lets_an_account_pick_up_anywhere(self, staff):
+        staff.post(NEW, {**FORM, "position": "", "allow_any_pickup": "on"})
+
+        account = Integrator.objects.get(name="Padaria Sol")
+        assert (account.allow_any_pickup, account.pickup_points.count()) == (True, 0)
+
+    @pytest.mark.parametrize(
+        ("changes", "why"),
+        [
+            ({"name": ""}, "This field is required."),
+            ({"position": ""}, "Give the pickup point, or let the account pick up anywhere."),
+            ({"position": "https://maps.app.goo.gl/abc"}, "No coordinates were found in this text."),
+            ({"url": "http://shop.example.com"}, "https"),
+            ({"email": "ana@"}, "This is not an e-mail address."),
+        ],
+    )
+    def test_says_what_is_wrong_and_opens_nothing(self, staff, changes, why):
+        before = Integrator.objects.count()
+
+        response = staff.post(NEW, {**FORM, **changes})
+
+        assert response.status_code == 422
+        assert why in response.content.decode()
+        assert Integrator.objects.count() == before
+
+    def test_refuses_a_name_that_is_taken(self, staff):
+        staff.post(NEW, FORM)
+
+        assert staff.post(NEW, {**FORM, "name": "PADARIA SOL"}).status_code == 422
+        assert Integrator.objects.filter(name__iexact="padaria sol").count() == 1
+
+
+@pytest.mark.usefixtures("transactional_db")
+class TestSetup:
+    @pytest.fixture
+    def account(self, staff):
+        staff.post(NEW, {**FORM, "position": "", "allow_any_pickup": "on"})
+        account = Integrator.objects.get(name="Padaria Sol")
+        Integrator.objects.filter(pk=account.pk).update(allow_any_pickup=False)
+        return Integrator.objects.get(pk=account.pk)
+
+    def done(self, staff, account):
+        return [step.name for step in staff.get(page(account)).context["steps"] if step.is_done]
+
+    def test_adds_the_place_that_is_missing(self, staff, account):
+        assert self.done(staff, account) == ["tokens"]
+
+        staff.post(page(account), {"step": "place", "position": "-23.5, -46.6", "place_name": "Loja"})
+
+        assert self.done(staff, account) == ["place", "tokens"]
+        assert PickupPoint.objects.get(integrator=account).name == "Loja"
+
+    def test_issues_only_the_tokens_that_are_missing(self, staff, account):
+        account.tokens.filter(environment="live").update(revoked_at=timezone.now(), revoked_by="user x")
+
+        staff.post(page(account), {"step": "tokens"})
+        staff.post(page(account), {"step": "tokens"})
+
+        assert account.tokens.valid(at=timezone.now()).filter(environment="live").count() == 1
+        assert account.tokens.count() == 3
+
+    def test_refuses_a_url_that_cannot_be_used(self, staff, account):
+        response = staff.post(page(account), {"step": "webhook", "url": "https://10.0.0.1/rota"})
+
+        assert response.status_code == 422
+        assert {each.url for each in account.endpoints.all()} == {""}
+
+    def test_sends_the_steps_with_the_result_of_the_test(self, staff, account, settings):
+        settings.WEBHOOK_ALLOW_LOOPBACK = True
+        staff.post(page(account), {"step": "webhook", "url": "http://127.0.0.1:9/rota"})
+        test = account.endpoints.get(environment="sandbox").events.get()
+        result = reverse("panel:webhook_test_result", args=[account.pk, "sandbox", test.pk])
+        waiting = staff.get(result, {"steps": "1"}).content.decode()
+        WebhookAttempt.objects.create(event=test, number=1, at=timezone.now(), milliseconds=2, status_code=204)
+
+        answered = staff.get(result, {"steps": "1"})
+
+        assert 'id="setup-steps"' not in waiting
+        assert 'hx-swap-oob="true"' in answered.content.decode()
+        assert [step.name for step in answered.context["steps"] if step.is_done] == ["webhook", "tokens"]
+
+    def test_shows_the_link_of_an_invitation_that_is_not_mailed_once(self, staff):
+        staff.post(NEW, {**FORM, "email": "ana@example.com"})
+        account = Integrator.objects.get(name="Padaria Sol")
+
+        first, second = [staff.get(page(account)).content.decode() for _ in range(2)]
+
+        assert first.count("/invitation/?key=") == 1
+        assert "/invitation/?key=" not in second
+
+    def test_counts_an_invitation_as_people(self, staff, account):
+        assert "people" not in self.done(staff, account)
+
+        staff.post(reverse("panel:team", args=[account.pk, "sandbox"]), {"email": "ana@example.com", "role": "owner"})
+
+        assert "people" in self.done(staff, account)
+
+
+@pytest.mark.usefixtures("transactional_db")
+class TestSheet:
+    def test_shows_new_tokens_once_and_records_that_the_secrets_were_shown(self, staff):
+        staff.post(NEW, FORM)
+        account = Integrator.objects.get(name="Padaria Sol")
+        clear = [token.clear_text for token in account.tokens.all()]
+
+        first = staff.post(page(account, "setup_sheet")).content.decode()
+        second = staff.post(page(account, "setup_sheet")).content.decode()
+
+        assert [text in first for text in clear] == [True, True]
+        assert [text in second for text in clear] == [False, False]
+        assert all(endpoint.secret in second for endpoint in account.endpoints.all())
+        shown = AuditEntry.objects.filter(integrator=account, action=AuditAction.SECRET_SHOWN)
+        assert sorted(shown.values_list("environment", flat=True)) == sorted([*Environment.values] * 2)
+
+
+class TestPlaces:
+    def test_says_when_the_geocoder_does_not_answer(self, staff, settings):
+        settings.GEOCODER_URL = "http://127.0.0.1:9"
+
+        content = staff.get(reverse("panel:setup_places"), {"q": "Paulista"}).content.decode()
+
+        assert "The geocoder did not answer as it should." in content
+
+    def test_the_form_says_when_there_is_none(self, staff, settings):
+        settings.GEOCODER_URL = ""
+
+        content = staff.get(NEW).content.decode()
+
+        assert "sets its address as GEOCODER_URL" in content
+        assert 'id="place-query"' not in content
+
+
+@pytest.mark.usefixtures("transactional_db")
+class TestNewSeller:
+    FORM = {"name": "Livraria Lua", "documents": "48.372.915/0001-54\n52998224725\n", "email": "ana@example.com"}
+
+    def test_creates_it_with_companies_key_and_invitation(self, staff):
+        response = staff.post(NEW_SELLER, self.FORM)
+        sheet = staff.get(response.url).content.decode()
+
+        seller = Seller.objects.get(name="Livraria Lua")
+        assert list(seller.companies.values_list("document", flat=True)) == ["48372915000154", "52998224725"]
+        assert seller.keys.count() == 1
+        assert "rota_key_" in sheet
+        assert "48.372.915/0001-54" in sheet
+        assert list(seller.invitations.values_list("email", "role")) == [("ana@example.com", "owner")]
+        assert "Issued before, and not shown again." in staff.get(response.url).content.decode()
+
+    @pytest.mark.parametrize(
+        ("documents", "why"),
+        [
+            ("48.372.915/0001-55", "is neither a CNPJ nor a CPF"),
+            ("48372915000154\n48.372.915/0001-54", "is registered already"),
+            ("", "This field is required."),
+        ],
+    )
+    def test_names_the_line_that_is_wrong_and_creates_nothing(self, staff, documents, why):
+        before = Seller.objects.count()
+
+        response = staff.post(NEW_SELLER, {**self.FORM, "documents": documents})
+
+        assert response.status_code == 422
+        assert why in response.content.decode()
+        assert (Seller.objects.count(), Company.objects.filter(document="48372915000154").count()) == (before, 0)

@@ -1,0 +1,187 @@
+"""What the receiver of one stop is shown: nothing about other stops but how many of them come first."""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from enum import IntEnum
+from typing import Any
+
+from django.conf import settings
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from delivery import lifecycle, stop_details
+from delivery.forms import text_of_simulator
+from delivery.lifecycle import RouteStatus, Status, Trigger
+from delivery.models import ArrivalEstimate, Delivery, Driver, LatestPosition, Stop, Transition
+from delivery.stop_details import PinState, StopDetails
+
+# An older position says little about where the driver is.
+_POSITION_SHOWN = timedelta(minutes=15)
+
+
+class Step(IntEnum):
+    """How far the delivery is, as the page's line of progress has it."""
+
+    PREPARED = 1
+    TO_SHOP = 2
+    TO_RECEIVER = 3
+    CLOSED = 4
+
+
+@dataclass(frozen=True)
+class Progress:
+    """A step as the line of progress shows it."""
+
+    name: str
+    is_done: bool
+    is_current: bool
+
+
+@dataclass(frozen=True)
+class StopState:
+    """`driver` and `position` are None unless they may be shown now; `closed_at` is when the stop was closed."""
+
+    stop: Stop
+    details: StopDetails
+    step: Step
+    driver: Driver | None
+    position: LatestPosition | None
+    is_old: bool  # the position
+    stops_before: int
+    closed_at: datetime | None
+
+    @property
+    def delivery(self) -> Delivery:
+        return self.stop.delivery
+
+    @property
+    def is_under_way(self) -> bool:
+        """Whether the driver has the goods and this stop is open: as long the receiver sees and may call the driver."""
+        return self.step is Step.TO_RECEIVER
+
+    @property
+    def is_closed(self) -> bool:
+        return self.step is Step.CLOSED
+
+    @property
+    def is_delivered(self) -> bool:
+        return self.stop.status == Status.DELIVERED
+
+    @property
+    def pin(self) -> str:
+        """The PIN to tell the driver; empty when none is asked for (any more)."""
+        return "" if self.is_closed or self.details.pin_state is PinState.LOCKED else self.details.pin
+
+    @property
+    def arrival(self) -> ArrivalEstimate | None:
+        return None if self.is_closed else self.details.arrival
+
+    @property
+    def first_name(self) -> str:
+        """Of the driver, who has told nobody their whole name; empty for a simulated one."""
+        if self.driver is None or self.driver.simulated_for_id:
+            return ""
+        return next(iter(self.driver.name.split()), "")
+
+    @property
+    def sentence(self) -> str:
+        """What happens now."""
+        driver = self.first_name or _("The driver")
+        match self.step:
+            case Step.PREPARED:
+                return _("The shop is preparing your order.")
+            case Step.TO_SHOP:
+                return _("%(driver)s is on the way to the shop.") % {"driver": driver}
+            case Step.TO_RECEIVER if self.stops_before:
+                text = ngettext(
+                    "%(driver)s has your order; %(count)s stop comes before yours.",
+                    "%(driver)s has your order; %(count)s stops come before yours.",
+                    self.stops_before,
+                )
+                return text % {"driver": driver, "count": self.stops_before}
+            case Step.TO_RECEIVER:
+                return _("%(driver)s is on the way to you.") % {"driver": driver}
+            case Step.CLOSED:
+                return _("Your order was delivered.") if self.is_delivered else _("Your order was not delivered.")
+
+    @property
+    def progress(self) -> list[Progress]:
+        """All steps, in order."""
+        names = {
+            Step.PREPARED: _("Preparing"),
+            Step.TO_SHOP: _("To the shop"),
+            Step.TO_RECEIVER: _("On the way"),
+            Step.CLOSED: _("Not delivered") if self.stop.status == Status.FAILED else _("Delivered"),
+        }
+        return [Progress(name, self.step >= step, self.step is step) for step, name in names.items()]
+
+    @property
+    def reason(self) -> str:
+        """Why it was not delivered; empty otherwise."""
+        if not self.is_closed or self.is_delivered:
+            return ""
+        if self.stop.failure_reason:
+            return text_of_simulator(self.stop.failure_reason)
+        if self.delivery.route_status == RouteStatus.EXPIRED:
+            return _("No driver took it.")
+        return _("The delivery was cancelled.")
+
+    @property
+    def places(self) -> dict[str, Any] | None:
+        """What the map shows, in decimal degrees; None: no map."""
+        if not self.is_under_way:
+            return None
+        found = self.position
+        return {
+            "stop": {"lat": self.stop.latitude, "lng": self.stop.longitude},
+            "driver": {"lat": found.latitude, "lng": found.longitude, "name": self.first_name} if found else None,
+        }
+
+
+def read(stop: Stop, *, at: datetime) -> StopState:
+    """The state of a stop that was read with its delivery and driver."""
+    step = _step(stop)
+    is_under_way = step is Step.TO_RECEIVER
+    driver = stop.delivery.driver if step in (Step.TO_SHOP, Step.TO_RECEIVER) else None
+    position = _position(driver, at) if driver and is_under_way else None
+    return StopState(
+        stop=stop,
+        details=stop_details.read([stop])[stop.pk],
+        step=step,
+        driver=driver,
+        position=position,
+        is_old=position is not None and position.recorded_at < at - settings.POSITION_FRESH,
+        stops_before=_stops_before(stop) if is_under_way else 0,
+        closed_at=_closed_at(stop) if step is Step.CLOSED else None,
+    )
+
+
+def _step(stop: Stop) -> Step:
+    match Status(stop.status):
+        case Status.PENDING:
+            return Step.PREPARED
+        case Status.ACCEPT:
+            return Step.TO_SHOP
+        case Status.COLLECTED:
+            return Step.TO_RECEIVER
+        case Status.DELIVERED | Status.FAILED:
+            return Step.CLOSED
+
+
+def _position(driver: Driver, at: datetime) -> LatestPosition | None:
+    return LatestPosition.objects.filter(pk=driver.pk, recorded_at__gte=at - _POSITION_SHOWN).first()
+
+
+def _stops_before(stop: Stop) -> int:
+    if not stop.index:
+        return 0
+    earlier = Stop.objects.filter(delivery=stop.delivery_id, index__lt=stop.index, status__in=lifecycle.OPEN)
+    return earlier.count()
+
+
+def _closed_at(stop: Stop) -> datetime | None:
+    """When the driver closed the stop, or when the whole delivery was cancelled or expired."""
+    changes = Transition.objects.filter(delivery=stop.delivery_id)
+    of_stop = changes.filter(point=stop.label, trigger__in=[Trigger.DELIVER, Trigger.FAIL]).first()
+    last = of_stop or changes.filter(trigger__in=[Trigger.CANCEL, Trigger.EXPIRE]).first()
+    return last.happened_at if last else None
