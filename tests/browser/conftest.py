@@ -16,7 +16,7 @@ from playwright.sync_api import Browser, Page, sync_playwright
 from common.page_updates import Message, publish
 from delivery.models import Environment, WebhookEndpoint
 from delivery.webhooks import dispatch, wake_up
-from tests.browser import shop_history
+from tests.browser import quiet_database, shop_history
 from tests.browser.receiver import Receiver
 from tests.browser.tab import PASSWORD, SHOTS, Tab
 from tests.config.stream_client import granian
@@ -70,6 +70,7 @@ def _fresh_counts(transactional_db: None) -> Iterator[None]:
     yield
     dispatch.stop(seconds=20)
     dispatch._thread = None
+    quiet_database.wait()
 
 
 @pytest.fixture(autouse=True)
