@@ -23,6 +23,7 @@ _NAMES = (
     "arrival-times",
     "driver-day",
     "partitions",
+    "verify",
 )
 
 
@@ -50,6 +51,7 @@ def main(names: list[str]) -> int:
             position_reports,
             positions,
             report,
+            verify,
         )  # they need Django, which needs the servers
 
         runs = {
@@ -70,6 +72,7 @@ def main(names: list[str]) -> int:
             "arrival-times": arrival_times.run,
             "driver-day": lambda: driver_day.run(*map(int, calls)),
             "partitions": partitions.run,
+            "verify": verify.run,
         }
         report.machine()
         for name in names or _WEBHOOKS:

@@ -6,13 +6,12 @@ from typing import Any, NamedTuple
 from django.db import connection
 
 from benchmarks.day_phones import Tally
-from delivery import lifecycle
-from delivery.errors import DeliveryError
-from delivery.lifecycle import State, Trigger
-from delivery.models import ArrivalEstimate, Delivery, DriverMove, DriverPosition, WebhookQueueItem
-from delivery.models.stop import LABELS
+from common import invariants
+from delivery.invariants import ALL
+from delivery.models import ArrivalEstimate, DriverMove, DriverPosition, WebhookQueueItem
 
-# What is true, the table that it is about, and a query that counts what breaks it.
+# What is true after such a day beside what is always true, the table that it is about, and a query that counts what
+# breaks it.
 _INVARIANTS = (
     (
         "deliveries are closed, with the moment",
@@ -20,14 +19,6 @@ _INVARIANTS = (
         """
         SELECT count(*) FROM delivery_delivery
         WHERE route_status NOT IN ('FINISHED', 'CANCELLED', 'EXPIRED') OR closed_at IS NULL""",
-    ),
-    (
-        "deliveries were closed once",
-        "delivery_delivery",
-        """
-        SELECT count(*) FROM delivery_delivery d
-        WHERE (SELECT count(*) FROM delivery_transition t
-               WHERE t.delivery_id = d.id AND t.route_status IN ('FINISHED', 'CANCELLED', 'EXPIRED')) <> 1""",
     ),
     (
         "stops are closed",
@@ -61,24 +52,7 @@ _INVARIANTS = (
             FROM delivery_transition) AS transitions
         WHERE at < before OR made_at > at""",
     ),
-    (
-        "events have the sequences 1, 2, 3 …, one for each transition",
-        "delivery_webhookevent",
-        """
-        SELECT count(*) FROM delivery_delivery d
-        WHERE (SELECT array_agg(sequence ORDER BY sequence) FROM delivery_webhookevent WHERE delivery_id = d.id)
-              <> (SELECT array_agg(n) FROM generate_series(1, d.last_sequence) AS n)
-           OR d.last_sequence <> (SELECT count(*) FROM delivery_transition WHERE delivery_id = d.id)""",
-    ),
     ("events were sent", "delivery_webhookevent", "SELECT count(*) FROM delivery_webhookevent WHERE state <> 'sent'"),
-    (
-        "moves were made once",
-        "delivery_drivermove",
-        """
-        SELECT count(*) FROM (
-            SELECT 1 FROM delivery_drivermove WHERE refusal = ''
-            GROUP BY delivery_id, trigger, point HAVING count(*) > 1) AS moves""",
-    ),
     (
         "moves of drivers in the history have a report that was done",
         "delivery_transition",
@@ -114,11 +88,15 @@ def examine(tally: Tally) -> list[Finding]:
     """All invariants."""
     return [
         *(Finding(what, _scalar(f"SELECT count(*) FROM {table}"), _scalar(sql)) for what, table, sql in _INVARIANTS),
-        Finding("transitions follow the lifecycle to the statuses", Delivery.objects.count(), _not_replayed()),
+        *(_always(found) for found in invariants.examine(ALL, most_ids=0)),
         Finding("positions are from times on duty", DriverPosition.objects.count(), _off_duty(tally)),
         Finding("positions are as many as phones were told", tally.kept_positions, _missing_positions(tally)),
         Finding("reports have one outcome, that of the database", len(tally.outcomes), _other_outcomes(tally)),
     ]
+
+
+def _always(found: invariants.Finding) -> Finding:
+    return Finding(found.what, found.examined or 0, 0 if found.holds else found.broken or 1)
 
 
 def refuse(findings: Iterable[Finding]) -> None:
@@ -130,27 +108,6 @@ def refuse(findings: Iterable[Finding]) -> None:
 def workers_have_work() -> bool:
     """Whether webhooks are waiting, or arrival times of routes that have ended are there."""
     return WebhookQueueItem.objects.exists() or ArrivalEstimate.objects.exists()
-
-
-def _not_replayed() -> int:
-    """Deliveries whose history, replayed by the lifecycle's table, does not give their statuses."""
-    return sum(
-        _replayed(delivery) != delivery.state for delivery in Delivery.objects.prefetch_related("stops", "transitions")
-    )
-
-
-def _replayed(delivery: Delivery) -> State | None:
-    request, *transitions = sorted(delivery.transitions.all(), key=lambda transition: transition.pk)
-    state = lifecycle.new(orders=len(delivery.ordered_stops), mode=lifecycle.Mode(delivery.mode))
-    if request.trigger != "request":
-        return None
-    try:
-        for each in transitions:
-            index = LABELS.index(each.point) if each.point else None
-            state = lifecycle.move(state, Trigger(each.trigger), index=index)
-    except DeliveryError:
-        return None
-    return state
 
 
 def _off_duty(tally: Tally) -> int:

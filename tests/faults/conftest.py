@@ -9,7 +9,9 @@ from django.core.management import call_command
 from django.db import connection
 from pytest_django.plugin import DjangoDbBlocker
 
+from common.invariants import examine
 from config.env import data_dir
+from delivery import invariants
 from delivery.models import Token
 from tests.factories import TariffFactory
 from tests.faults import integrators
@@ -19,7 +21,10 @@ from tests.faults.processes import Process, Processes
 
 @pytest.fixture(scope="session", autouse=True)
 def _database(django_db_blocker: DjangoDbBlocker) -> Iterator[None]:
-    """The real database and not pytest-django's, because workers use it too. All its tables are dropped first."""
+    """The real database and not pytest-django's, because workers use it too. All its tables are dropped first.
+
+    At the end, whatever was killed, its invariants hold.
+    """
     if not django_settings.EMBEDDED or data_dir().name != "faults":
         pytest.exit("These tests empty the database of DATA_DIR. Run them with: make test-faults", returncode=4)
     with django_db_blocker.unblock():
@@ -28,7 +33,9 @@ def _database(django_db_blocker: DjangoDbBlocker) -> Iterator[None]:
         call_command("migrate", verbosity=0)
         TariffFactory.create()
         yield
+        broken = [finding for finding in examine(invariants.ALL, most_ids=5) if not finding.holds]
         connection.close()
+    assert broken == []
 
 
 @pytest.fixture(scope="module")

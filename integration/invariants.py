@@ -1,0 +1,128 @@
+"""What is always true of orders, their status logs, codes and invoices."""
+
+from common.invariants import Invariant
+from integration import lifecycle
+
+_ALLOWED = ", ".join(f"('{before}', '{after}')" for before, nexts in lifecycle.TABLE.items() for after in nexts)
+# The codes by which a tracking query finds an order: kind and the order's value.
+_OWN_CODES = """(VALUES ('tracking_code', o.tracking_code), ('order', o.code), ('shipping', o.id::text),
+                        ('invoice_key', nullif(o.invoice_key, ''))) AS wanted (kind, value)"""
+
+_ORDERS = (
+    Invariant(
+        "order_has_its_last_status",
+        "orders have the status of the last entry of their log",
+        "integration_order",
+        """
+        SELECT o.id FROM integration_order o
+        LEFT JOIN (SELECT DISTINCT ON (order_id) order_id, status FROM integration_statuslog
+                   ORDER BY order_id, id DESC) AS last ON last.order_id = o.id
+        WHERE o.status IS DISTINCT FROM last.status""",
+    ),
+    Invariant(
+        "status_log_follows_the_lifecycle",
+        "logs begin with pending, and each entry is one that the lifecycle allows after the one before",
+        "integration_statuslog",
+        f"""
+        SELECT DISTINCT order_id AS id FROM (
+            SELECT order_id, status, lag(status) OVER (PARTITION BY order_id ORDER BY id) AS before
+            FROM integration_statuslog) AS log
+        WHERE (before IS NULL AND status <> 'pending')
+           OR (before IS NOT NULL AND (before, status) NOT IN ({_ALLOWED}))""",  # noqa: S608  # nosec B608  # constants
+    ),
+    Invariant(
+        "status_log_of_the_company",
+        "entries of a log name the order's company",
+        "integration_statuslog",
+        """
+        SELECT DISTINCT o.id FROM integration_statuslog l JOIN integration_order o ON o.id = l.order_id
+        WHERE l.company_id <> o.company_id""",
+    ),
+    Invariant(
+        "order_of_its_company",
+        "orders belong to the seller of their company",
+        "integration_order",
+        """
+        SELECT o.id FROM integration_order o JOIN integration_company c ON c.id = o.company_id
+        WHERE c.seller_id <> o.seller_id""",
+    ),
+    Invariant(
+        "orders_are_unique",
+        "no seller has two orders with one orderId",
+        "integration_order",
+        "SELECT min(id) AS id FROM integration_order GROUP BY seller_id, code HAVING count(*) > 1",
+    ),
+    Invariant(
+        "tracking_codes_are_unique",
+        "orders have a tracking code, no seller has one twice",
+        "integration_order",
+        """
+        SELECT min(id) AS id FROM integration_order GROUP BY seller_id, tracking_code
+        HAVING count(*) > 1 OR tracking_code = ''""",
+    ),
+    Invariant(
+        "order_is_found_by_its_codes",
+        "orders are found by tracking code, orderId, shipping id and the invoice key that they name",
+        "integration_order",
+        f"""
+        SELECT DISTINCT o.id FROM integration_order o CROSS JOIN LATERAL {_OWN_CODES}
+        WHERE wanted.value IS NOT NULL
+          AND NOT EXISTS (SELECT FROM integration_searchcode s
+                          WHERE (s.order_id, s.kind, s.value) = (o.id, wanted.kind, wanted.value))""",  # noqa: S608  # nosec B608  # constants
+    ),
+    Invariant(
+        "search_code_of_its_seller",
+        "search codes belong to the seller of their order",
+        "integration_searchcode",
+        """
+        SELECT s.id FROM integration_searchcode s JOIN integration_order o ON o.id = s.order_id
+        WHERE s.seller_id <> o.seller_id""",
+    ),
+)
+
+_INVOICES = (
+    Invariant(
+        "invoices_are_unique",
+        "no seller has an invoice twice",
+        "integration_invoice",
+        "SELECT min(id) AS id FROM integration_invoice GROUP BY seller_id, access_key HAVING count(*) > 1",
+    ),
+    Invariant(
+        "invoice_link_within_a_seller",
+        "invoices are linked to orders of the same seller",
+        "integration_invoicelink",
+        """
+        SELECT l.id FROM integration_invoicelink l
+        JOIN integration_invoice v ON v.id = l.invoice_id JOIN integration_order o ON o.id = l.order_id
+        WHERE v.seller_id <> o.seller_id""",
+    ),
+    Invariant(
+        "invoice_reference_of_its_seller",
+        "order references belong to the seller of their invoice",
+        "integration_invoicereference",
+        """
+        SELECT r.id FROM integration_invoicereference r JOIN integration_invoice v ON v.id = r.invoice_id
+        WHERE r.seller_id <> v.seller_id""",
+    ),
+    Invariant(
+        "order_is_found_by_its_invoices",
+        "orders are found by the access key of each invoice that is linked",
+        "integration_invoicelink",
+        """
+        SELECT l.id FROM integration_invoicelink l JOIN integration_invoice v ON v.id = l.invoice_id
+        WHERE NOT EXISTS (SELECT FROM integration_searchcode s
+                          WHERE (s.order_id, s.kind, s.value) = (l.order_id, 'invoice_key', v.access_key))""",
+    ),
+    Invariant(
+        "invoice_bytes_are_the_sum",
+        "the bytes of a seller's invoices are the sum of the files",
+        "integration_seller",
+        """
+        SELECT s.id FROM integration_seller s
+        LEFT JOIN (SELECT seller_id, sum(octet_length(raw)) AS bytes FROM integration_invoice GROUP BY seller_id) v
+            ON v.seller_id = s.id
+        WHERE s.invoice_bytes <> coalesce(v.bytes, 0)""",
+    ),
+)
+
+ALL: tuple[Invariant, ...] = (*_ORDERS, *_INVOICES)

@@ -1,0 +1,254 @@
+"""`manage.py verify` finds nothing in a healthy database, and names each invariant that is broken."""
+
+import json
+from io import StringIO
+
+import pytest
+from django.apps import apps
+from django.core.management import CommandError, call_command
+from django.db import connection
+from django.utils import timezone
+
+import delivery.invariants
+import integration.invariants
+from common.invariants import Invariant, examine
+from common.schema_invariants import of_schema
+from delivery.actions import deliveries, endpoints
+from delivery.models import Delivery, WebhookEvent
+from delivery.webhooks import feed
+from integration.actions import orders
+from integration.lifecycle import Status
+from tests.delivery import simulated
+from tests.delivery.webhooks import settling
+from tests.factories import BY, PICKUP, DeliveryFactory, DriverFactory, TokenFactory
+from tests.integration.factories import OTHER_COMPANY, SellerFactory, create_order, nfe_xml, send_invoice
+
+EVERY = (
+    *delivery.invariants.ALL,
+    *integration.invariants.ALL,
+    *of_schema(apps.get_models(include_auto_created=True)),
+)
+_NO_INDEX = "DROP INDEX {}"
+_NO_CONSTRAINT = "ALTER TABLE {} DROP CONSTRAINT {}"
+
+# What breaks each invariant, done with triggers and foreign keys switched off.
+BREAKS = {
+    "delivery_has_its_stops": ["DELETE FROM delivery_stop WHERE index = 0"],
+    "delivery_of_its_token": ["UPDATE delivery_token SET environment = 'sandbox'"],
+    "route_ids_are_unique": [
+        _NO_CONSTRAINT.format("delivery_delivery", "delivery_delivery_route_id_key"),
+        "UPDATE delivery_delivery SET route_id = (SELECT route_id FROM delivery_delivery LIMIT 1)",
+    ],
+    "statuses_fit_together": ["UPDATE delivery_stop SET status = 'PENDING' WHERE status = 'DELIVERED'"],
+    "route_has_its_driver": [
+        _NO_CONSTRAINT.format("delivery_delivery", "delivery_driver_fits_route"),
+        "UPDATE delivery_delivery SET driver_id = NULL WHERE route_status = 'FINISHED'",
+    ],
+    "one_open_route_per_driver": [
+        _NO_INDEX.format("one_open_route_per_driver"),
+        """UPDATE delivery_delivery SET status = 'ACCEPT', route_status = 'ACCEPTED', closed_at = NULL,
+                                        driver_id = (SELECT id FROM delivery_driver LIMIT 1)""",
+    ],
+    "price_is_not_negative": [
+        _NO_CONSTRAINT.format("delivery_delivery", "delivery_price_not_negative"),
+        "UPDATE delivery_delivery SET distance_km = -1",
+    ],
+    "history_leads_to_the_statuses": ["UPDATE delivery_transition SET trigger = 'release' WHERE trigger = 'accept'"],
+    "closed_when_its_history_says": ["UPDATE delivery_delivery SET closed_at = closed_at + interval '1 second'"],
+    "cancellation_has_its_fee": ["UPDATE delivery_delivery SET cancel_fee = cancel_fee + 0.01"],
+    "reported_moves_were_made_once": [
+        """INSERT INTO delivery_drivermove
+               (id, driver_id, report, delivery_id, trigger, point, made_at, received_at, refusal, refusal_detail)
+           SELECT gen_random_uuid(), driver_id, gen_random_uuid(), id, 'return', '', now(), now(), '', ''
+           FROM delivery_delivery WHERE status = 'DELIVERED'""",
+    ],
+    "event_sequences_have_no_gap": ["DELETE FROM delivery_webhookevent WHERE sequence = 1"],
+    "transition_has_its_event": ["UPDATE delivery_webhookevent SET name = 'ACCEPT' WHERE name = 'COLLECTED'"],
+    "event_of_its_account": [
+        """UPDATE delivery_webhookevent SET endpoint_id =
+               (SELECT p.id FROM delivery_webhookendpoint p WHERE p.id NOT IN (SELECT endpoint_id
+                    FROM delivery_webhookevent) LIMIT 1)""",
+    ],
+    "event_has_the_price": ["UPDATE delivery_delivery SET shipping_value = shipping_value + 0.01"],
+    "sent_event_has_its_attempt": ["UPDATE delivery_webhookattempt SET status_code = 500"],
+    "attempts_are_counted": ["UPDATE delivery_webhookevent SET attempts_made = 3 WHERE attempts_made = 1"],
+    "pending_event_is_in_the_queue": ["DELETE FROM delivery_webhookqueueitem"],
+    "queue_item_of_a_pending_event": [
+        """UPDATE delivery_webhookevent SET state = 'dead' WHERE id IN
+               (SELECT event_id FROM delivery_webhookqueueitem)""",
+    ],
+    "feed_positions_ascend": ["UPDATE delivery_webhookevent SET feed_position = -sequence"],
+    "simulated_driver_of_its_account": [
+        """UPDATE delivery_driver SET environment = 'sandbox', simulated_for_id = (SELECT id FROM delivery_integrator
+               WHERE id NOT IN (SELECT integrator_id FROM delivery_delivery) LIMIT 1)""",
+    ],
+    "latest_position_is_the_newest": ["DELETE FROM delivery_latestposition"],
+    "simulation_of_an_open_delivery": ["UPDATE delivery_delivery SET environment = 'live'"],
+    "order_has_its_last_status": ["UPDATE integration_order SET status = 'delivered'"],
+    "status_log_follows_the_lifecycle": ["UPDATE integration_statuslog SET status = 'delivered'"],
+    "status_log_of_the_company": [
+        """UPDATE integration_statuslog SET company_id =
+               (SELECT id FROM integration_company WHERE id NOT IN (SELECT company_id FROM integration_order))""",
+    ],
+    "order_of_its_company": ["UPDATE integration_company SET seller_id = seller_id + 1000"],
+    "orders_are_unique": [
+        _NO_CONSTRAINT.format("integration_order", "one_order_per_code"),
+        "UPDATE integration_order SET code = 'A-1'",
+    ],
+    "tracking_codes_are_unique": [
+        _NO_CONSTRAINT.format("integration_order", "one_order_per_tracking_code"),
+        "UPDATE integration_order SET tracking_code = 'T-1'",
+    ],
+    "order_is_found_by_its_codes": ["DELETE FROM integration_searchcode WHERE kind = 'shipping'"],
+    "search_code_of_its_seller": ["UPDATE integration_searchcode SET seller_id = seller_id + 1000"],
+    "invoices_are_unique": [
+        _NO_CONSTRAINT.format("integration_invoice", "one_invoice_per_access_key"),
+        """INSERT INTO integration_invoice (seller_id, access_key, issuer_document, number, series, layout, raw,
+                                            received_at, received_by)
+           SELECT seller_id, access_key, '', '', '', '', '', now(), '' FROM integration_invoice""",
+    ],
+    "invoice_link_within_a_seller": ["UPDATE integration_order SET seller_id = seller_id + 1000"],
+    "invoice_reference_of_its_seller": ["UPDATE integration_invoicereference SET seller_id = seller_id + 1000"],
+    "order_is_found_by_its_invoices": ["DELETE FROM integration_searchcode WHERE kind = 'invoice_key'"],
+    "invoice_bytes_are_the_sum": ["UPDATE integration_seller SET invoice_bytes = invoice_bytes + 1"],
+    "nothing_is_orphaned": ["DELETE FROM delivery_token"],
+    "keys_are_ahead": ["UPDATE integration_order SET id = id + 1000000"],
+    "constraints_are_validated": ["ALTER TABLE delivery_stop ADD CONSTRAINT new CHECK (index < 9) NOT VALID"],
+    "indexes_are_valid": ["UPDATE pg_index SET indisvalid = FALSE WHERE indexrelid = 'delivery_newest'::regclass"],
+    "triggers_are_enabled": ["ALTER TABLE delivery_transition DISABLE TRIGGER USER"],
+}
+
+
+@pytest.fixture
+def healthy():
+    """One row at least of everything that an invariant is about, made by the actions of the product."""
+    at = timezone.now()
+    shop, other_shop = TokenFactory.create(), TokenFactory.create()
+    endpoint = shop.integrator.endpoints.get(environment="live")
+    endpoints.set_url(endpoint=endpoint, url="http://127.0.0.1:9/hook", by=BY, at=at)
+    DriverFactory.create(at_point=PICKUP)
+    finished = DeliveryFactory.create(token=shop, stops=2, collected=True)
+    deliveries.deliver_point(delivery=finished, point="B", by=BY, at=at)
+    deliveries.deliver_point(delivery=finished, point="C", by=BY, at=at)
+    settling.attempt(WebhookEvent.objects.get(delivery=finished, sequence=1), settling.OK)
+    feed.read(endpoint=endpoint, after=0, limit=10, at=timezone.now())
+    deliveries.cancel(
+        delivery=DeliveryFactory.create(token=other_shop, accepted=True), reason="changed", by=BY, at=timezone.now()
+    )
+    TokenFactory.create()
+    simulated.request(at=at)
+    seller = SellerFactory.create()
+    SellerFactory.create(documents=(OTHER_COMPANY,))
+    order = create_order(seller, orderId="A-1")
+    create_order(seller, orderId="A-2")
+    send_invoice(seller, nfe_xml(items=["A-1"]).encode())
+    orders.move(order=order, to=Status.COLLECTED, by=BY, at=at)
+
+
+def _broken():
+    return {finding.name: finding.ids for finding in examine(EVERY, most_ids=3) if not finding.holds}
+
+
+def _run(*statements):
+    with connection.cursor() as cursor:
+        cursor.execute("SET CONSTRAINTS ALL IMMEDIATE")  # else tables with pending checks cannot be altered
+        cursor.execute("SET LOCAL session_replication_role = replica")
+        for statement in statements:
+            cursor.execute(statement)
+
+
+@pytest.mark.django_db
+class TestInvariants:
+    def test_hold_in_a_healthy_database_that_has_rows_for_each(self, healthy):
+        findings = examine(EVERY, most_ids=3)
+
+        assert [(finding.name, finding.ids) for finding in findings if not finding.holds] == []
+        assert {finding.name for finding in findings if not finding.examined} == {"reported_moves_were_made_once"}
+
+    def test_are_each_broken_below(self):
+        assert list(BREAKS) == [invariant.name for invariant in EVERY]
+
+    @pytest.mark.parametrize("name", BREAKS)
+    def test_are_named_when_they_are_broken(self, healthy, name):
+        _run(*BREAKS[name])
+
+        broken = _broken()
+
+        assert name in broken
+        assert broken[name] != []
+
+    def test_count_all_rows_and_name_some(self, healthy):
+        _run("UPDATE delivery_delivery SET shipping_value = shipping_value + 1")
+
+        (finding,) = [found for found in examine(EVERY, most_ids=2) if found.name == "event_has_the_price"]
+
+        assert (finding.broken, len(finding.ids)) == (WebhookEvent.objects.filter(delivery__isnull=False).count(), 2)
+        assert WebhookEvent.objects.count() > 2
+
+    def test_are_not_said_to_hold_when_there_was_no_time(self, db):
+        slow = Invariant("slow", "ends in time", "pg_class", "SELECT pg_sleep(5)::text AS id")
+        quick = Invariant("quick", "ends in time", "pg_class", "SELECT 1 AS id WHERE FALSE")
+        with connection.cursor() as cursor:
+            cursor.execute("SET LOCAL statement_timeout = '50ms'")
+
+        first, second = examine([slow, quick], most_ids=1)
+
+        assert (first.broken, first.examined, first.holds) == (None, None, False)
+        assert second.holds
+
+
+@pytest.mark.django_db(transaction=True)
+class TestVerify:
+    def test_says_that_all_hold(self, healthy):
+        printed = StringIO()
+
+        call_command("verify", stdout=printed)
+
+        *lines, verdict = printed.getvalue().splitlines()
+        assert [line.split()[1].rstrip(":") for line in lines] == list(BREAKS)
+        assert verdict == "All hold."
+
+    def test_names_what_is_broken_and_exits_with_1(self, healthy):
+        connection.cursor().execute("ALTER TABLE delivery_webhookevent DISABLE TRIGGER USER")
+        try:
+            deleted = WebhookEvent.objects.filter(sequence=2)
+            keys = {str(key) for key in deleted.values_list("delivery", flat=True)}
+            deleted.delete()
+            printed = StringIO()
+
+            with pytest.raises(SystemExit) as end:
+                call_command("verify", "--json", stdout=printed)
+        finally:
+            connection.cursor().execute("ALTER TABLE delivery_webhookevent ENABLE TRIGGER USER")
+
+        report = json.loads(printed.getvalue())
+        assert end.value.code == 1
+        assert report["holds"] is False
+        found = report["invariants"]["event_sequences_have_no_gap"]
+        assert (found["broken"], set(found["ids"])) == (len(keys), keys)
+        assert report["invariants"]["triggers_are_enabled"]["broken"] > 0
+        assert report["invariants"]["orders_are_unique"]["broken"] == 0
+
+    def test_writes_nothing_in_one_snapshot(self, healthy, monkeypatch):
+        seen = []
+
+        def look(_invariants, *, most_ids):
+            with connection.cursor() as cursor:
+                cursor.execute(
+                    "SELECT current_setting('transaction_read_only'), current_setting('transaction_isolation')"
+                )
+                seen.extend(cursor.fetchall())
+            return []
+
+        monkeypatch.setattr("config.management.commands.verify.examine", look)
+
+        call_command("verify", stdout=StringIO())
+
+        assert seen == [("on", "repeatable read")]
+
+    @pytest.mark.parametrize("option", ["--ids=-1", "--ids=1001", "--statement-seconds=0"])
+    def test_refuses_a_limit_out_of_range(self, option):
+        with pytest.raises(CommandError, match="is from"):
+            call_command("verify", option)
+
+        assert not Delivery.objects.exists()
