@@ -56,7 +56,7 @@ lint: .venv/.ready security
 
 # Works without a network: --no-verify keeps detect-secrets from trying each finding at the service it belongs to.
 security: .venv/.ready
-	$(BIN)/bandit --quiet --configfile pyproject.toml --recursive access common config delivery documentation driver_app integration mail panel tracking manage.py
+	$(BIN)/bandit --quiet --configfile pyproject.toml --recursive access common config delivery documentation driver_app integration mail monitoring panel tracking manage.py
 	@git ls-files --error-unmatch Makefile >/dev/null  # fails outside a checkout, where no file would be examined
 	git ls-files -z | xargs -0 $(BIN)/detect-secrets-hook --no-verify --baseline .secrets.baseline
 	! git grep -nE '(rota_(live|test|key)_|whsec_)[A-Za-z0-9_+/-]{43}'  # this service's own tokens, keys and secrets
@@ -66,6 +66,7 @@ security: .venv/.ready
 audit: .venv/.uv
 	$(BIN)/uv tool run pip-audit@$(PIP_AUDIT_VERSION) --disable-pip --require-hashes -r requirements.lock
 	$(BIN)/uv tool run pip-audit@$(PIP_AUDIT_VERSION) --disable-pip --require-hashes -r requirements-s3.lock
+	$(BIN)/uv tool run pip-audit@$(PIP_AUDIT_VERSION) --disable-pip --require-hashes -r requirements-observability.lock
 	$(BIN)/uv tool run pip-audit@$(PIP_AUDIT_VERSION) --disable-pip --require-hashes -r requirements-dev.lock
 	$(BIN)/uv tool run pip-audit@$(PIP_AUDIT_VERSION) --disable-pip --require-hashes -r requirements-valhalla.lock
 
@@ -75,14 +76,17 @@ format: .venv/.ready
 	$(BIN)/djangofmt templates
 
 # Pins the dependencies again after a change of pyproject.toml. Production installs requirements.lock;
-# requirements-s3.lock adds the storage of photos in S3, requirements-dev.lock also the embedded servers and the
+# requirements-s3.lock adds the storage of photos in S3, requirements-observability.lock traces and error reports,
+# requirements-dev.lock also the embedded servers and the
 # development tools; requirements-valhalla.lock is for one test.
 lock: .venv/.uv
 	$(BIN)/uv pip compile -q --universal --generate-hashes --no-annotate pyproject.toml -o requirements.lock
 	$(BIN)/uv pip compile -q --universal --generate-hashes --no-annotate pyproject.toml --extra s3 \
 		-c requirements.lock -o requirements-s3.lock
-	$(BIN)/uv pip compile -q --universal --generate-hashes --no-annotate pyproject.toml --extra embedded --extra s3 --group dev \
-		-c requirements-s3.lock -o requirements-dev.lock
+	$(BIN)/uv pip compile -q --universal --generate-hashes --no-annotate pyproject.toml --extra observability \
+		-c requirements-s3.lock -o requirements-observability.lock
+	$(BIN)/uv pip compile -q --universal --generate-hashes --no-annotate pyproject.toml --extra embedded --extra s3 --extra observability --group dev \
+		-c requirements-s3.lock -c requirements-observability.lock -o requirements-dev.lock
 	$(BIN)/uv pip compile -q --universal --generate-hashes --no-annotate --python-version 3.12 --group pyproject.toml:valhalla \
 		-o requirements-valhalla.lock
 

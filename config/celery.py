@@ -5,12 +5,21 @@ from typing import Any
 
 from celery import Celery
 from celery.app.amqp import AMQP
-from celery.signals import worker_init
+from celery.signals import (
+    after_task_publish,
+    beat_init,
+    task_postrun,
+    worker_init,
+    worker_process_init,
+    worker_process_shutdown,
+)
 from django.conf import settings
 from kombu import Connection
 from kombu.transport.redis import Channel
 
+from common import metrics
 from config.database import without_sequential_scans
+from monitoring import heartbeats, tasks
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 
@@ -39,6 +48,33 @@ app.autodiscover_tasks(["delivery", "delivery.webhooks", "integration", "access"
 @worker_init.connect
 def _prepare_database(**_kwargs: Any) -> None:
     without_sequential_scans(settings.DATABASES["default"])
+
+
+@task_postrun.connect
+def _task_was_run(task: Any, state: str, **_kwargs: Any) -> None:
+    heartbeats.written_by("worker")
+    tasks.RUN.labels(task.name, state).inc()
+
+
+@worker_process_init.connect
+def _start_counting(**_kwargs: Any) -> None:
+    metrics.start_thread()
+
+
+@worker_process_shutdown.connect
+def _end_counting(**_kwargs: Any) -> None:
+    metrics.add_last()
+
+
+@beat_init.connect
+def _beat_begins(**_kwargs: Any) -> None:
+    metrics.start_thread()
+    after_task_publish.connect(_beat_has_sent, weak=False)
+
+
+def _beat_has_sent(sender: str, **_kwargs: Any) -> None:
+    heartbeats.written_by("beat")
+    tasks.SENT.labels(sender).inc()
 
 
 # Every entry expires, so that a queue without workers does not grow.

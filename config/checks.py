@@ -87,6 +87,7 @@ _MAY_BE_EMPTY: dict[str, Check] = {
     "SITE_URL": value_checks.origin,
     "EMAIL_URL": value_checks.email_url,
     "DEFAULT_FROM_EMAIL": value_checks.sender,
+    "METRICS_TOKEN": value_checks.bearer_token,
     "VAPID_PRIVATE_KEY": value_checks.vapid_key,
     "VAPID_SUBJECT": value_checks.vapid_subject,
 }

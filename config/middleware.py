@@ -20,6 +20,7 @@ from common import rate_limit
 from config import errors, limits
 from config.areas import area_of
 from config.content_security_policy import OF_ANSWERS
+from monitoring import requests
 
 HEADER = "X-Request-Id"
 # Key of the WSGI environ: why `config.rsgi` did not read the body, `late` or `busy`.
@@ -51,9 +52,10 @@ class RequestIdMiddleware:
         try:
             response = self.get_response(request)
             response[HEADER] = given
-            milliseconds = (time.perf_counter() - started) * 1000
+            seconds = time.perf_counter() - started
+            requests.answered(request, response.status_code, seconds)
             address = client_address(request.META, proxies=settings.TRUSTED_PROXIES)
-            logged = (request.method, _path(request), response.status_code, milliseconds)
+            logged = (request.method, _path(request), response.status_code, seconds * 1000)
             _access.info("%s %r %s %.1fms %s %s", *logged, address, _caller(request))
             return response
         finally:

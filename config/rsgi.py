@@ -15,7 +15,7 @@ import resource
 import threading
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from http import HTTPStatus
@@ -28,6 +28,7 @@ os.environ.setdefault("DATABASE_STATEMENT_SECONDS", "15")
 from django.conf import settings
 from django.utils.module_loading import import_string
 
+from common import metrics
 from common.page_updates import STREAM
 from config.database import for_web_process
 from config.fair_queue import FairQueue
@@ -36,6 +37,7 @@ from config.middleware import UNREAD_BODY
 from config.overtaking import Overtaking
 from config.page_streams import Answer, PageStreams
 from config.wsgi_environ import environ_of
+from monitoring.requests import WAITED
 
 if TYPE_CHECKING:
     from granian._granian import RSGIHTTPProtocol as HTTPProtocol  # granian.rsgi does not export the name to mypy
@@ -76,6 +78,7 @@ class _Job(NamedTuple):
     protocol: "HTTPProtocol"
     answered: "asyncio.Future[Answer | None]"
     body: "_Body"
+    read_at: float  # when the whole request was there, on the clock of `perf_counter`
 
 
 @dataclass
@@ -89,8 +92,8 @@ class _Body:
 class Application:
     """A WSGI application behind RSGI. Each worker process answers `threads` requests at a time.
 
-    `background`: run in a further thread of each worker process until the process ends. `streams`: sends the answers
-    that are to be streams.
+    `background`: each runs in a further thread of each worker process until the process ends. `streams`: sends the
+    answers that are to be streams.
     """
 
     def __init__(
@@ -99,7 +102,7 @@ class Application:
         *,
         threads: int,
         limits: Limits | None = None,
-        background: Callable[[], None] | None = None,
+        background: Iterable[Callable[[], None]] = (),
         streams: PageStreams,
     ) -> None:
         self._django, self._threads, self._limits = django, threads, limits or Limits()
@@ -120,8 +123,8 @@ class Application:
         self._streams.end_at_signals(loop)
         for number in range(self._threads):
             threading.Thread(target=self._serve, name=f"request-{number}", daemon=True).start()
-        if self._background is not None:
-            threading.Thread(target=self._background, name="background").start()
+        for work in self._background:
+            threading.Thread(target=work, name="background").start()
 
     async def __rsgi__(self, scope: "Scope", protocol: "HTTPProtocol") -> None:
         body = _Body()
@@ -147,7 +150,7 @@ class Application:
         environ["wsgi.input"] = io.BytesIO(body.content)  # copies it
         body.content.clear()
         answered: asyncio.Future[Answer | None] = self._loop.create_future()
-        self._jobs.put(_sender_of(environ), _Job(environ, protocol, answered, body))
+        self._jobs.put(_sender_of(environ), _Job(environ, protocol, answered, body, time.perf_counter()))
         self._unanswered += 1
         if self._timer is None:
             self._timer = self._loop.call_later(_END_SECONDS, self._end_answered)
@@ -199,6 +202,7 @@ class Application:
             if seconds := self._overtaking.pause():
                 time.sleep(seconds)
             job = self._jobs.get()
+            WAITED.observe(time.perf_counter() - job.read_at)
             self._overtaking.begin()
             to_stream = None
             try:
@@ -248,6 +252,9 @@ application = Application(
     get_wsgi_application(),
     threads=int(os.environ.get("WEB_THREADS", "3")),
     # By its name, because Django must be set up first.
-    background=import_string("config.refused_calls.write_counts_until_exit"),
+    background=[
+        import_string("config.refused_calls.write_counts_until_exit"),
+        *([metrics.add_until_exit] if settings.METRICS_TOKEN else []),
+    ],
     streams=PageStreams(settings.REDIS_URL),
 )

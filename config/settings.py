@@ -231,7 +231,7 @@ SECURE_PROXY_SSL_HEADER = None if EMBEDDED else ("HTTP_X_FORWARDED_PROTO", "http
 SECURE_SSL_REDIRECT = not EMBEDDED and env.bool("SECURE_SSL_REDIRECT", False)
 # Pages redirect to https. API calls over plain HTTP are refused (`PlainHttpMiddleware`): a redirect would hide that the
 # token was sent in clear text.
-SECURE_REDIRECT_EXEMPT = [r"(?i)^api", r"^healthz$"]
+SECURE_REDIRECT_EXEMPT = [r"(?i)^api", r"^(healthz|readyz)$"]
 SECURE_HSTS_SECONDS = 0 if EMBEDDED else env.int("SECURE_HSTS_SECONDS", 31_536_000)
 SECURE_HSTS_INCLUDE_SUBDOMAINS = True
 SECURE_REFERRER_POLICY = "same-origin"
@@ -357,6 +357,11 @@ INVOICE_QUOTA_MB = env.int("INVOICE_QUOTA_MB", 2048)  # of 1,048,576 bytes, kept
 INVOICES_PER_DAY = env.int("INVOICES_PER_DAY", 5000)  # new ones in 24 hours
 
 WEBHOOK_ALLOW_LOOPBACK = env.bool("WEBHOOK_ALLOW_LOOPBACK", EMBEDDED)
+
+# --- Monitoring ------------------------------------------------------------------------------------------------------
+
+# The Bearer token with which Prometheus reads /metrics; empty: nothing is counted for it and there is no such page.
+METRICS_TOKEN = env.str("METRICS_TOKEN", "")
 
 # --- Logging ---------------------------------------------------------------------------------------------------------
 

@@ -1,26 +1,20 @@
 """The whole URL map on one screen."""
 
 from django.contrib import admin
-from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.urls import include, path
-from django.views.decorators.http import require_safe
 from django.views.generic import RedirectView
 from django.views.i18n import set_language
 
 from config import errors, unknown_paths
 from config.security_txt import security_txt
 from documentation.openapi import description
-
-
-@require_safe
-def health(_request: HttpRequest) -> HttpResponse:
-    """Liveness probe. Uses neither PostgreSQL nor Redis, so that their failure does not cause restarts."""
-    return JsonResponse({"status": "ok"})
-
+from monitoring import views as monitoring
 
 urlpatterns = [
     path("", RedirectView.as_view(url="/panel/")),
-    path("healthz", health),
+    path("healthz", monitoring.health),
+    path("readyz", monitoring.ready),
+    path("metrics", monitoring.metrics),
     path(".well-known/security.txt", security_txt),
     path("api/openapi.json", description, {"name": "openapi.json"}, name="openapi-json"),
     path("api/openapi.yaml", description, {"name": "openapi.yaml"}, name="openapi-yaml"),

@@ -17,6 +17,7 @@ from delivery import service_area
 
 _MIN_KEY_LENGTH = 50
 _MIN_DISTINCT_CHARACTERS = 5
+_MIN_TOKEN_LENGTH = 32
 TRUE = {"1", "true", "True", "yes", "on"}
 _FALSE = {"0", "false", "False", "no", "off"}
 _HOST_NAME = re.compile(r"\.?[a-z0-9_-]+(\.[a-z0-9_-]+)*\.?|\[[0-9a-f:.]+\]", re.IGNORECASE)
@@ -27,6 +28,7 @@ _SSL_MODES = ("disable", "allow", "prefer", "require", "verify-ca", "verify-full
 
 # How an operator makes what is missing or wrong.
 NEW_KEY = 'make one: python -c "import secrets; print(secrets.token_urlsafe(50))"'
+_HOW_TO_MAKE_ONE = 'make one: python -c "import secrets; print(secrets.token_urlsafe(32))"'
 NEW_FERNET_KEY = (
     'make one: python -c "from cryptography.fernet import Fernet; print(Fernet.generate_key().decode())"'
     " (several, comma-separated: the first encrypts, all decrypt)"
@@ -194,6 +196,12 @@ def hosts(text: str) -> str | None:
 
 def named_hosts(text: str) -> str | None:
     return "holds '*': name the hosts" if "*" in _parts(text) else None
+
+
+def bearer_token(text: str) -> str | None:
+    if len(text) >= _MIN_TOKEN_LENGTH and text.isascii() and text.isprintable() and " " not in text:
+        return None
+    return f"has to be at least {_MIN_TOKEN_LENGTH} printable characters without spaces; {_HOW_TO_MAKE_ONE}"
 
 
 def vapid_key(text: str) -> str | None:

@@ -8,7 +8,7 @@ from django.db import transaction
 
 from common.insert_together import insert_together
 from common.page_updates import publish_on_commit
-from delivery import lifecycle, page_updates
+from delivery import lifecycle, metrics, page_updates
 from delivery.actions import drivers, dropoff_options, new_deliveries, quotes, receiver_mails, transitions
 from delivery.errors import (
     AlreadyFinished,
@@ -58,6 +58,7 @@ def request(
     else:
         insert_together(*rows)  # one statement, which needs no transaction of its own
     outbox.announce_on_commit(delivery, wakes=bool(queue_item))
+    metrics.moved_on_commit(history.trigger, delivery.environment)
     if simulation:
         wake_up.send_on_commit(wake_up.ADVANCE_SIMULATIONS)
     return delivery

@@ -8,6 +8,7 @@ from django.conf import settings
 from django.db import transaction
 from django.db.models import F
 
+from delivery import metrics
 from delivery.actions import drivers
 from delivery.actions.drivers import Fix
 from delivery.driver_errors import NotOnDuty, OtherPhoneReports
@@ -36,4 +37,5 @@ def record(*, device: DriverDevice, reported: Sequence[Reported], at: datetime) 
         drivers.record_positions(fixes, by=f"driver {driver.name}")
     if dropped:
         DriverDevice.objects.filter(pk=device.pk).update(dropped_positions=F("dropped_positions") + dropped.total())
+    metrics.positions_on_commit(kept=len(kept), dropped={str(reason): number for reason, number in dropped.items()})
     return dropped

@@ -5,7 +5,7 @@ from typing import TypedDict, Unpack
 
 from django.db.models import prefetch_related_objects
 
-from delivery import lifecycle
+from delivery import lifecycle, metrics
 from delivery.lifecycle import Trigger
 from delivery.models import Delivery, Environment, Simulation, Stop, Transition
 from delivery.models.delivery import TRANSITION_FIELDS
@@ -58,6 +58,7 @@ def apply(
     delivery.save(update_fields=TRANSITION_FIELDS)
     history(delivery, trigger.value, by=by, at=at, **details).save(force_insert=True)
     outbox.record(delivery=delivery, at=at)
+    metrics.moved_on_commit(trigger.value, delivery.environment)
     if trigger is not Trigger.EXPIRE:  # nobody was on the way
         wake_up.send_on_commit(wake_up.RENEW_ARRIVALS)
     if delivery.environment == Environment.SANDBOX:

@@ -29,6 +29,7 @@ class LockedItem:
     was_poisoned: bool
     # Whether a success changes the endpoint's row; False while its last success is recent and no failure is counted.
     success_is_recorded: bool
+    created_at: datetime  # of the event
     attempts_made: int
     tries: int
     refusals: int
@@ -44,7 +45,7 @@ class LockedItem:
 _LOCK = """
 SELECT i.id, i.lease, i.event_id, i.endpoint_id, i.delivery_id IS NOT NULL AND NOT i.is_ordered,
        e.failures > 0 OR e.last_success_at IS NULL OR e.last_success_at < %s,
-       v.attempts_made, i.tries, i.refusals, i.first_refused_at, i.is_ordered
+       v.created_at, v.attempts_made, i.tries, i.refusals, i.first_refused_at, i.is_ordered
 FROM unnest(%s::bigint[], %s::uuid[]) AS claimed(id, lease)
 JOIN delivery_webhookqueueitem i ON i.id = claimed.id AND i.lease = claimed.lease
 JOIN delivery_webhookevent v ON v.id = i.event_id

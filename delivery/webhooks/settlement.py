@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from django.db import transaction
 
 from common.page_updates import publish_on_commit
-from delivery import breaker, page_updates
+from delivery import breaker, metrics, page_updates
 from delivery.models import EventState, OffBecause, WebhookEndpoint
 from delivery.models.webhook import BREAKER_FIELDS
 from delivery.webhooks import locked_items, queue, retry
@@ -43,7 +43,18 @@ def settle(outcomes: Sequence[tuple[ClaimedItem, Result]], *, at: datetime) -> l
         for pk, endpoint in endpoints.items():
             _write_endpoint(endpoint, *before[pk], at=at)
         publish_on_commit(*page_updates.events_changed((item.endpoint_id, item.event_id) for item, _ in attempts))
+    for item, result in attempts:
+        _count(item, result)
     return blocked
+
+
+def _count(item: LockedItem, result: Result) -> None:
+    status = result.status_code
+    metrics.ATTEMPTS.labels(f"{status // 100}xx" if status else result.error).inc()
+    if item.state != EventState.PENDING:
+        metrics.ENDED.labels(item.state.value).inc()
+    if item.attempts_made == 1 and result.succeeded:
+        metrics.SENT_AFTER.observe((result.at - item.created_at).total_seconds() + result.milliseconds / 1000)
 
 
 def _lock_endpoints(attempts: Iterable[tuple[LockedItem, Result]]) -> dict[int, WebhookEndpoint]:

@@ -280,6 +280,8 @@ _IN_AN_ACCOUNT = "panel/accounts/<uuid:account>/<environment:environment>/"
 ROUTES: dict[str, Row] = {
     "": (ANYBODY, ANYBODY),
     "healthz": (ANYBODY, "MMMMMMM"),
+    "readyz": (ANYBODY, "MMMMMMM"),
+    "metrics": ("NNNNNNN", "MMMMMMM"),  # without METRICS_TOKEN
     "api/openapi.json": (ANYBODY, "MMMMMMM"),
     "api/openapi.yaml": (ANYBODY, "MMMMMMM"),
     "api/postman.json": (ANYBODY, "MMMMMMM"),

@@ -1,0 +1,62 @@
+"""Signs of life of beat and of the workers: keys in Redis, whose remaining time to live says how old they are.
+
+So no clocks of different machines are compared.
+"""
+
+import logging
+import math
+import time
+from functools import cache
+from typing import Literal
+
+from django.conf import settings
+from redis import Redis, RedisError
+from redis.backoff import NoBackoff
+from redis.retry import Retry
+
+_log = logging.getLogger(__name__)
+Process = Literal["beat", "worker"]
+PROCESSES: tuple[Process, ...] = ("beat", "worker")
+_KEPT_MS = 24 * 3600 * 1000
+_PAUSE_SECONDS = 5
+_TIMEOUT_SECONDS = 1
+_written_at: dict[str, float] = {}  # on the monotonic clock
+
+
+def written_by(process: Process) -> None:
+    """Note that this process works. Costs a round trip at most every five seconds; raises nothing if Redis is away."""
+    now = time.monotonic()
+    if now - _written_at.get(process, -math.inf) < _PAUSE_SECONDS:
+        return
+    _written_at[process] = now
+    try:
+        client().set(_key(process), 1, px=_KEPT_MS)
+    except RedisError as error:
+        _log.warning("The sign of life was not written: %s", error)
+
+
+def ages() -> dict[Process, float | None]:
+    """Seconds since the last sign of life of beat and of any worker; None without one in a day. Raises RedisError."""
+    with client().pipeline(transaction=False) as pipeline:
+        for process in PROCESSES:
+            pipeline.pttl(_key(process))
+        left = pipeline.execute()
+    return {
+        process: (_KEPT_MS - milliseconds) / 1000 if milliseconds >= 0 else None
+        for process, milliseconds in zip(PROCESSES, left, strict=True)
+    }
+
+
+@cache
+def client() -> Redis:
+    """The connection of this process to Redis, with short deadlines and without repetitions."""
+    return Redis.from_url(
+        settings.REDIS_URL,
+        socket_connect_timeout=_TIMEOUT_SECONDS,
+        socket_timeout=_TIMEOUT_SECONDS,
+        retry=Retry(NoBackoff(), 0),
+    )
+
+
+def _key(process: Process) -> str:
+    return f"rota:heartbeat:{process}"

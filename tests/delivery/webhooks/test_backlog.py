@@ -1,0 +1,102 @@
+"""How late the sending of webhooks is."""
+
+from datetime import timedelta
+from uuid import uuid4
+
+import pytest
+from django.utils import timezone
+
+from delivery import breaker
+from delivery.models import OffBecause, WebhookQueueItem
+from delivery.webhooks import backlog, outbox
+from tests.factories import DeliveryFactory, TokenFactory
+
+NOW = timezone.now()
+MINUTE = timedelta(minutes=1)
+
+
+@pytest.fixture
+def token(db):
+    return TokenFactory.create()
+
+
+@pytest.fixture
+def endpoint(token):
+    found = token.integrator.endpoints.get(environment=token.environment)
+    found.url = "https://example.com/hook"
+    found.save()
+    return found
+
+
+@pytest.fixture
+def late(endpoint, token):
+    """Events that have been due for two minutes."""
+
+    def make(count=1):
+        for _ in range(count):
+            DeliveryFactory.create(token=token, at=NOW - 2 * MINUTE)
+        WebhookQueueItem.objects.update(due_at=NOW - 2 * MINUTE)
+
+    return make
+
+
+class TestOldestDue:
+    def test_is_0_if_nothing_is_due(self, endpoint, late):
+        late()
+        WebhookQueueItem.objects.update(due_at=NOW + MINUTE)
+
+        assert backlog.oldest_due_seconds(at=NOW) == 0
+
+    def test_is_the_age_of_the_event_that_is_due_first(self, late, token):
+        late()
+        DeliveryFactory.create(token=token, at=NOW)
+
+        assert backlog.oldest_due_seconds(at=NOW) == 120
+
+    def test_is_the_oldest_of_all_endpoints(self, late):
+        other = TokenFactory.create()
+        other.integrator.endpoints.update(url="https://example.com/other")
+        DeliveryFactory.create(token=other, at=NOW)
+        late()
+
+        assert backlog.oldest_due_seconds(at=NOW) == 120
+
+    def test_of_a_test_event_counts_from_its_record(self, endpoint):
+        outbox.record_test(endpoint=endpoint, at=NOW - MINUTE)
+
+        assert backlog.oldest_due_seconds(at=NOW) == 60
+
+    def test_counts_from_the_end_of_a_pause(self, endpoint, late):
+        late()
+        endpoint.paused_until = NOW - timedelta(seconds=5)
+        endpoint.save()
+
+        assert backlog.oldest_due_seconds(at=NOW) == 5
+
+
+class TestLeftOut:
+    @pytest.mark.parametrize(
+        "change",
+        [
+            {"url": ""},
+            {"enabled": False, "off_because": OffBecause.STAFF, "off_since": NOW},
+            {"paused_until": NOW + MINUTE},
+            {"failures": breaker.OPENS_AFTER},
+        ],
+        ids=["without a URL", "off", "paused", "failing"],
+    )
+    def test_are_endpoints_that_nothing_is_sent_to(self, endpoint, late, change):
+        late()
+        for name, value in change.items():
+            setattr(endpoint, name, value)
+        endpoint.save()
+
+        assert backlog.oldest_due_seconds(at=NOW) == 0
+
+    @pytest.mark.parametrize(("in_flight", "seconds"), [(3, 120), (4, 0)])
+    def test_are_endpoints_with_as_many_requests_as_they_may_have(self, late, in_flight, seconds):
+        late(5)
+        leased = WebhookQueueItem.objects.order_by("pk").values("pk")[:in_flight]
+        WebhookQueueItem.objects.filter(pk__in=leased).update(lease=uuid4(), due_at=NOW + MINUTE)
+
+        assert backlog.oldest_due_seconds(at=NOW) == seconds
