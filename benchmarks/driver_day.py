@@ -15,7 +15,7 @@ from django.utils import timezone
 from benchmarks import day_checks, processes, report, seed
 from benchmarks.day_drivers import Worker
 from benchmarks.day_phones import Phone, Tally
-from config.local import commands
+from config.processes import commands
 from delivery import lifecycle
 from delivery.actions import driver_devices
 from delivery.distance import Point
@@ -40,11 +40,10 @@ def run(drivers: int = 300, routes: int = 2000) -> None:
     Driver.objects.all().delete()
     choice = random.Random(_SEED)  # noqa: S311  # a simulation
     tally = Tally()
-    (web,) = (child for child in commands.processes(port=_PORT) if child.name == "web")
     with processes.sink() as sink:
         tokens = _accounts(sink.url, choice)
         people = [(driver, _link(driver)) for driver in _drivers(drivers, choice)]
-        with processes.server(web.command, _PORT, _ENVIRONMENT), processes.worker(processes=2, beat=True):
+        with processes.server(commands(_PORT)["web"], _PORT, _ENVIRONMENT), processes.worker(processes=2, beat=True):
             started = time.monotonic()
             asyncio.run(_Day(tokens, routes, choice, tally).go(people))
             seconds = time.monotonic() - started

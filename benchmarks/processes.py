@@ -12,7 +12,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from config.env import BASE_DIR
-from config.local import commands, embedded
+from config.local import embedded
+from config.processes import commands
 
 DATA = BASE_DIR / "var" / "bench"
 _START_SECONDS = 120
@@ -52,8 +53,7 @@ def worker(*, processes: int, beat: bool = False) -> Iterator[None]:
 
     app.control.purge()
     os.environ["WORKERS"] = str(processes)
-    by_name = {child.name: child.command for child in commands.processes(port=0)}
-    running = [_start(by_name[name]) for name in (["worker", "beat"] if beat else ["worker"])]
+    running = [_start(commands(0)[name]) for name in (["worker", "beat"] if beat else ["worker"])]
     try:
         _wait_until(lambda: bool(app.control.ping(timeout=0.5)), "the worker")
         yield
@@ -65,8 +65,7 @@ def worker(*, processes: int, beat: bool = False) -> Iterator[None]:
 @contextmanager
 def web(port: int) -> Iterator[int]:
     """Start the web server at `port` as `make run` does, and wait until it listens. The process's id."""
-    (child,) = (child for child in commands.processes(port=port) if child.name == "web")
-    with server(child.command, port) as pid:
+    with server(commands(port)["web"], port) as pid:
         yield pid
 
 

@@ -6,9 +6,10 @@ import subprocess
 import sys
 
 from config.env import BASE_DIR
+from config.variables import VARIABLES
 from tests.servers import CLEARED, SECRETS, SET
 
-_READ = re.compile(r'(?:\benv\.\w+\(|os\.environ(?:\.get\(|\.setdefault\(|\[)|_required\()"([A-Z_]+)"')
+_READ = re.compile(r'(?:\benv\.\w+\(|os\.environ(?:\.get\(|\.setdefault\(|\[)|_required\()"([A-Z_0-9]+)"')
 # Where the servers of the tests and their data are.
 _LEFT = {"DATABASE_URL", "REDIS_URL", "DATA_DIR"}
 
@@ -20,6 +21,7 @@ def test_every_variable_that_is_read_is_set_or_cleared():
 
     assert {"OFFER_TTL", "SECRET_KEY", "WEB_THREADS"} <= read
     assert read - CLEARED - SECRETS - set(SET) == _LEFT
+    assert read == {*VARIABLES, "DJANGO_SETTINGS_MODULE"}
 
 
 def test_a_hostile_environment_changes_no_setting():

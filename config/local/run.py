@@ -20,9 +20,9 @@ from typing import NoReturn, TypeVar
 
 import psycopg
 
-from config import checks
+from config import checks, processes
 from config.env import BASE_DIR, StartRefused, data_dir, env, is_embedded
-from config.local import commands, embedded
+from config.local import embedded
 from config.local.banner import banner
 from config.local.children import Child, die_with_parent, log
 from config.local.embedded.private import open_private, shorten, try_lock
@@ -42,7 +42,7 @@ def main() -> int:
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, _interrupt)
     checks.refuse_bad_environment()
-    checks.refuse_public_embedded(commands.host())
+    checks.refuse_public_embedded(processes.host())
     try:
         with _only_run():  # held until all processes have stopped, so that the next run cannot overlap
             _run(env.int("PORT", 8000))
@@ -74,7 +74,7 @@ def _start(children: list[Child], port: int) -> None:
         _timed("Redis", lambda: embedded.wait_for_redis(redis.start()))
     _timed("Connection to PostgreSQL", _check_database)
     _timed("Database schema", lambda: _manage("migrate", "--verbosity", "0"))
-    services = commands.processes(port)
+    services = [Child(name, command) for name, command in processes.commands(port).items()]
     children += services
     for child in services:
         child.start()
@@ -83,7 +83,7 @@ def _start(children: list[Child], port: int) -> None:
 
 def _local_host() -> str:
     """Host through which this machine reaches the web server."""
-    return {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(commands.host(), commands.host())  # noqa: S104  # nosec B104  # compared only
+    return {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(processes.host(), processes.host())  # noqa: S104  # nosec B104  # compared only
 
 
 def _base_url(port: int) -> str:
@@ -132,9 +132,9 @@ def _only_run() -> Iterator[None]:
 
 def _wait_for_port(port: int) -> None:
     try:
-        (family, *_kind, address), *_others = socket.getaddrinfo(commands.host(), port, type=socket.SOCK_STREAM)
+        (family, *_kind, address), *_others = socket.getaddrinfo(processes.host(), port, type=socket.SOCK_STREAM)
     except OSError as error:
-        raise StartRefused(f"HOST={commands.host()} is no address of this machine: {error.strerror}") from error
+        raise StartRefused(f"HOST={processes.host()} is no address of this machine: {error.strerror}") from error
 
     def is_free() -> bool:
         with socket.socket(family) as probe, suppress(OSError):

@@ -12,7 +12,7 @@ from pathlib import Path
 import psutil
 
 from config.env import BASE_DIR, data_dir
-from config.local import commands
+from config.processes import commands
 
 _WITH_PARENT_DEATH_SIGNAL = Path(__file__).with_name("with_parent_death_signal.py")
 # Variables of a developer's shell that would change how a worker connects.
@@ -88,7 +88,7 @@ class Processes:
 
     def start(self, name: str, *, module: str = "", port: int = 0, **environment: str) -> Process:
         """Start `web`, `worker` or `beat` as `make run` does; `module` runs in the place of the command's own."""
-        (command,) = (child.command for child in commands.processes(port) if child.name == name)
+        command = commands(port)[name]
         if module:
             command = [*command[:2], module, *command[3:]]
         process = Process(name, command, environment)

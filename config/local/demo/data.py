@@ -6,15 +6,14 @@ Credentials have the keys "login", "password", "token", "signing_secret", "sandb
 
 import json
 import secrets
-from decimal import Decimal
 from io import StringIO
 
 from django.contrib.auth.models import User
 from django.core.management import call_command
 from django.utils import timezone
 
-from delivery.actions import endpoints, tokens
-from delivery.models import Environment, Integrator, Tariff, VehicleType
+from delivery.actions import endpoints, tariffs, tokens
+from delivery.models import Environment, Integrator, Tariff
 from integration.actions import keys
 from integration.models import Seller
 
@@ -30,7 +29,7 @@ def seed() -> dict[str, str] | None:
     """Fill an empty database. Returns the credentials; None for a database in use, which is left unchanged."""
     if User.objects.exists() or Integrator.objects.exists() or Tariff.objects.exists():
         return None
-    _create_tariffs()
+    tariffs.create_defaults(by=_BY)
     created = _call("create_integrator", SHOP, f"--pickup={PICKUP}")
     _call("create_driver", "Ana Souza", "--vehicle=MOTORCYCLE", "--phone=+55 11 98888-0001", f"--position={PICKUP}")
     _call("create_driver", "Bruno Lima", "--vehicle=CAR", "--phone=+55 11 98888-0002", f"--position={PICKUP}")
@@ -93,36 +92,6 @@ def _renew_key(seller: Seller) -> str:
     for key in seller.keys.filter(revoked_at=None):
         keys.revoke(key=key, by=_BY, at=now)
     return keys.issue(seller=seller, by=_BY, at=now).clear_text
-
-
-def _create_tariffs() -> None:
-    motorcycle, car = Decimal(20), Decimal(200)
-    Tariff.objects.create(
-        vehicle_type=VehicleType.MOTORCYCLE,
-        base_fare=Decimal("7.90"),
-        included_km=Decimal(2),
-        price_per_km=Decimal("1.80"),
-        price_per_extra_dropoff=Decimal("4.00"),
-        minimum_fare=Decimal("9.90"),
-        return_share=Decimal("0.5"),
-        maximum_km=Decimal(60),
-        maximum_kg=motorcycle,
-        maximum_side_cm=Decimal(60),
-        maximum_litres=Decimal(120),
-    )
-    Tariff.objects.create(
-        vehicle_type=VehicleType.CAR,
-        base_fare=Decimal("14.90"),
-        included_km=Decimal(2),
-        price_per_km=Decimal("2.60"),
-        price_per_extra_dropoff=Decimal("6.00"),
-        minimum_fare=Decimal("18.90"),
-        return_share=Decimal("0.5"),
-        maximum_km=Decimal(100),
-        maximum_kg=car,
-        maximum_side_cm=Decimal(150),
-        maximum_litres=Decimal(800),
-    )
 
 
 def _call(command: str, *arguments: str) -> dict[str, str]:

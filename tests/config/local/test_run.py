@@ -15,7 +15,6 @@ import pytest
 import requests
 
 from config.env import BASE_DIR
-from config.local import embedded
 from tests.ports import free_port
 from tests.production import ENVIRONMENT
 
@@ -83,25 +82,6 @@ def files_with(texts, folder):
         if path.is_file() and folder / "postgres" not in path.parents:
             found += [path for text in texts if text.encode() in path.read_bytes()]
     return found
-
-
-@pytest.fixture
-def external(tmp_path, monkeypatch):
-    """URLs of a PostgreSQL and a Redis that a run did not start."""
-    monkeypatch.setenv("DATA_DIR", str(tmp_path / "external"))
-    for name in ("DATABASE_URL", "REDIS_URL"):
-        monkeypatch.delenv(name, raising=False)
-    server = embedded.hold_postgres()
-    assert server is not None  # since DATABASE_URL is not set
-    redis = subprocess.Popen(embedded.redis_command(), stdin=subprocess.DEVNULL)
-    embedded.wait_for_redis(redis)
-    yield {
-        "DATABASE_URL": embedded.postgres_url(),
-        "REDIS_URL": f"unix://{embedded.redis_socket()}",
-    }
-    redis.terminate()
-    redis.wait(10)
-    server.release()
 
 
 def people_and_shops(urls):

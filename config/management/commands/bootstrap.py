@@ -1,0 +1,114 @@
+import getpass
+import os
+import sys
+from argparse import ArgumentParser
+from collections.abc import Iterator
+from decimal import Decimal
+from typing import Any
+
+from django.conf import settings
+from django.contrib.auth.models import User
+from django.core.exceptions import ValidationError
+from django.core.management import call_command
+from django.db import connection
+from django.db.migrations.executor import MigrationExecutor
+from django.utils import timezone
+
+from access import enrolment, superusers
+from common.commands import JSONCommand
+from delivery.actions import quotes, tariffs
+from delivery.errors import PriceUnavailable
+from delivery.models import Driver, Integrator, VehicleType
+from delivery.pricing import Trip
+from integration.models import Seller
+
+_BY = "command bootstrap"
+_NAME = "ROTA_SUPERUSER"
+_PASSWORD = "ROTA_SUPERUSER_PASSWORD"  # noqa: S105  # pragma: allowlist secret  # nosec B105  # its name
+_EXAMPLE = Trip(outbound_km=Decimal(5), return_km=Decimal(0), dropoffs=1, weight_kg=Decimal(1))
+
+
+class Command(JSONCommand):
+    help = (
+        "Bring an empty installation to its first superuser, delivery tariffs and a working quote: migrates, creates "
+        "what is missing, and leaves everything else as it is. Asks for name and password of the superuser, or takes "
+        f"them from {_NAME} and {_PASSWORD}."
+    )
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("--username", default=os.environ.get(_NAME, ""), help=f"default: {_NAME}, or asked for")
+
+    def prepare(self, options: dict[str, Any]) -> None:
+        executor = MigrationExecutor(connection)
+        options["migrations"] = len(executor.migration_plan(executor.loader.graph.leaf_nodes()))
+        if options["migrations"]:
+            call_command("migrate", verbosity=0)
+        if superusers.first() is None:
+            options["username"] = options["username"] or _ask("Name of the superuser: ")
+            options["password"] = os.environ.get(_PASSWORD) or _ask_password()
+
+    def run(self, options: dict[str, Any]) -> dict[str, Any]:
+        superuser, code = superusers.first(), None
+        is_new = superuser is None
+        if superuser is None:
+            superuser, code = superusers.create(
+                username=options["username"],
+                password=options["password"],
+                is_initial=_PASSWORD in os.environ,
+                by=_BY,
+                at=timezone.now(),
+            )
+        created = tariffs.create_defaults(by=_BY)
+        return {
+            "changed": bool(options["migrations"] or is_new or created),
+            "migrations": options["migrations"],
+            "superuser": superuser.username if is_new else None,
+            "enrolment_code": code,
+            "tariffs": [tariff.vehicle_type for tariff in created],
+            "prices_of_5_km": {vehicle_type.value: _price(vehicle_type) for vehicle_type in VehicleType},
+            "next": list(_next_steps(superuser, code)),
+        }
+
+
+def _price(vehicle_type: VehicleType) -> float | None:
+    """What 5 km to one drop-off cost, in BRL. None if there is no such tariff."""
+    try:
+        return float(quotes.explain(vehicle_type=vehicle_type, integrator=None, trip=_EXAMPLE).fare.value)
+    except PriceUnavailable:
+        return None
+
+
+def _next_steps(superuser: User, code: str | None) -> Iterator[str]:
+    """What people have to do by hand."""
+    if settings.REQUIRE_TWO_FACTOR and not enrolment.has_second_factor(superuser):
+        name = superuser.username
+        how = "enrolment_code, within 24 hours" if code else f"a code of: manage.py enrol_second_factor {name}"
+        yield f"Log in at {settings.SITE_URL}/admin/ as {name} and set up the second factor with {how}"
+    if not Integrator.objects.exists():
+        yield f"Set your prices at {settings.SITE_URL}/admin/delivery/tariff/; those of a new installation are examples"
+        yield "Open an account that requests deliveries: manage.py create_integrator NAME --pickup LAT,LNG"
+    if not Driver.objects.exists():
+        yield f"Register drivers at {settings.SITE_URL}/admin/delivery/driver/"
+    if not Seller.objects.exists():
+        yield "Open an account that ships orders: manage.py create_seller NAME --company DOCUMENT"
+
+
+def _ask(prompt: str) -> str:
+    """Ask on standard error: standard output is for the command's answer. Raises ValidationError without a terminal."""
+    _refuse_without_terminal()
+    print(prompt, end="", file=sys.stderr, flush=True)
+    return sys.stdin.readline().strip()
+
+
+def _ask_password() -> str:
+    """Ask twice, without an echo. Raises ValidationError without a terminal, or if the answers differ."""
+    _refuse_without_terminal()
+    password = getpass.getpass("Password: ")
+    if getpass.getpass("Password, again: ") != password:
+        raise ValidationError({"password": ["They differ."]})
+    return password
+
+
+def _refuse_without_terminal() -> None:
+    if not sys.stdin.isatty():
+        raise ValidationError({"superuser": f"There is no terminal to ask at: set {_NAME} and {_PASSWORD}."})

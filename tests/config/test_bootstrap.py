@@ -1,0 +1,165 @@
+"""`manage.py bootstrap`: from an empty database to a quote."""
+
+import json
+import subprocess
+import sys
+import time
+from io import StringIO
+
+import pytest
+import requests
+from django.contrib.auth.models import User
+from django.core.management import call_command
+from django.utils import timezone
+
+from access import enrolment
+from access.models import InitialPassword
+from config.env import BASE_DIR
+from delivery.models import Tariff, TariffChange, VehicleType
+from tests.factories import PICKUP, TariffFactory, payload
+from tests.ports import free_port
+from tests.production import ENVIRONMENT
+
+PASSWORD = "plum canoe ladder frost"  # pragma: allowlist secret
+
+
+@pytest.fixture
+def bootstrap(db, monkeypatch):
+    """Run the command without a terminal, as in a container. Returns exit code and answer."""
+    monkeypatch.setattr(sys, "stdin", StringIO())
+
+    def run(*arguments, name="ana", password=PASSWORD):
+        for variable, value in {"ROTA_SUPERUSER": name, "ROTA_SUPERUSER_PASSWORD": password}.items():
+            monkeypatch.setenv(variable, value) if value else monkeypatch.delenv(variable, raising=False)
+        out = StringIO()
+        code: str | int | None = 0
+        try:
+            call_command("bootstrap", *arguments, stdout=out)
+        except SystemExit as stop:
+            code = stop.code
+        return code, json.loads(out.getvalue())
+
+    return run
+
+
+class TestBootstrap:
+    def test_creates_a_superuser_and_the_tariffs(self, bootstrap, settings):
+        settings.REQUIRE_TWO_FACTOR = True
+
+        code, answer = bootstrap()
+
+        assert (code, answer["changed"], answer["superuser"]) == (0, True, "ana")
+        assert answer["tariffs"] == VehicleType.values
+        user = User.objects.get()
+        assert (user.is_superuser, user.is_staff, user.check_password(PASSWORD)) == (True, True, True)
+        assert enrolment.is_valid(user=user, code=answer["enrolment_code"], at=timezone.now())
+        assert [change.made_by for change in TariffChange.objects.all()] == ["command bootstrap"] * len(
+            VehicleType.values
+        )
+
+    def test_has_a_password_of_the_environment_changed_at_the_first_log_in(self, bootstrap):
+        bootstrap()
+
+        assert InitialPassword.objects.get().user.username == "ana"
+
+    def test_says_what_5_km_cost(self, bootstrap):
+        _code, answer = bootstrap()
+
+        # 7.90 with two kilometres, three more at 1.80; 14.90 and 2.60, at least 18.90.
+        assert answer["prices_of_5_km"] == {"MOTORCYCLE": 13.3, "CAR": 22.7}
+
+    def test_changes_nothing_the_second_time_and_says_so(self, bootstrap):
+        bootstrap()
+        before = list(User.objects.values()), list(Tariff.objects.values()), list(InitialPassword.objects.values())
+
+        code, answer = bootstrap(name="eve", password="another long one here")
+
+        assert code == 0
+        assert [answer[key] for key in ("changed", "superuser", "enrolment_code", "tariffs")] == [False, None, None, []]
+        assert before == (
+            list(User.objects.values()), list(Tariff.objects.values()), list(InitialPassword.objects.values())
+        )  # fmt: skip  # one line for the three
+
+    def test_leaves_a_tariff_that_was_switched_off_as_it_is(self, bootstrap):
+        TariffFactory.create(vehicle_type=VehicleType.CAR, active=False)
+
+        _code, answer = bootstrap()
+
+        assert (answer["tariffs"], answer["prices_of_5_km"]["CAR"]) == (["MOTORCYCLE"], None)
+        assert Tariff.objects.filter(vehicle_type=VehicleType.CAR, active=True).count() == 0
+
+    @pytest.mark.parametrize(
+        ("name", "password", "text"),
+        [
+            ("ana", "", "no terminal to ask at"),
+            ("", PASSWORD, "no terminal to ask at"),
+            ("ana", "qwerty", "password: "),
+            ("a b", PASSWORD, "username: "),
+        ],
+    )
+    def test_refuses_and_creates_nothing(self, bootstrap, name, password, text):
+        code, answer = bootstrap(name=name, password=password)
+
+        assert (code, answer["error"]) == (1, "invalid")
+        assert text in answer["detail"]
+        assert password not in answer["detail"] or not password
+        assert (User.objects.count(), Tariff.objects.count()) == (0, 0)
+
+    def test_names_what_is_left_to_do(self, bootstrap, settings):
+        settings.REQUIRE_TWO_FACTOR = True
+        settings.SITE_URL = "https://rota.example.com"
+
+        steps = "\n".join(bootstrap()[1]["next"])
+        later = "\n".join(bootstrap()[1]["next"])
+
+        assert "https://rota.example.com/admin/ as ana" in steps
+        assert "enrolment_code, within 24 hours" in steps
+        assert "manage.py create_integrator" in steps
+        assert "manage.py enrol_second_factor ana" in later
+
+
+@pytest.mark.timeout(240)
+def test_an_empty_database_becomes_a_service_that_quotes(external):
+    """With the commands of operation, in production mode and over HTTP."""
+    port = free_port()
+    environment = {
+        "PATH": "", **ENVIRONMENT, **external, "PORT": str(port), "WEB_WORKERS": "1",
+        "ROTA_SUPERUSER": "ana", "ROTA_SUPERUSER_PASSWORD": PASSWORD,
+    }  # fmt: skip  # one row each
+
+    def manage(*arguments):
+        return json.loads(
+            subprocess.run(
+                [sys.executable, "manage.py", *arguments],
+                cwd=BASE_DIR, env=environment, check=True, capture_output=True, text=True, timeout=120,
+            ).stdout
+        )  # fmt: skip  # likewise
+
+    first, second = manage("bootstrap"), manage("bootstrap")
+    shop = manage("create_integrator", "Loja", "--pickup", f"{PICKUP.latitude},{PICKUP.longitude}")
+    web = subprocess.Popen([sys.executable, "-m", "config.processes", "web"], cwd=BASE_DIR, env=environment)
+    try:
+        answer = _quote(port, shop["token"])
+    finally:
+        web.terminate()
+        code = web.wait(20)
+
+    assert first["migrations"] > 50
+    assert len(first["enrolment_code"]) == 19
+    assert (first["changed"], second["changed"], second["migrations"]) == (True, False, 0)
+    assert (answer.status_code, answer.headers["Pickup-Linked"]) == (200, "true")
+    assert answer.json()["shippingValue"] > 0
+    assert code == 0
+
+
+def _quote(port, token):
+    headers = {"Authorization": f"Bearer {token}", "Host": "rota.example.com"}
+    deadline = time.monotonic() + 60
+    while True:
+        try:
+            return requests.post(
+                f"http://127.0.0.1:{port}/api/quotation-delivery", json=payload(), headers=headers, timeout=10
+            )
+        except requests.ConnectionError:
+            assert time.monotonic() < deadline
+            time.sleep(0.2)
