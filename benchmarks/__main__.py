@@ -23,6 +23,7 @@ _NAMES = (
     "arrival-times",
     "driver-day",
     "partitions",
+    "reports",
     "verify",
 )
 
@@ -51,6 +52,7 @@ def main(names: list[str]) -> int:
             position_reports,
             positions,
             report,
+            reports,
             verify,
         )  # they need Django, which needs the servers
 
@@ -72,6 +74,7 @@ def main(names: list[str]) -> int:
             "arrival-times": arrival_times.run,
             "driver-day": lambda: driver_day.run(*map(int, calls)),
             "partitions": partitions.run,
+            "reports": reports.run,
             "verify": verify.run,
         }
         report.machine()

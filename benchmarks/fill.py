@@ -99,7 +99,7 @@ def _queue_some(cursor: CursorWrapper) -> None:
 
 def attempts() -> None:
     """Insert an attempt for each event of the last 30 days that was sent and has none."""
-    with _bulk() as cursor:
+    with bulk() as cursor:
         cursor.execute(
             "INSERT INTO delivery_webhookattempt"
             " (event_id, number, at, milliseconds, status_code, error, response_start)"
@@ -115,7 +115,7 @@ def positions(count: int, *, degrees: float = 0) -> None:
     `degrees` is from its centre to its sides. The last position of each driver becomes its latest one. It is in the
     next hour, so that it is fresh until the end of a benchmark.
     """
-    with _bulk() as cursor:
+    with bulk() as cursor:
         cursor.execute(
             "INSERT INTO delivery_driverposition (driver_id, latitude, longitude, recorded_at, recorded_by)"
             " SELECT ids[1 + n %% cardinality(ids)], %(latitude)s + %(degrees)s * (2 * random() - 1),"
@@ -155,7 +155,7 @@ def orders(count: int, *, pattern: Order, first: int = 1) -> None:
 
 def invoices(*, pattern: Invoice) -> None:
     """Insert an invoice like the pattern for each order that has none, with a reference and a link to it."""
-    with _bulk() as cursor:
+    with bulk() as cursor:
         (last,) = _row(cursor, "SELECT max(id) FROM integration_invoice")
         cursor.execute(
             "CREATE TEMP TABLE numbered AS SELECT id AS n, created_at FROM integration_order"
@@ -185,7 +185,7 @@ def analyze() -> None:
 
 
 @contextmanager
-def _bulk() -> Iterator[CursorWrapper]:
+def bulk() -> Iterator[CursorWrapper]:
     """A cursor without triggers, which run once per row, for a fast bulk insert."""
     with connection.cursor() as cursor:
         cursor.execute("SET session_replication_role = replica")
@@ -196,7 +196,7 @@ def _bulk() -> Iterator[CursorWrapper]:
 @contextmanager
 def _numbered(first: int, last: int) -> Iterator[CursorWrapper]:
     """The same, with a temporary table of numbers and of ids that are as old as the rows with these numbers."""
-    with _bulk() as cursor:
+    with bulk() as cursor:
         cursor.execute(
             f"CREATE TEMP TABLE numbered AS SELECT n, uuidv7(-({_AGE})) AS id FROM generate_series({first}, {last}) n"
         )

@@ -1,10 +1,13 @@
 """Pages for people that are measured, by name: lists, filters and searches of the admin, the panel and the board."""
 
+from datetime import timedelta
+
 from django.contrib.auth.models import User
 from django.test import Client
+from django.utils import timezone
 
 from benchmarks import fill
-from delivery.models import Delivery, Stop, WebhookEvent
+from delivery.models import Delivery, Integrator, Stop, WebhookEvent
 from panel.board import MOST_CARDS
 
 _DELIVERIES, _EVENTS = "/admin/delivery/delivery/", "/admin/delivery/webhookevent/"
@@ -68,6 +71,25 @@ def panel(client: Client) -> dict[str, str]:
         "board, positions": f"{BOARD}positions/",
         "board, search": f"{BOARD}search/?q=augusta",
     }
+
+
+def reports(account: Integrator, name: str) -> dict[str, str]:
+    """Paths of the reports of an account, and of all accounts."""
+    own = f"/panel/accounts/{account.pk}/live/report/"
+    return {
+        "all accounts and drivers, 30 days": f"/panel/reports/{_period(30)}",
+        "all accounts and drivers, a year": f"/panel/reports/{_period(365)}",
+        f"{name}, 30 days": f"{own}{_period(30)}",
+        f"{name}, a year": f"{own}{_period(365)}",
+        f"{name}, deliveries of a year": f"{own}deliveries/{_period(365)}",
+        f"{name}, file of 30 days": f"{own}deliveries/export/{_period(30)}",
+    }
+
+
+def _period(days: int) -> str:
+    """The query of a report of the last days."""
+    today = timezone.localdate()
+    return f"?since={today - timedelta(days=days - 1)}&until={today}"
 
 
 def staff() -> Client:

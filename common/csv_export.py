@@ -37,15 +37,17 @@ class _Echo:
         return text
 
 
-def response(name: str, *, header: Sequence[Cell], rows: Iterable[Sequence[Cell]]) -> StreamingHttpResponse:
+def response(
+    name: str, *, header: Sequence[Cell], rows: Iterable[Sequence[Cell]], most: int | None = None
+) -> StreamingHttpResponse:
     """A download of `<name>.csv`, in the reader's language. `name` is ASCII.
 
-    At most MOST_EXPORTED rows; when there are more, the last line of the file says so. `rows` are read while it is
-    written, so they should come in portions, and bring along what they refer to.
+    At most `most` rows, MOST_EXPORTED unless given; when there are more, the last line of the file says so. `rows` are
+    read while it is written, so they should come in portions, and bring along what they refer to.
     """
     language = translation.get_language() or "en"
     return StreamingHttpResponse(
-        _chunks(language, header, rows),
+        _chunks(language, header, rows, most or MOST_EXPORTED),
         content_type="text/csv; charset=utf-8",
         headers={"Content-Disposition": f'attachment; filename="{name}.csv"', "Cache-Control": "no-store"},
     )
@@ -56,9 +58,9 @@ def neutralised(text: str) -> str:
     return _FORMULA.sub("'", text)
 
 
-def _chunks(language: str, header: Sequence[Cell], rows: Iterable[Sequence[Cell]]) -> Iterator[str]:
+def _chunks(language: str, header: Sequence[Cell], rows: Iterable[Sequence[Cell]], most: int) -> Iterator[str]:
     """The file in parts. Each is made in the language of the request, which may have ended by then."""
-    lines = _lines(language, header, rows)
+    lines = _lines(language, header, rows, most)
     while True:
         with translation.override(language):
             chunk = "".join(islice(lines, _LINES_OF_A_CHUNK))
@@ -67,16 +69,16 @@ def _chunks(language: str, header: Sequence[Cell], rows: Iterable[Sequence[Cell]
         yield chunk
 
 
-def _lines(language: str, header: Sequence[Cell], rows: Iterable[Sequence[Cell]]) -> Iterator[str]:
+def _lines(language: str, header: Sequence[Cell], rows: Iterable[Sequence[Cell]], most: int) -> Iterator[str]:
     is_portuguese = language.startswith("pt")
     # Every cell is quoted, so that a separator in a text does not begin a new cell.
     writer: Any = csv.writer(_Echo(), delimiter=";" if is_portuguese else ",", quoting=csv.QUOTE_ALL)
     point = "," if is_portuguese else "."
     yield _BYTE_ORDER_MARK + writer.writerow([_text(cell, point) for cell in header])
     for number, row in enumerate(rows):
-        if number == MOST_EXPORTED:
+        if number == most:
             note = _("Only the first %(most)s rows are in this file. Filter the list to export the others.")
-            yield writer.writerow([note % {"most": MOST_EXPORTED}])
+            yield writer.writerow([note % {"most": most}])
             return
         yield writer.writerow([_text(cell, point) for cell in row])
 

@@ -5,7 +5,7 @@ nothing, and a late page costs as little as the first.
 """
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Generic, TypeVar
@@ -39,18 +39,20 @@ def newest_first(
     scope: Sequence[str],
     moment: str = "created_at",
     without: Sequence[str] = (),
+    annotations: Mapping[str, Any] | None = None,
 ) -> Page[Row]:
     """The newest rows by `moment` and primary key, neither of which may ever change; after `cursor` unless empty.
 
-    The rows are read without `queryset`'s related objects and without the columns `without`. No row that existed when
-    the first page was read is left out or repeated. Raises InvalidCursor.
+    The rows are read without `queryset`'s related objects and without the columns `without`, with `annotations`. No
+    row that existed when the first page was read is left out or repeated. Raises InvalidCursor.
     """
     queryset = _after(queryset, cursor, scope, moment)
     # Read alone, the keys come from an index that ends with them. PostgreSQL then prefers it to the index of all
     # accounts by date, whose cost it underestimates for an account that has few of the newest rows.
     order = (f"-{moment}", "-pk")
     keys = ArraySubquery(queryset.order_by(*order).values("pk")[: limit + 1])
-    rows = list(queryset.model._default_manager.filter(any_of("pk", keys)).order_by(*order).defer(*without))
+    found = queryset.model._default_manager.filter(any_of("pk", keys)).annotate(**annotations or {})
+    rows = list(found.order_by(*order).defer(*without))
     if len(rows) <= limit:
         return Page(rows, None)
     return Page(rows[:limit], _cursor_after(rows[limit - 1], scope, moment))

@@ -52,6 +52,15 @@ class Trigger(StrEnum):
     EXPIRE = "expire"
 
 
+class Ending(StrEnum):
+    """How a delivery ended. It decides the amount that the account owes for it, see `DeliveryQuerySet.with_amounts`."""
+
+    DELIVERED = "delivered"  # at one stop at least
+    NOT_DELIVERED = "not_delivered"  # at no stop, and not because of a cancellation
+    CANCELLED = "cancelled"
+    EXPIRED = "expired"  # no driver took it
+
+
 class Mode(StrEnum):
     """`deliveryMode` of a request. RETURN: the driver returns to A after the last drop-off."""
 

@@ -3,7 +3,7 @@
 from django.utils.translation import gettext_lazy as _
 from django_stubs_ext import StrPromise
 
-from delivery.lifecycle import Mode, RouteStatus, Status, Trigger
+from delivery.lifecycle import Ending, Mode, RouteStatus, Status, Trigger
 
 STATUSES: dict[str, StrPromise] = {
     Status.PENDING: _("Waiting for a driver"),
@@ -20,6 +20,12 @@ ROUTE_STATUSES: dict[str, StrPromise] = {
     RouteStatus.FINISHED: _("Finished"),
     RouteStatus.CANCELLED: _("Cancelled"),
     RouteStatus.EXPIRED: _("Offer expired"),
+}
+ENDINGS: dict[str, StrPromise] = {
+    Ending.DELIVERED: _("Delivered"),
+    Ending.NOT_DELIVERED: _("Not delivered"),
+    Ending.CANCELLED: _("Cancelled"),
+    Ending.EXPIRED: _("Offer expired"),
 }
 MODES: dict[str, StrPromise] = {
     Mode.DEFAULT: _("Ends at the last point"),

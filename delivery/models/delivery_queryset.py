@@ -1,13 +1,16 @@
 """Questions about deliveries."""
 
 from datetime import datetime, timedelta
+from decimal import Decimal
 from typing import TYPE_CHECKING, Self
 
 from django.conf import settings
 from django.db import models
 from django.db.models import (
     Case,
+    CharField,
     DateTimeField,
+    DecimalField,
     DurationField,
     Exists,
     ExpressionWrapper,
@@ -20,7 +23,7 @@ from django.db.models import (
 )
 
 from delivery import lifecycle
-from delivery.lifecycle import RouteStatus
+from delivery.lifecycle import Ending, RouteStatus, Status
 from delivery.models.driver import Driver, LatestPosition
 from delivery.models.integrator import Integrator
 from delivery.models.location import cartesian_columns, distance_m
@@ -29,6 +32,22 @@ from delivery.models.token import Token
 
 # An estimate of a driver who reports no position is computed again after this.
 _ARRIVALS_KEPT = timedelta(minutes=1)
+
+# What reports say of a delivery that has ended: how, and what its account owes for it in reais. No other place does.
+_ENDING = Case(
+    When(cancelled_at__isnull=False, then=Value(Ending.CANCELLED.value)),
+    When(route_status=RouteStatus.EXPIRED, then=Value(Ending.EXPIRED.value)),
+    When(status=Status.DELIVERED, then=Value(Ending.DELIVERED.value)),
+    default=Value(Ending.NOT_DELIVERED.value),
+    output_field=CharField(),
+)
+_AMOUNT = Case(
+    When(cancelled_at__isnull=False, then=F("cancel_fee")),
+    When(route_status=RouteStatus.EXPIRED, then=Value(Decimal(0))),
+    default=F("shipping_value"),
+    output_field=DecimalField(max_digits=12, decimal_places=2),
+)
+ENDED = {"ending": _ENDING, "amount": _AMOUNT}
 
 if TYPE_CHECKING:
     from delivery.models.delivery import Delivery  # noqa: F401  # named in quotes below
@@ -111,3 +130,11 @@ class DeliveryQuerySet(models.QuerySet["Delivery"]):
     def untaken(self, *, at: datetime) -> Self:
         """Deliveries that are still offered at or after the deadline of the offer."""
         return self.filter(route_status=RouteStatus.AVAILABLE, offer_expires_at__lte=at)
+
+    def ended(self, start: datetime, end: datetime) -> Self:
+        """Deliveries whose route ended at `start` or later and before `end`. None of them changes any more."""
+        return self.filter(closed_at__gte=start, closed_at__lt=end)
+
+    def with_amounts(self) -> Self:
+        """Annotates deliveries that have ended with `ending`, and `amount`: what the account owes for them in reais."""
+        return self.annotate(**ENDED)

@@ -58,6 +58,12 @@ def status_name(value: str) -> Any:
 
 
 @register.filter
+def ending_name(value: str) -> Any:
+    """How a delivery ended, in the reader's language."""
+    return words.ENDINGS[value]
+
+
+@register.filter
 def trigger_name(value: str) -> Any:
     """The text for the trigger of a transition."""
     return words.TRIGGERS.get(value, value)

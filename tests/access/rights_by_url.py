@@ -44,6 +44,9 @@ _PANEL |= {
     "accounts/new/": (_SETUP, _SETUP),
     "accounts/new/places/": (_SETUP, "LFFFMFM"),
     "sellers/new/": (_SETUP, _SETUP),
+    "reports/": (_SETUP, "LFFFMFM"),
+    "reports/export/": (_SETUP, "LFFFMFM"),
+    "reports/drivers/export/": (_SETUP, "LFFFMFM"),
 }
 _READ: Row = (_OWN, "LNNMMNM")
 _WRITE: Row = ("LNNMMNM", _OWN)
@@ -55,6 +58,9 @@ _OF_AN_ACCOUNT: dict[str, Row] = {
     "deliveries/<uuid:delivery>/": _READ,
     # Members and staff in the sandbox; the delivery of this table is live. See tests/panel/test_sandbox.py.
     "deliveries/<uuid:delivery>/sandbox/<str:move>/": ("LNNMMNM", "LNNNNNN"),
+    "report/": _READ,
+    "report/deliveries/": _READ,
+    "report/deliveries/export/": _READ,
     "events/": _READ,
     "events/export/": _READ,
     "deliveries/export/": _READ,

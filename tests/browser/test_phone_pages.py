@@ -43,8 +43,8 @@ def test_nothing_to_press_and_no_status_lies_beyond_the_edge(tab, people, shop, 
     base, of_seller = f"/panel/accounts/{shop.integrator.pk}/live/", f"/panel/sellers/{seller.pk}/"
     pages = ["/panel/", base]
     pages += [f"{base}{name}/" for name in (
-        "deliveries", f"deliveries/{busy.pk}", "events", f"events/{failing.pk}", "webhook", "tokens",
-        f"tokens/{shop.pk}",
+        "deliveries", f"deliveries/{busy.pk}", "report", "report/deliveries", "events", f"events/{failing.pk}",
+        "webhook", "tokens", f"tokens/{shop.pk}",
         "quickstart", "alerts", "team", "activity", "refused-calls", f"refused-calls/{of_token.pk}",
     )]  # fmt: skip  # a list
     pages += [of_seller, *(f"{of_seller}{name}/" for name in (

@@ -12,7 +12,7 @@ from tests.factories import BY, TokenFactory
 from tests.panel.conftest import ROLES
 
 AT = timezone.now
-ACCOUNT_PAGES = ["overview", "deliveries", "events", "webhook", "tokens", "quickstart", "activity"]
+ACCOUNT_PAGES = ["overview", "deliveries", "report", "events", "webhook", "tokens", "quickstart", "activity"]
 MEMBERS = ["member", "account staff"]
 
 

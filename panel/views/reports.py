@@ -1,0 +1,168 @@
+"""Reports: what accounts owe for the deliveries that ended within a period, and what drivers have earned."""
+
+import logging
+from typing import Any
+
+from django.contrib.auth.mixins import PermissionRequiredMixin
+from django.db.models import prefetch_related_objects
+from django.http import HttpRequest, HttpResponse, HttpResponseBase
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.utils.translation import pgettext
+
+from common import csv_export
+from common.actors import actor
+from common.csv_export import Cell
+from common.pagination import InvalidCursor, Page
+from delivery import reports, words
+from delivery.lifecycle import Ending
+from delivery.models import Delivery
+from delivery.models.stop import LABELS
+from delivery.reports import Earnings, Line, Period, Row
+from panel.filters import PER_PAGE
+from panel.report_forms import PeriodForm
+from panel.views.base import AccountView, LoggedInView
+
+_log = logging.getLogger(__name__)
+# Lines that a page shows. The file has all of them.
+_MOST_LINES = 500
+# A file with more deliveries is refused instead of cut, because its sum would not be that of the report.
+_MOST_ROWS = 50_000
+
+
+class AllAccounts(LoggedInView, PermissionRequiredMixin):
+    """The live deliveries of every account, and the earnings of drivers if they have a share."""
+
+    permission_required = "delivery.change_integrator"
+
+    def get(self, request: HttpRequest) -> HttpResponseBase:
+        form = PeriodForm.of(request.GET)
+        context = _context(form)
+        if period := form.period:
+            lines = reports.of_all_accounts(period)
+            drivers = reports.of_drivers(period) if reports.driver_share() else []
+            context |= {
+                "lines": lines[:_MOST_LINES],
+                "total": reports.total(lines),
+                "has_more": len(lines) > _MOST_LINES,
+                "drivers": drivers[:_MOST_LINES],
+                "earned": sum(each.earned for each in drivers),
+                "share": 100 * reports.driver_share(),
+            }
+        return render(request, "panel/report_of_all.html", context)
+
+
+class AllAccountsExport(AllAccounts):
+    """One row for each account."""
+
+    def get(self, request: HttpRequest) -> HttpResponseBase:
+        period = PeriodForm.of(request.GET).period
+        if period is None:
+            return redirect(f"{reverse('panel:reports')}?{request.GET.urlencode()}")
+        _log.info("%s exported the report of all accounts", actor(request))
+        header = [_("Account"), "id", _("First day"), _("Last day"), *map(str, words.ENDINGS.values())]
+        header += [_("Prices"), _("Cancellation fees"), _("Amount")]
+        rows = (_row_of_account(line, period) for line in reports.of_all_accounts(period))
+        return csv_export.response(f"accounts-{_name_of(period)}", header=header, rows=rows)
+
+
+class DriversExport(AllAccounts):
+    """One row for each driver."""
+
+    def get(self, request: HttpRequest) -> HttpResponseBase:
+        period = PeriodForm.of(request.GET).period
+        if period is None or not reports.driver_share():
+            return redirect(f"{reverse('panel:reports')}?{request.GET.urlencode()}")
+        _log.info("%s exported the earnings of drivers", actor(request))
+        header = [_("Driver"), "id", _("First day"), _("Last day"), _("Routes"), "km", _("Earned")]
+        rows = (_row_of_driver(each, period) for each in reports.of_drivers(period))
+        return csv_export.response(f"drivers-{_name_of(period)}", header=header, rows=rows)
+
+
+class Account(AccountView):
+    """The deliveries of one account by day, or by month if the period is long."""
+
+    def get(self, request: HttpRequest) -> HttpResponseBase:
+        form = PeriodForm.of(request.GET)
+        context = _context(form)
+        if period := form.period:
+            lines = reports.of_days(self.deliveries, period)
+            dates = [(line, _period_of(line, period)) for line in lines]
+            context |= {"dates": dates, "total": reports.total(lines)}
+        return self.page("panel/report.html", **context)
+
+
+class Deliveries(AccountView):
+    """The deliveries that a report's sums are made of."""
+
+    def get(self, request: HttpRequest) -> HttpResponseBase:
+        return self._list(request, PeriodForm.of(request.GET))
+
+    def _list(self, request: HttpRequest, form: PeriodForm, **context: Any) -> HttpResponse:
+        context |= _context(form)
+        if period := form.period:
+            page = self._page(period, request.GET.get("before", ""))
+            prefetch_related_objects(page.rows, "stops")
+            lines = reports.of_days(self.deliveries, period)
+            context |= {"rows": page.rows, "older": page.next_cursor, "total": reports.total(lines)}
+        return self.page("panel/report_deliveries.html", **context)
+
+    def _page(self, period: Period, cursor: str) -> Page[Delivery]:
+        try:
+            return reports.rows(self.deliveries, period, limit=PER_PAGE, cursor=cursor)
+        except InvalidCursor:
+            return reports.rows(self.deliveries, period, limit=PER_PAGE)
+
+
+class DeliveriesExport(Deliveries):
+    """One row for each delivery of a report. Their amounts add up to the report's."""
+
+    def get(self, request: HttpRequest) -> HttpResponseBase:
+        form = PeriodForm.of(request.GET)
+        period = form.period
+        if period is None:
+            return self._list(request, form)
+        count = reports.total(reports.of_days(self.deliveries, period)).count
+        if count > _MOST_ROWS:
+            return self._list(request, form, too_many=count, most=_MOST_ROWS)
+        _log.info("%s exported the report of account %s", actor(request), self.account.pk)
+        header = ["deliveryId", *(f"{label}: externalId" for label in LABELS), _("Requested")]
+        header += [pgettext("moment", "Ended"), pgettext("of a delivery", "Ending")]
+        header += [_("Price"), _("Cancellation fee"), _("Amount")]
+        rows = map(_row_of_delivery, reports.all_rows(self.deliveries, period))
+        name = f"report-{self.environment}-{_name_of(period)}"
+        return csv_export.response(name, header=header, rows=rows, most=_MOST_ROWS)
+
+
+def _context(form: PeriodForm) -> dict[str, Any]:
+    """The form, the months before and after its period, and the time zone of its days."""
+    period = form.period
+    months = {} if period is None else {"before": period.month_before, "after": period.month_after}
+    return {"form": form, "period": period, "zone": timezone.get_current_timezone_name(), **months}
+
+
+def _period_of(line: Line, period: Period) -> Period:
+    """The days of a line of `reports.of_days`."""
+    days = Period(line.of, line.of) if period.is_by_day else Period.month_of(line.of)
+    return days.within(period)
+
+
+def _name_of(period: Period) -> str:
+    return f"{period.first}-{period.last}"
+
+
+def _row_of_account(line: Line, period: Period) -> list[Cell]:
+    counts = [line.counts[ending] for ending in Ending]
+    return [line.of.name, line.of.pk, period.first, period.last, *counts, line.prices, line.fees, line.amount]
+
+
+def _row_of_driver(each: Earnings, period: Period) -> list[Cell]:
+    return [each.driver.name, each.driver.pk, period.first, period.last, each.routes, each.km, each.earned]
+
+
+def _row_of_delivery(row: Row) -> list[Cell]:
+    orders = [*row.orders, "", "", ""][: len(LABELS)]
+    ending = words.ENDINGS[row.ending]
+    return [row.delivery, *orders, row.requested_at, row.ended_at, ending, row.price, row.fee, row.amount]

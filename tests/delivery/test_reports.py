@@ -1,0 +1,252 @@
+"""What counts in a report, when, and with which amount."""
+
+from datetime import UTC, date, datetime, timedelta
+from decimal import Decimal
+from zoneinfo import ZoneInfo
+
+import pytest
+from django.utils import timezone
+
+from delivery import reports
+from delivery.actions import deliveries
+from delivery.lifecycle import Ending, Mode
+from delivery.models import Delivery
+from delivery.reports import Period
+from tests.delivery.ended import Ended, insert
+from tests.factories import BY, DeliveryFactory, DriverFactory, TokenFactory
+
+NOVEMBER = Period(date(2026, 11, 1), date(2026, 11, 30))
+NOON = datetime(2026, 11, 22, 12, tzinfo=ZoneInfo("America/Sao_Paulo"))
+TICK = timedelta(microseconds=1)
+
+
+@pytest.fixture
+def shop(db):
+    return TokenFactory.create()
+
+
+@pytest.fixture
+def pattern(shop):
+    return DeliveryFactory.create(token=shop, stops=1)
+
+
+@pytest.fixture
+def driver(db):
+    return DriverFactory.create(name="Ana")
+
+
+def of(shop):
+    return Delivery.objects.within(shop.integrator, shop.environment)
+
+
+def november(shop):
+    return reports.total(reports.of_days(of(shop), NOVEMBER))
+
+
+class TestAmount:
+    """Of deliveries that were moved by the actions."""
+
+    def test_is_the_price_of_a_delivered_one(self, shop):
+        delivery = DeliveryFactory.create(token=shop, stops=1, collected=True, at=NOON)
+        deliveries.deliver_point(delivery=delivery, point="B", by=BY, at=NOON)
+
+        line = november(shop)
+
+        assert line.counts == {"delivered": 1, "not_delivered": 0, "cancelled": 0, "expired": 0}
+        assert (line.prices, line.fees, line.amount) == (delivery.shipping_value, 0, delivery.shipping_value)
+
+    def test_is_the_price_of_one_with_a_stop_that_failed(self, shop):
+        delivery = DeliveryFactory.create(token=shop, stops=2, collected=True, at=NOON)
+        deliveries.deliver_point(delivery=delivery, point="B", by=BY, at=NOON)
+        deliveries.fail_point(delivery=delivery, point="C", reason="closed", by=BY, at=NOON)
+        before = november(shop).count
+        deliveries.return_(delivery=delivery, by=BY, at=NOON)
+
+        line = november(shop)
+
+        assert before == 0
+        assert (line.counts["delivered"], line.amount) == (1, delivery.shipping_value)
+
+    def test_is_the_price_of_one_that_was_brought_back(self, shop):
+        delivery = DeliveryFactory.create(token=shop, stops=1, collected=True, mode=Mode.RETURN, at=NOON)
+        deliveries.fail_point(delivery=delivery, point="B", reason="closed", by=BY, at=NOON)
+        deliveries.return_(delivery=delivery, by=BY, at=NOON)
+
+        line = november(shop)
+
+        assert (line.counts["not_delivered"], line.prices, line.amount) == (1, *[delivery.shipping_value] * 2)
+
+    @pytest.mark.parametrize(("moves", "percent"), [((), 0), (("accept",), 30)])
+    def test_is_the_fee_of_one_that_was_cancelled_before_pickup(self, shop, moves, percent):
+        delivery = DeliveryFactory.create(token=shop, stops=1, moves=moves, at=NOON)
+        deliveries.cancel(delivery=delivery, reason="", by=BY, at=NOON)
+
+        line = november(shop)
+
+        fee = (delivery.shipping_value * percent / 100).quantize(Decimal("0.01"))
+        assert (line.counts["cancelled"], line.prices, line.fees, line.amount) == (1, 0, fee, fee)
+
+    def test_is_the_fee_of_one_that_was_cancelled_after_pickup_when_the_goods_are_back(self, shop):
+        delivery = DeliveryFactory.create(token=shop, stops=1, collected=True, at=NOON)
+        deliveries.cancel(delivery=delivery, reason="", by=BY, at=datetime(2026, 10, 31, 23, tzinfo=NOON.tzinfo))
+        before = november(shop).count
+        deliveries.return_(delivery=delivery, by=BY, at=datetime(2026, 11, 1, 1, tzinfo=NOON.tzinfo))
+
+        line = november(shop)
+
+        assert before == 0
+        assert (line.counts["cancelled"], line.amount) == (1, delivery.shipping_value)  # 100 % after pickup
+
+    def test_is_nothing_for_an_offer_that_expired(self, shop):
+        delivery = DeliveryFactory.create(token=shop, stops=1, at=NOON)
+        deliveries.expire(delivery=delivery, by=BY, at=NOON + timedelta(hours=1))
+
+        line = november(shop)
+
+        assert (line.counts["expired"], line.amount) == (1, 0)
+
+    def test_is_not_counted_while_the_route_is_in_progress(self, shop):
+        DeliveryFactory.create(token=shop, collected=True, at=NOON)
+
+        assert november(shop) == reports.Line()
+
+
+@pytest.mark.parametrize(
+    ("zone", "day", "start", "end"),
+    [
+        ("America/Sao_Paulo", "2026-11-22", "2026-11-22T03:00Z", "2026-11-23T03:00Z"),
+        ("America/New_York", "2026-03-08", "2026-03-08T05:00Z", "2026-03-09T04:00Z"),  # 23 hours
+        ("America/New_York", "2026-11-01", "2026-11-01T04:00Z", "2026-11-02T05:00Z"),  # 25 hours
+        ("America/Santiago", "2026-09-06", "2026-09-06T04:00Z", "2026-09-07T03:00Z"),  # begins at 1:00
+        ("America/Santiago", "2026-04-04", "2026-04-04T03:00Z", "2026-04-05T04:00Z"),  # 23:00 to 24:00 twice
+    ],
+)
+class TestDay:
+    def test_has_its_first_and_last_microsecond_and_no_other(self, shop, pattern, driver, zone, day, start, end):
+        first, after = datetime.fromisoformat(start), datetime.fromisoformat(end)
+        rows = [Ended(at, price=Decimal(n)) for n, at in ((1, first - TICK), (2, first), (4, after - TICK), (8, after))]
+        insert(pattern, *rows, driver=driver)
+        date_ = date.fromisoformat(day)
+
+        with timezone.override(zone):
+            (line,) = reports.of_days(of(shop), Period(date_, date_))
+            page = reports.rows(of(shop), Period(date_, date_), limit=10)
+
+        assert (line.of, line.count, line.amount) == (date_, 2, Decimal(6))
+        assert [row.shipping_value for row in page.rows] == [4, 2]
+
+    def test_is_a_line_of_a_longer_report(self, shop, pattern, driver, zone, day, start, end):
+        first, after = datetime.fromisoformat(start), datetime.fromisoformat(end)
+        insert(pattern, *map(Ended, (first - TICK, first, after - TICK, after)), driver=driver)
+        date_ = date.fromisoformat(day)
+        around = Period(date_ - timedelta(days=3), date_ + timedelta(days=3))
+
+        with timezone.override(zone):
+            lines = reports.of_days(of(shop), around)
+
+        one = timedelta(days=1)
+        assert [(line.of, line.count) for line in lines] == [(date_ - one, 1), (date_, 2), (date_ + one, 1)]
+
+
+class TestMonth:
+    def test_ends_at_midnight_of_the_services_time_zone(self, shop, pattern, driver):
+        last = datetime(2026, 10, 31, 23, 59, 59, 999_999, tzinfo=NOON.tzinfo)
+        insert(pattern, Ended(last, price=Decimal(1)), Ended(last + TICK, price=Decimal(2)), driver=driver)
+        october = Period.month_of(date(2026, 10, 5))
+
+        assert reports.total(reports.of_days(of(shop), october)).amount == 1
+        assert november(shop).amount == 2
+
+    @pytest.mark.parametrize(
+        ("day", "last"), [("2026-02-01", "2026-02-28"), ("2028-02-29", "2028-02-29"), ("2026-12-31", "2026-12-31")]
+    )
+    def test_has_all_its_days(self, day, last):
+        month = Period.month_of(date.fromisoformat(day))
+
+        assert (month.first.day, month.last) == (1, date.fromisoformat(last))
+
+    @pytest.mark.parametrize(
+        ("first", "last", "before", "after"),
+        [("2026-01-01", "2026-01-31", "2025-12", "2026-02"), ("2026-11-02", "2026-12-30", "2026-10", "2027-01")],
+    )
+    def test_is_beside_a_period(self, first, last, before, after):
+        period = Period(date.fromisoformat(first), date.fromisoformat(last))
+
+        assert f"{period.month_before.first:%Y-%m}" == before
+        assert f"{period.month_after.first:%Y-%m}" == after
+
+    def test_is_a_line_of_a_long_report(self, shop, pattern, driver):
+        days = [(2026, 8, 31), (2026, 9, 1), (2026, 9, 30), (2026, 11, 1)]
+        insert(pattern, *(Ended(datetime(*day, 12, tzinfo=UTC)) for day in days), driver=driver)
+
+        lines = reports.of_days(of(shop), Period(date(2026, 8, 1), date(2026, 12, 31)))
+
+        assert [(line.of.isoformat(), line.count) for line in lines] == [
+            ("2026-08-01", 1), ("2026-09-01", 2), ("2026-11-01", 1),
+        ]  # fmt: skip  # a table
+
+
+class TestOfAllAccounts:
+    def test_has_a_line_each_with_live_deliveries_only(self, shop, pattern, driver):
+        other = DeliveryFactory.create(stops=1)
+        sandbox = DeliveryFactory.create(token=TokenFactory.create(sandbox=True), stops=1)
+        insert(pattern, Ended(NOON), Ended(NOON, Ending.CANCELLED), driver=driver)
+        insert(other, Ended(NOON, price=Decimal("0.01")), driver=driver)
+        insert(sandbox, Ended(NOON), driver=DriverFactory.create(environment="sandbox"))
+
+        lines = reports.of_all_accounts(NOVEMBER)
+
+        assert [(line.of, line.amount) for line in lines] == [
+            (shop.integrator, Decimal("26.00")), (other.integrator, Decimal("0.01")),
+        ]  # fmt: skip  # a table
+        assert reports.total(lines).amount == Decimal("26.01")
+
+    def test_asks_two_questions_for_any_number_of_accounts(self, pattern, driver, django_assert_num_queries):
+        for _number in range(3):
+            insert(DeliveryFactory.create(stops=1), Ended(NOON), driver=driver)
+
+        with django_assert_num_queries(2):
+            assert len(reports.of_all_accounts(NOVEMBER)) == 3
+
+
+class TestOfDrivers:
+    def test_rounds_the_share_of_each_delivery(self, pattern, driver, settings):
+        settings.DRIVER_SHARE_PERCENT = 70.0
+        bia = DriverFactory.create(name="Bia")
+        insert(pattern, *[Ended(NOON, price=Decimal("10.05"))] * 2, driver=driver)  # 7.035 each
+        insert(pattern, Ended(NOON, Ending.CANCELLED, fee=Decimal("0.10")), Ended(NOON, Ending.EXPIRED), driver=bia)
+
+        ana, other = reports.of_drivers(NOVEMBER)
+
+        assert (ana.driver, ana.routes, ana.km, ana.earned) == (driver, 2, 2 * pattern.distance_km, Decimal("14.08"))
+        assert (other.driver, other.routes, other.km, other.earned) == (bia, 0, Decimal(0), Decimal("0.07"))
+
+
+class TestAllRows:
+    def test_come_in_portions_without_gap_or_repetition(self, shop, pattern, driver, monkeypatch):
+        monkeypatch.setattr(reports, "_PORTION", 2)
+        made = insert(pattern, *[Ended(NOON)] * 5, Ended(NOON - TICK), driver=driver)
+
+        rows = list(reports.all_rows(of(shop), NOVEMBER))
+
+        *later, first = made
+        assert [row.delivery for row in rows] == [first.pk, *sorted(row.pk for row in later)]
+
+    def test_have_the_orders_of_a_delivery(self, shop):
+        delivery = DeliveryFactory.create(token=shop, stops=2, at=NOON)
+        deliveries.expire(delivery=delivery, by=BY, at=NOON + timedelta(hours=1))
+
+        (row,) = reports.all_rows(of(shop), NOVEMBER)
+
+        assert (row.orders, row.requested_at, row.ended_at) == (["order-1", "order-2"], NOON, NOON + timedelta(hours=1))
+
+
+class TestRows:
+    def test_come_in_pages_without_gap_or_repetition(self, shop, pattern, driver):
+        made = insert(pattern, *[Ended(NOON)] * 5, driver=driver)
+
+        first = reports.rows(of(shop), NOVEMBER, limit=3)
+        second = reports.rows(of(shop), NOVEMBER, limit=3, cursor=first.next_cursor or "")
+
+        assert second.next_cursor is None
+        assert [row.pk for row in (*first.rows, *second.rows)] == sorted((row.pk for row in made), reverse=True)

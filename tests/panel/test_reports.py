@@ -1,0 +1,251 @@
+"""The reports' pages and files: who sees what, and that their sums are equal to the centavo."""
+
+import csv
+from datetime import UTC, date, datetime, timedelta
+from decimal import Decimal
+from zoneinfo import ZoneInfo
+
+import pytest
+from django.db import connection, transaction
+from django.urls import reverse
+from django.utils import timezone
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from delivery.actions import deliveries
+from delivery.distance import Point
+from delivery.lifecycle import Ending
+from delivery.models import Integrator
+from delivery.payload import Place
+from panel.views import reports
+from tests.delivery.ended import Ended, insert
+from tests.factories import BY, DROPOFFS, DeliveryFactory, DriverFactory, TokenFactory, validated_payload
+
+ALL = reverse("panel:reports")
+NOVEMBER = {"since": "2026-11-01", "until": "2026-11-30"}
+NOON = datetime(2026, 11, 22, 15, tzinfo=UTC)
+
+
+def table(response, delimiter=","):
+    """The rows of the file below its header, each by the names of its columns."""
+    text = b"".join(response).decode("utf-8-sig")
+    return list(csv.DictReader(text.splitlines(), delimiter=delimiter))
+
+
+@pytest.fixture
+def driver(db):
+    return DriverFactory.create(name="Ana")
+
+
+@pytest.fixture
+def staff(as_role):
+    return as_role("account staff")
+
+
+class TestOfAnAccount:
+    def test_shows_the_sums_and_a_line_for_each_day(self, member, url, shop, driver):
+        rows = [Ended(NOON), Ended(NOON, Ending.CANCELLED), Ended(NOON.replace(day=23), Ending.NOT_DELIVERED)]
+        insert(shop.delivery, *rows, driver=driver)
+
+        response = member.get(url("report"), NOVEMBER)
+
+        dates = response.context["dates"]
+        assert [(line.of.day, line.count, line.amount) for line, _days in dates] == [(22, 2, 26), (23, 1, 20)]
+        assert "R$ 46.00" in response.content.decode()
+
+    def test_shows_this_month_unless_asked_for_another(self, member, url, shop, driver):
+        insert(shop.delivery, Ended(timezone.now()), driver=driver)
+
+        response = member.get(url("report"))
+
+        assert response.context["period"].first == timezone.localdate().replace(day=1)
+        assert response.context["total"].count == 1
+
+    def test_leads_from_months_over_days_to_deliveries(self, member, url, shop, driver):
+        (made,) = insert(shop.delivery, Ended(NOON), driver=driver)
+
+        year = member.get(url("report"), {"since": "2026-02-10", "until": "2026-11-25"}).content.decode()
+        month = member.get(url("report"), {"since": "2026-11-01", "until": "2026-11-25"}).content.decode()
+        day = member.get(url("report_deliveries"), {"since": "2026-11-22", "until": "2026-11-22"}).content.decode()
+
+        assert 'href="?since=2026-11-01&amp;until=2026-11-25"' in year
+        assert f'href="{url("report_deliveries")}?since=2026-11-22&amp;until=2026-11-22"' in month
+        assert str(made.pk) in day
+
+    @pytest.mark.parametrize(
+        ("since", "until", "said"),
+        [
+            ("2026-11-02", "2026-11-01", "The last day is before the first."),
+            ("2025-11-01", "2026-11-02", "A report covers a year at most."),
+            ("1999-12-31", "2026-11-01", "Choose a day between 2000 and 2100."),
+            ("9999-12-31", "9999-12-31", "Choose a day between 2000 and 2100."),
+            ("2026-11-31", "2026-11-30", "Enter a valid date."),
+            ("2026-11-01", "", "This field is required."),
+        ],
+    )
+    @pytest.mark.parametrize("page", ["report", "report_deliveries", "report_deliveries_export"])
+    def test_says_what_is_wrong_with_a_period(self, member, url, page, since, until, said):
+        response = member.get(url(page), {"since": since, "until": until})
+
+        assert said in response.content.decode()
+        assert response.context["period"] is None
+
+    def test_covers_a_year(self, member, url):
+        period = member.get(url("report"), {"since": "2027-11-01", "until": "2028-10-31"}).context["period"]
+
+        assert (period.first, period.last) == (date(2027, 11, 1), date(2028, 10, 31))
+
+    def test_keeps_accounts_and_environments_apart(self, member, url, shop, driver):
+        insert(DeliveryFactory.create(stops=1), Ended(NOON), driver=driver)
+        sandbox = DeliveryFactory.create(token=TokenFactory.create(integrator=shop.integrator, sandbox=True), stops=1)
+        insert(sandbox, Ended(NOON, price=Decimal(1)), driver=DriverFactory.create(environment="sandbox"))
+        in_sandbox = reverse("panel:report", args=[shop.integrator.pk, "sandbox"])
+
+        assert member.get(url("report"), NOVEMBER).context["total"].count == 0
+        assert table(member.get(url("report_deliveries_export"), NOVEMBER)) == []
+        assert member.get(in_sandbox, NOVEMBER).context["total"].amount == 1
+
+    @pytest.mark.parametrize("page", ["report", "report_deliveries", "report_deliveries_export"])
+    @pytest.mark.parametrize("role", ["stranger", "dispatcher", "nobody"])
+    def test_is_not_for_others(self, as_role, url, page, role):
+        assert as_role(role).get(url(page), NOVEMBER).status_code == 404
+
+
+class TestFileOfDeliveries:
+    def test_has_a_row_each_with_amount_and_moments(self, member, url, shop, driver):
+        stop = Place(point=Point(*DROPOFFS[0]), address={}, external_id="=1+1")
+        payload = validated_payload(dropoffs=[stop])
+        made = DeliveryFactory.create(token=shop.token, payload=payload, accepted=True, driver=driver, at=NOON)
+        made = deliveries.cancel(delivery=made, reason="", by=BY, at=NOON)
+
+        (row,) = table(member.get(url("report_deliveries_export"), NOVEMBER))
+
+        assert (row["deliveryId"], row["B: externalId"]) == (str(made.pk), "'=1+1")
+        assert (row["Ended"], row["Ending"]) == ("2026-11-22 12:00:00", "Cancelled")
+        price, fee = str(made.shipping_value), str(made.cancel_fee)
+        assert (row["Price"], row["Cancellation fee"], row["Amount"]) == (price, fee, fee)
+
+    def test_is_in_portuguese_with_decimal_commas(self, member, url, shop, driver):
+        insert(shop.delivery, Ended(NOON), driver=driver)
+
+        response = member.get(url("report_deliveries_export"), NOVEMBER, headers={"Accept-Language": "pt-br"})
+
+        assert table(response, ";")[0]["Valor"] == "20,00"
+
+    def test_is_refused_instead_of_cut(self, member, url, shop, driver, monkeypatch):
+        monkeypatch.setattr(reports, "_MOST_ROWS", 1)
+        insert(shop.delivery, Ended(NOON), Ended(NOON), driver=driver)
+
+        response = member.get(url("report_deliveries_export"), NOVEMBER)
+
+        assert "2 deliveries ended in this period, and a file holds 1." in response.content.decode()
+        assert "Content-Disposition" not in response.headers
+
+
+class TestOfAllAccounts:
+    def test_leads_to_the_report_of_each_account(self, staff, shop, driver):
+        insert(shop.delivery, Ended(NOON), driver=driver)
+
+        response = staff.get(ALL, NOVEMBER)
+
+        address = reverse("panel:report", args=[shop.integrator.pk, "live"])
+        assert f'href="{address}?since=2026-11-01&amp;until=2026-11-30"' in response.content.decode()
+        assert response.context["total"].amount == 20
+
+    def test_is_a_file_too_without_formulas(self, staff, shop, driver):
+        Integrator.objects.filter(pk=shop.integrator.pk).update(name="=cmd()")
+        insert(shop.delivery, Ended(NOON), Ended(NOON, Ending.CANCELLED), driver=driver)
+
+        (row,) = table(staff.get(reverse("panel:reports_export"), NOVEMBER))
+
+        assert (row["Account"], row["id"]) == ("'=cmd()", str(shop.integrator.pk))
+        assert (row["Delivered"], row["Cancelled"], row["Not delivered"], row["Offer expired"]) == ("1", "1", "0", "0")
+        assert (row["Prices"], row["Cancellation fees"], row["Amount"]) == ("20.00", "6.00", "26.00")
+
+    def test_shows_drivers_earnings_where_they_have_a_share(self, staff, shop, driver, settings):
+        insert(shop.delivery, Ended(NOON), driver=driver)
+        drivers = reverse("panel:drivers_export")
+
+        without = staff.get(ALL, NOVEMBER).content.decode()
+        refused = staff.get(drivers, NOVEMBER)
+        settings.DRIVER_SHARE_PERCENT = 62.5
+        with_share = staff.get(ALL, NOVEMBER)
+        (row,) = table(staff.get(drivers, NOVEMBER))
+
+        assert "earnings" not in without
+        assert refused.status_code == 302
+        assert "R$ 12.50 in all: today's share of 62.50 %" in with_share.content.decode()
+        assert (row["Driver"], row["Earned"]) == ("Ana", "12.50")
+
+    def test_leads_a_wrong_period_from_the_file_to_the_page(self, staff):
+        response = staff.get(reverse("panel:reports_export"), {"since": "x", "until": "2026-11-30"})
+
+        assert response.headers["Location"] == f"{ALL}?since=x&until=2026-11-30"
+        assert "Enter a valid date." in staff.get(response.headers["Location"]).content.decode()
+
+    def test_shows_the_first_accounts_and_the_sum_of_all(self, staff, shop, driver, monkeypatch):
+        monkeypatch.setattr(reports, "_MOST_LINES", 1)
+        insert(shop.delivery, Ended(NOON), driver=driver)
+        insert(DeliveryFactory.create(stops=1), Ended(NOON), driver=driver)
+
+        response = staff.get(ALL, NOVEMBER)
+
+        assert (len(response.context["lines"]), response.context["total"].count) == (1, 2)
+        assert "Only the first 1 accounts are shown." in response.content.decode()
+
+
+_MONEY = st.decimals("0", "99999999.99", places=2)
+# Midnight in the three zones, and the microsecond before it.
+_BOUNDARIES = [
+    datetime(2026, month, 1, hour, tzinfo=UTC) - timedelta(microseconds=early)
+    for month in (11, 12)
+    for hour in (3, 4, 5)
+    for early in (0, 1)
+]
+
+
+def _after_october(microseconds):
+    return datetime(2026, 10, 31, tzinfo=UTC) + timedelta(microseconds=microseconds)
+
+
+ROWS = st.lists(
+    st.builds(
+        Ended,
+        st.one_of(st.integers(0, 32 * 86_400_000_000).map(_after_october), st.sampled_from(_BOUNDARIES)),
+        st.sampled_from(Ending),
+        _MONEY,
+        _MONEY,
+    ),
+    max_size=25,
+)
+IN_SQL = """
+SELECT count(*), coalesce(sum(
+    CASE WHEN cancelled_at IS NOT NULL THEN cancel_fee WHEN route_status = 'EXPIRED' THEN 0 ELSE shipping_value END
+), 0)
+FROM delivery_delivery
+WHERE integrator_id = %s AND date_trunc('month', closed_at AT TIME ZONE %s) = '2026-11-01'
+"""
+
+
+@pytest.mark.parametrize("zone", ["America/Sao_Paulo", "America/New_York", "America/Santiago"])
+@settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(rows=ROWS)
+def test_pages_files_and_database_agree_to_the_centavo(member, staff, url, shop, driver, zone, rows):
+    with transaction.atomic(), timezone.override(zone):
+        insert(shop.delivery, *rows, driver=driver)
+        with connection.cursor() as cursor:
+            cursor.execute(IN_SQL, [shop.integrator.pk, zone])
+            count, amount = cursor.fetchone()
+        account = member.get(url("report"), NOVEMBER).context
+        every = staff.get(ALL, NOVEMBER).context["total"]
+        lines = table(staff.get(reverse("panel:reports_export"), NOVEMBER))
+        file = table(member.get(url("report_deliveries_export"), NOVEMBER))
+        transaction.set_rollback(True)
+
+    local = [row for row in rows if row.at.astimezone(ZoneInfo(zone)).month == 11]
+    assert (count, amount) == (len(local), sum(row.amount for row in local))
+    assert (account["total"].count, account["total"].amount) == (count, amount)
+    assert sum(line.amount for line, _days in account["dates"]) == amount
+    assert (every.count, every.amount) == (count, amount)
+    assert sum(Decimal(line["Amount"]) for line in lines) == amount
+    assert (len(file), sum(Decimal(row["Amount"]) for row in file)) == (count, amount)
