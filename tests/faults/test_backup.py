@@ -1,0 +1,177 @@
+"""What docs/backup.md says, done: a dump under traffic and its restore, and a restore to a moment."""
+
+import os
+import subprocess
+import sys
+import time
+from contextlib import contextmanager
+from typing import Any, LiteralString
+
+import psycopg
+import pytest
+import requests
+
+from config.env import BASE_DIR, data_dir
+from config.local import embedded
+from tests.factories import payload
+from tests.faults import backup
+from tests.faults.load import Load
+from tests.faults.report import print_figures
+from tests.faults.waiting import until
+from tests.ports import free_port, listens
+
+_RECOVERED = "SELECT NOT pg_is_in_recovery()"
+_ARCHIVED = "SELECT last_archived_wal >= %s FROM pg_stat_archiver"
+
+
+def value(connection: psycopg.Connection[Any], query: LiteralString, *parameters: Any) -> Any:
+    """The only value of a query's only row."""
+    (row,) = connection.execute(query, parameters).fetchall()
+    return row[0]
+
+
+class Api:
+    """The web server of an installation, called with a token."""
+
+    def __init__(self, port, token):
+        self._base, self._session = f"http://127.0.0.1:{port}/api", requests.Session()
+        self._session.trust_env = False
+        self._session.headers["Authorization"] = f"Bearer {token.clear_text}"
+
+    def request_delivery(self):
+        answer = self._session.post(f"{self._base}/request-delivery", json=payload(stops=1), timeout=20)
+        assert answer.status_code == 201, answer.text
+        return answer.json()["deliveryId"]
+
+    def status_of(self, delivery):
+        return self._session.get(f"{self._base}/info-delivery/{delivery}", timeout=20).status_code
+
+    def close(self):
+        self._session.close()
+
+
+@pytest.fixture(scope="module")
+def installations():
+    """Makes installations, and stops their servers at the end."""
+    made = []
+
+    def make(name):
+        made.append(backup.Installation(name))
+        return made[-1]
+
+    yield make
+    for each in made:
+        each.stop()
+
+
+@pytest.fixture
+def serving(processes):
+    """Serves an installation within a `with` block."""
+
+    @contextmanager
+    def serve(installation, token):
+        port = free_port()
+        web = processes.start("web", port=port, WEB_WORKERS="1", DATA_DIR=str(installation.folder))
+        until(lambda: listens(port), seconds=60, what="the web server")
+        api = Api(port, token)
+        try:
+            yield api
+        finally:
+            api.close()
+            web.kill()
+
+    return serve
+
+
+def manage(installation, *arguments):
+    """A command of the installation. Returns what it printed."""
+    done = subprocess.run(
+        [sys.executable, "manage.py", *arguments],
+        cwd=BASE_DIR, env={**os.environ, "DATA_DIR": str(installation.folder)},
+        check=True, capture_output=True, text=True, timeout=120,
+    )  # fmt: skip  # one call
+    return done.stdout
+
+
+@pytest.fixture(scope="module")
+def dump():
+    return data_dir() / "backup" / "rota.dump"
+
+
+@pytest.mark.timeout(240)
+class TestDump:
+    def test_made_under_traffic_is_restored_row_by_row(self, installations, serving, shop, dump):
+        restored = installations("restored")
+        with Load(shop, per_second=40) as load:
+            until(lambda: len(load.committed) > 100, seconds=60, what="100 changes")
+            started = time.monotonic()
+            with psycopg.connect(embedded.postgres_url()) as connection:
+                connection.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
+                snapshot = value(connection, "SELECT pg_export_snapshot()")
+                before = len(load.committed)
+                backup.run(
+                    "pg_dump", f"--dbname={embedded.postgres_url()}", "--format=custom", f"--file={dump}",
+                    f"--snapshot={snapshot}",
+                )  # fmt: skip  # a command
+                dumped = time.monotonic()
+                meanwhile = len(load.committed) - before
+                expected = backup.digests(connection)
+        began = time.monotonic()
+        restored.restore(dump)
+        restored_in = time.monotonic() - began
+        with psycopg.connect(restored.url) as connection:
+            found = backup.digests(connection)
+        with psycopg.connect(embedded.postgres_url()) as connection:
+            later = value(connection, "SELECT count(*) FROM delivery_transition")
+
+        print_figures(
+            "Dump under traffic", tables=len(found), rows=sum(count for count, _digest in found.values()),
+            changes_meanwhile=meanwhile, seconds_of_dump=dumped - started, seconds_of_restore=restored_in,
+        )  # fmt: skip
+        assert found == expected
+        assert meanwhile > 0
+        assert found["public.delivery_delivery"][0] > 20
+        assert found["public.delivery_transition"][0] < later
+        known = next(iter(load.committed_at))[0]
+        with serving(restored, shop) as api:
+            made = api.request_delivery()
+            assert (api.status_of(made), api.status_of(known)) == (200, 200)
+        manage(restored, "verify")  # raises for an exit status other than 0
+        assert '"complete": true' in manage(restored, "reencrypt_credentials", "--check")
+        assert "No migrations to apply" in manage(restored, "migrate")
+        restored.stop()
+
+
+@pytest.mark.timeout(240)
+class TestPointInTime:
+    def test_has_what_was_made_before_the_moment_and_nothing_later(self, installations, serving, shop, dump):
+        source, earlier = installations("source"), installations("earlier")
+        backup.run("pg_dump", f"--dbname={embedded.postgres_url()}", "--format=custom", f"--file={dump}")
+        source.restore(dump)
+        source.archive_log()
+        base = dump.with_name("base")
+        source.base_backup(base)
+        with serving(source, shop) as api:
+            before = [api.request_delivery() for _number in range(20)]
+            with psycopg.connect(source.url, autocommit=True) as connection:
+                moment = value(connection, "SELECT clock_timestamp()")
+            after = [api.request_delivery() for _number in range(20)]
+        with psycopg.connect(source.url, autocommit=True) as connection:
+            log = value(connection, "SELECT pg_walfile_name(pg_switch_wal())")
+            until(lambda: value(connection, _ARCHIVED, log), seconds=60, what="the log in the archive")
+        source.server.stop("immediate")
+
+        started = time.monotonic()
+        earlier.start_from(base, until=moment.isoformat())
+        with psycopg.connect(earlier.url, autocommit=True) as connection:
+            until(lambda: value(connection, _RECOVERED), seconds=60, what="the end of the recovery")
+        seconds = time.monotonic() - started
+
+        with serving(earlier, shop) as api:
+            statuses = {api.status_of(delivery) for delivery in before}, {api.status_of(each) for each in after}
+            made = api.request_delivery()
+            is_known = api.status_of(made)
+        manage(earlier, "verify")
+        print_figures("Restored to a moment", before=len(before), after=len(after), seconds_of_restore=seconds)
+        assert statuses == ({200}, {404})
+        assert is_known == 200
