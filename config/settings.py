@@ -234,6 +234,9 @@ SECURE_SSL_REDIRECT = not EMBEDDED and env.bool("SECURE_SSL_REDIRECT", False)
 SECURE_REDIRECT_EXEMPT = [r"(?i)^api", r"^(healthz|readyz)$"]
 SECURE_HSTS_SECONDS = 0 if EMBEDDED else env.int("SECURE_HSTS_SECONDS", 31_536_000)
 SECURE_HSTS_INCLUDE_SUBDOMAINS = True
+SILENCED_SYSTEM_CHECKS = [
+    "security.W021",  # preloading is for the owner of the domain to decide: it holds for all of it, for months
+]
 SECURE_REFERRER_POLICY = "same-origin"
 CSRF_TRUSTED_ORIGINS: list[str] = env.list("CSRF_TRUSTED_ORIGINS", [], subcast=str.strip)
 X_FRAME_OPTIONS = "DENY"

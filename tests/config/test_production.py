@@ -30,3 +30,18 @@ def test_imports_nothing_of_config_local(code):
     )
 
     assert (result.returncode, result.stdout.splitlines()[-1:]) == (0, ["[]"]), result.stderr
+
+
+def test_the_checks_of_a_deployment_find_nothing():
+    result = subprocess.run(
+        [sys.executable, "manage.py", "check", "--deploy", "--fail-level", "WARNING"],
+        cwd=BASE_DIR,
+        env={"PATH": "", **ENVIRONMENT, "SECURE_SSL_REDIRECT": "1"},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=50,
+    )
+
+    # Silenced: preloading.
+    assert (result.returncode, result.stdout) == (0, "System check identified no issues (1 silenced).\n"), result.stderr
