@@ -28,6 +28,11 @@ class Credential(models.Model):
     def __str__(self) -> str:
         return self.hint
 
+    @property
+    def account(self) -> str:
+        """The account's name in logs: an id or a public reference."""
+        raise NotImplementedError
+
     def revoke(self, *, by: str, at: datetime) -> bool:
         """Write the revocation. Returns False, and changes nothing, if the credential is revoked already."""
         valid = type(self)._default_manager.filter(pk=self.pk, revoked_at=None)

@@ -9,7 +9,7 @@ from django.utils.translation import gettext_lazy as _
 from rest_framework.authentication import BaseAuthentication
 from rest_framework.request import Request
 
-from common import credentials
+from common import credentials, log_context
 from common.credential_model import Credential
 from common.errors import DomainError
 from common.rate_limit import STANDING, Limits, Standing, limiter
@@ -70,6 +70,7 @@ class LimitedAuthentication(BaseAuthentication):
     def _set_credential(self, request: Request, credential: Credential) -> None:
         """Attach the caller's credential to the request, for logs and the record of refused calls."""
         request.auth = credential
+        log_context.note("account", credential.account)
         request.META[CALL] = request
 
     def _set_standing(self, request: Request, standing: Standing) -> None:

@@ -9,6 +9,7 @@ from celery.signals import (
     after_task_publish,
     beat_init,
     task_postrun,
+    task_prerun,
     worker_init,
     worker_process_init,
     worker_process_shutdown,
@@ -17,7 +18,7 @@ from django.conf import settings
 from kombu import Connection
 from kombu.transport.redis import Channel
 
-from common import metrics
+from common import log_context, metrics
 from config.database import without_sequential_scans
 from monitoring import heartbeats, tasks
 
@@ -48,6 +49,12 @@ app.autodiscover_tasks(["delivery", "delivery.webhooks", "integration", "access"
 @worker_init.connect
 def _prepare_database(**_kwargs: Any) -> None:
     without_sequential_scans(settings.DATABASES["default"])
+
+
+@task_prerun.connect
+def _task_begins(task: Any, **_kwargs: Any) -> None:
+    log_context.begin()
+    log_context.note("task", task.name)
 
 
 @task_postrun.connect

@@ -1,6 +1,13 @@
-"""Configuration of logging, and the format of log records."""
+"""Configuration of logging, and the formats of log records.
 
+Actions and views log ids and no personal data. Paths, messages of exceptions and names of log-ins can contain what a
+client sent, so both formats remove what looks like a credential, the token of a link or an e-mail address, and the rows
+that PostgreSQL repeats in its errors.
+"""
+
+import json
 import logging
+import re
 import time
 from collections.abc import Iterable
 from types import TracebackType
@@ -9,21 +16,47 @@ from typing import Any, TypeAlias
 _ExcInfo: TypeAlias = tuple[type[BaseException], BaseException, TracebackType | None] | tuple[None, None, None]
 
 
-def configuration(*, level: str) -> dict[str, Any]:
-    """The setting LOGGING: every record of `level` or above, as one line on standard error."""
+# What is removed, and what stands in its place. Applied to every record, so each takes linear time.
+_REMOVED = (
+    (re.compile(r"\b(rota_(?:live|test|key)_)[A-Za-z0-9_-]{16,}"), r"\1…"),
+    (re.compile(r"\b(whsec_)[A-Za-z0-9+/=_-]{8,}"), r"\1…"),
+    (re.compile(r"\b(Bearer|Basic) +[^\s'\"]+", re.IGNORECASE), r"\1 …"),
+    (re.compile(r"(/t/|/driver/in/|/password/reset/)(?!done/)[^\s'\"?#]+", re.IGNORECASE), r"\1…"),
+    (re.compile(r"[\w.+%-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63})+"), "…@…"),
+    # To the end of the exception's text: values may contain line breaks.
+    (re.compile(r"(DETAIL|CONTEXT): .*?(?=\n\n(?:The above|During)|\Z)", re.DOTALL), r"\1: …"),
+)
+# Longer texts are cut first.
+_LONGEST = 64 * 1024
+
+
+def without_secrets(text: str) -> str:
+    """`text` without credentials, tokens of links, e-mail addresses and rows of the database."""
+    text = text[:_LONGEST]
+    for pattern, replacement in _REMOVED:
+        text = pattern.sub(replacement, text)
+    return text
+
+
+def configuration(*, level: str, style: str = "line") -> dict[str, Any]:
+    """The setting LOGGING: every record of `level` or above on one line of standard error.
+
+    `style` is `line`, with the lines of a traceback indented below, or `json`.
+    """
     return {
         "version": 1,
         "disable_existing_loggers": False,
-        "filters": {"request_id": {"()": "config.middleware.RequestIdFilter"}},
+        "filters": {"context": {"()": "config.middleware.ContextFilter"}},
         "formatters": {
             "line": {
                 "()": "config.logs.LineFormatter",
                 "format": "%(asctime)s %(levelname)s %(name)s [%(request_id)s] %(message)s",
             },
+            "json": {"()": "config.logs.JsonFormatter"},
         },
         "handlers": {
             # Standard error, because commands print their results to standard output.
-            "stderr": {"class": "logging.StreamHandler", "formatter": "line", "filters": ["request_id"]},
+            "stderr": {"class": "logging.StreamHandler", "formatter": style, "filters": ["context"]},
         },
         "root": {"handlers": ["stderr"], "level": level},
         # Redundant: the access log has status and request id.
@@ -50,13 +83,32 @@ class LineFormatter(logging.Formatter):
     default_msec_format = "%s.%03dZ"
 
     def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802  # logging's name for it
-        return _escaped(super().formatMessage(record))
+        return _escaped(without_secrets(super().formatMessage(record)))
 
     def formatException(self, ei: _ExcInfo) -> str:  # noqa: N802  # likewise
-        return _indented(super().formatException(ei).split("\n"))
+        return _indented(without_secrets(super().formatException(ei)).split("\n"))
 
     def formatStack(self, stack_info: str) -> str:  # noqa: N802  # likewise
         return _indented(super().formatStack(stack_info).split("\n"))
+
+
+class JsonFormatter(logging.Formatter):
+    """Writes a record as one JSON object on one line, with ASCII characters only."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        written: dict[str, object] = {
+            "time": LineFormatter().formatTime(record),
+            "level": record.levelname,
+            "logger": record.name,
+            "message": without_secrets(record.getMessage()),
+            "request_id": getattr(record, "request_id", "-"),
+            **getattr(record, "context", {}),
+        }
+        if record.exc_info:
+            written["exception"] = without_secrets(self.formatException(record.exc_info))
+        if record.stack_info:
+            written["stack"] = without_secrets(record.stack_info)
+        return json.dumps(written)
 
 
 def _indented(lines: Iterable[str]) -> str:

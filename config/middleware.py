@@ -16,7 +16,7 @@ from django.middleware.locale import LocaleMiddleware
 from django.utils import translation
 
 from access.addresses import client_address
-from common import rate_limit
+from common import log_context, rate_limit
 from config import errors, limits
 from config.areas import area_of
 from config.content_security_policy import OF_ANSWERS
@@ -47,7 +47,7 @@ class RequestIdMiddleware:
     def __call__(self, request: HttpRequest) -> HttpResponse:
         sent = request.headers.get(HEADER, "")
         given = sent if _WELL_FORMED.fullmatch(sent) else str(uuid4())
-        reset_token = _current.set(given)
+        reset_token, scope = _current.set(given), log_context.begin()
         started = time.perf_counter()
         try:
             response = self.get_response(request)
@@ -59,6 +59,7 @@ class RequestIdMiddleware:
             _access.info("%s %r %s %.1fms %s %s", *logged, address, _caller(request))
             return response
         finally:
+            log_context.end(scope)
             _current.reset(reset_token)
 
 
@@ -73,7 +74,10 @@ def _caller(request: HttpRequest) -> str:
     if auth := getattr(request, "auth", None):  # REST framework's
         return str(auth)
     user = getattr(request, "_cached_user", None)  # Django's, if a view has read `request.user`
-    return f"user {user.get_username()}" if user and user.is_authenticated else "-"
+    if user and user.is_authenticated:
+        log_context.note("user", user.pk)
+        return f"user {user.get_username()}"
+    return "-"
 
 
 class UnreadBodyMiddleware:
@@ -169,9 +173,10 @@ class PageLocaleMiddleware(LocaleMiddleware):
         return response if area_of(request.path) else super().process_response(request, response)
 
 
-class RequestIdFilter(logging.Filter):
-    """Put the id of the request being served on every log record."""
+class ContextFilter(logging.Filter):
+    """Put the id of the request being served, and what is known of it, on every log record."""
 
     def filter(self, record: logging.LogRecord) -> bool:
         record.request_id = _current.get()
+        record.context = dict(log_context.noted())
         return True

@@ -368,4 +368,4 @@ METRICS_TOKEN = env.str("METRICS_TOKEN", "")
 
 # --- Logging ---------------------------------------------------------------------------------------------------------
 
-LOGGING = logs.configuration(level=env.str("LOG_LEVEL", "INFO"))
+LOGGING = logs.configuration(level=env.str("LOG_LEVEL", "INFO"), style=env.str("LOG_FORMAT", "line"))

@@ -199,6 +199,12 @@ SERVICE = (
         may_be_empty=True,
     ),
     Variable(
+        "LOG_FORMAT",
+        "`line`, or `json`: each record is one JSON object; see [monitoring.md](monitoring.md#logs)",
+        default="line",
+        check=value_checks.one_of("line", "json"),
+    ),
+    Variable(
         "LOG_LEVEL",
         "DEBUG, INFO, WARNING, ERROR or CRITICAL",
         default="INFO",

@@ -6,6 +6,7 @@ from decimal import ROUND_HALF_UP, Decimal
 from django.conf import settings
 from django.db import transaction
 
+from common import log_context
 from common.insert_together import insert_together
 from common.page_updates import publish_on_commit
 from delivery import lifecycle, metrics, page_updates
@@ -58,6 +59,7 @@ def request(
     else:
         insert_together(*rows)  # one statement, which needs no transaction of its own
     outbox.announce_on_commit(delivery, wakes=bool(queue_item))
+    log_context.note("delivery", delivery.pk)
     metrics.moved_on_commit(history.trigger, delivery.environment)
     if simulation:
         wake_up.send_on_commit(wake_up.ADVANCE_SIMULATIONS)

@@ -5,6 +5,7 @@ from typing import TypedDict, Unpack
 
 from django.db.models import prefetch_related_objects
 
+from common import log_context
 from delivery import lifecycle, metrics
 from delivery.lifecycle import Trigger
 from delivery.models import Delivery, Environment, Simulation, Stop, Transition
@@ -26,6 +27,7 @@ def lock(delivery: Delivery) -> Delivery:
     Driver and stops are read after the lock is held: joined to the locking query, they would be those from before it
     waited. NO KEY, because inserts of rows that refer to the delivery, such as queue items, must not wait.
     """
+    log_context.note("delivery", delivery.pk)
     locked = Delivery.objects.select_for_update(no_key=True).get(pk=delivery.pk)
     prefetch_related_objects([locked], "driver", "stops")
     return locked

@@ -7,7 +7,7 @@ from django.db.models import Q
 from django.utils.functional import cached_property
 from django.utils.translation import gettext_lazy as _
 
-from common import fields
+from common import fields, log_context
 from common.compiled_query import CompiledQuery, Parameter
 from common.constraints import one_of
 from common.formats import short_id
@@ -215,6 +215,7 @@ class Delivery(Identified, Located):
         # Not in the statement: planned while the table was empty, it might read all deliveries of the account instead.
         if found is None or (found.integrator_id, found.environment) != (token.integrator_id, token.environment):
             return None
+        log_context.note("delivery", delivery_id)
         found.ordered_stops = _STOPS.all(delivery=delivery_id)
         return found
 

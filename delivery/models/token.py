@@ -57,6 +57,10 @@ class Token(Identified, Credential):
         """The decrypted token, as sent by the integrator and in webhooks. Raises InvalidToken of cryptography."""
         return credentials.decrypt(self.ciphertext)
 
+    @property
+    def account(self) -> str:
+        return str(self.integrator_id)
+
     def is_valid(self, *, at: datetime) -> bool:
         return self.revoked_at is None and (self.expires_at is None or self.expires_at > at)
 

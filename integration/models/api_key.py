@@ -26,6 +26,10 @@ class ApiKey(Credential):
         """Its name with the hint, or the hint alone."""
         return f"{self.name} ({self.hint})" if self.name else self.hint
 
+    @property
+    def account(self) -> str:
+        return self.seller.reference
+
     @staticmethod
     def find(text: str) -> "ApiKey | None":
         """The valid key with this clear text, with its seller. None: unknown or revoked."""

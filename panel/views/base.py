@@ -14,6 +14,7 @@ from django.utils.translation import gettext as _
 from django.views.generic import View
 
 from access.rights import accounts_of, sellers_of
+from common import log_context
 from common.actors import actor
 from delivery.errors import AccountSuspended
 from delivery.models import Delivery, Environment, Integrator, WebhookEndpoint
@@ -62,6 +63,7 @@ class AccountView(LoggedInView):
         if account is None:
             _log.warning("%s requested %s without access to the account", actor(request), request.path)
             raise Http404
+        log_context.note("account", account.pk)
         self.account, self.environment = account, Environment(kwargs.pop("environment"))
         try:
             return super().dispatch(request, *args, **kwargs)
@@ -104,6 +106,7 @@ class SellerView(LoggedInView):
         if seller is None:
             _log.warning("%s requested %s without access to the seller", actor(request), request.path)
             raise Http404
+        log_context.note("account", seller.reference)
         self.seller = seller
         try:
             return super().dispatch(request, *args, **kwargs)

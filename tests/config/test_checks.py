@@ -50,6 +50,7 @@ WRONG = [
     ("TIME_ZONE", "", "no time zone"),
     ("METRICS_TOKEN", "short", "at least 32 printable characters"),
     ("METRICS_TOKEN", "with spaces " * 4, "without spaces"),
+    ("LOG_FORMAT", "xml", "none of line, json"),
     ("LOG_LEVEL", "LOUD", "none of DEBUG, INFO"),
     ("ROUTING_ENGINE", "graphhopper", "none of osrm, valhalla"),
     ("SPEED_KMH_CAR", "0", "from 1 to 200"),

@@ -1,0 +1,31 @@
+"""What the log says of the request or task that a record belongs to: account, user, delivery, task. Ids only."""
+
+from collections.abc import Mapping
+from contextvars import ContextVar, Token
+from typing import Literal, TypeAlias
+
+Name: TypeAlias = Literal["account", "user", "delivery", "task"]
+Scope: TypeAlias = "Token[dict[str, str] | None]"
+_noted: ContextVar[dict[str, str] | None] = ContextVar("log_context", default=None)
+
+
+def begin() -> Scope:
+    """Begin a request or task, about which nothing is known yet. `end` takes what it returns."""
+    return _noted.set({})
+
+
+def end(scope: Scope) -> None:
+    """Go back to what was known before."""
+    _noted.reset(scope)
+
+
+def note(name: Name, value: object) -> None:
+    """Put an id on all further records of this request or task. Outside of one it has no effect."""
+    noted = _noted.get()
+    if noted is not None:
+        noted[name] = str(value)
+
+
+def noted() -> Mapping[str, str]:
+    """What is known of the present request or task."""
+    return _noted.get() or {}
