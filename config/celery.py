@@ -20,7 +20,7 @@ from kombu.transport.redis import Channel
 
 from common import log_context, metrics
 from config.database import without_sequential_scans
-from monitoring import heartbeats, tasks
+from monitoring import error_reports, heartbeats, tasks, tracing
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 
@@ -64,18 +64,24 @@ def _task_was_run(task: Any, state: str, **_kwargs: Any) -> None:
 
 
 @worker_process_init.connect
-def _start_counting(**_kwargs: Any) -> None:
+def _start_monitoring(**_kwargs: Any) -> None:
     metrics.start_thread()
+    tracing.start("worker")
+    error_reports.start()
+    # Connected last, so that it counts and reports what the others do at the end.
+    worker_process_shutdown.connect(_end_monitoring)
 
 
-@worker_process_shutdown.connect
-def _end_counting(**_kwargs: Any) -> None:
+def _end_monitoring(**_kwargs: Any) -> None:
     metrics.add_last()
+    tracing.stop()
+    error_reports.stop()
 
 
 @beat_init.connect
 def _beat_begins(**_kwargs: Any) -> None:
     metrics.start_thread()
+    error_reports.start()
     after_task_publish.connect(_beat_has_sent, weak=False)
 
 

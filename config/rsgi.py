@@ -37,6 +37,7 @@ from config.middleware import UNREAD_BODY
 from config.overtaking import Overtaking
 from config.page_streams import Answer, PageStreams
 from config.wsgi_environ import environ_of
+from monitoring import error_reports, tracing
 from monitoring.requests import WAITED
 
 if TYPE_CHECKING:
@@ -248,6 +249,8 @@ def _raise_file_limit() -> None:
 
 
 for_web_process(settings.DATABASES["default"])
+tracing.start("web")
+error_reports.start()
 application = Application(
     get_wsgi_application(),
     threads=int(os.environ.get("WEB_THREADS", "3")),

@@ -366,6 +366,13 @@ WEBHOOK_ALLOW_LOOPBACK = env.bool("WEBHOOK_ALLOW_LOOPBACK", EMBEDDED)
 # The Bearer token with which Prometheus reads /metrics; empty: nothing is counted for it and there is no such page.
 METRICS_TOKEN = env.str("METRICS_TOKEN", "")
 
+# Where traces are sent, by OTLP over HTTP, and errors are reported (both need requirements-observability.lock); empty:
+# nothing is.
+OTEL_ENDPOINT = env.str("OTEL_EXPORTER_OTLP_ENDPOINT", "")
+SENTRY_DSN = env.str("SENTRY_DSN", "")
+if OTEL_ENDPOINT:
+    MIDDLEWARE.insert(1, "monitoring.tracing.TraceMiddleware")  # within the request's id
+
 # --- Logging ---------------------------------------------------------------------------------------------------------
 
 LOGGING = logs.configuration(level=env.str("LOG_LEVEL", "INFO"), style=env.str("LOG_FORMAT", "line"))

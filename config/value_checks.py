@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable
 from email.utils import parseaddr
+from importlib.util import find_spec
 from urllib.parse import SplitResult, parse_qs, parse_qsl, urlsplit
 from zoneinfo import ZoneInfo
 
@@ -99,6 +100,16 @@ def url(*schemes: str) -> Check:
         return None if parts.hostname or parts.scheme == "unix" else "names no host"
 
     return check
+
+
+def needing(package: str, check: Check) -> Check:
+    """`check`, for a variable that needs a package which is not installed everywhere."""
+
+    def both(text: str) -> str | None:
+        missing = find_spec(package) is None
+        return f"needs the package {package}: install requirements-observability.lock too" if missing else check(text)
+
+    return both
 
 
 def _split(text: str) -> SplitResult | None:

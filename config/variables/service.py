@@ -199,6 +199,21 @@ SERVICE = (
         may_be_empty=True,
     ),
     Variable(
+        "OTEL_EXPORTER_OTLP_ENDPOINT",
+        "collector of traces, such as `http://otel-collector:4318`; see "
+        "[monitoring.md](monitoring.md#traces-and-error-reports)",
+        without="none: no traces",
+        check=value_checks.needing("opentelemetry", value_checks.url("http", "https")),
+        may_be_empty=True,
+    ),
+    Variable(
+        "SENTRY_DSN",
+        "where errors are reported; see [monitoring.md](monitoring.md#traces-and-error-reports)",
+        without="none",
+        check=value_checks.needing("sentry_sdk", value_checks.url("https", "http")),
+        may_be_empty=True,
+    ),
+    Variable(
         "LOG_FORMAT",
         "`line`, or `json`: each record is one JSON object; see [monitoring.md](monitoring.md#logs)",
         default="line",

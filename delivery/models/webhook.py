@@ -189,6 +189,8 @@ class WebhookEvent(Identified):
     sent_at = models.DateTimeField(_("received at"), null=True)
     # Assigned by `delivery.webhooks.feed` when the event is first read; None before.
     feed_position = models.BigIntegerField(null=True, editable=False)
+    # The request that made the change, as a `traceparent` (W3C Trace Context); empty unless traces are on.
+    trace_context = models.CharField(max_length=55, blank=True, default="", db_default="", editable=False)
     # When the event became dead, while it is; written by a trigger. Unlike `state` it is not written when an event is
     # sent, so that an index with this condition does not prevent heap-only updates.
     dead_since = models.DateTimeField(null=True, editable=False)

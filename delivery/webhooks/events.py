@@ -3,6 +3,7 @@
 import json
 from datetime import datetime
 
+from common import tracing
 from delivery import bodies
 from delivery.body_types import Event
 from delivery.lifecycle import Status
@@ -18,6 +19,7 @@ def build(*, delivery: Delivery, endpoint: WebhookEndpoint, at: datetime) -> Web
         name=delivery.status,
         body=_text(bodies.event(delivery)),
         created_at=at,
+        trace_context=tracing.traceparent(),
         state=EventState.PENDING if endpoint.url else EventState.UNADDRESSED,
     )
 
@@ -25,7 +27,12 @@ def build(*, delivery: Delivery, endpoint: WebhookEndpoint, at: datetime) -> Web
 def build_test(*, endpoint: WebhookEndpoint, at: datetime) -> WebhookEvent:
     """An unsaved test event, which has no delivery and the same keys as a real one."""
     return WebhookEvent(
-        endpoint=endpoint, sequence=1, name=Status.PENDING, body=_text(bodies.TEST_EVENT), created_at=at
+        endpoint=endpoint,
+        sequence=1,
+        name=Status.PENDING,
+        body=_text(bodies.TEST_EVENT),
+        created_at=at,
+        trace_context=tracing.traceparent(),
     )
 
 

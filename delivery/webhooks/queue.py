@@ -46,6 +46,7 @@ class ClaimedItem:
     sequence: int
     body: str
     is_test: bool
+    trace_context: str = ""
 
     @property
     def key(self) -> "LeaseKey":
@@ -116,7 +117,8 @@ WITH RECURSIVE queued AS (
     FROM chosen WHERE i.id = chosen.id
     RETURNING i.id, i.event_id, i.endpoint_id
 )
-SELECT c.id, %(lease)s::uuid, c.event_id, c.endpoint_id, d.token_id, v.sequence, v.body, v.delivery_id IS NULL
+SELECT c.id, %(lease)s::uuid, c.event_id, c.endpoint_id, d.token_id, v.sequence, v.body, v.delivery_id IS NULL,
+       v.trace_context
 FROM claimed c
 JOIN delivery_webhookevent v ON v.id = c.event_id
 LEFT JOIN delivery_delivery d ON d.id = v.delivery_id

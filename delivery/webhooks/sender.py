@@ -8,6 +8,7 @@ import logging
 import time
 from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
 from typing import TypeVar
 from uuid import uuid4
 
@@ -15,6 +16,7 @@ from django.conf import settings
 from django.db import Error, InterfaceError, OperationalError, connections
 from django.utils import timezone
 
+from common import tracing
 from delivery.webhooks import queue, sending
 from delivery.webhooks.queue import ClaimedItem, LeaseKey
 from delivery.webhooks.request_builder import NotSendable, RequestBuilder
@@ -142,6 +144,8 @@ class Sender:
         else:
             result = request if isinstance(request, Result) else await sending.send(self._session, request)
             self._outcomes.append((item, result))
+            if tracing.is_on():
+                _trace(item, result)
 
     def _ended(self, task: "asyncio.Task[None]") -> None:
         self._requests.discard(task)
@@ -175,6 +179,21 @@ class Sender:
 
 async def _run_in(thread: ThreadPoolExecutor, call: Callable[..., T], *arguments: object) -> T:
     return await asyncio.get_running_loop().run_in_executor(thread, call, *arguments)
+
+
+def _trace(item: ClaimedItem, result: Result) -> None:
+    """Record the attempt in the trace of the request that made the event's change."""
+    outcome: dict[str, str | int] = {"error.type": result.error}
+    if result.status_code is not None:
+        outcome = {"http.response.status_code": result.status_code}
+    tracing.record(
+        "webhook attempt",
+        parent=item.trace_context,
+        started_at=result.at,
+        ended_at=result.at + timedelta(milliseconds=result.milliseconds),
+        failed=not result.succeeded,
+        attributes={"rota.event": str(item.event_id), "rota.sequence": item.sequence, **outcome},
+    )
 
 
 def _claim_requests(limit: int) -> list[tuple[ClaimedItem, Request | Result]]:

@@ -51,6 +51,8 @@ WRONG = [
     ("METRICS_TOKEN", "short", "at least 32 printable characters"),
     ("METRICS_TOKEN", "with spaces " * 4, "without spaces"),
     ("LOG_FORMAT", "xml", "none of line, json"),
+    ("OTEL_EXPORTER_OTLP_ENDPOINT", "collector:4318", "http:// or https://"),
+    ("SENTRY_DSN", "key@sentry.example.com/1", "https:// or http://"),
     ("LOG_LEVEL", "LOUD", "none of DEBUG, INFO"),
     ("ROUTING_ENGINE", "graphhopper", "none of osrm, valhalla"),
     ("SPEED_KMH_CAR", "0", "from 1 to 200"),
