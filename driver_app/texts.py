@@ -18,6 +18,7 @@ def texts() -> dict[str, str]:
         "error.photo": _("This photo cannot be read. Take it again."),
         "error.photos": _("Up to three photos."),
         "error.other": _("Write what happened."),
+        "error.push": _("This browser cannot receive notifications now. Try again later, in the menu."),
         "error.pin": _("Enter the four digits."),
         "error.needs_photo": _("Take a photo first."),
         "time.minutes": _("%s min"),

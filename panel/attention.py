@@ -9,6 +9,7 @@ from django.utils.translation import ngettext
 
 from delivery.lifecycle import RouteStatus
 from delivery.models import Delivery, EventState, Integrator, WebhookEndpoint, WebhookEvent
+from delivery.models.event_state import FAILING
 
 _LONG_WAIT = timedelta(minutes=10)
 _DEAD_EVENTS_SINCE = timedelta(days=7)
@@ -71,6 +72,8 @@ def _of_webhooks(endpoint: WebhookEndpoint, *, at: datetime) -> list[Notice]:
         }
         found.append(Notice(text, "webhook", _("See why"), is_grave=True))
     recent = WebhookEvent.objects.filter(endpoint=endpoint, created_at__gte=at - _DEAD_EVENTS_SINCE)
+    if endpoint.failures and not found:
+        found += _failing(recent.in_state(FAILING).count())
     dead = recent.in_state(EventState.DEAD).count()
     if dead:
         text = ngettext(
@@ -80,6 +83,17 @@ def _of_webhooks(endpoint: WebhookEndpoint, *, at: datetime) -> list[Notice]:
         ) % {"count": dead}
         found.append(Notice(text, "events", _("See and recover"), "?state=dead", is_grave=True))
     return found
+
+
+def _failing(count: int) -> list[Notice]:
+    if not count:
+        return []
+    text = ngettext(
+        "%(count)s event failed at its last attempt; it is tried again by itself.",
+        "%(count)s events failed at their last attempts; they are tried again by themselves.",
+        count,
+    ) % {"count": count}
+    return [Notice(text, "events", _("See why"), "?state=failing")]
 
 
 def _of_deliveries(account: Integrator, environment: str, *, at: datetime) -> list[Notice]:

@@ -13,13 +13,12 @@ from uuid import UUID
 from django.template.loader import get_template
 from django.utils import timezone
 
-from delivery import lifecycle
+from delivery import lifecycle, stop_facts
 from delivery.actions import moves
 from delivery.forms import text_of_simulator
 from delivery.models import Delivery, Driver, LatestPosition, Stop
 from delivery.models.stop import LABELS
-from panel import stop_facts
-from panel.stop_facts import StopFacts
+from delivery.stop_facts import StopFacts
 
 # Cards, and so the ids of one request.
 MOST_CARDS = 50

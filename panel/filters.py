@@ -7,14 +7,13 @@ import django_filters
 from django import forms
 from django.db.models import QuerySet
 from django.http import QueryDict
-from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 from common.pagination import InvalidCursor, Page, newest_first, newest_matching
 from delivery.lifecycle import Status
 from delivery.models import STATE_NAMES, Delivery, Stop, WebhookEvent, parse_id
 from delivery.models.webhook import WebhookEventQuerySet
-from panel.periods import CHOICES, MOMENT_INPUT, PERIODS, RANGE
+from panel.period_filter import PeriodFilter
 from panel.templatetags.panel import status_name
 
 _SEARCH = forms.TextInput({"type": "search"})
@@ -36,34 +35,7 @@ def _of_delivery(queryset: QuerySet[Any], field: str, value: str) -> QuerySet[An
     return queryset.filter(Stop.refers_to(field, external_id=value.strip()))
 
 
-class _PeriodFilter(django_filters.FilterSet):
-    """Base class: rows created within a period that ends now, or between two moments."""
-
-    period = django_filters.ChoiceFilter(
-        label=_("Period"),
-        choices=CHOICES,
-        empty_label=_("Any time"),
-        method="filter_period",
-    )
-    since = django_filters.DateTimeFilter("created_at", "gte", label=_("From"), widget=MOMENT_INPUT)
-    until = django_filters.DateTimeFilter("created_at", "lt", label=_("Until"), widget=MOMENT_INPUT)
-
-    def __init__(self, data: QueryDict, **options: Any) -> None:
-        data = data.copy()
-        if data.get("period") in PERIODS:  # what a browser still sends of another choice
-            data["since"] = data["until"] = ""
-        elif data.get("since") or data.get("until"):
-            data["period"] = RANGE
-        super().__init__(data, **options)
-        for name in ("period", "since", "until"):  # the fields of the subclass come first
-            self.filters[name] = self.filters.pop(name)
-
-    def filter_period(self, queryset: QuerySet[Any], _name: str, value: str) -> QuerySet[Any]:
-        """Rows since the beginning of the period; `range` leaves that to the two other filters."""
-        return queryset.filter(created_at__gte=timezone.now() - PERIODS[value]) if value in PERIODS else queryset
-
-
-class DeliveryFilter(_PeriodFilter):
+class DeliveryFilter(PeriodFilter):
     """`part` is text to look for in rows without an index; see `listed`. Set when the rows are filtered."""
 
     part = ""
@@ -85,7 +57,7 @@ class DeliveryFilter(_PeriodFilter):
         return queryset
 
 
-class EventFilter(_PeriodFilter):
+class EventFilter(PeriodFilter):
     q = django_filters.CharFilter(label=_("Order or id of a delivery"), method="filter_q", widget=_SEARCH)
     state = django_filters.ChoiceFilter(
         label=_("Status"),

@@ -12,7 +12,7 @@ from common.any_of import any_of
 from common.folded import Folded, folded
 from integration import words
 from integration.models import Invoice, InvoiceLink, InvoiceReference, Order, SearchCode, Seller, compact_document
-from panel.periods import MOMENT_INPUT
+from panel.period_filter import PeriodFilter
 
 # Among as many of the newest rows parts of texts and unlinked invoices are looked for: no index finds them.
 NEWEST = 10_000
@@ -42,7 +42,7 @@ def _among_newest(rows: QuerySet[Any], moment: str) -> QuerySet[Any]:
     return rows.filter(any_of("pk", ArraySubquery(newest)))
 
 
-class _OfSeller(django_filters.FilterSet):
+class _OfSeller(PeriodFilter):
     """Filters that look something up among the rows of one seller."""
 
     def __init__(self, *args: Any, seller: Seller, **kwargs: Any) -> None:
@@ -58,8 +58,6 @@ class OrderFilter(_OfSeller):
         widget=forms.TextInput({"type": "search", "placeholder": _("Also part of it, or a document")}),
     )
     status = django_filters.ChoiceFilter(label=_("Status"), choices=list(words.STATUSES.items()), empty_label=_("All"))
-    since = django_filters.DateTimeFilter("created_at", "gte", label=_("From"), widget=MOMENT_INPUT)
-    until = django_filters.DateTimeFilter("created_at", "lt", label=_("Until"), widget=MOMENT_INPUT)
 
     class Meta:
         model = Order
@@ -70,6 +68,7 @@ class OrderFilter(_OfSeller):
 
 
 class InvoiceFilter(_OfSeller):
+    moment = "received_at"
     q = django_filters.CharFilter(label=_("Access key, number or order"), method="filter_q", max_length=_LONGEST_TEXT)
     linked = django_filters.ChoiceFilter(
         label=_("Status"),
@@ -77,8 +76,6 @@ class InvoiceFilter(_OfSeller):
         empty_label=_("All"),
         method="filter_linked",
     )
-    since = django_filters.DateTimeFilter("received_at", "gte", label=_("From"), widget=MOMENT_INPUT)
-    until = django_filters.DateTimeFilter("received_at", "lt", label=_("Until"), widget=MOMENT_INPUT)
 
     class Meta:
         model = Invoice

@@ -7,7 +7,7 @@ from django.conf import settings
 from django.db import transaction
 
 from common import credentials
-from delivery.actions import drivers
+from delivery.actions import drivers, push_subscriptions
 from delivery.driver_errors import LogInLinkUnusable, RouteStillOpen
 from delivery.models import Delivery, Driver, DriverDevice, DriverLogInLink
 
@@ -75,6 +75,7 @@ def end(*, device: DriverDevice, by: str, at: datetime) -> None:
     # Before the phone, as in `go_on_duty`; in the other order the two could deadlock.
     driver = _lock(device.driver_id)
     device.revoke(by=by, at=at)
+    push_subscriptions.delete(device=device)
     was_reporting = DriverDevice.objects.filter(pk=device.pk, reports_positions=True).update(reports_positions=False)
     if was_reporting and not _holds_a_route(driver):
         drivers.set_duty([driver], on_duty=False)

@@ -62,6 +62,7 @@ class Worker(View):
             "version": sha256(files.digest() + shell.encode()).hexdigest()[:16],
             "shell": reverse("driver_app:shell"),
             "files": files.addresses(),
+            "icon": static("driver_app/icon-192.png"),
         }
         script = render_to_string(
             "driver_app/sw.js", {"settings": json.dumps(settings), "worker": static("driver_app/worker.js")}

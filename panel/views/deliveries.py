@@ -6,9 +6,9 @@ from django.db.models import prefetch_related_objects
 from django.http import Http404, HttpRequest, HttpResponse
 from django.utils import timezone
 
-from delivery import models
+from delivery import models, stop_facts
 from delivery.lifecycle import Trigger
-from panel import maps, stop_facts, timeline
+from panel import maps, timeline
 from panel.filters import DeliveryFilter, listed
 from panel.views import sandbox
 from panel.views.base import AccountView

@@ -5,7 +5,6 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 
 from access.rights import accounts_of, sellers_of
-from delivery import breaker
 from delivery.models import Delivery, Environment, WebhookEndpoint
 from panel.views.base import LoggedInView
 
@@ -21,7 +20,7 @@ def _webhook_states() -> dict[str, Exists]:
     return {
         "has_webhook": Exists(of_account),
         "webhooks_off": Exists(of_account.filter(enabled=False)),
-        "webhooks_fail": Exists(of_account.filter(failures__gte=breaker.OPENS_AFTER)),
+        "webhooks_fail": Exists(of_account.filter(failures__gt=0)),
     }
 
 

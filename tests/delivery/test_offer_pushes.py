@@ -1,7 +1,5 @@
 """Web Push messages of new offers, to a push service on loopback that decrypts them."""
 
-import threading
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 import pytest
@@ -15,6 +13,7 @@ from delivery import offer_pushes, page_updates
 from delivery.actions import deliveries, driver_devices
 from delivery.models import Driver, DriverDevice, PushSubscription
 from delivery.webhooks import wake_up
+from tests.delivery.push_service import PushService
 from tests.driver_app.browsers import Browser, claims
 from tests.driver_app.phones import phone
 from tests.factories import BY, DeliveryFactory
@@ -22,36 +21,11 @@ from tests.factories import BY, DeliveryFactory
 pytestmark = pytest.mark.django_db
 
 
-class PushService:
-    """Takes messages, and answers with `status`."""
-
-    def __init__(self) -> None:
-        self.received: list[tuple[str, dict[str, str], bytes]] = []
-        self.status = 201
-        service = self
-
-        class Handler(BaseHTTPRequestHandler):
-            def do_POST(self) -> None:  # the server's name for it
-                body = self.rfile.read(int(self.headers["Content-Length"]))
-                service.received.append((self.path, {k.lower(): v for k, v in self.headers.items()}, body))
-                self.send_response(service.status)
-                self.send_header("Content-Length", "0")
-                self.end_headers()
-
-            def log_message(self, *_arguments: Any) -> None:
-                pass
-
-        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self.url = f"http://127.0.0.1:{self.server.server_port}"
-        threading.Thread(target=self.server.serve_forever, daemon=True).start()
-
-
 @pytest.fixture
 def service():
     made = PushService()
     yield made
-    made.server.shutdown()
-    made.server.server_close()
+    made.close()
 
 
 @pytest.fixture(autouse=True)

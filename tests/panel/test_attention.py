@@ -5,11 +5,12 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from delivery.models import EventState, PickupPoint, Token, WebhookEvent
+from delivery.models import EventState, PickupPoint, Token, WebhookEvent, WebhookQueueItem
 from panel import attention
 from tests.factories import DeliveryFactory, PickupPointFactory
 
 NO_TOKEN, TOKENS_END = "No valid token", "Every token ends within a day"
+FAILING = "failed at its last attempt"
 WAITING, NO_PICKUP, DEAD = "waiting for a driver", "no pickup point", "of the last seven days"
 
 
@@ -58,6 +59,20 @@ class TestDeadEvents:
         found = texts(with_url.event.created_at + timedelta(days=7, seconds=seconds))
 
         assert has(found, DEAD) is is_noticed
+
+
+class TestFailingEvents:
+    def test_are_noticed_while_the_endpoint_fails_and_is_still_tried(self, texts, with_url):
+        event = WebhookEvent.objects.get(delivery=DeliveryFactory.create(token=with_url.token))
+        WebhookQueueItem.objects.filter(event=event).update(tries=1)
+        WebhookEvent.objects.filter(pk=event.pk).update(attempts_made=1)
+        assert not has(texts(timezone.now()), FAILING)
+
+        with_url.endpoint.failures = 1
+
+        assert has(texts(timezone.now()), FAILING)
+        with_url.endpoint.enabled = False
+        assert not has(texts(timezone.now()), FAILING)
 
 
 class TestTokens:

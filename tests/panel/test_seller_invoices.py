@@ -1,5 +1,7 @@
 """A seller's invoices in the panel: list, page, export."""
 
+from datetime import timedelta
+
 import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
@@ -7,7 +9,7 @@ from django.urls import reverse
 from django.utils import timezone
 from django.utils.html import strip_tags
 
-from integration.models import InvoiceLink
+from integration.models import Invoice, InvoiceLink
 from tests.integration.factories import (
     ACCESS_KEY,
     BY,
@@ -53,6 +55,12 @@ class TestList:
         texts = [self.page(member, seller, **query) for query in ({"linked": "no"}, {"linked": "yes"}, {})]
 
         assert ["among the newest 10,000 invoices" in text for text in texts] == [True, True, False]
+
+    def test_is_filtered_by_when_they_were_received(self, member, seller, invoice):
+        Invoice.objects.filter(pk=invoice.pk).update(received_at=timezone.now() - timedelta(hours=2))
+
+        assert self.listed(member, seller, period="hour") == []
+        assert self.listed(member, seller, period="day") == [ACCESS_KEY]
 
     def test_finds_a_number(self, member, seller, invoice):
         assert self.listed(member, seller, q="123") == [ACCESS_KEY]

@@ -1,5 +1,7 @@
 """A seller's orders in the panel: the list with its search, the page of one, the export."""
 
+from datetime import timedelta
+
 import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
@@ -80,13 +82,17 @@ class TestList:
         assert listed(member, seller, q="A-") == []
         assert listed(member, seller, q="A-1") == ["A-1"]
 
-    def test_is_filtered_by_status_and_date(self, member, seller, order):
+    def test_is_filtered_by_status_and_date(self, member, seller, order, monkeypatch):
         orders.move(order=order, to=Status.IN_TRANSIT, by=BY, at=timezone.now())
         create_order(seller, orderId="A-2")
 
         assert listed(member, seller, status="in_transit") == ["A-1"]
         assert listed(member, seller, until="2026-01-01T00:00") == []
         assert listed(member, seller, since="2026-01-01T00:00") == ["A-2", "A-1"]
+        assert listed(member, seller, period="hour") == ["A-2", "A-1"]
+        monkeypatch.setattr("panel.period_filter.timezone.now", lambda: order.created_at + timedelta(hours=2))
+        assert listed(member, seller, period="hour") == []
+        assert listed(member, seller, period="day") == ["A-2", "A-1"]
 
     @pytest.mark.parametrize("query", [{"status": "lost"}, {"since": "soon"}, {"q": "x" * 256}])
     def test_of_an_invalid_filter_is_empty_and_says_so(self, member, seller, order, query):

@@ -1,5 +1,6 @@
 // What the buttons do.
 import { text } from "./dom.js";
+import { allowPush, stopPush } from "./push.js";
 import * as queue from "./queue.js";
 import { Refused, Unreachable, accept as show, forget, load, post } from "./server.js";
 import { openFailure, openNavigation, openProof, openSheet, openStep } from "./sheets.js";
@@ -67,11 +68,21 @@ async function submit(path, fields) {
 const isIPhone = () => /iPhone|iPad/u.test(navigator.userAgent) && !navigator.standalone;
 
 export function menu() {
-  openSheet("menu", { installs: installPrompt, installsByHand: isIPhone(), waiting: queue.waiting().length }, {
+  const values = {
+    installs: installPrompt,
+    installsByHand: isIPhone(),
+    notifies: ["ask", "later"].includes(store.push),
+    waiting: queue.waiting().length,
+  };
+  openSheet("menu", values, {
     install: (close) => {
       installPrompt.prompt();
       installPrompt = null;
       close();
+    },
+    notify: (close) => {
+      close();
+      allowPush();
     },
     language: (close, event) => {
       const language = event.currentTarget.value;
@@ -87,6 +98,7 @@ export function menu() {
       close();
       once(async () => {
         await submit("/driver/out/", {});
+        await stopPush();
         await forget();
       });
     },

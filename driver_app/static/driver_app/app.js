@@ -5,6 +5,7 @@ import { kept } from "./database.js";
 import { text } from "./dom.js";
 import { startPositions, watchOnDuty } from "./positions.js";
 import { tidy } from "./proofs.js";
+import { startPush } from "./push.js";
 import { send } from "./queue.js";
 import { draw } from "./screens.js";
 import { Refused, Unreachable, load } from "./server.js";
@@ -21,10 +22,11 @@ async function look() {
   if (store.state) await send();
 }
 
-// The first offer of a list is chosen. When another driver gets the chosen one, the driver chooses again: no other offer
+// The first offer of a list is chosen, or the one whose notification was pressed. When another driver gets the chosen one, the driver chooses again: no other offer
 // slips under the thumb.
 function choose() {
   const offers = store.state?.offers ?? [];
+  if (offers.some(({ deliveryId }) => deliveryId === store.notified)) update({ chosen: store.notified, notified: "" });
   if (offers.length && !store.chosen) update({ chosen: offers[0].deliveryId });
   if (!offers.length && store.chosen) update({ chosen: null });
 }
@@ -65,7 +67,9 @@ async function start() {
   startUpdates(look);
   startPositions();
   await look();
-  if (store.state && store.isReachable) await tidy();
+  if (!store.state || !store.isReachable) return;
+  await tidy();
+  await startPush();
 }
 
 start();

@@ -4,6 +4,7 @@ import { clockTime, countDown } from "./clock.js";
 import { part, show, text, whenFree } from "./dom.js";
 import { area, km, money, phone, place, street } from "./format.js";
 import { nextMove, predicted } from "./predicted.js";
+import { allowPush, refusePush } from "./push.js";
 import { ofOthers, refused, waiting } from "./queue.js";
 import { store, update } from "./store.js";
 
@@ -17,7 +18,7 @@ function browser() {
 }
 
 function notices() {
-  const { state, since, isReachable, isLoggedOut, location, problem } = store;
+  const { state, since, isReachable, isLoggedOut, location, problem, push } = store;
   const found = [];
   const unsent = waiting();
   if (problem) found.push(part("problem", { detail: problem }, { dismiss: () => update({ problem: "" }) }));
@@ -30,6 +31,7 @@ function notices() {
   if (ofOthers().length) found.push(part("unsent-others"));
   if (state?.driver.onDuty && !state.driver.reportsHere) found.push(part("other-phone", {}, { report: actions.onDuty }));
   if (location && !isLoggedOut) found.push(part(`location-${location}`, browser()));
+  if (push === "ask" && state?.driver.onDuty) found.push(part("push-ask", {}, { allow: allowPush, later: refusePush }));
   return found;
 }
 
@@ -89,7 +91,7 @@ function routeScreen(route) {
 
 /** The screen and the actions below it, as functions that make them. */
 function screen(route) {
-  const { state, isLoggedOut, isReachable, moves, chosen } = store;
+  const { state, isLoggedOut, isReachable, moves, chosen, push } = store;
   if (isLoggedOut) return [() => part("logged-out", { waiting: moves.some((move) => !move.refused) })];
   if (!state) return [() => part("starting", { unreachable: !isReachable })];
   if (route?.status === "FINISHED") return [() => part("finished")];
@@ -98,7 +100,7 @@ function screen(route) {
     return [() => routeScreen(route), () => part("route-actions", { [next.trigger]: true }, actions.ofRoute(route, next))];
   }
   if (!state.driver.onDuty) return [() => part("off-duty"), () => part("duty-actions", {}, actions)];
-  if (!state.offers.length) return [() => part("waiting", {}, actions)];
+  if (!state.offers.length) return [() => part("waiting", { [`push-${push}`]: true }, actions)];
   const offer = state.offers.find((each) => each.deliveryId === chosen);
   const values = { chosen: offer, share: money(offer?.share ?? null) };
   return [
@@ -110,14 +112,14 @@ function screen(route) {
 /** Draw what has changed. */
 export function draw() {
   whenFree(() => {
-    const { state, isLoggedOut, isReachable, moves, chosen, location, problem } = store;
+    const { state, isLoggedOut, isReachable, moves, chosen, location, problem, push } = store;
     const route = predicted(state?.route ?? null, waiting());
     const [content, below] = screen(route);
     const driver = state?.driver;
     const since = isReachable ? 0 : store.since;
     show("bar", JSON.stringify([driver]), () => (driver ? [part("bar", driver, actions)] : []));
-    show("notices", JSON.stringify([moves, driver, isLoggedOut, isReachable, since, location, problem]), notices);
-    const key = JSON.stringify([isLoggedOut, !state && isReachable, driver, state?.offers, route, chosen, moves.length]);
+    show("notices", JSON.stringify([moves, driver, isLoggedOut, isReachable, since, location, problem, push]), notices);
+    const key = JSON.stringify([isLoggedOut, !state && isReachable, driver, state?.offers, route, chosen, moves.length, push]);
     show("screen", key, () => [content()]);
     show("actions", key, () => (below ? [below()] : []));
     countDown();

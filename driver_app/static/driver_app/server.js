@@ -34,7 +34,7 @@ async function request(method, path, { json, bytes }) {
   }
 }
 
-/** The answer, a JSON object. Throws Unreachable and Refused. */
+/** The answer, a JSON object, or null if it is empty. Throws Unreachable and Refused. */
 async function call(method, path, content = {}) {
   let result;
   try {
@@ -44,7 +44,7 @@ async function call(method, path, content = {}) {
       result = await request(method, path, content);
     }
     const { status, answer } = result;
-    if (!answer || status >= 500 || RETRYABLE.has(status)) throw new Unreachable(`${status}`);
+    if ((!answer && status !== 204) || status >= 500 || RETRYABLE.has(status)) throw new Unreachable(`${status}`);
   } catch (error) {
     if (error instanceof Unreachable) update({ isReachable: false });
     throw error;
@@ -70,6 +70,10 @@ export async function accept(answer) {
   setClock(state.now, since);
   update({ state, since, isLoggedOut: false });
   await keep("state", { state, since });
+}
+
+export async function get(path) {
+  return call("GET", path);
 }
 
 export async function post(path, json) {

@@ -6,8 +6,10 @@ export const store = {
   isLoggedOut: false,
   isReachable: true,
   moves: [], // see `queue.js`
+  push: "", // notifications while the page is closed: "on", "ask", "later", "denied", or "" where there are none
   location: "", // "denied" or "missing" when positions cannot be had
   problem: "", // what the last press of a button could not do
+  notified: location.hash.slice(1), // the offer whose notification was pressed
   chosen: null, // the offer that the driver looks at
 };
 

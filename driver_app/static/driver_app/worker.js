@@ -37,6 +37,26 @@ async function kept(address) {
   return answer;
 }
 
+// Sent while the page is closed; the texts are in the phone's language, see delivery/offer_pushes.py.
+self.addEventListener("push", (event) => {
+  const { title, body, deliveryId } = event.data.json();
+  const { icon } = self.rota;
+  event.waitUntil(self.registration.showNotification(title, {
+    body, icon, tag: deliveryId, data: { deliveryId }, vibrate: [300, 150, 300], requireInteraction: true,
+  }));
+});
+
+self.addEventListener("notificationclick", (event) => {
+  const notified = event.notification.data.deliveryId;
+  event.notification.close();
+  event.waitUntil((async () => {
+    const [page] = (await self.clients.matchAll({ type: "window" })).filter(({ url }) => new URL(url).pathname === shell);
+    if (!page) return self.clients.openWindow(`${shell}#${notified}`);
+    page.postMessage({ notified });
+    return page.focus();
+  })());
+});
+
 self.addEventListener("fetch", (event) => {
   const { request } = event;
   const { origin, pathname } = new URL(request.url);

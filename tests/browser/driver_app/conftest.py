@@ -32,14 +32,19 @@ def _tariff(transactional_db: None) -> None:
 def open_phone(
     chromium: Callable[[str], Browser], site: str, request: pytest.FixtureRequest
 ) -> Iterator[Callable[..., DriverPhone]]:
-    """A phone that is logged in, at PICKUP. `on_duty=True`: on duty. Other arguments are the driver's."""
+    """A phone that is logged in, at PICKUP. `on_duty=True`: on duty. `script` runs in each page before its own. Other
+    arguments are the driver's.
+    """
     contexts = []
 
-    def make(*, locale: str = "en-US", on_duty: bool = False, located: bool = True, **driver: Any) -> DriverPhone:
+    def make(
+        *, locale: str = "en-US", on_duty: bool = False, located: bool = True, script: str = "", **driver: Any
+    ) -> DriverPhone:
         context = chromium(locale).new_context(
             viewport={"width": WIDTHS[0], "height": HEIGHT}, locale=locale, is_mobile=True, has_touch=True
         )
         contexts.append(context)
+        context.add_init_script(script)
         if located:
             context.grant_permissions(["geolocation"], origin=site)
         context.set_default_timeout(10_000)

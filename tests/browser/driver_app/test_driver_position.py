@@ -149,3 +149,25 @@ class TestSession:
         ana.page.locator("#screen h1").wait_for()
         assert "3333" not in ana.page.locator("main").inner_text()
         assert ana.page.locator(".now").count() == 0
+
+
+class TestBoard:
+    def test_shows_within_seconds_where_the_phone_is(self, open_phone, tab, people):
+        ana = open_phone(name="Ana Lima", on_duty=True)
+        DeliveryFactory.create(stops=1, accepted=True, driver=ana.driver)
+        positions(ana, 1)
+        people("dora", group="Dispatchers")
+        browser = tab()
+        browser.log_in("dora")
+        marker = browser.go("/panel/board/").locator(".board-marker.accepted")
+        before = marker.bounding_box()
+        assert before
+
+        move_to(ana, north(120))
+        assert len(positions(ana, 2)) == 2
+
+        end = time.monotonic() + 5
+        while marker.bounding_box()["y"] >= before["y"]:  # until it stands further north
+            assert time.monotonic() < end
+            browser.page.wait_for_timeout(100)
+        assert browser.complaints == []

@@ -18,6 +18,20 @@ class StopFacts:
     details: StopDetails
     link: str | None
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether there is nothing to show."""
+        details = self.details
+        return not (
+            self.link
+            or details.arrival
+            or details.instructions
+            or details.pin
+            or details.received_by
+            or details.photos
+            or details.needs_photo
+        )
+
 
 def of(stops: Sequence[Stop], *, at: datetime) -> list[StopFacts]:
     """In the order of `stops`. Links that do not exist yet are made."""

@@ -1,0 +1,232 @@
+"""Web Push on a phone: what the driver is asked, the subscription, the notification and where it leads.
+
+The push service of the browser's maker is outside: a stand-in on loopback takes the messages that the service sends,
+and the browser's own tool for developers hands their text to the service worker.
+"""
+
+import json
+import os
+import time
+from collections.abc import Iterator
+
+import pytest
+from django.db import connection
+from django.utils import timezone
+from playwright.sync_api import Page, expect
+
+from common import credentials, web_push
+from delivery import offer_pushes
+from delivery.models import PushSubscription
+from tests.browser.driver_app.test_driver_install import keeps
+from tests.config.stream_client import granian
+from tests.delivery.push_service import PushService
+from tests.driver_app.browsers import Browser
+from tests.factories import DeliveryFactory
+
+pytestmark = pytest.mark.django_db(transaction=True)
+_KEY = web_push.new_key()
+# What Chromium would ask its maker's service for.
+_STAND_IN = """
+  const body = %s;
+  let current = null;
+  Notification.requestPermission = async () => window.answer ?? "granted";
+  Object.defineProperty(Notification, "permission", { get: () => window.permission ?? "default" });
+  PushManager.prototype.getSubscription = async () => current;
+  PushManager.prototype.subscribe = async (options) => {
+    window.askedWith = options;
+    current = { toJSON: () => body, options: {}, unsubscribe: async () => { current = null; return true; } };
+    return current;
+  };
+"""
+
+
+@pytest.fixture(scope="module")
+def site(django_db_setup: None) -> Iterator[str]:
+    name = str(connection.settings_dict["NAME"])
+    keys = {"VAPID_PRIVATE_KEY": _KEY, "VAPID_SUBJECT": "mailto:rota@example.com"}
+    with granian("tests.browser.rsgi_on_test_database:application", {**os.environ, "TEST_DATABASE": name, **keys}) as (
+        port,
+        _process,
+    ):
+        yield f"http://127.0.0.1:{port}"
+
+
+@pytest.fixture(autouse=True)
+def _keys(settings):
+    settings.VAPID_PRIVATE_KEY, settings.VAPID_SUBJECT = _KEY, "mailto:rota@example.com"
+
+
+@pytest.fixture
+def service():
+    made = PushService()
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def browser(service):
+    return Browser(f"{service.url}/1")
+
+
+@pytest.fixture
+def ana(open_phone, browser):
+    """On duty, and not asked yet whether notifications are allowed."""
+    ana = open_phone(name="Ana Lima", on_duty=True, script=_STAND_IN % json.dumps(browser.body))
+    ana.context.grant_permissions(["geolocation", "notifications"], origin=ana.base)  # of the service worker
+    keeps(ana.page)
+    return ana
+
+
+def reopen(ana, hash_: str = "") -> None:
+    ana.page.goto("about:blank")
+    ana.page.goto(f"{ana.base}/driver/{hash_}")
+    ana.page.locator(".duty.on").wait_for()
+
+
+def subscribed(ana) -> None:
+    ana.press("Allow notifications")
+    expect(ana.page.locator(".notice")).to_have_count(0)
+
+
+def deliver(page: Page, text: str) -> None:
+    """What the browser does with a message of the push service that it has decrypted."""
+    tools = page.context.new_cdp_session(page)
+    registrations: list[str] = []
+    tools.on(
+        "ServiceWorker.workerRegistrationUpdated",
+        lambda event: registrations.extend(each["registrationId"] for each in event["registrations"]),
+    )
+    tools.send("ServiceWorker.enable")
+    page.wait_for_timeout(200)  # for the event
+    origin = page.evaluate("location.origin")
+    tools.send("ServiceWorker.deliverPushMessage", {"origin": origin, "registrationId": registrations[0], "data": text})
+
+
+def notifications(page: Page) -> list[dict[str, str]]:
+    page.wait_for_function(
+        "navigator.serviceWorker.ready.then((each) => each.getNotifications()).then((all) => all.length)"
+    )
+    script = """async () => (await (await navigator.serviceWorker.ready).getNotifications())
+      .map(({ title, body, tag }) => ({ title, body, tag }))"""
+    found: list[dict[str, str]] = page.evaluate(script)
+    return found
+
+
+class TestQuestion:
+    def test_is_asked_on_duty_and_subscribes(self, ana, browser):
+        expect(ana.page.get_by_text("Offers while this page is closed?")).to_be_visible()
+        assert ana.look("push-question") == []
+
+        subscribed(ana)
+
+        expect(ana.page.get_by_text("While this page is closed, a notification tells you.")).to_be_visible()
+        key = ana.page.evaluate("window.askedWith.applicationServerKey")
+        assert key == web_push.public_key(web_push.private_key(_KEY))
+        kept = PushSubscription.objects.get()
+        assert browser.subscription["endpoint"] in credentials.decrypt(kept.ciphertext)
+        assert kept.device.driver == ana.driver
+        assert ana.complaints == []
+
+    def test_is_not_asked_again_after_not_now(self, ana):
+        ana.press("Not now")
+        reopen(ana)
+
+        expect(ana.page.get_by_text("Keep this page open.")).to_be_visible()
+        expect(ana.page.get_by_text("Offers while this page is closed?")).to_have_count(0)
+        ana.press("Menu")
+        ana.page.wait_for_timeout(450)
+        ana.press("Allow notifications")
+        expect(ana.page.get_by_text("While this page is closed, a notification tells you.")).to_be_visible()
+        assert PushSubscription.objects.count() == 1
+
+    def test_that_is_refused_says_how_to_allow_it(self, ana):
+        ana.page.evaluate("window.answer = 'denied'")
+
+        ana.press("Allow notifications")
+
+        expect(ana.page.get_by_text("Notifications are blocked for this page.")).to_be_visible()
+        assert ana.look("push-denied") == []
+        assert not PushSubscription.objects.exists()
+
+    def test_fails_with_a_reason_when_the_push_service_is_out_of_reach(self, ana):
+        fails = "PushManager.prototype.subscribe = async () => { throw new DOMException('', 'AbortError'); }"
+        ana.page.evaluate(f"void ({fails})")
+
+        ana.press("Allow notifications")
+
+        expect(ana.page.get_by_text("This browser cannot receive notifications now.")).to_be_visible()
+        assert not PushSubscription.objects.exists()
+
+    def test_is_not_asked_where_the_service_sends_none(self, ana):
+        ana.page.route("**/driver/push/", lambda route: route.fulfill(json={"publicKey": None}))
+        reopen(ana)
+
+        expect(ana.page.get_by_text("Keep this page open.")).to_be_visible()
+        expect(ana.page.locator(".notice")).to_have_count(0)
+
+
+class TestNotification:
+    def test_comes_while_the_page_is_closed(self, ana, service, browser, at_once):
+        subscribed(ana)
+        ana.page.goto(f"{ana.base}/driver/day/")
+        delivery = DeliveryFactory.create(stops=2)
+        end = time.monotonic() + 10
+        while not service.received:  # the server notices after a moment that the page's stream has ended
+            assert time.monotonic() < end
+            assert at_once(lambda: offer_pushes.push(delivery.pk, at=timezone.now())) == [None]
+
+        deliver(ana.page, json.dumps(browser.decrypt(service.received[0][2])))
+
+        km = f"{delivery.distance_km:.1f}"
+        assert notifications(ana.page) == [{"title": "New offer", "body": f"{km} km, 2 stops", "tag": str(delivery.pk)}]
+        reopen(ana)
+        ana.page.locator(".offer").wait_for()
+        ana.page.wait_for_function(
+            "navigator.serviceWorker.ready.then((each) => each.getNotifications()).then((all) => !all.length)"
+        )
+
+    def test_leads_to_its_offer(self, ana):
+        _first, second = DeliveryFactory.create(stops=1), DeliveryFactory.create(stops=1)
+
+        reopen(ana, f"#{second.pk}")
+
+        chosen = ana.page.locator(".offer[aria-pressed=true]")
+        chosen.wait_for()
+        ana.page.locator("#actions button.prime").click()
+        ana.page.locator(".now").wait_for()
+        second.refresh_from_db()
+        assert second.driver == ana.driver
+
+    def test_chooses_its_offer_in_a_page_that_is_open(self, ana):
+        first, second = DeliveryFactory.create(stops=1), DeliveryFactory.create(stops=1)
+        expect(ana.page.locator(".offer")).to_have_count(2)
+        deliver(ana.page, json.dumps({"title": "New offer", "body": "", "deliveryId": str(second.pk)}))
+        notifications(ana.page)
+
+        # A press by a script: the browser gives it no right to bring the page to the front.
+        ana.context.service_workers[0].evaluate("""async () => {
+          const [notification] = await self.registration.getNotifications();
+          self.dispatchEvent(new NotificationEvent("notificationclick", { notification }));
+        }""")
+
+        ana.page.locator("#actions button.prime").wait_for()
+        ana.page.wait_for_function("document.querySelectorAll('.offer')[1].getAttribute('aria-pressed') === 'true'")
+        ana.page.locator("#actions button.prime").click()
+        ana.page.locator(".now").wait_for()
+        first.refresh_from_db()
+        second.refresh_from_db()
+        assert (first.driver, second.driver) == (None, ana.driver)
+
+
+class TestLogOut:
+    def test_ends_the_subscription(self, ana):
+        subscribed(ana)
+        ana.press("Go off duty")
+        ana.press("Menu")
+        ana.page.wait_for_timeout(450)
+
+        ana.press("Log out")
+
+        ana.page.get_by_role("heading", name="You are not logged in").wait_for()
+        assert not PushSubscription.objects.exists()
+        assert ana.page.evaluate("PushManager.prototype.getSubscription()") is None
