@@ -22,6 +22,8 @@ def commands(port: int) -> dict[str, list[str]]:
         "web": [
             *python, "granian", "--interface", "rsgi", "--loop", "uvloop", "--host", host(), "--port", str(port),
             "--workers", env.str("WEB_WORKERS", "2"), "--respawn-failed-workers", "--log-level", "warning",
+            # A process that is told to end while it starts does not hear it: otherwise the server waits for ever.
+            "--workers-kill-timeout", "15",
             # Connections: 4,096 per process, however slow. Idle ones close after a minute.
             "--backlog", "4096", "--backpressure", "4096", "--http1-header-read-timeout", "60000",
             "--http", "1", "--no-ws", "config.rsgi:application",

@@ -1,4 +1,4 @@
-"""A worker that is asked to end, as on every update of the service."""
+"""Processes that are asked to end, as on every update of the service."""
 
 import pytest
 
@@ -7,6 +7,7 @@ from tests.faults.endpoint import Answer
 from tests.faults.load import Load
 from tests.faults.report import await_all, figures_of, print_figures
 from tests.faults.waiting import until
+from tests.ports import free_port, listens
 
 
 @pytest.mark.timeout(120)
@@ -27,4 +28,17 @@ def test_a_worker_ends_in_order_and_the_next_one_goes_on(processes, shop, endpoi
     figures = figures_of(load.committed, endpoint.receipts)
     print_figures("SIGTERM under load", figures, seconds_to_exit=seconds)
     assert (figures.lost, figures.duplicated, figures.out_of_order) == (0, 0, 0)
+    assert seconds < 20
+
+
+@pytest.mark.timeout(60)
+def test_a_web_process_that_does_not_hear_the_signal_is_killed(processes):
+    """As one that is told to end in the moment of its start, or that hangs."""
+    port = free_port()
+    web = processes.start("web", port=port)
+    until(lambda: listens(port) and len(web.children()) > 1, seconds=30, what="the web server")
+    web.children()[0].suspend()
+
+    seconds = web.end(seconds=25)
+
     assert seconds < 20
