@@ -63,6 +63,16 @@ _INVARIANTS = (
                           WHERE m.delivery_id = t.delivery_id AND m.trigger = t.trigger AND m.point = t.point
                             AND m.refusal = '' AND m.driver_id = d.driver_id)""",
     ),
+    (
+        "delivered stops have the PIN and the photo that were asked for",
+        "delivery_dropoffoptions",
+        """
+        SELECT count(*) FROM delivery_dropoffoptions o JOIN delivery_stop s ON s.id = o.stop_id
+            LEFT JOIN delivery_stopproof p ON p.stop_id = s.id
+        WHERE s.status = 'DELIVERED' AND (
+            o.pin_ciphertext <> '' AND p.pin_confirmed_at IS NULL
+            OR o.needs_photo AND NOT EXISTS (SELECT FROM delivery_proofphoto WHERE stop_id = s.id))""",
+    ),
     ("arrival times are deleted", "delivery_stop", "SELECT count(*) FROM delivery_arrivalestimate"),
 )
 _OFF_DUTY = """

@@ -3,17 +3,28 @@
 import asyncio
 from collections.abc import Callable
 from typing import Any
+from uuid import UUID
+
+from asgiref.sync import sync_to_async
 
 from benchmarks.day_phones import Phone, Tally, now, report_of
 from delivery.distance import Point, metres
+from delivery.models import DropoffOptions
+from delivery.models.stop import LABELS
 
 # The day is compressed: drivers move at 720 km/h, below the limit of the position filter in this benchmark.
 METRES_A_SECOND = 200.0
 _STEP_SECONDS = 3.0  # between positions
 _LATER, _TOO_EARLY, _FAILS, _BREAK = 0.15, 0.05, 0.05, 0.1  # shares of routes, or of stops
+_MISTYPED = 0.1  # share of PINs
 _BREAK_SECONDS = 3.0
 _LONGEST_WAIT_SECONDS = 10.0
 _CHOICES = 3  # a driver takes one of the nearest offers, so several drivers want the same ones
+
+
+def _pin(delivery: str, label: str) -> str:
+    """What the receiver tells the driver."""
+    return DropoffOptions.objects.get(stop__delivery=UUID(delivery), stop__index=LABELS.index(label)).pin
 
 
 class Worker:
@@ -51,7 +62,7 @@ class Worker:
                     await self._without_signal(delivery, stops)
                 else:
                     await self._drive_to(stops[0])
-                    await self._phone.move([self._closing(delivery, stops[0])])
+                    await self._phone.move([await self._closing(delivery, stops[0])])
             case _returning:
                 await self._drive_to(route["points"][0])
                 await self._phone.move([report_of(delivery, "return")])
@@ -61,7 +72,7 @@ class Worker:
         collect = report_of(route["deliveryId"], "collect")
         if self._choice.random() < _TOO_EARLY:
             # The report of the first stop arrives before that of the pickup, and is refused. Its outcome stays so.
-            early = self._closing(route["deliveryId"], route["points"][1])
+            early = await self._closing(route["deliveryId"], route["points"][1])
             self._tally.count["reports out of order"] += 1
             await self._phone.move([early, collect])
             await self._phone.move([early])
@@ -73,16 +84,24 @@ class Worker:
         moves, positions = [], []
         for stop in stops:
             positions += await self._drive_to(stop, reports=False)
-            moves.append(self._closing(delivery, stop))
+            moves.append(await self._closing(delivery, stop))
         self._tally.count["moves made without signal"] += len(moves)
         await self._phone.report_positions(positions)
         await self._phone.move(moves)
         await self._phone.move(moves[::-1])
 
-    def _closing(self, delivery: str, stop: dict[str, Any]) -> dict[str, Any]:
+    async def _closing(self, delivery: str, stop: dict[str, Any]) -> dict[str, Any]:
+        """With the proof that the stop asks for. A PIN is mistyped now and then, so that the move is refused."""
+        label = stop["label"]
         if self._choice.random() < _FAILS:
-            return report_of(delivery, "fail", point=stop["label"], reason="Nobody is at home")
-        return report_of(delivery, "deliver", point=stop["label"])
+            return report_of(delivery, "fail", point=label, reason="Nobody is at home")
+        proof: dict[str, Any] = {"receivedBy": "Ana"}
+        if stop["needsPhoto"]:
+            proof["photos"] = [await self._phone.upload_photo(delivery, label)]
+        if stop["needsPin"]:
+            is_mistyped = self._choice.random() < _MISTYPED
+            proof["pin"] = "none" if is_mistyped else await sync_to_async(_pin)(delivery, label)
+        return report_of(delivery, "deliver", point=label) | proof
 
     async def _drive_to(self, point: dict[str, Any], *, reports: bool = True) -> list[dict[str, Any]]:
         """The positions on the way, which are reported at once if it `reports`."""

@@ -6,12 +6,16 @@ import time
 from collections import Counter, defaultdict
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
+from urllib.parse import urlencode
 from uuid import uuid4
 
 import aiohttp
 
+from tests.photos import photo
+
 LOST, REPEATED = 0.05, 0.15  # shares of the calls
 _TRIES = 40
+_PHOTO = photo(size=(1600, 1200))  # as the app makes them
 _PATIENCE = aiohttp.ClientTimeout(total=None, sock_read=60)
 
 
@@ -110,6 +114,17 @@ class Phone:
         self._tally.count["positions dropped"] += sum(body.get("dropped", {}).values())
         return "" if status == 200 else body["code"]  # noqa: PLR2004  # HTTP
 
+    async def upload_photo(self, delivery: str, point: str) -> str:
+        """The phone's id of a photo that it has taken at this point."""
+        upload = str(uuid4())
+        query = urlencode({"id": upload, "deliveryId": delivery, "point": point, "takenAt": now(), "sentAt": now()})
+        while True:
+            status, body = await self._call("photos", "POST", f"photos/?{query}", content=_PHOTO, may_be_lost=True)
+            self._tally.count[f"photos: {body.get('code', 'kept')}"] += 1
+            if status != 503:  # noqa: PLR2004  # HTTP; otherwise the server is encoding as many as it can
+                return upload
+            await asyncio.sleep(self.choice.uniform(1, 3))
+
     async def _moves(self, moves: list[dict[str, Any]]) -> list[dict[str, Any]]:
         status, body = await self._call("moves", "POST", "moves/", {"moves": moves}, may_be_lost=True)
         assert status == 200, body  # noqa: S101, PLR2004  # likewise
@@ -118,7 +133,14 @@ class Phone:
         return list(body["outcomes"])
 
     async def _call(
-        self, kind: str, method: str, path: str, body: Any = None, *, may_be_lost: bool = False
+        self,
+        kind: str,
+        method: str,
+        path: str,
+        body: Any = None,
+        *,
+        content: bytes | None = None,
+        may_be_lost: bool = False,
     ) -> tuple[int, dict[str, Any]]:
         """Status and JSON. A call that may be lost is cut off now and then, at some moment, and made again."""
         for _try in range(_TRIES):
@@ -129,7 +151,11 @@ class Phone:
                 async with (
                     asyncio.timeout(self.choice.uniform(0, 0.2) if is_lost else None),
                     self._http.request(
-                        method, f"{self._base}/driver/{path}", json=json, headers={"X-CSRFToken": self._csrf}
+                        method,
+                        f"{self._base}/driver/{path}",
+                        json=json,
+                        data=content,
+                        headers={"X-CSRFToken": self._csrf},
                     ) as answer,
                 ):
                     found = answer.status, await answer.json()

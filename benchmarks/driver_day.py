@@ -24,7 +24,8 @@ from tests.factories import BY, PICKUP, DriverFactory, PickupPointFactory, Tarif
 
 _ACCOUNTS, _PICKUP_POINTS = 10, 4
 _REQUESTS_A_SECOND = 10.0
-_CARS, _RETURNS, _CANCELLED = 0.2, 0.1, 0.02  # shares
+_CARS, _RETURNS, _CANCELLED = 0.2, 0.1, 0.02  # shares of routes
+_PHOTOS, _PINS = 0.1, 0.2  # shares of stops that ask for them
 _CANCELLED_AFTER_SECONDS = 20.0
 _LONGEST_SECONDS = 3600
 _SEED = 14
@@ -156,6 +157,8 @@ def _body(pickup: Point, choice: random.Random) -> dict[str, Any]:
     places = [body["pickup"], *body["dropoffs"]]
     for place, point in zip(places, [pickup, *(_place(choice) for _stop in body["dropoffs"])], strict=True):
         place["address"] |= {"latitude": point.latitude, "longitude": point.longitude}
+    for dropoff in body["dropoffs"]:
+        dropoff["proof"] = {"photo": choice.random() < _PHOTOS, "pin": choice.random() < _PINS}
     return body
 
 
