@@ -160,16 +160,15 @@ class DeliveryAdmin(LargeTable, Unchangeable, ModelAdmin):
     def change_view(
         self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: dict[str, Any] | None = None
     ) -> HttpResponse:
-        context = {**(extra_context or {}), **self._stops(request, object_id), **self._moves(request, object_id)}
+        context = {**(extra_context or {}), **self._moves(request, object_id)}
         return super().change_view(request, object_id, form_url, context)
 
-    def _stops(self, request: HttpRequest, object_id: str) -> dict[str, Any]:
-        """What was asked for and proved at the stops. Nothing for users who may not see the delivery."""
-        delivery = self.get_object(request, object_id)
-        if delivery is None or not self.has_view_permission(request, delivery):
-            return {}
-        found = stop_facts.of(delivery.ordered_stops, at=timezone.now())
-        return {"stops": [facts for facts in found if not facts.is_empty]}
+    def render_change_form(self, request: HttpRequest, context: Any, *args: Any, **kwargs: Any) -> HttpResponse:
+        """With what was asked for and proved at the stops. Only for who may see it: links that are missing are made."""
+        if delivery := kwargs.get("obj"):
+            found = stop_facts.of(delivery.ordered_stops, at=timezone.now())
+            context["stops"] = [facts for facts in found if not facts.is_empty]
+        return super().render_change_form(request, context, *args, **kwargs)
 
     def _moves(self, request: HttpRequest, object_id: str) -> dict[str, Any]:
         delivery = self.get_object(request, object_id)
