@@ -9,11 +9,13 @@ from django.urls import get_resolver
 from django.utils import timezone
 
 from delivery.actions import deliveries, endpoints
+from delivery.distance import Point
 from delivery.errors import MoveRefused
 from delivery.models import WebhookEndpoint
 from delivery.webhooks.sender import Sender
 from tests.config.test_api_callers import CALLS
-from tests.factories import BY, DeliveryFactory, DriverFactory
+from tests.driver_app.phones import now, phone
+from tests.factories import BY, PICKUP, DeliveryFactory, DriverFactory
 
 
 class TestAccess:
@@ -101,6 +103,22 @@ class TestDeliveries:
             deliveries.collect(delivery=delivery, by=BY, at=timezone.now())
 
         assert not [key for key in difference(before, scrape()) if key[0] == "rota_moves_total"]
+
+    def test_positions_are_counted_as_kept_or_by_why_they_were_dropped(self, scrape):
+        ana = phone()
+        ana.driver.latest.delete()
+        before = scrape()
+        here, nowhere = PICKUP, Point(0, 0)
+        reported = [
+            {"latitude": point.latitude, "longitude": point.longitude, "accuracy": 6.5, "at": now()}
+            for point in (here, nowhere)
+        ]
+
+        ana.post("positions/", {"sentAt": now(), "positions": reported})
+
+        found = difference(before, scrape())
+        positions = {key[1]: value for key, value in found.items() if key[0] == "rota_positions_total"}
+        assert positions == {"kept": 1, "outside_service_area": 1}
 
     def test_offers_without_a_driver_are_gauges(self, token, scrape, settings):
         late = settings.LATE_WITHOUT_DRIVER + timedelta(minutes=1)
