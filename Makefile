@@ -56,7 +56,7 @@ lint: .venv/.ready security
 
 # Works without a network: --no-verify keeps detect-secrets from trying each finding at the service it belongs to.
 security: .venv/.ready
-	$(BIN)/bandit --quiet --configfile pyproject.toml --recursive access common config delivery documentation driver_app integration mail monitoring panel tracking manage.py
+	$(BIN)/bandit --quiet --configfile pyproject.toml --recursive access common config delivery documentation driver_app integration mail monitoring panel privacy tracking manage.py
 	@git ls-files --error-unmatch Makefile >/dev/null  # fails outside a checkout, where no file would be examined
 	git ls-files -z | xargs -0 $(BIN)/detect-secrets-hook --no-verify --baseline .secrets.baseline
 	! git grep -nE '(rota_(live|test|key)_|whsec_)[A-Za-z0-9_+/-]{43}'  # this service's own tokens, keys and secrets

@@ -36,6 +36,7 @@ ROLES: dict[str, dict[str, dict[str, tuple[str, ...]]]] = {
             "transition": _VIEW,
         },
         "mail": {"message": _VIEW},
+        "privacy": {"personrequest": ("view", "add")},
         "integration": {
             "seller": _NO_DELETE,
             "company": _NO_DELETE,

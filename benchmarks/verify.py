@@ -25,9 +25,13 @@ UPDATE delivery_delivery d SET (status, route_status, environment, driver_id, cl
     (SELECT 'DELIVERED', 'FINISHED', t.environment, (SELECT min(id::text)::uuid FROM delivery_driver), d.created_at)
     FROM delivery_token t WHERE t.id = d.token_id;
 UPDATE delivery_stop SET status = 'DELIVERED' WHERE status <> 'DELIVERED';
-UPDATE delivery_webhookevent SET state = 'sent' WHERE state <> 'sent';
+UPDATE delivery_webhookevent SET state = 'sent', attempts_made = 1, sent_at = coalesce(sent_at, created_at)
+    WHERE state <> 'sent' OR sent_at IS NULL;
 DELETE FROM delivery_webhookqueueitem;
 UPDATE delivery_transition t SET at = d.closed_at FROM delivery_delivery d WHERE d.id = t.delivery_id;
+INSERT INTO integration_searchcode (seller_id, order_id, kind, value)
+    SELECT v.seller_id, l.order_id, 'invoice_key', v.access_key
+    FROM integration_invoicelink l JOIN integration_invoice v ON v.id = l.invoice_id ON CONFLICT DO NOTHING;
 SET session_replication_role = DEFAULT;
 """
 

@@ -43,7 +43,7 @@ class ConstantRetryAMQP(AMQP):
 
 app = Celery("rota", amqp=ConstantRetryAMQP)
 app.config_from_object("django.conf:settings", namespace="CELERY")
-app.autodiscover_tasks(["delivery", "delivery.webhooks", "integration", "access", "mail"])
+app.autodiscover_tasks(["delivery", "delivery.webhooks", "integration", "access", "mail", "privacy"])
 
 
 @worker_init.connect
@@ -124,6 +124,10 @@ app.conf.beat_schedule = {
     },
     # Deletes photos older than PROOF_PHOTO_DAYS, and files that interrupted uploads have left.
     "prune-proof-photos": {"task": "delivery.prune_proof_photos", "schedule": 3600.0, "options": {"expires": 3600}},
+    # Anonymise in bounded batches what is older than the FORGET_… settings say, and what people have asked for.
+    "forget-deliveries": {"task": "delivery.forget", "schedule": 300.0, "options": {"expires": 300}},
+    "forget-orders": {"task": "integration.forget", "schedule": 300.0, "options": {"expires": 300}},
+    "forget-people": {"task": "privacy.finish_requests", "schedule": 300.0, "options": {"expires": 300}},
     # Deletes sessions that have ended.
     "prune-sessions": {"task": "access.prune_sessions", "schedule": 3600.0, "options": {"expires": 3600}},
     # Deletes counters of failed log-ins whose window is over.

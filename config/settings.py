@@ -67,6 +67,7 @@ INSTALLED_APPS = [
     "config",
     "documentation",
     "access",
+    "privacy",
     "mail",
     "panel",
     "driver_app",
@@ -286,6 +287,14 @@ STORAGES: dict[str, Any] = {
 }
 # Older photos are deleted, counted in whole days.
 PROOF_PHOTOS_KEPT = timedelta(days=env.int("PROOF_PHOTO_DAYS", 90))
+
+# --- Personal data ---------------------------------------------------------------------------------------------------
+
+# When they are anonymised or deleted, see docs/personal-data.md; 0: never.
+FORGET_DELIVERY_DAYS = env.int("FORGET_DELIVERY_DAYS", 180)  # after the end of a delivery
+FORGET_ORDER_DAYS = env.int("FORGET_ORDER_DAYS", 1825)  # after the creation of an order
+FORGET_INVOICE_YEARS = env.int("FORGET_INVOICE_YEARS", 5)  # full years after the one in which an invoice arrived
+FORGET_POSITION_DAYS = env.int("FORGET_POSITION_DAYS", 30)  # of drivers
 
 REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": [],  # each area sets its own; IsAdminUser below refuses views that set none

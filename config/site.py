@@ -30,7 +30,9 @@ _NOT_SERVED = {"view_on_site", "password_change_done"}
 # What Django's admin, its widgets and Unfold raise for malformed ids, page numbers and texts, which they convert
 # without a check, some while the page is rendered.
 _CONVERSION_ERRORS = (ValidationError, ValueError, OverflowError, DataError, InvalidPage)
-_OWN_PACKAGES = {"access", "common", "config", "delivery", "driver_app", "integration", "mail", "panel", "tracking"}
+_OWN_PACKAGES = {
+    "access", "common", "config", "delivery", "driver_app", "integration", "mail", "panel", "privacy", "tracking",
+}  # fmt: skip  # a list of names
 
 
 def _refuse_malformed_input(view: Callable[..., Any]) -> Callable[..., Any]:

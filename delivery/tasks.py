@@ -13,7 +13,7 @@ from common import pruning
 from common.background import BackgroundWork
 from common.idempotency import KEPT
 from delivery import offer_pushes, simulation_thread
-from delivery.actions import alerts, arrivals, digests, offers, proof_photos, refused_calls
+from delivery.actions import alerts, arrivals, digests, forgetting, offers, proof_photos, refused_calls
 from delivery.models import AlertPost, IdempotencyRecord
 from delivery.webhooks import alert_posts, wake_up
 
@@ -73,6 +73,14 @@ def prune_idempotency_records() -> None:
 def prune_proof_photos() -> None:
     """Delete photos that are no longer kept, and files without a row."""
     proof_photos.prune(at=timezone.now())
+
+
+@shared_task(name="delivery.forget")
+def forget() -> None:
+    """Anonymise the people in deliveries that ended long ago, and delete old positions of drivers."""
+    now = timezone.now()
+    forgetting.forget_ended(at=now)
+    forgetting.forget_positions(at=now)
 
 
 @shared_task(name=wake_up.ADVANCE_SIMULATIONS)

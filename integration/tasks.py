@@ -5,7 +5,7 @@ from django.utils import timezone
 
 from common import pruning
 from common.idempotency import KEPT
-from integration.actions import refused_calls
+from integration.actions import forgetting, refused_calls
 from integration.models import IdempotencyRecord
 
 
@@ -13,6 +13,14 @@ from integration.models import IdempotencyRecord
 def prune_refused_calls() -> None:
     """Delete refused calls that are older than seven days."""
     refused_calls.prune(at=timezone.now())
+
+
+@shared_task(name="integration.forget")
+def forget() -> None:
+    """Anonymise the receivers of old orders, and delete the files of old invoices."""
+    now = timezone.now()
+    forgetting.forget_old_orders(at=now)
+    forgetting.forget_old_invoices(at=now)
 
 
 @shared_task(name="integration.prune_idempotency_records")

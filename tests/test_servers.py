@@ -15,7 +15,18 @@ _LEFT = {"DATABASE_URL", "REDIS_URL", "DATA_DIR"}
 
 
 def test_every_variable_that_is_read_is_set_or_cleared():
-    packages = ("access", "common", "config", "delivery", "driver_app", "integration", "mail", "panel", "tracking")
+    packages = (
+        "access",
+        "common",
+        "config",
+        "delivery",
+        "driver_app",
+        "integration",
+        "mail",
+        "panel",
+        "privacy",
+        "tracking",
+    )
     paths = [BASE_DIR / "manage.py", *(path for name in packages for path in (BASE_DIR / name).rglob("*.py"))]
     read = {name for path in paths for name in _READ.findall(path.read_text())}
 

@@ -134,6 +134,31 @@ PRODUCT = (
         check=value_checks.number(0, 100),
     ),
     Variable(
+        "FORGET_DELIVERY_DAYS",
+        "people in deliveries are anonymised so many days after the end, see [personal-data.md](personal-data.md); 0: "
+        "never",
+        default="180",
+        check=value_checks.number(0, 36_500, whole=True),
+    ),
+    Variable(
+        "FORGET_ORDER_DAYS",
+        "receivers of orders are anonymised so many days after the creation; 0: never",
+        default="1825",
+        check=value_checks.number(0, 36_500, whole=True),
+    ),
+    Variable(
+        "FORGET_INVOICE_YEARS",
+        "files of invoices are deleted after so many full years beside the one in which they arrived; 0: never",
+        default="5",
+        check=value_checks.number(0, 100, whole=True),
+    ),
+    Variable(
+        "FORGET_POSITION_DAYS",
+        "positions of drivers are deleted after so many days; 0: never",
+        default="30",
+        check=value_checks.number(0, 36_500, whole=True),
+    ),
+    Variable(
         "PROOF_PHOTO_DAYS",
         "photos of deliveries are deleted after so many whole days",
         default="90",

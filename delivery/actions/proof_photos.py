@@ -96,6 +96,8 @@ def _stop(driver: Driver, delivery_id: UUID, point: str, *, at: datetime) -> Sto
     if delivery.closed_at is not None and delivery.closed_at + _TAKEN_AFTER_END < at:
         raise PhotoTooLate("The route ended more than a day ago, so it takes no more photos.")
     stop = deliveries.stop_at(delivery, point)
+    if stop.forgotten_at is not None:
+        raise PhotoTooLate("The data of this point were deleted, so it takes no more photos.")
     if ProofPhoto.objects.filter(stop=stop).count() >= MOST_PHOTOS:
         raise TooManyPhotos("This point has %(most)s photos already.", most=MOST_PHOTOS)
     return stop

@@ -10,7 +10,9 @@ from django.utils.translation import gettext_lazy as _
 from common import fields, log_context
 from common.compiled_query import CompiledQuery, Parameter
 from common.constraints import one_of
+from common.forgetting import EMPTY, FEWER_KEYS, ROUNDED, SET_ONCE, read_only_but_forgotten, unless_forgotten
 from common.formats import short_id
+from common.phones import phone_key
 from delivery import lifecycle, words
 from delivery.lifecycle import RouteStatus, Status
 from delivery.models.delivery_queryset import DeliveryQuerySet
@@ -46,6 +48,24 @@ TRANSITION_FIELDS = [
     "cancel_fee",
     "last_sequence",
 ]
+# Columns with personal data, and what they become when the delivery is forgotten, see `delivery.actions.forgetting`.
+_FORGOTTEN = {
+    "contact_name": EMPTY,
+    "contact_phone": EMPTY,
+    "address": FEWER_KEYS,
+    "latitude": ROUNDED,
+    "longitude": ROUNDED,
+    "forgotten_at": SET_ONCE,
+}
+_CLOSED_STATUSES = ", ".join(f"'{status.value}'" for status in lifecycle.CLOSED)
+# The columns of a closed delivery that forgetting must not change either.
+_KEPT = " AND ".join(
+    f"OLD.{column} IS NOT DISTINCT FROM NEW.{column}"
+    for column in (
+        "status", "route_status", "driver_id", "offer_expires_at", "closed_at", "cancelled_at", "cancel_fee",
+        "last_sequence",
+    )
+)  # fmt: skip  # a list of names
 
 
 class Delivery(Identified, Located):
@@ -95,6 +115,7 @@ class Delivery(Identified, Located):
     cancel_reason = models.CharField(_("cancellation reason"), max_length=255, blank=True)
     cancel_fee = models.DecimalField(_("cancellation fee"), null=True, **_MONEY)
     last_sequence = models.PositiveIntegerField(_("webhook events"), default=0)
+    forgotten_at = models.DateTimeField(_("anonymised at"), null=True, editable=False)
 
     objects = DeliveryQuerySet.as_manager()
 
@@ -120,6 +141,12 @@ class Delivery(Identified, Located):
                 name="delivery_in_progress",
                 condition=_route_in(*lifecycle.IN_PROGRESS),
             ),
+            models.Index(
+                fields=["closed_at"],
+                name="delivery_to_forget",
+                condition=Q(closed_at__isnull=False, forgotten_at__isnull=True),
+            ),
+            models.Index(phone_key("contact_phone"), name="delivery_phone", condition=~Q(contact_phone="")),
             models.Index(
                 fields=["offer_expires_at"], name="delivery_offered", condition=_route_in(RouteStatus.AVAILABLE)
             ),
@@ -168,7 +195,8 @@ class Delivery(Identified, Located):
             ),
         ]
         triggers = [
-            pgtrigger.ReadOnly(name="delivery_immutable", exclude=TRANSITION_FIELDS),
+            pgtrigger.ReadOnly(name="delivery_immutable", exclude=[*TRANSITION_FIELDS, *_FORGOTTEN]),
+            read_only_but_forgotten("delivery_forgotten", _FORGOTTEN),
             pgtrigger.Protect(
                 name="delivery_driver_locked",
                 operation=pgtrigger.Update,
@@ -191,7 +219,10 @@ class Delivery(Identified, Located):
             pgtrigger.Protect(
                 name="delivery_closed_stays_so",
                 operation=pgtrigger.Update,
-                condition=pgtrigger.Q(old__route_status__in=[s.value for s in lifecycle.CLOSED]),
+                condition=unless_forgotten(
+                    state=f"OLD.route_status IN ({_CLOSED_STATUSES})",
+                    kept=f"{_KEPT} AND NEW.cancel_reason IN (OLD.cancel_reason, '')",
+                ),
             ),
         ]
 

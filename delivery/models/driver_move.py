@@ -3,6 +3,7 @@ from django.db import models
 from django.utils.translation import gettext_lazy as _
 
 from common.constraints import one_of
+from common.forgetting import EMPTY, read_only_but_forgotten
 from delivery.lifecycle import Trigger
 from delivery.models.delivery import Delivery
 from delivery.models.driver import Driver
@@ -42,7 +43,8 @@ class DriverMove(Identified):
             one_of("driver_move_trigger", "trigger", [trigger.value for trigger in REPORTED]),
         ]
         triggers = [
-            pgtrigger.Protect(name="driver_move_append_only", operation=pgtrigger.Update),
+            pgtrigger.ReadOnly(name="driver_move_append_only", exclude=["refusal_detail"]),
+            read_only_but_forgotten("driver_move_forgotten", {"refusal_detail": EMPTY}),
         ]
 
     def __str__(self) -> str:

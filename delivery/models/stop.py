@@ -6,11 +6,22 @@ from django.utils.translation import gettext_lazy as _
 
 from common.any_of import any_of
 from common.folded import Folded, folded
+from common.forgetting import EMPTY, FEWER_KEYS, ROUNDED, SET_ONCE, read_only_but_forgotten
+from common.phones import phone_key
 from delivery import lifecycle, words
 from delivery.lifecycle import Status
 from delivery.models.location import Located, on_earth
 
 LABELS = "BCD"
+# Columns with personal data, and what they become when the stop is forgotten.
+_FORGOTTEN = {
+    "contact_name": EMPTY,
+    "contact_phone": EMPTY,
+    "address": FEWER_KEYS,
+    "latitude": ROUNDED,
+    "longitude": ROUNDED,
+    "forgotten_at": SET_ONCE,
+}
 
 
 class Stop(Located):
@@ -33,6 +44,7 @@ class Stop(Located):
     address = models.JSONField(_("address"))
     status = models.CharField(_("status"), max_length=9, choices=[(s.value, words.STATUSES[s]) for s in Status])
     failure_reason = models.CharField(_("failure reason"), max_length=255, blank=True)
+    forgotten_at = models.DateTimeField(_("anonymised at"), null=True, editable=False)
 
     class Meta:
         verbose_name = _("stop")
@@ -46,9 +58,13 @@ class Stop(Located):
                 name="stop_status_known", condition=Q(status__in=[status.value for status in Status])
             ),
         ]
-        indexes = [models.Index(fields=["external_id"], name="stop_external_id", condition=~Q(external_id=""))]
+        indexes = [
+            models.Index(fields=["external_id"], name="stop_external_id", condition=~Q(external_id="")),
+            models.Index(phone_key("contact_phone"), name="stop_phone", condition=~Q(contact_phone="")),
+        ]
         triggers = [
-            pgtrigger.ReadOnly(name="stop_immutable", exclude=["status", "failure_reason"]),
+            pgtrigger.ReadOnly(name="stop_immutable", exclude=["status", "failure_reason", *_FORGOTTEN]),
+            read_only_but_forgotten("stop_forgotten", _FORGOTTEN),
             pgtrigger.Protect(
                 name="stop_closed_stays_closed",
                 operation=pgtrigger.Update,

@@ -5,8 +5,11 @@ from django.contrib.postgres.indexes import BrinIndex
 from django.db import models
 from django.utils.translation import gettext_lazy as _
 
+from common.forgetting import EMPTY, equal_to, read_only_but_forgotten
 from delivery import words
 from delivery.models.delivery import Delivery
+
+FORGOTTEN_DRIVER = "driver"  # as `by`, when a driver was forgotten
 
 
 class Transition(models.Model):
@@ -35,7 +38,9 @@ class Transition(models.Model):
             BrinIndex(fields=["at"], name="transition_age", pages_per_range=32),
         ]
         triggers = [
-            pgtrigger.Protect(name="transition_append_only", operation=pgtrigger.Update | pgtrigger.Delete),
+            pgtrigger.Protect(name="transition_append_only", operation=pgtrigger.Delete),
+            pgtrigger.ReadOnly(name="transition_immutable", exclude=["reason", "by"]),
+            read_only_but_forgotten("transition_forgotten", {"reason": EMPTY, "by": equal_to(FORGOTTEN_DRIVER)}),
         ]
 
     def __str__(self) -> str:

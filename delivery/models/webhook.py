@@ -17,6 +17,7 @@ from common.any_of import any_of
 from common.compiled_query import CompiledQuery, Parameter
 from common.constraints import one_of
 from common.fields import CiphertextField
+from common.forgetting import REDACTED, read_only_but_forgotten
 from delivery import breaker, words
 from delivery.lifecycle import Status
 from delivery.models.delivery import Delivery
@@ -212,8 +213,9 @@ class WebhookEvent(Identified):
         ]
         triggers = [
             pgtrigger.ReadOnly(
-                name="event_body_immutable", fields=["delivery", "endpoint", "sequence", "name", "body", "created_at"]
+                name="event_body_immutable", fields=["delivery", "endpoint", "sequence", "name", "created_at"]
             ),
+            read_only_but_forgotten("event_body_forgotten", {"body": REDACTED}),
             pgtrigger.Trigger(
                 name="event_dead_since",
                 when=pgtrigger.Before,

@@ -127,6 +127,8 @@ class InvoiceAdmin(LargeTable, ModelAdmin):
 
     @admin.display(description=_("file"))
     def file(self, invoice: Invoice) -> str:
+        if invoice.forgotten_at is not None:
+            return self.get_empty_value_display()
         return format_html(
             '<a class="rota-link" href="{}">XML</a>', reverse("admin:integration_invoice_file", args=[invoice.pk])
         )
@@ -138,7 +140,7 @@ class InvoiceAdmin(LargeTable, ModelAdmin):
     def file_view(self, request: HttpRequest, pk: int) -> HttpResponse:
         """The original bytes as a download, never displayed by the browser, because they are untrusted markup."""
         invoice = self.get_object(request, str(pk))
-        if invoice is None or not self.has_view_permission(request, invoice):
+        if invoice is None or not self.has_view_permission(request, invoice) or invoice.forgotten_at is not None:
             raise Http404
         return HttpResponse(
             bytes(invoice.raw),

@@ -1,7 +1,9 @@
 import pgtrigger
 from django.db import models
+from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
+from common.forgetting import NO_BYTES, SET_ONCE, read_only_but_forgotten
 from common.formats import short_id
 from integration.models.order import LONGEST_CODE, Order
 from integration.models.seller import Seller
@@ -9,6 +11,9 @@ from integration.models.seller import Seller
 _COUNT_BYTES = """
 IF TG_OP = 'INSERT' THEN
     UPDATE integration_seller SET invoice_bytes = invoice_bytes + octet_length(NEW.raw) WHERE id = NEW.seller_id;
+ELSIF TG_OP = 'UPDATE' THEN
+    UPDATE integration_seller SET invoice_bytes = invoice_bytes + octet_length(NEW.raw) - octet_length(OLD.raw)
+        WHERE id = OLD.seller_id;
 ELSE
     UPDATE integration_seller SET invoice_bytes = invoice_bytes - octet_length(OLD.raw) WHERE id = OLD.seller_id;
 END IF;
@@ -36,6 +41,7 @@ class Invoice(models.Model):
     raw = models.BinaryField(editable=False)
     received_at = models.DateTimeField(_("received at"))
     received_by = models.CharField(_("received by"), max_length=200)
+    forgotten_at = models.DateTimeField(_("anonymised at"), null=True, editable=False)
     orders: "models.ManyToManyField[Order, InvoiceLink]" = models.ManyToManyField(
         Order, through="InvoiceLink", related_name="invoices", verbose_name=_("orders")
     )
@@ -48,13 +54,15 @@ class Invoice(models.Model):
         indexes = [
             models.Index(fields=["seller", "-received_at"], name="invoice_received"),
             models.Index(fields=["number"], name="invoice_number"),  # the search in the admin, over all sellers
+            models.Index(fields=["received_at"], name="invoice_to_forget", condition=Q(forgotten_at__isnull=True)),
         ]
         triggers = [
-            pgtrigger.ReadOnly(name="invoice_file_immutable", fields=["seller", "raw"]),
+            pgtrigger.ReadOnly(name="invoice_file_immutable", fields=["seller"]),
+            read_only_but_forgotten("invoice_forgotten", {"raw": NO_BYTES, "forgotten_at": SET_ONCE}),
             pgtrigger.Trigger(
                 name="invoice_bytes_of_seller",
                 when=pgtrigger.After,
-                operation=pgtrigger.Insert | pgtrigger.Delete,
+                operation=pgtrigger.Insert | pgtrigger.UpdateOf("raw") | pgtrigger.Delete,  # type: ignore[no-untyped-call]
                 func=_COUNT_BYTES,
             ),
         ]

@@ -5,9 +5,12 @@ from typing import Any, Self
 import pgtrigger
 from django.core.serializers.json import DjangoJSONEncoder
 from django.db import models
+from django.db.models import Q
 from django.db.models.functions import Left
 from django.utils.translation import gettext_lazy as _
 
+from common.forgetting import EMPTY, FEWER_KEYS, SET_ONCE, read_only_but_forgotten
+from common.phones import phone_key
 from integration import words
 from integration.lifecycle import Status
 from integration.models.company import Company
@@ -16,7 +19,13 @@ from integration.models.seller import Seller
 LONGEST_CODE = 255
 # The NF-e layout allows 15 characters for xPed, so marketplaces cut longer order ids to that.
 CUT_REFERENCE = 15
-
+# Columns with personal data, and what they become when the order is forgotten, see `integration.actions.forgetting`.
+_FORGOTTEN = {
+    "receiver_name": EMPTY,
+    "receiver_document": EMPTY,
+    "receiver": FEWER_KEYS,
+    "forgotten_at": SET_ONCE,
+}
 
 # At most two orders are read for each reference, however many begin with it.
 _BEGINNING_WITH = """
@@ -74,6 +83,7 @@ class Order(models.Model):
     invoice_key = models.CharField(_("invoice key"), max_length=LONGEST_CODE, blank=True)
     created_at = models.DateTimeField(_("created at"))
     created_by = models.CharField(_("created by"), max_length=200)
+    forgotten_at = models.DateTimeField(_("anonymised at"), null=True, editable=False)
 
     objects = OrderQuerySet.as_manager()
 
@@ -94,9 +104,15 @@ class Order(models.Model):
             models.Index(fields=["seller", "invoice_key"], name="order_of_invoice_key"),
             models.Index("seller", Left("code", CUT_REFERENCE), name="order_cut_code"),
             models.Index(fields=["status", "-id"], name="order_by_status"),  # the filter of the admin's list
+            models.Index(fields=["created_at"], name="order_to_forget", condition=Q(forgotten_at__isnull=True)),
+            models.Index(phone_key("receiver__phone"), name="order_phone", condition=Q(receiver__has_key="phone")),
+            models.Index(
+                phone_key("receiver__cellphone"), name="order_cellphone", condition=Q(receiver__has_key="cellphone")
+            ),
         ]
         triggers = [
-            pgtrigger.ReadOnly(name="order_immutable", exclude=["status"]),
+            pgtrigger.ReadOnly(name="order_immutable", exclude=["status", *_FORGOTTEN]),
+            read_only_but_forgotten("order_forgotten", _FORGOTTEN),
             pgtrigger.Protect(name="order_kept", operation=pgtrigger.Delete),
         ]
 

@@ -151,7 +151,7 @@ class InvoiceFile(SellerView):
     """The original bytes as a download, never displayed by the browser, because they are untrusted markup."""
 
     def get(self, request: HttpRequest, invoice: int) -> HttpResponse:
-        found = Invoice.objects.filter(seller=self.seller, pk=invoice).first()
+        found = Invoice.objects.filter(seller=self.seller, pk=invoice, forgotten_at=None).first()
         if found is None:
             raise Http404
         return HttpResponse(

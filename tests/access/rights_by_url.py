@@ -47,6 +47,7 @@ _PANEL |= {
     "reports/": (_SETUP, "LFFFMFM"),
     "reports/export/": (_SETUP, "LFFFMFM"),
     "reports/drivers/export/": (_SETUP, "LFFFMFM"),
+    "personal-data/": (_SETUP, _SETUP),
 }
 _READ: Row = (_OWN, "LNNMMNM")
 _WRITE: Row = ("LNNMMNM", _OWN)

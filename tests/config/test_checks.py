@@ -225,7 +225,7 @@ class TestProblems:
         assert checks.problems({"DATABASE_URL": "", "REDIS_URL": "", "DEBUG": "1", "ALLOWED_HOSTS": "*"}) == []
 
     def test_are_looked_for_in_every_number_and_boolean_that_is_read(self):
-        apps = ("config", "delivery", "driver_app", "integration", "mail", "panel", "tracking")
+        apps = ("config", "delivery", "driver_app", "integration", "mail", "panel", "privacy", "tracking")
         sources = [path for app in apps for path in (BASE_DIR / app).rglob("*.py")]
         read = {name for path in sources for name in re.findall(r'env\.(?:int|float|bool)\("(\w+)"', path.read_text())}
 

@@ -20,7 +20,8 @@ from documentation.catalogue import CODES
 LOCALE = "pt_BR"
 FOLDER = settings.BASE_DIR / "locale" / LOCALE / "LC_MESSAGES"
 _APPS = (
-    "access", "common", "config", "delivery", "documentation", "driver_app", "integration", "mail", "panel", "tracking",
+    "access", "common", "config", "delivery", "documentation", "driver_app", "integration", "mail", "panel", "privacy",
+    "tracking",
 )  # fmt: skip  # a list
 # Packages without a Brazilian Portuguese translation.
 _UNTRANSLATED_PACKAGES = ("unfold",)

@@ -15,6 +15,9 @@ from delivery.actions import alerts, driver_devices, endpoints, push_subscriptio
 from delivery.payload import Options
 from mail import outbox
 from mail.models import Kind
+from privacy import requests
+from privacy.models import Kind as PersonKind
+from privacy.people import person
 from tests.config.reencryption.reencrypting import OLD, PASSWORD
 from tests.delivery.webhooks.conftest import send_due, sink  # noqa: F401  # fixtures
 from tests.driver_app.browsers import Browser
@@ -80,7 +83,7 @@ def message(keys, transactional_db, settings):
 
 @pytest.fixture
 def driver_and_receiver(keys, token):
-    """A phone that receives messages, and a drop-off with a PIN and a link."""
+    """A phone that receives messages, a drop-off with a PIN and a link, and a person whose data are to be forgotten."""
     now = timezone.now()
     dropoff = replace(validated_payload().dropoffs[0], options=Options(has_pin=True))
     delivery = DeliveryFactory.create(token=token, payload=validated_payload(dropoffs=[dropoff]))
@@ -88,6 +91,7 @@ def driver_and_receiver(keys, token):
     link = driver_devices.issue_link(driver=DriverFactory.create(), by=BY, at=now)
     device, _session = driver_devices.log_in(token=link, phone="", language="en", at=now)
     push_subscriptions.save(device=device, **Browser("https://push.example/1").subscription, at=now)
+    requests.record(person(phone="11 97777-0001"), kind=PersonKind.FORGET, by=BY, at=now)
 
 
 @pytest.fixture

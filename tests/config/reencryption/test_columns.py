@@ -32,7 +32,17 @@ class TestColumns:
         """A new place stores what it encrypts in a CiphertextField or joins `panel.ciphertexts`, and is added here."""
         places = {
             str(path.relative_to(BASE_DIR))
-            for package in ("access", "config", "delivery", "driver_app", "integration", "mail", "panel", "tracking")
+            for package in (
+                "access",
+                "config",
+                "delivery",
+                "driver_app",
+                "integration",
+                "mail",
+                "panel",
+                "privacy",
+                "tracking",
+            )
             for path in (BASE_DIR / package).rglob("*.py")
             if any(_encrypts(node) for node in ast.walk(ast.parse(path.read_text())))
         }
@@ -48,6 +58,7 @@ class TestColumns:
             "delivery/actions/push_subscriptions.py",  # PushSubscription.ciphertext
             "delivery/actions/receiver_links.py",  # ReceiverLink.ciphertext
             "access/adapters.py",  # Authenticator.data
+            "privacy/requests.py",  # PersonRequest.ciphertext
             "mail/outbox.py",  # Message.body_ciphertext
         }
 

@@ -24,6 +24,7 @@ from tests.config.reencryption.reencrypting import (
     NEW,
     OLD,
     PASSWORD,
+    PEOPLE,
     PHONES,
     PINS,
     SECRETS,
@@ -44,7 +45,7 @@ class TestReencryptCredentials:
     def test_encrypts_everything_with_the_first_key(self, keys, token, browser, message, driver_and_receiver):
         keys(NEW, OLD)
         counts = {TOKENS: 1, SECRETS: 2, FORMER: 1, ALERTS: 1, FACTORS: 2, SESSIONS: 1, MAILS: 1}
-        counts |= {LINKS: 1, PINS: 1, PHONES: 1}
+        counts |= {LINKS: 1, PINS: 1, PHONES: 1, PEOPLE: 1}
 
         code, answer, progress = run()
 

@@ -1,0 +1,190 @@
+"""Anonymising deliveries: all of one that ended long ago, or what one person was in closed ones.
+
+Statuses, money, distances, ids and the externalId stay. Each batch is one transaction, which locks the deliveries
+first, as moves do. Open deliveries are never changed.
+"""
+
+from collections.abc import Callable, Collection
+from datetime import datetime, timedelta
+from typing import Any
+from uuid import UUID
+
+from django.conf import settings
+from django.db import connection
+from django.db.models import Exists, OuterRef, Q, QuerySet
+
+from common import pruning
+from common.forgetting import forgetting
+from common.phones import with_phone
+from delivery import anonymous, lifecycle
+from delivery.actions import proof_photos
+from delivery.models import (
+    Delivery,
+    DriverPosition,
+    DropoffOptions,
+    LatestPosition,
+    ProofPhoto,
+    ReceiverLink,
+    Stop,
+    StopProof,
+    Transition,
+    WebhookAttempt,
+    WebhookEvent,
+    WebhookQueueItem,
+)
+from mail.models import Message
+
+BATCH = 500
+MOST_BATCHES = 20  # of one run of a task, which takes a process of the workers meanwhile
+# For so long the webhooks of a delivery that has ended are retried, with the bytes that were signed first.
+_EVENTS_ARE_SENT = timedelta(days=4)
+
+_FORGET_STOPS = """
+UPDATE delivery_stop SET contact_name = '', contact_phone = '', failure_reason = '',
+    address = jsonb_strip_nulls(jsonb_build_object(
+        'city', address->'city', 'state', address->'state', 'country', address->'country')),
+    latitude = round(latitude::numeric, 1), longitude = round(longitude::numeric, 1), forgotten_at = %s
+WHERE id = ANY(%s) AND forgotten_at IS NULL
+"""
+_FORGET_PICKUPS = """
+UPDATE delivery_delivery SET contact_name = '', contact_phone = '', cancel_reason = '',
+    address = jsonb_strip_nulls(jsonb_build_object(
+        'city', address->'city', 'state', address->'state', 'country', address->'country')),
+    latitude = round(latitude::numeric, 1), longitude = round(longitude::numeric, 1)
+WHERE id = ANY(%s)
+"""
+_WRITE_BODIES = """
+UPDATE delivery_webhookevent event SET body = new.body
+FROM unnest(%s::uuid[], %s::text[]) AS new (id, body) WHERE event.id = new.id
+"""
+
+
+def forget_ended(*, at: datetime) -> int:
+    """Anonymise deliveries that ended FORGET_DELIVERY_DAYS ago, in at most MOST_BATCHES batches. Returns how many."""
+    if not settings.FORGET_DELIVERY_DAYS:
+        return 0
+    before = at - timedelta(days=settings.FORGET_DELIVERY_DAYS)
+    due = Delivery.objects.filter(closed_at__lt=before, forgotten_at=None).order_by("closed_at")
+    total = 0
+    for _number in range(MOST_BATCHES):
+        keys = list(due.values_list("pk", flat=True)[:BATCH])
+        if not keys:
+            break
+        _forget_whole(keys, at=at)
+        total += len(keys)
+    return total
+
+
+def forget_positions(*, at: datetime) -> None:
+    """Delete positions of drivers that are older than FORGET_POSITION_DAYS."""
+    if settings.FORGET_POSITION_DAYS:
+        before = at - timedelta(days=settings.FORGET_POSITION_DAYS)
+        pruning.prune(DriverPosition, "recorded_at", before=before)
+        LatestPosition.objects.filter(recorded_at__lt=before).delete()
+
+
+def stops_of(phone: str, *, until: datetime) -> QuerySet[Stop]:
+    """The stops whose receiver has this number, of deliveries requested until then."""
+    stops = Stop.objects.filter(delivery__created_at__lte=until).exclude(contact_phone="")
+    return with_phone(stops, "contact_phone", phone)
+
+
+def pickups_of(phone: str, *, until: datetime) -> QuerySet[Delivery]:
+    """The deliveries whose contact at A has this number."""
+    return with_phone(Delivery.objects.filter(created_at__lte=until).exclude(contact_phone=""), "contact_phone", phone)
+
+
+def forget_stops_of(phone: str, *, until: datetime, at: datetime) -> int:
+    """Anonymise one batch of the closed stops of this number. Returns how many there were."""
+    stops = list(stops_of(phone, until=until).filter(may_be_forgotten("delivery__", at=at))[:BATCH])
+    if stops:
+        files = _delete_photo_files([stop.pk for stop in stops])
+        with forgetting():
+            lock({stop.delivery_id for stop in stops})
+            _forget_stops(stops, photos=files, at=at)
+            _forget_in_events(stops)
+    return len(stops)
+
+
+def forget_pickups_of(phone: str, *, until: datetime, at: datetime) -> int:
+    """Likewise the contacts at A."""
+    keys = list(pickups_of(phone, until=until).filter(may_be_forgotten("", at=at)).values_list("pk", flat=True)[:BATCH])
+    if keys:
+        with forgetting():
+            lock(keys)
+            _execute(_FORGET_PICKUPS, [keys])
+    return len(keys)
+
+
+def may_be_forgotten(prefix: str, *, at: datetime) -> Q:
+    """The condition that a delivery has ended and, for some days, that no webhook of it waits."""
+    closed = Q(**{f"{prefix}route_status__in": lifecycle.CLOSED})
+    waiting = WebhookQueueItem.objects.filter(delivery=OuterRef(f"{prefix}pk"))
+    return closed & (Q(**{f"{prefix}closed_at__lt": at - _EVENTS_ARE_SENT}) | ~Q(Exists(waiting)))
+
+
+def _forget_whole(keys: list[UUID], *, at: datetime) -> None:
+    stops = list(Stop.objects.filter(delivery__in=keys))
+    files = _delete_photo_files([stop.pk for stop in stops])
+    with forgetting():
+        lock(keys)
+        _forget_stops(stops, photos=files, at=at)
+        _execute(_FORGET_PICKUPS, [keys])
+        Transition.objects.filter(delivery__in=keys).exclude(reason="").update(reason="")
+        rewrite(WebhookEvent.objects.filter(delivery__in=keys), lambda _delivery, body: anonymous.without_people(body))
+        Delivery.objects.filter(pk__in=keys, forgotten_at=None).update(forgotten_at=at)
+
+
+def _forget_stops(stops: Collection[Stop], *, photos: Collection[UUID], at: datetime) -> None:
+    keys = [stop.pk for stop in stops]
+    options = DropoffOptions.objects.filter(pk__in=keys)
+    addresses = list(options.exclude(contact_email="").values_list("contact_email", flat=True))
+    if addresses:
+        Message.objects.filter(recipient__in=[address.lower() for address in addresses]).delete()
+    options.delete()
+    ReceiverLink.objects.filter(pk__in=keys).delete()
+    ProofPhoto.objects.filter(pk__in=photos).delete()
+    StopProof.objects.filter(pk__in=keys).exclude(received_by="").update(received_by="")
+    _execute(_FORGET_STOPS, [at, keys])
+
+
+def _forget_in_events(stops: Collection[Stop]) -> None:
+    """In histories and events, what was told about these stops."""
+    points: dict[UUID, set[str]] = {}
+    for stop in stops:
+        points.setdefault(stop.delivery_id, set()).add(stop.label)
+    for delivery, labels in points.items():
+        Transition.objects.filter(delivery=delivery, point__in=labels).exclude(reason="").update(reason="")
+    events = WebhookEvent.objects.filter(delivery__in=points)
+    rewrite(events, lambda delivery, body: anonymous.without_receivers(body, points=points[delivery]))
+
+
+def rewrite(events: QuerySet[WebhookEvent], change: Callable[[UUID, str], str]) -> None:
+    """Replace the bodies by what `change` makes of a delivery's key and a body. Within `forgetting`."""
+    keys, bodies = [], []
+    for key, delivery, body in events.values_list("pk", "delivery", "body"):
+        assert delivery is not None  # noqa: S101  # nosec B101  # test events have none, and are not among these
+        keys.append(key)
+        bodies.append(change(delivery, body))
+    _execute(_WRITE_BODIES, [keys, bodies])
+    # What an endpoint has answered may repeat what it was sent.
+    WebhookAttempt.objects.filter(event__in=keys).exclude(response_start="").update(response_start="")
+
+
+def _delete_photo_files(stops: Collection[int]) -> list[UUID]:
+    """Delete the files before the transaction that deletes the rows. Returns the keys of the rows."""
+    photos = list(ProofPhoto.objects.filter(stop__in=stops))
+    for photo in photos:
+        proof_photos.files().delete(photo.name)
+    return [photo.pk for photo in photos]
+
+
+def lock(keys: Collection[UUID]) -> None:
+    """Lock these deliveries, which have ended and stay so, in one order for all who lock several."""
+    locked = Delivery.objects.select_for_update(no_key=True).filter(pk__in=keys).order_by("pk")
+    list(locked.values_list("pk", flat=True))
+
+
+def _execute(statement: str, parameters: list[Any]) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute(statement, parameters)

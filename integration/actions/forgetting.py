@@ -1,0 +1,113 @@
+"""Anonymising orders and invoices: by their age, or the orders of one person.
+
+Statuses, costs, items, codes and the city stay. Of an invoice what was read from it stays, the file does not.
+"""
+
+from datetime import date, datetime, timedelta
+
+from django.conf import settings
+from django.db import connection
+from django.db.models import Q, QuerySet
+from django.db.models.functions import Length
+from django.utils import timezone
+
+from common.forgetting import forgetting
+from common.phones import with_phone
+from integration.lifecycle import Status
+from integration.models import Invoice, Order, Seller, compact_document
+
+BATCH = 500
+MOST_BATCHES = 20
+CLOSED = (Status.DELIVERED, Status.RETURNED, Status.CANCELLED)
+# Many sellers never report the end of an order.
+_ENDS_AFTER = timedelta(days=90)
+_CPF_LENGTH = 11
+_PHONES = ("phone", "cellphone")
+
+_FORGET_ORDERS = """
+UPDATE integration_order SET receiver_name = '', receiver_document = '', forgotten_at = %s,
+    receiver = jsonb_build_object('address', jsonb_strip_nulls(jsonb_build_object(
+        'city', receiver->'address'->'city', 'state', receiver->'address'->'state')))
+WHERE id = ANY(%s) AND forgotten_at IS NULL
+"""
+
+
+def forget_old_orders(*, at: datetime) -> int:
+    """Anonymise orders created FORGET_ORDER_DAYS ago, whatever their status. Returns how many."""
+    if not settings.FORGET_ORDER_DAYS:
+        return 0
+    before = at - timedelta(days=settings.FORGET_ORDER_DAYS)
+    due = Order.objects.filter(created_at__lt=before, forgotten_at=None).order_by("created_at")
+    total = 0
+    for _number in range(MOST_BATCHES):
+        count = _forget(due, at=at)
+        total += count
+        if count < BATCH:
+            break
+    return total
+
+
+def forget_old_invoices(*, at: datetime) -> int:
+    """Delete the files of invoices that were received more than FORGET_INVOICE_YEARS full years ago.
+
+    Returns how many.
+    """
+    if not settings.FORGET_INVOICE_YEARS:
+        return 0
+    due = Invoice.objects.filter(received_at__lt=_first_kept(at), forgotten_at=None).order_by("received_at")
+    total = 0
+    for _number in range(MOST_BATCHES):
+        keys = list(due.values_list("pk", flat=True)[:BATCH])
+        if not keys:
+            break
+        with forgetting():
+            rows = Invoice.objects.filter(pk__in=keys)
+            rows.alias(digits=Length("issuer_document")).filter(digits=_CPF_LENGTH).update(issuer_document="")
+            rows.update(raw=b"", forgotten_at=at)
+        total += len(keys)
+    return total
+
+
+def orders_of(*, document: str = "", phone: str = "", until: datetime) -> QuerySet[Order]:
+    """The orders whose receiver has this document, or this number, created until then."""
+    orders = Order.objects.filter(created_at__lte=until, forgotten_at=None)
+    if document:
+        # Every seller, because the index begins with it.
+        sellers = list(Seller.objects.values_list("pk", flat=True))
+        return orders.filter(seller__in=sellers, receiver_document=compact_document(document))
+    keys = [
+        with_phone(orders.filter(receiver__has_key=name), f"receiver__{name}", phone).values("pk") for name in _PHONES
+    ]
+    return Order.objects.filter(Q(pk__in=keys[0]) | Q(pk__in=keys[1]))
+
+
+def is_closed(*, at: datetime) -> Q:
+    """The condition that an order has ended, or is so old that its seller does not report it."""
+    return Q(status__in=CLOSED) | Q(created_at__lt=at - _ENDS_AFTER)
+
+
+def forget_orders_of(*, document: str = "", phone: str = "", until: datetime, at: datetime) -> int:
+    """Anonymise one batch of the closed orders of this person. Returns how many there were."""
+    return _forget(orders_of(document=document, phone=phone, until=until).filter(is_closed(at=at)), at=at)
+
+
+def kept_until(invoice: Invoice) -> date | None:
+    """The last day on which the file of an invoice is kept, or None without such a day."""
+    years = settings.FORGET_INVOICE_YEARS
+    return date(timezone.localtime(invoice.received_at).year + years, 12, 31) if years else None
+
+
+def _first_kept(at: datetime) -> datetime:
+    """The beginning of the oldest year whose invoices are kept."""
+    year = timezone.localtime(at).year - settings.FORGET_INVOICE_YEARS
+    return timezone.make_aware(datetime(year, 1, 1))  # noqa: DTZ001  # in the time zone of the installation
+
+
+def _forget(orders: QuerySet[Order], *, at: datetime) -> int:
+    with forgetting():
+        # A change of the status meanwhile waits, and finds the order anonymised.
+        keys = list(orders.select_for_update(of=("self",), no_key=True).values_list("pk", flat=True)[:BATCH])
+        if keys:
+            with connection.cursor() as cursor:
+                cursor.execute(_FORGET_ORDERS, [at, keys])
+    return len(keys)

@@ -1,0 +1,65 @@
+"""The data of one person: found by a number, forgotten or exported. For staff; each request is logged."""
+
+import json
+
+from django.contrib import messages
+from django.contrib.auth.mixins import PermissionRequiredMixin
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from common.actors import actor
+from panel.person_form import PersonForm
+from panel.views.base import LoggedInView
+from privacy import export, requests, search
+from privacy.models import Kind, PersonRequest
+from privacy.people import Person
+
+_SHOWN = 50  # requests
+# What one web request anonymises, 500 rows each; workers go on with the rest.
+_MOST_BATCHES = 4
+
+
+class PersonalData(LoggedInView, PermissionRequiredMixin):
+    """The search, what was found, and the log. Numbers are in the bodies of requests only, which no log has."""
+
+    permission_required = "privacy.add_personrequest"
+
+    def get(self, request: HttpRequest) -> HttpResponse:
+        return self._page(PersonForm())
+
+    def post(self, request: HttpRequest) -> HttpResponse:
+        """Show what there is; with `do` forget or export it."""
+        form = PersonForm(request.POST)
+        if not form.is_valid():
+            return self._page(form, status=422)
+        do = request.POST.get("do", "")
+        if do == Kind.FORGET:
+            return self._forget(form.person)
+        if do == Kind.EXPORT:
+            return self._export(form.person)
+        at = timezone.now()
+        return self._page(form, found=search.summary(search.find(form.person, until=at), at=at))
+
+    def _forget(self, who: Person) -> HttpResponse:
+        at = timezone.now()
+        asked = requests.record(who, kind=Kind.FORGET, by=actor(self.request), at=at)
+        done = requests.carry_out(asked, at=at, most_batches=_MOST_BATCHES)
+        if done.finished_at:
+            messages.success(self.request, _("Everything about %(number)s is forgotten.") % {"number": done.hint})
+        else:
+            text = _("What was closed about %(number)s is being forgotten. The rest follows when it ends.")
+            messages.success(self.request, text % {"number": done.hint})
+        return redirect("panel:personal_data")
+
+    def _export(self, who: Person) -> HttpResponse:
+        at = timezone.now()
+        requests.record(who, kind=Kind.EXPORT, by=actor(self.request), at=at)
+        text = json.dumps(export.of(who, at=at), ensure_ascii=False, indent=2)
+        headers = {"Content-Disposition": 'attachment; filename="personal-data.json"'}
+        return HttpResponse(text, content_type="application/json", headers=headers)
+
+    def _page(self, form: PersonForm, *, found: search.Summary | None = None, status: int = 200) -> HttpResponse:
+        context = {"form": form, "found": found, "requests": PersonRequest.objects.all()[:_SHOWN]}
+        return render(self.request, "panel/personal_data.html", context, status=status)

@@ -1,0 +1,87 @@
+"""Forgetting one person on request: what is closed at once, what is open when it ends."""
+
+import json
+import logging
+from collections.abc import Callable
+from dataclasses import asdict
+from datetime import datetime
+
+from django.db.models import F
+
+from common import credentials
+from delivery.actions import forgetting as in_deliveries
+from delivery.actions import forgetting_drivers
+from integration.actions import forgetting as in_orders
+from privacy import search
+from privacy.models import Kind, PersonRequest
+from privacy.people import Person
+
+_log = logging.getLogger(__name__)
+KINDS = ("orders", "stops", "pickups", "drivers")  # of rows, as `PersonRequest` counts them
+
+
+def record(person: Person, *, kind: Kind, by: str, at: datetime) -> PersonRequest:
+    """Write down who asks for what. An export is finished with that."""
+    is_export = kind == Kind.EXPORT
+    request = PersonRequest.objects.create(
+        kind=kind,
+        ciphertext="" if is_export else credentials.encrypt(json.dumps(asdict(person))),
+        hint=person.hint,
+        requested_by=by,
+        requested_at=at,
+        finished_at=at if is_export else None,
+    )
+    _log.info("%s recorded request %s about personal data: %s", by, request.pk, kind.value)
+    return request
+
+
+def carry_out(
+    request: PersonRequest,
+    *,
+    at: datetime,
+    most_batches: int | None = None,
+    tell: Callable[[str, int], None] = lambda _what, _count: None,
+) -> PersonRequest:
+    """Anonymise what is closed, in batches that are committed one by one, and finish the request if nothing is left.
+
+    Can be repeated and run twice at once. `tell` is called with the progress of each kind.
+    """
+    person = Person(**json.loads(credentials.decrypt(request.ciphertext)))
+    until = request.requested_at
+    steps: dict[str, Callable[[], int]] = {
+        "orders": lambda: in_orders.forget_orders_of(document=person.document, phone=person.phone, until=until, at=at),
+    }
+    if person.phone:
+        steps |= {
+            "stops": lambda: in_deliveries.forget_stops_of(person.phone, until=until, at=at),
+            "pickups": lambda: in_deliveries.forget_pickups_of(person.phone, until=until, at=at),
+            "drivers": lambda: forgetting_drivers.forget_one_of(person.phone),
+        }
+    left = most_batches
+    for what, step in steps.items():
+        while left is None or left > 0:
+            count = step()
+            if not count:
+                break
+            PersonRequest.objects.filter(pk=request.pk).update(**{what: F(what) + count})
+            left = None if left is None else left - 1
+            tell(what, count)
+    _finish(request, person, at=at)
+    request.refresh_from_db()
+    return request
+
+
+def finish_open(*, at: datetime) -> None:
+    """Go on with each request that is not finished. Called by a task."""
+    for request in PersonRequest.objects.filter(finished_at=None).order_by("pk"):
+        carry_out(request, at=at, most_batches=in_deliveries.MOST_BATCHES)
+
+
+def _finish(request: PersonRequest, person: Person, *, at: datetime) -> None:
+    """Erase the number once nothing with it is left of what was there at the request."""
+    found = search.find(person, until=request.requested_at)
+    if any(rows.exists() for rows in (found.stops, found.pickups, found.orders, found.drivers)):
+        return
+    finished = PersonRequest.objects.filter(pk=request.pk, finished_at=None).update(finished_at=at, ciphertext="")
+    if finished:
+        _log.info("request %s about personal data is finished", request.pk)

@@ -1,0 +1,222 @@
+"""Anonymising orders and invoices."""
+
+from datetime import UTC, date, datetime, timedelta
+
+import pytest
+from django.db import connection, transaction
+from django.utils import timezone
+
+from common.forgetting import forgetting
+from common.invariants import examine
+from integration import invariants
+from integration.actions import forgetting as forgetting_orders
+from integration.actions import orders
+from integration.errors import MoveRefused
+from integration.lifecycle import Status
+from integration.models import Invoice, Order, Seller
+from tests.integration.factories import BY, OTHER_COMPANY, create_order, nfe_xml, order_body, send_invoice
+
+pytestmark = pytest.mark.django_db
+MARIA = {"document": "529.982.247-25"}
+TABLES = ("integration_order", "integration_statuslog", "integration_searchcode", "integration_invoice")
+
+
+def delivered(seller, **changes):
+    order = create_order(seller, **changes)
+    return orders.move(order=order, to=Status.DELIVERED, by=BY, at=timezone.now())
+
+
+def receiver(**changes):
+    return {"receiver": {**order_body()["receiver"], **changes}}
+
+
+def rows(*, without=()):
+    """All rows of area B as text, but the given orders."""
+    found = {}
+    with connection.cursor() as cursor:
+        for table in TABLES:
+            key = "order_id" if table.endswith(("log", "code")) else "id" if table.endswith("order") else "NULL::bigint"
+            cursor.execute(
+                f"SELECT t::text FROM {table} t WHERE coalesce({key} <> ALL(%s::bigint[]), TRUE) ORDER BY 1",  # noqa: S608
+                [[order.pk for order in without]],
+            )
+            found[table] = cursor.fetchall()
+    return found
+
+
+def forget(*, until=None, **person):
+    now = timezone.now()
+    return forgetting_orders.forget_orders_of(**person, until=until or now, at=now)
+
+
+def aged(seller, *, days, **changes):
+    order = create_order(seller, **changes)
+    with connection.cursor() as cursor:
+        cursor.execute("SET LOCAL session_replication_role = replica")
+        cursor.execute(
+            "UPDATE integration_order SET created_at = created_at - %s * interval '1 day' WHERE id = %s",
+            [days, order.pk],
+        )
+        cursor.execute("SET LOCAL session_replication_role = DEFAULT")
+    return order
+
+
+class TestForgettingOnePerson:
+    @pytest.mark.parametrize(
+        "person",
+        [{"document": "52998224725"}, MARIA, {"phone": "(11) 97777-0001"}, {"phone": "+55 11 3333-0000"}],
+    )
+    def test_leaves_the_order_and_the_city(self, seller, person):
+        order = delivered(seller)
+
+        assert [forget(**person) for _run in range(2)] == [1, 0]
+
+        kept = Order.objects.get(pk=order.pk)
+        assert (kept.receiver_name, kept.receiver_document) == ("", "")
+        assert kept.receiver == {"address": {"city": "São Paulo", "state": "SP"}}
+        assert (kept.code, kept.cost, kept.items, kept.status) == (order.code, order.cost, order.items, "delivered")
+        assert kept.forgotten_at is not None
+        assert [finding.name for finding in examine(invariants.ALL, most_ids=1) if not finding.holds] == []
+
+    def test_reaches_the_orders_of_every_seller_and_changes_no_others(self, seller, other_seller):
+        mine = [delivered(seller), delivered(other_seller, company_document=OTHER_COMPANY)]
+        delivered(seller, orderId="A-2", **receiver(document="111.444.777-35", phone=None, cellphone=None))
+        others = rows(without=mine)
+
+        assert forget(**MARIA) == 2
+
+        assert rows(without=mine) == others
+
+    def test_leaves_open_orders_until_they_end(self, seller):
+        order = create_order(seller)
+        before = rows()
+
+        assert forget(**MARIA) == 0
+        assert rows() == before
+
+        orders.cancel(order=order, by=BY, at=timezone.now())
+        assert forget(**MARIA) == 1
+
+    def test_takes_an_order_for_closed_that_nobody_reports(self, seller):
+        aged(seller, days=91)
+
+        assert forget(**MARIA) == 1
+
+    def test_leaves_what_was_created_later(self, seller):
+        delivered(seller)
+
+        assert forget(**MARIA, until=timezone.now() - timedelta(minutes=1)) == 0
+
+    @pytest.mark.parametrize("name", ["phone", "cellphone"])
+    def test_reads_by_an_index(self, name):
+        with connection.cursor() as cursor:
+            cursor.execute("SET LOCAL enable_seqscan = off")
+
+        assert f"order_{name}" in forgetting_orders.orders_of(phone="11977770001", until=timezone.now()).explain()
+
+    def test_serialises_with_a_change_of_the_status(self, seller):
+        order = delivered(seller)
+        assert forget(**MARIA) == 1
+
+        with pytest.raises(MoveRefused):
+            orders.move(order=order, to=Status.COLLECTED, by=BY, at=timezone.now())
+
+        assert Order.objects.get().receiver_name == ""
+
+
+class TestForgettingOldOrders:
+    def test_forgets_them_whatever_their_status(self, seller):
+        old, young = aged(seller, days=1826), aged(seller, days=1824, orderId="A-2")
+        others = rows(without=[old])
+
+        assert [forgetting_orders.forget_old_orders(at=timezone.now()) for _run in range(2)] == [1, 0]
+
+        assert rows(without=[old]) == others
+        assert Order.objects.get(pk=old.pk).receiver_name == ""
+        assert Order.objects.get(pk=young.pk).receiver_name == "Maria"
+
+    def test_is_switched_off_by_0(self, seller, settings):
+        settings.FORGET_ORDER_DAYS = 0
+        aged(seller, days=9999)
+
+        assert forgetting_orders.forget_old_orders(at=timezone.now()) == 0
+
+        assert Order.objects.get().receiver_name == "Maria"
+
+
+class TestForgettingOldInvoices:
+    @pytest.fixture
+    def invoice(self, seller):
+        create_order(seller)
+        invoice = send_invoice(seller, nfe_xml().encode())
+        Invoice.objects.update(received_at=datetime(2020, 3, 4, tzinfo=UTC), issuer_document="52998224725")
+        return invoice
+
+    def test_keeps_the_file_for_five_full_years(self, invoice):
+        last_day = datetime(2025, 12, 31, 23, tzinfo=timezone.get_current_timezone())
+
+        assert forgetting_orders.forget_old_invoices(at=last_day) == 0
+
+        invoice.refresh_from_db()
+        assert bytes(invoice.raw) == nfe_xml().encode()
+        assert forgetting_orders.kept_until(invoice) == date(2025, 12, 31)
+
+    def test_deletes_the_file_and_the_cpf_of_its_issuer(self, seller, invoice):
+        done = [forgetting_orders.forget_old_invoices(at=datetime(2026, 1, 2, tzinfo=UTC)) for _run in range(2)]
+
+        assert done == [1, 0]
+        invoice.refresh_from_db()
+        assert (bytes(invoice.raw), invoice.issuer_document) == (b"", "")
+        assert (invoice.number, str(invoice.value), invoice.links.count()) == ("123", "150.50", 1)
+        assert Seller.objects.get(pk=seller.pk).invoice_bytes == 0
+        assert [finding.name for finding in examine(invariants.ALL, most_ids=1) if not finding.holds] == []
+
+    def test_is_switched_off_by_0(self, invoice, settings):
+        settings.FORGET_INVOICE_YEARS = 0
+
+        assert forgetting_orders.forget_old_invoices(at=timezone.now()) == 0
+
+        assert forgetting_orders.kept_until(invoice) is None
+        assert bytes(Invoice.objects.get().raw) == nfe_xml().encode()
+
+
+class TestTriggers:
+    @pytest.mark.parametrize(
+        ("model", "values"),
+        [
+            (Order, {"receiver_name": ""}),
+            (Order, {"receiver": {}}),
+            (Order, {"forgotten_at": timezone.now()}),
+            (Invoice, {"raw": b""}),
+        ],
+        ids=["name", "receiver", "moment", "file"],
+    )
+    def test_refuse_an_ordinary_update(self, seller, model, values):
+        delivered(seller)
+        send_invoice(seller, nfe_xml().encode())
+        before = rows()
+
+        with pytest.raises(Exception, match="Cannot update rows"), transaction.atomic():
+            model.objects.update(**values)
+
+        assert rows() == before
+
+    @pytest.mark.parametrize(
+        ("model", "values"),
+        [
+            (Order, {"receiver_name": "Other"}),
+            (Order, {"receiver": {"name": "Other"}}),
+            (Order, {"cost": 1}),
+            (Invoice, {"raw": b"<other/>"}),
+        ],
+        ids=["name", "receiver", "cost", "file"],
+    )
+    def test_refuse_anything_else_while_forgetting(self, seller, model, values):
+        delivered(seller)
+        send_invoice(seller, nfe_xml().encode())
+        before = rows()
+
+        with pytest.raises(Exception, match="Cannot update rows"), forgetting():
+            model.objects.update(**values)
+
+        assert rows() == before

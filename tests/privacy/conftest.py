@@ -1,0 +1,1 @@
+from tests.integration.conftest import seller  # noqa: F401  # a fixture
