@@ -88,7 +88,7 @@ def call(route, world, header):
 
 
 def test_every_url_of_the_apis_is_in_the_table():
-    assert set(CALLS) == {route for route, row in ROUTES.items() if row == API}
+    assert set(CALLS) == {route for route, row in ROUTES.items() if row == API and route.startswith("api/")}
 
 
 @pytest.mark.parametrize("route", CALLS)
