@@ -7,6 +7,7 @@ bodies or texts of errors.
 from collections.abc import Callable
 from datetime import datetime
 from http import HTTPStatus
+from threading import Thread
 from typing import Any
 
 from django.conf import settings
@@ -17,7 +18,7 @@ from common.tracing import Attributes
 
 _HEADER = "traceparent"
 _LENGTH = 55
-_STOP_MS = 3000
+_STOP_SECONDS = 3
 _NANOSECONDS = 1_000_000_000
 
 
@@ -106,7 +107,10 @@ def stop() -> None:
     """Send what is recorded, for at most three seconds."""
     global _tracer  # noqa: PLW0603  # likewise
     if _tracer is not None:
-        _tracer.provider.force_flush(_STOP_MS)
+        # In a thread, because the SDK does not observe its own deadline while a collector does not answer.
+        flushing = Thread(target=_tracer.provider.force_flush, daemon=True)
+        flushing.start()
+        flushing.join(_STOP_SECONDS)
         tracing.use(None)
         _tracer = None
 

@@ -2,8 +2,10 @@
 
 import asyncio
 import os
+import socket
 import subprocess
 import sys
+import time
 from datetime import timedelta
 
 import pytest
@@ -114,6 +116,24 @@ class TestWebhook:
         }  # fmt: skip  # a table
         assert attempts[0].status.code == 2
         assert attempts[0].start_time_unix_nano <= attempts[0].end_time_unix_nano
+
+
+def test_a_collector_that_never_answers_delays_the_end_of_a_process_by_three_seconds(settings, monkeypatch):
+    monkeypatch.setenv("OTEL_EXPORTER_OTLP_TIMEOUT", "9")
+    with socket.create_server(("127.0.0.1", 0)) as silent:  # the kernel accepts connections, and nobody reads them
+        settings.OTEL_ENDPOINT = f"http://127.0.0.1:{silent.getsockname()[1]}"
+        tracing.start("worker")
+        provider = provider_of_this_process()
+        now = timezone.now()
+        hooks.record("x", parent="", started_at=now, ended_at=now, failed=False, attributes={})
+        started = time.monotonic()
+
+        tracing.stop()
+
+        seconds = time.monotonic() - started
+    provider.shutdown()
+    assert tracing._STOP_SECONDS <= seconds < 8
+    assert not hooks.is_on()
 
 
 class TestSwitchedOff:
