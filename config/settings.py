@@ -221,6 +221,8 @@ DATABASES: dict[str, dict[str, Any]] = {
 }
 # Statements are prepared where `common.postgresql.prepared` asks for it, not after so many executions of the same text.
 DATABASES["default"]["OPTIONS"]["prepare_threshold"] = sys.maxsize if env.bool("DATABASE_PREPARE", True) else None
+# Such a cursor outlives its transaction, after which a pooler gives the connection to others. Long lists are bounded.
+DATABASES["default"]["DISABLE_SERVER_SIDE_CURSORS"] = True
 DATABASES["default"]["CONN_HEALTH_CHECKS"] = True  # a restarted PostgreSQL costs no request
 
 REDIS_URL = _required("REDIS_URL")

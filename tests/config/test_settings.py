@@ -42,6 +42,7 @@ PROMISED = {
     "s.WEBHOOK_ALLOW_LOOPBACK": False,
     "s.SECURE_PROXY_SSL_HEADER[0]": "HTTP_X_FORWARDED_PROTO",
     "s.DATABASES['default']['CONN_HEALTH_CHECKS']": True,
+    "s.DATABASES['default']['DISABLE_SERVER_SIDE_CURSORS']": True,  # PgBouncer in transaction mode
     "s.CACHES['default']['OPTIONS']['MAX_ENTRIES']": 10_000,
     "s.CELERY_BROKER_TRANSPORT_OPTIONS['visibility_timeout']": 60,
     "s.CELERY_TASK_PUBLISH_RETRY": False,

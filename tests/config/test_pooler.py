@@ -1,0 +1,104 @@
+"""The service through PgBouncer in transaction mode, as docs/deployment.md describes it."""
+
+import json
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+import pytest
+import requests
+
+from config.env import BASE_DIR
+from tests.factories import PICKUP, payload
+from tests.ports import free_port, listens
+from tests.production import ENVIRONMENT
+
+_SECONDS = 60
+# Few server connections, so that transactions of different clients follow each other on the same one.
+_INI = """\
+[databases]
+rota = host=/proc/self/cwd port=5432 dbname=postgres user=postgres connect_query='SET statement_timeout = 60000'
+[pgbouncer]
+listen_addr = 127.0.0.1
+listen_port = {port}
+unix_socket_dir =
+auth_type = any
+pool_mode = transaction
+default_pool_size = 3
+ignore_startup_parameters = options
+"""
+
+
+@pytest.fixture
+def pooled(program, external, tmp_path):
+    """The environment of a production whose PostgreSQL is behind a PgBouncer that knows no prepared statements."""
+    port = free_port()
+    ini = tmp_path / "pgbouncer.ini"
+    # The folder of the server's socket. The folders above cannot be entered by its user, so PgBouncer starts inside.
+    folder = Path(unquote(urlsplit(external["DATABASE_URL"]).netloc.partition("@")[2].rpartition(":")[0])).resolve()
+    ini.write_text(_INI.format(port=port))
+    user = ["-u", folder.owner()] if os.getuid() == 0 else []  # as root it refuses to run
+    pgbouncer = subprocess.Popen([program("pgbouncer"), "-q", *user, str(ini)], cwd=folder)
+    _wait_until(lambda: listens(port))
+    yield {
+        "PATH": "", **ENVIRONMENT, **external, "DATABASE_URL": f"postgres://rota@127.0.0.1:{port}/rota",
+        "DATABASE_PREPARE": "0", "WEB_WORKERS": "1", "WORKERS": "1", "PORT": str(free_port()),
+        "ROTA_SUPERUSER": "ana", "ROTA_SUPERUSER_PASSWORD": "plum canoe ladder frost",  # pragma: allowlist secret
+    }  # fmt: skip  # one row each
+    pgbouncer.terminate()
+    pgbouncer.wait(10)
+
+
+def _wait_until(is_true):
+    deadline = time.monotonic() + _SECONDS
+    while not is_true():
+        assert time.monotonic() < deadline
+        time.sleep(0.2)
+
+
+@pytest.mark.timeout(300)
+def test_a_delivery_of_the_sandbox_comes_to_its_end(pooled):
+    """With migrations, web server, worker and two schedulers."""
+
+    def manage(*arguments):
+        done = subprocess.run(
+            [sys.executable, "manage.py", *arguments],
+            cwd=BASE_DIR, env=pooled, check=False, capture_output=True, text=True, timeout=150,
+        )  # fmt: skip  # a command in few lines
+        assert done.returncode == 0, done.stdout + done.stderr[-2000:]
+        return json.loads(done.stdout)
+
+    manage("bootstrap")
+    here = f"{PICKUP.latitude},{PICKUP.longitude}"
+    token = manage("create_integrator", "Loja", "--sandbox", "--pickup", here)["token"]
+    processes = [
+        subprocess.Popen([sys.executable, "-m", "config.processes", name], cwd=BASE_DIR, env=pooled)
+        for name in ("web", "worker", "beat", "beat")
+    ]
+    try:
+        _wait_until(lambda: listens(int(pooled["PORT"])))
+        delivery = _play(f"http://127.0.0.1:{pooled['PORT']}/api", token)
+    finally:
+        for process in processes:
+            process.terminate()
+        codes = [process.wait(30) for process in processes]
+
+    statuses = [change["status"] for change in delivery["events"]]
+    assert statuses == ["PENDING", "ACCEPT", "COLLECTED", "COLLECTED", "DELIVERED"]
+    assert codes == [0] * 4
+
+
+def _play(api, token):
+    """Request a delivery to two drop-offs and wait for its end. Returns its status and its events, oldest first."""
+    client = requests.Session()
+    client.headers.update({"Authorization": f"Bearer {token}", "Host": "rota.example.com", "Sandbox-Speed": "120"})
+    created = client.post(f"{api}/request-delivery", json=payload(stops=2), timeout=10)
+    assert created.status_code == 201, created.text
+    address = f"{api}/deliveries/{created.json()['deliveryId']}"
+    _wait_until(lambda: client.get(address, timeout=10).json()["status"] == "DELIVERED")
+    events = client.get(f"{api}/events", timeout=10).json()["data"]
+    assert [event["sequence"] for event in events] == list(range(1, len(events) + 1))
+    return {"events": [event["body"] for event in events]}
