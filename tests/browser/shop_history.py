@@ -7,16 +7,17 @@ from uuid import uuid4
 
 from django.utils import timezone
 
-from delivery.actions import deliveries, drivers, endpoints
+from delivery.actions import deliveries, drivers, endpoints, proof_photos
 from delivery.distance import Point
 from delivery.models import Delivery, Token, WebhookEndpoint, WebhookEvent, WebhookQueueItem
-from delivery.payload import Place
+from delivery.payload import Options, Place
 from delivery.simulator import DRIVER_NAME
 from delivery.webhooks import queue
 from delivery.webhooks.request_builder import RequestBuilder
 from delivery.webhooks.sending import Result
 from delivery.webhooks.settlement import settle
 from tests.factories import BY, PICKUP, DeliveryFactory, DriverFactory, validated_payload
+from tests.photos import photo
 
 URL = "http://127.0.0.1:9/rota"
 _CITY = {"city": "São Paulo", "state": "SP", "country": "BR"}
@@ -37,6 +38,8 @@ order,name,phone,street,number,complement,district,zipcode,latitude,longitude
 10427,Sofia Martins,+5511977770007,Rua Pamplona,818,Casa 3,Jardim Paulista,01405001,-23.5655,-46.6560
 10428,Rafael Costa,+5511977770008,Rua Bela Cintra,1149,Apto 82,Consolação,01415001,-23.5580,-46.6640
 """
+# Of the receiver of the second order.
+_ASKED = Options(instructions="Portão azul.\nTocar duas vezes.", needs_photo=True, has_pin=True)
 _ADDRESS = ("street", "number", "complement", "district", "zipcode")
 
 
@@ -53,6 +56,7 @@ def _stop(row: dict[str, str]) -> Place:
         contact_name=row["name"],
         contact_phone=row["phone"],
         external_id=row["order"],
+        options=_ASKED if row["order"] == "10422" else Options(),
     )
 
 
@@ -115,6 +119,10 @@ def _moves(token: Token, now: datetime) -> Iterator[tuple[int, Delivery | None]]
     yield 48, None
     deliveries.collect(delivery=three, by=BY, at=ago(37))
     yield 37, None
+    proof_photos.add(
+        driver=bruno, upload=uuid4(), delivery=three.pk, point="B", content=photo(size=(640, 480)),
+        taken_at=ago(21), at=ago(21),
+    )  # fmt: skip
     deliveries.fail_point(delivery=three, point="B", reason="Ninguém no endereço", by=BY, at=ago(21))
     yield 21, three
     two = request(token, 3, 4, at=ago(17))

@@ -4,7 +4,7 @@ import pytest
 from django.contrib import admin
 from django.db.models import F
 
-from delivery.payload import Place
+from delivery.payload import Options, Place
 from integration.models import FreightRate
 from tests.factories import DROPOFFS, PICKUP, DeliveryFactory, DriverFactory, validated_payload
 from tests.integration.factories import create_order, load_tariff
@@ -48,6 +48,7 @@ def _request():
         Place(
             point=point, address={"street": street, "number": number, "city": "São Paulo", "state": "SP"},
             contact_name=name, contact_phone="+55 11 97777-0001", external_id=f"PEDIDO-{number}",
+            options=Options(instructions="Portão azul.", needs_photo=True, has_pin=True),
         )
         for point, (name, street, number) in zip(DROPOFFS, homes, strict=False)
     ]  # fmt: skip  # short lines
