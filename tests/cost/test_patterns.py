@@ -29,12 +29,35 @@ class Bound:
 
 COUNTED = "linear: every quantifier is counted"
 ONE = "linear: one quantifier over one class"
+LOG_TEXT = 64 * 1024
+_CUT = "cut to _LONGEST; linear too: one quantifier over one class"
+_OWN = "linear; the texts of config/variables and docs/operations.md"
 TABLE = {
     ("config/value_checks.py", r"\.?[a-z0-9_-]+(\.[a-z0-9_-]+)*\.?|\[[0-9a-f:.]+\]"): Bound(
         "linear: a point stands before each repetition; the operator's own environment", LINEAR, ".rota.example.com."
     ),
     ("config/value_checks.py", r"(https://|mailto:|tel:)[!-~]{1,500}"): Bound(
         "linear: one counted quantifier; the operator's own environment", LINEAR, "mailto:security@example.com"
+    ),
+    ("config/logs.py", r"(rota_(?:live|test|key)_)[A-Za-z0-9_-]{16,}"): Bound(_CUT, LOG_TEXT, "rota_live_" + "a" * 16),
+    ("config/logs.py", r"(whsec_)[A-Za-z0-9+/=_-]{8,}"): Bound(_CUT, LOG_TEXT, "whsec_" + "a" * 8),
+    ("config/logs.py", r"\b(Bearer|Basic) +[^\s'\"]+"): Bound(_CUT, LOG_TEXT, "Bearer a"),
+    ("config/logs.py", r"(/t/|/driver/in/|/password/reset/)(?!done/)[^\s'\"?#]+"): Bound(
+        _CUT, LOG_TEXT, "/password/reset/a"
+    ),
+    ("config/logs.py", r"[\w.+%-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63})+"): Bound(
+        "cut to _LONGEST; 64 characters at each place, and a point before each repetition",
+        LOG_TEXT,
+        "a.b@c.example.com",
+    ),
+    ("config/logs.py", r"(DETAIL|CONTEXT): .*?(?=\n\n(?:The above|During)|\Z)"): Bound(
+        "cut to _LONGEST; linear: the first match reaches the end", LOG_TEXT, "DETAIL: a"
+    ),
+    ("config/management/commands/environment.py", r"(?<=## Environment\n\n)(\|.*\n)+"): Bound(
+        _OWN, 100_000, "## Environment\n\n| a |\n"
+    ),
+    ("config/management/commands/environment.py", r"[`*](\w[^`*]*)[`*]|\[([^]]*)\]\([^)]*\)"): Bound(
+        _OWN, 2_000, "`a` [b](c)"
     ),
     ("access/passwords.py", r"[^\W\d_]+"): Bound("cut to 256 characters; linear too: one quantifier", LINEAR, "rota 1"),
     ("config/value_checks.py", r"""[\s;,'\"]"""): Bound("linear: no quantifier", LINEAR, ";"),
