@@ -4,8 +4,10 @@ Pages are rendered here and not by `django.views.defaults`, whose CSRF check rea
 and may fail itself.
 """
 
+import sys
 from typing import Protocol
 
+from django.db import InterfaceError, OperationalError
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.template.loader import render_to_string
@@ -24,8 +26,12 @@ class _Bodies(Protocol):
     def late_body(self, request: HttpRequest, /) -> HttpResponse: ...
     def tls_required(self, request: HttpRequest, /) -> HttpResponse: ...
     def busy(self, request: HttpRequest, /) -> HttpResponse: ...
+    def unavailable(self, request: HttpRequest, /) -> HttpResponse: ...
 
 
+# Classes of PostgreSQL's error codes: a connection failed, the server stops or starts, too many connections. An error
+# without a code is of the connection.
+_AWAY = ("08", "57P", "53300")
 _BODIES: dict[Area, _Bodies] = {Area.A: problems, Area.B: answers}
 
 
@@ -42,8 +48,21 @@ def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:  # 
 
 
 def server_error(request: HttpRequest) -> HttpResponse:
+    """What a view raised, while Django handles it: 503 if the database was away, else 500."""
     bodies = _bodies(request)
+    if _is_away(sys.exc_info()[1]):
+        response = bodies.unavailable(request) if bodies else HttpResponse(render_to_string("away.html"), status=503)
+        response["Retry-After"] = "5"  # seconds
+        return response
     return bodies.server_error(request) if bodies else HttpResponse(render_to_string("500.html"), status=500)
+
+
+def _is_away(error: BaseException | None) -> bool:
+    """Whether PostgreSQL cannot be reached, starts, stops, or takes no more connections."""
+    if not isinstance(error, OperationalError | InterfaceError):
+        return False
+    state = getattr(error.__cause__, "sqlstate", None)
+    return state is None or state.startswith(_AWAY)
 
 
 def late_body(request: HttpRequest) -> HttpResponse:

@@ -26,11 +26,11 @@ from integration.api import answers
 _PATH_A = "/api/request-delivery"
 _PROBLEMS = (
     problems.not_found, problems.bad_request, problems.server_error, problems.late_body, problems.tls_required,
-    problems.busy,
+    problems.busy, problems.unavailable,
 )  # fmt: skip  # a list
 _ANSWERS = (
     answers.not_found, answers.bad_request, answers.server_error, answers.late_body, answers.tls_required,
-    answers.busy,
+    answers.busy, answers.unavailable,
 )  # fmt: skip  # likewise
 # Errors whose class has no message, with one that they are raised with. tests/documentation/test_examples.py finds each
 # of them in the source.

@@ -166,6 +166,20 @@ def busy(request: HttpRequest) -> HttpResponse:
     return JsonResponse(body, status=503, content_type=CONTENT_TYPE)
 
 
+def unavailable(request: HttpRequest) -> HttpResponse:
+    """503: the database is away. A call that changes something may have taken effect."""
+    can_repeat = request.method in ("GET", "HEAD") or "Idempotency-Key" in request.headers
+    body = problem(
+        request.path,
+        status=503,
+        code="unavailable",
+        title="The service is not available for a moment",
+        detail="Try again after the seconds in Retry-After." if can_repeat else _UNKNOWN_EFFECT,
+        retryable=can_repeat,
+    )
+    return JsonResponse(body, status=503, content_type=CONTENT_TYPE)
+
+
 def _headers(error: DeliveryError) -> dict[str, str]:
     headers = {}
     if error.status == status.HTTP_401_UNAUTHORIZED:

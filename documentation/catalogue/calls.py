@@ -107,6 +107,14 @@ CODES = (
         "Repeat the call after the seconds in Retry-After.",
         BOTH,
     ),
+    ErrorCode(
+        "unavailable",
+        503,
+        "The service cannot reach its database. The request may have had its effect.",
+        "Wait for the seconds in Retry-After. Repeat a GET. Repeat a POST only with its Idempotency-Key; without one, "
+        "look the delivery or order up first.",
+        BOTH,
+    ),
     # Of payloads, headers and queries.
     ErrorCode(
         "invalid_payload",

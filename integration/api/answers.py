@@ -135,6 +135,15 @@ def busy(_request: HttpRequest) -> HttpResponse:
     return _json(refusal(message, "busy"), 503)
 
 
+def unavailable(_request: HttpRequest) -> HttpResponse:
+    """The database is away. The call may have taken effect, as with `server_error`."""
+    message = (
+        "O serviço está indisponível no momento. A requisição pode ter tido efeito: consulte antes de repeti-la, ou "
+        "repita-a com a sua Idempotency-Key."
+    )
+    return _json(refusal(message, "unavailable"), 503)
+
+
 def too_long(message: str, *, status: int, code: str) -> HttpResponse:
     """A URL or header over a limit of `config.limits`."""
     return _json(refusal(message, code), status)

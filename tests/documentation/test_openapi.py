@@ -55,6 +55,7 @@ class TestTheDescription:
         needed = {
             "rate_limited",
             "server_error",
+            "unavailable",
             "account_suspended",
             "tls_required",
             "url_too_long",

@@ -5,7 +5,7 @@ from documentation.schema.operation import Parameter
 # Any call.
 ANY = (
     "bad_request", "account_suspended", "tls_required", "no_such_path", "method_not_allowed", "url_too_long",
-    "rate_limited", "header_too_long", "server_error",
+    "rate_limited", "header_too_long", "server_error", "unavailable",
 )  # fmt: skip  # a list
 TOKEN, KEY = ("invalid_token", *ANY), ("key_missing", "invalid_key", *ANY)
 # Any call with a JSON body.

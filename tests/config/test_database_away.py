@@ -1,0 +1,84 @@
+"""Calls and pages while PostgreSQL is away: 503 with Retry-After."""
+
+import pytest
+from django.db import OperationalError, connection
+from psycopg.errors import LockNotAvailable
+
+from delivery.actions import quotes
+from delivery.models import Delivery
+from tests.delivery.api.calls import QUOTE
+from tests.factories import payload
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+def end_connection(*_arguments, **_options):
+    """What happens to a statement when PostgreSQL stops."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_terminate_backend(pg_backend_pid())")
+
+
+@pytest.fixture(autouse=True)
+def _close_afterwards(transactional_db):
+    """As the server does at the end of a request, and Django's test client does not."""
+    yield
+    connection.close()
+
+
+@pytest.fixture
+def api(api):
+    api.raise_request_exception = False
+    return api
+
+
+class TestImmediateDelivery:
+    @pytest.mark.parametrize(("headers", "can_repeat"), [({}, False), ({"Idempotency-Key": "order-1"}, True)])
+    def test_answers_503(self, api, monkeypatch, headers, can_repeat):
+        monkeypatch.setattr(quotes, "quote", end_connection)
+
+        answer = api.post(QUOTE, payload(), headers=headers)
+
+        body = answer.json()
+        assert (answer.status_code, body["code"], body["retryable"]) == (503, "unavailable", can_repeat)
+        assert answer["Retry-After"] == "5"
+
+    def test_works_again_afterwards(self, api, monkeypatch):
+        with monkeypatch.context() as patch:
+            patch.setattr(quotes, "quote", end_connection)
+            api.post(QUOTE, payload())
+        connection.close()
+
+        assert api.post(QUOTE, payload()).status_code == 200
+        assert not Delivery.objects.exists()
+
+    def test_answers_500_to_other_errors_of_the_database(self, api, monkeypatch):
+        def fail(*_arguments, **_options):
+            raise OperationalError from LockNotAvailable()
+
+        monkeypatch.setattr(quotes, "quote", fail)
+
+        answer = api.post(QUOTE, payload())
+
+        assert (answer.status_code, answer.json()["code"]) == (500, "server_error")
+
+
+class TestOrderIntegration:
+    def test_answers_503(self, client, monkeypatch):
+        monkeypatch.setattr("integration.api.authentication.KeyAuthentication.authenticate", end_connection)
+        client.raise_request_exception = False
+
+        answer = client.get("/api/integration/orders", headers={"Authorization": "Basic rota_key_x"})
+
+        assert (answer.status_code, answer.json()["code"]) == (503, "unavailable")
+        assert answer["Retry-After"] == "5"
+
+
+class TestPage:
+    def test_says_so(self, client, monkeypatch):
+        monkeypatch.setattr("panel.views.home.Home.dispatch", end_connection)
+        client.raise_request_exception = False
+
+        answer = client.get("/panel/")
+
+        assert (answer.status_code, answer["Retry-After"]) == (503, "5")
+        assert "não alcança seu banco de dados" in answer.content.decode()
