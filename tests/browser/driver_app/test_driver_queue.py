@@ -154,8 +154,8 @@ class TestWithoutSignal:
     def test_the_moves_of_another_driver_stay_for_their_driver(self, ana, delivery):
         ana.lose_signal()
         collect(ana)
-        ana.find_signal()
         ana.page.route("**/driver/moves/", lambda route: route.abort())  # until the other one has the phone
+        ana.find_signal()
         owner, ana.driver = ana.driver, DriverFactory.create(name="Bia Reis", on_duty=False)
 
         ana.enter()
