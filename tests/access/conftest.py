@@ -4,7 +4,6 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from allauth.mfa.totp.internal import auth as totp
 from django.contrib.auth.models import User
 from django.test import Client
 from django.urls import reverse
@@ -54,10 +53,6 @@ def log_in(password: str = WRONG, *, name: str = "maria", address: str = HERE, b
     """Try a password, in a browser of its own unless one is given."""
     data = {"login": name, "password": password}
     return outcome((browser or Client()).post(LOG_IN, data, REMOTE_ADDR=address, **more))
-
-
-def code_of(secret: str) -> str:
-    return totp.format_hotp_value(totp.hotp_value(secret, next(iter(totp.yield_hotp_counters_from_time()))))
 
 
 @pytest.fixture(name="log_in")

@@ -11,7 +11,8 @@ from django.urls import reverse
 
 from access import devices, throttle
 from access.throttle import Secret
-from tests.access.conftest import CHECKED, HERE, IN, LOG_IN, PASSWORD, REFUSED, code_of, log_in
+from tests.access.conftest import CHECKED, HERE, IN, LOG_IN, PASSWORD, REFUSED, log_in
+from tests.one_time_codes import code_of
 
 
 @pytest.fixture

@@ -16,7 +16,8 @@ from django.utils import timezone
 
 from access import enrolment
 from access.models import EnrolmentCode
-from tests.access.conftest import PASSWORD, code_of, log_in
+from tests.access.conftest import PASSWORD, log_in
+from tests.one_time_codes import code_of
 
 SET_UP = reverse("mfa_activate_totp")
 

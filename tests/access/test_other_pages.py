@@ -8,7 +8,8 @@ from django.urls import reverse
 from django.utils import timezone
 
 from access import enrolment
-from tests.access.conftest import CHECKED, HERE, IN, PASSWORD, REFUSED, WRONG, code_of, log_in, outcome
+from tests.access.conftest import CHECKED, HERE, IN, PASSWORD, REFUSED, WRONG, log_in, outcome
+from tests.one_time_codes import code_of
 
 NEW = {"password1": "another-password-2", "password2": "another-password-2"}  # pragma: allowlist secret
 

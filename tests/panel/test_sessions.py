@@ -10,6 +10,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from access import enrolment
+from tests.one_time_codes import code_of
 
 LOG_IN = reverse("account_login")
 PASSWORD = "a-good-password-1"  # pragma: allowlist secret  # of a test
@@ -27,10 +28,6 @@ def maria(db):
 
 def log_in(client, password=PASSWORD, **more):
     return client.post(LOG_IN, {"login": "maria", "password": password, **more})
-
-
-def code_of(secret):
-    return totp.format_hotp_value(totp.hotp_value(secret, next(iter(totp.yield_hotp_counters_from_time()))))
 
 
 @pytest.fixture

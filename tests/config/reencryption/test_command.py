@@ -4,7 +4,6 @@ import json
 
 from allauth.mfa.models import Authenticator
 from allauth.mfa.recovery_codes.internal.auth import RecoveryCodes
-from allauth.mfa.totp.internal import auth as totp
 from cryptography.fernet import Fernet
 from django.contrib.sessions.models import Session
 from django.test import Client
@@ -35,10 +34,7 @@ from tests.config.reencryption.reencrypting import (
     run,
 )
 from tests.factories import DeliveryFactory, TokenFactory
-
-
-def code_of(secret):
-    return totp.format_hotp_value(totp.hotp_value(secret, next(iter(totp.yield_hotp_counters_from_time()))))
+from tests.one_time_codes import code_of
 
 
 class TestReencryptCredentials:
