@@ -2,7 +2,7 @@
 
 import os
 import shutil
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from typing import Any
 
 import pytest
@@ -11,14 +11,16 @@ from django.core.cache import cache
 from django.db import connection
 from django.utils import translation
 from django.utils.translation import gettext
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page, expect, sync_playwright
 
+from common import page_updates
 from common.page_updates import Message, publish
 from delivery.models import Environment, WebhookEndpoint
 from delivery.webhooks import dispatch, wake_up
 from tests.browser import quiet_database, shop_history
 from tests.browser.receiver import Receiver
-from tests.browser.tab import PASSWORD, SHOTS, Tab
+from tests.browser.tab import FAILED, PASSWORD, SHOTS, Tab, close
+from tests.browser.waiting import MILLISECONDS, SECONDS
 from tests.config.stream_client import granian
 from tests.factories import TariffFactory, TokenFactory
 from tests.integration.factories import SellerFactory
@@ -29,15 +31,36 @@ _FLAGS = [
     "--disable-component-update", "--disable-sync", "--disable-dev-shm-usage",
 ]  # fmt: skip  # a list
 
+expect.set_options(timeout=MILLISECONDS)
+
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if "tests/browser" in str(item.path):
-            item.add_marker(pytest.mark.timeout(180))
+            item.add_marker(pytest.mark.timeout(300))
             if _CHROMIUM is None:
                 if os.environ.get("NOTHING_SKIPS"):
                     raise pytest.UsageError("No Chromium was found, and here nothing may be skipped.")
                 item.add_marker(pytest.mark.skip(reason="No Chromium found: install Debian's package `chromium`."))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    report = yield
+    if report.failed:
+        item.stash[FAILED] = True
+    return report
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _patient() -> Iterator[None]:
+    """On a slow machine no message to a page is lost, nor a test because of a request that has outlived its page."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(page_updates, "_TIMEOUT_SECONDS", SECONDS)
+        page_updates._redis.cache_clear()
+        quiet_database.empty_again(patch)
+        yield
+    page_updates._redis.cache_clear()
 
 
 @pytest.fixture(scope="module")
@@ -155,15 +178,12 @@ def tab(chromium: Callable[[str], Browser], site: str, request: pytest.FixtureRe
     def make(locale: str = "en-US") -> Tab:
         context = chromium(locale).new_context(viewport={"width": 1440, "height": 900}, locale=locale)
         context.grant_permissions(["clipboard-read", "clipboard-write"], origin=site)
-        context.set_default_timeout(15_000)
+        context.set_default_timeout(MILLISECONDS)
         contexts.append(context)
         return Tab(context, site)
 
     yield make
-    for number, context in enumerate(contexts):
-        for page in context.pages:  # how each test left it, for whoever reads a failure
-            page.screenshot(path=SHOTS / f"last-{request.node.name[:60]}-{number}.png")
-        context.close()
+    close(contexts, of=request.node)
 
 
 @pytest.fixture

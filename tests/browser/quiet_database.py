@@ -1,8 +1,12 @@
 """Between two tests: the requests that outlive a page."""
 
 import time
+from collections.abc import Sequence
 
-from django.db import connection
+import pytest
+from django.db import OperationalError, connection
+from django.db.backends.base.operations import BaseDatabaseOperations
+from psycopg.errors import DeadlockDetected
 
 _OTHERS = """
     SELECT left(query, 200) FROM pg_stat_activity
@@ -27,3 +31,23 @@ def wait(*, seconds: float = 20) -> None:
             quiet = 0 if others else quiet + 1
             assert time.monotonic() < end, f"Still running: {others}"
             time.sleep(0.05)
+
+
+def empty_again(patch: pytest.MonkeyPatch) -> None:
+    """Let the TRUNCATE after each test be tried again after a deadlock.
+
+    On a machine under load a request may begin its transaction later than the looks above.
+    """
+    operations = type(connection.ops)
+    once = operations.execute_sql_flush
+
+    def flush(self: BaseDatabaseOperations, statements: Sequence[str]) -> None:
+        for _try in range(4):
+            try:
+                return once(self, statements)
+            except OperationalError as error:
+                if not isinstance(error.__cause__, DeadlockDetected):
+                    raise
+        return once(self, statements)
+
+    patch.setattr(operations, "execute_sql_flush", flush)

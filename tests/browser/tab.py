@@ -2,9 +2,11 @@
 
 import json
 import os
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+import pytest
 from axe_playwright_python.sync_playwright import Axe
 from django.conf import settings
 from playwright.sync_api import BrowserContext, Page
@@ -13,6 +15,17 @@ PASSWORD = "a-good-password-1"  # pragma: allowlist secret  # of a test
 WIDTHS = {"1440": (1440, 900), "390": (390, 844)}
 SHOTS: Path = settings.BASE_DIR / "var" / "browser"
 _KEEPS_SCREENSHOTS = os.environ.get("SCREENSHOTS") != "0"
+
+
+FAILED = pytest.StashKey[bool]()
+
+
+def close(contexts: Iterable[BrowserContext], *, of: pytest.Item) -> None:
+    """Close a test's browsers. Keeps a screenshot of each page as a test left it that has failed."""
+    for number, context in enumerate(contexts):
+        for page in context.pages if of.stash.get(FAILED, False) else []:
+            page.screenshot(path=SHOTS / f"last-{of.name[:60]}-{number}.png")
+        context.close()
 
 
 class Tab:

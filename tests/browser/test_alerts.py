@@ -8,6 +8,7 @@ from django.contrib.auth.models import User
 from common.background import BackgroundWork
 from delivery.webhooks import alert_posts
 from mail import sending
+from tests.browser.waiting import SECONDS
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -22,12 +23,13 @@ def test_a_test_alert_reaches_the_mailbox_and_the_url(tab, people, shop, receive
     page = browser.go(f"/panel/accounts/{shop.integrator.pk}/live/alerts/")
 
     page.fill("#id_url", receiver.url)
-    page.get_by_role("button", name=say("Save the URL")).click()
+    with page.expect_navigation():
+        page.get_by_role("button", name=say("Save the URL")).click()
     page.get_by_role("button", name=say("Send a test")).click()
     page.get_by_text(say("A test alert is on its way. It takes up to ten seconds.")).wait_for()
     posting = BackgroundWork("alerts", alert_posts.post_due)  # in a thread, because this one has an event loop already
     posting.wake()
-    _headers, body = receiver.received.get(timeout=10)
+    _headers, body = receiver.received.get(timeout=SECONDS)
     posting.stop(seconds=20)
     sending.send_due()
     page.reload()

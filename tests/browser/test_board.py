@@ -1,6 +1,7 @@
 """The dispatch board and the choice of a driver, in a browser."""
 
 import re
+from datetime import timedelta
 
 import pytest
 from django.contrib.sessions.models import Session
@@ -11,6 +12,7 @@ from delivery.actions import deliveries, drivers
 from delivery.models import Delivery
 from delivery.payload import Place
 from tests.browser.tab import PASSWORD
+from tests.browser.waiting import reload_until, until
 from tests.delivery.drivers import create_many
 from tests.factories import BY, DROPOFFS, PICKUP, DeliveryFactory, DriverFactory, validated_payload
 
@@ -22,12 +24,24 @@ def site(web_server):
     return web_server
 
 
-def open_board(tab, people, locale="en-US"):
-    people("dora", group="Dispatchers")
+def open_board(tab, people, locale="en-US", *, name="dora"):
+    """A dispatcher's browser. The clock of its page runs, and can be put forward."""
+    people(name, group="Dispatchers")
     browser = tab(locale)
-    browser.log_in("dora")
+    browser.log_in(name)
+    browser.page.clock.install()
     browser.go("/panel/board/")
     return browser
+
+
+def pause(page):
+    """Stop the page's clock."""
+    page.clock.pause_at(timezone.now() + timedelta(seconds=5))
+
+
+def wait_for_hold(page):
+    """The end of the seconds in which a move can be undone."""
+    page.clock.fast_forward(6_000)
 
 
 def test_drives_a_delivery_from_the_board_to_its_end(tab, people, shop, locale, say):
@@ -41,12 +55,15 @@ def test_drives_a_delivery_from_the_board_to_its_end(tab, people, shop, locale, 
     page.get_by_role("radio", name="Ana Souza").check()
     page.locator("dialog button.prime").click()
     card.get_by_role("button", name=say("Collect")).click()
+    wait_for_hold(page)
     card.get_by_role("button", name=say("Deliver") + " B").click()
+    wait_for_hold(page)
     card.get_by_role("button", name=say("All stops and moves")).click()
     card.get_by_role("button", name=say("Couldn't deliver…") + " C").click()
     page.get_by_role("radio", name=say("Nobody at the address")).check()
     page.locator("dialog button.final").click()
     card.get_by_role("button", name=say("Return to A")).click()
+    wait_for_hold(page)
     card.wait_for(state="detached")
 
     found = Delivery.objects.get(pk=delivery.pk)
@@ -73,7 +90,7 @@ def test_thirty_routes_take_four_clicks_each(tab, people, shop):
             key = delivery.pk if step == "collect" else delivery.stops.get().pk
             page.locator(f"#{step}-{key}").click()
             clicks += 1
-    page.locator(".route").first.wait_for(state="detached", timeout=30_000)
+    page.locator(".route").first.wait_for(state="detached")
     page.locator("#nothing").wait_for()
 
     assert clicks == 120
@@ -87,23 +104,31 @@ class TestUndoing:
 
     def test_a_collection_is_recorded_after_five_seconds(self, tab, people, delivery):
         page = open_board(tab, people).page
+        page.locator(f"#collect-{delivery.pk}").wait_for()
+        pause(page)
 
         page.locator(f"#collect-{delivery.pk}").click()
+        page.clock.run_for(1_500)
         page.get_by_role("button", name="Undo (4)").wait_for()
+        page.clock.run_for(3_000)
         assert Delivery.objects.get(pk=delivery.pk).route_status == "ACCEPTED"
+        page.clock.run_for(1_000)
         page.locator(f"#deliver-{delivery.stops.get().pk}").wait_for()
 
         assert Delivery.objects.get(pk=delivery.pk).route_status == "COLLECTED"
 
     def test_a_second_click_undoes_it(self, tab, people, delivery):
-        page = open_board(tab, people).page
+        page, sent = open_board(tab, people).page, []
         button = page.locator(f"#collect-{delivery.pk}")
+        page.on("request", lambda request: sent.append(request.url) if request.method == "POST" else None)
 
         button.click()
         page.get_by_role("button", name="Undo").click()
         page.get_by_role("button", name="Collect", exact=True).wait_for()
-        page.wait_for_timeout(6000)
+        wait_for_hold(page)
+        page.wait_for_timeout(500)
 
+        assert sent == []
         assert Delivery.objects.get(pk=delivery.pk).route_status == "ACCEPTED"
         assert button.inner_text() == "Collect"
 
@@ -112,9 +137,8 @@ class TestUndoing:
 
         browser.page.locator(f"#collect-{delivery.pk}").click()
         browser.go("/panel/")
-        browser.page.wait_for_timeout(1000)
 
-        assert Delivery.objects.get(pk=delivery.pk).route_status == "COLLECTED"
+        until(browser.page, lambda: Delivery.objects.get(pk=delivery.pk).route_status == "COLLECTED")
 
     def test_a_refusal_after_the_page_was_left_is_named_on_the_next_page(self, tab, people, delivery):
         browser = open_board(tab, people)
@@ -123,11 +147,7 @@ class TestUndoing:
         deliveries.cancel(delivery=delivery, reason="", by=BY, at=timezone.now())
 
         browser.go("/panel/")
-        for _visit in range(10):  # the browser does not wait for the answer before it opens the page
-            if page.locator(".notice.error").count():
-                break
-            page.wait_for_timeout(300)
-            page.reload()
+        reload_until(page, ".notice.error")  # the browser does not wait for the answer before it opens the page
 
         assert "Padaria Sol" in page.locator(".notice.error").inner_text()
 
@@ -136,11 +156,13 @@ class TestUndoing:
         page.locator(f"#collect-{delivery.pk}").click()
 
         page.context.set_offline(True)
+        wait_for_hold(page)
         page.get_by_text("Not recorded, no connection: try again.").wait_for()
-        page.wait_for_timeout(9000)  # a success would have disappeared
-        assert page.get_by_text("Not recorded, no connection: try again.").is_visible()
+        page.clock.fast_forward(9_000)  # a success would have disappeared
+        expect(page.get_by_text("Not recorded, no connection: try again.")).to_be_visible()
         page.context.set_offline(False)
         page.get_by_role("button", name="Collect", exact=True).click()
+        wait_for_hold(page)
         page.locator(f"#deliver-{delivery.stops.get().pk}").wait_for()
 
         assert Delivery.objects.get(pk=delivery.pk).route_status == "COLLECTED"
@@ -151,7 +173,8 @@ class TestUndoing:
 
         page.locator(f"#collect-{delivery.pk}").click()
         Session.objects.all().delete()
-        page.wait_for_url("**/account/login/**", timeout=40_000)
+        wait_for_hold(page)
+        page.wait_for_url("**/account/login/**")
         page.fill("#id_login", "dora")
         page.fill("#id_password", PASSWORD)
         page.click("main button.prime")
@@ -161,18 +184,19 @@ class TestUndoing:
 
     def test_two_dispatchers_are_told_what_the_other_one_did(self, tab, people, delivery):
         first = open_board(tab, people)
-        people("davi", group="Dispatchers")
-        second = tab("en-US")
-        second.log_in("davi")
-        second.go("/panel/board/")
+        second = open_board(tab, people, name="davi")
+        second.page.locator(f"#collect-{delivery.pk}").wait_for()
+        pause(second.page)  # while the first one works
 
         second.page.locator(f"#collect-{delivery.pk}").click()
         first.page.locator(f"#unfold-{delivery.pk}").click()
         first.page.locator(f"#release-{delivery.pk}").click()
         first.page.locator("dialog[open] button.prime").click()
         first.page.locator(f"#accept-{delivery.pk}").wait_for()
+        second.page.clock.resume()
         second.page.locator(f"#accept-{delivery.pk}").wait_for()
-        second.page.wait_for_timeout(6000)
+        wait_for_hold(second.page)
+        second.page.wait_for_timeout(500)
 
         assert Delivery.objects.get(pk=delivery.pk).route_status == "AVAILABLE"
 
@@ -182,13 +206,15 @@ def test_shows_moving_drivers_and_keeps_the_focus(tab, people, shop, locale):
     delivery = DeliveryFactory.create(token=shop, stops=1, accepted=True, driver=driver)
     page = open_board(tab, people, locale).page
     page.locator(f"#collect-{delivery.pk}").focus()
-    before = page.locator(".board-marker.accepted").bounding_box()
+    marker = page.locator(".board-marker.accepted")
+    marker.wait_for()
+    before = marker.bounding_box()
 
     drivers.set_position(driver=driver, point=PICKUP._replace(latitude=-23.555), by=BY, at=timezone.now())
     other = DeliveryFactory.create(token=shop)
     page.locator(f"#route-{other.pk}").wait_for()
 
-    assert page.locator(".board-marker.accepted").bounding_box() != before
+    until(page, lambda: marker.count() and marker.bounding_box() not in (before, None))
     assert page.evaluate("document.activeElement.id") == f"collect-{delivery.pk}"
 
 
@@ -219,7 +245,7 @@ def test_a_search_goes_on_when_routes_change(tab, people, shop):
     other, found = request("Rua Pamplona"), request("Rua da Consolacao")
 
     page.locator(f"#route-{found.pk}").wait_for()
-    assert page.locator("[data-tab=all] b").inner_text() == "3"
+    expect(page.locator("[data-tab=all] b")).to_have_text("3")
     assert page.locator(f"#route-{other.pk}").count() == 0
     page.fill("#find", "")
     page.locator(f"#route-{other.pk}").wait_for()
@@ -235,6 +261,7 @@ def test_the_focus_goes_to_the_next_move_of_the_route(tab, people, shop):
     page.locator("dialog[open] button.prime").click()
     page.locator(f"#collect-{first.pk}:focus").wait_for()
     page.keyboard.press("Enter")
+    wait_for_hold(page)
     page.locator(f"#deliver-{first.stops.get().pk}:focus").wait_for()
 
 
@@ -280,13 +307,13 @@ class TestSound:
         assert page.evaluate("tones") == 0
 
         page.locator("#sound").click()
-        assert page.evaluate("tones") == 1  # how it sounds
+        page.wait_for_function("tones === 1")  # how it sounds
         expect(page.locator("#sound")).to_have_attribute("aria-pressed", "true")
         expect(page.locator("#sound")).to_have_attribute("title", re.compile("^Sound is on"))
         DeliveryFactory.create(token=shop)
         page.locator(".route").nth(2).wait_for()
 
-        assert page.evaluate("tones") == 2
+        page.wait_for_function("tones === 2")
         page.locator("#sound").click()
         DeliveryFactory.create(token=shop)
         page.locator(".route").nth(3).wait_for()
@@ -301,7 +328,7 @@ def test_a_new_offer_is_announced_in_the_title(tab, people, shop):
 
     DeliveryFactory.create(token=shop)
 
-    expect(page).to_have_title(re.compile(r"\(1\) Dispatch board"), timeout=15_000)
+    expect(page).to_have_title(re.compile(r"\(1\) Dispatch board"))
 
 
 def test_cancelling_names_the_fee(tab, people, shop):
@@ -333,11 +360,8 @@ def test_says_why_a_move_is_refused(tab, people, shop, locale, say):
 
 
 def test_the_board_can_be_used_by_keyboard_alone(tab, people, shop, locale, say):
-    people("dora", group="Dispatchers")
     delivery = DeliveryFactory.create(token=shop, stops=1, accepted=True)
-    browser = tab(locale)
-    browser.log_in("dora")
-    page = browser.go("/panel/board/")
+    page = open_board(tab, people, locale).page
 
     page.locator(f"#collect-{delivery.pk}").wait_for()
     for _press in range(40):
@@ -345,21 +369,20 @@ def test_the_board_can_be_used_by_keyboard_alone(tab, people, shop, locale, say)
         if page.evaluate("document.activeElement.id") == f"collect-{delivery.pk}":
             break
     page.keyboard.press("Enter")
+    wait_for_hold(page)
 
     page.locator(f"#deliver-{delivery.stops.get().pk}").wait_for()
 
 
 def test_the_board_shows_a_lost_connection_and_opens_the_log_in_after_the_session(tab, people, shop, locale, say):
-    people("dora", group="Dispatchers")
     DeliveryFactory.create(token=shop)
-    browser = tab(locale)
-    browser.log_in("dora")
-    page = browser.go("/panel/board/")
+    page = open_board(tab, people, locale).page
 
     page.context.set_offline(True)
     page.locator("#offline:visible").wait_for()
     page.context.set_offline(False)
     page.locator("#offline").wait_for(state="hidden")
     page.context.clear_cookies()
+    page.clock.fast_forward(16_000)  # it asks every 15 s
 
-    page.wait_for_url("**/account/login/?next=%2Fpanel%2Fboard%2F", timeout=40_000)  # it asks every 15 s
+    page.wait_for_url("**/account/login/?next=%2Fpanel%2Fboard%2F")

@@ -11,7 +11,7 @@ from tests.driver_app.phones import phone
 from tests.factories import BY, DeliveryFactory
 
 pytestmark = pytest.mark.django_db(transaction=True)
-SOON = 2.0  # seconds
+QUIET = 2.0  # seconds in which nothing comes
 
 
 @pytest.fixture
@@ -37,9 +37,9 @@ class TestStream:
 
         delivery = DeliveryFactory.create(stops=1)
 
-        assert ana.next(seconds=SOON) == f"delivery:{delivery.pk}"
+        assert ana.next() == f"delivery:{delivery.pk}"
         with pytest.raises(TimeoutError):
-            car.next(seconds=SOON)
+            car.next(seconds=QUIET)
 
     def test_tells_the_others_that_an_offer_was_taken(self, listen):
         delivery, ana, bia = DeliveryFactory.create(stops=1), phone(), phone()
@@ -47,7 +47,7 @@ class TestStream:
 
         ana.post(f"offers/{delivery.pk}/accept/")
 
-        assert stream.next(seconds=SOON) == f"delivery:{delivery.pk}"
+        assert stream.next() == f"delivery:{delivery.pk}"
 
     def test_tells_the_former_driver_and_the_new_one(self, listen):
         ana, bia = phone(), phone(vehicle_type="MOTORCYCLE")
@@ -56,7 +56,7 @@ class TestStream:
 
         deliveries.reassign(delivery=delivery, driver=bia.driver, by=BY, at=timezone.now())
 
-        assert [stream.next(seconds=SOON) for stream in streams] == [f"delivery:{delivery.pk}"] * 2
+        assert [stream.next() for stream in streams] == [f"delivery:{delivery.pk}"] * 2
 
     def test_needs_a_session(self, listen, web_server):
         ana = phone()

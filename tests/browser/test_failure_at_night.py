@@ -8,18 +8,18 @@ from django.utils import timezone
 from delivery.actions import endpoints
 from delivery.models import EventState, WebhookEndpoint, WebhookEvent, WebhookQueueItem
 from tests.browser.test_flows import address
+from tests.browser.waiting import until
 from tests.factories import BY, DeliveryFactory
 
 pytestmark = pytest.mark.django_db(transaction=True)
 _EVENTS = 6
 
 
-def wait_until(page, condition):
-    for _look in range(60):
-        if condition():
-            return
-        page.wait_for_timeout(250)
-    raise AssertionError(condition)
+# Loads the page's parts as live.js does, and resolves when they have been replaced.
+LOAD_AGAIN = """() => new Promise((done) => {
+  document.addEventListener("htmx:afterSettle", done, { once: true });
+  htmx.trigger("[data-live]", "live");
+}).then(() => true)"""
 
 
 @pytest.fixture
@@ -38,7 +38,7 @@ def test_a_member_finds_and_mends_a_failure_at_night(tab, people, shop, failing,
     browser.log_in("maria")
     page = browser.page
     counted = clicks(page)
-    wait_until(page, lambda: WebhookEndpoint.objects.get(pk=failing.pk).breaker_state.is_open)
+    until(page, lambda: WebhookEndpoint.objects.get(pk=failing.pk).breaker_state.is_open)
     dead = WebhookEvent.objects.filter(attempts_made__gt=0).latest("pk")
     WebhookQueueItem.objects.filter(event=dead, lease=None).delete()
     WebhookEvent.objects.filter(pk=dead.pk).update(state=EventState.DEAD)
@@ -53,10 +53,10 @@ def test_a_member_finds_and_mends_a_failure_at_night(tab, people, shop, failing,
     browser.keep(f"night-reason-{locale}")
 
     # The request that failed, to find it in one's own log.
-    reason.get_by_role("link").first.click()
+    with page.expect_navigation():
+        reason.get_by_role("link").first.click()
     page.get_by_text(say("Request headers")).first.click()
-    page.evaluate("htmx.trigger('[data-live]', 'live')")
-    page.wait_for_timeout(1000)  # what is unfolded stays so when the page is loaded again
+    page.evaluate(LOAD_AGAIN)  # what is unfolded stays so
     assert "webhook-signature: v1," in page.locator("details[open] pre").inner_text()
     assert shop.clear_text not in page.content()
     browser.keep(f"night-attempt-{locale}")
@@ -64,15 +64,16 @@ def test_a_member_finds_and_mends_a_failure_at_night(tab, people, shop, failing,
     # The server is mended. One event is tried, and its success sends all that wait.
     receiver.status = 204
     page.get_by_role("button", name=say("Try now")).click()
-    wait_until(page, lambda: not WebhookEvent.objects.filter(state=EventState.PENDING).exists())
+    until(page, lambda: not WebhookEvent.objects.filter(state=EventState.PENDING).exists())
 
     # What is not retried any more.
-    page.get_by_role("link", name=say("Events")).first.click()
+    with page.expect_navigation():
+        page.get_by_role("link", name=say("Events")).first.click()
     page.get_by_role("button", name=say("Recover failed events…")).click()
     page.locator("dialog[open] button.prime:enabled").wait_for()  # it has counted them
     browser.keep(f"night-dialog-{locale}")
     page.locator("dialog[open] button.prime").click()
-    wait_until(page, lambda: WebhookEvent.objects.filter(state=EventState.SENT).count() == _EVENTS)
+    until(page, lambda: WebhookEvent.objects.filter(state=EventState.SENT).count() == _EVENTS)
 
     page.locator("#progress h2", has_text="1").wait_for()
     browser.keep(f"night-recovered-{locale}")
@@ -87,16 +88,15 @@ def test_selected_events_stay_selected_when_the_list_is_loaded_again(tab, people
     browser.log_in("maria")
     page = browser.go(address(shop, "events/"))
     counted = clicks(page)
-    wait_until(page, lambda: WebhookEndpoint.objects.get(pk=failing.pk).breaker_state.is_open)
+    until(page, lambda: WebhookEndpoint.objects.get(pk=failing.pk).breaker_state.is_open)
     receiver.status = 204
     page.reload()
 
     page.locator("[data-selects=event]").click()
-    page.evaluate("htmx.trigger('[data-live]', 'live')")
-    page.wait_for_timeout(1000)
+    page.evaluate(LOAD_AGAIN)
     assert page.locator("input[name=event]:not(:checked)").count() == 0
     page.locator("form#selected button").click()
-    wait_until(page, lambda: WebhookEvent.objects.filter(state=EventState.SENT).count() == _EVENTS)
+    until(page, lambda: WebhookEvent.objects.filter(state=EventState.SENT).count() == _EVENTS)
 
     assert counted() == 2
     assert browser.complaints == []

@@ -15,13 +15,13 @@ CanvasRenderingContext2D.prototype.fillText = function (text, ...place) {
   write.call(this, text, ...place);
 };
 """
-COLOURS = """() => {
+COLOURS = """(wanted) => {
   const found = new Set();
   for (const canvas of document.querySelectorAll("canvas.ground")) {
     const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
     for (let at = 0; at < data.length; at += 4) found.add(data.slice(at, at + 3).join());
   }
-  return [...found];
+  return wanted.every((colour) => found.has(colour));
 }"""
 LAND, WATER, PARK, ROAD = "244,242,238", "184,216,230", "220,235,211", "255,255,255"
 
@@ -56,9 +56,9 @@ class TestGround:
         browser, addresses = requested("mia", f"/panel/accounts/{shop.integrator.pk}/live/deliveries/{delivery.pk}/")
 
         page = browser.page
-        page.wait_for_function("() => written.some((text) => text.startsWith('Rua '))")
-        assert {LAND, WATER, PARK, ROAD} <= set(page.evaluate(COLOURS))
-        assert page.evaluate("written.some((text) => text.startsWith('Bairro '))")
+        for name in ("Rua ", "Bairro "):
+            page.wait_for_function("name => written.some((text) => text.startsWith(name))", arg=name)
+        page.wait_for_function(COLOURS, arg=[LAND, WATER, PARK, ROAD])
         assert page.locator(".leaflet-control-attribution").get_by_text("© OpenStreetMap").is_visible()
         assert [address for address in addresses if not address.startswith(f"{site}/")] == []
         assert browser.complaints == []
@@ -69,15 +69,15 @@ class TestGround:
         DeliveryFactory.create(token=shop, stops=1)
         browser, _addresses = requested("dora", "/panel/board/")
         page = browser.page
-        page.locator("canvas.ground.leaflet-tile-loaded").first.wait_for()
+        page.locator(".route").wait_for()  # to which the map has been fitted
 
         nearer = page.locator(".leaflet-control-zoom-in")
         while "leaflet-disabled" not in (nearer.get_attribute("class") or ""):  # until level 19
             nearer.click()
             page.wait_for_timeout(500)  # Leaflet's animation
 
-        assert ROAD in page.evaluate(COLOURS)
-        assert page.evaluate("document.querySelector('canvas.ground').getBoundingClientRect().width") == 512
+        page.wait_for_function("document.querySelector('canvas.ground')?.getBoundingClientRect().width === 512")
+        page.wait_for_function(COLOURS, arg=[ROAD])
         assert browser.complaints == []
         browser.keep("map-ground-near")
 

@@ -8,6 +8,7 @@ from django.utils import timezone
 from playwright.sync_api import expect
 
 from delivery.actions import drivers
+from tests.browser.waiting import resize
 from tests.factories import BY, DROPOFFS, PICKUP, DeliveryFactory, DriverFactory
 from tests.panel import archives
 
@@ -69,8 +70,7 @@ class TestMapOfADelivery:
         page = open_(DeliveryFactory.create(token=shop))
 
         for columns in (1440, 390, 1440):
-            page.set_viewport_size({"width": columns, "height": 844})
-            page.wait_for_timeout(100)
+            resize(page, columns, 844)
             start, end = page.evaluate(LINE)
             markers = page.evaluate(MARKERS)
             box = page.locator("#map").bounding_box()
@@ -124,8 +124,7 @@ class TestPin:
 
         page.locator("[data-pin]").click(position={"x": 100, "y": 100})
         expect(page.locator("#id_position")).to_have_value(re.compile(r"^-23\.5\d{4}, -46\.6\d{4}$"))
-        page.set_viewport_size({"width": 390, "height": 844})
-        page.wait_for_timeout(200)
+        resize(page, 390, 844)
 
         pin, box = page.locator("[data-pin] .point").bounding_box(), page.locator("[data-pin]").bounding_box()
         assert page.input_value("#id_position") != "-23.561414, -46.655881"

@@ -9,10 +9,12 @@ from django.utils import timezone
 
 from delivery.actions import deliveries, drivers, endpoints, events
 from delivery.models import Environment, WebhookAttempt, WebhookEvent
+from tests.browser.waiting import SECONDS, until
 from tests.factories import BY, PICKUP, DeliveryFactory, DriverFactory
 
 pytestmark = pytest.mark.django_db(transaction=True)
-SOON = 4_000  # milliseconds: much less than the ten seconds after which pages load everything without a stream
+SOON = 8_000  # milliseconds: less than the ten seconds after which pages load everything without a stream
+QUIET = 4_000  # in which nothing happens
 
 # Chromium's pages of tests are never hidden.
 HIDE = """hidden => {
@@ -37,6 +39,7 @@ def page_at(tab, people, shop):
         address = reverse(f"panel:{name}", args=[shop.integrator.pk, Environment.LIVE, *arguments])
         with browser.page.expect_response(lambda answer: "rota-automatic" in answer.request.headers):  # after `ready`
             browser.go(address)
+        browser.page.wait_for_function("!document.querySelector('.htmx-request')")  # and is shown
         return browser
 
     return open_
@@ -44,7 +47,7 @@ def page_at(tab, people, shop):
 
 def recover(receiver, webhooks):
     """Let an endpoint that has refused these webhooks take them, and send them again."""
-    end = time.monotonic() + 20
+    end = time.monotonic() + SECONDS
     while not WebhookAttempt.objects.filter(event__in=webhooks.all()).exists():
         assert time.monotonic() < end
         time.sleep(0.1)
@@ -112,7 +115,7 @@ class TestEventPages:
 
         DeliveryFactory.create(token=shop, stops=1)
 
-        browser.page.wait_for_timeout(SOON)
+        browser.page.wait_for_timeout(QUIET)
         assert browser.page.locator("#list tbody tr").count() == 1
         browser.page.locator("#chosen").uncheck()
         browser.page.locator("#list tbody tr").nth(1).wait_for(timeout=SOON)
@@ -123,9 +126,8 @@ class TestBoard:
         people("dora", group="Dispatchers")
         browser = tab(locale)
         browser.log_in("dora")
-        with browser.page.expect_response("**/board/updates/live/"):
-            browser.go("/panel/board/")
-        browser.page.wait_for_timeout(1_000)  # it loads everything when the stream is ready
+        browser.go("/panel/board/")
+        browser.page.locator("#nothing").wait_for()  # it has loaded everything, because the stream is ready
 
         delivery = DeliveryFactory.create(token=shop, stops=1)
 
@@ -145,7 +147,7 @@ class TestStream:
 
         deliveries.cancel(delivery=delivery, reason="Closed", by=BY, at=timezone.now())
 
-        page.wait_for_timeout(SOON)
+        page.wait_for_timeout(QUIET)
         assert page.locator("#history li:not(.day)").count() == 1
         page.evaluate(HIDE, False)
         page.locator("#history li:not(.day)").nth(1).wait_for(timeout=SOON)
@@ -158,13 +160,13 @@ class TestStream:
         page = browser.page
         page.on("request", lambda request: opened.append(request.url) if "/updates/" in request.url else None)
         page.clock.install()
-        page.reload()
-        page.wait_for_timeout(2_000)
+        with page.expect_response(lambda answer: "rota-automatic" in answer.request.headers):  # after `ready`
+            page.reload()
         before = len(opened)
 
         page.clock.fast_forward(25_000)
-        page.wait_for_timeout(1_000)
 
+        until(page, lambda: len(opened) > before, seconds=10)
         assert (before, len(opened)) == (1, 2)
 
     def test_leads_to_the_log_in_after_the_session(self, page_at, shop):
@@ -185,4 +187,4 @@ class TestStream:
         deliveries.cancel(delivery=delivery, reason="Closed", by=BY, at=timezone.now())
 
         browser.page.locator("#history li:not(.day)").nth(1).wait_for(timeout=SOON)
-        assert browser.page.evaluate("document.activeElement.closest('#history') !== null")
+        browser.page.wait_for_function("document.activeElement.closest('#history') !== null")

@@ -2,6 +2,7 @@
 
 import pytest
 from django.utils import timezone
+from playwright.sync_api import expect
 from rest_framework.test import APIClient
 
 from common.rate_limit import limiter
@@ -10,6 +11,7 @@ from documentation import pages
 from integration.actions import keys
 from integration.models import RefusedSellerCall
 from tests.browser import shop_history
+from tests.browser.waiting import copied
 from tests.factories import BY, TariffFactory, TokenFactory, payload
 from tests.integration.factories import order_body
 
@@ -122,11 +124,13 @@ def test_the_documentation_without_a_log_in(tab, locale):
 def test_an_example_of_the_documentation_is_copied(tab):
     page = tab().go(pages.url("orders"))
 
-    page.locator("[data-copy]").first.click()
-    page.get_by_text("Copied").wait_for()
+    page.evaluate("window.setTimeout = () => 0")  # the word stays
 
-    copied = page.evaluate("navigator.clipboard.readText()")
-    assert copied.startswith('curl -s "$BASE_URL/api/integration/shipping/quote"')
+    page.locator("[data-copy]").first.click()
+
+    expect(page.locator("[data-copy]").first).to_have_text("Copied")
+    start = 'curl -s "$BASE_URL/api/integration/shipping/quote"'
+    assert copied(page, start).startswith(start)
 
 
 class TestReference:

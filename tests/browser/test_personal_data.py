@@ -23,8 +23,10 @@ def test_staff_forget_a_person(tab, people, seller, locale, say):
     browser.keep(f"personal-data-found-{locale}")
     problems = browser.findings(f"personal-data-found-{locale}")
     page.get_by_role("button", name=say("Forget…")).click()
+    page.get_by_role("button", name=say("Forget now")).wait_for()
     browser.keep(f"personal-data-forget-{locale}")
-    page.get_by_role("button", name=say("Forget now")).click()
+    with page.expect_navigation():
+        page.get_by_role("button", name=say("Forget now")).click()
     page.get_by_text("…0001").first.wait_for()
     browser.keep(f"personal-data-requests-{locale}")
     problems += browser.findings(f"personal-data-requests-{locale}")

@@ -2,10 +2,12 @@
 
 import pytest
 from django.utils import timezone
+from playwright.sync_api import expect
 
 from delivery.actions import endpoints
 from delivery.models import WebhookEvent
 from tests.browser.test_flows import address
+from tests.browser.waiting import resize, until
 from tests.factories import BY, DeliveryFactory
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -19,25 +21,25 @@ def phone(tab, people, shop, endpoint):
     DeliveryFactory.create(token=shop)
     browser = tab()
     browser.log_in("maria")
-    browser.page.set_viewport_size({"width": 390, "height": 844})
+    resize(browser.page, 390, 844)
     browser.go(address(shop, "events/"))
     return browser.page
 
 
 def test_filters_fold_away_and_unfold(phone):
     state = phone.locator("form.filters #id_state")
-    assert not state.is_visible()
+    expect(state).to_be_hidden()
 
     phone.locator(".fold-label").click()
 
-    assert state.is_visible()
+    expect(state).to_be_visible()
 
 
 def test_filters_unfold_by_keyboard(phone):
     phone.locator("#filters-fold").focus()
     phone.keyboard.press("Space")
 
-    assert phone.locator("form.filters #id_state").is_visible()
+    expect(phone.locator("form.filters #id_state")).to_be_visible()
 
 
 def test_folded_filters_leave_the_list_on_the_first_screen(phone):
@@ -45,16 +47,16 @@ def test_folded_filters_leave_the_list_on_the_first_screen(phone):
 
 
 def test_filters_are_unfolded_on_a_wide_screen(phone):
-    phone.set_viewport_size({"width": 1440, "height": 900})
+    resize(phone, 1440, 900)
 
-    assert phone.locator("form.filters #id_state").is_visible()
-    assert not phone.locator(".fold-label").is_visible()
+    expect(phone.locator("form.filters #id_state")).to_be_visible()
+    expect(phone.locator(".fold-label")).to_be_hidden()
 
 
 @pytest.fixture
 def narrow(phone):
     """A window in which the event log is a table, and too wide."""
-    phone.set_viewport_size({"width": 720, "height": 844})
+    resize(phone, 720, 844)
     return phone
 
 
@@ -75,8 +77,6 @@ def test_a_table_that_goes_on_beyond_the_edge_has_a_shadow_there(narrow):
 
     before = narrow.screenshot(clip=clip)
     narrow.evaluate("document.querySelector('#list .scroll').scrollLeft = 10_000")
-    narrow.wait_for_timeout(200)
-    after = narrow.screenshot(clip=clip)
 
     assert narrow.evaluate("document.querySelector('#list .scroll').scrollWidth") > 720
-    assert before != after
+    until(narrow, lambda: narrow.screenshot(clip=clip) != before)

@@ -7,6 +7,7 @@ from delivery.actions import driver_devices
 from delivery.models import WebhookEvent
 from integration.actions import keys
 from tests.browser.test_pages import refuse_calls
+from tests.browser.waiting import resize
 from tests.factories import BY, PICKUP, DeliveryFactory, DriverFactory
 from tests.integration.factories import create_order, nfe_xml, send_invoice
 
@@ -54,7 +55,7 @@ def test_nothing_to_press_and_no_status_lies_beyond_the_edge(tab, people, shop, 
     pages += ["/account/two-factor/", "/account/sessions/", "/account/password/"]
     browser = tab(locale)
     browser.log_in("maria")
-    browser.page.set_viewport_size({"width": 390, "height": 844})
+    resize(browser.page, 390, 844)
     beyond = {}
     for path in pages:
         response = browser.page.goto(f"{browser.base}{path}")
@@ -80,7 +81,7 @@ def test_dispatchers_pages_of_drivers_lie_within_it(tab, people, locale):
         if name == "driver":
             browser.page.locator("form[action$='/link/'] button").click()
             browser.page.locator(".qr").wait_for()
-        browser.page.set_viewport_size({"width": 390, "height": 844})
+        resize(browser.page, 390, 844)
         if texts := browser.page.evaluate(_BEYOND_THE_EDGE):
             beyond[name] = texts
         browser.keep(f"{name}-{locale}")

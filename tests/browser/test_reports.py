@@ -4,6 +4,7 @@ from datetime import timedelta
 
 import pytest
 from django.utils import timezone
+from playwright.sync_api import expect
 
 from delivery.lifecycle import Ending
 from tests.browser.test_pages import look
@@ -27,7 +28,7 @@ def today(shop):
             for ending in Ending
         ]
         insert(pattern, *rows, driver=driver)
-    return timezone.localdate()
+    return timezone.localdate(now)
 
 
 @pytest.mark.parametrize("locale", ["en-US", "pt-BR"])
@@ -68,4 +69,4 @@ def test_leads_from_all_accounts_to_a_delivery_and_its_file(tab, people, shop, t
 
     lines = download.value.path().read_text().splitlines()
     assert len(lines) == 1 + 2 * len(Ending)
-    assert page.locator("tbody tr").count() == 2 * len(Ending)
+    expect(page.locator("tbody tr")).to_have_count(2 * len(Ending))

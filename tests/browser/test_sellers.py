@@ -8,6 +8,7 @@ from django.utils import timezone
 from integration.actions import orders
 from integration.lifecycle import Status
 from integration.models import InvoiceLink
+from tests.browser.waiting import resize
 from tests.integration.factories import ACCESS_KEY, BY, create_order, load_tariff, nfe_xml, send_invoice
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -25,7 +26,8 @@ def test_a_seller_links_an_invoice(tab, people, seller, clicks, locale, say):
     page.get_by_role("link", name=say("Invoices")).click()
     page.get_by_role("link", name="123 / 1").click()
     page.fill("#id_q", "maria")
-    page.keyboard.press("Enter")
+    with page.expect_navigation():
+        page.keyboard.press("Enter")
     page.get_by_role("button", name=say("Link order %(code)s") % {"code": order.code}).wait_for()
     browser.keep(f"link-invoice-{locale}")
     problems = browser.findings(f"link-invoice-{locale}")
@@ -115,13 +117,14 @@ def test_staff_choose_the_points_of_a_simulated_delivery_on_the_map(tab, people,
     browser = tab(locale)
     browser.log_in("paula")
     page = browser.go(DELIVERY)
-    page.set_viewport_size({"width": 390, "height": 844})
+    resize(page, 390, 844)
 
     page.fill("#id_a", "-23.56141, -46.65588")
     for x in (120, 200):
         page.locator("#points-map").click(position={"x": x, "y": 90})
     typed = [page.locator(f"#id_{name}").input_value() for name in "bcd"]
-    page.get_by_role("button", name=say("Calculate")).click()
+    with page.expect_navigation():
+        page.get_by_role("button", name=say("Calculate")).click()
     page.locator("#result .price").wait_for()
 
     assert [bool(re.fullmatch(r"-23\.\d{5}, -46\.\d{5}", text)) for text in typed] == [True, True, False]

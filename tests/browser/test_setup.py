@@ -4,6 +4,7 @@ import pytest
 
 from delivery.models import Integrator
 from integration.models import Seller
+from tests.browser.waiting import SECONDS
 from tests.factories import TariffFactory
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -30,7 +31,8 @@ def test_staff_bring_in_an_integrator(tab, people, clicks, receiver, settings, l
     page.locator("#test-result .card-head .badge.good").wait_for()
     browser.keep(f"setup-{locale}")
     problems += browser.findings(f"setup-{locale}")
-    page.get_by_role("button", name=say("Open the access sheet")).click()
+    with page.expect_navigation():
+        page.get_by_role("button", name=say("Open the access sheet")).click()
     browser.keep(f"setup-sheet-{locale}")
     problems += browser.findings(f"setup-sheet-{locale}")
 
@@ -40,7 +42,7 @@ def test_staff_bring_in_an_integrator(tab, people, clicks, receiver, settings, l
     assert [token.clear_text in sheet for token in account.tokens.all()] == [True, True]
     assert [endpoint.secret in sheet for endpoint in account.endpoints.all()] == [True, True]
     assert account.pickup_points.count() == 1
-    assert receiver.received.get(timeout=10)[0]["webhook-test"]
+    assert receiver.received.get(timeout=SECONDS)[0]["webhook-test"]
     assert problems == []
     assert browser.complaints == []
 

@@ -13,15 +13,16 @@ def run(browser, path, action, reason=""):
     page = browser.go(path)
     page.check("input.action-select")
     page.select_option("select[name=action]", action)
-    page.click("button[name=index]")
+    with page.expect_navigation():
+        page.click("button[name=index]")
     if reason:
         page.fill("input[name=reason]", reason)
         name = f"admin-suspend-{path.split('/')[3]}-{page.locator('html').get_attribute('lang')}"
         problems: list[str] = []
         look(browser, name, problems)
         assert problems == []
-        page.click("button.is-final")
-    page.wait_for_load_state("networkidle")
+        with page.expect_navigation():
+            page.click("button.is-final")
 
 
 def status(browser, token):

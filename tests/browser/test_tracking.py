@@ -11,6 +11,7 @@ from delivery.actions import deliveries, drivers, proof_photos
 from delivery.distance import Point
 from delivery.models import ArrivalEstimate, StopProof
 from delivery.payload import Options
+from tests.browser.waiting import until
 from tests.delivery.proofs import photo_folder  # noqa: F401  # a fixture
 from tests.factories import BY, DROPOFFS, PICKUP
 from tests.panel import archives
@@ -106,7 +107,7 @@ def test_a_receiver_follows_the_order_from_the_shop_to_the_proof(tab, found, loc
     drivers.set_position(driver=driver_of(found), point=on_the_way, by=BY, at=timezone.now())
     ask(page)
     expect(title).to_have_text(say("%(driver)s is on the way to you.") % {"driver": "Ana"})
-    assert page.locator(DRIVER).bounding_box() != place
+    until(page, lambda: page.locator(DRIVER).bounding_box() not in (place, None))
     expect(page.locator("[aria-current=step]")).to_have_text(say("On the way"))
     expect(page.locator("#announcement")).to_have_text(title.inner_text())
     steps.keep("4-to-you")

@@ -22,21 +22,22 @@ def granian(application: str, environment: Mapping[str, str]) -> Iterator[tuple[
     ]  # fmt: skip
     process = subprocess.Popen(command, cwd=BASE_DIR, env=dict(environment))
     try:
-        end = time.monotonic() + 30
+        end = time.monotonic() + 90
         while not listens(port):
+            assert process.poll() is None, "the server has ended"
             assert time.monotonic() < end
             time.sleep(0.05)
         yield port, process
     finally:
         process.terminate()
-        process.wait(15)
+        process.wait(40)
 
 
 class EventStream:
     """An open stream."""
 
     def __init__(self, port: int, path: str, **headers: str) -> None:
-        self._connection = socket.create_connection(("127.0.0.1", port), timeout=10)
+        self._connection = socket.create_connection(("127.0.0.1", port), timeout=40)
         lines = [
             f"GET {path} HTTP/1.1",
             f"Host: 127.0.0.1:{port}",
@@ -73,7 +74,7 @@ class EventStream:
         chunk, self._buffer = self._buffer[:size], self._buffer[size + 2 :]
         return chunk.decode()
 
-    def next(self, *, beats: bool = False, seconds: float = 10) -> str:
+    def next(self, *, beats: bool = False, seconds: float = 40) -> str:
         """The next event: its name, or the data of one without. Signs of life are left out without `beats`.
 
         Raises EOFError at the end of the stream, TimeoutError when it does not come within `seconds`.
@@ -81,6 +82,7 @@ class EventStream:
         end = time.monotonic() + seconds
         while time.monotonic() < end:
             while "\n\n" not in self._text:
+                self._connection.settimeout(max(end - time.monotonic(), 0.01))
                 self._text += self._read()
             block, self._text = self._text.split("\n\n", 1)
             fields = dict(line.split(": ", 1) for line in block.split("\n"))

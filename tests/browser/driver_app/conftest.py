@@ -9,7 +9,8 @@ from django.db import connection
 from playwright.sync_api import Browser
 
 from tests.browser.driver_app.driver_phone import HEIGHT, WIDTHS, DriverPhone
-from tests.browser.tab import SHOTS
+from tests.browser.tab import close
+from tests.browser.waiting import MILLISECONDS
 from tests.config.stream_client import granian
 from tests.factories import PICKUP, DriverFactory, TariffFactory
 
@@ -47,7 +48,7 @@ def open_phone(
         context.add_init_script(script)
         if located:
             context.grant_permissions(["geolocation"], origin=site)
-        context.set_default_timeout(10_000)
+        context.set_default_timeout(MILLISECONDS)
         phone = DriverPhone(context, site, DriverFactory.create(on_duty=False, **driver))
         if located:
             phone.stand_at(PICKUP)
@@ -57,8 +58,4 @@ def open_phone(
         return phone
 
     yield make
-    for number, context in enumerate(contexts):
-        context.set_offline(False)
-        for page in context.pages:
-            page.screenshot(path=SHOTS / f"last-{request.node.name[:60]}-{number}.png")
-        context.close()
+    close(contexts, of=request.node)

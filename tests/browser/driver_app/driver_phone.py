@@ -8,6 +8,7 @@ from delivery.actions import driver_devices
 from delivery.distance import Point
 from delivery.models import Driver
 from tests.browser.tab import SHOTS, Tab
+from tests.browser.waiting import until
 from tests.factories import BY
 
 WIDTHS = (390, 360)
@@ -65,14 +66,39 @@ class DriverPhone(Tab):
         self.page.set_viewport_size({"width": WIDTHS[0], "height": HEIGHT})
         return found
 
+    def keep_app(self) -> None:
+        """Wait until the service worker has kept the app, without which it does not start again without a signal."""
+        self.page.evaluate("navigator.serviceWorker.ready.then(() => true)")
+        self.page.wait_for_function("navigator.serviceWorker.controller !== null")
+
+    def kept(self, name: str, condition: str) -> None:
+        """Wait until what the phone keeps by this name is so. The page shows it before it is written."""
+        script = f"""(name) => new Promise((done, failed) => {{
+          const opening = indexedDB.open("driver-app");
+          opening.onerror = () => failed(opening.error);
+          opening.onsuccess = () => {{
+            const reading = opening.result.transaction("kept").objectStore("kept").get(name);
+            reading.onsuccess = () => {{ opening.result.close(); done(({condition})(reading.result)); }};
+          }};
+        }})"""
+        until(self.page, lambda: self.page.evaluate(script, name))
+
     def lose_signal(self) -> None:
+        if not self.page.is_closed():
+            self.keep_app()
         self.context.set_offline(True)
 
     def find_signal(self) -> None:
         self.context.set_offline(False)
 
     def confirm(self, name: str) -> None:
-        """Press the button of the sheet that is open. It takes no press at once."""
-        self.page.wait_for_timeout(450)
-        self.page.locator("dialog[open]").get_by_role("button", name=name).click()
+        """Press the button of a sheet, which closes it."""
+        self.press_in_sheet(name)
         self.page.locator("dialog[open]").wait_for(state="detached")
+
+    def press_in_sheet(self, name: str) -> None:
+        """Press the button of the sheet that opens. It takes no press at once, counted from when it is there."""
+        sheet = self.page.locator("dialog[open]")
+        sheet.wait_for()
+        self.page.wait_for_timeout(450)
+        sheet.get_by_role("button", name=name).click()

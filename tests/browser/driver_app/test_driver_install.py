@@ -21,17 +21,11 @@ def persistent(chromium, tmp_path) -> Iterator[BrowserContext]:
     context.close()
 
 
-def keeps(page):
-    """Wait until the service worker has kept the app."""
-    page.evaluate("navigator.serviceWorker.ready.then(() => true)")
-    page.wait_for_function("navigator.serviceWorker.controller !== null")
-
-
 class TestInstallation:
     def test_has_everything_that_chromium_requires(self, persistent, site):
         ana = DriverPhone(persistent, site, DriverFactory.create(on_duty=False))
         page = ana.enter()
-        keeps(page)
+        ana.keep_app()
         browser = persistent.new_cdp_session(page)
 
         manifest = browser.send("Page.getAppManifest")
@@ -47,7 +41,8 @@ class TestStart:
         ana = open_phone(name="Ana Lima", on_duty=True)
         delivery = DeliveryFactory.create(stops=1, accepted=True, driver=ana.driver)
         ana.page.locator(".now").wait_for()
-        keeps(ana.page)
+        ana.keep_app()
+        ana.kept("state", "({ state }) => Boolean(state.route)")
         ana.page.close()
         ana.lose_signal()
 
@@ -62,11 +57,10 @@ class TestStart:
 
     def test_is_in_the_other_language_after_it_was_chosen(self, open_phone):
         ana = open_phone()
-        keeps(ana.page)
+        ana.keep_app()
         ana.press("Menu")
 
-        ana.page.wait_for_timeout(450)
-        ana.press("Português")
+        ana.press_in_sheet("Português")
 
         ana.page.get_by_role("heading", name="Você está fora de serviço").wait_for()
         ana.page.reload()
@@ -77,8 +71,7 @@ class TestStart:
         ana = open_phone(name="Ana Lima")
         ana.press("Menu")
 
-        ana.page.wait_for_timeout(450)
-        ana.press("Log out")
+        ana.press_in_sheet("Log out")
 
         ana.page.get_by_role("heading", name="You are not logged in").wait_for()
         ana.page.reload()

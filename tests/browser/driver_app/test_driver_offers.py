@@ -9,7 +9,7 @@ from delivery.models import Delivery
 from tests.factories import BY, DeliveryFactory, DriverFactory
 
 pytestmark = pytest.mark.django_db(transaction=True)
-SOON = 2_000  # milliseconds
+SOON = 8_000  # milliseconds: less than the ten seconds after which the app asks without a stream
 
 
 @pytest.fixture
@@ -34,12 +34,10 @@ class TestDuty:
 
 
 class TestOffers:
-    def test_appear_within_two_seconds_and_are_heard(self, open_phone):
+    def test_appear_at_once_and_are_heard(self, open_phone):
         ana = open_phone()
         ana.page.evaluate("navigator.vibrate = (pattern) => { window.vibrated = pattern; return true; }")
-        with ana.page.expect_response("**/driver/state/"):
-            ana.go_on_duty()
-        ana.page.wait_for_timeout(1_000)  # until the stream is open
+        ana.go_on_duty()
 
         delivery = DeliveryFactory.create(stops=2)
 
@@ -63,9 +61,8 @@ class TestOffers:
     def test_have_one_winner_and_the_loser_reads_why(self, ana, open_phone):
         bia = open_phone(name="Bia Reis", on_duty=True)
         delivery = DeliveryFactory.create(stops=1)
-        accepts = [each.page.locator("#actions button.prime") for each in (ana, bia)]
-        for accept in accepts:
-            accept.wait_for()
+        # Elements, because the offer may be gone from the second page before its button is pressed.
+        accepts = [each.page.wait_for_selector("#actions button.prime") for each in (ana, bia)]
 
         for accept in accepts:
             accept.evaluate("button => { setTimeout(() => button.click()); }")  # returns before the answer

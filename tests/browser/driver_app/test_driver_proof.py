@@ -47,11 +47,6 @@ def enter_pin(phone, pin):
         phone.page.locator(".pad").get_by_role("button", name=digit, exact=True).click()
 
 
-def press_confirm(phone):
-    phone.page.wait_for_timeout(450)
-    phone.page.get_by_role("button", name="Confirm delivery").click()
-
-
 def delivered(phone):
     phone.page.get_by_role("heading", name="Waiting for offers").wait_for()
     expect(phone.page.get_by_text("Waiting to be sent")).to_have_count(0)
@@ -84,7 +79,7 @@ class TestPhoto:
     def test_is_asked_for(self, ana, at_the_door):
         delivery = at_the_door(needs_photo=True)
 
-        press_confirm(ana)
+        ana.press_in_sheet("Confirm delivery")
 
         expect(ana.page.locator(".problem")).to_have_text("Take a photo first.")
         delivery.refresh_from_db()
@@ -152,7 +147,7 @@ class TestPhoto:
 class TestPin:
     def test_is_entered_on_large_keys(self, ana, at_the_door):
         delivery = at_the_door(has_pin=True)
-        press_confirm(ana)
+        ana.press_in_sheet("Confirm delivery")
         expect(ana.page.locator(".problem")).to_have_text("Enter the four digits.")
 
         enter_pin(ana, pin_of(delivery))

@@ -6,7 +6,6 @@ and the browser's own tool for developers hands their text to the service worker
 
 import json
 import os
-import time
 from collections.abc import Iterator
 
 import pytest
@@ -17,7 +16,7 @@ from playwright.sync_api import Page, expect
 from common import credentials, web_push
 from delivery import offer_pushes
 from delivery.models import PushSubscription
-from tests.browser.driver_app.test_driver_install import keeps
+from tests.browser.waiting import until
 from tests.config.stream_client import granian
 from tests.delivery.push_service import PushService
 from tests.driver_app.browsers import Browser
@@ -73,7 +72,7 @@ def ana(open_phone, browser):
     """On duty, and not asked yet whether notifications are allowed."""
     ana = open_phone(name="Ana Lima", on_duty=True, script=_STAND_IN % json.dumps(browser.body))
     ana.context.grant_permissions(["geolocation", "notifications"], origin=ana.base)  # of the service worker
-    keeps(ana.page)
+    ana.keep_app()
     return ana
 
 
@@ -97,19 +96,21 @@ def deliver(page: Page, text: str) -> None:
         lambda event: registrations.extend(each["registrationId"] for each in event["registrations"]),
     )
     tools.send("ServiceWorker.enable")
-    page.wait_for_timeout(200)  # for the event
+    until(page, lambda: registrations)
     origin = page.evaluate("location.origin")
     tools.send("ServiceWorker.deliverPushMessage", {"origin": origin, "registrationId": registrations[0], "data": text})
 
 
 def notifications(page: Page) -> list[dict[str, str]]:
-    page.wait_for_function(
-        "navigator.serviceWorker.ready.then((each) => each.getNotifications()).then((all) => all.length)"
-    )
     script = """async () => (await (await navigator.serviceWorker.ready).getNotifications())
       .map(({ title, body, tag }) => ({ title, body, tag }))"""
     found: list[dict[str, str]] = page.evaluate(script)
     return found
+
+
+def notified(page: Page) -> list[dict[str, str]]:
+    """The notifications, as soon as there is one."""
+    return until(page, lambda: notifications(page))
 
 
 class TestQuestion:
@@ -129,13 +130,21 @@ class TestQuestion:
 
     def test_is_not_asked_again_after_not_now(self, ana):
         ana.press("Not now")
+        ana.kept("pushAnswer", "(answer) => answer === 'later'")
         reopen(ana)
 
         expect(ana.page.get_by_text("Keep this page open.")).to_be_visible()
         expect(ana.page.get_by_text("Offers while this page is closed?")).to_have_count(0)
-        ana.press("Menu")
-        ana.page.wait_for_timeout(450)
-        ana.press("Allow notifications")
+
+        def is_in_menu():  # once the start has come so far
+            ana.press("Menu")
+            if ana.page.get_by_role("button", name="Allow notifications").count():
+                return True
+            ana.confirm("Back")
+            return False
+
+        until(ana.page, is_in_menu)
+        ana.press_in_sheet("Allow notifications")
         expect(ana.page.get_by_text("While this page is closed, a notification tells you.")).to_be_visible()
         assert PushSubscription.objects.count() == 1
 
@@ -170,28 +179,27 @@ class TestNotification:
         subscribed(ana)
         ana.page.goto(f"{ana.base}/driver/day/")
         delivery = DeliveryFactory.create(stops=2)
-        end = time.monotonic() + 10
-        while not service.received:  # the server notices after a moment that the page's stream has ended
-            assert time.monotonic() < end
+
+        def is_pushed():  # the server notices after a moment that the page's stream has ended
             assert at_once(lambda: offer_pushes.push(delivery.pk, at=timezone.now())) == [None]
+            return service.received
+
+        until(ana.page, is_pushed)
 
         deliver(ana.page, json.dumps(browser.decrypt(service.received[0][2])))
 
         km = f"{delivery.distance_km:.1f}"
-        assert notifications(ana.page) == [{"title": "New offer", "body": f"{km} km, 2 stops", "tag": str(delivery.pk)}]
+        assert notified(ana.page) == [{"title": "New offer", "body": f"{km} km, 2 stops", "tag": str(delivery.pk)}]
         reopen(ana)
         ana.page.locator(".offer").wait_for()
-        ana.page.wait_for_function(
-            "navigator.serviceWorker.ready.then((each) => each.getNotifications()).then((all) => !all.length)"
-        )
+        until(ana.page, lambda: not notifications(ana.page))
 
     def test_leads_to_its_offer(self, ana):
         _first, second = DeliveryFactory.create(stops=1), DeliveryFactory.create(stops=1)
 
         reopen(ana, f"#{second.pk}")
 
-        chosen = ana.page.locator(".offer[aria-pressed=true]")
-        chosen.wait_for()
+        ana.page.locator(".offer:nth-of-type(2)[aria-pressed=true]").wait_for()
         ana.page.locator("#actions button.prime").click()
         ana.page.locator(".now").wait_for()
         second.refresh_from_db()
@@ -201,7 +209,7 @@ class TestNotification:
         first, second = DeliveryFactory.create(stops=1), DeliveryFactory.create(stops=1)
         expect(ana.page.locator(".offer")).to_have_count(2)
         deliver(ana.page, json.dumps({"title": "New offer", "body": "", "deliveryId": str(second.pk)}))
-        notifications(ana.page)
+        notified(ana.page)
 
         # A press by a script: the browser gives it no right to bring the page to the front.
         ana.context.service_workers[0].evaluate("""async () => {
@@ -222,10 +230,10 @@ class TestLogOut:
     def test_ends_the_subscription(self, ana):
         subscribed(ana)
         ana.press("Go off duty")
+        ana.page.get_by_role("heading", name="You are off duty").wait_for()  # one call at a time
         ana.press("Menu")
-        ana.page.wait_for_timeout(450)
 
-        ana.press("Log out")
+        ana.press_in_sheet("Log out")
 
         ana.page.get_by_role("heading", name="You are not logged in").wait_for()
         assert not PushSubscription.objects.exists()
