@@ -8,6 +8,8 @@ from django.contrib.sessions.models import Session
 from django.utils import timezone
 from playwright.sync_api import expect
 
+from common.page_updates import Message, publish
+from delivery import page_updates
 from delivery.actions import deliveries, drivers
 from delivery.models import Delivery
 from delivery.payload import Place
@@ -263,6 +265,20 @@ def test_the_focus_goes_to_the_next_move_of_the_route(tab, people, shop):
     page.keyboard.press("Enter")
     wait_for_hold(page)
     page.locator(f"#deliver-{first.stops.get().pk}:focus").wait_for()
+
+
+def test_a_button_that_is_pressed_while_its_card_changes_is_clicked(tab, people, shop):
+    delivery = DeliveryFactory.create(token=shop, stops=1, accepted=True)
+    page = open_board(tab, people).page
+    page.locator(f"#collect-{delivery.pk}").hover()
+    page.mouse.down()
+
+    with page.expect_response(lambda answer: f"ids={delivery.pk}" in answer.url):
+        publish(Message(page_updates.board(delivery.environment), [f"delivery:{delivery.pk}"]))
+    page.wait_for_timeout(300)
+    page.mouse.up()
+
+    page.get_by_role("button", name="Undo").wait_for()
 
 
 def test_a_position_is_set_by_a_click_on_the_map(tab, people, shop):

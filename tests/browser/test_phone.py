@@ -69,6 +69,19 @@ def test_a_table_stays_scrolled_when_the_list_is_loaded_again(narrow):
     assert narrow.evaluate("document.querySelector('#list .scroll').scrollLeft") == 90
 
 
+def test_a_link_that_is_pressed_while_the_list_changes_is_clicked(narrow):
+    narrow.locator("#list tbody a").first.hover()
+    narrow.mouse.down()
+
+    WebhookEvent.objects.update(attempts_made=7)
+    with narrow.expect_response(lambda answer: "rota-automatic" in answer.request.headers):
+        narrow.evaluate("htmx.trigger('[data-live]', 'live')")
+    narrow.wait_for_timeout(300)
+
+    with narrow.expect_navigation():
+        narrow.mouse.up()
+
+
 def test_a_table_that_goes_on_beyond_the_edge_has_a_shadow_there(narrow):
     """The edge is darker while there is more to scroll to, and no longer at the end."""
     box = narrow.locator("#list .scroll")

@@ -63,6 +63,7 @@ const board = {
       if (answer.headers.has("HX-Redirect")) board.leave(answer.headers.get("HX-Redirect"));
       if (!answer.ok) throw new Error(answer.status);
       const found = await answer.json();
+      await rota.released();
       board.connected(true);
       return found;
     } catch {

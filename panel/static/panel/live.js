@@ -13,6 +13,27 @@
 
 window.rota = window.rota || {};
 
+// What is replaced between the press of the mouse and its release is not clicked.
+{
+  const LONGEST = 2_000; // milliseconds: a release outside of the window may not be told
+  let pressed = 0; // since when
+  const waiting = [];
+  const release = () => {
+    pressed = 0;
+    for (const go of waiting.splice(0)) go();
+  };
+  addEventListener("pointerdown", ({ isPrimary, button }) => { if (isPrimary && button === 0) pressed = Date.now(); }, true);
+  for (const end of ["pointerup", "pointercancel"]) addEventListener(end, () => setTimeout(release), true); // after the click
+
+  rota.isPressed = () => Date.now() - pressed < LONGEST;
+  // Resolves when nothing is pressed.
+  rota.released = () => new Promise((go) => {
+    if (!rota.isPressed()) return go();
+    waiting.push(go);
+    setTimeout(go, LONGEST);
+  });
+}
+
 {
   const POLL = 10_000; // milliseconds, like all below
   const REFRESH = 60_000; // with a stream: a message can be lost, and times on the page grow old
@@ -85,7 +106,7 @@ window.rota = window.rota || {};
   let timer = null;
 
   const parts = () => element.getAttribute("hx-select-oob").split(",").map((id) => document.querySelector(id)).filter(Boolean);
-  const isBusy = () => parts().some((part) => part.querySelector(
+  const isBusy = () => rota.isPressed() || parts().some((part) => part.querySelector(
     "input[type=checkbox]:checked, dialog[open], textarea:focus, select:focus, input:not([type=checkbox]):focus"));
 
   function load() {
@@ -103,6 +124,12 @@ window.rota = window.rota || {};
   }
 
   if (element) {
+    element.addEventListener("htmx:beforeSwap", ({ detail }) => {
+      if (!rota.isPressed()) return;
+      detail.shouldSwap = false;
+      wanted = true;
+      timer = timer || setTimeout(load, PAUSE);
+    });
     document.addEventListener("DOMContentLoaded", () => rota.live(element.dataset.live, (ids) => {
       wanted = wanted || concerns(ids);
       timer = timer || setTimeout(load, 50 + 200 * Math.random()); // not all browsers at once
