@@ -35,7 +35,7 @@ class TestChannel:
         with celery_app.connection_for_write() as connection:
             queue = connection.SimpleQueue("unacknowledged")
             queue.put({})
-            queue.get(timeout=5)
+            queue.get(timeout=30)
             queue.close()
 
         with celery_app.connection_for_write() as connection, pytest.raises(Empty):

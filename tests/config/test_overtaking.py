@@ -27,7 +27,7 @@ def overtaking(clock):
 @pytest.fixture
 def other_thread():
     with ThreadPoolExecutor(1) as pool:
-        yield lambda call: pool.submit(call).result(timeout=5)
+        yield lambda call: pool.submit(call).result(timeout=30)
 
 
 def answer(overtaking, count):

@@ -30,7 +30,7 @@ class OwnRedis:
     def _run(self):
         command = [_program(), "--port", "0", "--unixsocket", self.socket, "--save", "", "--loglevel", "warning"]
         process = subprocess.Popen(command, cwd=self.socket.parent, stdout=subprocess.DEVNULL)
-        end = time.monotonic() + 10
+        end = time.monotonic() + 60
         while not self.answers():
             assert time.monotonic() < end
             time.sleep(0.05)
@@ -42,7 +42,7 @@ class OwnRedis:
 
     def stop(self):
         self.process.terminate()
-        self.process.wait(10)
+        self.process.wait(40)
 
     def publish(self, topic, *texts):
         """Returns the number of subscribers of each."""
@@ -64,10 +64,10 @@ def redis(tmp_path):
 
 @pytest.fixture
 def until():
-    """Waits until something is true, at most 15 seconds."""
+    """Waits until something is true, at most 40 seconds."""
 
     def wait(is_true):
-        end = time.monotonic() + 15
+        end = time.monotonic() + 40
         while not is_true():
             assert time.monotonic() < end
             time.sleep(0.1)
@@ -177,7 +177,7 @@ class TestEnd:
         process.send_signal(signal.SIGTERM)
 
         assert [stream.rest() for stream in streams] == [[], []]
-        assert process.wait(10) == 0
+        assert process.wait(40) == 0
 
     def test_of_the_last_one_ends_the_subscription(self, serve, redis, until):
         open_, _process = serve()

@@ -36,11 +36,11 @@ def told():
         pubsub.psubscribe(f"{CHANNEL}*")
 
         def received():
-            while (message := pubsub.get_message(timeout=5)) is not None and message["type"] != "pmessage":
+            while (message := pubsub.get_message(timeout=30)) is not None and message["type"] != "pmessage":
                 pass  # confirmations
             while message is not None and message["data"] != "end":
                 yield message["channel"].removeprefix(CHANNEL), message["data"]
-                message = pubsub.get_message(timeout=5)
+                message = pubsub.get_message(timeout=30)
 
         def read():
             client.publish(f"{CHANNEL}end", "end")

@@ -54,7 +54,7 @@ class TestEmbeddedRedis:
         with celery_app.connection_for_write() as connection, connection.SimpleQueue("test_redis") as queue:
             queue.put({"number": 7})
 
-            message = queue.get(timeout=5)
+            message = queue.get(timeout=30)
             message.ack()
 
             assert message.payload == {"number": 7}
