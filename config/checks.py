@@ -40,6 +40,8 @@ def problems(environment: Mapping[str, str]) -> list[str]:
     found = _faults(given, {name: variable.check for name, variable in VARIABLES.items()})
     if "EMAIL_URL" in given and "DEFAULT_FROM_EMAIL" not in given:
         found.append("DEFAULT_FROM_EMAIL is not set: the sender of e-mails, such as Rota <rota@example.com>")
+    if "DATABASE_REPLICA_URL" in given and given["DATABASE_REPLICA_URL"] == given.get("DATABASE_URL"):
+        found.append("DATABASE_REPLICA_URL is the same as DATABASE_URL: it names a replica, or is not set")
     if ("VAPID_PRIVATE_KEY" in given) != ("VAPID_SUBJECT" in given):
         found.append("VAPID_PRIVATE_KEY and VAPID_SUBJECT are needed together, for Web Push")
     if _is_production(given):

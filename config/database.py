@@ -5,7 +5,6 @@ from typing import Any
 # Either side notices a lost peer within a minute. The system's defaults are two hours for an idle connection and
 # 15 minutes for unacknowledged data.
 _CONNECTION = {
-    "connect_timeout": 5,  # seconds, for each address of the host
     "keepalives_idle": 30,
     "keepalives_interval": 10,
     "keepalives_count": 3,
@@ -39,11 +38,12 @@ def without_sequential_scans(database: dict[str, Any]) -> None:
     database["OPTIONS"]["options"] += " -c enable_seqscan=off"
 
 
-def with_deadlines(database: dict[str, Any], *, statement_seconds: float) -> dict[str, Any]:
+def with_deadlines(database: dict[str, Any], *, statement_seconds: float, connect_seconds: int = 5) -> dict[str, Any]:
     """Django's settings of a database with a deadline on every wait.
 
-    `statement_seconds` ends a statement that runs for longer, and a wait for a lock after 5 s, with an
-    OperationalError; 0 sets neither, which is for workers, migrations and commands.
+    `connect_seconds` are for each address of the host. `statement_seconds` ends a statement that runs for longer, and
+    a wait for a lock after 5 s, with an OperationalError; 0 sets neither, which is for workers, migrations and
+    commands.
     """
     session = dict(_SESSION)
     if statement_seconds:
@@ -51,5 +51,6 @@ def with_deadlines(database: dict[str, Any], *, statement_seconds: float) -> dic
         session["lock_timeout"] = f"{_LOCK_SECONDS}s"
     given = database.get("OPTIONS", {})
     parameters = " ".join(f"-c {name}={value}" for name, value in session.items())
-    options = {**_CONNECTION, **given, "options": f"{parameters} {given.get('options', '')}".strip()}
+    connection = {**_CONNECTION, "connect_timeout": connect_seconds, **given}
+    options = {**connection, "options": f"{parameters} {given.get('options', '')}".strip()}
     return {**database, "OPTIONS": options}

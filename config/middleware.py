@@ -1,6 +1,7 @@
 """Request ids, the access log, and checks before the views."""
 
 import logging
+import math
 import re
 import time
 from collections.abc import Callable
@@ -17,6 +18,7 @@ from django.utils import translation
 
 from access.addresses import client_address
 from common import log_context, rate_limit
+from common.replica.watch import STALE_SECONDS
 from config import errors, limits
 from config.areas import area_of
 from config.content_security_policy import OF_ANSWERS
@@ -126,6 +128,31 @@ class NoStoreMiddleware:
     def __call__(self, request: HttpRequest) -> HttpResponse:
         response = self.get_response(request)
         response.headers.setdefault("Cache-Control", "no-store, private")
+        return response
+
+
+class ChangedCookieMiddleware:
+    """Mark a browser that may have changed something, so that its next pages are read from the primary.
+
+    In MIDDLEWARE only if there is a replica.
+    """
+
+    _SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        response = self.get_response(request)
+        if request.method not in self._SAFE and area_of(request.path) is None:
+            response.set_cookie(
+                settings.CHANGED_COOKIE_NAME,
+                "1",
+                max_age=math.ceil(STALE_SECONDS),
+                secure=settings.SESSION_COOKIE_SECURE,
+                httponly=True,
+                samesite="Lax",
+            )
         return response
 
 

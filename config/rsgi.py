@@ -30,6 +30,7 @@ from django.utils.module_loading import import_string
 
 from common import metrics
 from common.page_updates import STREAM
+from common.replica import ALIAS as REPLICA
 from config.database import for_web_process
 from config.fair_queue import FairQueue
 from config.limits import get_wsgi_application
@@ -248,7 +249,8 @@ def _raise_file_limit() -> None:
     resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
 
 
-for_web_process(settings.DATABASES["default"])
+for database in settings.DATABASES.values():
+    for_web_process(database)
 tracing.start("web")
 error_reports.start()
 application = Application(
@@ -258,6 +260,7 @@ application = Application(
     background=[
         import_string("config.refused_calls.write_counts_until_exit"),
         *([metrics.add_until_exit] if settings.METRICS_TOKEN else []),
+        *([import_string("common.replica.watch.watch_until_exit")] if REPLICA in settings.DATABASES else []),
     ],
     streams=PageStreams(settings.REDIS_URL),
 )

@@ -10,6 +10,7 @@ import django_stubs_ext
 import drf_spectacular_sidecar
 import leaflet
 
+from common.replica import ALIAS as REPLICA
 from config import admin_appearance, checks, content_security_policy, logs, mail_server, proof_storage
 from config.database import with_deadlines
 from config.env import BASE_DIR, data_dir, env, is_embedded
@@ -212,18 +213,32 @@ CACHES = {
 
 # --- Servers ---------------------------------------------------------------------------------------------------------
 
+_ENGINES = {"default": "common.postgresql", REPLICA: "common.replica"}
+_URLS = {"default": _required("DATABASE_URL"), REPLICA: env.str("DATABASE_REPLICA_URL", "")}
 DATABASES: dict[str, dict[str, Any]] = {
-    "default": with_deadlines(
-        dict(dj_database_url.parse(_required("DATABASE_URL"), engine="common.postgresql")),
+    alias: with_deadlines(
+        dict(dj_database_url.parse(url, engine=_ENGINES[alias])),
         # Its default for the web server is set in `config.rsgi`.
         statement_seconds=env.float("DATABASE_STATEMENT_SECONDS", 0),
+        connect_seconds=2 if alias == REPLICA else 5,
     )
+    for alias, url in _URLS.items()
+    if url
 }
-# Statements are prepared where `common.postgresql.prepared` asks for it, not after so many executions of the same text.
-DATABASES["default"]["OPTIONS"]["prepare_threshold"] = sys.maxsize if env.bool("DATABASE_PREPARE", True) else None
-# Such a cursor outlives its transaction, after which a pooler gives the connection to others. Long lists are bounded.
-DATABASES["default"]["DISABLE_SERVER_SIDE_CURSORS"] = True
-DATABASES["default"]["CONN_HEALTH_CHECKS"] = True  # a restarted PostgreSQL costs no request
+for _database in DATABASES.values():
+    # Statements are prepared where `common.postgresql.prepared` asks for it, not after so many executions of a text.
+    _database["OPTIONS"]["prepare_threshold"] = sys.maxsize if env.bool("DATABASE_PREPARE", True) else None
+    # Such a cursor outlives its transaction, after which a pooler gives the connection to others. Lists are bounded.
+    _database["DISABLE_SERVER_SIDE_CURSORS"] = True
+    _database["CONN_HEALTH_CHECKS"] = True  # a restarted PostgreSQL costs no request
+
+# Apps whose tables may be read from a replica, in answers that may be some seconds old (`common.replica`).
+REPLICA_APPS = {"delivery", "integration", "mail"}
+CHANGED_COOKIE_NAME = f"{_COOKIE_PREFIX}changed"
+if REPLICA in DATABASES:
+    DATABASES[REPLICA]["TEST"] = {"MIRROR": "default"}
+    DATABASE_ROUTERS = ["common.replica.router.Router"]
+    MIDDLEWARE.append("config.middleware.ChangedCookieMiddleware")
 
 REDIS_URL = _required("REDIS_URL")
 

@@ -21,11 +21,16 @@ from django.utils.html import format_html
 from django.utils.translation import gettext_lazy
 from unfold.sites import UnfoldAdminSite
 
+from common.replica import reading as replica
+
 _log = logging.getLogger(__name__)
 # "View on site" loads any object without checking a permission, and no model here has such a page. Passwords are
 # changed on the account pages, which limit attempts.
 _NOT_SERVED = {"view_on_site", "password_change_done"}
 
+# The names of the views that show lists and the overview. They read nothing but what they show, and who may see it
+# (`settings.REPLICA_APPS`).
+_MAY_BE_OLD = {"changelist_view", "index"}
 
 # What Django's admin, its widgets and Unfold raise for malformed ids, page numbers and texts, which they convert
 # without a check, some while the page is rendered.
@@ -44,8 +49,7 @@ def _refuse_malformed_input(view: Callable[..., Any]) -> Callable[..., Any]:
     @wraps(view)
     def wrapped(request: HttpRequest, *args: Any, **kwargs: Any) -> Any:
         try:
-            response = view(request, *args, **kwargs)
-            return response.render() if isinstance(response, SimpleTemplateResponse) else response
+            return _rendered(view, request, *args, **kwargs)
         except _CONVERSION_ERRORS as error:
             if _passed_own_code(error):
                 raise
@@ -55,10 +59,18 @@ def _refuse_malformed_input(view: Callable[..., Any]) -> Callable[..., Any]:
     return wrapped
 
 
+def _rendered(view: Callable[..., Any], request: HttpRequest, *args: Any, **kwargs: Any) -> Any:
+    def respond() -> Any:
+        response = view(request, *args, **kwargs)
+        return response.render() if isinstance(response, SimpleTemplateResponse) else response
+
+    return replica.answered(request, respond) if getattr(view, "__name__", "") in _MAY_BE_OLD else respond()
+
+
 def _passed_own_code(error: Exception) -> bool:
-    """Whether a function of this project other than the wrapper was running."""
+    """Whether a function of this project other than the wrappers was running."""
     modules = (frame.f_globals.get("__name__", "") for frame, _line in walk_tb(error.__traceback__))
-    return any(name.partition(".")[0] in _OWN_PACKAGES for name in modules if name != __name__)
+    return any(name.partition(".")[0] in _OWN_PACKAGES for name in modules if name not in {__name__, replica.__name__})
 
 
 class Site(UnfoldAdminSite):

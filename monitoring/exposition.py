@@ -10,9 +10,11 @@ from prometheus_client.metrics_core import Metric
 from redis import RedisError
 
 # The modules that count, so that every process knows the names of what any of them has counted.
+import common.replica.reading  # noqa: F401
 import monitoring.requests
 import monitoring.tasks  # noqa: F401
 from common import metrics
+from common.replica.watch import watch
 from monitoring import database_metrics, heartbeats, readiness
 
 _log = logging.getLogger(__name__)
@@ -35,12 +37,21 @@ def _heartbeats() -> Iterator[Metric]:
     yield family
 
 
+def _replica() -> Iterator[Metric]:
+    """As the answering process has measured it; nothing without a replica, and while it is away."""
+    family = GaugeMetricFamily("rota_replica_lag_seconds", "By which the read replica is behind")
+    if watch.lag is not None:
+        family.add_metric([], watch.lag)
+    yield family
+
+
 class _Everything:
     """The part of a prometheus_client registry that `generate_latest` uses."""
 
     _COLLECTORS: tuple[Callable[[], Iterable[Metric]], ...] = (
         _checks,
         _heartbeats,
+        _replica,
         lambda: metrics.shared().collect(),
         database_metrics.collect,
     )

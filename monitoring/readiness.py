@@ -12,11 +12,14 @@ from dataclasses import dataclass
 from functools import cache
 from threading import Lock
 
+from django.conf import settings
 from django.db import Error, connection
 from django.db.migrations.loader import MigrationLoader
 from django.utils import timezone
 from redis import RedisError
 
+from common.replica import ALIAS as REPLICA
+from common.replica.watch import watch
 from delivery.webhooks import backlog
 from monitoring import heartbeats
 from monitoring.cached import Cached
@@ -27,7 +30,8 @@ _CACHED_SECONDS = 1.0
 _SILENT_SECONDS = 30  # beat starts a task every two seconds, and both write a sign of life every five
 _LATE_SECONDS = 60
 # Without these the process cannot answer requests. Calls are answered without Redis, workers and beat: what they would
-# do is kept in PostgreSQL and done later, so taking the web processes away too would help nobody.
+# do is kept in PostgreSQL and done later, so taking the web processes away too would help nobody. While the replica is
+# away, the primary is read instead.
 REQUIRED = frozenset({"database", "migrations"})
 _LATE = "no answer in time"
 
@@ -110,6 +114,13 @@ def _check_redis(results: Results) -> None:
                 raise _Failed(f"no sign of life for {_SILENT_SECONDS} s")
 
 
+def _check_replica(results: Results) -> None:
+    """What the thread of `common.replica.watch` knows. Asks nobody."""
+    with _timed(results, "replica"):
+        if fault := watch.fault():
+            raise _Failed(fault)
+
+
 def _applied_migrations() -> set[tuple[str, str]]:
     with connection.cursor() as cursor:
         cursor.execute("SELECT app, name FROM django_migrations")
@@ -125,6 +136,7 @@ def _expected_migrations() -> set[tuple[str, str]]:
 _GROUPS = (
     _Group(("database", "migrations", "webhooks"), _check_database),
     _Group(("redis", "beat", "worker"), _check_redis),
+    *([_Group(("replica",), _check_replica)] if REPLICA in settings.DATABASES else []),
 )
 
 

@@ -28,7 +28,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     items.sort(key=lambda item: not item.path.relative_to(config.rootpath).as_posix().startswith(_LONGEST))
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def program() -> Callable[[str], str]:
     """The path of a program that a machine may lack. Without it the test is skipped, in CI it fails."""
 

@@ -16,6 +16,14 @@ SERVICE = (
         required=_PAIR,
     ),
     Variable(
+        "DATABASE_REPLICA_URL",
+        "a streaming replica of `DATABASE_URL`, in the same form, from which web processes read lists, exports and "
+        "reports; see *Read replica* in [deployment.md](deployment.md#read-replica)",
+        without="none: everything is read from `DATABASE_URL`",
+        check=value_checks.database_url,
+        may_be_empty=True,
+    ),
+    Variable(
         "REDIS_URL",
         "Redis or Valkey, as `redis://:PASSWORD@HOST:6379/0`, `rediss://` or `unix://`",
         without="embedded server",

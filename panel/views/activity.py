@@ -3,6 +3,7 @@
 from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse
 
+from common.replica.reading import may_be_old
 from delivery.models import AuditEntry
 from panel.views.base import AccountView
 
@@ -10,6 +11,7 @@ _PER_PAGE = 50
 
 
 class Activity(AccountView):
+    @may_be_old
     def get(self, request: HttpRequest) -> HttpResponse:
         entries = AuditEntry.objects.filter(integrator=self.account, environment=self.environment)
         page = Paginator(entries, _PER_PAGE).get_page(request.GET.get("page"))

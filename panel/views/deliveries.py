@@ -6,6 +6,7 @@ from django.db.models import prefetch_related_objects
 from django.http import Http404, HttpRequest, HttpResponse
 from django.utils import timezone
 
+from common.replica.reading import may_be_old
 from delivery import models, stop_facts
 from delivery.lifecycle import Trigger
 from panel import maps, timeline
@@ -15,6 +16,7 @@ from panel.views.base import AccountView
 
 
 class Deliveries(AccountView):
+    @may_be_old
     def get(self, request: HttpRequest) -> HttpResponse:
         shown = listed(DeliveryFilter, request.GET, self.deliveries)
         prefetch_related_objects(shown["rows"], "driver", "stops")

@@ -8,6 +8,7 @@ from django.db.models import prefetch_related_objects
 from django.http import Http404, HttpRequest, HttpResponse, QueryDict
 from django.utils.dateparse import parse_datetime
 
+from common.replica.reading import may_be_old
 from delivery.models import EventState, WebhookAttempt, WebhookEvent
 from delivery.models.webhook import WebhookEventQuerySet
 from panel.filters import EventFilter, listed
@@ -35,6 +36,7 @@ class EventsView(AccountView):
 
 
 class Events(EventsView):
+    @may_be_old
     def get(self, request: HttpRequest) -> HttpResponse:
         return self.show()
 

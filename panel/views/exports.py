@@ -12,6 +12,7 @@ from common import csv_export
 from common.actors import actor
 from common.csv_export import Cell
 from common.formats import moment, postcode
+from common.replica.reading import may_be_old
 from delivery.models import STATE_NAMES, Delivery, Stop, WebhookAttempt, WebhookEvent
 from delivery.models.stop import LABELS
 from panel.filters import DeliveryFilter, EventFilter, all_rows
@@ -25,6 +26,7 @@ _log = logging.getLogger(__name__)
 class Deliveries(AccountView):
     """One row for each delivery, with columns for each of its three possible drop-offs."""
 
+    @may_be_old
     def get(self, request: HttpRequest) -> HttpResponseBase:
         _log.info("%s exported deliveries of account %s", actor(request), self.account.pk)
         header = [
@@ -46,6 +48,7 @@ class Deliveries(AccountView):
 class Events(EventsView):
     """One row for each event, with its last attempt."""
 
+    @may_be_old
     def get(self, request: HttpRequest) -> HttpResponseBase:
         _log.info("%s exported events of account %s", actor(request), self.account.pk)
         header = [

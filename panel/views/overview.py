@@ -6,6 +6,7 @@ from django.db.models import Count
 from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
 
+from common.replica.reading import may_be_old
 from delivery.lifecycle import Status
 from delivery.models import WebhookAttempt
 from panel import attention, plots
@@ -18,6 +19,7 @@ _MOST_PICKUP_POINTS = 200
 class Overview(AccountView):
     """Numbers of today's deliveries by status, notices, and the places from which deliveries may be requested."""
 
+    @may_be_old
     def get(self, request: HttpRequest) -> HttpResponse:
         now = timezone.now()
         counts = dict(
@@ -39,6 +41,7 @@ class Overview(AccountView):
 class Plot(AccountView):
     """Webhooks of the last day. A fragment that the page loads after itself, because it counts many rows."""
 
+    @may_be_old
     def get(self, request: HttpRequest) -> HttpResponse:
         now = timezone.localtime()
         since = now.replace(minute=0, second=0, microsecond=0) - timedelta(hours=_HOURS - 1)

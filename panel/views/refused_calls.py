@@ -10,6 +10,7 @@ from django.shortcuts import render
 from django.utils import timezone
 
 from common import refused_calls as technique
+from common.replica.reading import may_be_old
 from delivery.actions import refused_calls as calls_with_tokens
 from delivery.models import RefusedDeliveryCall
 from integration.actions import refused_calls as calls_with_keys
@@ -19,6 +20,7 @@ from panel.views.base import AccountView, SellerView
 
 
 class RefusedCalls(AccountView):
+    @may_be_old
     def get(self, request: HttpRequest) -> HttpResponse:
         now = timezone.now()
         calls = RefusedDeliveryCall.objects.filter(integrator=self.account, environment=self.environment)
@@ -33,6 +35,7 @@ class RefusedCall(AccountView):
 
 
 class SellerRefusedCalls(SellerView):
+    @may_be_old
     def get(self, request: HttpRequest) -> HttpResponse:
         now = timezone.now()
         calls = RefusedSellerCall.objects.filter(seller=self.seller)

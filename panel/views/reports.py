@@ -16,6 +16,7 @@ from common import csv_export
 from common.actors import actor
 from common.csv_export import Cell
 from common.pagination import InvalidCursor, Page
+from common.replica.reading import may_be_old
 from delivery import reports, words
 from delivery.lifecycle import Ending
 from delivery.models import Delivery
@@ -37,6 +38,7 @@ class AllAccounts(LoggedInView, PermissionRequiredMixin):
 
     permission_required = "delivery.change_integrator"
 
+    @may_be_old
     def get(self, request: HttpRequest) -> HttpResponseBase:
         form = PeriodForm.of(request.GET)
         context = _context(form)
@@ -57,6 +59,7 @@ class AllAccounts(LoggedInView, PermissionRequiredMixin):
 class AllAccountsExport(AllAccounts):
     """One row for each account."""
 
+    @may_be_old
     def get(self, request: HttpRequest) -> HttpResponseBase:
         period = PeriodForm.of(request.GET).period
         if period is None:
@@ -71,6 +74,7 @@ class AllAccountsExport(AllAccounts):
 class DriversExport(AllAccounts):
     """One row for each driver."""
 
+    @may_be_old
     def get(self, request: HttpRequest) -> HttpResponseBase:
         period = PeriodForm.of(request.GET).period
         if period is None or not reports.driver_share():
@@ -84,6 +88,7 @@ class DriversExport(AllAccounts):
 class Account(AccountView):
     """The deliveries of one account by day, or by month if the period is long."""
 
+    @may_be_old
     def get(self, request: HttpRequest) -> HttpResponseBase:
         form = PeriodForm.of(request.GET)
         context = _context(form)
@@ -97,6 +102,7 @@ class Account(AccountView):
 class Deliveries(AccountView):
     """The deliveries that a report's sums are made of."""
 
+    @may_be_old
     def get(self, request: HttpRequest) -> HttpResponseBase:
         return self._list(request, PeriodForm.of(request.GET))
 
@@ -119,6 +125,7 @@ class Deliveries(AccountView):
 class DeliveriesExport(Deliveries):
     """One row for each delivery of a report. Their amounts add up to the report's."""
 
+    @may_be_old
     def get(self, request: HttpRequest) -> HttpResponseBase:
         form = PeriodForm.of(request.GET)
         period = form.period

@@ -12,6 +12,7 @@ from django.utils.translation import gettext as _
 
 from common import csv_export
 from common.actors import actor
+from common.replica.reading import may_be_old
 from common.uploads import is_cut_short
 from integration import nfe
 from integration.actions import invoices, links
@@ -30,6 +31,7 @@ _MOST_FOUND = 20  # orders that a search on the page of an invoice shows
 class Invoices(SellerView):
     """The list, and the upload of an invoice by hand: the action and the messages of the API."""
 
+    @may_be_old
     def get(self, request: HttpRequest) -> HttpResponse:
         own = Invoice.objects.filter(seller=self.seller)
         shown = listed(InvoiceFilter, request.GET, own, moment="received_at", without=["raw"], seller=self.seller)
@@ -71,6 +73,7 @@ def _uploaded(request: HttpRequest) -> bytes:
 class InvoicesExport(SellerView):
     """The list with the same filters."""
 
+    @may_be_old
     def get(self, request: HttpRequest) -> Any:
         own = Invoice.objects.filter(seller=self.seller)
         found = selected(InvoiceFilter, request.GET, own, seller=self.seller).defer("raw")

@@ -8,6 +8,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.utils.translation import gettext as _
 
 from common import csv_export
+from common.replica.reading import may_be_old
 from integration.models import InvoiceLink, Order
 from panel.filters import listed, selected
 from panel.seller_filters import NEWEST, OrderFilter
@@ -17,6 +18,7 @@ _CHUNK = 1000  # rows read at once for an export
 
 
 class Orders(SellerView):
+    @may_be_old
     def get(self, request: HttpRequest) -> HttpResponse:
         shown = listed(OrderFilter, request.GET, Order.objects.all().of(self.seller), seller=self.seller)
         prefetch_related_objects(shown["rows"], "company")
@@ -26,6 +28,7 @@ class Orders(SellerView):
 class OrdersExport(SellerView):
     """The list with the same filters."""
 
+    @may_be_old
     def get(self, request: HttpRequest) -> Any:
         orders = selected(OrderFilter, request.GET, Order.objects.all().of(self.seller), seller=self.seller)
         newest = orders.select_related("company").order_by("-created_at", "-pk")[: csv_export.MOST_EXPORTED + 1]

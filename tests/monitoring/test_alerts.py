@@ -27,6 +27,7 @@ _SELECTOR = re.compile(r"\b(rota_[a-z_]+)(?:\{([^}]*)\})?")
 def known():
     """The labels of each sample that the service can show."""
     labels = {"rota_check_ok": {"check"}, "rota_heartbeat_age_seconds": {"process"}}
+    labels["rota_replica_lag_seconds"] = set()
     labels |= {name: set(names) for name, (_text, names) in database_metrics.FAMILIES.items()}
     for metric in metrics.REGISTRY._collector_to_names:
         names = set(metric._labelnames)  # type: ignore[attr-defined]

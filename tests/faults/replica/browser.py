@@ -1,0 +1,30 @@
+"""A browser of somebody who is logged in, without its scripts."""
+
+import requests
+from django.test import Client
+
+
+class Browser:
+    """A person who is logged in."""
+
+    def __init__(self, web, user):
+        client = Client()
+        client.force_login(user)
+        self._address, self.session = web.address, requests.Session()
+        self.session.trust_env = False
+        self.session.cookies.set("sessionid", client.cookies["sessionid"].value)
+
+    def status_of(self, path):
+        return self.session.get(self._address + path, timeout=30).status_code
+
+    def get(self, path, **headers):
+        answer = self.session.get(self._address + path, headers=headers, timeout=30)
+        assert answer.status_code == 200, answer.text
+        return answer.text
+
+    def post(self, page, **fields):
+        """Send the form of a page."""
+        self.get(page)
+        fields["csrfmiddlewaretoken"] = self.session.cookies["csrftoken"]
+        answer = self.session.post(self._address + page, data=fields, allow_redirects=False, timeout=30)
+        assert answer.status_code == 302, answer.text

@@ -1,0 +1,125 @@
+"""What is read from the replica, and what from the primary."""
+
+import os
+import subprocess
+import sys
+import time
+
+import pytest
+import requests
+from django.contrib.auth.models import User
+from django.urls import reverse
+
+from config.env import BASE_DIR
+from config.local import embedded
+from tests.faults.replica.browser import Browser
+from tests.ports import free_port
+
+pytestmark = pytest.mark.timeout(240)
+
+
+class TestReplica:
+    def test_answers_lists_reports_files_and_the_admin(self, browser, page_of, replica, end_delivery):
+        pages = {
+            "list": page_of("deliveries"),
+            "file of the list": page_of("deliveries_export"),
+            "report": page_of("report_deliveries"),
+            "file of the report": page_of("report_deliveries_export"),
+            "admin": reverse("admin:delivery_delivery_changelist"),
+        }
+        with replica.paused():
+            delivery = end_delivery()
+            shown = {name for name, path in pages.items() if delivery in browser.get(path)}
+            single = browser.get(page_of("delivery", delivery))
+        replica.catch_up()
+
+        assert shown == set()
+        assert delivery in single
+        assert {name for name, path in pages.items() if delivery in browser.get(path)} == set(pages)
+
+    def test_has_connections_of_the_web_process(self, browser, page_of, replica):
+        browser.get(page_of("deliveries"))
+
+        # That of the thread that measures the lag, that of a request, and that of this question.
+        assert replica.value("SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'client backend'") >= 3
+
+    def test_is_not_asked_by_pages_that_were_told_of_a_change(self, browser, page_of, replica, end_delivery):
+        with replica.paused():
+            delivery = end_delivery()
+            told = browser.get(page_of("deliveries"), **{"Rota-Automatic": "yes"})
+
+        assert delivery in told
+
+    def test_is_not_asked_by_somebody_who_has_just_changed_something(self, browser, other_browser, page_of, replica):
+        with replica.paused():
+            browser.post(page_of("tokens"), name="Token of the replica")
+            own, others = browser.get(page_of("activity")), other_browser.get(page_of("activity"))
+
+        assert "Token of the replica" in own
+        assert "Token of the replica" not in others
+        (cookie,) = [each for each in browser.session.cookies if each.name == "changed"]
+        assert 14 < cookie.expires - time.time() <= 20
+
+    def test_does_not_say_what_a_person_may_see(self, web, account, page_of, replica):
+        member = User.objects.create(username="replica-member")
+        account.integrator.members.add(member)
+        browser, pages = Browser(web, member), [page_of("deliveries"), page_of("report"), page_of("deliveries_export")]
+        replica.catch_up()
+        for page in pages:
+            browser.get(page)
+        with replica.paused():
+            account.integrator.members.remove(member)
+            statuses = [browser.status_of(page) for page in pages]
+
+        assert statuses == [404, 404, 404]
+
+    def test_does_not_answer_calls_of_the_api(self, web, account, replica, end_delivery):
+        headers = {"Authorization": f"Bearer {account.clear_text}"}
+        with replica.paused():
+            delivery = end_delivery()
+            answer = requests.get(f"{web.address}/api/deliveries", headers=headers, timeout=30)
+
+        assert answer.json()["data"][0]["deliveryId"] == delivery
+
+
+def manage(*arguments, replica):
+    """A command with this DATABASE_REPLICA_URL."""
+    return subprocess.run(
+        [sys.executable, "manage.py", *arguments],
+        cwd=BASE_DIR, env={**os.environ, "DATABASE_REPLICA_URL": replica},
+        check=False, capture_output=True, text=True, timeout=60,
+    )  # fmt: skip  # one call
+
+
+class TestCheck:
+    def test_accepts_a_replica(self, replica):
+        done = manage("check", "--database", "replica", replica=replica.url)
+
+        assert (done.returncode, "no issues" in done.stdout) == (0, True), done.stderr
+
+    def test_refuses_the_primary(self):
+        done = manage("check", "--database", "replica", replica=f"{embedded.postgres_url()}?keepalives=1")
+
+        assert done.returncode == 1
+        assert "leads to no replica: it does not replay the log of another server" in done.stderr
+
+    def test_refuses_another_database(self, replica):
+        done = manage("check", "--database", "replica", replica=f"{replica.url.rpartition('/')[0]}/template1")
+
+        assert done.returncode == 1
+        assert "it is a replica of another database than DATABASE_URL" in done.stderr
+
+    def test_warns_of_a_replica_that_is_away(self):
+        done = manage("check", "--database", "replica", replica=f"postgres://rota@127.0.0.1:{free_port()}/rota")
+
+        assert done.returncode == 0
+        assert "cannot be asked: connection" in done.stderr
+
+
+class TestMigrations:
+    def test_are_for_the_primary(self, replica):
+        done = manage("migrate", replica=replica.url)
+        of_models = manage("makemigrations", "--check", replica=replica.url)
+
+        assert (done.returncode, of_models.returncode) == (0, 0), done.stderr + of_models.stderr
+        assert "No migrations to apply" in done.stdout
