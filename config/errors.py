@@ -7,13 +7,13 @@ and may fail itself.
 import sys
 from typing import Protocol
 
-from django.db import InterfaceError, OperationalError
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.template.loader import render_to_string
 
 from config.areas import Area, area_of
 from config.limits import TooLong
+from config.outages import is_unavailable
 from delivery.api import problems
 from integration.api import answers
 
@@ -29,9 +29,6 @@ class _Bodies(Protocol):
     def unavailable(self, request: HttpRequest, /) -> HttpResponse: ...
 
 
-# Classes of PostgreSQL's error codes: a connection failed, the server stops or starts, too many connections. An error
-# without a code is of the connection.
-_AWAY = ("08", "57P", "53300")
 _BODIES: dict[Area, _Bodies] = {Area.A: problems, Area.B: answers}
 
 
@@ -48,21 +45,13 @@ def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:  # 
 
 
 def server_error(request: HttpRequest) -> HttpResponse:
-    """What a view raised, while Django handles it: 503 if the database was away, else 500."""
+    """What a view raised, while Django handles it: 503 if PostgreSQL was unavailable, else 500."""
     bodies = _bodies(request)
-    if _is_away(sys.exc_info()[1]):
+    if is_unavailable(sys.exc_info()[1]):
         response = bodies.unavailable(request) if bodies else HttpResponse(render_to_string("away.html"), status=503)
         response["Retry-After"] = "5"  # seconds
         return response
     return bodies.server_error(request) if bodies else HttpResponse(render_to_string("500.html"), status=500)
-
-
-def _is_away(error: BaseException | None) -> bool:
-    """Whether PostgreSQL cannot be reached, starts, stops, or takes no more connections."""
-    if not isinstance(error, OperationalError | InterfaceError):
-        return False
-    state = getattr(error.__cause__, "sqlstate", None)
-    return state is None or state.startswith(_AWAY)
 
 
 def late_body(request: HttpRequest) -> HttpResponse:

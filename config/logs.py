@@ -57,7 +57,10 @@ def configuration(*, level: str, style: str = "line") -> dict[str, Any]:
     return {
         "version": 1,
         "disable_existing_loggers": False,
-        "filters": {"context": {"()": "config.middleware.ContextFilter"}},
+        "filters": {
+            "context": {"()": "config.middleware.ContextFilter"},
+            "one_line": {"()": "config.outages.OneLineFilter"},
+        },
         "formatters": {
             "line": {
                 "()": "config.logs.LineFormatter",
@@ -67,7 +70,7 @@ def configuration(*, level: str, style: str = "line") -> dict[str, Any]:
         },
         "handlers": {
             # Standard error, because commands print their results to standard output.
-            "stderr": {"class": "logging.StreamHandler", "formatter": style, "filters": ["context"]},
+            "stderr": {"class": "logging.StreamHandler", "formatter": style, "filters": ["context", "one_line"]},
         },
         "root": {"handlers": ["stderr"], "level": level},
         # Redundant: the access log has status and request id.

@@ -1,9 +1,20 @@
 """Calls and pages while PostgreSQL is away: 503 with Retry-After."""
 
+import io
+import logging
+
 import pytest
 from django.db import OperationalError, connection
-from psycopg.errors import LockNotAvailable
+from psycopg.errors import (
+    AdminShutdown,
+    CannotConnectNow,
+    DiskFull,
+    LockNotAvailable,
+    OutOfMemory,
+    TooManyConnections,
+)
 
+from config.outages import is_unavailable
 from delivery.actions import quotes
 from delivery.models import Delivery
 from tests.delivery.api.calls import QUOTE
@@ -82,3 +93,42 @@ class TestPage:
 
         assert (answer.status_code, answer["Retry-After"]) == (503, "5")
         assert "não alcança seu banco de dados" in answer.content.decode()
+
+
+@pytest.fixture
+def log(monkeypatch):
+    """What is written to standard error."""
+    stream = io.StringIO()
+    (handler,) = [each for each in logging.getLogger().handlers if each.name == "stderr"]
+    monkeypatch.setattr(handler, "stream", stream)
+    return stream
+
+
+class TestLog:
+    def test_has_no_traceback(self, api, monkeypatch, log):
+        """An outage under load would fill the disk with tracebacks otherwise."""
+        monkeypatch.setattr(quotes, "quote", end_connection)
+
+        api.post(QUOTE, payload())
+
+        error, *more = log.getvalue().splitlines()
+        assert f"Service Unavailable: {QUOTE}: terminating connection" in error
+        assert not [line for line in more if line.startswith(" ")]
+
+    def test_keeps_the_traceback_of_other_errors(self, api, monkeypatch, log):
+        def fail(*_arguments, **_options):
+            raise OperationalError from LockNotAvailable()
+
+        monkeypatch.setattr(quotes, "quote", fail)
+
+        api.post(QUOTE, payload())
+
+        assert "    Traceback" in log.getvalue()
+
+
+@pytest.mark.parametrize("cause", [DiskFull, OutOfMemory, TooManyConnections, CannotConnectNow, AdminShutdown])
+def test_what_is_used_up_is_unavailable(cause):
+    error = OperationalError()
+    error.__cause__ = cause()
+
+    assert is_unavailable(error)

@@ -13,10 +13,15 @@ from common.invariants import examine
 from config.env import data_dir
 from delivery import invariants
 from delivery.models import Token
+from integration.models import Seller
 from tests.factories import TariffFactory
 from tests.faults import integrators
+from tests.faults.calls import Callers
 from tests.faults.endpoint import Answer, Endpoint
 from tests.faults.processes import Process, Processes
+from tests.faults.waiting import until
+from tests.integration.factories import SellerFactory
+from tests.ports import free_port, listens
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -51,6 +56,25 @@ def worker(processes: Processes) -> Process:
     """A worker, with beat, for a module whose tests leave it alone."""
     processes.start("beat")
     return processes.start("worker")
+
+
+@pytest.fixture
+def web(processes: Processes) -> str:
+    """The address of a web server of two processes."""
+    port = free_port()
+    processes.start("web", port=port)
+    until(lambda: listens(port), seconds=30, what="the web server")
+    return f"http://127.0.0.1:{port}"
+
+
+@pytest.fixture(scope="session")
+def seller(_database: None) -> Seller:
+    return SellerFactory.create()
+
+
+@pytest.fixture
+def callers(shop: Token, seller: Seller) -> Callers:
+    return Callers(shop, seller)
 
 
 @pytest.fixture

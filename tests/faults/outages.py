@@ -24,11 +24,21 @@ def no_redis() -> Iterator[None]:
         embedded.wait_for_redis(servers._redis)
 
 
-def restart_postgres() -> None:
-    """As after a crash: no shutdown checkpoint, every connection cut, the log replayed."""
+@contextmanager
+def no_postgres() -> Iterator[None]:
+    """PostgreSQL crashes; at the end it is started again and replays its log."""
     server = embedded.hold_postgres()
     assert server is not None
     server.stop("immediate")
-    server.ensure_running()
-    server.release()  # the session goes on holding it
-    connection.close()  # this thread's was cut
+    try:
+        yield
+    finally:
+        server.ensure_running()
+        server.release()  # the session goes on holding it
+        connection.close()  # this thread's was cut
+
+
+def restart_postgres() -> None:
+    """As after a crash: no shutdown checkpoint, every connection cut, the log replayed."""
+    with no_postgres():
+        pass

@@ -1,0 +1,176 @@
+"""Calls of both APIs and of a page at a steady pace, as shops, sellers and people make them."""
+
+import itertools
+import json
+import threading
+import time
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Self
+from uuid import uuid4
+
+import requests
+from django.contrib.auth.models import User
+from django.test import Client
+
+from delivery.models import Stop, Token
+from integration.models import Order, Seller
+from tests.factories import payload
+from tests.integration.factories import key_of, order_body
+
+_TIMEOUT_SECONDS = 30
+
+
+@dataclass(frozen=True)
+class Request:
+    """One that can be made again: `key` is the Idempotency-Key, and the externalId or the orderId."""
+
+    kind: str
+    method: str
+    path: str
+    headers: dict[str, str]
+    body: dict[str, Any] | None = None
+    key: str = ""
+
+
+@dataclass(frozen=True)
+class Answer:
+    """Of one attempt. `status` 0: none came. `begun` is on the monotonic clock."""
+
+    request: Request
+    begun: float
+    seconds: float
+    status: int
+    headers: dict[str, str] = field(default_factory=dict, repr=False)
+    body: str = field(default="", repr=False)
+
+    @property
+    def json(self) -> Any:
+        return json.loads(self.body)
+
+    @property
+    def ended(self) -> float:
+        return self.begun + self.seconds
+
+    @property
+    def is_good(self) -> bool:
+        return 200 <= self.status < 300
+
+
+class Callers:
+    """What is called: deliveries and quotes of `shop`, orders of `seller`, a page of a member of the shop."""
+
+    def __init__(self, shop: Token, seller: Seller) -> None:
+        self._bearer = {"Authorization": f"Bearer {shop.clear_text}"}
+        self._basic = {"Authorization": f"Basic {key_of(seller)}"}
+        member = User.objects.create_user(f"member-{uuid4()}")
+        shop.integrator.members.add(member)
+        client = Client()
+        client.force_login(member)
+        self._cookie = {"Cookie": f"sessionid={client.cookies['sessionid'].value}"}
+        self._makers = [self.delivery, self._quote, self._order, self._orders, self._page]
+
+    def requests(self) -> Iterator[Request]:
+        """Each kind in turn, for ever."""
+        for make in itertools.cycle(self._makers):
+            yield make()
+
+    def delivery(self) -> Request:
+        """Of a new delivery."""
+        key, body = uuid4().hex, payload(stops=1)
+        body["dropoffs"][0]["externalId"] = key
+        headers = {**self._bearer, "Idempotency-Key": key}
+        return Request("delivery", "POST", "/api/request-delivery", headers, body, key)
+
+    def _quote(self) -> Request:
+        return Request("quote", "POST", "/api/quotation-delivery", self._bearer, payload(stops=2))
+
+    def _order(self) -> Request:
+        key = uuid4().hex
+        body = order_body(orderId=key, trackingCode=None, invoice=None)
+        headers = {**self._basic, "Idempotency-Key": key}
+        return Request("order", "POST", "/api/integration/orders", headers, body, key)
+
+    def _orders(self) -> Request:
+        return Request("orders", "GET", "/api/integration/orders", self._basic)
+
+    def _page(self) -> Request:
+        return Request("page", "GET", "/panel/", self._cookie)
+
+
+def call(session: requests.Session, base: str, request: Request) -> Answer:
+    """Make the request once. Redirects are not followed."""
+    begun = time.monotonic()
+    try:
+        response = session.request(
+            request.method,
+            base + request.path,
+            headers=request.headers,
+            json=request.body,
+            timeout=_TIMEOUT_SECONDS,
+            allow_redirects=False,
+        )
+    except requests.RequestException as error:
+        return Answer(request, begun, time.monotonic() - begun, 0, body=repr(error))
+    seconds = time.monotonic() - begun
+    headers = {name.lower(): value for name, value in response.headers.items()}
+    return Answer(request, begun, seconds, response.status_code, headers, response.text)
+
+
+def new_session() -> requests.Session:
+    session = requests.Session()
+    session.trust_env = False
+    return session
+
+
+class Traffic:
+    """Makes calls within a `with` block from `threads` threads, `per_second` together, to each of `bases` in turn."""
+
+    def __init__(self, callers: Callers, bases: Sequence[str], *, per_second: float, threads: int = 6) -> None:
+        self.answers: list[Answer] = []
+        self._callers, self._bases = callers, bases
+        self._pause = threads / per_second
+        self._stopping = threading.Event()
+        self._threads = [threading.Thread(target=self._run, args=(number,)) for number in range(threads)]
+
+    def __enter__(self) -> Self:
+        for thread in self._threads:
+            thread.start()
+        return self
+
+    def __exit__(self, *_error: object) -> None:
+        self._stopping.set()
+        for thread in self._threads:
+            thread.join()
+
+    def since(self, moment: float) -> list[Answer]:
+        """Those of requests that were made after it."""
+        return [answer for answer in list(self.answers) if answer.begun > moment]
+
+    def repeat(self, base: str, answers: Iterable[Answer]) -> list[Answer]:
+        """Make those requests again that have a key, one after the other."""
+        with new_session() as session:
+            return [call(session, base, answer.request) for answer in answers if answer.request.key]
+
+    def _run(self, number: int) -> None:
+        wanted = itertools.islice(self._callers.requests(), number, None)
+        bases = itertools.cycle(self._bases[number % len(self._bases) :] + self._bases[: number % len(self._bases)])
+        with new_session() as session:
+            for request, base in zip(wanted, bases, strict=False):
+                begun = time.monotonic()
+                self.answers.append(call(session, base, request))
+                if self._stopping.wait(max(0, begun + self._pause - time.monotonic())):
+                    return
+
+
+def statuses(answers: Iterable[Answer]) -> Counter[int]:
+    return Counter(answer.status for answer in answers)
+
+
+def made(answers: Iterable[Answer]) -> Counter[int]:
+    """How many deliveries or orders the requests with a key have made: {1: 120} if each of 120 has made one."""
+    keys = {answer.request.key for answer in answers if answer.request.key}
+    rows = Counter(Stop.objects.filter(external_id__in=keys).values_list("external_id", flat=True))
+    rows.update(Order.objects.filter(code__in=keys).values_list("code", flat=True))
+    return Counter(rows[key] for key in keys)

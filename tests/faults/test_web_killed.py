@@ -1,0 +1,104 @@
+"""A web server that is killed in the middle of calls. Repeated with their Idempotency-Key, each makes exactly one."""
+
+import threading
+from contextlib import suppress
+
+import pytest
+import requests
+from django.db import connection, transaction
+
+from delivery.models import WebhookEvent
+from tests.faults.calls import Traffic, call, made, new_session, statuses
+from tests.faults.report import print_figures
+from tests.faults.waiting import until
+from tests.ports import free_port
+
+_KILLS = 6
+
+
+@pytest.fixture
+def port():
+    return free_port()
+
+
+@pytest.fixture
+def base(port):
+    return f"http://127.0.0.1:{port}"
+
+
+@pytest.fixture
+def server(processes, port, base):
+    """The process of a web server that answers."""
+    process = processes.start("web", port=port)
+    _await(base)
+    return process
+
+
+def _await(base):
+    """Until it answers: the processes of a killed server may listen a moment longer than their parent."""
+
+    def answers():
+        with suppress(requests.ConnectionError):
+            return requests.get(f"{base}/healthz", timeout=10).ok
+        return False
+
+    until(answers, seconds=30, what="the web server answers")
+
+
+@pytest.mark.timeout(120)
+def test_the_delivery_of_a_killed_transaction_is_made_by_the_repetition(server, base, callers):
+    """The transaction has written the delivery, and waits to write its event, when the server is killed."""
+    request, answers, events = callers.delivery(), [], WebhookEvent.objects.count()
+    with new_session() as session:
+        with transaction.atomic():
+            with connection.cursor() as cursor:
+                cursor.execute(f"LOCK TABLE {WebhookEvent._meta.db_table} IN SHARE ROW EXCLUSIVE MODE")
+            thread = threading.Thread(target=lambda: answers.append(call(session, base, request)))
+            thread.start()
+            until(_is_waiting, seconds=20, what="a transaction waits for the lock")
+            server.kill()
+            thread.join(20)
+        (unanswered,) = answers
+        until(lambda: not _is_waiting(), seconds=20, what="the transaction has ended")
+        assert (unanswered.status, made(answers)) == (0, {0: 1})
+        server.start()
+        _await(base)
+
+        first, again = call(session, base, request), call(session, base, request)
+
+    assert (first.status, again.status, first.body) == (201, 201, again.body)
+    assert "idempotency-replayed" not in first.headers
+    assert made(answers) == {1: 1}
+    assert WebhookEvent.objects.count() == events + 1
+
+
+def _is_waiting():
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT count(*) FROM pg_locks WHERE NOT granted AND relation = %s::regclass",
+            [WebhookEvent._meta.db_table],
+        )
+        return cursor.fetchone() != (0,)
+
+
+@pytest.mark.timeout(240)
+def test_a_web_server_is_killed_again_and_again(server, base, callers):
+    with Traffic(callers, [base], per_second=80, threads=8) as traffic:
+        for _number in range(_KILLS):
+            good = sum(answer.is_good for answer in traffic.answers)
+            until(lambda: sum(a.is_good for a in traffic.answers) > good + 60, seconds=30, what="60 good answers")  # noqa: B023  # used at once
+            server.kill()
+            server.start()
+            _await(base)
+    unanswered = [answer for answer in traffic.answers if not answer.status]
+    before_repetition = made(unanswered)
+    repeated = traffic.repeat(base, unanswered)
+
+    print_figures(
+        f"Web server killed {_KILLS} times", answered=len(traffic.answers) - len(unanswered),
+        unanswered=len(unanswered), made_without_an_answer=before_repetition[1],
+    )  # fmt: skip  # one figure each
+    assert statuses(traffic.answers).keys() <= {0, 200, 201}
+    assert before_repetition.keys() <= {0, 1}
+    assert statuses(repeated).keys() == {201}
+    assert made(traffic.answers).keys() == {1}
