@@ -3,13 +3,14 @@
 import os
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
 import psycopg
 
-from config.env import data_dir
+from config.env import BASE_DIR, data_dir
 from config.local import embedded
 from config.local.embedded.account import Account
 
@@ -48,6 +49,9 @@ class Installation:
         self.server: embedded.Postgres | None = None
         shutil.rmtree(self.folder, ignore_errors=True)
         self.folder.mkdir(parents=True)
+        self.copy_secrets()
+
+    def copy_secrets(self) -> None:
         secrets = self.folder / "secrets.json"
         shutil.copyfile(data_dir() / "secrets.json", secrets)
         secrets.chmod(0o600)
@@ -68,6 +72,15 @@ class Installation:
         if self.server is not None:
             self.server.release()
             self.server = None
+
+    def manage(self, *arguments: str) -> str:
+        """Run a command of the project. Returns what it printed; raises CalledProcessError."""
+        done = subprocess.run(
+            [sys.executable, "manage.py", *arguments],
+            cwd=BASE_DIR, env={**os.environ, "DATA_DIR": str(self.folder)},
+            check=True, capture_output=True, text=True, timeout=_SECONDS, stdin=subprocess.DEVNULL,
+        )  # fmt: skip  # one call
+        return done.stdout
 
     def archive_log(self) -> None:
         """Restart with the write-ahead log archived."""

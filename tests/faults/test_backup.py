@@ -1,8 +1,5 @@
 """What docs/backup.md says, done: a dump under traffic and its restore, and a restore to a moment."""
 
-import os
-import subprocess
-import sys
 import time
 from contextlib import contextmanager
 from typing import Any, LiteralString
@@ -11,7 +8,7 @@ import psycopg
 import pytest
 import requests
 
-from config.env import BASE_DIR, data_dir
+from config.env import data_dir
 from config.local import embedded
 from tests.factories import payload
 from tests.faults import backup
@@ -83,16 +80,6 @@ def serving(processes):
     return serve
 
 
-def manage(installation, *arguments):
-    """A command of the installation. Returns what it printed."""
-    done = subprocess.run(
-        [sys.executable, "manage.py", *arguments],
-        cwd=BASE_DIR, env={**os.environ, "DATA_DIR": str(installation.folder)},
-        check=True, capture_output=True, text=True, timeout=120,
-    )  # fmt: skip  # one call
-    return done.stdout
-
-
 @pytest.fixture(scope="module")
 def dump():
     return data_dir() / "backup" / "rota.dump"
@@ -136,9 +123,9 @@ class TestDump:
         with serving(restored, shop) as api:
             made = api.request_delivery()
             assert (api.status_of(made), api.status_of(known)) == (200, 200)
-        manage(restored, "verify")  # raises for an exit status other than 0
-        assert '"complete": true' in manage(restored, "reencrypt_credentials", "--check")
-        assert "No migrations to apply" in manage(restored, "migrate")
+        restored.manage("verify")  # raises for an exit status other than 0
+        assert '"complete": true' in restored.manage("reencrypt_credentials", "--check")
+        assert "No migrations to apply" in restored.manage("migrate")
         restored.stop()
 
 
@@ -171,7 +158,7 @@ class TestPointInTime:
             statuses = {api.status_of(delivery) for delivery in before}, {api.status_of(each) for each in after}
             made = api.request_delivery()
             is_known = api.status_of(made)
-        manage(earlier, "verify")
+        earlier.manage("verify")
         print_figures("Restored to a moment", before=len(before), after=len(after), seconds_of_restore=seconds)
         assert statuses == ({200}, {404})
         assert is_known == 200
