@@ -98,10 +98,11 @@ class TestCompose:
         assert "ports" not in service
 
 
-def test_the_caddyfile_is_valid(program, tmp_path):
+def test_the_caddyfile_is_valid(tmp_path):
     home = {"HOME": str(tmp_path), "XDG_DATA_HOME": str(tmp_path), "ALLOWED_HOSTS": "rota.example.com"}
 
-    result = run(program("caddy"), "validate", "--adapter", "caddyfile", "--config", "deploy/Caddyfile", **home)
+    validate = (f"{sys.prefix}/bin/caddy", "validate", "--adapter", "caddyfile", "--config", "deploy/Caddyfile")
+    result = run(*validate, **home)
 
     assert "Valid configuration" in result.stdout + result.stderr
 

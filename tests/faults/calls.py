@@ -1,4 +1,4 @@
-"""Calls of both APIs and of a page at a steady pace, as shops, sellers and people make them."""
+"""Calls of both APIs and of pages at a steady pace, as shops, sellers and people make them."""
 
 import itertools
 import json
@@ -7,6 +7,7 @@ import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, Self
 from uuid import uuid4
 
@@ -14,6 +15,7 @@ import psycopg
 import requests
 from django.contrib.auth.models import User
 from django.test import Client
+from django.urls import reverse
 
 from config.local import embedded
 from delivery.models import Token
@@ -22,6 +24,7 @@ from tests.factories import payload
 from tests.integration.factories import key_of, order_body
 
 _TIMEOUT_SECONDS = 30
+_PAGES = ("overview", "deliveries", "events")
 _MADE = """
 SELECT (SELECT count(*) FROM delivery_stop WHERE external_id = key)
      + (SELECT count(*) FROM integration_order WHERE code = key)
@@ -43,7 +46,7 @@ class Request:
 
 @dataclass(frozen=True)
 class Answer:
-    """Of one attempt. `status` 0: none came. `begun` is on the monotonic clock."""
+    """Of one attempt. `status` 0: none came. `begun` is on the monotonic clock. `body` is that of JSON only."""
 
     request: Request
     begun: float
@@ -66,17 +69,24 @@ class Answer:
 
 
 class Callers:
-    """What is called: deliveries and quotes of `shop`, orders of `seller`, a page of a member of the shop."""
+    """What is called: deliveries and quotes of `shop`, orders of `seller`, pages of a member of the shop."""
 
     def __init__(self, shop: Token, seller: Seller) -> None:
         self._bearer = {"Authorization": f"Bearer {shop.clear_text}"}
         self._basic = {"Authorization": f"Basic {key_of(seller)}"}
+        self._account = shop.integrator.pk
         member = User.objects.create_user(f"member-{uuid4()}")
         shop.integrator.members.add(member)
         client = Client()
         client.force_login(member)
         self._cookie = {"Cookie": f"sessionid={client.cookies['sessionid'].value}"}
-        self._makers = [self.delivery, self._quote, self._order, self._orders, self._page]
+        self._makers = [
+            self.delivery,
+            self._quote,
+            self._order,
+            self._orders,
+            *(partial(self._page, page) for page in _PAGES),
+        ]
 
     def requests(self) -> Iterator[Request]:
         """Each kind in turn, for ever."""
@@ -102,8 +112,13 @@ class Callers:
     def _orders(self) -> Request:
         return Request("orders", "GET", "/api/integration/orders", self._basic)
 
-    def _page(self) -> Request:
-        return Request("page", "GET", "/panel/", self._cookie)
+    def cancellation(self, delivery: str) -> Request:
+        body = {"reason": "The customer changed their mind"}
+        return Request("cancellation", "POST", f"/api/cancel-delivery/{delivery}", self._bearer, body)
+
+    def _page(self, page: str) -> Request:
+        path = reverse(f"panel:{page}", kwargs={"account": self._account, "environment": "live"})
+        return Request("page", "GET", path, self._cookie)
 
 
 def call(session: requests.Session, base: str, request: Request) -> Answer:
@@ -122,7 +137,8 @@ def call(session: requests.Session, base: str, request: Request) -> Answer:
         return Answer(request, begun, time.monotonic() - begun, 0, body=repr(error))
     seconds = time.monotonic() - begun
     headers = {name.lower(): value for name, value in response.headers.items()}
-    return Answer(request, begun, seconds, response.status_code, headers, response.text)
+    body = response.text if "json" in headers.get("content-type", "") else ""
+    return Answer(request, begun, seconds, response.status_code, headers, body)
 
 
 def new_session() -> requests.Session:

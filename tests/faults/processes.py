@@ -20,10 +20,10 @@ _NETWORK_VARIABLES = {"http_proxy", "https_proxy", "all_proxy", "no_proxy", "net
 
 
 class Process:
-    """A process of the product and its children, in a session of its own."""
+    """A process of the product, of the code in `folder`, and its children, in a session of its own."""
 
-    def __init__(self, name: str, command: list[str], environment: Mapping[str, str]) -> None:
-        self.name, self.command, self.environment = name, command, environment
+    def __init__(self, name: str, command: list[str], environment: Mapping[str, str], *, folder: Path) -> None:
+        self.name, self.command, self.environment, self.folder = name, command, environment, folder
         self.log = data_dir() / "logs" / f"{name}.log"
         self.start()
 
@@ -33,7 +33,7 @@ class Process:
         with self.log.open("a") as log:
             self._popen = subprocess.Popen(
                 [sys.executable, str(_WITH_PARENT_DEATH_SIGNAL), *self.command[1:]],
-                cwd=BASE_DIR,
+                cwd=self.folder,
                 env={**kept, "LOG_LEVEL": "INFO", **self.environment},
                 start_new_session=True,
                 stdin=subprocess.DEVNULL,
@@ -86,12 +86,14 @@ class Processes:
     def __init__(self) -> None:
         self._processes: list[Process] = []
 
-    def start(self, name: str, *, module: str = "", port: int = 0, **environment: str) -> Process:
+    def start(
+        self, name: str, *, module: str = "", port: int = 0, folder: Path = BASE_DIR, **environment: str
+    ) -> Process:
         """Start `web`, `worker` or `beat` as `make run` does; `module` runs in the place of the command's own."""
         command = commands(port)[name]
         if module:
             command = [*command[:2], module, *command[3:]]
-        process = Process(name, command, environment)
+        process = Process(name, command, environment, folder=folder)
         self._processes.append(process)
         return process
 

@@ -1,0 +1,140 @@
+"""Shops, sellers, members and drivers at work while processes are killed at random. Nothing is lost, nothing doubled.
+
+MIXED_TRAFFIC_SECONDS says for how long; ten minutes unless it is set.
+"""
+
+import os
+import random
+import subprocess
+import sys
+import time
+from collections import Counter
+
+import pytest
+import requests
+
+from config.env import BASE_DIR
+from delivery.models import EventState, Transition, WebhookEvent
+from tests.faults import outages
+from tests.faults.calls import Traffic, call, made, new_session, statuses
+from tests.faults.drivers import Drivers
+from tests.faults.report import await_all, figures_of, print_figures
+from tests.faults.waiting import until
+from tests.ports import free_port
+
+_SECONDS = float(os.environ.get("MIXED_TRAFFIC_SECONDS", "600"))
+_DRIVERS = 6
+_SEED = 15
+_KEPT_SECONDS = (3, 8)  # between two faults
+
+
+class Faults:
+    """Kills, ends or restarts something at random; a process is started again after a moment."""
+
+    def __init__(self, running):
+        self.counts = Counter()
+        self._running = running
+        self._choice = random.Random(_SEED)  # noqa: S311  # which fault
+
+    def next(self):
+        """Do one of them, and return how many seconds to wait for the next."""
+        kind = self._choice.choice(["kill", "kill", "kill", "end", "Redis", "PostgreSQL"])
+        match kind:
+            case "Redis":
+                with outages.no_redis():
+                    time.sleep(self._choice.uniform(0, 2))
+                self.counts["Redis killed"] += 1
+            case "PostgreSQL":
+                with outages.no_postgres():
+                    time.sleep(self._choice.uniform(0, 2))
+                self.counts["PostgreSQL killed"] += 1
+            case _:
+                self._process(kind)
+        return self._choice.uniform(*_KEPT_SECONDS)
+
+    def _process(self, kind):
+        process = self._choice.choice(self._running)
+        if kind == "kill":
+            process.kill()
+        else:
+            process.end(seconds=45)
+        time.sleep(self._choice.uniform(0, 1))
+        process.start()
+        self.counts[f"{process.name} {'killed' if kind == 'kill' else 'ended'}"] += 1
+
+
+@pytest.fixture
+def port():
+    return free_port()
+
+
+@pytest.fixture
+def running(processes, port):
+    """A web server, two workers and beat."""
+    found = [
+        processes.start("web", port=port),
+        *(processes.start("worker") for _number in range(2)),
+        processes.start("beat"),
+    ]
+    until(lambda: _answers(port), seconds=30, what="the web server answers")
+    return found
+
+
+def _answers(port):
+    try:
+        return requests.get(f"http://127.0.0.1:{port}/readyz", timeout=10).status_code in {200, 503}
+    except requests.ConnectionError:
+        return False
+
+
+@pytest.mark.timeout(_SECONDS + 300)
+def test_everything_adds_up_afterwards(running, port, callers, endpoint, shop):
+    base, faults = f"http://127.0.0.1:{port}", Faults(running)
+    choice = random.Random(_SEED)  # noqa: S311  # which delivery is cancelled
+    cancelled = []
+    with Traffic(callers, [base], per_second=25) as traffic, Drivers(base, _DRIVERS) as drivers, new_session() as http:
+        end = next_fault = time.monotonic()
+        end += _SECONDS
+        while (now := time.monotonic()) < end:
+            if now > next_fault:
+                next_fault = time.monotonic() + faults.next()
+            if created := _created(traffic.answers[-100:]):
+                cancelled.append(call(http, base, callers.cancellation(choice.choice(created))))
+            time.sleep(0.5)
+        until(lambda: _answers(port), seconds=30, what="the web server answers")
+    unanswered = [answer for answer in traffic.answers if not answer.is_good]
+    repeated = traffic.repeat(base, unanswered)
+    events = WebhookEvent.objects.filter(endpoint__integrator=shop.integrator)
+    seconds = await_all(_sequences(events), endpoint, seconds=90)
+    until(lambda: not events.exclude(state=EventState.SENT).exists(), seconds=60, what="every event is sent")
+
+    figures = figures_of(_sequences(events), endpoint.receipts)
+    print_figures(
+        f"{_SECONDS:g} s of mixed traffic", figures, calls=len(traffic.answers), not_answered_well=len(unanswered),
+        cancellations=dict(statuses(cancelled)), seconds_to_the_last=seconds, faults=faults.counts.total(),
+    )  # fmt: skip  # one figure each
+    print_figures("Faults", **{name.replace(" ", "_"): count for name, count in sorted(faults.counts.items())})
+    print_figures("Drivers", **{name.replace(" ", "_"): count for name, count in sorted(drivers.counts.items())})
+    assert statuses(traffic.answers).keys() <= {0, 200, 201, 503}
+    assert statuses(repeated).keys() <= {201}
+    assert made(traffic.answers).keys() == {1}
+    assert (figures.lost, figures.out_of_order) == (0, 0)
+    assert drivers.counts["deliver: done"] > _SECONDS / 4
+    assert _missing(drivers.done) == []
+    verify = [sys.executable, "manage.py", "verify"]
+    subprocess.run(verify, cwd=BASE_DIR, check=True, timeout=120, stdout=subprocess.DEVNULL)
+
+
+def _created(answers):
+    return [each.json["deliveryId"] for each in answers if each.request.kind == "delivery" and each.is_good]
+
+
+def _sequences(events):
+    return {(str(delivery), sequence) for delivery, sequence in events.values_list("delivery", "sequence")}
+
+
+def _missing(done):
+    """Moves of drivers that were answered as done and that the history does not have once."""
+    found = Counter(Transition.objects.values_list("delivery", "trigger", "point"))
+    counted = Counter({(str(delivery), trigger, point): count for (delivery, trigger, point), count in found.items()})
+    return [move for move in done if counted[move] != 1]

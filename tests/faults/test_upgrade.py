@@ -1,0 +1,92 @@
+"""From one version to the next under load: migrations beside the old version, then one process after the other."""
+
+import os
+import subprocess
+import sys
+import time
+from contextlib import suppress
+
+import psycopg
+import pytest
+import requests
+
+from config.local import embedded
+from tests.faults import next_version
+from tests.faults.calls import Traffic, made, statuses
+from tests.faults.proxy import caddy
+from tests.faults.report import await_all, figures_of, print_figures
+from tests.faults.waiting import until
+from tests.ports import free_port
+
+# Between the restarts of two web servers: longer than `fail_duration` in deploy/Caddyfile.
+_READY_SECONDS = 3
+_WRITTEN = "SELECT is_of_next, count(*) FROM delivery_delivery WHERE id = ANY(%s) GROUP BY 1"
+
+
+def answers(port):
+    with suppress(requests.ConnectionError):
+        return requests.get(f"http://127.0.0.1:{port}/healthz", timeout=10).ok
+    return False
+
+
+@pytest.fixture
+def upgrade(processes):
+    """Replaces processes by those of the next version, as an orchestrator does."""
+    new = next_version.make()
+
+    def upgrade(name, old, **options):
+        options = {key: value for key, value in options.items() if value}
+        if name == "web":  # at the same port
+            seconds = old.end(seconds=45)
+            processes.start(name, folder=new, **options)
+            until(lambda: answers(options["port"]), seconds=30, what="the new web server")
+            time.sleep(_READY_SECONDS)
+        else:
+            processes.start(name, folder=new, **options)
+            seconds = old.end(seconds=45)
+        return seconds
+
+    upgrade.folder = new
+    yield upgrade
+    with psycopg.connect(embedded.postgres_url(), autocommit=True) as connection:
+        connection.execute("ALTER TABLE delivery_delivery DROP COLUMN is_of_next")
+        connection.execute("DELETE FROM django_migrations WHERE name = '9999_next'")
+
+
+@pytest.mark.timeout(240)
+@pytest.mark.parametrize("servers", [1, 2])
+def test_no_call_fails_while_the_next_version_takes_over(processes, upgrade, callers, endpoint, servers):
+    """The only web server is replaced while calls wait for it, two of them in turn."""
+    ports = [free_port() for _number in range(servers)]
+    running = {name: processes.start(name) for name in ("worker", "beat")}
+    web = {port: processes.start("web", port=port) for port in ports}
+    for port in ports:
+        until(lambda: answers(port), seconds=30, what="the web server")  # noqa: B023  # used at once
+    with caddy(ports) as base, Traffic(callers, [base], per_second=40) as traffic:
+        until(lambda: len(endpoint.receipts) > 20, seconds=30, what="20 events received")
+        migrate = [sys.executable, "manage.py", "migrate", "--verbosity=0"]
+        subprocess.run(migrate, cwd=upgrade.folder, env=dict(os.environ), check=True, timeout=60)
+        migrated = len(traffic.answers)
+        until(lambda: len(traffic.answers) > migrated + 100, seconds=30, what="100 answers of the old version")
+        drained = [upgrade(name, process) for name, process in running.items()]
+        drained += [upgrade("web", process, port=port) for port, process in web.items()]
+        replaced = len(traffic.answers)
+        until(lambda: len(traffic.answers) > replaced + 100, seconds=30, what="100 answers of the new version")
+    created = {
+        answer.json["deliveryId"] for answer in traffic.answers if answer.request.kind == "delivery" and answer.is_good
+    }
+    committed = {(delivery, 1) for delivery in created}
+    await_all(committed, endpoint, seconds=60)
+    with psycopg.connect(embedded.postgres_url()) as connection:
+        written = dict(connection.execute(_WRITTEN, [list(created)]).fetchall())
+
+    figures = figures_of(committed, endpoint.receipts)
+    print_figures(
+        f"Upgrade under load, web servers: {servers}", figures, by_status=dict(statuses(traffic.answers)),
+        slowest_answer_seconds=max(answer.seconds for answer in traffic.answers), longest_drain_seconds=max(drained),
+        written_by_old=written.get(False), written_by_new=written.get(True),
+    )  # fmt: skip  # one figure each
+    assert [(answer.request.kind, answer.body) for answer in traffic.answers if not answer.is_good] == []
+    assert made(traffic.answers).keys() == {1}
+    assert written.keys() == {False, True}
+    assert (figures.lost, figures.duplicated, figures.out_of_order) == (0, 0, 0)
