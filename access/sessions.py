@@ -18,10 +18,10 @@ from django.contrib.sessions.models import Session
 from django.db.models import QuerySet
 from django.dispatch import receiver
 from django.http import HttpRequest, HttpResponse
-from django.utils import timezone
 from django.utils.translation import gettext
 
 from access.addresses import client_address
+from common.clock import agreed_now
 
 _TIMES = "began_and_seen"  # key of the session: [log-in, last request] in seconds since 1970
 _SEEN_RESOLUTION_SECONDS = 60  # avoids a write on every request
@@ -117,7 +117,7 @@ def end_sessions(people: QuerySet[User]) -> int:
 
 def prune() -> None:
     """Delete expired sessions, and the list's rows of sessions that cannot exist any more."""
-    now = timezone.now()
+    now = agreed_now()
     _delete(Session.objects.filter(expire_date__lt=now))
     # Whatever happens in a session, it ends SESSION_COOKIE_AGE after the log-in that created its row.
     _delete(UserSession.objects.filter(created_at__lt=now - timedelta(seconds=settings.SESSION_COOKIE_AGE)))

@@ -11,6 +11,7 @@ from django.utils import timezone
 
 from common import pruning
 from common.background import BackgroundWork
+from common.clock import agreed_now
 from common.idempotency import KEPT
 from delivery import offer_pushes, simulation_thread
 from delivery.actions import alerts, arrivals, digests, forgetting, offers, proof_photos, refused_calls
@@ -39,7 +40,7 @@ _arrivals = BackgroundWork("arrivals", _renew_all)
 @shared_task(name="delivery.expire_offers")
 def expire_offers() -> None:
     """Expire overdue offers."""
-    offers.expire_overdue(at=timezone.now())
+    offers.expire_overdue(at=agreed_now())
 
 
 @shared_task(name="delivery.send_alerts")
@@ -54,31 +55,31 @@ def send_alerts() -> None:
 @shared_task(name="delivery.prune_alert_posts")
 def prune_alert_posts() -> None:
     """Delete the posts of alerts that are older than 30 days."""
-    pruning.prune(AlertPost, "created_at", before=timezone.now() - _POSTS_KEPT)
+    pruning.prune(AlertPost, "created_at", before=agreed_now() - _POSTS_KEPT)
 
 
 @shared_task(name="delivery.prune_refused_calls")
 def prune_refused_calls() -> None:
     """Delete refused calls that are older than seven days."""
-    refused_calls.prune(at=timezone.now())
+    refused_calls.prune(at=agreed_now())
 
 
 @shared_task(name="delivery.prune_idempotency_records")
 def prune_idempotency_records() -> None:
     """Delete the answers that are no longer replayed."""
-    pruning.prune(IdempotencyRecord, "created_at", before=timezone.now() - KEPT)
+    pruning.prune(IdempotencyRecord, "created_at", before=agreed_now() - KEPT)
 
 
 @shared_task(name="delivery.prune_proof_photos")
 def prune_proof_photos() -> None:
     """Delete photos that are no longer kept, and files without a row."""
-    proof_photos.prune(at=timezone.now())
+    proof_photos.prune(at=agreed_now())
 
 
 @shared_task(name="delivery.forget")
 def forget() -> None:
     """Anonymise the people in deliveries that ended long ago, and delete old positions of drivers."""
-    now = timezone.now()
+    now = agreed_now()
     forgetting.forget_ended(at=now)
     forgetting.forget_positions(at=now)
 

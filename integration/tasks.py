@@ -1,9 +1,9 @@
 """Periodic Celery tasks of area B."""
 
 from celery import shared_task
-from django.utils import timezone
 
 from common import pruning
+from common.clock import agreed_now
 from common.idempotency import KEPT
 from integration.actions import forgetting, refused_calls
 from integration.models import IdempotencyRecord
@@ -12,13 +12,13 @@ from integration.models import IdempotencyRecord
 @shared_task(name="integration.prune_refused_calls")
 def prune_refused_calls() -> None:
     """Delete refused calls that are older than seven days."""
-    refused_calls.prune(at=timezone.now())
+    refused_calls.prune(at=agreed_now())
 
 
 @shared_task(name="integration.forget")
 def forget() -> None:
     """Anonymise the receivers of old orders, and delete the files of old invoices."""
-    now = timezone.now()
+    now = agreed_now()
     forgetting.forget_old_orders(at=now)
     forgetting.forget_old_invoices(at=now)
 
@@ -26,4 +26,4 @@ def forget() -> None:
 @shared_task(name="integration.prune_idempotency_records")
 def prune_idempotency_records() -> None:
     """Delete the answers that are no longer replayed."""
-    pruning.prune(IdempotencyRecord, "created_at", before=timezone.now() - KEPT)
+    pruning.prune(IdempotencyRecord, "created_at", before=agreed_now() - KEPT)

@@ -4,9 +4,9 @@ from typing import Any
 
 from celery import shared_task
 from celery.signals import worker_process_shutdown, worker_shutdown
-from django.utils import timezone
 
 from common.background import BackgroundWork
+from common.clock import agreed_now
 from mail import sending
 
 _sending = BackgroundWork("mail", sending.send_due)
@@ -23,7 +23,7 @@ def send_due() -> None:
 @shared_task(name="mail.prune")
 def prune() -> None:
     """Delete the messages that are older than 30 days."""
-    sending.prune(at=timezone.now())
+    sending.prune(at=agreed_now())
 
 
 @worker_process_shutdown.connect

@@ -18,6 +18,7 @@ from django.db.migrations.loader import MigrationLoader
 from django.utils import timezone
 from redis import RedisError
 
+from common import clock
 from common.replica import ALIAS as REPLICA
 from common.replica.watch import watch
 from delivery.webhooks import backlog
@@ -97,6 +98,8 @@ def _check_database(results: Results) -> None:
         with _timed(results, "migrations"):
             if not _expected_migrations() <= _applied_migrations():
                 raise _Failed("migrations are pending: run manage.py migrate")
+        with _timed(results, "clock"):
+            _check_clock()
         with _timed(results, "webhooks"):
             if backlog.oldest_due_seconds(at=timezone.now()) > _LATE_SECONDS:
                 raise _Failed(f"an event has been due for more than {_LATE_SECONDS} s")
@@ -133,8 +136,16 @@ def _expected_migrations() -> set[tuple[str, str]]:
     return set(MigrationLoader(None).graph.leaf_nodes())
 
 
+def _check_clock() -> None:
+    try:
+        clock.agreed_now()
+    except clock.ClocksDiffer as error:
+        _log.warning("The check clock failed: %s", error)
+        raise _Failed("the clocks of this machine and of PostgreSQL differ") from error
+
+
 _GROUPS = (
-    _Group(("database", "migrations", "webhooks"), _check_database),
+    _Group(("database", "migrations", "clock", "webhooks"), _check_database),
     _Group(("redis", "beat", "worker"), _check_redis),
     *([_Group(("replica",), _check_replica)] if REPLICA in settings.DATABASES else []),
 )

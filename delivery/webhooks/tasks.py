@@ -4,8 +4,8 @@ from typing import Any
 
 from celery import shared_task
 from celery.signals import worker_process_shutdown, worker_shutdown
-from django.utils import timezone
 
+from common.clock import agreed_now
 from delivery.webhooks import dispatch, history, wake_up
 
 # A request takes 15 s at most, and whatever stops a worker waits 20 s before it kills it.
@@ -22,7 +22,7 @@ def send_due() -> None:
 @shared_task(name="delivery.webhooks.prune")
 def prune() -> None:
     """Delete the attempts that are older than 30 days."""
-    history.prune(at=timezone.now())
+    history.prune(at=agreed_now())
 
 
 @worker_process_shutdown.connect

@@ -15,13 +15,14 @@ from django.conf import settings as django_settings
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
+from common import clock
 from monitoring import heartbeats, readiness
 from monitoring.cached import Cached
 from tests.config.stream_client import granian
 from tests.factories import DeliveryFactory
 from tests.production import ENVIRONMENT
 
-NAMES = ["database", "migrations", "webhooks", "redis", "beat", "worker"]
+NAMES = ["database", "migrations", "clock", "webhooks", "redis", "beat", "worker"]
 
 
 @pytest.fixture(autouse=True)
@@ -63,6 +64,11 @@ class TestReady:
         heartbeats.client().pexpire(heartbeats._key(process), heartbeats._KEPT_MS - 31_000)
 
         assert ask() == (200, "degraded", {process: "no sign of life for 30 s"})
+
+    def test_is_degraded_with_another_clock_than_postgresql(self, ask, monkeypatch):
+        monkeypatch.setattr(clock, "LARGEST_DIFFERENCE", timedelta(seconds=-1))
+
+        assert ask() == (200, "degraded", {"clock": "the clocks of this machine and of PostgreSQL differ"})
 
     def test_is_unready_with_pending_migrations(self, ask, monkeypatch):
         expected = readiness._expected_migrations() | {("delivery", "9999_new")}
