@@ -5,7 +5,7 @@ import json
 import threading
 import time
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Self
@@ -80,7 +80,7 @@ class Callers:
         client = Client()
         client.force_login(member)
         self._cookie = {"Cookie": f"sessionid={client.cookies['sessionid'].value}"}
-        self._makers = [
+        self._makers: list[Callable[[], Request]] = [
             self.delivery,
             self._quote,
             self._order,
@@ -178,7 +178,7 @@ class Traffic:
 
     def _run(self, number: int) -> None:
         wanted = itertools.islice(self._callers.requests(), number, None)
-        bases = itertools.cycle(self._bases[number % len(self._bases) :] + self._bases[: number % len(self._bases)])
+        bases = itertools.islice(itertools.cycle(self._bases), number % len(self._bases), None)
         with new_session() as session:
             for request, base in zip(wanted, bases, strict=False):
                 begun = time.monotonic()

@@ -24,30 +24,31 @@ def installation(callers):
     copy = backup.Installation("full")
     dump = data_dir() / "backup" / "full.dump"
     backup.run("pg_dump", "--format=custom", f"--dbname={embedded.postgres_url()}", f"--file={dump}")
-    with mounted(copy.folder, megabytes=_MEGABYTES) as copy.disk:
+    with mounted(copy.folder, megabytes=_MEGABYTES) as disk:
         copy.copy_secrets()
         copy.restore(dump)
-        yield copy
+        yield copy, disk
         copy.stop()
 
 
 @pytest.mark.timeout(180)
 def test_the_disk_of_postgres_is_full(processes, installation, callers):
-    port, data = free_port(), str(installation.folder)
+    copy, disk = installation
+    port, data = free_port(), str(copy.folder)
     processes.start("web", port=port, DATA_DIR=data)
     until(lambda: listens(port), seconds=30, what="the web server")
     base = f"http://127.0.0.1:{port}"
 
     with Traffic(callers, [base], per_second=60) as traffic:
         until(lambda: len(traffic.answers) > 100, seconds=30, what="100 answers")
-        installation.disk.fill()
+        disk.fill()
         full = time.monotonic()
         until(lambda: 503 in statuses(traffic.since(full)), seconds=60, what="a call that finds no space")
         time.sleep(_FULL_SECONDS)
-        installation.disk.empty()
+        disk.empty()
         # It stops when its log finds no space. Whatever runs it in production starts it again.
-        was_running = installation.server.is_running()
-        installation.server.ensure_running()
+        was_running = copy.server.is_running()
+        copy.server.ensure_running()
         free = time.monotonic()
         until(lambda: len(traffic.since(free + _BACK_SECONDS)) > 100, seconds=40, what="100 answers afterwards")
     refused = [answer for answer in traffic.answers if not answer.is_good]
@@ -62,5 +63,5 @@ def test_the_disk_of_postgres_is_full(processes, installation, callers):
     assert [answer for answer in refused if answer.headers.get("retry-after") != "5"] == []
     assert max(answer.ended for answer in refused) < free + _BACK_SECONDS
     assert statuses(repeated).keys() == {201}
-    assert made(traffic.answers, url=installation.url).keys() == {1}
-    installation.manage("verify")  # raises for an exit status other than 0
+    assert made(traffic.answers, url=copy.url).keys() == {1}
+    copy.manage("verify")  # raises for an exit status other than 0

@@ -32,7 +32,7 @@ class Faults:
     """Kills, ends or restarts something at random; a process is started again after a moment."""
 
     def __init__(self, running):
-        self.counts = Counter()
+        self.counts: Counter[str] = Counter()
         self._running = running
         self._choice = random.Random(_SEED)  # noqa: S311  # which fault
 
@@ -113,8 +113,8 @@ def test_everything_adds_up_afterwards(running, port, callers, endpoint, shop):
         f"{_SECONDS:g} s of mixed traffic", figures, calls=len(traffic.answers), not_answered_well=len(unanswered),
         cancellations=dict(statuses(cancelled)), seconds_to_the_last=seconds, faults=faults.counts.total(),
     )  # fmt: skip  # one figure each
-    print_figures("Faults", **{name.replace(" ", "_"): count for name, count in sorted(faults.counts.items())})
-    print_figures("Drivers", **{name.replace(" ", "_"): count for name, count in sorted(drivers.counts.items())})
+    print_figures("Faults", None, **dict(sorted(faults.counts.items())))
+    print_figures("Drivers", None, **dict(sorted(drivers.counts.items())))
     assert statuses(traffic.answers).keys() <= {0, 200, 201, 503}
     assert statuses(repeated).keys() <= {201}
     assert made(traffic.answers).keys() == {1}

@@ -67,7 +67,7 @@ def test_postgres_has_no_connection_left(web, callers):
     repeated = traffic.repeat(web, refused)
 
     print_figures(
-        "No connection left, calls", held=len(connections), refused=len(refused),
+        "No connection left, calls", answered=len(traffic.answers), held=len(connections), refused=len(refused),
         good_with_two_connections=sum(answer.is_good for answer in with_few),
         slowest_refusal_seconds=max(answer.seconds for answer in refused),
     )  # fmt: skip  # one figure each

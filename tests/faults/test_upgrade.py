@@ -30,32 +30,34 @@ def answers(port):
 
 
 @pytest.fixture
-def upgrade(processes):
-    """Replaces processes by those of the next version, as an orchestrator does."""
-    new = next_version.make()
-
-    def upgrade(name, old, **options):
-        options = {key: value for key, value in options.items() if value}
-        if name == "web":  # at the same port
-            seconds = old.end(seconds=45)
-            processes.start(name, folder=new, **options)
-            until(lambda: answers(options["port"]), seconds=30, what="the new web server")
-            time.sleep(_READY_SECONDS)
-        else:
-            processes.start(name, folder=new, **options)
-            seconds = old.end(seconds=45)
-        return seconds
-
-    upgrade.folder = new
-    yield upgrade
+def next_folder():
+    """The next version, whose migration is reverted at the end."""
+    yield next_version.make()
     with psycopg.connect(embedded.postgres_url(), autocommit=True) as connection:
         connection.execute("ALTER TABLE delivery_delivery DROP COLUMN is_of_next")
         connection.execute("DELETE FROM django_migrations WHERE name = '9999_next'")
 
 
+@pytest.fixture
+def upgrade(processes, next_folder):
+    """Replaces a process by that of the next version, as an orchestrator does. Returns the old one's seconds to end."""
+
+    def do(name, old, port=0):
+        if name != "web":
+            processes.start(name, folder=next_folder)
+            return old.end(seconds=45)
+        seconds = old.end(seconds=45)
+        processes.start(name, folder=next_folder, port=port)
+        until(lambda: answers(port), seconds=30, what="the new web server")
+        time.sleep(_READY_SECONDS)
+        return seconds
+
+    return do
+
+
 @pytest.mark.timeout(240)
 @pytest.mark.parametrize("servers", [1, 2])
-def test_no_call_fails_while_the_next_version_takes_over(processes, upgrade, callers, endpoint, servers):
+def test_no_call_fails_while_the_next_version_takes_over(processes, next_folder, upgrade, callers, endpoint, servers):
     """The only web server is replaced while calls wait for it, two of them in turn."""
     ports = [free_port() for _number in range(servers)]
     running = {name: processes.start(name) for name in ("worker", "beat")}
@@ -65,7 +67,7 @@ def test_no_call_fails_while_the_next_version_takes_over(processes, upgrade, cal
     with caddy(ports) as base, Traffic(callers, [base], per_second=40) as traffic:
         until(lambda: len(endpoint.receipts) > 20, seconds=30, what="20 events received")
         migrate = [sys.executable, "manage.py", "migrate", "--verbosity=0"]
-        subprocess.run(migrate, cwd=upgrade.folder, env=dict(os.environ), check=True, timeout=60)
+        subprocess.run(migrate, cwd=next_folder, env=dict(os.environ), check=True, timeout=60)
         migrated = len(traffic.answers)
         until(lambda: len(traffic.answers) > migrated + 100, seconds=30, what="100 answers of the old version")
         drained = [upgrade(name, process) for name, process in running.items()]
@@ -78,7 +80,7 @@ def test_no_call_fails_while_the_next_version_takes_over(processes, upgrade, cal
     committed = {(delivery, 1) for delivery in created}
     await_all(committed, endpoint, seconds=60)
     with psycopg.connect(embedded.postgres_url()) as connection:
-        written = dict(connection.execute(_WRITTEN, [list(created)]).fetchall())
+        written: dict[bool, int] = dict(connection.execute(_WRITTEN, [list(created)]).fetchall())
 
     figures = figures_of(committed, endpoint.receipts)
     print_figures(
