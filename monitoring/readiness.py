@@ -35,6 +35,7 @@ _LATE_SECONDS = 60
 # away, the primary is read instead.
 REQUIRED = frozenset({"database", "migrations"})
 _LATE = "no answer in time"
+_OF_DATABASE = ("migrations", "clock", "webhooks")
 
 
 @dataclass(frozen=True)
@@ -95,6 +96,9 @@ def _check_database(results: Results) -> None:
     try:
         with _timed(results, "database"), connection.cursor() as cursor:
             cursor.execute("SELECT 1")
+        if not results["database"].ok:  # the others would wait for it too, one after the other
+            results.update(dict.fromkeys(_OF_DATABASE, Result(False, "the database does not answer", 0.0)))
+            return
         with _timed(results, "migrations"):
             if not _expected_migrations() <= _applied_migrations():
                 raise _Failed("migrations are pending: run manage.py migrate")
@@ -145,7 +149,7 @@ def _check_clock() -> None:
 
 
 _GROUPS = (
-    _Group(("database", "migrations", "clock", "webhooks"), _check_database),
+    _Group(("database", *_OF_DATABASE), _check_database),
     _Group(("redis", "beat", "worker"), _check_redis),
     *([_Group(("replica",), _check_replica)] if REPLICA in settings.DATABASES else []),
 )

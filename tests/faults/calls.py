@@ -23,7 +23,7 @@ from integration.models import Seller
 from tests.factories import payload
 from tests.integration.factories import key_of, order_body
 
-_TIMEOUT_SECONDS = 30
+_TIMEOUT_SECONDS = 45
 _PAGES = ("overview", "deliveries", "events")
 _MADE = """
 SELECT (SELECT count(*) FROM delivery_stop WHERE external_id = key)
