@@ -13,6 +13,8 @@ from collections.abc import Iterable
 from types import TracebackType
 from typing import Any, TypeAlias
 
+from config.outages import is_unavailable
+
 _ExcInfo: TypeAlias = tuple[type[BaseException], BaseException, TracebackType | None] | tuple[None, None, None]
 
 
@@ -57,10 +59,7 @@ def configuration(*, level: str, style: str = "line") -> dict[str, Any]:
     return {
         "version": 1,
         "disable_existing_loggers": False,
-        "filters": {
-            "context": {"()": "config.middleware.ContextFilter"},
-            "one_line": {"()": "config.outages.OneLineFilter"},
-        },
+        "filters": {"context": {"()": "config.middleware.ContextFilter"}},
         "formatters": {
             "line": {
                 "()": "config.logs.LineFormatter",
@@ -70,7 +69,7 @@ def configuration(*, level: str, style: str = "line") -> dict[str, Any]:
         },
         "handlers": {
             # Standard error, because commands print their results to standard output.
-            "stderr": {"class": "logging.StreamHandler", "formatter": style, "filters": ["context", "one_line"]},
+            "stderr": {"class": "logging.StreamHandler", "formatter": style, "filters": ["context"]},
         },
         "root": {"handlers": ["stderr"], "level": level},
         # Redundant: the access log has status and request id.
@@ -100,7 +99,7 @@ class LineFormatter(logging.Formatter):
         return _escaped(without_secrets(super().formatMessage(record)))
 
     def formatException(self, ei: _ExcInfo) -> str:  # noqa: N802  # likewise
-        return _indented(without_secrets(super().formatException(ei)).split("\n"))
+        return _indented(without_secrets(_traceback(ei)).split("\n"))
 
     def formatStack(self, stack_info: str) -> str:  # noqa: N802  # likewise
         return _indented(super().formatStack(stack_info).split("\n"))
@@ -119,10 +118,17 @@ class JsonFormatter(logging.Formatter):
             **getattr(record, "context", {}),
         }
         if record.exc_info:
-            written["exception"] = without_secrets(self.formatException(record.exc_info))
+            written["exception"] = without_secrets(_traceback(record.exc_info))
         if record.stack_info:
             written["stack"] = without_secrets(record.stack_info)
         return json.dumps(written)
+
+
+def _traceback(of: _ExcInfo) -> str:
+    """Only the last line if PostgreSQL is unavailable: an outage would fill the disk with the same traceback."""
+    if is_unavailable(of[1]):
+        return f"{type(of[1]).__name__}: {of[1]}".strip()
+    return logging.Formatter().formatException(of)
 
 
 def _indented(lines: Iterable[str]) -> str:

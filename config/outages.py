@@ -1,6 +1,4 @@
-"""Errors that say that PostgreSQL is unavailable, and how they are logged."""
-
-import logging
+"""Errors that say that PostgreSQL is unavailable."""
 
 from django.db import InterfaceError, OperationalError
 
@@ -18,14 +16,3 @@ def is_unavailable(error: BaseException | None) -> bool:
         return False
     state = getattr(error.__cause__, "sqlstate", None)
     return state is None or state.startswith(_UNAVAILABLE)
-
-
-class OneLineFilter(logging.Filter):
-    """Has the error's message in the place of its traceback: an outage would fill the disk with the same one."""
-
-    def filter(self, record: logging.LogRecord) -> bool:
-        error = record.exc_info[1] if record.exc_info else None
-        if is_unavailable(error):
-            record.msg, record.args = "%s: %s", (record.getMessage(), str(error).strip())
-            record.exc_info = None
-        return True

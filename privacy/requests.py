@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import asdict
 from datetime import datetime
 
+from django.db import transaction
 from django.db.models import F
 
 from common import credentials
@@ -60,10 +61,13 @@ def carry_out(
     left = most_batches
     for what, step in steps.items():
         while left is None or left > 0:
-            count = step()
+            with transaction.atomic():
+                # A batch that two runs find at once would be counted twice.
+                PersonRequest.objects.select_for_update().get(pk=request.pk)
+                count = step()
+                PersonRequest.objects.filter(pk=request.pk).update(**{what: F(what) + count})
             if not count:
                 break
-            PersonRequest.objects.filter(pk=request.pk).update(**{what: F(what) + count})
             left = None if left is None else left - 1
             tell(what, count)
     _finish(request, person, at=at)

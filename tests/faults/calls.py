@@ -155,6 +155,7 @@ class Traffic:
         self._callers, self._bases = callers, bases
         self._pause = threads / per_second
         self._stopping = threading.Event()
+        self._errors: list[Exception] = []
         self._threads = [threading.Thread(target=self._run, args=(number,)) for number in range(threads)]
 
     def __enter__(self) -> Self:
@@ -166,6 +167,8 @@ class Traffic:
         self._stopping.set()
         for thread in self._threads:
             thread.join()
+        if self._errors:
+            raise self._errors[0]
 
     def since(self, moment: float) -> list[Answer]:
         """Those of requests that were made after it."""
@@ -177,6 +180,12 @@ class Traffic:
             return [call(session, base, answer.request) for answer in answers if answer.request.key]
 
     def _run(self, number: int) -> None:
+        try:
+            self._call(number)
+        except Exception as error:  # noqa: BLE001  # raised by `__exit__`
+            self._errors.append(error)
+
+    def _call(self, number: int) -> None:
         wanted = itertools.islice(self._callers.requests(), number, None)
         bases = itertools.islice(itertools.cycle(self._bases), number % len(self._bases), None)
         with new_session() as session:

@@ -11,8 +11,9 @@ from pytest_django.plugin import DjangoDbBlocker
 
 from common.invariants import examine
 from config.env import data_dir
-from delivery import invariants
+from delivery import invariants as deliveries
 from delivery.models import Token
+from integration import invariants as orders
 from integration.models import Seller
 from tests.factories import TariffFactory
 from tests.faults import integrators
@@ -38,7 +39,7 @@ def _database(django_db_blocker: DjangoDbBlocker) -> Iterator[None]:
         call_command("migrate", verbosity=0)
         TariffFactory.create()
         yield
-        broken = [finding for finding in examine(invariants.ALL, most_ids=5) if not finding.holds]
+        broken = [finding for finding in examine((*deliveries.ALL, *orders.ALL), most_ids=5) if not finding.holds]
         connection.close()
     assert broken == []
 

@@ -17,7 +17,7 @@ class Relay:
 
     def __init__(self, path: Path, redis: Path) -> None:
         self.delay = 0.0
-        self.answers = 0
+        self.questions = 0
         self._redis = redis
         self._open: list[socket.socket] = []
         self._listener = socket.socket(socket.AF_UNIX)
@@ -47,7 +47,8 @@ class Relay:
             while content := source.recv(_BYTES):
                 if is_delayed:
                     time.sleep(self.delay)
-                    self.answers += 1
+                else:
+                    self.questions += 1
                 target.sendall(content)
         for each in (source, target):
             with suppress(OSError):

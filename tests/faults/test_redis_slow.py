@@ -27,8 +27,10 @@ def test_redis_answers_slowly(processes, callers, endpoint, delay):
         with Traffic(callers, [f"http://127.0.0.1:{port}"], per_second=20) as traffic:
             until(lambda: len(endpoint.receipts) > 10, seconds=60, what="10 events received")
             usual, redis.delay, slow = list(traffic.answers), delay, time.monotonic()
+            asked = redis.questions
             time.sleep(_SECONDS)
             meanwhile = traffic.since(slow)
+            assert redis.questions > asked  # it was used while it was slow
     committed = _created(traffic)
     seconds = await_all(committed, endpoint, seconds=60)
 

@@ -125,6 +125,7 @@ class TestServersThatAreAway:
 
         assert (status, body["status"]) == (503, "unready")
         assert not any(check["ok"] for check in body["checks"].values())
+        assert body["checks"]["webhooks"] == {"ok": False, "why": "the database does not answer", "milliseconds": 0.0}
         assert "127.0.0.1" not in json.dumps(body)
         assert "rota" not in json.dumps(body)
 
