@@ -118,7 +118,8 @@ def test_everything_adds_up_afterwards(running, port, callers, endpoint, shop):
     assert statuses(traffic.answers).keys() <= {0, 200, 201, 503}
     assert statuses(repeated).keys() <= {201}
     # 422: the route has ended, or was cancelled before.
-    assert {200} < statuses(cancelled).keys() <= {0, 200, 422, 503}
+    assert statuses(cancelled)[200] > 0
+    assert statuses(cancelled).keys() <= {0, 200, 422, 503}
     assert made(traffic.answers).keys() == {1}
     assert (figures.lost, figures.out_of_order) == (0, 0)
     assert drivers.counts["deliver: done"] > _SECONDS / 4
