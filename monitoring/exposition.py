@@ -10,9 +10,9 @@ from prometheus_client.metrics_core import Metric
 from redis import RedisError
 
 # The modules that count, so that every process knows the names of what any of them has counted.
-import common.replica.reading  # noqa: F401
+import common.replica.reading  # noqa: F401  # for its counter
 import monitoring.requests
-import monitoring.tasks  # noqa: F401
+import monitoring.tasks  # noqa: F401  # likewise
 from common import metrics
 from common.replica.watch import watch
 from monitoring import database_metrics, heartbeats, readiness

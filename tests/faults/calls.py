@@ -2,13 +2,12 @@
 
 import itertools
 import json
-import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, Self
+from typing import Any
 from uuid import uuid4
 
 import psycopg
@@ -21,6 +20,7 @@ from config.local import embedded
 from delivery.models import Token
 from integration.models import Seller
 from tests.factories import payload
+from tests.faults.threads import Threads
 from tests.integration.factories import key_of, order_body
 
 _TIMEOUT_SECONDS = 45
@@ -147,28 +147,14 @@ def new_session() -> requests.Session:
     return session
 
 
-class Traffic:
+class Traffic(Threads):
     """Makes calls within a `with` block from `threads` threads, `per_second` together, to each of `bases` in turn."""
 
     def __init__(self, callers: Callers, bases: Sequence[str], *, per_second: float, threads: int = 6) -> None:
         self.answers: list[Answer] = []
         self._callers, self._bases = callers, bases
         self._pause = threads / per_second
-        self._stopping = threading.Event()
-        self._errors: list[Exception] = []
-        self._threads = [threading.Thread(target=self._run, args=(number,)) for number in range(threads)]
-
-    def __enter__(self) -> Self:
-        for thread in self._threads:
-            thread.start()
-        return self
-
-    def __exit__(self, *_error: object) -> None:
-        self._stopping.set()
-        for thread in self._threads:
-            thread.join()
-        if self._errors:
-            raise self._errors[0]
+        super().__init__([partial(self._call, number) for number in range(threads)])
 
     def since(self, moment: float) -> list[Answer]:
         """Those of requests that were made after it."""
@@ -179,12 +165,6 @@ class Traffic:
         with new_session() as session:
             return [call(session, base, answer.request) for answer in answers if answer.request.key]
 
-    def _run(self, number: int) -> None:
-        try:
-            self._call(number)
-        except Exception as error:  # noqa: BLE001  # raised by `__exit__`
-            self._errors.append(error)
-
     def _call(self, number: int) -> None:
         wanted = itertools.islice(self._callers.requests(), number, None)
         bases = itertools.islice(itertools.cycle(self._bases), number % len(self._bases), None)
@@ -192,7 +172,7 @@ class Traffic:
             for request, base in zip(wanted, bases, strict=False):
                 begun = time.monotonic()
                 self.answers.append(call(session, base, request))
-                if self._stopping.wait(max(0, begun + self._pause - time.monotonic())):
+                if self.stopping.wait(max(0, begun + self._pause - time.monotonic())):
                     return
 
 

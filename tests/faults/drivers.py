@@ -1,10 +1,10 @@
 """Drivers with the calls of their app: they accept offers and make the moves, and repeat what was not answered."""
 
 import random
-import threading
 import time
 from collections import Counter
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any, Self
 from uuid import uuid4
 
@@ -14,6 +14,7 @@ from django.utils import timezone
 from delivery.actions import driver_devices
 from tests.factories import BY, PICKUP, DriverFactory
 from tests.faults.calls import new_session
+from tests.faults.threads import Threads
 from tests.faults.waiting import until
 
 _PAUSE_SECONDS = 0.3
@@ -22,42 +23,29 @@ _TIMEOUT_SECONDS = 20
 _PLACE = {"latitude": PICKUP.latitude, "longitude": PICKUP.longitude, "accuracy": 10}
 
 
-class Drivers:
+class Drivers(Threads):
     """`count` drivers at work within a `with` block; at its end each closes the route that they have."""
 
     def __init__(self, base: str, count: int) -> None:
         self.counts: Counter[str] = Counter()
         # Moves that an answer called done: delivery, trigger, point.
         self.done: list[tuple[str, str, str]] = []
-        self._errors: list[Exception] = []
-        self._stopping = threading.Event()
-        phones = [_Phone(base, self) for _number in range(count)]
-        self._threads = [threading.Thread(target=self._work, args=(phone,)) for phone in phones]
+        self._count = count
+        super().__init__([partial(self._work, _Phone(base, self)) for _number in range(count)])
 
     def __enter__(self) -> Self:
         """Returns once all are on duty."""
-        for thread in self._threads:
-            thread.start()
-        until(lambda: self._errors or self.counts["on duty"] == len(self._threads), seconds=60, what="all on duty")
+        super().__enter__()
+        until(lambda: self.errors or self.counts["on duty"] == self._count, seconds=60, what="all on duty")
         return self
 
-    def __exit__(self, *_error: object) -> None:
-        self._stopping.set()
-        for thread in self._threads:
-            thread.join()
-        if self._errors:
-            raise self._errors[0]
-
     def _work(self, phone: "_Phone") -> None:
-        try:
-            phone.begin()
-            self.counts["on duty"] += 1
-            while not self._stopping.wait(_PAUSE_SECONDS):
-                phone.go_on(accepts=True)
-            while phone.go_on(accepts=False):
-                pass
-        except Exception as error:  # noqa: BLE001  # raised by `__exit__`
-            self._errors.append(error)
+        phone.begin()
+        self.counts["on duty"] += 1
+        while not self.stopping.wait(_PAUSE_SECONDS):
+            phone.go_on(accepts=True)
+        while phone.go_on(accepts=False):
+            pass
 
 
 class _Phone:

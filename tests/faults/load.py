@@ -1,9 +1,7 @@
 """Changes of deliveries through `delivery.actions`, at a constant rate."""
 
-import threading
 import time
 from collections.abc import Iterator
-from typing import Self
 
 from django.db import Error, connection
 from django.utils import timezone
@@ -11,11 +9,12 @@ from django.utils import timezone
 from delivery.actions import deliveries
 from delivery.models import Delivery, Token
 from tests.factories import BY, DriverFactory, validated_payload
+from tests.faults.threads import Threads
 
 _THREADS = 2
 
 
-class Load:
+class Load(Threads):
     """Makes changes within a `with` block. `committed_at` has the time of each, by delivery and sequence.
 
     With `survives_database` a change that fails because of the database is counted as refused and not repeated.
@@ -26,29 +25,15 @@ class Load:
         self.refused = 0
         self._token, self._pause = token, _THREADS / per_second
         self._survives = survives_database
-        self._stopping = threading.Event()
-        self._errors: list[Exception] = []
-        self._threads = [threading.Thread(target=self._run) for _number in range(_THREADS)]
-
-    def __enter__(self) -> Self:
-        for thread in self._threads:
-            thread.start()
-        return self
-
-    def __exit__(self, *_error: object) -> None:
-        self._stopping.set()
-        for thread in self._threads:
-            thread.join()
-        if self._errors:
-            raise self._errors[0]
+        super().__init__([self._change_deliveries] * _THREADS)
 
     @property
     def committed(self) -> set[tuple[str, int]]:
         return set(self.committed_at)
 
-    def _run(self) -> None:
+    def _change_deliveries(self) -> None:
         try:
-            while not self._stopping.is_set():
+            while not self.stopping.is_set():
                 try:
                     self._change_one_delivery()
                 except Error:
@@ -56,9 +41,7 @@ class Load:
                         raise
                     self.refused += 1
                     connection.close()
-                    self._stopping.wait(0.1)
-        except Exception as error:  # noqa: BLE001  # raised by `__exit__`
-            self._errors.append(error)
+                    self.stopping.wait(0.1)
         finally:
             connection.close()
 
@@ -68,7 +51,7 @@ class Load:
         for delivery in changes(self._token):
             self.committed_at[str(delivery.pk), delivery.last_sequence] = time.monotonic()
             due += self._pause
-            if self._stopping.wait(max(0, due - time.monotonic())):
+            if self.stopping.wait(max(0, due - time.monotonic())):
                 return
 
 
