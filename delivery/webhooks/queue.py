@@ -10,7 +10,7 @@ from typing import Any
 from uuid import UUID
 
 from django.db import connection
-from django.db.models import F
+from django.db.models import Exists, F, OuterRef
 from django.db.models.functions import Greatest
 
 from common.postgresql import prepared
@@ -194,9 +194,10 @@ def bring_forward(*, endpoint_id: int, at: datetime, poisoned_too: bool = False)
     Poisoned events keep their time unless `poisoned_too`. The retry does not count towards the schedule, which an
     endpoint that recovers and fails repeatedly would use up within minutes otherwise.
     """
-    waiting = WebhookQueueItem.objects.filter(
-        endpoint=endpoint_id, lease=None, due_at__gt=at, event__created_at__gt=at - _BROUGHT_FORWARD_FOR
-    )
+    recent = WebhookEvent.objects.filter(pk=OuterRef("event"), created_at__gt=at - _BROUGHT_FORWARD_FOR)
+    # Not `event__created_at__gt`: for a join Django chooses the rows in a subquery, which PostgreSQL does not evaluate
+    # again for a row that it waited for, so an item that was claimed meanwhile would be made due and sent twice.
+    waiting = WebhookQueueItem.objects.filter(Exists(recent), endpoint=endpoint_id, lease=None, due_at__gt=at)
     if not poisoned_too:
         waiting = waiting.filter(is_ordered=True)
     return waiting.update(due_at=at, tries=Greatest(F("tries") - 1, 0))

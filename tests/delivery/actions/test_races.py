@@ -1,17 +1,17 @@
 """Concurrent actions, with real threads on real PostgreSQL."""
 
 import json
-import time
 from functools import partial
 from threading import Event
 
 import pytest
-from django.db import connection, transaction
+from django.db import transaction
 from django.utils import timezone
 
 from delivery.actions import deliveries, offers
 from delivery.errors import DriverHasOpenRoute, MoveRefused, RouteTaken, StopNotOpen
 from delivery.models import Delivery, WebhookEvent
+from tests.delivery.locking import wait_for_a_lock_waiter
 from tests.factories import BY, DeliveryFactory, DriverFactory
 
 ROUNDS = range(5)
@@ -27,17 +27,6 @@ def cancel(delivery):
 
 def errors(results):
     return [type(result) for result in results if isinstance(result, Exception)]
-
-
-def wait_for_a_lock_waiter():
-    """Returns once another transaction waits for a row lock of this one."""
-    with connection.cursor() as cursor:
-        for _try in range(500):
-            cursor.execute("SELECT count(*) FROM pg_locks WHERE pg_backend_pid() = ANY(pg_blocking_pids(pid))")
-            if cursor.fetchone() != (0,):
-                return
-            time.sleep(0.01)
-    raise AssertionError("nothing waited for a lock")
 
 
 @pytest.mark.django_db(transaction=True)

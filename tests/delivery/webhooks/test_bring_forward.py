@@ -1,14 +1,17 @@
 """Items that wait for a retry are made due at once, when an endpoint recovers or an account gets a token again."""
 
 from datetime import timedelta
+from threading import Event
 from uuid import uuid4
 
 import pytest
+from django.db import transaction
 from django.utils import timezone
 
 from delivery.actions import endpoints, tokens
 from delivery.models import Environment, WebhookQueueItem
 from delivery.webhooks import queue, wake_up
+from tests.delivery.locking import wait_for_a_lock_waiter
 from tests.factories import BY, DeliveryFactory, TokenFactory
 
 NOW = timezone.now()
@@ -51,6 +54,27 @@ class TestBringForward:
         assert queue.bring_forward(endpoint_id=endpoint.pk, at=NOW) == 0
 
         assert list(WebhookQueueItem.objects.values()) == before
+
+    @pytest.mark.django_db(transaction=True)
+    def test_leaves_an_item_that_is_claimed_meanwhile(self, token, endpoint, at_once):
+        """Made due while its request is in flight, it would be sent a second time."""
+        waiting(token)
+        was_claimed = Event()
+
+        def claim():
+            with transaction.atomic():
+                claimed = queue.claim(lease=uuid4(), at=LATER, limit=1)
+                was_claimed.set()
+                wait_for_a_lock_waiter()
+            return len(claimed)
+
+        def bring_forward():
+            assert was_claimed.wait(10)
+            return queue.bring_forward(endpoint_id=endpoint.pk, at=NOW)
+
+        assert at_once(claim, bring_forward) == [1, 0]
+
+        assert WebhookQueueItem.objects.get().due_at == LATER + queue.LEASE
 
     def test_leaves_items_of_other_endpoints(self, token, endpoint, sink):
         own, foreign = waiting(token), waiting(receiving(TokenFactory.create(), sink))
