@@ -12,7 +12,7 @@ from django.utils import timezone
 from delivery.actions import deliveries, driver_devices
 from delivery.errors import MoveRefused
 from delivery.models import Driver, DriverDevice, DriverMove, Transition
-from tests.delivery.actions.test_races import wait_for_a_lock_waiter
+from tests.delivery.locking import wait_for_a_lock_waiter
 from tests.driver_app.phones import Phone, now, phone
 from tests.factories import BY, DeliveryFactory, DriverFactory
 
