@@ -20,9 +20,9 @@ from tests.faults import integrators
 from tests.faults.calls import Callers
 from tests.faults.endpoint import Answer, Endpoint
 from tests.faults.processes import Process, Processes
-from tests.faults.waiting import until
+from tests.faults.waiting import until_web_answers
 from tests.integration.factories import SellerFactory
-from tests.ports import free_port, listens
+from tests.ports import free_port
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -64,8 +64,9 @@ def web(processes: Processes) -> str:
     """The address of a web server of two processes."""
     port = free_port()
     processes.start("web", port=port)
-    until(lambda: listens(port), seconds=30, what="the web server")
-    return f"http://127.0.0.1:{port}"
+    base = f"http://127.0.0.1:{port}"
+    until_web_answers(base)
+    return base
 
 
 @pytest.fixture(scope="session")

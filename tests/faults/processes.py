@@ -8,6 +8,7 @@ import time
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
+from unittest import mock
 
 import psutil
 
@@ -90,7 +91,8 @@ class Processes:
         self, name: str, *, module: str = "", port: int = 0, folder: Path = BASE_DIR, **environment: str
     ) -> Process:
         """Start `web`, `worker` or `beat` as `make run` does; `module` runs in the place of the command's own."""
-        command = commands(port)[name]
+        with mock.patch.dict(os.environ, environment):  # commands have some variables as arguments
+            command = commands(port)[name]
         if module:
             command = [*command[:2], module, *command[3:]]
         process = Process(name, command, environment, folder=folder)

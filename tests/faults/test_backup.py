@@ -14,8 +14,8 @@ from tests.factories import payload
 from tests.faults import backup
 from tests.faults.load import Load
 from tests.faults.report import print_figures
-from tests.faults.waiting import until
-from tests.ports import free_port, listens
+from tests.faults.waiting import until, until_web_answers
+from tests.ports import free_port
 
 _RECOVERED = "SELECT NOT pg_is_in_recovery()"
 _ARCHIVED = "SELECT last_archived_wal >= %s FROM pg_stat_archiver"
@@ -69,7 +69,7 @@ def serving(processes):
     def serve(installation, token):
         port = free_port()
         web = processes.start("web", port=port, WEB_WORKERS="1", DATA_DIR=str(installation.folder))
-        until(lambda: listens(port), seconds=60, what="the web server")
+        until_web_answers(f"http://127.0.0.1:{port}", seconds=60)
         api = Api(port, token)
         try:
             yield api

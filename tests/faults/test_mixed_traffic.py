@@ -11,7 +11,6 @@ import time
 from collections import Counter
 
 import pytest
-import requests
 
 from config.env import BASE_DIR
 from delivery.models import EventState, Transition, WebhookEvent
@@ -19,7 +18,7 @@ from tests.faults import outages
 from tests.faults.calls import Traffic, call, made, new_session, statuses
 from tests.faults.drivers import Drivers
 from tests.faults.report import await_all, figures_of, print_figures
-from tests.faults.waiting import until
+from tests.faults.waiting import until, until_web_answers
 from tests.ports import free_port
 
 _SECONDS = float(os.environ.get("MIXED_TRAFFIC_SECONDS", "600"))
@@ -76,15 +75,8 @@ def running(processes, port):
         *(processes.start("worker") for _number in range(2)),
         processes.start("beat"),
     ]
-    until(lambda: _answers(port), seconds=30, what="the web server answers")
+    until_web_answers(f"http://127.0.0.1:{port}")
     return found
-
-
-def _answers(port):
-    try:
-        return requests.get(f"http://127.0.0.1:{port}/readyz", timeout=10).status_code in {200, 503}
-    except requests.ConnectionError:
-        return False
 
 
 @pytest.mark.timeout(_SECONDS + 300)
@@ -101,7 +93,7 @@ def test_everything_adds_up_afterwards(running, port, callers, endpoint, shop):
             if created := _created(traffic.answers[-100:]):
                 cancelled.append(call(http, base, callers.cancellation(choice.choice(created))))
             time.sleep(0.5)
-        until(lambda: _answers(port), seconds=30, what="the web server answers")
+        until_web_answers(base)
     unanswered = [answer for answer in traffic.answers if not answer.is_good]
     repeated = traffic.repeat(base, unanswered)
     events = WebhookEvent.objects.filter(endpoint__integrator=shop.integrator)

@@ -4,29 +4,21 @@ import os
 import subprocess
 import sys
 import time
-from contextlib import suppress
 
 import psycopg
 import pytest
-import requests
 
 from config.local import embedded
 from tests.faults import next_version
 from tests.faults.calls import Traffic, made, statuses
 from tests.faults.proxy import caddy
 from tests.faults.report import await_all, figures_of, print_figures
-from tests.faults.waiting import until
+from tests.faults.waiting import until, until_web_answers
 from tests.ports import free_port
 
 # Between the restarts of two web servers: longer than `fail_duration` in deploy/Caddyfile.
 _READY_SECONDS = 3
 _WRITTEN = "SELECT is_of_next, count(*) FROM delivery_delivery WHERE id = ANY(%s) GROUP BY 1"
-
-
-def answers(port):
-    with suppress(requests.ConnectionError):
-        return requests.get(f"http://127.0.0.1:{port}/healthz", timeout=10).ok
-    return False
 
 
 @pytest.fixture
@@ -48,7 +40,7 @@ def upgrade(processes, next_folder):
             return old.end(seconds=45)
         seconds = old.end(seconds=45)
         processes.start(name, folder=next_folder, port=port)
-        until(lambda: answers(port), seconds=30, what="the new web server")
+        until_web_answers(f"http://127.0.0.1:{port}")
         time.sleep(_READY_SECONDS)
         return seconds
 
@@ -63,7 +55,7 @@ def test_no_call_fails_while_the_next_version_takes_over(processes, next_folder,
     running = {name: processes.start(name) for name in ("worker", "beat")}
     web = {port: processes.start("web", port=port) for port in ports}
     for port in ports:
-        until(lambda: answers(port), seconds=30, what="the web server")  # noqa: B023  # used at once
+        until_web_answers(f"http://127.0.0.1:{port}")
     with caddy(ports) as base, Traffic(callers, [base], per_second=40) as traffic:
         until(lambda: len(endpoint.receipts) > 20, seconds=30, what="20 events received")
         migrate = [sys.executable, "manage.py", "migrate", "--verbosity=0"]

@@ -1,16 +1,14 @@
 """A web server that is killed in the middle of calls. Repeated with their Idempotency-Key, each makes exactly one."""
 
 import threading
-from contextlib import suppress
 
 import pytest
-import requests
 from django.db import connection, transaction
 
 from delivery.models import WebhookEvent
 from tests.faults.calls import Traffic, call, made, new_session, statuses
 from tests.faults.report import print_figures
-from tests.faults.waiting import until
+from tests.faults.waiting import until, until_web_answers
 from tests.ports import free_port
 
 _KILLS = 6
@@ -30,19 +28,8 @@ def base(port):
 def server(processes, port, base):
     """The process of a web server that answers."""
     process = processes.start("web", port=port)
-    _await(base)
+    until_web_answers(base)
     return process
-
-
-def _await(base):
-    """Until it answers: the processes of a killed server may listen a moment longer than their parent."""
-
-    def answers():
-        with suppress(requests.ConnectionError):
-            return requests.get(f"{base}/healthz", timeout=10).ok
-        return False
-
-    until(answers, seconds=30, what="the web server answers")
 
 
 @pytest.mark.timeout(120)
@@ -62,7 +49,7 @@ def test_the_delivery_of_a_killed_transaction_is_made_by_the_repetition(server, 
         until(lambda: not _is_waiting(), seconds=20, what="the transaction has ended")
         assert (unanswered.status, made(answers)) == (0, {0: 1})
         server.start()
-        _await(base)
+        until_web_answers(base)
 
         first, again = call(session, base, request), call(session, base, request)
 
@@ -89,7 +76,7 @@ def test_a_web_server_is_killed_again_and_again(server, base, callers):
             until(lambda: sum(a.is_good for a in traffic.answers) > good + 60, seconds=30, what="60 good answers")  # noqa: B023  # used at once
             server.kill()
             server.start()
-            _await(base)
+            until_web_answers(base)
     unanswered = [answer for answer in traffic.answers if not answer.status]
     before_repetition = made(unanswered)
     repeated = traffic.repeat(base, unanswered)

@@ -2,6 +2,9 @@
 
 import time
 from collections.abc import Callable
+from contextlib import suppress
+
+import requests
 
 
 def until(is_true: Callable[[], object], *, seconds: float, what: str) -> float:
@@ -11,3 +14,17 @@ def until(is_true: Callable[[], object], *, seconds: float, what: str) -> float:
         assert time.monotonic() - started < seconds, f"Not within {seconds:g} s: {what}"
         time.sleep(0.02)
     return time.monotonic() - started
+
+
+def until_web_answers(base: str, *, seconds: float = 30) -> float:
+    """Wait until a process of the web server answers; as `until`.
+
+    Its port says less: the processes of a server that was killed may listen a moment longer than their parent.
+    """
+
+    def answers() -> bool:
+        with suppress(requests.RequestException):
+            return requests.get(f"{base}/healthz", timeout=10).ok
+        return False
+
+    return until(answers, seconds=seconds, what="the web server answers")

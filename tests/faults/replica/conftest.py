@@ -10,8 +10,8 @@ from delivery.actions import deliveries
 from tests.factories import BY, DeliveryFactory, TokenFactory
 from tests.faults.replica.browser import Browser
 from tests.faults.replica.replication import Replica
-from tests.faults.waiting import until
-from tests.ports import free_port, listens
+from tests.faults.waiting import until, until_web_answers
+from tests.ports import free_port
 
 _METRICS_TOKEN = "a-token-of-the-metrics-of-these-tests"  # pragma: allowlist secret
 _LOG = "web.log"
@@ -61,11 +61,10 @@ def environment(replica):
 @pytest.fixture(scope="module")
 def web(processes, environment):
     port = free_port()
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("WEB_WORKERS", "1")
-        processes.start("web", port=port, METRICS_TOKEN=_METRICS_TOKEN, **environment)
-    until(lambda: listens(port), seconds=60, what="the web server")
-    return Web(f"http://127.0.0.1:{port}")
+    processes.start("web", port=port, WEB_WORKERS="1", METRICS_TOKEN=_METRICS_TOKEN, **environment)
+    base = f"http://127.0.0.1:{port}"
+    until_web_answers(base, seconds=60)
+    return Web(base)
 
 
 @pytest.fixture(autouse=True)
