@@ -1,55 +1,32 @@
 """The service through PgBouncer in transaction mode, as docs/deployment.md describes it."""
 
 import json
-import os
 import subprocess
 import sys
 import time
-from pathlib import Path
-from urllib.parse import unquote, urlsplit
 
 import pytest
 import requests
 
 from config.env import BASE_DIR
 from tests.factories import PICKUP, payload
+from tests.pgbouncer import pgbouncer
 from tests.ports import free_port, listens
 from tests.production import ENVIRONMENT
 
 _SECONDS = 60
-# Few server connections, so that transactions of different clients follow each other on the same one.
-_INI = """\
-[databases]
-rota = host=/proc/self/cwd port=5432 dbname=postgres user=postgres connect_query='SET statement_timeout = 60000'
-[pgbouncer]
-listen_addr = 127.0.0.1
-listen_port = {port}
-unix_socket_dir =
-auth_type = any
-pool_mode = transaction
-default_pool_size = 3
-ignore_startup_parameters = options
-"""
 
 
 @pytest.fixture
 def pooled(program, external, tmp_path):
     """The environment of a production whose PostgreSQL is behind a PgBouncer that knows no prepared statements."""
-    port = free_port()
-    ini = tmp_path / "pgbouncer.ini"
-    # The folder of the server's socket. The folders above cannot be entered by its user, so PgBouncer starts inside.
-    folder = Path(unquote(urlsplit(external["DATABASE_URL"]).netloc.partition("@")[2].rpartition(":")[0])).resolve()
-    ini.write_text(_INI.format(port=port))
-    user = ["-u", folder.owner()] if os.getuid() == 0 else []  # as root it refuses to run
-    pgbouncer = subprocess.Popen([program("pgbouncer"), "-q", *user, str(ini)], cwd=folder)
-    _wait_until(lambda: listens(port))
-    yield {
-        "PATH": "", **ENVIRONMENT, **external, "DATABASE_URL": f"postgres://rota@127.0.0.1:{port}/rota",
-        "DATABASE_PREPARE": "0", "WEB_WORKERS": "1", "WORKERS": "1", "PORT": str(free_port()),
-        "ROTA_SUPERUSER": "ana", "ROTA_SUPERUSER_PASSWORD": "plum canoe ladder frost",  # pragma: allowlist secret
-    }  # fmt: skip  # one row each
-    pgbouncer.terminate()
-    pgbouncer.wait(10)
+    # Few server connections, so that transactions of different clients follow each other on the same one.
+    with pgbouncer(program("pgbouncer"), external["DATABASE_URL"], tmp_path, default_pool_size=3) as url:
+        yield {
+            "PATH": "", **ENVIRONMENT, **external, "DATABASE_URL": f"{url}/rota",
+            "DATABASE_PREPARE": "0", "WEB_WORKERS": "1", "WORKERS": "1", "PORT": str(free_port()),
+            "ROTA_SUPERUSER": "ana", "ROTA_SUPERUSER_PASSWORD": "plum canoe ladder frost",  # pragma: allowlist secret
+        }  # fmt: skip  # one row each
 
 
 def _wait_until(is_true):

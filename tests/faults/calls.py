@@ -17,7 +17,7 @@ from django.test import Client
 from django.urls import reverse
 
 from config.local import embedded
-from delivery.models import Token
+from delivery.models import Delivery, Token
 from integration.models import Seller
 from tests.factories import payload
 from tests.faults.threads import Threads
@@ -79,7 +79,8 @@ class Callers:
         shop.integrator.members.add(member)
         client = Client()
         client.force_login(member)
-        self._cookie = {"Cookie": f"sessionid={client.cookies['sessionid'].value}"}
+        session = client.cookies["sessionid"].value
+        self._cookie = {"Cookie": f"sessionid={session}; __Host-sessionid={session}"}  # the latter in production
         self._makers: list[Callable[[], Request]] = [
             self.delivery,
             self._quote,
@@ -111,6 +112,9 @@ class Callers:
 
     def _orders(self) -> Request:
         return Request("orders", "GET", "/api/integration/orders", self._basic)
+
+    def query(self, delivery: Delivery) -> Request:
+        return Request("query", "GET", f"/api/info-delivery/{delivery.pk}", self._bearer)
 
     def cancellation(self, delivery: str) -> Request:
         body = {"reason": "The customer changed their mind"}

@@ -4,6 +4,9 @@ import time
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 
+from django.db.models import QuerySet
+
+from delivery.models import WebhookEvent
 from tests.faults.endpoint import Endpoint, Receipt
 
 
@@ -19,6 +22,11 @@ class Figures:
     lost: int
     duplicated: int
     out_of_order: int
+
+
+def sequences(events: QuerySet[WebhookEvent]) -> set[tuple[str, int]]:
+    """Delivery and sequence of each."""
+    return {(str(delivery), sequence) for delivery, sequence in events.values_list("delivery", "sequence")}
 
 
 def await_all(committed: set[tuple[str, int]], endpoint: Endpoint, *, seconds: float) -> float:

@@ -17,7 +17,7 @@ from delivery.models import EventState, Transition, WebhookEvent
 from tests.faults import outages
 from tests.faults.calls import Traffic, call, made, new_session, statuses
 from tests.faults.drivers import Drivers
-from tests.faults.report import await_all, figures_of, print_figures
+from tests.faults.report import await_all, figures_of, print_figures, sequences
 from tests.faults.waiting import until, until_web_answers
 from tests.ports import free_port
 
@@ -97,10 +97,10 @@ def test_everything_adds_up_afterwards(running, port, callers, endpoint, shop):
     unanswered = [answer for answer in traffic.answers if not answer.is_good]
     repeated = traffic.repeat(base, unanswered)
     events = WebhookEvent.objects.filter(endpoint__integrator=shop.integrator)
-    seconds = await_all(_sequences(events), endpoint, seconds=90)
+    seconds = await_all(sequences(events), endpoint, seconds=90)
     until(lambda: not events.exclude(state=EventState.SENT).exists(), seconds=60, what="every event is sent")
 
-    figures = figures_of(_sequences(events), endpoint.receipts)
+    figures = figures_of(sequences(events), endpoint.receipts)
     print_figures(
         f"{_SECONDS:g} s of mixed traffic", figures, calls=len(traffic.answers), not_answered_well=len(unanswered),
         cancellations=dict(statuses(cancelled)), seconds_to_the_last=seconds, faults=faults.counts.total(),
@@ -122,10 +122,6 @@ def test_everything_adds_up_afterwards(running, port, callers, endpoint, shop):
 
 def _created(answers):
     return [each.json["deliveryId"] for each in answers if each.request.kind == "delivery" and each.is_good]
-
-
-def _sequences(events):
-    return {(str(delivery), sequence) for delivery, sequence in events.values_list("delivery", "sequence")}
 
 
 def _missing(done):

@@ -1,0 +1,175 @@
+"""Two web servers, three workers and two schedulers on servers that are reached over TCP, as docs/deployment.md says.
+
+PostgreSQL is behind PgBouncer in transaction mode, Redis is Debian's. A web server and a worker are killed.
+"""
+
+import statistics
+import time
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+
+from config.local import embedded
+from delivery.actions import alerts, deliveries
+from delivery.breaker import OPENS_AFTER
+from delivery.models import AlertPost, EventState, Transition, WebhookEvent
+from tests.factories import BY, DeliveryFactory, validated_payload
+from tests.faults.calls import Traffic, made, statuses
+from tests.faults.redis_server import redis_server, version_of
+from tests.faults.report import await_all, figures_of, print_figures, sequences
+from tests.faults.throughput import measured
+from tests.faults.waiting import until, until_web_answers
+from tests.pgbouncer import pgbouncer
+from tests.ports import free_port
+
+_ROUNDS, _ROUND_SECONDS = 3, 2.5
+_OFFERS = 20
+_SIMULATED = 5
+_SPEED = 5  # 13 s to the end of a simulated delivery
+_MOVES = ["request", "accept", "collect", "deliver"]
+
+
+@pytest.fixture(scope="module")
+def servers(program, tmp_path_factory):
+    """The environment of the processes."""
+    folder = tmp_path_factory.mktemp("pgbouncer")
+    with (
+        pgbouncer(program("pgbouncer"), embedded.postgres_url(), folder, default_pool_size=20) as postgres_url,
+        redis_server(program("redis-server")) as redis_url,
+    ):
+        assert version_of(redis_url).startswith("7.")
+        yield {
+            "DATABASE_URL": f"{postgres_url}/rota",
+            "REDIS_URL": redis_url,
+            "DATABASE_PREPARE": "0",
+            "ALLOWED_HOSTS": "127.0.0.1",
+            **embedded.local_secrets(),
+        }
+
+
+@pytest.fixture(scope="module")
+def schedulers(processes, servers):
+    return [processes.start("beat", **servers) for _number in range(2)]
+
+
+@pytest.fixture(scope="module")
+def workers(processes, servers, schedulers):
+    return [processes.start("worker", module="tests.faults.worker_to_loopback", **servers) for _number in range(3)]
+
+
+@pytest.fixture(scope="module")
+def nodes(processes, servers):
+    """The two web servers, each of one process, by their addresses."""
+    started = {}
+    for _number in range(2):
+        port = free_port()
+        environment = {**servers, "DATABASE_URL": f"{servers['DATABASE_URL']}_web", "WEB_WORKERS": "1"}
+        started[f"http://127.0.0.1:{port}"] = processes.start("web", port=port, **environment)
+    for base in started:
+        until_web_answers(base)
+    return started
+
+
+@pytest.mark.timeout(180)
+def test_one_of_two_web_servers_and_of_three_workers_are_killed(nodes, workers, callers, endpoint, shop):
+    first, second = nodes
+    with Traffic(callers, [first, second], per_second=50) as traffic:
+        until(lambda: len(endpoint.receipts) > 30, seconds=60, what="30 webhooks received")
+        nodes[first].kill()
+        until(lambda: statuses(traffic.answers)[0] > 10, seconds=30, what="10 calls that are not answered")
+        nodes[first].start()
+        until_web_answers(first)
+        back = time.monotonic()
+        until(lambda: len(traffic.since(back)) > 100, seconds=30, what="100 answers")
+        workers[0].kill()
+        killed = time.monotonic()
+        until(lambda: len(traffic.since(killed)) > 200, seconds=30, what="200 answers without the worker")
+    unanswered = [answer for answer in traffic.answers if not answer.status]
+    before_repetition = made(unanswered)
+    repeated = traffic.repeat(second, unanswered)
+    created = [each for each in (*traffic.answers, *repeated) if each.request.kind == "delivery" and each.is_good]
+    events = WebhookEvent.objects.filter(endpoint__integrator=shop.integrator)
+    # Until the lease of what the killed worker was sending has ended.
+    await_all(sequences(events), endpoint, seconds=60)
+    until(lambda: not events.exclude(state=EventState.SENT).exists(), seconds=60, what="every event recorded as sent")
+
+    figures = figures_of(sequences(events), endpoint.receipts)
+    waits = _seconds_to_webhooks(created, endpoint.receipts)
+    print_figures(
+        "2 web servers and 3 workers, one of each killed", figures, calls=len(traffic.answers),
+        unanswered=len(unanswered), made_without_an_answer=before_repetition[1],
+        median_seconds_of_calls=statistics.median(each.seconds for each in traffic.answers if each.is_good),
+        slowest_seconds_of_calls=max(each.seconds for each in traffic.answers if each.is_good),
+        median_seconds_to_webhook=statistics.median(waits), slowest_seconds_to_webhook=max(waits),
+    )  # fmt: skip  # one figure each
+    assert statuses(traffic.answers).keys() == {0, 200, 201}
+    assert statuses(repeated).keys() == {201}
+    assert made(traffic.answers).keys() == {1}
+    assert {each.json["deliveryId"] for each in created} == {delivery for delivery, _sequence in sequences(events)}
+    assert (figures.lost, figures.out_of_order) == (0, 0)
+    assert figures.duplicated < 10
+    # What was sent twice is the same event.
+    assert len({receipt.webhook_id for receipt in endpoint.receipts}) == figures.received
+
+
+def _seconds_to_webhooks(created, receipts):
+    """From the answer of each call to the first webhook of its delivery; 0 for one that came before the answer."""
+    first: dict[str, float] = {}
+    for receipt in receipts:
+        first.setdefault(receipt.event[0], receipt.at)
+    return [max(0.0, first[each.json["deliveryId"]] - each.ended) for each in created]
+
+
+@pytest.mark.timeout(180)
+def test_two_schedulers_do_nothing_twice(schedulers, workers, shop_at, new_endpoint):
+    """Overdue offers, simulated deliveries and an alert, whose tasks both of them send to the workers."""
+    endpoint, channel = new_endpoint(), new_endpoint()
+    now = timezone.now()
+    shop, tester = shop_at(endpoint.url), shop_at(endpoint.url, sandbox=True)
+    simulated = [
+        deliveries.request(
+            token=tester, payload=validated_payload(stops=1), by=BY, at=now, simulation_speed=_SPEED
+        )
+        for _number in range(_SIMULATED)
+    ]  # fmt: skip  # one call
+    offers = [DeliveryFactory.create(token=shop, at=now - timedelta(hours=2)) for _number in range(_OFFERS)]
+    failing = shop_at(endpoint.url).integrator.endpoints.get(environment="live")
+    alerts.set_url(endpoint=failing, url=channel.url, language="en", by=BY, at=now)
+    type(failing).objects.filter(pk=failing.pk).update(failures=OPENS_AFTER)
+
+    def triggers(found):
+        return [list(each.transitions.order_by("pk").values_list("trigger", flat=True)) for each in found]
+
+    until(lambda: triggers(offers) == [["request", "expire"]] * _OFFERS, seconds=60, what="each offer expired once")
+    until(lambda: triggers(simulated) == [_MOVES] * _SIMULATED, seconds=60, what="each simulated move made once")
+    until(lambda: channel.receipts, seconds=30, what="the alert")
+    events = WebhookEvent.objects.filter(delivery__in=[*offers, *simulated])
+    await_all(sequences(events), endpoint, seconds=30)
+    time.sleep(6)  # the next turn of either scheduler's alerts and simulations
+    figures = figures_of(sequences(events), endpoint.receipts)
+
+    print_figures("Two schedulers", figures, offers_expired=_OFFERS, simulated=_SIMULATED, alerts=len(channel.receipts))
+    assert [scheduler.is_running for scheduler in schedulers] == [True, True]
+    assert triggers(offers) == [["request", "expire"]] * _OFFERS
+    assert triggers(simulated) == [_MOVES] * _SIMULATED
+    assert AlertPost.objects.filter(alerts__endpoint=failing).count() == len(channel.receipts) == 1
+    assert (figures.lost, figures.duplicated, figures.out_of_order) == (0, 0, 0)
+    assert Transition.objects.filter(delivery__in=[*offers, *simulated]).count() == events.count()
+
+
+@pytest.mark.timeout(120)
+def test_throughput_of_one_and_of_two_web_servers(nodes, workers, shop, callers):
+    """Measured in turn, while workers and servers use the same cores; only printed."""
+    request = callers.query(DeliveryFactory.create(token=shop))
+    first, second = nodes
+    rounds = [
+        (measured([first], request, seconds=_ROUND_SECONDS), measured([first, second], request, seconds=_ROUND_SECONDS))
+        for _number in range(_ROUNDS)
+    ]
+    one, two = (statistics.median(each) for each in zip(*rounds, strict=True))
+
+    print_figures(
+        "info-delivery on 8 connections, calls a second", one_web_server=one, two_web_servers=two, ratio=two / one,
+        rounds=[(round(alone), round(both)) for alone, both in rounds],
+    )  # fmt: skip  # one figure each
