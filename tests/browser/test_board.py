@@ -1,10 +1,6 @@
 """The dispatch board and the choice of a driver, in a browser."""
 
-import re
-from datetime import timedelta
-
 import pytest
-from django.contrib.sessions.models import Session
 from django.utils import timezone
 from playwright.sync_api import expect
 
@@ -13,8 +9,8 @@ from delivery import page_updates
 from delivery.actions import deliveries, drivers
 from delivery.models import Delivery
 from delivery.payload import Place
-from tests.browser.tab import PASSWORD
-from tests.browser.waiting import reload_until, until
+from tests.browser.dispatch_board import open_board, wait_for_hold
+from tests.browser.waiting import until
 from tests.delivery.drivers import create_many
 from tests.factories import BY, DROPOFFS, PICKUP, DeliveryFactory, DriverFactory, validated_payload
 
@@ -24,26 +20,6 @@ pytestmark = pytest.mark.django_db(transaction=True)
 @pytest.fixture
 def site(web_server):
     return web_server
-
-
-def open_board(tab, people, locale="en-US", *, name="dora"):
-    """A dispatcher's browser. The clock of its page runs, and can be put forward."""
-    people(name, group="Dispatchers")
-    browser = tab(locale)
-    browser.log_in(name)
-    browser.page.clock.install()
-    browser.go("/panel/board/")
-    return browser
-
-
-def pause(page):
-    """Stop the page's clock."""
-    page.clock.pause_at(timezone.now() + timedelta(seconds=5))
-
-
-def wait_for_hold(page):
-    """The end of the seconds in which a move can be undone."""
-    page.clock.fast_forward(6_000)
 
 
 def test_drives_a_delivery_from_the_board_to_its_end(tab, people, shop, locale, say):
@@ -97,110 +73,6 @@ def test_thirty_routes_take_four_clicks_each(tab, people, shop):
 
     assert clicks == 120
     assert set(Delivery.objects.values_list("status", "route_status")) == {("DELIVERED", "FINISHED")}
-
-
-class TestUndoing:
-    @pytest.fixture
-    def delivery(self, shop):
-        return DeliveryFactory.create(token=shop, stops=1, accepted=True)
-
-    def test_a_collection_is_recorded_after_five_seconds(self, tab, people, delivery):
-        page = open_board(tab, people).page
-        page.locator(f"#collect-{delivery.pk}").wait_for()
-        pause(page)
-
-        page.locator(f"#collect-{delivery.pk}").click()
-        page.clock.run_for(1_500)
-        page.get_by_role("button", name="Undo (4)").wait_for()
-        page.clock.run_for(3_000)
-        assert Delivery.objects.get(pk=delivery.pk).route_status == "ACCEPTED"
-        page.clock.run_for(1_000)
-        page.locator(f"#deliver-{delivery.stops.get().pk}").wait_for()
-
-        assert Delivery.objects.get(pk=delivery.pk).route_status == "COLLECTED"
-
-    def test_a_second_click_undoes_it(self, tab, people, delivery):
-        page, sent = open_board(tab, people).page, []
-        button = page.locator(f"#collect-{delivery.pk}")
-        page.on("request", lambda request: sent.append(request.url) if request.method == "POST" else None)
-
-        button.click()
-        page.get_by_role("button", name="Undo").click()
-        page.get_by_role("button", name="Collect", exact=True).wait_for()
-        wait_for_hold(page)
-        page.wait_for_timeout(500)
-
-        assert sent == []
-        assert Delivery.objects.get(pk=delivery.pk).route_status == "ACCEPTED"
-        assert button.inner_text() == "Collect"
-
-    def test_leaving_the_page_records_it_at_once(self, tab, people, delivery):
-        browser = open_board(tab, people)
-
-        browser.page.locator(f"#collect-{delivery.pk}").click()
-        browser.go("/panel/")
-
-        until(browser.page, lambda: Delivery.objects.get(pk=delivery.pk).route_status == "COLLECTED")
-
-    def test_a_refusal_after_the_page_was_left_is_named_on_the_next_page(self, tab, people, delivery):
-        browser = open_board(tab, people)
-        page = browser.page
-        page.locator(f"#collect-{delivery.pk}").click()
-        deliveries.cancel(delivery=delivery, reason="", by=BY, at=timezone.now())
-
-        browser.go("/panel/")
-        reload_until(page, ".notice.error")  # the browser does not wait for the answer before it opens the page
-
-        assert "Padaria Sol" in page.locator(".notice.error").inner_text()
-
-    def test_without_a_connection_it_says_that_nothing_was_recorded(self, tab, people, delivery):
-        page = open_board(tab, people).page
-        page.locator(f"#collect-{delivery.pk}").click()
-
-        page.context.set_offline(True)
-        wait_for_hold(page)
-        page.get_by_text("Not recorded, no connection: try again.").wait_for()
-        page.clock.fast_forward(9_000)  # a success would have disappeared
-        expect(page.get_by_text("Not recorded, no connection: try again.")).to_be_visible()
-        page.context.set_offline(False)
-        page.get_by_role("button", name="Collect", exact=True).click()
-        wait_for_hold(page)
-        page.locator(f"#deliver-{delivery.stops.get().pk}").wait_for()
-
-        assert Delivery.objects.get(pk=delivery.pk).route_status == "COLLECTED"
-
-    def test_after_the_sessions_end_it_says_so_at_the_next_log_in(self, tab, people, delivery):
-        browser = open_board(tab, people)
-        page = browser.page
-
-        page.locator(f"#collect-{delivery.pk}").click()
-        Session.objects.all().delete()
-        wait_for_hold(page)
-        page.wait_for_url("**/account/login/**")
-        page.fill("#id_login", "dora")
-        page.fill("#id_password", PASSWORD)
-        page.click("main button.prime")
-
-        page.get_by_text("The last move was not recorded: you were logged out.").wait_for()
-        assert Delivery.objects.get(pk=delivery.pk).route_status == "ACCEPTED"
-
-    def test_two_dispatchers_are_told_what_the_other_one_did(self, tab, people, delivery):
-        first = open_board(tab, people)
-        second = open_board(tab, people, name="davi")
-        second.page.locator(f"#collect-{delivery.pk}").wait_for()
-        pause(second.page)  # while the first one works
-
-        second.page.locator(f"#collect-{delivery.pk}").click()
-        first.page.locator(f"#unfold-{delivery.pk}").click()
-        first.page.locator(f"#release-{delivery.pk}").click()
-        first.page.locator("dialog[open] button.prime").click()
-        first.page.locator(f"#accept-{delivery.pk}").wait_for()
-        second.page.clock.resume()
-        second.page.locator(f"#accept-{delivery.pk}").wait_for()
-        wait_for_hold(second.page)
-        second.page.wait_for_timeout(500)
-
-        assert Delivery.objects.get(pk=delivery.pk).route_status == "AVAILABLE"
 
 
 def test_shows_moving_drivers_and_keeps_the_focus(tab, people, shop, locale):
@@ -297,54 +169,6 @@ def test_a_position_is_set_by_a_click_on_the_map(tab, people, shop):
     assert abs(latest.latitude - PICKUP.latitude) < 0.5
     assert page.locator("#picker").is_hidden()
     assert browser.complaints == []
-
-
-# Counts the tones.
-LISTEN = """
-window.tones = 0;
-const Real = AudioContext;
-window.AudioContext = class extends Real {
-  createOscillator() { tones += 1; return super.createOscillator(); }
-};
-"""
-
-
-class TestSound:
-    def test_is_heard_for_a_new_offer_once_it_is_switched_on(self, tab, people, shop):
-        DeliveryFactory.create(token=shop)
-        people("dora", group="Dispatchers")
-        browser = tab()
-        browser.page.add_init_script(LISTEN)
-        browser.log_in("dora")
-        page = browser.go("/panel/board/")
-        page.locator(".route").wait_for()
-        DeliveryFactory.create(token=shop)
-        page.locator(".route").nth(1).wait_for()
-        assert page.evaluate("tones") == 0
-
-        page.locator("#sound").click()
-        page.wait_for_function("tones === 1")  # how it sounds
-        expect(page.locator("#sound")).to_have_attribute("aria-pressed", "true")
-        expect(page.locator("#sound")).to_have_attribute("title", re.compile("^Sound is on"))
-        DeliveryFactory.create(token=shop)
-        page.locator(".route").nth(2).wait_for()
-
-        page.wait_for_function("tones === 2")
-        page.locator("#sound").click()
-        DeliveryFactory.create(token=shop)
-        page.locator(".route").nth(3).wait_for()
-        assert page.evaluate("tones") == 2
-        assert browser.complaints == []
-
-
-def test_a_new_offer_is_announced_in_the_title(tab, people, shop):
-    page = open_board(tab, people).page
-    page.locator("#nothing").wait_for()
-    assert page.title().startswith("Dispatch board")
-
-    DeliveryFactory.create(token=shop)
-
-    expect(page).to_have_title(re.compile(r"\(1\) Dispatch board"))
 
 
 def test_cancelling_names_the_fee(tab, people, shop):

@@ -3,7 +3,7 @@
 import pytest
 
 from delivery.models import Stop
-from tests.delivery.actions.test_forgetting import MARIA, closed, requested
+from tests.delivery.personal_data import MARIA, closed, requested
 from tests.integration.factories import create_order
 
 pytestmark = pytest.mark.django_db(transaction=True)

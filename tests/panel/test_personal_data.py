@@ -10,7 +10,7 @@ from common.forgetting import forgetting
 from delivery.models import Stop
 from integration.models import Invoice
 from privacy.models import PersonRequest
-from tests.delivery.actions.test_forgetting import JOAO, MARIA, closed, everything, requested
+from tests.delivery.personal_data import JOAO, MARIA, closed, everything, requested
 from tests.integration.factories import nfe_xml, send_invoice
 
 PAGE = reverse("panel:personal_data")

@@ -15,7 +15,7 @@ from privacy import export, requests, search
 from privacy.models import Kind, PersonRequest
 from privacy.people import InvalidPerson, person
 from privacy.tasks import finish_requests
-from tests.delivery.actions.test_forgetting import JOAO, MARIA, closed, everything, requested
+from tests.delivery.personal_data import JOAO, MARIA, closed, everything, requested
 from tests.factories import BY, DriverFactory
 from tests.integration.factories import create_order, nfe_xml, send_invoice
 from tests.integration.test_forgetting import delivered, receiver
