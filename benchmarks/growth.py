@@ -71,7 +71,12 @@ def run(names: list[str]) -> None:
         _delivered(token, DriverFactory.create()), create_order(seller), send_invoice(seller, nfe_xml().encode())
     )
     _grow(_FEW, patterns, first=Size(1, 1, 1, 1), rare=20)
-    calls = {**growth_calls.of_area_a(token), **growth_calls.of_area_b(seller), **growth_calls.of_dispatch(token)}
+    calls = {
+        **growth_calls.of_area_a(token),
+        **growth_calls.of_area_b(seller),
+        **growth_calls.of_dispatch(token),
+        **growth_calls.of_monitoring(),
+    }
     visits = growth_calls.of_pages(token, seller)
     with _small_copy() as small:
         _grow(_MANY, patterns, first=_FEW.next())

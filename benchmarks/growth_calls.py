@@ -18,7 +18,9 @@ from benchmarks import pages
 from delivery.actions import deliveries, drivers
 from delivery.lifecycle import RouteStatus
 from delivery.models import Delivery, Driver, Token
+from delivery.webhooks import backlog
 from integration.models import Invoice, Order, Seller
+from monitoring import database_metrics
 from tests.factories import BY, PICKUP, payload
 from tests.integration.factories import key_of, nfe_xml, order_body
 
@@ -137,6 +139,14 @@ def of_dispatch(token: Token) -> dict[str, Timed]:
             lambda: drivers.nearest(offered, at=timezone.now(), count=20)
         ),
         "a driver's position report": report_position,
+    }
+
+
+def of_monitoring() -> dict[str, Timed]:
+    """What `/metrics` and `/readyz` read from PostgreSQL, each time anew."""
+    return {
+        "monitoring: gauges of /metrics": lambda: _timed(database_metrics.read),
+        "monitoring: oldest due event": lambda: _timed(lambda: backlog.oldest_due_seconds(at=timezone.now())),
     }
 
 

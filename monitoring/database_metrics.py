@@ -70,7 +70,8 @@ UNION ALL SELECT 'rota_database_connections_limit', '{}', current_setting('max_c
 """
 
 
-def _read() -> list[Metric]:
+def read() -> list[Metric]:
+    """The gauges now. Raises django.db.Error."""
     at = timezone.now()
     parameters: dict[str, Any] = {
         "at": at,
@@ -90,7 +91,7 @@ def _read() -> list[Metric]:
     return list(families.values())
 
 
-_gauges = Cached(_read, seconds=_CACHED_SECONDS)
+_gauges = Cached(read, seconds=_CACHED_SECONDS)
 
 
 def collect() -> Iterator[Metric]:

@@ -24,7 +24,7 @@ def scrape(client, metrics_token, monkeypatch):
     """
 
     def do():
-        for module, compute in ((readiness, readiness._examine), (database_metrics, database_metrics._read)):
+        for module, compute in ((readiness, readiness._examine), (database_metrics, database_metrics.read)):
             name = "_results" if module is readiness else "_gauges"
             monkeypatch.setattr(module, name, Cached(compute, seconds=0))
         metrics.shared().add()
