@@ -148,6 +148,16 @@ class TestQuestion:
         expect(ana.page.get_by_text("While this page is closed, a notification tells you.")).to_be_visible()
         assert PushSubscription.objects.count() == 1
 
+    def test_is_asked_by_a_page_that_started_without_a_signal(self, ana):
+        ana.kept("state", "(kept) => kept !== undefined")
+        ana.lose_signal()
+        reopen(ana)
+        expect(ana.page.get_by_text("Offers while this page is closed?")).to_have_count(0)
+
+        ana.find_signal()
+
+        expect(ana.page.get_by_text("Offers while this page is closed?")).to_be_visible()
+
     def test_that_is_refused_says_how_to_allow_it(self, ana):
         ana.page.evaluate("window.answer = 'denied'")
 
@@ -230,7 +240,7 @@ class TestLogOut:
     def test_ends_the_subscription(self, ana):
         subscribed(ana)
         ana.press("Go off duty")
-        ana.page.get_by_role("heading", name="You are off duty").wait_for()  # one call at a time
+        ana.page.get_by_role("heading", name="You are off duty").wait_for()
         ana.press("Menu")
 
         ana.press_in_sheet("Log out")
@@ -238,3 +248,17 @@ class TestLogOut:
         ana.page.get_by_role("heading", name="You are not logged in").wait_for()
         assert not PushSubscription.objects.exists()
         assert ana.page.evaluate("PushManager.prototype.getSubscription()") is None
+
+    def test_comes_after_the_call_that_is_under_way(self, ana):
+        waiting = []
+        ana.page.route("**/driver/duty/", lambda route: waiting.append(route))  # noqa: PLW0108  # Playwright takes no method
+        ana.press("Go off duty")
+        until(ana.page, lambda: waiting)
+        ana.press("Menu")
+        ana.confirm("Log out")
+
+        waiting[0].continue_()
+
+        ana.page.get_by_role("heading", name="You are not logged in").wait_for()
+        ana.driver.refresh_from_db()
+        assert not ana.driver.on_duty
