@@ -6,7 +6,7 @@ import { Refused, Unreachable, accept as show, forget, load, post } from "./serv
 import { openFailure, openNavigation, openProof, openSheet, openStep } from "./sheets.js";
 import { store, update } from "./store.js";
 
-let isBusy = false;
+let underWay = null;
 let installPrompt = null;
 
 addEventListener("beforeinstallprompt", (event) => {
@@ -14,10 +14,7 @@ addEventListener("beforeinstallprompt", (event) => {
   installPrompt = event;
 });
 
-// One call at a time: a second tap while the first one's is under way does nothing.
-async function once(call) {
-  if (isBusy) return;
-  isBusy = true;
+async function attempt(call) {
   update({ problem: "" });
   document.body.setAttribute("aria-busy", "true");
   try {
@@ -27,9 +24,22 @@ async function once(call) {
     else if (error instanceof Refused) update({ problem: store.isLoggedOut ? "" : error.message });
     else throw error;
   } finally {
-    isBusy = false;
+    underWay = null;
     document.body.removeAttribute("aria-busy");
   }
+}
+
+// One call at a time: a second tap while the first one's is under way does nothing.
+async function once(call) {
+  if (underWay) return;
+  underWay = attempt(call);
+  await underWay;
+}
+
+// What the menu offers is not lost: the menu is closed by then, and would have to be opened again.
+async function afterwards(call) {
+  while (underWay) await Promise.allSettled([underWay]);
+  await once(call);
 }
 
 export const onDuty = () => once(async () => show(await post("duty/", { onDuty: true })));
@@ -87,7 +97,7 @@ export function menu() {
     language: (close, event) => {
       const language = event.currentTarget.value;
       close();
-      once(async () => {
+      afterwards(async () => {
         await submit("/language/", { language, next: "/driver/" });
         // The kept page is in the other language.
         for (const name of await caches.keys()) await (await caches.open(name)).delete("/driver/");
@@ -96,7 +106,7 @@ export function menu() {
     },
     logOut: (close) => {
       close();
-      once(async () => {
+      afterwards(async () => {
         await submit("/driver/out/", {});
         await stopPush();
         await forget();

@@ -20,6 +20,7 @@ async function look() {
     if (!(error instanceof Unreachable || error instanceof Refused)) throw error; // the page says which
   }
   if (store.state) await send();
+  if (store.state && store.isReachable) await startPush();
 }
 
 // The first offer of a list is chosen, or the one whose notification was pressed. When another driver gets the chosen one, the driver chooses again: no other offer
@@ -67,9 +68,7 @@ async function start() {
   startUpdates(look);
   startPositions();
   await look();
-  if (!store.state || !store.isReachable) return;
-  await tidy();
-  await startPush();
+  if (store.state && store.isReachable) await tidy();
 }
 
 start();

@@ -5,6 +5,7 @@ import { Refused, Unreachable, get, post } from "./server.js";
 import { store, update } from "./store.js";
 
 let key = null; // the service's public key, in base64url
+let isStarted = false;
 
 const base64url = (bytes) => btoa(String.fromCharCode(...new Uint8Array(bytes)))
   .replaceAll("+", "-").replaceAll("/", "_").replace(/[=]+$/u, "");
@@ -25,9 +26,11 @@ async function subscribe() {
 // The browser's own service, which it has to reach for a new subscription, answers with a DOMException.
 const isExpected = (error) => [Unreachable, Refused, DOMException].some((kind) => error instanceof kind);
 
-/** Subscribe if the driver has allowed notifications, or find out whether to ask. To be called at each start. */
+/** Subscribe if the driver has allowed notifications, or find out whether to ask. To be called once the service has answered;
+ * later calls do nothing. */
 export async function startPush() {
-  if (!navigator.serviceWorker || !window.PushManager || !window.Notification) return;
+  if (isStarted || !navigator.serviceWorker || !window.PushManager || !window.Notification) return;
+  isStarted = true;
   closeNotifications();
   document.addEventListener("visibilitychange", () => { if (!document.hidden) closeNotifications(); });
   navigator.serviceWorker.addEventListener("message", ({ data }) => update(data));
