@@ -18,14 +18,18 @@ _SESSION = {
     "tcp_keepalives_count": "3",
 }
 _LOCK_SECONDS = 5
+# A web process waits so much longer than a statement may take for the server to say so.
+_ANSWER_SECONDS = 3
 
 
 def for_web_process(database: dict[str, Any]) -> None:
     """Change Django's settings of a database for a process whose threads last as long as it does.
 
-    Each thread keeps its connection.
+    Each thread keeps its connection, and gives up a server that is silent (`common.postgresql.silence`).
     """
     database["CONN_MAX_AGE"] = None
+    if seconds := database["STATEMENT_SECONDS"]:
+        database["MOST_SECONDS"] = seconds + _ANSWER_SECONDS
     without_sequential_scans(database)
 
 
@@ -53,4 +57,4 @@ def with_deadlines(database: dict[str, Any], *, statement_seconds: float, connec
     parameters = " ".join(f"-c {name}={value}" for name, value in session.items())
     connection = {**_CONNECTION, "connect_timeout": connect_seconds, **given}
     options = {**connection, "options": f"{parameters} {given.get('options', '')}".strip()}
-    return {**database, "OPTIONS": options}
+    return {**database, "OPTIONS": options, "STATEMENT_SECONDS": statement_seconds}

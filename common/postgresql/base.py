@@ -1,18 +1,32 @@
-"""Django's PostgreSQL backend, except that checking a kept connection takes no statement. The value of ENGINE."""
+"""Django's PostgreSQL backend with two changes. The value of ENGINE.
+
+Checking a kept connection takes no statement. With the setting MOST_SECONDS a server that is silent is given up.
+"""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import Any
 
 import psycopg
 from django.db.backends.postgresql import base
+from django.db.backends.postgresql.psycopg_any import IsolationLevel
 from django.db.backends.utils import CursorWrapper
 from psycopg.pq import ConnStatus, TransactionStatus
 
+from common.postgresql import silence
 from common.postgresql.prepared import PreparedCursor
 
 
 class DatabaseWrapper(base.DatabaseWrapper):
     _prepared: PreparedCursor | None = None
+
+    def get_new_connection(self, conn_params: dict[str, Any]) -> psycopg.Connection[Any]:
+        most_seconds = self.settings_dict.get("MOST_SECONDS")
+        if most_seconds is None:
+            connection: psycopg.Connection[Any] = super().get_new_connection(conn_params)
+            return connection
+        self.isolation_level = IsolationLevel.READ_COMMITTED  # as Django's does before it connects
+        return silence.connect(most_seconds, **conn_params)
 
     def prepared_cursor(self) -> CursorWrapper:
         """The cursor of the connection whose statements are prepared. It is kept: making one for each takes longer.

@@ -122,7 +122,8 @@ SERVICE = (
     ),
     Variable(
         "DATABASE_STATEMENT_SECONDS",
-        "time limit of a database statement. If it is set, a lock is waited for 5 s at most. 0: no limit",
+        "time limit of a database statement. If it is set, a lock is waited for 5 s at most, and a web process waits "
+        "3 s longer for a server that does not answer. 0: no limit",
         without="15 for web processes, 0 for workers, migrations and commands",
         check=value_checks.number(0, 86_400),
     ),

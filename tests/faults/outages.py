@@ -1,11 +1,14 @@
-"""Stops and restarts the embedded servers."""
+"""Stops, freezes and restarts the embedded servers."""
 
 import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
+import psutil
 from django.db import connection
 
+from config.env import data_dir
 from config.local import embedded
 from tests import servers
 
@@ -36,6 +39,22 @@ def no_postgres() -> Iterator[None]:
         server.ensure_running()
         server.release()  # the session goes on holding it
         connection.close()  # this thread's was cut
+
+
+@contextmanager
+def frozen_postgres(folder: Path | None = None) -> Iterator[None]:
+    """The processes of a PostgreSQL stand still: connections stay open, and nothing is answered."""
+    folder = folder or data_dir() / "postgres"
+    postmaster = psutil.Process(int((folder / "postmaster.pid").read_text().splitlines()[0]))
+    postmaster.suspend()
+    stopped = postmaster.children()
+    for process in stopped:
+        process.suspend()
+    try:
+        yield
+    finally:
+        for process in (*stopped, postmaster):
+            process.resume()
 
 
 def restart_postgres() -> None:

@@ -2,19 +2,17 @@
 
 import os
 import shutil
-import signal
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 from urllib.parse import quote
 
-import psutil
 import psycopg
 
 from config.env import data_dir
 from config.local import embedded
 from config.local.embedded.account import Account
-from tests.faults import backup
+from tests.faults import backup, outages
 from tests.faults.waiting import until
 
 # Seen from the data folder of the replica, which may not enter the folders above by their names.
@@ -77,15 +75,6 @@ class Replica:
         finally:
             self.value("SELECT pg_wal_replay_resume()")
 
-    @contextmanager
-    def frozen(self) -> Iterator[None]:
+    def frozen(self) -> AbstractContextManager[None]:
         """Its processes stand still: connections stay open, and nothing is answered."""
-        postmaster = psutil.Process(int((self.folder / "postmaster.pid").read_text().splitlines()[0]))
-        stopped = [postmaster, *postmaster.children()]
-        for process in stopped:
-            process.send_signal(signal.SIGSTOP)
-        try:
-            yield
-        finally:
-            for process in stopped:
-                process.send_signal(signal.SIGCONT)
+        return outages.frozen_postgres(self.folder)

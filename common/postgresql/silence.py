@@ -1,0 +1,96 @@
+"""Gives up waiting for a PostgreSQL that has stopped answering, while its connections stay open.
+
+Its own limit of a statement's time does not help if its machine, its disk or the queue of a pooler stands still, and
+neither does TCP while the other system acknowledges data. Without a limit here every thread of a web process would
+wait as long as the server is silent, and so would all calls.
+"""
+
+import logging
+import time
+from typing import Any
+
+import psycopg
+from psycopg.abc import RV, PQGen
+
+_log = logging.getLogger("rota.postgresql")
+# Once there was no answer, until there is one: how long a statement waits, and the pause between attempts to connect.
+_SHORT_SECONDS = 2
+_PAUSE_SECONDS = 1
+_NO_ANSWER = "PostgreSQL does not answer"
+
+
+class Silence:
+    """Whether the server has left a statement of this process unanswered, and has answered none since."""
+
+    def __init__(self) -> None:
+        self._ask_at: float | None = None  # on the monotonic clock; None while it answers
+
+    @property
+    def is_noticed(self) -> bool:
+        return self._ask_at is not None
+
+    def begins(self) -> None:
+        if not self.is_noticed:
+            _log.warning("%s. Requests are refused until it does.", _NO_ANSWER)
+        self._ask_at = time.monotonic() + _PAUSE_SECONDS
+
+    def ends(self) -> None:
+        if self.is_noticed:
+            _log.warning("PostgreSQL answers again.")
+            self._ask_at = None
+
+    def refuse_all_but_one(self) -> None:
+        """Let one thread connect from time to time; the others refuse their requests and do not wait with it.
+
+        Raises psycopg.OperationalError.
+        """
+        if (ask_at := self._ask_at) is None:
+            return
+        now = time.monotonic()
+        if now < ask_at:
+            raise psycopg.OperationalError(_NO_ANSWER)
+        self._ask_at = now + _SHORT_SECONDS + _PAUSE_SECONDS
+
+
+silence = Silence()
+
+
+class Connection(psycopg.Connection[Any]):
+    """Waits at most `most_seconds` for the answer to a statement."""
+
+    most_seconds: float
+
+    def wait(self, gen: PQGen[RV], *args: Any, **options: Any) -> RV:
+        """As psycopg's. Without an answer in time it closes the connection and raises psycopg.OperationalError."""
+        limit = _SHORT_SECONDS if silence.is_noticed else self.most_seconds
+        began = time.monotonic()
+        try:
+            result = super().wait(gen, *args, **{**options, "timeout": limit})
+        except psycopg.errors.ProtocolViolation:  # PgBouncer's query_wait_timeout
+            silence.begins()
+            raise
+        except psycopg.OperationalError as error:
+            if time.monotonic() - began < limit:
+                raise
+            self.close()
+            silence.begins()
+            raise psycopg.OperationalError(_NO_ANSWER) from error
+        silence.ends()
+        return result
+
+
+def connect(most_seconds: float, **parameters: Any) -> Connection:
+    """Raises psycopg.OperationalError.
+
+    A connection is no answer yet: a pooler accepts it while its server is silent.
+    """
+    silence.refuse_all_but_one()
+    if silence.is_noticed:
+        parameters["connect_timeout"] = _SHORT_SECONDS
+    try:
+        connection = Connection.connect(**parameters)
+    except psycopg.errors.ConnectionTimeout:
+        silence.begins()
+        raise
+    connection.most_seconds = most_seconds
+    return connection

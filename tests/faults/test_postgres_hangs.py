@@ -1,0 +1,53 @@
+"""PostgreSQL stands still under load with its connections open: every call ends, and nothing is doubled."""
+
+import time
+from statistics import median
+
+import pytest
+
+from tests.faults import outages
+from tests.faults.calls import Traffic, made, statuses
+from tests.faults.report import print_figures
+from tests.faults.waiting import until, until_web_answers
+from tests.ports import free_port
+
+_HANGS_SECONDS = 20
+_BACK_SECONDS = 5
+_STATEMENT_SECONDS = 4
+# An answer is waited for 3 s longer than a statement may take. Then it is the turn of the calls that wait for a thread.
+_MOST_SECONDS = 12
+
+
+@pytest.mark.timeout(150)
+def test_postgres_stands_still(processes, callers):
+    """Of 24 calls that are made at the same time, 18 wait for one of the six threads of the web server."""
+    port = free_port()
+    base = f"http://127.0.0.1:{port}"
+    processes.start("web", port=port, DATABASE_STATEMENT_SECONDS=str(_STATEMENT_SECONDS))
+    until_web_answers(base)
+    with Traffic(callers, [base], per_second=40, threads=24) as traffic:
+        until(lambda: len(traffic.answers) > 150, seconds=30, what="150 answers")
+        with outages.frozen_postgres():
+            gone = time.monotonic()
+            time.sleep(_HANGS_SECONDS)
+        back = time.monotonic()
+        until(lambda: len(traffic.since(back + _BACK_SECONDS)) > 150, seconds=40, what="150 answers afterwards")
+    affected = [answer for answer in traffic.answers if gone < answer.ended and answer.begun < back]
+    refused = [answer for answer in traffic.answers if not answer.is_good]
+    before_repetition = made(refused)
+    repeated = traffic.repeat(base, refused)
+
+    print_figures(
+        f"PostgreSQL stands still for {_HANGS_SECONDS} s, calls", answered=len(traffic.answers),
+        meanwhile=len(affected),
+        by_status=dict(statuses(affected)), slowest_seconds=max(answer.seconds for answer in affected),
+        median_seconds_of_refusals=median(answer.seconds for answer in refused),
+        made_and_refused=before_repetition[1],
+        seconds_to_resume=min(answer.ended for answer in traffic.since(back) if answer.is_good) - back,
+    )  # fmt: skip  # one figure each
+    assert statuses(refused).keys() == {503}
+    assert [answer for answer in refused if answer.headers.get("retry-after") != "5"] == []
+    assert max(answer.seconds for answer in affected) < _MOST_SECONDS
+    assert max(answer.ended for answer in refused) < back + _BACK_SECONDS
+    assert statuses(repeated).keys() == {201}
+    assert made(traffic.answers).keys() == {1}
