@@ -4,8 +4,11 @@ import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+from unittest import mock
 from urllib.parse import quote
 
 import psycopg
@@ -72,6 +75,23 @@ class Installation:
         if self.server is not None:
             self.server.release()
             self.server = None
+
+    def restore_photos(self, folder: Path) -> None:
+        shutil.copytree(folder, self.folder / "proofs")
+
+    @contextmanager
+    def redis(self) -> Iterator[None]:
+        """An empty Redis for its processes."""
+        own_folder = mock.patch.dict(os.environ, DATA_DIR=str(self.folder))
+        with own_folder:
+            process = subprocess.Popen(embedded.redis_command(), stdin=subprocess.DEVNULL)
+        try:
+            with own_folder:
+                embedded.wait_for_redis(process)
+            yield
+        finally:
+            process.terminate()
+            process.wait(10)
 
     def manage(self, *arguments: str) -> str:
         """Run a command of the project. Returns what it printed; raises CalledProcessError."""

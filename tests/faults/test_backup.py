@@ -1,20 +1,27 @@
 """What docs/backup.md says, done: a dump under traffic and its restore, and a restore to a moment."""
 
+import shutil
 import time
 from contextlib import contextmanager
 from typing import Any, LiteralString
+from urllib.parse import urlsplit
+from uuid import uuid4
 
 import psycopg
 import pytest
 import requests
+from django.utils import timezone
 
 from config.env import data_dir
 from config.local import embedded
-from tests.factories import payload
+from delivery.actions import proof_photos
+from delivery.models import WebhookEvent
+from tests.factories import DeliveryFactory, payload
 from tests.faults import backup
 from tests.faults.load import Load
-from tests.faults.report import print_figures
+from tests.faults.report import await_all, figures_of, print_figures, sequences
 from tests.faults.waiting import until, until_web_answers
+from tests.photos import photo
 from tests.ports import free_port
 
 _RECOVERED = "SELECT NOT pg_is_in_recovery()"
@@ -31,7 +38,8 @@ class Api:
     """The web server of an installation, called with a token."""
 
     def __init__(self, port, token):
-        self._base, self._session = f"http://127.0.0.1:{port}/api", requests.Session()
+        self.address = f"http://127.0.0.1:{port}"
+        self._base, self._session = f"{self.address}/api", requests.Session()
         self._session.trust_env = False
         self._session.headers["Authorization"] = f"Bearer {token.clear_text}"
 
@@ -42,6 +50,12 @@ class Api:
 
     def status_of(self, delivery):
         return self._session.get(f"{self._base}/info-delivery/{delivery}", timeout=20).status_code
+
+    def photo_of(self, delivery):
+        """The only photo of the first drop-off, from the address that the API gives."""
+        answer = self._session.get(f"{self._base}/deliveries/{delivery}", timeout=20)
+        (photo,) = answer.json()["orders"][0]["proof"]["photos"]
+        return requests.get(self.address + urlsplit(photo["url"]).path, timeout=20)
 
     def close(self):
         self._session.close()
@@ -78,6 +92,23 @@ def serving(processes):
             web.kill()
 
     return serve
+
+
+@pytest.fixture
+def working(processes):
+    """Has a worker and beat of an installation run within a `with` block."""
+
+    @contextmanager
+    def work(installation):
+        with installation.redis():
+            started = [processes.start(name, DATA_DIR=str(installation.folder)) for name in ("worker", "beat")]
+            try:
+                yield
+            finally:
+                for process in started:
+                    process.kill()
+
+    return work
 
 
 @pytest.fixture(scope="module")
@@ -127,6 +158,51 @@ class TestDump:
         assert '"complete": true' in restored.manage("reencrypt_credentials", "--check")
         assert "No migrations to apply" in restored.manage("migrate")
         restored.stop()
+
+
+@pytest.mark.timeout(240)
+class TestRestoredInstallation:
+    def test_serves_photos_sends_what_was_waiting_and_passes_the_demo(
+        self, installations, serving, working, shop, endpoint, dump
+    ):
+        """Nothing is sent before: no worker runs beside the original database."""
+        taken, photos = _photo(shop), dump.with_name("proofs")
+        waiting = sequences(WebhookEvent.objects.filter(endpoint__integrator=shop.integrator))
+        backup.run("pg_dump", f"--dbname={embedded.postgres_url()}", "--format=custom", f"--file={dump}")
+        shutil.rmtree(photos, ignore_errors=True)
+        shutil.copytree(data_dir() / "proofs", photos)
+        began = time.monotonic()
+        restored = installations("complete")
+        restored.restore(dump)
+        restored.restore_photos(photos)
+        restored.manage("verify")
+        with serving(restored, shop) as api:
+            shown = api.photo_of(taken.stop.delivery_id)
+            serves = time.monotonic()
+            with working(restored):
+                demo = restored.manage("demo", "--url", api.address)
+                passed = time.monotonic()
+                await_all(waiting, endpoint, seconds=60)
+        figures = figures_of(waiting, endpoint.receipts)
+
+        print_figures(
+            "Restored installation, what was waiting", figures, seconds_until_it_serves=serves - began,
+            seconds_of_demo=passed - serves,
+        )  # fmt: skip
+        assert (shown.status_code, shown.headers["content-type"]) == (200, "image/jpeg")
+        assert shown.content == proof_photos.read(taken)
+        assert "PASSED: every step answered as specified, 7 of 7 webhooks in order" in demo
+        assert figures.sent > 0
+        assert (figures.lost, figures.duplicated, figures.out_of_order) == (0, 0, 0)
+
+
+def _photo(shop):
+    """One that a driver has taken at the first drop-off of a delivery."""
+    delivery, now = DeliveryFactory.create(token=shop, collected=True), timezone.now()
+    kept, _is_new = proof_photos.add(
+        driver=delivery.driver, upload=uuid4(), delivery=delivery.pk, point="B", content=photo(), taken_at=now, at=now
+    )
+    return kept
 
 
 @pytest.mark.timeout(240)
