@@ -5,9 +5,10 @@ from statistics import median
 
 import pytest
 
+from delivery.models import WebhookEvent
 from tests.faults import outages
 from tests.faults.calls import Traffic, made, statuses
-from tests.faults.report import print_figures
+from tests.faults.report import await_all, figures_of, print_figures, sequences
 from tests.faults.waiting import until, until_web_answers
 from tests.ports import free_port
 
@@ -19,7 +20,8 @@ _MOST_SECONDS = 12
 
 
 @pytest.mark.timeout(150)
-def test_postgres_stands_still(processes, callers):
+@pytest.mark.usefixtures("worker")
+def test_postgres_stands_still(processes, callers, endpoint, shop):
     """Of 24 calls that are made at the same time, 18 wait for one of the six threads of the web server."""
     port = free_port()
     base = f"http://127.0.0.1:{port}"
@@ -36,9 +38,12 @@ def test_postgres_stands_still(processes, callers):
     refused = [answer for answer in traffic.answers if not answer.is_good]
     before_repetition = made(refused)
     repeated = traffic.repeat(base, refused)
+    events = sequences(WebhookEvent.objects.filter(endpoint__integrator=shop.integrator))
+    await_all(events, endpoint, seconds=60)
+    figures = figures_of(events, endpoint.receipts)
 
     print_figures(
-        f"PostgreSQL stands still for {_HANGS_SECONDS} s, calls", answered=len(traffic.answers),
+        f"PostgreSQL stands still for {_HANGS_SECONDS} s, calls", figures, answered=len(traffic.answers),
         meanwhile=len(affected),
         by_status=dict(statuses(affected)), slowest_seconds=max(answer.seconds for answer in affected),
         median_seconds_of_refusals=median(answer.seconds for answer in refused),
@@ -51,3 +56,5 @@ def test_postgres_stands_still(processes, callers):
     assert max(answer.ended for answer in refused) < back + _BACK_SECONDS
     assert statuses(repeated).keys() == {201}
     assert made(traffic.answers).keys() == {1}
+    assert (figures.lost, figures.out_of_order) == (0, 0)
+    assert len({receipt.webhook_id for receipt in endpoint.receipts}) == figures.received
