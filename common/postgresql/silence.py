@@ -11,6 +11,7 @@ from typing import Any
 
 import psycopg
 from psycopg.abc import RV, PQGen
+from psycopg.waiting import Ready
 
 _log = logging.getLogger("rota.postgresql")
 # Once there was no answer, until there is one: how long a statement waits, and the pause between attempts to connect.
@@ -62,10 +63,12 @@ class Connection(psycopg.Connection[Any]):
 
     def wait(self, gen: PQGen[RV], *args: Any, **options: Any) -> RV:
         """As psycopg's. Without an answer in time it closes the connection and raises psycopg.OperationalError."""
-        limit = _SHORT_SECONDS if silence.is_noticed else self.most_seconds
+        limit = self.most_seconds
+        if silence.is_noticed:
+            gen, limit = _listening(gen), _SHORT_SECONDS
         began = time.monotonic()
         try:
-            result = super().wait(gen, *args, **{**options, "timeout": limit})
+            return super().wait(gen, *args, **{**options, "timeout": limit})
         except psycopg.errors.ProtocolViolation:  # PgBouncer's query_wait_timeout
             silence.begins()
             raise
@@ -75,7 +78,21 @@ class Connection(psycopg.Connection[Any]):
             self.close()
             silence.begins()
             raise psycopg.OperationalError(_NO_ANSWER) from error
-        silence.ends()
+
+
+def _listening(gen: PQGen[RV]) -> PQGen[RV]:
+    """`gen`, whose end is an answer if it has read something. To set `autocommit`, for instance, it reads nothing."""
+    has_read = False
+    try:
+        wanted = next(gen)
+        while True:
+            ready = yield wanted
+            has_read = has_read or bool(ready & Ready.R)
+            wanted = gen.send(ready)
+    except StopIteration as end:
+        if has_read:
+            silence.ends()
+        result: RV = end.value
         return result
 
 
