@@ -14,14 +14,13 @@ from django.conf import settings
 from django.contrib.auth.models import User
 from django.http import HttpRequest
 from django.urls import reverse
-from django.utils import timezone
 from django.utils.translation import get_language
 
 from access import throttle
 from access.addresses import UNKNOWN, client_address
 from access.rights import has_privileges
 from access.throttle import Attempt, Secret, TooManyAttempts
-from common import credentials
+from common import clock, credentials
 from mail import outbox
 from mail.models import Kind
 
@@ -68,7 +67,7 @@ class AccountAdapter(DefaultAccountAdapter):
             template="password_reset",
             context={"name": user.get_username(), "link": outbox.link(f"{reverse('reset_link')}?{query}")},
             language=get_language() or settings.LANGUAGE_CODE,
-            at=timezone.now(),
+            at=clock.now(),
             lifetime=timedelta(seconds=settings.PASSWORD_RESET_TIMEOUT),
         )
 

@@ -18,7 +18,6 @@ from django.shortcuts import get_object_or_404, redirect
 from django.template.loader import render_to_string
 from django.template.response import TemplateResponse
 from django.urls import URLPattern, path
-from django.utils import timezone
 from django.utils.html import format_html_join
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext
@@ -32,6 +31,7 @@ from access.labels import RoleFilter, permission_name, role_name, with_screens
 from access.models import InitialPassword
 from access.rights import has_privileges, without_privileges
 from access.roles import ROLES
+from common import clock
 from common.admin_columns import LAST_USED, pill
 
 for _model in (User, Group, Authenticator, EmailAddress, UserSession):
@@ -174,7 +174,7 @@ class UserAdmin(NamedRights, DjangoUserAdmin, ModelAdmin):  # type: ignore[type-
         if not self.has_change_permission(request, user):
             raise PermissionDenied
         try:
-            code = enrolment.issue(user=user, by=request.user.get_username(), at=timezone.now())
+            code = enrolment.issue(user=user, by=request.user.get_username(), at=clock.now())
         except enrolment.AlreadyEnrolled:
             self.message_user(request, _("This person has a second factor. Delete it first."), messages.ERROR)
             return redirect("admin:auth_user_change", user.pk)

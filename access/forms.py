@@ -13,7 +13,6 @@ from django.conf import settings
 from django.contrib.auth import password_validation
 from django.contrib.auth.models import User
 from django.core.exceptions import ValidationError
-from django.utils import timezone
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
@@ -21,6 +20,7 @@ from access import enrolment
 from access.addresses import client_address
 from access.rights import has_privileges, without_privileges
 from access.throttle import Attempt, Secret
+from common import clock
 from mail import outbox
 
 _log = logging.getLogger(__name__)
@@ -204,7 +204,7 @@ class ActivateTOTPForm(totp.ActivateTOTPForm):
     def clean_enrolment_code(self) -> str:
         attempt = _begin_attempt(Secret.CODE, self.user)
         code: str = self.cleaned_data["enrolment_code"]
-        if not enrolment.is_valid(user=self.user, code=code, at=timezone.now()):
+        if not enrolment.is_valid(user=self.user, code=code, at=clock.now()):
             raise ValidationError(gettext("This code is wrong, used or too old. Ask for a new one."))
         attempt.forgive()
         return code

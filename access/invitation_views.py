@@ -8,13 +8,13 @@ from django.contrib import messages
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render
 from django.urls import reverse
-from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.generic import View
 
 from access import invitations
 from access.forms import SignUpForm
 from access.models import Invitation, InvitationState
+from common import clock
 from delivery.models import Environment, Integrator
 
 _GONE = 410
@@ -30,7 +30,7 @@ class InvitationView(View):
         if found is None:
             return render(request, "account/invitation_unknown.html", status=404)
         self.invitation = found
-        if found.state(at=timezone.now()) != InvitationState.OPEN:
+        if found.state(at=clock.now()) != InvitationState.OPEN:
             return self._ended(found)
         try:
             return super().dispatch(request, *args, **kwargs)
@@ -43,7 +43,7 @@ class InvitationView(View):
         return self._page()
 
     def post(self, request: HttpRequest) -> HttpResponse:
-        user, now = request.user, timezone.now()
+        user, now = request.user, clock.now()
         if user.is_authenticated:
             invitations.accept(invitation=self.invitation, user=user, at=now)
             messages.success(request, self._welcome())
@@ -72,7 +72,7 @@ class InvitationView(View):
         return render(self.request, "account/invitation.html", context, status=status)
 
     def _ended(self, invitation: Invitation) -> HttpResponse:
-        state = invitation.state(at=timezone.now())
+        state = invitation.state(at=clock.now())
         context = {"invitation": invitation, "state": state}
         return render(self.request, "account/invitation_ended.html", context, status=_GONE)
 

@@ -1,7 +1,6 @@
 """Lifetime of sessions, the list of a user's sessions (`allauth.usersessions`), and the log of log-ins."""
 
 import logging
-import time
 from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
@@ -21,6 +20,7 @@ from django.http import HttpRequest, HttpResponse
 from django.utils.translation import gettext
 
 from access.addresses import client_address
+from common import clock
 from common.clock import agreed_now
 
 _TIMES = "began_and_seen"  # key of the session: [log-in, last request] in seconds since 1970
@@ -46,7 +46,7 @@ class SessionLifetimeMiddleware:
 
 def _keep_or_end(request: HttpRequest) -> None:
     began, seen = request.session.get(_TIMES, (0, 0))
-    now = int(time.time())
+    now = int(clock.now().timestamp())
     if now - began >= settings.SESSION_COOKIE_AGE or now - seen >= settings.SESSION_IDLE_SECONDS:
         logout(request)
     elif now - seen >= _SEEN_RESOLUTION_SECONDS and not _is_automatic(request):
@@ -60,7 +60,7 @@ def _is_automatic(request: HttpRequest) -> bool:
 
 @receiver(user_logged_in)
 def _begin(request: HttpRequest, user: User, **_more: Any) -> None:
-    now = int(time.time())
+    now = int(clock.now().timestamp())
     request.session[_TIMES] = [now, now]
     methods = " and ".join(record["method"] for record in get_authentication_records(request, user))
     _log.info("%s logged in from %s with %s", user.get_username(), _address(request), methods or "no secret")

@@ -9,12 +9,12 @@ from allauth.usersessions.views import ListUserSessionsView
 from django.db import transaction
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render
-from django.utils import timezone
 from django.utils.decorators import method_decorator
 from django.utils.translation import gettext
 from django.views.generic import View
 
 from access import enrolment
+from common import clock
 from mail import outbox
 
 
@@ -24,7 +24,7 @@ class ActivateTOTPView(totp.ActivateTOTPView):
     @transaction.atomic
     def form_valid(self, form: Any) -> HttpResponse:
         code = form.cleaned_data.get("enrolment_code")
-        if code is not None and not enrolment.use(user=self.request.user, code=code, at=timezone.now()):
+        if code is not None and not enrolment.use(user=self.request.user, code=code, at=clock.now()):
             form.add_error("enrolment_code", gettext("This code is wrong, used or too old. Ask for a new one."))
             return self.form_invalid(form)
         return super().form_valid(form)

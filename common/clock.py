@@ -1,15 +1,50 @@
-"""The clock of this machine beside that of PostgreSQL."""
+"""The current moment, although the clock of one machine may be wrong.
 
+Web processes and workers compare the clock of their machine with that of PostgreSQL every few seconds. If it jumps,
+they count on from the last moment at which both agreed. Tasks that delete or end something by its age wait until both
+agree again, because PostgreSQL's clock may be the wrong one.
+"""
+
+import logging
+import threading
+import time
+from collections.abc import Callable
 from datetime import datetime, timedelta
+from typing import NamedTuple
 
-from django.db import connection
+from django.db import Error, connection
 from django.utils import timezone
 
+_log = logging.getLogger(__name__)
 LARGEST_DIFFERENCE = timedelta(seconds=30)
+COMPARE_SECONDS = 5
 
 
 class ClocksDiffer(Exception):
-    """The clocks of this machine and of PostgreSQL differ by more than LARGEST_DIFFERENCE."""
+    """The clocks of this machine and of PostgreSQL, which says `elsewhere`, differ by more than LARGEST_DIFFERENCE."""
+
+    def __init__(self, difference: timedelta, elsewhere: datetime) -> None:
+        super().__init__(f"The clocks of this machine and of PostgreSQL differ by {difference.total_seconds():.0f} s")
+        self.elsewhere = elsewhere
+
+
+class _Known(NamedTuple):
+    """It was `moment` when the monotonic clock said `counted`."""
+
+    moment: datetime
+    counted: float
+
+
+_known: _Known | None = None
+
+
+def now() -> datetime:
+    """The current moment: that of this machine's clock, unless it has jumped since `compare` was called last."""
+    here = timezone.now()
+    if _known is None:  # a process that does not compare: a command, beat
+        return here
+    counted = _known.moment + timedelta(seconds=time.monotonic() - _known.counted)
+    return here if abs(here - counted) <= LARGEST_DIFFERENCE else counted
 
 
 def agreed_now() -> datetime:
@@ -21,9 +56,68 @@ def agreed_now() -> datetime:
     with connection.cursor() as cursor:
         cursor.execute("SELECT clock_timestamp()")
         (elsewhere,) = cursor.fetchone()
-    now = timezone.now()
+    here = timezone.now()
     # The query's own time is not counted, however long it waited.
-    ahead = max(before - elsewhere, elsewhere - now)
-    if ahead > LARGEST_DIFFERENCE:
-        raise ClocksDiffer(f"The clocks of this machine and of PostgreSQL differ by {ahead.total_seconds():.0f} s")
-    return now
+    difference = max(before - elsewhere, elsewhere - here)
+    if difference > LARGEST_DIFFERENCE:
+        raise ClocksDiffer(difference, elsewhere)
+    return here
+
+
+def compare() -> None:
+    """Compare the clocks, for `now`. Raises ClocksDiffer and django.db.Error.
+
+    A process that is started while they differ goes by PostgreSQL's clock, as the others of its kind are likely to do.
+    """
+    global _known  # noqa: PLW0603  # one for the process
+    try:
+        _known = _Known(agreed_now(), time.monotonic())
+    except ClocksDiffer as error:
+        if _known is None:
+            _known = _Known(error.elsewhere, time.monotonic())
+        raise
+
+
+def compare_until_exit(while_different: Callable[[], None] = lambda: None) -> None:
+    """Compare the clocks every few seconds until the main thread has ended. For a thread of its own.
+
+    Calls `while_different` each time that they differ.
+    """
+    main = threading.main_thread()
+    differ = False
+    while main.is_alive():
+        try:
+            differ = _compare(was_different=differ)
+            if differ:
+                while_different()
+        except Error as error:  # PostgreSQL is away, which others report
+            _log.debug("The clocks are not compared: %s", error)
+        except Exception:  # noqa: BLE001  # without this thread nobody would see the next jump
+            _log.exception("The clocks could not be compared")
+        _close_connection()
+        main.join(COMPARE_SECONDS)
+
+
+def start_thread(while_different: Callable[[], None]) -> None:
+    """Run `compare_until_exit` in a thread."""
+    threading.Thread(target=compare_until_exit, args=(while_different,), name="clock", daemon=True).start()
+
+
+def _compare(*, was_different: bool) -> bool:
+    """Whether they differ. Logs when that changes."""
+    try:
+        compare()
+    except ClocksDiffer as error:
+        if not was_different:
+            _log.warning("%s; see Clocks differ in the runbook", error)
+        return True
+    if was_different:
+        _log.warning("The clocks of this machine and of PostgreSQL agree again")
+    return False
+
+
+def _close_connection() -> None:
+    try:
+        connection.close()
+    except Error as error:
+        _log.debug("A broken connection could not be closed: %s", error)

@@ -16,6 +16,8 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext, pgettext
 
+from common import clock
+
 _SHORT_ID_LENGTH = 6  # the last characters of a UUIDv7 are random; with six, two rows of a page hardly ever agree
 _CNPJ_LENGTH, _CPF_LENGTH, _POSTCODE_LENGTH = 14, 11, 8
 _AREA_CODE_LENGTH, _LAST_BLOCK_LENGTH = 2, 4  # of a telephone number
@@ -68,7 +70,7 @@ def age(value: datetime, *, at: datetime) -> str:
 
 def ago(value: datetime) -> SafeString:
     """How long ago it was, as an element whose title is the moment."""
-    text = age(value, at=timezone.now())
+    text = age(value, at=clock.now())
     return format_html('<time datetime="{}" title="{}">{}</time>', value.isoformat(), moment(value), text)
 
 

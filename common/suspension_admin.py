@@ -16,7 +16,7 @@ from django.utils.translation import gettext_lazy
 from django_stubs_ext import StrOrPromise
 from unfold.widgets import UnfoldAdminTextInputWidget
 
-from common import admin_confirm
+from common import admin_confirm, clock
 from common.actors import actor
 from common.admin_base import ModelAdmin
 from common.admin_columns import pill
@@ -72,7 +72,7 @@ class SuspendableAdmin(ModelAdmin):
 
     @admin.action(description=gettext_lazy("Suspend"), permissions=["change"])
     def suspend(self, request: HttpRequest, queryset: QuerySet[Suspendable]) -> HttpResponse | None:
-        accounts, now, reason = list(queryset), timezone.now(), request.POST.get("reason", "")
+        accounts, now, reason = list(queryset), clock.now(), request.POST.get("reason", "")
         if not admin_confirm.is_confirmed(request):
             return self._ask(request, accounts, at=now)
         for account in accounts:
@@ -89,7 +89,7 @@ class SuspendableAdmin(ModelAdmin):
     @admin.action(description=gettext_lazy("Resume"), permissions=["change"])
     def lift_suspension(self, request: HttpRequest, queryset: QuerySet[Suspendable]) -> HttpResponse | None:
         for account in queryset:
-            if self.clear_suspension(account, by=actor(request), at=timezone.now()):
+            if self.clear_suspension(account, by=actor(request), at=clock.now()):
                 self.log_change(request, account, _("Suspension lifted."))
                 text = _("%(account)s is no longer suspended.") % {"account": account}
                 self.message_user(request, text, messages.SUCCESS)

@@ -1,10 +1,14 @@
 """The Celery app and the periodic schedule."""
 
+import logging
 import os
+import time
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from celery import Celery
 from celery.app.amqp import AMQP
+from celery.schedules import schedule
 from celery.signals import (
     after_task_publish,
     beat_init,
@@ -17,12 +21,17 @@ from celery.signals import (
 from django.conf import settings
 from kombu import Connection
 from kombu.transport.redis import Channel
+from redis import RedisError
 
-from common import log_context, metrics
+from common import clock, log_context, metrics
 from config.database import without_sequential_scans
 from monitoring import error_reports, heartbeats, tasks, tracing
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
+
+_log = logging.getLogger(__name__)
+# Messages in the queue, which would grow while there are no workers. Older ones are dropped: beat repeats them.
+MOST_WAITING = 1000
 
 
 # A worker that loses Redis does not put messages back into it: if one was being acknowledged, kombu 5.7 fails with an
@@ -65,6 +74,7 @@ def _task_was_run(task: Any, state: str, **_kwargs: Any) -> None:
 
 @worker_process_init.connect
 def _start_monitoring(**_kwargs: Any) -> None:
+    clock.start_thread(while_different=heartbeats.clock_differs)
     metrics.start_thread()
     tracing.start("worker")
     error_reports.start()
@@ -88,58 +98,61 @@ def _beat_begins(**_kwargs: Any) -> None:
 def _beat_has_sent(sender: str, **_kwargs: Any) -> None:
     heartbeats.written_by("beat")
     tasks.SENT.labels(sender).inc()
+    _drop_oldest()
 
 
-# Every entry expires, so that a queue without workers does not grow.
+def _drop_oldest() -> None:
+    """Keep the newest MOST_WAITING messages, which web processes have sent too."""
+    try:
+        heartbeats.client().ltrim(app.conf.task_default_queue, 0, MOST_WAITING - 1)
+    except RedisError as error:
+        _log.warning("The queue of tasks was not shortened: %s", error)
+
+
+def _counted() -> datetime:
+    """The monotonic clock as a moment. Beat's schedule goes by it, so that the machine's clock may be set."""
+    return datetime.fromtimestamp(time.monotonic(), UTC)
+
+
+def _every(seconds: float, task: str) -> dict[str, Any]:
+    return {"task": task, "schedule": schedule(timedelta(seconds=seconds), nowfun=_counted)}
+
+
+# Without `expires`, which workers would compare with the clocks of their own machines: a task that is run late finds
+# less to do.
 app.conf.beat_schedule = {
     # Finds retries that have fallen due, and replaces wake-ups that were lost with Redis.
-    "send-due-webhooks": {"task": "delivery.webhooks.send_due", "schedule": 2.0, "options": {"expires": 30}},
+    "send-due-webhooks": _every(2, "delivery.webhooks.send_due"),
     # Makes the moves of simulated deliveries that are due. One indexed query while there are none.
-    "advance-simulations": {"task": "delivery.advance_simulations", "schedule": 2.0, "options": {"expires": 30}},
+    "advance-simulations": _every(2, "delivery.advance_simulations"),
     # Computes when the drivers under way arrive. Moves start it too.
-    "renew-arrivals": {"task": "delivery.renew_all_arrivals", "schedule": 15.0, "options": {"expires": 15}},
+    "renew-arrivals": _every(15, "delivery.renew_all_arrivals"),
     # Deletes webhook attempts older than 30 days.
-    "prune-attempts": {"task": "delivery.webhooks.prune", "schedule": 3600.0, "options": {"expires": 3600}},
+    "prune-attempts": _every(3600, "delivery.webhooks.prune"),
     # Delete refused calls older than seven days.
-    "prune-refused-deliveries": {
-        "task": "delivery.prune_refused_calls",
-        "schedule": 3600.0,
-        "options": {"expires": 3600},
-    },
-    "prune-refused-orders": {
-        "task": "integration.prune_refused_calls",
-        "schedule": 3600.0,
-        "options": {"expires": 3600},
-    },
+    "prune-refused-deliveries": _every(3600, "delivery.prune_refused_calls"),
+    "prune-refused-orders": _every(3600, "integration.prune_refused_calls"),
     # Delete the answers to calls with an Idempotency-Key after 24 hours.
-    "prune-idempotency-a": {
-        "task": "delivery.prune_idempotency_records",
-        "schedule": 3600.0,
-        "options": {"expires": 3600},
-    },
-    "prune-idempotency-b": {
-        "task": "integration.prune_idempotency_records",
-        "schedule": 3600.0,
-        "options": {"expires": 3600},
-    },
+    "prune-idempotency-a": _every(3600, "delivery.prune_idempotency_records"),
+    "prune-idempotency-b": _every(3600, "integration.prune_idempotency_records"),
     # Deletes photos older than PROOF_PHOTO_DAYS, and files that interrupted uploads have left.
-    "prune-proof-photos": {"task": "delivery.prune_proof_photos", "schedule": 3600.0, "options": {"expires": 3600}},
+    "prune-proof-photos": _every(3600, "delivery.prune_proof_photos"),
     # Anonymise in bounded batches what is older than the FORGET_… settings say, and what people have asked for.
-    "forget-deliveries": {"task": "delivery.forget", "schedule": 300.0, "options": {"expires": 300}},
-    "forget-orders": {"task": "integration.forget", "schedule": 300.0, "options": {"expires": 300}},
-    "forget-people": {"task": "privacy.finish_requests", "schedule": 300.0, "options": {"expires": 300}},
+    "forget-deliveries": _every(300, "delivery.forget"),
+    "forget-orders": _every(300, "integration.forget"),
+    "forget-people": _every(300, "privacy.finish_requests"),
     # Deletes sessions that have ended.
-    "prune-sessions": {"task": "access.prune_sessions", "schedule": 3600.0, "options": {"expires": 3600}},
+    "prune-sessions": _every(3600, "access.prune_sessions"),
     # Deletes counters of failed log-ins whose window is over.
-    "prune-login-attempts": {"task": "access.prune_attempts", "schedule": 600.0, "options": {"expires": 600}},
+    "prune-login-attempts": _every(600, "access.prune_attempts"),
     # Compares the state of each webhook endpoint with the one that was reported last; digests at 8:00.
-    "send-alerts": {"task": "delivery.send_alerts", "schedule": 5.0, "options": {"expires": 30}},
+    "send-alerts": _every(5, "delivery.send_alerts"),
     # Deletes alerts to URLs older than 30 days.
-    "prune-alert-posts": {"task": "delivery.prune_alert_posts", "schedule": 3600.0, "options": {"expires": 3600}},
+    "prune-alert-posts": _every(3600, "delivery.prune_alert_posts"),
     # Sends e-mails that were recorded since, and those whose retry is due. One indexed query while there are none.
-    "send-mail": {"task": "mail.send_due", "schedule": 5.0, "options": {"expires": 30}},
+    "send-mail": _every(5, "mail.send_due"),
     # Deletes e-mails older than 30 days.
-    "prune-mail": {"task": "mail.prune", "schedule": 3600.0, "options": {"expires": 3600}},
+    "prune-mail": _every(3600, "mail.prune"),
     # Expires offers at most 30 s after their deadline; acceptance checks the deadline itself.
-    "expire-offers": {"task": "delivery.expire_offers", "schedule": 30.0, "options": {"expires": 30}},
+    "expire-offers": _every(30, "delivery.expire_offers"),
 }

@@ -7,8 +7,8 @@ from http import HTTPStatus
 
 from django.db import connection
 from django.http import HttpRequest, HttpResponse
-from django.utils import timezone
 
+from common import clock
 from common.limited_calls import CALL
 from common.refused_calls import Answered
 from config.middleware import request_id
@@ -58,6 +58,6 @@ def write_counts_until_exit() -> None:
 def _record(answered: Answered) -> None:
     match answered.call.auth:
         case Token() as token:
-            calls_with_tokens.record(token=token, answered=answered, at=timezone.now())
+            calls_with_tokens.record(token=token, answered=answered, at=clock.now())
         case ApiKey() as key:
-            calls_with_keys.record(key=key, answered=answered, at=timezone.now())
+            calls_with_keys.record(key=key, answered=answered, at=clock.now())

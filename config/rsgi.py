@@ -28,7 +28,7 @@ os.environ.setdefault("DATABASE_STATEMENT_SECONDS", "15")
 from django.conf import settings
 from django.utils.module_loading import import_string
 
-from common import metrics
+from common import clock, metrics
 from common.page_updates import STREAM
 from common.replica import ALIAS as REPLICA
 from config.database import for_web_process
@@ -258,6 +258,7 @@ application = Application(
     threads=int(os.environ.get("WEB_THREADS", "3")),
     # By its name, because Django must be set up first.
     background=[
+        clock.compare_until_exit,
         import_string("config.refused_calls.write_counts_until_exit"),
         *([metrics.add_until_exit] if settings.METRICS_TOKEN else []),
         *([import_string("common.replica.watch.watch_until_exit")] if REPLICA in settings.DATABASES else []),

@@ -16,6 +16,7 @@ from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
+from common import clock
 from common.formats import age
 from delivery import breaker
 from delivery.lifecycle import RouteStatus
@@ -62,7 +63,7 @@ class Section:
 
 def context(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
     """The admin's context with the sections that this user may see."""
-    now, user = timezone.now(), request.user
+    now, user = clock.now(), request.user
     sections = []
     if user.has_perm("delivery.dispatch_delivery"):
         sections.append(_routes(at=now))

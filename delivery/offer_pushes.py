@@ -14,12 +14,12 @@ from uuid import UUID
 import aiohttp
 from cryptography.fernet import InvalidToken
 from django.conf import settings
-from django.utils import timezone, translation
+from django.utils import translation
 from django.utils.formats import number_format
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from common import credentials, web_push
+from common import clock, credentials, web_push
 from common.background import BackgroundWork
 from common.page_updates import subscribed
 from delivery import page_updates
@@ -41,7 +41,7 @@ _waiting: deque[UUID] = deque(maxlen=_MOST_WAITING)
 def push_waiting(is_stopping: Callable[[], bool] = lambda: False) -> None:
     """Push the offers that wait, one after the other; the messages of an offer at the same time, within 15 s."""
     while _waiting and not is_stopping():
-        push(_waiting.popleft(), at=timezone.now())
+        push(_waiting.popleft(), at=clock.now())
 
 
 _pushing = BackgroundWork("offer pushes", push_waiting)

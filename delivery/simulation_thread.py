@@ -8,8 +8,8 @@ import threading
 from datetime import timedelta
 
 from django.db import Error, InterfaceError, OperationalError, connection
-from django.utils import timezone
 
+from common import clock
 from delivery.actions import simulations
 from delivery.models import Simulation
 
@@ -50,12 +50,12 @@ class _SimulationThread(threading.Thread):
         """Advance what is due, and what falls due shortly. Without simulations this is one query."""
         due_at = Simulation.objects.next_due()
         while due_at is not None and not self._stopping.is_set():
-            pause = due_at - timezone.now()
+            pause = due_at - clock.now()
             if pause > _LOOK_AHEAD:
                 return
             self._wanted.wait(max(pause.total_seconds(), 0))
             self._wanted.clear()
-            now = timezone.now()
+            now = clock.now()
             simulations.advance_due(at=now)
             due_at = Simulation.objects.next_due(after=now)  # not those that another process is advancing
 

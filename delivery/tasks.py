@@ -7,9 +7,8 @@ from uuid import UUID
 
 from celery import shared_task
 from celery.signals import worker_process_shutdown, worker_shutdown
-from django.utils import timezone
 
-from common import pruning
+from common import clock, pruning
 from common.background import BackgroundWork
 from common.clock import agreed_now
 from common.idempotency import KEPT
@@ -25,11 +24,11 @@ _posting = BackgroundWork("alerts", alert_posts.post_due)
 
 
 def _renew_after_moves(is_stopping: Callable[[], bool]) -> None:
-    arrivals.renew(at=timezone.now(), moves_only=True, is_stopping=is_stopping)
+    arrivals.renew(at=clock.now(), moves_only=True, is_stopping=is_stopping)
 
 
 def _renew_all(is_stopping: Callable[[], bool]) -> None:
-    arrivals.renew(at=timezone.now(), is_stopping=is_stopping)
+    arrivals.renew(at=clock.now(), is_stopping=is_stopping)
 
 
 # In threads, because a routing engine is waited for; two of them, so that a move does not wait for all routes.
@@ -46,7 +45,7 @@ def expire_offers() -> None:
 @shared_task(name="delivery.send_alerts")
 def send_alerts() -> None:
     """Record the alerts and digests that are due, and have the thread of this process post those for URLs."""
-    now = timezone.now()
+    now = clock.now()
     alerts.report_changes(at=now)
     digests.send_due(at=now)
     _posting.wake()

@@ -11,9 +11,8 @@ from datetime import datetime, timedelta
 from cryptography.fernet import InvalidToken
 from django.conf import settings
 from django.core.mail import EmailMessage, get_connection
-from django.utils import timezone
 
-from common import credentials, leases
+from common import clock, credentials, leases
 from common.deadlines import BoundedCalls, DeadlinePassed, TooManyCalls
 from mail.models import LONGEST_ERROR, Message, MessageState
 
@@ -36,7 +35,7 @@ def send_due(is_stopping: Callable[[], bool] = lambda: False) -> None:
     if not settings.EMAIL_URL:
         return
     while not is_stopping():
-        message = _claim(at=timezone.now())
+        message = _claim(at=clock.now())
         if message is None or not _send_and_settle(message):
             return
 
@@ -53,7 +52,7 @@ def _claim(*, at: datetime) -> Message | None:
 
 def _send_and_settle(message: Message) -> bool:
     """Returns whether the next message may be tried at once."""
-    if message.expires_at <= timezone.now():
+    if message.expires_at <= clock.now():
         _fail(message, f"expired; {message.error}" if message.error else "expired")
         return True
     if message.tries > len(PAUSES) + 1:  # the workers that tried were killed
@@ -67,7 +66,7 @@ def _send_and_settle(message: Message) -> bool:
     except (smtplib.SMTPException, OSError, DeadlinePassed, TooManyCalls) as error:
         permanent = _is_permanent(error)
         text = f"{type(error).__name__}: {error}".replace("\0", "")[:LONGEST_ERROR]
-        again_at = None if permanent else leases.next_try(message, PAUSES, at=timezone.now())
+        again_at = None if permanent else leases.next_try(message, PAUSES, at=clock.now())
         if again_at is None:
             _fail(message, text)
         else:
@@ -110,4 +109,4 @@ def _fail(message: Message, error: str) -> None:
 
 
 def _end(message: Message, state: MessageState, error: str = "") -> None:
-    leases.still_claimed(message).update(state=state, body_ciphertext="", ended_at=timezone.now(), error=error)
+    leases.still_claimed(message).update(state=state, body_ciphertext="", ended_at=clock.now(), error=error)

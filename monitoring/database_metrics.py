@@ -5,10 +5,10 @@ from typing import Any
 
 from django.conf import settings
 from django.db import connection, transaction
-from django.utils import timezone
 from prometheus_client.core import GaugeMetricFamily
 from prometheus_client.metrics_core import Metric
 
+from common import clock
 from delivery import breaker, lifecycle
 from delivery.webhooks import backlog
 from monitoring.cached import Cached
@@ -72,7 +72,7 @@ UNION ALL SELECT 'rota_database_connections_limit', '{}', current_setting('max_c
 
 def read() -> list[Metric]:
     """The gauges now. Raises django.db.Error."""
-    at = timezone.now()
+    at = clock.now()
     parameters: dict[str, Any] = {
         "at": at,
         "late_since": at - settings.LATE_WITHOUT_DRIVER,

@@ -20,6 +20,8 @@ PROCESSES: tuple[Process, ...] = ("beat", "worker")
 _KEPT_MS = 24 * 3600 * 1000
 _PAUSE_SECONDS = 5
 _TIMEOUT_SECONDS = 1
+_CLOCK_KEY = "rota:worker-clock-differs"
+_CLOCK_KEPT_MS = 30 * 1000  # a worker repeats it every few seconds
 _written_at: dict[str, float] = {}  # on the monotonic clock
 
 
@@ -45,6 +47,19 @@ def ages() -> dict[Process, float | None]:
         process: (_KEPT_MS - milliseconds) / 1000 if milliseconds >= 0 else None
         for process, milliseconds in zip(PROCESSES, left, strict=True)
     }
+
+
+def clock_differs() -> None:
+    """Note that the clock of this worker's machine differs from PostgreSQL's. Raises nothing if Redis is away."""
+    try:
+        client().set(_CLOCK_KEY, 1, px=_CLOCK_KEPT_MS)
+    except RedisError as error:
+        _log.warning("The difference of the clocks was not noted: %s", error)
+
+
+def does_clock_differ() -> bool:
+    """Whether a worker has noted so in the last half minute. Raises RedisError."""
+    return bool(client().exists(_CLOCK_KEY))
 
 
 @cache

@@ -15,7 +15,6 @@ from threading import Lock
 from django.conf import settings
 from django.db import Error, connection
 from django.db.migrations.loader import MigrationLoader
-from django.utils import timezone
 from redis import RedisError
 
 from common import clock
@@ -105,7 +104,7 @@ def _check_database(results: Results) -> None:
         with _timed(results, "clock"):
             _check_clock()
         with _timed(results, "webhooks"):
-            if backlog.oldest_due_seconds(at=timezone.now()) > _LATE_SECONDS:
+            if backlog.oldest_due_seconds(at=clock.now()) > _LATE_SECONDS:
                 raise _Failed(f"an event has been due for more than {_LATE_SECONDS} s")
     finally:
         connection.close()  # it is not used again before the next probe
@@ -119,6 +118,9 @@ def _check_redis(results: Results) -> None:
             age = heartbeats.ages()[process]
             if age is None or age > _SILENT_SECONDS:
                 raise _Failed(f"no sign of life for {_SILENT_SECONDS} s")
+    with _timed(results, "worker_clock"):
+        if heartbeats.does_clock_differ():
+            raise _Failed("the clocks of a worker's machine and of PostgreSQL differ")
 
 
 def _check_replica(results: Results) -> None:
@@ -150,7 +152,7 @@ def _check_clock() -> None:
 
 _GROUPS = (
     _Group(("database", *_OF_DATABASE), _check_database),
-    _Group(("redis", "beat", "worker"), _check_redis),
+    _Group(("redis", "beat", "worker", "worker_clock"), _check_redis),
     *([_Group(("replica",), _check_replica)] if REPLICA in settings.DATABASES else []),
 )
 

@@ -4,8 +4,8 @@ from datetime import datetime
 from typing import Any
 
 from django.http import HttpRequest
-from django.utils import timezone
 
+from common import clock
 from common.actors import actor
 from delivery.actions import endpoints, tokens
 from delivery.errors import InvalidWebhookUrl
@@ -34,7 +34,7 @@ def add_place(account: Integrator, form: Any) -> None:
 
 def issue_tokens(account: Integrator, request: HttpRequest) -> None:
     """Issue a token for each environment that has none. The next access sheet shows them. Raises TooManyTokens."""
-    by, at = actor(request), timezone.now()
+    by, at = actor(request), clock.now()
     missing = [each for each in Environment if not account.tokens.filter(environment=each).valid(at=at).exists()]
     issued = [tokens.issue(integrator=account, environment=each, by=by, at=at) for each in missing]
     request.session[ISSUED] = [*request.session.get(ISSUED, []), *(str(token.pk) for token in issued)]

@@ -11,8 +11,8 @@ from typing import Any
 from uuid import UUID
 
 from django.template.loader import get_template
-from django.utils import timezone
 
+from common import clock
 from delivery import lifecycle, stop_facts
 from delivery.actions import moves
 from delivery.forms import text_of_simulator
@@ -129,7 +129,7 @@ def free_drivers(environment: str) -> list[dict[str, Any]]:
     free = (
         Driver.objects.filter(active=True, on_duty=True, environment=environment)
         .exclude(deliveries__route_status__in=lifecycle.HELD)
-        .filter(latest__recorded_at__gte=timezone.now() - _FREE_SHOWN)
+        .filter(latest__recorded_at__gte=clock.now() - _FREE_SHOWN)
         .order_by("-latest__recorded_at")
     )
     rows = free.values_list("pk", "name", "latest__latitude", "latest__longitude", "latest__recorded_at")[:_MOST_FREE]
@@ -140,7 +140,7 @@ def cards(environment: str, ids: Collection[UUID]) -> dict[str, str]:
     """The HTML of the cards of these routes by id; of those in progress."""
     found = Delivery.objects.in_progress(environment).filter(pk__in=ids).with_due().with_parts()
     deliveries = list(found.select_related("integrator"))
-    facts = stop_facts.of([stop for delivery in deliveries for stop in delivery.ordered_stops], at=timezone.now())
+    facts = stop_facts.of([stop for delivery in deliveries for stop in delivery.ordered_stops], at=clock.now())
     template = get_template("panel/board_card.html")
     answer = {}
     for delivery in deliveries:

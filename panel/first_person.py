@@ -4,12 +4,11 @@ from cryptography.fernet import InvalidToken
 from django.contrib import messages
 from django.contrib.auth.models import User
 from django.http import HttpRequest
-from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from access import invitations
 from access.teams import Account, TeamRefusal
-from common import credentials
+from common import clock, credentials
 from common.membership import Role
 from panel.ciphertexts import FRESH_LINK
 from panel.languages import page_language
@@ -23,7 +22,7 @@ def invite(request: HttpRequest, account: Account, email: str) -> None:
     assert isinstance(user, User)  # noqa: S101  # nosec B101  # the pages require log-in
     try:
         issued = invitations.invite(
-            account=account, email=email, role=Role.OWNER, by=user, language=page_language(), at=timezone.now()
+            account=account, email=email, role=Role.OWNER, by=user, language=page_language(), at=clock.now()
         )
     except TeamRefusal as error:
         messages.error(request, str(error))

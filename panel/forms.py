@@ -6,10 +6,10 @@ from typing import Any
 
 from django import forms
 from django.conf import settings
-from django.utils import timezone
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
+from common import clock
 from common.formats import moment
 from common.membership import Role
 from panel.periods import CHOICES, MOMENT_INPUT, PERIODS, RANGE
@@ -107,7 +107,7 @@ class RangeForm(forms.Form):
         )
 
     def clean(self) -> None:
-        cleaned, now = super().clean() or self.cleaned_data, timezone.now()
+        cleaned, now = super().clean() or self.cleaned_data, clock.now()
         period = cleaned.get("period")
         if period == RANGE:
             self._check_range(cleaned)

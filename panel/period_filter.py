@@ -6,9 +6,9 @@ from typing import Any
 import django_filters
 from django.db.models import QuerySet
 from django.http import QueryDict
-from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
+from common import clock
 from panel.periods import CHOICES, MOMENT_INPUT, PERIODS, RANGE
 
 
@@ -37,7 +37,7 @@ class PeriodFilter(django_filters.FilterSet):
 
     def filter_period(self, queryset: QuerySet[Any], name: str, value: str) -> QuerySet[Any]:
         """Rows since the beginning of the period; `range` leaves that to the two other filters."""
-        return self.filter_since(queryset, name, timezone.now() - PERIODS[value]) if value in PERIODS else queryset
+        return self.filter_since(queryset, name, clock.now() - PERIODS[value]) if value in PERIODS else queryset
 
     def filter_since(self, queryset: QuerySet[Any], _name: str, value: datetime) -> QuerySet[Any]:
         return queryset.filter(**{f"{self.moment}__gte": value})

@@ -7,12 +7,12 @@ from django.conf import settings
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.template.loader import render_to_string
 from django.urls import reverse
-from django.utils import timezone
 from django.utils.cache import get_conditional_response
 from django.views.decorators.debug import sensitive_variables
 from django.views.generic import View
 
 from access.addresses import client_address
+from common import clock
 from common.ground import pages
 from common.rate_limit import Limits, limiter
 from delivery.actions import receiver_links
@@ -47,7 +47,7 @@ class _OfLink(View):
         if stop is None:
             return _unknown(request)
         self.stop = stop
-        ended = receiver_links.has_ended(stop, at=timezone.now())
+        ended = receiver_links.has_ended(stop, at=clock.now())
         return HttpResponse(render_to_string("tracking/ended.html"), status=410) if ended else None
 
 
@@ -55,7 +55,7 @@ class Page(_OfLink):
     """What happens now. Its script asks for the page again every ten seconds; 304 while nothing has changed."""
 
     def get(self, request: HttpRequest) -> HttpResponseBase:
-        state = stop_state.read(self.stop, at=timezone.now())
+        state = stop_state.read(self.stop, at=clock.now())
         context = {
             "state": state,
             "tiles": pages.tiles(lambda version: reverse("tracking:tile", args=[self.token, version, 0, 0, 0])),

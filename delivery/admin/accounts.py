@@ -11,13 +11,13 @@ from django.http import HttpRequest, HttpResponse
 from django.template.loader import render_to_string
 from django.template.response import TemplateResponse
 from django.urls import reverse
-from django.utils import timezone
 from django.utils.html import format_html
 from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
 from django_stubs_ext import StrOrPromise
 from unfold.admin import StackedInline
 
+from common import clock
 from common.actors import actor
 from common.admin_base import OneTimeSecretAdmin, ReadOnlyInline
 from common.admin_columns import CREATED_BY, LAST_USED, REVOKED_BY, ago_or_never, column, pill, short
@@ -180,7 +180,7 @@ class TokenAdmin(RefusalsAsMessages, OneTimeSecretAdmin):
             return pill(gettext("Revoked"), title=moment(token.revoked_at))
         if token.integrator.is_suspended:
             return pill(gettext("Suspended"), "bad")
-        if token.expires_at and token.expires_at <= timezone.now():
+        if token.expires_at and token.expires_at <= clock.now():
             return pill(gettext("Expired"), title=moment(token.expires_at))
         if token.expires_at:
             return pill(gettext("Valid until %(moment)s") % {"moment": moment(token.expires_at)}, "warn")
@@ -189,7 +189,7 @@ class TokenAdmin(RefusalsAsMessages, OneTimeSecretAdmin):
     def save_model(self, request: HttpRequest, obj: Token, form: ModelForm[Any], change: bool) -> None:
         environment = Environment(obj.environment)
         issued = tokens.issue(
-            integrator=obj.integrator, environment=environment, name=obj.name, by=actor(request), at=timezone.now()
+            integrator=obj.integrator, environment=environment, name=obj.name, by=actor(request), at=clock.now()
         )
         # The admin continues with `obj`, so it has to become the token that was issued.
         obj.__dict__.update(issued.__dict__)
@@ -199,7 +199,7 @@ class TokenAdmin(RefusalsAsMessages, OneTimeSecretAdmin):
 
     @admin.action(description=_("Rotate: issue a new token, the old one stays valid for 24 hours"), permissions=["add"])
     def rotate(self, request: HttpRequest, queryset: QuerySet[Token]) -> HttpResponse:
-        now = timezone.now()
+        now = clock.now()
         issued = []
         for token in queryset.valid(at=now):  # type: ignore[attr-defined]  # django-stubs types an action's queryset as a plain one
             try:
@@ -214,7 +214,7 @@ class TokenAdmin(RefusalsAsMessages, OneTimeSecretAdmin):
     @admin.action(description=_("Revoke now"), permissions=["add"])
     def revoke(self, request: HttpRequest, queryset: QuerySet[Token]) -> None:
         for token in queryset:
-            tokens.revoke(token=token, by=actor(request), at=timezone.now())
+            tokens.revoke(token=token, by=actor(request), at=clock.now())
             self.log_change(request, token, _("Revoked."))
         self.message_user(request, _("Revoked. They are refused from this moment on."))
 

@@ -8,7 +8,6 @@ from django.core.paginator import Paginator
 from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect, JsonResponse
 from django.urls import URLPattern, path, reverse
-from django.utils import timezone
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
@@ -16,6 +15,7 @@ from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_POST, require_safe
 from unfold.contrib.filters.admin import AutocompleteSelectFilter
 
+from common import clock
 from common.actors import actor
 from common.admin_base import LargeTable, ModelAdmin, Unchangeable
 from common.admin_columns import column, linked, pill
@@ -145,7 +145,7 @@ class DeliveryAdmin(LargeTable, Unchangeable, ModelAdmin):
         """
         if not self.has_dispatch_permission(request):
             raise PermissionDenied
-        now = timezone.now()
+        now = clock.now()
         found = Driver.objects.filter(active=True, on_duty=True).order_by("name", "pk")
         if delivery_id := request.GET.get("delivery"):
             delivery = self.get_object(request, delivery_id)
@@ -166,7 +166,7 @@ class DeliveryAdmin(LargeTable, Unchangeable, ModelAdmin):
     def render_change_form(self, request: HttpRequest, context: Any, *args: Any, **kwargs: Any) -> HttpResponse:
         """With what was asked for and proved at the stops. Only for who may see it: links that are missing are made."""
         if delivery := kwargs.get("obj"):
-            found = stop_facts.of(delivery.ordered_stops, at=timezone.now())
+            found = stop_facts.of(delivery.ordered_stops, at=clock.now())
             context["stops"] = [facts for facts in found if not facts.is_empty]
         return super().render_change_form(request, context, *args, **kwargs)
 
@@ -174,7 +174,7 @@ class DeliveryAdmin(LargeTable, Unchangeable, ModelAdmin):
         delivery = self.get_object(request, object_id)
         if delivery is None or not self.has_dispatch_permission(request):
             return {}
-        now, may_accept = timezone.now(), "accept" in moves.allowed(delivery)
+        now, may_accept = clock.now(), "accept" in moves.allowed(delivery)
         eligible = drivers.nearest(delivery, at=now, count=_NEAREST_SHOWN) if may_accept else []
         return {
             "moves": sorted(offered(delivery, driver_field(delivery)), key=_place),
@@ -201,7 +201,7 @@ class DeliveryAdmin(LargeTable, Unchangeable, ModelAdmin):
         """Perform the move and show its result or its refusal as a message."""
         try:
             moved = moves.perform(
-                name, delivery=delivery, fields=move_fields(request.POST), by=actor(request), at=timezone.now()
+                name, delivery=delivery, fields=move_fields(request.POST), by=actor(request), at=clock.now()
             )
         except DeliveryError as error:
             self.message_user(request, f"{delivery}: {refusal(error)}", messages.ERROR)

@@ -6,11 +6,11 @@ from django.contrib import admin
 from django.db.models import QuerySet
 from django.forms import ModelForm
 from django.http import HttpRequest
-from django.utils import timezone
 from django.utils.html import format_html
 from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
 
+from common import clock
 from common.actors import actor, actor_name
 from common.admin_base import LargeTable, ModelAdmin, ReadOnlyInline
 from common.admin_columns import column, pill
@@ -118,6 +118,6 @@ class DriverPositionAdmin(LargeTable, ModelAdmin):
 
     def save_model(self, request: HttpRequest, obj: DriverPosition, form: ModelForm[Any], change: bool) -> None:
         recorded = drivers.set_position(
-            driver=obj.driver, point=obj.point, accuracy_m=obj.accuracy_m, by=actor(request), at=timezone.now()
+            driver=obj.driver, point=obj.point, accuracy_m=obj.accuracy_m, by=actor(request), at=clock.now()
         )
         obj.pk = recorded.pk

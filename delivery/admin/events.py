@@ -6,11 +6,11 @@ from typing import Any
 from django.contrib import admin, messages
 from django.db.models import OuterRef, Q, QuerySet, Subquery
 from django.http import HttpRequest
-from django.utils import timezone
 from django.utils.html import format_html
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
+from common import clock
 from common.actors import actor
 from common.admin_base import LargeTable, ModelAdmin, ReadOnlyInline, Unchangeable, pretty
 from common.admin_columns import column, copy_button, linked, pill, short
@@ -125,7 +125,7 @@ class WebhookEventAdmin(LargeTable, Unchangeable, ModelAdmin):
     def replay(self, request: HttpRequest, queryset: QuerySet[WebhookEvent]) -> None:
         try:
             chosen = WebhookEvent.objects.filter(pk__in=queryset.values("pk"))
-            count = events.replay(events=chosen, by=actor(request), at=timezone.now()).total
+            count = events.replay(events=chosen, by=actor(request), at=clock.now()).total
         except EndpointCannotSend as error:
             self.message_user(request, refusal(error), messages.ERROR)
         else:

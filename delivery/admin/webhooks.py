@@ -8,9 +8,9 @@ from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.template.response import TemplateResponse
-from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
+from common import clock
 from common.actors import actor
 from common.admin_base import ModelAdmin
 from common.admin_columns import ago_or_never, column
@@ -96,7 +96,7 @@ class WebhookEndpointAdmin(RefusalsAsMessages, ModelAdmin):
         return form
 
     def save_model(self, request: HttpRequest, obj: WebhookEndpoint, form: Any, change: bool) -> None:
-        by, at = actor(request), timezone.now()
+        by, at = actor(request), clock.now()
         if "url" in form.changed_data:
             endpoints.store_url(endpoint=obj, url=cast("Any", request).checked_url, by=by, at=at)
         if "enabled" in form.changed_data:
@@ -107,7 +107,7 @@ class WebhookEndpointAdmin(RefusalsAsMessages, ModelAdmin):
         event = None
         for endpoint in queryset.select_related("integrator"):
             try:
-                event = endpoints.send_test(endpoint=endpoint, by=actor(request), at=timezone.now())
+                event = endpoints.send_test(endpoint=endpoint, by=actor(request), at=clock.now())
             except (AccountSuspended, EndpointCannotSend) as error:
                 self.message_user(request, f"{endpoint}: {refusal(error)}", messages.ERROR)
             else:
@@ -127,7 +127,7 @@ class WebhookEndpointAdmin(RefusalsAsMessages, ModelAdmin):
 
     def _switch(self, request: HttpRequest, queryset: QuerySet[WebhookEndpoint], *, enabled: bool) -> None:
         for endpoint in queryset:
-            endpoints.set_enabled(endpoint=endpoint, enabled=enabled, by=actor(request), at=timezone.now())
+            endpoints.set_enabled(endpoint=endpoint, enabled=enabled, by=actor(request), at=clock.now())
             self.log_change(request, endpoint, _("Resumed.") if enabled else _("Paused."))
 
     @admin.action(
@@ -137,7 +137,7 @@ class WebhookEndpointAdmin(RefusalsAsMessages, ModelAdmin):
         rotated = []
         for endpoint in queryset.select_related("integrator"):
             try:
-                secret = endpoints.rotate_secret(endpoint=endpoint, by=actor(request), at=timezone.now())
+                secret = endpoints.rotate_secret(endpoint=endpoint, by=actor(request), at=clock.now())
             except (AccountSuspended, SecretRotatedLately) as error:
                 self.message_user(request, f"{endpoint}: {refusal(error)}", messages.ERROR)
             else:

@@ -1,12 +1,12 @@
 """Bearer authentication of integrators. Not tied to Django's users."""
 
 from django.contrib.auth.models import AnonymousUser
-from django.utils import timezone
 from rest_framework.authentication import get_authorization_header
 from rest_framework.permissions import BasePermission
 from rest_framework.request import Request
 from rest_framework.views import APIView
 
+from common import clock
 from common.limited_calls import LimitedAuthentication
 from delivery.actions import tokens
 from delivery.errors import InvalidToken, RateLimited
@@ -36,7 +36,7 @@ class BearerAuthentication(LimitedAuthentication):
         def check_limits(token: Token) -> None:
             self.check_limits(request, token, token.integrator.rate_limits)
 
-        return AnonymousUser(), tokens.authenticate(clear_text, at=timezone.now(), on_found=check_limits)
+        return AnonymousUser(), tokens.authenticate(clear_text, at=clock.now(), on_found=check_limits)
 
     def authenticate_header(self, request: Request) -> str:
         return 'Bearer realm="rota"'

@@ -3,10 +3,9 @@
 import json
 
 from django.http import HttpResponse
-from django.utils import timezone
 from rest_framework.request import Request
 
-from common import pagination
+from common import clock, pagination
 from delivery import detail_bodies
 from delivery.api.filters import FeedQuery
 from delivery.api.views import IntegratorView, token_of
@@ -25,7 +24,7 @@ class EventsView(IntegratorView):
         scope = ["events", str(token.integrator_id), token.environment]
         after = _position(query.form.cleaned_data["after"], scope)
         endpoint = WebhookEndpoint.of(token.integrator_id, token.environment)
-        events = feed.read(endpoint=endpoint, after=after, limit=query.limit_of_page, at=timezone.now())
+        events = feed.read(endpoint=endpoint, after=after, limit=query.limit_of_page, at=clock.now())
         last = events[-1].feed_position if events else after
         cursor = json.dumps(pagination.cursor_at(last, scope=scope))
         items = ",".join(_item(event) for event in events)

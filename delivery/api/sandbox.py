@@ -1,11 +1,11 @@
 """What only test tokens have: the speed of the simulated driver, and moves of a delivery by hand."""
 
 from django.urls import URLPattern, path
-from django.utils import timezone
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from common import clock
 from common.body_serializer import BodySerializer
 from delivery import simulator
 from delivery.actions import sandbox
@@ -83,7 +83,7 @@ class SandboxMoveView(IntegratorView):
             delivery=delivery,
             fields={"point": point, **{name: value or "" for name, value in serializer.validated_data.items()}},
             by=f"token {token.hint}",
-            at=timezone.now(),
+            at=clock.now(),
         )
         return detail(moved)
 

@@ -3,10 +3,10 @@
 from collections.abc import Callable
 from typing import Any
 
-from django.utils import timezone
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from common import clock
 from common.body_view import BodyView
 from common.deprecation import DeprecatableView
 from common.negotiation import AlwaysJSON
@@ -53,7 +53,7 @@ def find_delivery(token: Token, delivery_id: str, queryset: DeliveryQuerySet) ->
 
 def detail(delivery: Delivery) -> Response:
     """The answer with everything about a delivery."""
-    tracking = receiver_links.addresses(delivery.ordered_stops, at=timezone.now())
+    tracking = receiver_links.addresses(delivery.ordered_stops, at=clock.now())
     return Response(detail_bodies.detail(delivery, tracking=tracking))
 
 

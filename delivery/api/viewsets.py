@@ -6,6 +6,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.viewsets import ViewSet
 
+from common import clock
 from delivery import bodies
 from delivery.actions import deliveries, quote_ids, quotes
 from delivery.api import sandbox
@@ -23,7 +24,7 @@ class DeliveryViewSet(IntegratorView, ViewSet):
 
     def quote(self, request: Request) -> Response:
         """POST /api/quotation-delivery."""
-        token, payload, at = token_of(request), self._delivery_request(request), timezone.now()
+        token, payload, at = token_of(request), self._delivery_request(request), clock.now()
         quote, is_linked = quotes.quote(integrator=token.integrator, payload=payload)
         headers = {
             "Quote-Id": quote_ids.issue(quote, token=token, payload=payload, at=at),
@@ -34,7 +35,7 @@ class DeliveryViewSet(IntegratorView, ViewSet):
 
     def request_delivery(self, request: Request) -> HttpResponse:
         """POST /api/request-delivery."""
-        token, payload, at = token_of(request), self._delivery_request(request), timezone.now()
+        token, payload, at = token_of(request), self._delivery_request(request), clock.now()
         speed, quote_id = sandbox.read_speed(request, token), request.headers.get("Quote-Id")
 
         def price() -> Quote:
@@ -59,7 +60,7 @@ class DeliveryViewSet(IntegratorView, ViewSet):
             delivery=find_delivery(token, delivery_id, Delivery.objects.only("pk")),
             reason=serializer.validated_data.get("reason") or "",
             by=f"token {token.hint}",
-            at=timezone.now(),
+            at=clock.now(),
             by_integrator=True,
         )
         return Response(bodies.info(delivery))
@@ -71,7 +72,7 @@ class DeliveryViewSet(IntegratorView, ViewSet):
     def location(self, request: Request, delivery_id: str) -> Response:
         """GET /api/location-delivery/{deliveryId}."""
         delivery = read_delivery(token_of(request), delivery_id)
-        return Response(bodies.location(delivery, at=timezone.now()))
+        return Response(bodies.location(delivery, at=clock.now()))
 
     def _delivery_request(self, request: Request) -> DeliveryRequest:
         context = {"environment": token_of(request).environment}

@@ -12,9 +12,8 @@ from datetime import datetime, timedelta
 import aiohttp
 from cryptography.fernet import InvalidToken
 from django.conf import settings
-from django.utils import timezone
 
-from common import credentials, leases
+from common import clock, credentials, leases
 from delivery.models import AlertPost, PostState
 from delivery.webhooks import sending
 from delivery.webhooks.dispatch import new_event_loop
@@ -32,7 +31,7 @@ _REPEATED = {408, 429}
 def post_due(is_stopping: Callable[[], bool] = lambda: False) -> None:
     """Post what is due, up to 20 at the same time."""
     while not is_stopping():
-        posts = _claim(at=timezone.now())
+        posts = _claim(at=clock.now())
         if not posts:
             return
         with asyncio.Runner(loop_factory=new_event_loop) as runner:
@@ -75,7 +74,7 @@ def _settle(post: AlertPost, result: Result) -> None:
         current.update(state=PostState.SENT, answer=answer)
         return
     _log.warning("alert %s was not taken by %s: %s", post.pk, post.alerts.url_host, answer)
-    again_at = None if _is_refused(result) else leases.next_try(post, PAUSES, at=timezone.now())
+    again_at = None if _is_refused(result) else leases.next_try(post, PAUSES, at=clock.now())
     if again_at is None:
         current.update(state=PostState.FAILED, answer=answer)
     else:

@@ -14,9 +14,8 @@ from uuid import uuid4
 
 from django.conf import settings
 from django.db import Error, InterfaceError, OperationalError, connections
-from django.utils import timezone
 
-from common import tracing
+from common import clock, tracing
 from delivery.webhooks import queue, sending
 from delivery.webhooks.queue import ClaimedItem, LeaseKey
 from delivery.webhooks.request_builder import NotSendable, RequestBuilder
@@ -198,7 +197,7 @@ def _trace(item: ClaimedItem, result: Result) -> None:
 
 def _claim_requests(limit: int) -> list[tuple[ClaimedItem, Request | Result]]:
     """Claim up to `limit` items. Each comes with its request, or with the result of one that cannot be sent."""
-    at = timezone.now()
+    at = clock.now()
     items = queue.claim(lease=uuid4(), at=at, limit=limit)
     if not items:
         return []
@@ -215,7 +214,7 @@ def _request_or_reason(builder: RequestBuilder, item: ClaimedItem) -> Request | 
 
 
 def _renew_leases(keys: list[LeaseKey]) -> list[LeaseKey]:
-    return queue.renew(keys, at=timezone.now())
+    return queue.renew(keys, at=clock.now())
 
 
 def _settle_each_possible(outcomes: list[Outcome]) -> list[Outcome]:
@@ -225,7 +224,7 @@ def _settle_each_possible(outcomes: list[Outcome]) -> list[Outcome]:
     lock was not released in time.
     """
     try:
-        return settle(outcomes, at=timezone.now())
+        return settle(outcomes, at=clock.now())
     except (OperationalError, InterfaceError):
         raise
     except Error:

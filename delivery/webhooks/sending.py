@@ -6,12 +6,13 @@ import ssl
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import datetime
 from functools import partial
 from typing import Any
 
 import aiohttp
 
+from common import clock
 from delivery.webhooks.address_guard import AddressRefused, guarded_socket
 
 _log = logging.getLogger(__name__)
@@ -66,7 +67,7 @@ class Result:
     retry_after: str = ""
     milliseconds: int = 0
     was_sent: bool = True
-    at: datetime = field(default_factory=lambda: datetime.now(UTC))
+    at: datetime = field(default_factory=clock.now)
     request: StoredHead = StoredHead()
 
     @property
@@ -94,7 +95,7 @@ def open_session(*, allow_loopback: bool) -> aiohttp.ClientSession:
 
 async def send(session: aiohttp.ClientSession, request: Request) -> Result:
     """Send a request and return its outcome, within 15 s. Every error becomes a Result; only cancellation is raised."""
-    at, started = datetime.now(UTC), time.monotonic()
+    at, started = clock.now(), time.monotonic()
     response = await _post(session, request)
     milliseconds = int((time.monotonic() - started) * 1000)
     return Result(at=at, milliseconds=milliseconds, request=request.stored, **response)

@@ -28,7 +28,6 @@ PUSH_OFFER = "delivery.push_offer"
 # The key of a task exists while a wake-up is waiting for a worker. It expires, in case that wake-up was lost.
 _PENDING_KEYS = {task: f"rota:wake-up-pending:{task}" for task in (SEND_DUE, ADVANCE_SIMULATIONS, RENEW_ARRIVALS)}
 _PENDING_SECONDS = 2
-_EXPIRES_SECONDS = 60
 # After a failure the broker is not used for this long, so that its outage does not delay every request.
 _BACK_OFF_SECONDS = 2
 _next_use = 0.0  # on the monotonic clock
@@ -54,7 +53,7 @@ def send(task: str = SEND_DUE, *, messages: Sequence[Message] = ()) -> None:
             pipeline.set(_PENDING_KEYS[task], 1, nx=True, px=timedelta(seconds=_PENDING_SECONDS))
             is_first = pipeline.execute()[-1]
         if is_first:
-            current_app.send_task(task, expires=_EXPIRES_SECONDS)
+            current_app.send_task(task)
     except (OperationalError, RedisError) as error:
         _next_use = time.monotonic() + _BACK_OFF_SECONDS
         _log.warning("No worker was woken; beat will do it: %s", error)
@@ -66,7 +65,7 @@ def push_offer(delivery_id: UUID) -> None:
     if time.monotonic() < _next_use:
         return
     try:
-        current_app.send_task(PUSH_OFFER, kwargs={"delivery": str(delivery_id)}, expires=_EXPIRES_SECONDS)
+        current_app.send_task(PUSH_OFFER, kwargs={"delivery": str(delivery_id)})
     except OperationalError as error:
         _next_use = time.monotonic() + _BACK_OFF_SECONDS
         _log.warning("Drivers were not told of an offer by Web Push: %s", error)

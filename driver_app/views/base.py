@@ -4,10 +4,10 @@ from io import BytesIO
 from typing import Any
 
 from django.http import HttpRequest, HttpResponseBase, JsonResponse
-from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.generic import View
 
+from common import clock
 from common.json_body import BodyTooDeep, BodyTooLarge, InvalidJSON, NotAnObject, read_object
 from delivery.driver_errors import InvalidReport
 from delivery.errors import DeliveryError
@@ -25,7 +25,7 @@ class PhoneView(View):
     device: DriverDevice
 
     def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
-        device = session.device_of(request, at=timezone.now())
+        device = session.device_of(request, at=clock.now())
         if device is None:
             return error(401, "logged_out", _("You are logged out. Ask your dispatcher for a new link."))
         self.device = device

@@ -2,9 +2,9 @@
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
-from django.utils import timezone
 from django.views.generic import View
 
+from common import clock
 from driver_app import days, session
 
 
@@ -14,7 +14,7 @@ class Day(View):
     http_method_names = ["get"]
 
     def get(self, request: HttpRequest) -> HttpResponse:
-        now = timezone.now()
+        now = clock.now()
         device = session.device_of(request, at=now)
         if device is None:
             return redirect("driver_app:shell")

@@ -6,7 +6,7 @@ from typing import Any
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render
-from django.utils import timezone, translation
+from django.utils import translation
 from django.utils.translation import gettext as _
 from django.views.decorators.debug import sensitive_variables
 from django.views.generic import View
@@ -14,6 +14,7 @@ from django.views.generic import View
 from access import throttle
 from access.addresses import client_address
 from access.throttle import Limit, TooManyAttempts
+from common import clock
 from delivery.actions import driver_devices
 from delivery.driver_errors import LogInLinkUnusable
 from delivery.refusals import refusal
@@ -60,7 +61,7 @@ class LogIn(View):
     @sensitive_variables("token")
     def get(self, request: HttpRequest, token: str) -> HttpResponse:
         try:
-            link = driver_devices.find_link(token, at=timezone.now())
+            link = driver_devices.find_link(token, at=clock.now())
         except LogInLinkUnusable as error:
             return _unusable(request, error)
         return render(request, "driver_app/log_in.html", {"driver": link.driver})
@@ -72,7 +73,7 @@ class LogIn(View):
                 token=token,
                 phone=_phone(request.headers.get("User-Agent", "")[:_LONGEST_AGENT]),
                 language=translation.get_language() or "pt-br",
-                at=timezone.now(),
+                at=clock.now(),
             )
         except LogInLinkUnusable as error:
             return _unusable(request, error)
@@ -87,7 +88,7 @@ class LogOut(View):
     http_method_names = ["post"]
 
     def post(self, request: HttpRequest) -> HttpResponse:
-        now = timezone.now()
+        now = clock.now()
         device = session.device_of(request, at=now)
         if device is not None:
             driver_devices.end(device=device, by=f"driver {device.driver.name}", at=now)

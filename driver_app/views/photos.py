@@ -1,8 +1,8 @@
 """Photos that drivers take at stops."""
 
 from django.http import HttpRequest, HttpResponse, JsonResponse
-from django.utils import timezone
 
+from common import clock
 from delivery.actions import proof_photos
 from delivery.photos import MOST_BYTES
 from driver_app import reports
@@ -18,7 +18,7 @@ class Photos(PhoneView):
     http_method_names = ["post"]
 
     def post(self, request: HttpRequest) -> HttpResponse:
-        now = timezone.now()
+        now = clock.now()
         photo = reports.photo(request.GET.dict(), at=now)
         # Not `request.body`, which has a lower limit. One byte more shows that the photo is too large.
         content = request.read(MOST_BYTES + 1)

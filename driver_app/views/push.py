@@ -1,8 +1,8 @@
 """Web Push: the browser's subscription of a phone, which is told of offers while the page is closed."""
 
 from django.http import HttpRequest, HttpResponse, JsonResponse
-from django.utils import timezone
 
+from common import clock
 from delivery.actions import push_subscriptions
 from driver_app import reports
 from driver_app.views.base import PhoneView
@@ -17,7 +17,7 @@ class Push(PhoneView):
         return JsonResponse({"publicKey": push_subscriptions.public_key()})
 
     def post(self, _request: HttpRequest) -> HttpResponse:
-        push_subscriptions.save(device=self.device, **reports.subscription(self.body()), at=timezone.now())
+        push_subscriptions.save(device=self.device, **reports.subscription(self.body()), at=clock.now())
         return HttpResponse(status=204)
 
     def delete(self, _request: HttpRequest) -> HttpResponse:

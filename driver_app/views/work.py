@@ -5,8 +5,8 @@ from uuid import UUID
 
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.middleware.csrf import get_token
-from django.utils import timezone
 
+from common import clock
 from common.page_updates import STREAM, StreamRequest
 from delivery import page_updates
 from delivery.actions import deliveries, driver_devices, driver_moves, position_reports
@@ -25,7 +25,7 @@ class WithState(PhoneView):
     """Answers with the state of the phone."""
 
     def answer(self, **more: Any) -> JsonResponse:
-        return JsonResponse({**more, "csrf": get_token(self.request), **state(self.device, at=timezone.now())})
+        return JsonResponse({**more, "csrf": get_token(self.request), **state(self.device, at=clock.now())})
 
 
 class State(WithState):
@@ -56,7 +56,7 @@ class Accept(WithState):
     http_method_names = ["post"]
 
     def post(self, _request: HttpRequest, delivery: UUID) -> HttpResponse:
-        driver, now = self.device.driver, timezone.now()
+        driver, now = self.device.driver, clock.now()
         found = Delivery.objects.filter(pk=delivery, environment=driver.environment).first()
         if found is None or driver.simulated_for_id not in (None, found.integrator_id):
             raise DeliveryNotFound("There is no such offer.")
@@ -71,7 +71,7 @@ class Moves(WithState):
     http_method_names = ["post"]
 
     def post(self, _request: HttpRequest) -> HttpResponse:
-        now = timezone.now()
+        now = clock.now()
         reported = reports.moves(self.body(), at=now)
         outcomes = [driver_moves.perform(driver=self.device.driver, report=report, at=now) for report in reported]
         return self.answer(outcomes=[_outcome(move) for move in outcomes])
@@ -85,7 +85,7 @@ class Positions(PhoneView):
     http_method_names = ["post"]
 
     def post(self, _request: HttpRequest) -> HttpResponse:
-        now = timezone.now()
+        now = clock.now()
         reported = reports.positions(self.body(), at=now)
         dropped = position_reports.record(device=self.device, reported=reported, at=now)
         return JsonResponse({"kept": len(reported) - dropped.total(), "dropped": dropped})

@@ -8,12 +8,12 @@ from django.contrib.postgres.expressions import ArraySubquery
 from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
 from django.urls import URLPattern, path, reverse
-from django.utils import timezone
 from django.utils.html import format_html
 from django.utils.translation import gettext_lazy as _
 from unfold.contrib.filters.admin import AutocompleteSelectFilter
 from unfold.widgets import UnfoldAdminTextInputWidget
 
+from common import clock
 from common.actors import actor, actor_name
 from common.admin_base import LargeTable, ModelAdmin, ReadOnlyInline
 from common.admin_columns import column, copyable, short
@@ -111,7 +111,7 @@ class InvoiceAdmin(LargeTable, ModelAdmin):
     def save_model(self, request: HttpRequest, obj: Invoice, form: Any, change: bool) -> None:
         order = form.cleaned_data["link_order"]
         if order is not None:
-            invoices.link_by_hand(invoice=obj, order=order, by=actor(request), at=timezone.now())
+            invoices.link_by_hand(invoice=obj, order=order, by=actor(request), at=clock.now())
 
     @admin.display(description=_("number / series"))
     def number_and_series(self, invoice: Invoice) -> str:

@@ -5,12 +5,11 @@ from typing import Any
 from django.contrib import admin, messages
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
-from django.utils import timezone
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy as _
 from unfold.contrib.filters.admin import AutocompleteSelectFilter
 
-from common import admin_confirm
+from common import admin_confirm, clock
 from common.actors import actor
 from common.admin_base import LargeTable, ModelAdmin
 from integration import lifecycle, words
@@ -108,7 +107,7 @@ class OrderAdmin(LargeTable, ModelAdmin):
     def move(self, request: HttpRequest, order: Order, target: Status) -> None:
         """Change the status of one order and show the result as a message."""
         try:
-            moved = orders.move(order=order, to=target, by=actor(request), at=timezone.now())
+            moved = orders.move(order=order, to=target, by=actor(request), at=clock.now())
         except MoveRefused:
             # Not the error's own message, which is the API's and always Portuguese.
             refused = {"order": order, "status": order.get_status_display(), "target": words.STATUSES[target]}

@@ -11,13 +11,13 @@ from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.defaultfilters import filesizeformat
 from django.template.response import TemplateResponse
 from django.urls import reverse
-from django.utils import timezone
 from django.utils.html import format_html
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import ngettext, pgettext
 from django_stubs_ext import StrOrPromise
 from unfold.widgets import UnfoldAdminTextInputWidget
 
+from common import clock
 from common.actors import actor
 from common.admin_base import ModelAdmin, OneTimeSecretAdmin, ReadOnlyInline, TabularInline
 from common.admin_columns import CREATED_BY, LAST_USED, REVOKED_BY, ago_or_never, column, copyable, pill
@@ -201,7 +201,7 @@ class ApiKeyAdmin(OneTimeSecretAdmin):
         return HttpResponseRedirect(request.get_full_path())
 
     def save_model(self, request: HttpRequest, obj: ApiKey, form: Any, change: bool) -> None:
-        issued = keys.issue(seller=obj.seller, name=obj.name, by=actor(request), at=timezone.now())
+        issued = keys.issue(seller=obj.seller, name=obj.name, by=actor(request), at=clock.now())
         # The admin passes `obj` on to `response_add`, so it becomes the issued key, with its clear text.
         obj.__dict__.update(issued.key.__dict__, shown_once=issued.clear_text)
 
@@ -218,6 +218,6 @@ class ApiKeyAdmin(OneTimeSecretAdmin):
     @admin.action(description=_("Revoke now"), permissions=["add"])
     def revoke(self, request: HttpRequest, queryset: QuerySet[ApiKey]) -> None:
         for key in queryset:
-            if keys.revoke(key=key, by=actor(request), at=timezone.now()):
+            if keys.revoke(key=key, by=actor(request), at=clock.now()):
                 self.log_change(request, key, _("Revoked."))
         self.message_user(request, _("Revoked. They are refused from this moment on."))

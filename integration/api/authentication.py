@@ -1,12 +1,12 @@
 """Authentication of sellers by API key, independent of Django's users."""
 
 from django.contrib.auth.models import AnonymousUser
-from django.utils import timezone
 from rest_framework.authentication import get_authorization_header
 from rest_framework.permissions import BasePermission
 from rest_framework.request import Request
 from rest_framework.views import APIView
 
+from common import clock
 from common.limited_calls import LimitedAuthentication
 from integration import api_keys
 from integration.actions import keys
@@ -29,7 +29,7 @@ class KeyAuthentication(LimitedAuthentication):
         def check_limits(key: ApiKey) -> None:
             self.check_limits(request, key, key.seller.rate_limits)
 
-        return AnonymousUser(), keys.authenticate(header, at=timezone.now(), on_found=check_limits)
+        return AnonymousUser(), keys.authenticate(header, at=clock.now(), on_found=check_limits)
 
     def authenticate_header(self, request: Request) -> str:
         return 'Basic realm="rota"'

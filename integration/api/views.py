@@ -4,11 +4,11 @@ from collections.abc import Callable
 from typing import Any
 
 from django.http import HttpResponse
-from django.utils import timezone
 from rest_framework.exceptions import UnsupportedMediaType
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from common import clock
 from common.body_view import BodyView
 from common.deprecation import DeprecatableView
 from common.negotiation import AlwaysJSON
@@ -65,7 +65,7 @@ class OrderView(SellerView):
 
     def post(self, request: Request) -> HttpResponse:
         serializer = self.read_body(OrderSerializer(data=request.data))
-        seller, payload, at = self.key.seller, serializer.payload, timezone.now()
+        seller, payload, at = self.key.seller, serializer.payload, clock.now()
 
         def create() -> Response:
             order = orders.create(seller=seller, payload=payload, by=self.actor, at=at)
@@ -84,7 +84,7 @@ class CancelView(SellerView):
         order = Order.objects.filter(seller=self.key.seller, code=serializer.validated_data["orderId"]).first()
         if order is None:
             raise OrderNotFound
-        orders.cancel(order=order, by=self.actor, at=timezone.now())
+        orders.cancel(order=order, by=self.actor, at=clock.now())
         return Response(bodies.done("Objeto cancelado com sucesso"))
 
 
@@ -123,6 +123,6 @@ class InvoiceView(SellerView):
         if len(files) != 1:
             raise InvoiceMissing
         raw = files[0].read()
-        stored = invoices.receive(seller=self.key.seller, raw=raw, by=self.actor, at=timezone.now())
+        stored = invoices.receive(seller=self.key.seller, raw=raw, by=self.actor, at=clock.now())
         self.check_body({}, [] if stored.raw == raw else [PayloadWarning(("nfe",), "other_invoice_stored")])
         return Response(bodies.done("Nota fiscal salva com sucesso"))

@@ -3,11 +3,11 @@
 from typing import Any
 
 from django import template
-from django.utils import timezone
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy as _
 
+from common import clock
 from common.formats import moment
 from delivery.models import EventState, WebhookAttempt, WebhookEndpoint, WebhookEvent
 from delivery.webhooks import request_headers
@@ -27,7 +27,7 @@ def next_attempt(event: WebhookEvent, endpoint: WebhookEndpoint) -> Any:
     if not endpoint.enabled or not endpoint.url:
         return _("when resumed")
     due_at = max(due_at, endpoint.paused_until or due_at)
-    return moment(due_at) if due_at > timezone.now() else _("now")
+    return moment(due_at) if due_at > clock.now() else _("now")
 
 
 @register.filter

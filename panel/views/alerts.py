@@ -6,10 +6,10 @@ from django.contrib import messages
 from django.contrib.auth.models import User
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
-from django.utils import timezone
 from django.utils.functional import cached_property
 from django.utils.translation import gettext as _
 
+from common import clock
 from common.actors import actor
 from delivery.actions import alerts
 from delivery.errors import EndpointCannotSend, InvalidWebhookUrl
@@ -82,9 +82,7 @@ class SetUrl(AlertsView):
             return self.show(form, status=422)
         url = form.cleaned_data["url"]
         try:
-            alerts.set_url(
-                endpoint=self.endpoint, url=url, language=page_language(), by=actor(request), at=timezone.now()
-            )
+            alerts.set_url(endpoint=self.endpoint, url=url, language=page_language(), by=actor(request), at=clock.now())
         except InvalidWebhookUrl as error:
             form.add_error("url", refusal(error))
             return self.show(form, status=422)
@@ -99,7 +97,7 @@ class Test(AlertsView):
     def post(self, request: HttpRequest) -> HttpResponse:
         try:
             alerts.send_test(
-                endpoint=self.endpoint, email=self.email, language=page_language(), by=actor(request), at=timezone.now()
+                endpoint=self.endpoint, email=self.email, language=page_language(), by=actor(request), at=clock.now()
             )
         except EndpointCannotSend as error:
             messages.error(request, refusal(error))

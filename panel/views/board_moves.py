@@ -8,10 +8,10 @@ from django.contrib import messages
 from django.forms import HiddenInput
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
-from django.utils import timezone
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
+from common import clock
 from common.actors import actor
 from common.formats import short_id
 from delivery.actions import deliveries, drivers, moves
@@ -62,7 +62,7 @@ class Move(DispatcherView):
                 return self._dialog(request, found, move, has_changed=True)
         try:
             moved = moves.perform(
-                move, delivery=found, fields=move_fields(request.POST), by=actor(request), at=timezone.now()
+                move, delivery=found, fields=move_fields(request.POST), by=actor(request), at=clock.now()
             )
         except DeliveryError as error:
             if "Rota-Leaving" in request.headers:  # the page is gone, so the next one says it
@@ -117,7 +117,7 @@ def _choice(delivery: Delivery, *, search: str = "", chosen: str = "") -> dict[s
     The driver with the id `chosen` stays in the list, matching or not, because it replaces the list in which that
     driver was chosen.
     """
-    now = timezone.now()
+    now = clock.now()
     eligible = drivers.eligible(delivery, at=now).select_related("latest")
     kept = list(eligible.filter(pk=key)) if (key := parse_id(chosen)) else []
     found = drivers.nearest(delivery, at=now, count=_MAX_DRIVERS + 1 + len(kept), search=search)

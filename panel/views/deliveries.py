@@ -4,8 +4,8 @@ from uuid import UUID
 
 from django.db.models import prefetch_related_objects
 from django.http import Http404, HttpRequest, HttpResponse
-from django.utils import timezone
 
+from common import clock
 from common.replica.reading import may_be_old
 from delivery import models, stop_facts
 from delivery.lifecycle import Trigger
@@ -38,7 +38,7 @@ class Delivery(AccountView):
             route=maps.route(found, position),
             tiles=maps.tiles(),
             position=position,
-            stops=stop_facts.of(found.ordered_stops, at=timezone.now()),
+            stops=stop_facts.of(found.ordered_stops, at=clock.now()),
             steps=steps,
             collected_at=next((step.change.at for step in steps if step.change.trigger == Trigger.COLLECT), None),
             live_ids=_ids(found, steps),

@@ -10,10 +10,10 @@ from django.db.models import Prefetch, Q, QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
-from django.utils import timezone
 from django.utils.safestring import mark_safe
 from django.utils.translation import gettext as _
 
+from common import clock
 from common.actors import actor
 from delivery import lifecycle
 from delivery.actions import driver_devices
@@ -49,7 +49,7 @@ class _OfDriver(DispatcherView):
         return found
 
     def show(self, driver: Driver, **more: Any) -> HttpResponse:
-        log_ins = driver_log_ins.latest(driver, at=timezone.now())
+        log_ins = driver_log_ins.latest(driver, at=clock.now())
         context = {"driver": driver, "phones": _phones(driver), "log_ins": log_ins, **more}
         return render(self.request, "panel/driver.html", context)
 
@@ -70,7 +70,7 @@ class Link(_OfDriver):
 
     def post(self, request: HttpRequest, driver: UUID) -> HttpResponse:
         found = self.driver(driver)
-        token = driver_devices.issue_link(driver=found, by=actor(request), at=timezone.now())
+        token = driver_devices.issue_link(driver=found, by=actor(request), at=clock.now())
         link = request.build_absolute_uri(reverse("driver_app:log_in", args=[token]))
         # Made of our own link; without the attributes that the page's policy would refuse.
         code = segno.make(link, error="m").svg_inline(scale=5, border=2, omitsize=True, svgclass="qr", lineclass=None)
@@ -87,7 +87,7 @@ class EndSession(_OfDriver):
         phone = found.devices.select_related("driver").filter(pk=device).first()
         if phone is None:
             raise Http404
-        driver_devices.end(device=phone, by=actor(request), at=timezone.now())
+        driver_devices.end(device=phone, by=actor(request), at=clock.now())
         messages.success(request, _("%(phone)s is logged out.") % {"phone": phone})
         return redirect("panel:driver", found.pk)
 
@@ -108,4 +108,4 @@ def _phones(driver: Driver) -> QuerySet[DriverDevice]:
 
 def _valid() -> QuerySet[DriverDevice]:
     """Phones that are logged in."""
-    return DriverDevice.objects.filter(Q(revoked_at=None) & Q(expires_at__gt=timezone.now()))
+    return DriverDevice.objects.filter(Q(revoked_at=None) & Q(expires_at__gt=clock.now()))

@@ -6,6 +6,7 @@ from django.db.models import Count
 from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
 
+from common import clock
 from common.replica.reading import may_be_old
 from delivery.lifecycle import Status
 from delivery.models import WebhookAttempt
@@ -21,7 +22,7 @@ class Overview(AccountView):
 
     @may_be_old
     def get(self, request: HttpRequest) -> HttpResponse:
-        now = timezone.now()
+        now = clock.now()
         counts = dict(
             self.deliveries.filter(created_at__gte=_midnight(now))
             .order_by()

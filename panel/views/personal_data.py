@@ -6,9 +6,9 @@ from django.contrib import messages
 from django.contrib.auth.mixins import PermissionRequiredMixin
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
-from django.utils import timezone
 from django.utils.translation import gettext as _
 
+from common import clock
 from common.actors import actor
 from panel.person_form import PersonForm
 from panel.views.base import LoggedInView
@@ -39,11 +39,11 @@ class PersonalData(LoggedInView, PermissionRequiredMixin):
             return self._forget(form.person)
         if do == Kind.EXPORT:
             return self._export(form.person)
-        at = timezone.now()
+        at = clock.now()
         return self._page(form, found=search.summary(search.find(form.person, until=at), at=at))
 
     def _forget(self, who: Person) -> HttpResponse:
-        at = timezone.now()
+        at = clock.now()
         asked = requests.record(who, kind=Kind.FORGET, by=actor(self.request), at=at)
         done = requests.carry_out(asked, at=at, most_batches=_MOST_BATCHES)
         if done.finished_at:
@@ -54,7 +54,7 @@ class PersonalData(LoggedInView, PermissionRequiredMixin):
         return redirect("panel:personal_data")
 
     def _export(self, who: Person) -> HttpResponse:
-        at = timezone.now()
+        at = clock.now()
         requests.record(who, kind=Kind.EXPORT, by=actor(self.request), at=at)
         text = json.dumps(export.of(who, at=at), ensure_ascii=False, indent=2)
         headers = {"Content-Disposition": 'attachment; filename="personal-data.json"'}

@@ -7,8 +7,8 @@ from uuid import UUID
 from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import render
-from django.utils import timezone
 
+from common import clock
 from common import refused_calls as technique
 from common.replica.reading import may_be_old
 from delivery.actions import refused_calls as calls_with_tokens
@@ -22,7 +22,7 @@ from panel.views.base import AccountView, SellerView
 class RefusedCalls(AccountView):
     @may_be_old
     def get(self, request: HttpRequest) -> HttpResponse:
-        now = timezone.now()
+        now = clock.now()
         calls = RefusedDeliveryCall.objects.filter(integrator=self.account, environment=self.environment)
         totals = calls_with_tokens.totals(integrator=self.account, environment=self.environment, at=now)
         return self.page("panel/refused_calls.html", totals=totals, **_listed(request.GET, calls, now=now))
@@ -37,7 +37,7 @@ class RefusedCall(AccountView):
 class SellerRefusedCalls(SellerView):
     @may_be_old
     def get(self, request: HttpRequest) -> HttpResponse:
-        now = timezone.now()
+        now = clock.now()
         calls = RefusedSellerCall.objects.filter(seller=self.seller)
         totals = calls_with_keys.totals(seller=self.seller, at=now)
         context = {"seller": self.seller, "totals": totals, **_listed(request.GET, calls, now=now)}

@@ -8,10 +8,10 @@ from django.contrib import messages
 from django.db.models import Min
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import redirect
-from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
+from common import clock
 from common.actors import actor
 from common.formats import moment
 from delivery.actions import events
@@ -33,13 +33,13 @@ class ResendingView(EventsView):
     def send(self, chosen: WebhookEventQuerySet, *, ahead: bool) -> Replayed | None:
         """Send these events now. None, with a message that says why, if the endpoint cannot be sent anything."""
         try:
-            replayed = events.replay(events=chosen, by=actor(self.request), at=timezone.now(), ahead=ahead)
+            replayed = events.replay(events=chosen, by=actor(self.request), at=clock.now(), ahead=ahead)
         except EndpointCannotSend as error:
             messages.error(self.request, refusal(error))
             return None
         self.endpoint.refresh_from_db(fields=["retry_after_until"])
         until = self.endpoint.retry_after_until
-        if replayed.total and until is not None and until > timezone.now():
+        if replayed.total and until is not None and until > clock.now():
             text = _(
                 "Your endpoint asked for a pause until %(until)s (Retry-After). Nothing is sent to it before that."
             )

@@ -6,9 +6,9 @@ from uuid import UUID
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
-from django.utils import timezone
 from django.utils.translation import gettext as _
 
+from common import clock
 from common.actors import actor
 from delivery import lifecycle, models
 from delivery.actions import sandbox
@@ -31,7 +31,7 @@ class Move(AccountView):
             raise Http404
         try:
             moved = sandbox.perform(
-                move, delivery=found, fields=move_fields(request.POST), by=actor(request), at=timezone.now()
+                move, delivery=found, fields=move_fields(request.POST), by=actor(request), at=clock.now()
             )
         except DeliveryError as error:
             messages.error(request, refusal(error))
@@ -71,7 +71,7 @@ def _next_step(delivery: models.Delivery, simulation: Simulation | None) -> str:
     if step is None or simulation.leg_ends_at is None:
         return ""  # it has just ended
     point = "" if step.index is None else delivery.ordered_stops[step.index].label
-    seconds = max(round((simulation.leg_ends_at - timezone.now()).total_seconds()), 0)
+    seconds = max(round((simulation.leg_ends_at - clock.now()).total_seconds()), 0)
     time = f"{seconds}\N{NO-BREAK SPACE}s"
     if step.is_wait:
         return _(

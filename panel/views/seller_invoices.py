@@ -7,10 +7,9 @@ from django.contrib import messages
 from django.db.models import prefetch_related_objects
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
-from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from common import csv_export
+from common import clock, csv_export
 from common.actors import actor
 from common.replica.reading import may_be_old
 from common.uploads import is_cut_short
@@ -41,7 +40,7 @@ class Invoices(SellerView):
     def post(self, request: HttpRequest) -> HttpResponse:
         try:
             raw = _uploaded(request)
-            stored = invoices.receive(seller=self.seller, raw=raw, by=actor(request), at=timezone.now())
+            stored = invoices.receive(seller=self.seller, raw=raw, by=actor(request), at=clock.now())
         except AccountSuspended:
             raise
         except IntegrationError as error:
@@ -123,7 +122,7 @@ class InvoicePage(SellerView):
         order = orders.filter(pk=key).first() if key.isascii() and key.isdigit() and len(key) <= _LONGEST_KEY else None
         if order is None:
             raise Http404
-        invoices.link_by_hand(invoice=found, order=order, by=actor(request), at=timezone.now())
+        invoices.link_by_hand(invoice=found, order=order, by=actor(request), at=clock.now())
         messages.success(request, _("The invoice is linked to order %(order)s.") % {"order": order.code})
         return redirect("panel:seller_invoice", self.seller.pk, found.pk)
 

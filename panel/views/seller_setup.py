@@ -7,10 +7,9 @@ from django.core.exceptions import PermissionDenied
 from django.db import transaction
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render
-from django.utils import timezone
 
 from access import invitations
-from common import credentials
+from common import clock, credentials
 from common.actors import actor
 from integration.actions import keys, sellers
 from panel import first_person
@@ -32,7 +31,7 @@ class NewSeller(LoggedInView, PermissionRequiredMixin):
             return render(request, "panel/seller_new.html", {"form": form}, status=422)
         with transaction.atomic():
             seller = sellers.open_(name=form.cleaned_data["name"], documents=form.cleaned_data["documents"])
-            issued = keys.issue(seller=seller, by=actor(request), at=timezone.now())
+            issued = keys.issue(seller=seller, by=actor(request), at=clock.now())
         request.session[FRESH_KEY] = credentials.encrypt(issued.clear_text)
         first_person.invite(request, seller, form.cleaned_data["email"])
         return redirect("panel:seller_sheet", seller.pk)
@@ -54,6 +53,6 @@ class Sheet(SellerView):
             "has_people": self.seller.members.exists() or invitations.pending(self.seller).exists(),
             "invitation_link": first_person.fresh_link(request),
             "base": request.build_absolute_uri("/").rstrip("/"),
-            "at": timezone.now(),
+            "at": clock.now(),
         }
         return render(request, "panel/seller_sheet.html", context)

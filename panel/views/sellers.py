@@ -4,10 +4,9 @@ from cryptography.fernet import InvalidToken
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
-from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from common import credentials
+from common import clock, credentials
 from common.actors import actor
 from integration.actions import keys
 from integration.errors import TooManyKeys
@@ -39,7 +38,7 @@ class Keys(SellerView):
             return self.show(form, status=422)
         name = form.cleaned_data["name"]
         try:
-            issued = keys.issue(seller=self.seller, name=name, by=actor(request), at=timezone.now())
+            issued = keys.issue(seller=self.seller, name=name, by=actor(request), at=clock.now())
         except TooManyKeys:
             text = _("The seller has %(most)s valid keys, the most it may have; revoke one first.")
             messages.error(request, text % {"most": keys.MOST_VALID})
@@ -81,7 +80,7 @@ class Rename(_OfKey):
 class Revoke(_OfKey):
     def post(self, request: HttpRequest, key: int) -> HttpResponse:
         found = self.key_of(key)
-        keys.revoke(key=found, by=actor(request), at=timezone.now())
+        keys.revoke(key=found, by=actor(request), at=clock.now())
         messages.success(request, _("%(key)s is revoked. It is refused from this moment on.") % {"key": found.title})
         return redirect("panel:seller", self.seller.pk)
 

@@ -9,8 +9,8 @@ from django.core.exceptions import PermissionDenied
 from django.db import transaction
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect
-from django.utils import timezone
 
+from common import clock
 from common.actors import actor
 from delivery.errors import EndpointCannotSend, TooManyTokens
 from delivery.models import WebhookEvent
@@ -68,14 +68,14 @@ class Setup(StaffAccountView):
             return False
         try:
             with transaction.atomic():
-                account_setup.store_url(self.account, checked, by=actor(self.request), at=timezone.now())
+                account_setup.store_url(self.account, checked, by=actor(self.request), at=clock.now())
         except EndpointCannotSend as error:
             form.add_error("url", refusal(error))
             return False
         return True
 
     def show(self, place: PlaceForm, webhook: WebhookForm, *, status: int = 200) -> HttpResponse:
-        now = timezone.now()
+        now = clock.now()
         # Bounded, because no index names the test events among all events of the endpoint.
         recent = WebhookEvent.objects.filter(endpoint=self.endpoint, created_at__gte=now - _TEST_SHOWN)
         test = recent.filter(delivery=None).order_by("-created_at").first()

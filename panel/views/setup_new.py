@@ -6,9 +6,9 @@ from django.contrib.auth.mixins import PermissionRequiredMixin
 from django.db import transaction
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
-from django.utils import timezone
 from django.utils.translation import gettext as _
 
+from common import clock
 from common.actors import actor
 from delivery.actions import endpoints, integrators
 from delivery.models import Environment, Integrator
@@ -48,5 +48,5 @@ def _open(form: NewAccountForm, url: endpoints.CheckedUrl, request: HttpRequest)
     account_setup.add_place(account, form)
     account_setup.issue_tokens(account, request)
     if url.text:
-        account_setup.store_url(account, url, by=actor(request), at=timezone.now())
+        account_setup.store_url(account, url, by=actor(request), at=clock.now())
     return account

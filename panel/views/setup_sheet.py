@@ -2,8 +2,8 @@
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
-from django.utils import timezone
 
+from common import clock
 from common.actors import actor
 from delivery.actions import endpoints
 from delivery.models import Environment, Token
@@ -20,7 +20,7 @@ class Sheet(StaffAccountView):
     def post(self, request: HttpRequest) -> HttpResponse:
         fresh = Token.objects.filter(pk__in=request.session.pop(ISSUED, []), integrator=self.account)
         clear = {token.environment: token.clear_text for token in fresh}
-        by, at = actor(request), timezone.now()
+        by, at = actor(request), clock.now()
         parts = [
             {
                 "environment": Environment(endpoint.environment),

@@ -9,12 +9,12 @@ from django.core.exceptions import PermissionDenied, ValidationError
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
-from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from access import invitations, teams
 from access.models import Invitation
 from access.teams import Account, NotAMember, TeamRefusal
+from common import clock
 from common.membership import Role
 from delivery.models import Environment
 from mail import outbox
@@ -38,7 +38,7 @@ class _Team(LoggedInView):
         raise NotImplementedError
 
     def show(self, form: InvitationForm, *, status: int = 200, **more: Any) -> HttpResponse:
-        now = timezone.now()
+        now = clock.now()
         people = list(teams.people(self.owner))
         owners = [each for each in people if each.is_owner]
         pending = list(invitations.pending(self.owner))
@@ -91,7 +91,7 @@ class TeamPage(_Team):
                 role=Role(form.cleaned_data["role"]),
                 by=_user(request),
                 language=page_language(),
-                at=timezone.now(),
+                at=clock.now(),
             )
         except (ValidationError, TeamRefusal) as error:
             form.add_error("email", error if isinstance(error, ValidationError) else str(error))
@@ -122,25 +122,25 @@ class TeamChange(_Team):
             invitation=invitation,
             by=_user(self.request),
             language=page_language(),
-            at=timezone.now(),
+            at=clock.now(),
         )
         return self.issued(found)
 
     def revoke(self, invitation: int) -> HttpResponse:
-        found = invitations.revoke(account=self.owner, invitation=invitation, by=_user(self.request), at=timezone.now())
+        found = invitations.revoke(account=self.owner, invitation=invitation, by=_user(self.request), at=clock.now())
         messages.success(self.request, _("The invitation of %(email)s is revoked.") % {"email": found.email})
         return redirect(self.team_url())
 
     def set_role(self, membership: int, role: Role) -> HttpResponse:
         changed = teams.change_role(
-            account=self.owner, membership=membership, role=role, by=_user(self.request), at=timezone.now()
+            account=self.owner, membership=membership, role=role, by=_user(self.request), at=clock.now()
         )
         text = _("%(name)s is now: %(role)s.") % {"name": changed.user, "role": changed.get_role_display()}
         messages.success(self.request, text)
         return redirect(self.team_url())
 
     def remove(self, membership: int) -> HttpResponse:
-        removed = teams.remove(account=self.owner, membership=membership, by=_user(self.request), at=timezone.now())
+        removed = teams.remove(account=self.owner, membership=membership, by=_user(self.request), at=clock.now())
         messages.success(self.request, _("%(name)s is removed, and sees nothing more.") % {"name": removed.user})
         is_own = removed.user_id == self.request.user.pk
         return redirect("panel:home" if is_own else self.team_url())

@@ -5,9 +5,9 @@ from uuid import UUID
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
-from django.utils import timezone
 from django.utils.translation import gettext as _
 
+from common import clock
 from common.actors import actor
 from delivery import models
 from delivery.actions import tokens
@@ -42,7 +42,7 @@ class Tokens(TokensView):
     def show(self, form: CredentialNameForm, *, status: int = 200) -> HttpResponse:
         fresh = self.request.session.pop(_ISSUED, None)
         found = list(self.account.tokens.filter(environment=self.environment))
-        now = timezone.now()
+        now = clock.now()
         return self.page(
             "panel/tokens.html",
             rows=[(token, token.is_valid(at=now)) for token in found],
@@ -59,7 +59,7 @@ class Tokens(TokensView):
         name, by = form.cleaned_data["name"], actor(request)
         try:
             token = tokens.issue(
-                integrator=self.account, environment=self.environment, name=name, by=by, at=timezone.now()
+                integrator=self.account, environment=self.environment, name=name, by=by, at=clock.now()
             )
         except TooManyTokens as error:
             messages.error(request, refusal(error))
@@ -80,12 +80,12 @@ class Token(TokensView):
         form = CredentialNameForm(request.POST)
         if not form.is_valid():
             return self.show(found, form, status=422)
-        tokens.rename(token=found, name=form.cleaned_data["name"], by=actor(request), at=timezone.now())
+        tokens.rename(token=found, name=form.cleaned_data["name"], by=actor(request), at=clock.now())
         messages.success(request, _("The name was saved."))
         return redirect(self.url("token", found.pk))
 
     def show(self, token: models.Token, form: CredentialNameForm, *, status: int = 200) -> HttpResponse:
-        is_valid = token.is_valid(at=timezone.now())
+        is_valid = token.is_valid(at=clock.now())
         return self.page(
             "panel/token.html", token=token, is_valid=is_valid, overlap=tokens.OVERLAP, form=form, status=status
         )
@@ -95,7 +95,7 @@ class Rotate(TokensView):
     def post(self, request: HttpRequest, token: UUID) -> HttpResponse:
         found = self.token_of(token)
         try:
-            issued = tokens.rotate(token=found, by=actor(request), at=timezone.now())
+            issued = tokens.rotate(token=found, by=actor(request), at=clock.now())
         except (TokenEnded, TooManyTokens) as error:
             messages.error(request, refusal(error))
             return redirect(self.url("token", found.pk))
@@ -105,7 +105,7 @@ class Rotate(TokensView):
 class Revoke(TokensView):
     def post(self, request: HttpRequest, token: UUID) -> HttpResponse:
         found = self.token_of(token)
-        tokens.revoke(token=found, by=actor(request), at=timezone.now())
+        tokens.revoke(token=found, by=actor(request), at=clock.now())
         messages.success(
             request, _("%(token)s is revoked. It is refused from this moment on.") % {"token": found.title}
         )

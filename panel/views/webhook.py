@@ -6,9 +6,9 @@ from uuid import UUID
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
-from django.utils import timezone
 from django.utils.translation import gettext as _
 
+from common import clock
 from common.actors import actor
 from delivery.actions import endpoints
 from delivery.errors import EndpointCannotSend, InvalidWebhookUrl, SecretRotatedLately
@@ -52,7 +52,7 @@ class WebhookView(AccountView):
     def send_test(self) -> HttpResponse:
         """Send a test event and redirect to the page with its result."""
         try:
-            event = endpoints.send_test(endpoint=self.endpoint, by=actor(self.request), at=timezone.now())
+            event = endpoints.send_test(endpoint=self.endpoint, by=actor(self.request), at=clock.now())
         except EndpointCannotSend as error:
             messages.error(self.request, refusal(error))
             return redirect(self.url("webhook"))
@@ -73,7 +73,7 @@ class Webhook(WebhookView):
             return self.show(form, status=422)
         url = form.cleaned_data["url"]
         try:
-            self.endpoint = endpoints.set_url(endpoint=self.endpoint, url=url, by=actor(request), at=timezone.now())
+            self.endpoint = endpoints.set_url(endpoint=self.endpoint, url=url, by=actor(request), at=clock.now())
         except InvalidWebhookUrl as error:
             form.add_error("url", refusal(error))
             return self.show(form, status=422)
@@ -103,7 +103,7 @@ class TestResult(AccountView):
         shown = {"with_state": "state" in request.GET, "with_steps": "steps" in request.GET, "is_update": True}
         attempt = found.attempts.last()
         if shown["with_steps"]:
-            shown |= setup_steps.context(self.account, self.endpoint, attempt, at=timezone.now())
+            shown |= setup_steps.context(self.account, self.endpoint, attempt, at=clock.now())
         shown |= _state(self.endpoint)
         return self.page("panel/test_result.html", test=found, attempt=attempt, **shown)
 
@@ -120,7 +120,7 @@ def _state(endpoint: WebhookEndpoint) -> dict[str, Any]:
         "dead": endpoint.events.in_state(EventState.DEAD).count(),
         "failure": failure,
         "switched_off_by": _last_switched_off_by(endpoint) if is_off_by_hand else "",
-        "now": timezone.now(),
+        "now": clock.now(),
     }
 
 
@@ -136,7 +136,7 @@ class Switch(AccountView):
 
     def post(self, request: HttpRequest) -> HttpResponse:
         enabled = request.POST.get("enabled") == "1"
-        endpoints.set_enabled(endpoint=self.endpoint, enabled=enabled, by=actor(request), at=timezone.now())
+        endpoints.set_enabled(endpoint=self.endpoint, enabled=enabled, by=actor(request), at=clock.now())
         if enabled:
             messages.success(request, _("Webhooks are on. Events kept while they were off are being sent."))
         else:
@@ -148,7 +148,7 @@ class Secret(AccountView):
     """Shows the current signing secret once, on request."""
 
     def post(self, request: HttpRequest) -> HttpResponse:
-        endpoints.show_secret(endpoint=self.endpoint, by=actor(request), at=timezone.now())
+        endpoints.show_secret(endpoint=self.endpoint, by=actor(request), at=clock.now())
         request.session[_FRESH] = self.endpoint.pk
         return redirect(f"{self.url('webhook')}#secret")
 
@@ -158,7 +158,7 @@ class RotateSecret(AccountView):
         end_previous = request.POST.get("end_previous") == "1"
         try:
             endpoints.rotate_secret(
-                endpoint=self.endpoint, by=actor(request), at=timezone.now(), end_previous=end_previous
+                endpoint=self.endpoint, by=actor(request), at=clock.now(), end_previous=end_previous
             )
         except SecretRotatedLately as error:
             messages.error(request, refusal(error))

@@ -1,6 +1,7 @@
 """Sessions: their keys, their end, and the list of one's own."""
 
 import time
+from datetime import timedelta
 
 import pytest
 from allauth.mfa.totp.internal import auth as totp
@@ -10,7 +11,9 @@ from django.contrib.sessions.models import Session
 from django.core.cache import cache
 from django.test import Client
 from django.urls import reverse
+from django.utils import timezone
 
+from common import clock
 from tests.one_time_codes import code_of
 
 LOG_IN, PANEL = reverse("account_login"), "/panel/"
@@ -27,9 +30,10 @@ def _fresh_codes(db):
 @pytest.fixture
 def hours_later(monkeypatch):
     """Advance the clock of this process by hours."""
-    now = time.time()
+    now, moment = time.time(), timezone.now()
 
     def wait(hours):
+        monkeypatch.setattr(clock, "now", lambda: moment + timedelta(hours=hours))
         monkeypatch.setattr("time.time", lambda: now + hours * HOUR)
 
     return wait

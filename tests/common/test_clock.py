@@ -1,9 +1,12 @@
 """What expires or is deleted by its age does not depend on one machine's clock."""
 
+import logging
+import threading
 from datetime import timedelta
 from types import SimpleNamespace
 
 import pytest
+from django.db import OperationalError
 from django.utils import timezone
 
 from common import clock
@@ -47,3 +50,97 @@ def test_a_worker_whose_clock_is_ahead_expires_no_offer(move_clock):
         tasks.expire_offers()
 
     assert Delivery.objects.get(pk=delivery.pk).route_status == RouteStatus.AVAILABLE
+
+
+class TestNow:
+    @pytest.fixture(autouse=True)
+    def _not_compared(self, monkeypatch):
+        monkeypatch.setattr(clock, "_known", None)
+
+    def test_is_that_of_the_machine_in_a_process_that_does_not_compare(self, move_clock):
+        move_clock(LATER)
+
+        assert clock.now() > timezone.now() + LATER / 2
+
+    @pytest.mark.parametrize("jump", [LATER, -LATER, timedelta(seconds=40)], ids=["ahead", "back", "a little"])
+    def test_goes_on_when_the_clock_jumps(self, move_clock, jump):
+        clock.compare()
+        move_clock(jump)
+
+        assert abs(clock.now() - timezone.now()) < timedelta(seconds=8)
+
+    def test_goes_on_however_often_the_clocks_are_compared_meanwhile(self, move_clock):
+        clock.compare()
+        move_clock(LATER)
+        for _ in range(2):
+            with pytest.raises(clock.ClocksDiffer):
+                clock.compare()
+
+        assert abs(clock.now() - timezone.now()) < timedelta(seconds=8)
+
+    def test_follows_the_clock_when_postgresql_agrees_with_it(self, move_clock):
+        move_clock(LATER)
+        with pytest.raises(clock.ClocksDiffer):
+            clock.compare()
+        move_clock(timedelta(seconds=20))
+        clock.compare()
+
+        assert timedelta(seconds=19) < clock.now() - timezone.now() <= timedelta(seconds=20)
+
+    def test_is_postgresqls_where_the_clock_was_wrong_from_the_start(self, move_clock):
+        move_clock(LATER)
+        with pytest.raises(clock.ClocksDiffer):
+            clock.compare()
+
+        assert abs(clock.now() - timezone.now()) < timedelta(seconds=8)
+
+
+class TestThread:
+    @pytest.fixture
+    def compared(self, monkeypatch):
+        """Runs the thread's work for as many comparisons as there are outcomes, each an exception or None."""
+        monkeypatch.setattr(clock, "COMPARE_SECONDS", 0)
+        monkeypatch.setattr(clock, "_close_connection", lambda: None)
+
+        def run(*outcomes):
+            left, noted = list(outcomes), []
+
+            def compare():
+                if outcome := left.pop(0):
+                    raise outcome
+
+            main = SimpleNamespace(is_alive=lambda: bool(left), join=lambda _seconds: None)
+            monkeypatch.setattr(clock, "threading", SimpleNamespace(main_thread=lambda: main))
+            monkeypatch.setattr(clock, "compare", compare)
+            clock.compare_until_exit(lambda: noted.append(len(left)))
+            return noted
+
+        return run
+
+    def test_logs_the_begin_and_the_end_of_a_difference_and_notes_each(self, compared, caplog):
+        differ = clock.ClocksDiffer(LATER, timezone.now())
+
+        noted = compared(None, differ, differ, None, None)
+
+        assert noted == [3, 2]
+        assert [line.split(";")[0] for line in caplog.messages] == [
+            "The clocks of this machine and of PostgreSQL differ by 86400 s",
+            "The clocks of this machine and of PostgreSQL agree again",
+        ]
+
+    def test_goes_on_after_errors_and_logs_those_that_nobody_else_reports(self, compared, caplog):
+        caplog.set_level(logging.INFO)
+
+        noted = compared(OperationalError("away"), ValueError("a defect"), clock.ClocksDiffer(LATER, timezone.now()))
+
+        assert noted == [0]
+        assert [record.message for record in caplog.records if record.exc_info] == ["The clocks could not be compared"]
+
+
+def test_the_thread_of_a_worker_notes_differences(monkeypatch):
+    noted = threading.Event()
+    monkeypatch.setattr(clock, "compare_until_exit", lambda while_different: while_different())
+
+    clock.start_thread(noted.set)
+
+    assert noted.wait(30)

@@ -2,14 +2,20 @@
 
 import subprocess
 import sys
+import time
+from datetime import timedelta
 from queue import Empty
 
 import pytest
+import time_machine
+from celery.beat import Scheduler
+from django.utils import timezone
 from kombu.exceptions import OperationalError
 from kombu.utils import functional
 
-from config import celery_app
+from config import celery, celery_app
 from config.env import BASE_DIR
+from monitoring import heartbeats
 
 SCHEDULE = celery_app.conf.beat_schedule
 
@@ -57,7 +63,21 @@ class TestSchedule:
         assert (result.returncode, result.stdout.strip()) == (0, "set()"), result.stderr
 
     def test_resumes_sending_within_five_seconds_of_the_brokers_return(self, pauses):
-        assert max(pauses) + SCHEDULE["send-due-webhooks"]["schedule"] < 5
+        assert max(pauses) + SCHEDULE["send-due-webhooks"]["schedule"].seconds < 5
+
+    def test_does_not_go_by_the_clock_of_the_machine(self):
+        scheduler = Scheduler(celery_app, lazy=True)
+        scheduler.setup_schedule()
+
+        entry = scheduler.schedule["send-due-webhooks"]
+        assert not entry.is_due()[0]
+
+        with time_machine.travel(timezone.now() - timedelta(days=1)):
+            time.sleep(2)
+            assert entry.is_due()[0]
+
+    def test_tells_no_worker_to_compare_clocks(self):
+        assert all("expires" not in entry.get("options", {}) for entry in SCHEDULE.values())
 
     @pytest.mark.parametrize(
         ("name", "seconds"),
@@ -72,10 +92,31 @@ class TestSchedule:
         ],
     )
     def test_has_the_intervals_of_the_documentation(self, name, seconds):
-        assert SCHEDULE[name]["schedule"] == seconds
+        assert SCHEDULE[name]["schedule"].seconds == seconds
 
-    @pytest.mark.parametrize("name", SCHEDULE)
-    def test_expires_messages_that_no_worker_takes(self, name):
-        entry = SCHEDULE[name]
 
-        assert entry["schedule"] <= entry["options"]["expires"] <= 3600
+class TestQueue:
+    @pytest.fixture(autouse=True)
+    def _empty(self):
+        heartbeats.client().delete("celery")
+
+    def test_keeps_the_newest_messages(self, monkeypatch):
+        monkeypatch.setattr(celery, "MOST_WAITING", 3)
+        for number in range(5):
+            celery_app.send_task("any", args=[number])
+
+        celery._drop_oldest()
+
+        with celery_app.connection_for_read() as connection:
+            queue = connection.SimpleQueue("celery")
+            kept = [queue.get(timeout=30).payload[0][0] for _ in range(heartbeats.client().llen("celery"))]
+        assert kept == [2, 3, 4]
+
+    def test_is_left_alone_while_redis_is_away(self, monkeypatch, settings, caplog):
+        settings.REDIS_URL = "redis://127.0.0.1:1"
+        client = heartbeats.client.__wrapped__()
+        monkeypatch.setattr(heartbeats, "client", lambda: client)
+
+        celery._drop_oldest()
+
+        assert "The queue of tasks was not shortened" in caplog.text

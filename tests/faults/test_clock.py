@@ -1,67 +1,145 @@
-"""Clocks of processes that jump: nothing is lost, and no offer expires because one clock is wrong."""
+"""Clocks of machines that jump: nothing is lost, and no offer expires because one clock is wrong."""
+
+from datetime import timedelta
 
 import pytest
+from django.conf import settings
+from django.utils import timezone
 
 from config.env import data_dir
 from delivery.lifecycle import RouteStatus
 from delivery.models import Delivery
-from tests.faults.calls import Traffic, made, statuses
+from monitoring import heartbeats
+from tests.faults.calls import Traffic, made, new_session, statuses
 from tests.faults.report import await_all, figures_of, print_figures
 from tests.faults.waiting import until
+from tests.ports import free_port, listens
 
 _HOUR = 3600
 
 
-class Clock:
-    """That of a worker; `jump` moves it to so many seconds before or after the real one."""
+class Machine:
+    """What has a clock of its own: all processes that are started on it."""
 
-    def __init__(self, file):
-        self.file = file
+    def __init__(self, processes, name):
+        self._processes, self._file = processes, data_dir() / f"clock of {name}"
         self.jump(0)
 
+    def start(self, name, **options):
+        return self._processes.start(
+            name, module="tests.faults.with_jumping_clock", CLOCK_OFFSET=str(self._file),
+            PROGRAM="granian" if name == "web" else "celery", **options,
+        )  # fmt: skip  # one argument list
+
     def jump(self, seconds):
-        draft = self.file.with_suffix(".new")
+        """To so many seconds before or after the right moment."""
+        draft = self._file.with_suffix(".new")
         draft.write_text(str(seconds))
-        draft.rename(self.file)
+        draft.rename(self._file)
 
 
-@pytest.mark.timeout(180)
-def test_the_clock_of_the_only_worker_jumps_by_an_hour(processes, web, callers, endpoint):
-    """An hour ahead it would expire every offer; an hour back it finds nothing due, until its clock is right."""
-    clock = Clock(data_dir() / "clock")
-    processes.start("beat")
-    worker = processes.start("worker", module="tests.faults.worker_with_jumping_clock", CLOCK_OFFSET=str(clock.file))
-    logged = worker.log.stat().st_size
+@pytest.fixture
+def machine(processes):
+    return lambda name: Machine(processes, name)
 
-    def go_on(*, received):
-        answered, events = len(traffic.answers), len(endpoint.receipts)
-        until(lambda: len(traffic.answers) > answered + 150, seconds=40, what="150 answers")
-        until(lambda: len(endpoint.receipts) >= events + received, seconds=40, what=f"{received} events received")
 
-    with Traffic(callers, [web], per_second=25) as traffic:
-        go_on(received=10)
-        clock.jump(_HOUR)
-        go_on(received=10)
-        until(
-            lambda: b"ClocksDiffer" in worker.log.read_bytes()[logged:],
-            seconds=60,
-            what="a task that refuses the clock",
-        )
-        clock.jump(-_HOUR)
-        go_on(received=0)
-        clock.jump(0)
-        go_on(received=10)
+def failed_checks(web):
+    with new_session() as session:
+        return {
+            name for name, check in session.get(f"{web}/readyz", timeout=10).json()["checks"].items() if not check["ok"]
+        }
+
+
+def go_on(traffic, endpoint, *, answers=100, received=10):
+    """Wait for so many further answers and webhooks."""
+    answered, events = len(traffic.answers), len(endpoint.receipts)
+    until(lambda: len(traffic.answers) > answered + answers, seconds=40, what=f"{answers} answers")
+    until(lambda: len(endpoint.receipts) >= events + received, seconds=40, what=f"{received} events received")
+
+
+def assert_nothing_was_lost(what, traffic, endpoint):
     created = [each.json["deliveryId"] for each in traffic.answers if each.request.kind == "delivery"]
     committed = {(delivery, 1) for delivery in created}
     seconds = await_all(committed, endpoint, seconds=60)
 
     figures = figures_of(committed, endpoint.receipts)
-    expired = Delivery.objects.filter(pk__in=created, route_status=RouteStatus.EXPIRED)
-    print_figures(
-        "Clock of a worker an hour ahead and back", figures, calls=len(traffic.answers), seconds_to_the_last=seconds,
-        expired=expired.count(),
-    )  # fmt: skip  # one figure each
+    deliveries = Delivery.objects.filter(pk__in=created)
+    expired = deliveries.filter(route_status=RouteStatus.EXPIRED)
+    print_figures(what, figures, calls=len(traffic.answers), seconds_to_the_last=seconds, expired=expired.count())
     assert statuses(traffic.answers).keys() == {200, 201}
     assert made(traffic.answers).keys() == {1}
     assert (figures.lost, figures.out_of_order) == (0, 0)
     assert not expired.exists()
+    return deliveries
+
+
+@pytest.mark.timeout(180)
+def test_the_clock_of_the_machine_of_the_only_worker_jumps_by_an_hour(processes, machine, web, callers, endpoint):
+    """Webhooks are sent all the same. Offers are not expired until its clock is right."""
+    machine = machine("worker")
+    processes.start("beat")
+    worker = machine.start("worker")
+    logged = worker.log.stat().st_size
+
+    with Traffic(callers, [web], per_second=25) as traffic:
+        go_on(traffic, endpoint)
+        for hours in (1, -1):
+            machine.jump(hours * _HOUR)
+            go_on(traffic, endpoint)
+            until(lambda: "worker_clock" in failed_checks(web), seconds=20, what="/readyz says so")
+        until(
+            lambda: b"ClocksDiffer" in worker.log.read_bytes()[logged:],
+            seconds=60,
+            what="a task that refuses the clock",
+        )
+        machine.jump(0)
+        go_on(traffic, endpoint)
+        until(lambda: "worker_clock" not in failed_checks(web), seconds=50, what="/readyz says that it is over")
+    assert_nothing_was_lost("Clock of the worker's machine an hour ahead and back", traffic, endpoint)
+    assert b"PostgreSQL agree again" in worker.log.read_bytes()[logged:]
+
+
+@pytest.mark.timeout(120)
+def test_the_clock_of_the_machine_of_beat_jumps_by_an_hour(processes, machine):
+    """Its tasks are started and run all the same."""
+    machine = machine("beat")
+    beat = machine.start("beat")
+    processes.start("worker")
+    silent = []
+    for hours in (0, -1, 1, 0):
+        machine.jump(hours * _HOUR)
+        for _ in range(2):  # one sign of life may have been under way
+            redis = heartbeats.client()
+            redis.delete(*(heartbeats._key(process) for process in heartbeats.PROCESSES))
+            silent.append(until(lambda: None not in heartbeats.ages().values(), seconds=30, what="signs of life"))
+
+    print_figures("Clock of beat's machine an hour back and ahead", longest_silence=max(silent[2:]))
+    assert beat.is_running
+    assert max(silent[2:]) < 15
+
+
+@pytest.mark.timeout(180)
+def test_the_clock_of_the_machine_of_a_web_server_jumps_by_an_hour(processes, machine, callers, endpoint):
+    """What it writes has the right time: offers last as long as elsewhere, and webhooks are due at once."""
+    machine, port = machine("web"), free_port()
+    web = f"http://127.0.0.1:{port}"
+    machine.start("web", port=port)
+    processes.start("worker")
+    processes.start("beat")
+    until(lambda: listens(port), seconds=30, what="the web server")
+    began = timezone.now()
+
+    with Traffic(callers, [web], per_second=25) as traffic:
+        go_on(traffic, endpoint)
+        for hours in (1, -1):
+            machine.jump(hours * _HOUR)
+            go_on(traffic, endpoint)
+            until(lambda: "clock" in failed_checks(web), seconds=20, what="/readyz says so")
+            go_on(traffic, endpoint)  # the clocks are compared meanwhile
+        machine.jump(0)
+        go_on(traffic, endpoint)
+        until(lambda: "clock" not in failed_checks(web), seconds=20, what="/readyz says that it is over")
+    deliveries = assert_nothing_was_lost("Clock of a web server's machine an hour ahead and back", traffic, endpoint)
+    for delivery in deliveries:
+        assert began - timedelta(seconds=5) < delivery.created_at < timezone.now() + timedelta(seconds=5)
+        assert delivery.offer_expires_at - delivery.created_at == settings.OFFER_TTL

@@ -22,7 +22,7 @@ from tests.config.stream_client import granian
 from tests.factories import DeliveryFactory
 from tests.production import ENVIRONMENT
 
-NAMES = ["database", "migrations", "clock", "webhooks", "redis", "beat", "worker"]
+NAMES = ["database", "migrations", "clock", "webhooks", "redis", "beat", "worker", "worker_clock"]
 
 
 @pytest.fixture(autouse=True)
@@ -69,6 +69,17 @@ class TestReady:
         monkeypatch.setattr(clock, "LARGEST_DIFFERENCE", timedelta(seconds=-1))
 
         assert ask() == (200, "degraded", {"clock": "the clocks of this machine and of PostgreSQL differ"})
+
+    def test_is_degraded_while_a_worker_notes_another_clock_than_postgresqls(self, ask):
+        heartbeats.clock_differs()
+        left = heartbeats.client().pttl(heartbeats._CLOCK_KEY)
+        noted = ask()
+        heartbeats.client().delete(heartbeats._CLOCK_KEY)
+
+        assert noted == (
+            200, "degraded", {"worker_clock": "the clocks of a worker's machine and of PostgreSQL differ"},
+        )  # fmt: skip  # one answer
+        assert 2 * clock.COMPARE_SECONDS * 1000 < left <= 30_000
 
     def test_is_unready_with_pending_migrations(self, ask, monkeypatch):
         expected = readiness._expected_migrations() | {("delivery", "9999_new")}

@@ -3,9 +3,9 @@ from typing import Any
 
 from django.contrib.auth.models import User
 from django.core.management.base import BaseCommand, CommandError
-from django.utils import timezone
 
 from access import enrolment
+from common import clock
 
 
 class Command(BaseCommand):
@@ -18,7 +18,7 @@ class Command(BaseCommand):
         name = options["username"]
         try:
             user = User.objects.get_by_natural_key(name)
-            code = enrolment.issue(user=user, by="command enrol_second_factor", at=timezone.now())
+            code = enrolment.issue(user=user, by="command enrol_second_factor", at=clock.now())
         except User.DoesNotExist as error:
             raise CommandError(f"There is no user {name!r}.") from error
         except enrolment.AlreadyEnrolled as error:

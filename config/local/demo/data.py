@@ -10,8 +10,8 @@ from io import StringIO
 
 from django.contrib.auth.models import User
 from django.core.management import call_command
-from django.utils import timezone
 
+from common import clock
 from delivery.actions import endpoints, tariffs, tokens
 from delivery.models import Environment, Integrator, Tariff
 from integration.actions import keys
@@ -72,23 +72,23 @@ def renew_credentials() -> dict[str, str]:
 
 
 def _renew_token(shop: Integrator, environment: Environment) -> str:
-    now = timezone.now()
+    now = clock.now()
     for token in shop.tokens.filter(environment=environment).valid(at=now):
         tokens.revoke(token=token, by=_BY, at=now)
     return _issue_token(shop, environment)
 
 
 def _issue_token(shop: Integrator, environment: Environment) -> str:
-    return tokens.issue(integrator=shop, environment=environment, by=_BY, at=timezone.now()).clear_text
+    return tokens.issue(integrator=shop, environment=environment, by=_BY, at=clock.now()).clear_text
 
 
 def _show_secret(shop: Integrator, environment: Environment) -> str:
     endpoint = shop.endpoints.get(environment=environment)
-    return endpoints.show_secret(endpoint=endpoint, by=_BY, at=timezone.now())
+    return endpoints.show_secret(endpoint=endpoint, by=_BY, at=clock.now())
 
 
 def _renew_key(seller: Seller) -> str:
-    now = timezone.now()
+    now = clock.now()
     for key in seller.keys.filter(revoked_at=None):
         keys.revoke(key=key, by=_BY, at=now)
     return keys.issue(seller=seller, by=_BY, at=now).clear_text

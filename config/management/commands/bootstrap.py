@@ -12,9 +12,9 @@ from django.core.exceptions import ValidationError
 from django.core.management import call_command
 from django.db import connection
 from django.db.migrations.executor import MigrationExecutor
-from django.utils import timezone
 
 from access import enrolment, superusers
+from common import clock
 from common.commands import JSONCommand
 from delivery.actions import quotes, tariffs
 from delivery.errors import PriceUnavailable
@@ -56,7 +56,7 @@ class Command(JSONCommand):
                 password=options["password"],
                 is_initial=_PASSWORD in os.environ,
                 by=_BY,
-                at=timezone.now(),
+                at=clock.now(),
             )
         created = tariffs.create_defaults(by=_BY)
         return {

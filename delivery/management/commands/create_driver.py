@@ -1,8 +1,7 @@
 from argparse import ArgumentParser
 from typing import Any
 
-from django.utils import timezone
-
+from common import clock
 from common.commands import JSONCommand
 from delivery.actions import drivers, moves
 from delivery.models import Driver, Environment, VehicleType
@@ -30,5 +29,5 @@ class Command(JSONCommand):
         driver.save()
         if options["position"]:
             point = moves.parse_point(options["position"])
-            drivers.set_position(driver=driver, point=point, by="command create_driver", at=timezone.now())
+            drivers.set_position(driver=driver, point=point, by="command create_driver", at=clock.now())
         return {"driver": str(driver.pk)}

@@ -1,8 +1,7 @@
 from argparse import ArgumentParser
 from typing import Any
 
-from django.utils import timezone
-
+from common import clock
 from common.commands import JSONCommand
 from delivery.actions import endpoints, integrators, moves, tokens
 from delivery.models import Environment, Integrator, PickupPoint
@@ -35,6 +34,6 @@ class Command(JSONCommand):
                 integrator=integrator, name=f"Pickup {number}", latitude=point.latitude, longitude=point.longitude
             )
         endpoint = integrator.endpoints.get(environment=environment)
-        endpoints.store_url(endpoint=endpoint, url=options["webhook_url"], by=_BY, at=timezone.now())
-        token = tokens.issue(integrator=integrator, environment=environment, by=_BY, at=timezone.now())
+        endpoints.store_url(endpoint=endpoint, url=options["webhook_url"], by=_BY, at=clock.now())
+        token = tokens.issue(integrator=integrator, environment=environment, by=_BY, at=clock.now())
         return {"integrator": str(integrator.pk), "token": token.clear_text, "signing_secret": endpoint.secret}

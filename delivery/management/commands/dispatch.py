@@ -2,8 +2,8 @@ from argparse import ArgumentParser
 from typing import Any
 
 from django.core.management.base import CommandError
-from django.utils import timezone
 
+from common import clock
 from common.commands import JSONCommand
 from delivery.actions import moves
 from delivery.errors import DeliveryNotFound
@@ -32,7 +32,7 @@ class Command(JSONCommand):
             raise CommandError(f"{move} takes no argument.")
         fields = {**options, "point": argument, "position": argument}
         delivery = _find(options["delivery"])
-        moved = moves.perform(move, delivery=delivery, fields=fields, by="command dispatch", at=timezone.now())
+        moved = moves.perform(move, delivery=delivery, fields=fields, by="command dispatch", at=clock.now())
         return {"delivery": str(moved.pk), "status": moved.status, "route": moved.route_status}
 
 

@@ -7,6 +7,7 @@ from django.db.models import Q
 from django.utils import timezone
 from django.utils.dateparse import parse_datetime
 
+from common import clock
 from common.commands import JSONCommand
 from delivery.actions import events
 from delivery.models import Environment, EventState, WebhookEvent
@@ -45,7 +46,7 @@ class Command(JSONCommand):
             "created_at__lt": _moment(options["until"]),
         }
         wanted = Q(**{name: value for name, value in chosen.items() if value is not None})
-        replayed = events.replay(events=WebhookEvent.objects.filter(wanted), by=_BY, at=timezone.now())
+        replayed = events.replay(events=WebhookEvent.objects.filter(wanted), by=_BY, at=clock.now())
         return {"replayed": replayed.total}
 
 

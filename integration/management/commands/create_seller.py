@@ -1,8 +1,7 @@
 from argparse import ArgumentParser
 from typing import Any
 
-from django.utils import timezone
-
+from common import clock
 from common.commands import JSONCommand
 from integration.actions import keys, sellers
 
@@ -18,5 +17,5 @@ class Command(JSONCommand):
 
     def run(self, options: dict[str, Any]) -> dict[str, str]:
         seller = sellers.open_(name=options["name"], documents=options["company"])
-        issued = keys.issue(seller=seller, by="command create_seller", at=timezone.now())
+        issued = keys.issue(seller=seller, by="command create_seller", at=clock.now())
         return {"seller": str(seller.pk), "api_key": issued.clear_text, "reference": seller.reference}

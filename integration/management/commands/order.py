@@ -1,8 +1,7 @@
 from argparse import ArgumentParser
 from typing import Any
 
-from django.utils import timezone
-
+from common import clock
 from common.commands import JSONCommand
 from integration.actions import orders
 from integration.errors import MoveRefused, OrderNotFound, SellerNotFound
@@ -23,7 +22,7 @@ class Command(JSONCommand):
 
     def run(self, options: dict[str, Any]) -> dict[str, str]:
         order = _find(options["seller"], options["order"])
-        moved = orders.move(order=order, to=_status(options["status"]), by="command order", at=timezone.now())
+        moved = orders.move(order=order, to=_status(options["status"]), by="command order", at=clock.now())
         return {"order": moved.code, "status": moved.status}
 
 

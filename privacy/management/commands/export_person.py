@@ -1,8 +1,7 @@
 from argparse import ArgumentParser
 from typing import Any
 
-from django.utils import timezone
-
+from common import clock
 from common.commands import JSONCommand
 from privacy import export, requests
 from privacy.models import Kind
@@ -23,7 +22,7 @@ class Command(JSONCommand):
         who.add_argument("--phone", default="", metavar="NUMBER", help="with its area code")
 
     def run(self, options: dict[str, Any]) -> dict[str, Any]:
-        at = timezone.now()
+        at = clock.now()
         who = person(document=options["document"], phone=options["phone"])
         requests.record(who, kind=Kind.EXPORT, by=_BY, at=at)
         return export.of(who, at=at)

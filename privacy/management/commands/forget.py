@@ -2,8 +2,7 @@ from argparse import ArgumentParser
 from dataclasses import asdict
 from typing import Any
 
-from django.utils import timezone
-
+from common import clock
 from common.commands import JSONCommand
 from privacy import requests, search
 from privacy.models import Kind
@@ -26,7 +25,7 @@ class Command(JSONCommand):
         parser.add_argument("--check", action="store_true", help="only say what there is")
 
     def run(self, options: dict[str, Any]) -> dict[str, Any]:
-        at = timezone.now()
+        at = clock.now()
         who = person(document=options["document"], phone=options["phone"])
         if options["check"]:
             return {"found": asdict(search.summary(search.find(who, until=at), at=at))}
