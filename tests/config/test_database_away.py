@@ -2,9 +2,11 @@
 
 import io
 import logging
+from contextlib import suppress
 
+import psycopg
 import pytest
-from django.db import OperationalError, connection
+from django.db import InterfaceError, OperationalError, ProgrammingError, connection, transaction
 from psycopg.errors import (
     AdminShutdown,
     CannotConnectNow,
@@ -27,6 +29,17 @@ def end_connection(*_arguments, **_options):
     """What happens to a statement when PostgreSQL stops."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_terminate_backend(pg_backend_pid())")
+
+
+def wait_for_lock(*_arguments, **_options):
+    raise OperationalError from LockNotAvailable()
+
+
+def use_closed_cursor(*_arguments, **_options):
+    """A defect of the code."""
+    with connection.cursor() as cursor:
+        pass
+    cursor.execute("SELECT 1")
 
 
 @pytest.fixture(autouse=True)
@@ -62,10 +75,8 @@ class TestImmediateDelivery:
         assert api.post(QUOTE, payload()).status_code == 200
         assert not Delivery.objects.exists()
 
-    def test_answers_500_to_other_errors_of_the_database(self, api, monkeypatch):
-        def fail(*_arguments, **_options):
-            raise OperationalError from LockNotAvailable()
-
+    @pytest.mark.parametrize("fail", [wait_for_lock, use_closed_cursor])
+    def test_answers_500_to_other_errors_of_the_database(self, api, monkeypatch, fail):
         monkeypatch.setattr(quotes, "quote", fail)
 
         answer = api.post(QUOTE, payload())
@@ -116,10 +127,8 @@ class TestLog:
         assert error.startswith("    OperationalError: terminating connection due to administrator command")
         assert "Traceback" not in "".join(more)
 
-    def test_keeps_the_traceback_of_other_errors(self, api, monkeypatch, log):
-        def fail(*_arguments, **_options):
-            raise OperationalError from LockNotAvailable()
-
+    @pytest.mark.parametrize("fail", [wait_for_lock, use_closed_cursor])
+    def test_keeps_the_traceback_of_other_errors(self, api, monkeypatch, log, fail):
         monkeypatch.setattr(quotes, "quote", fail)
 
         api.post(QUOTE, payload())
@@ -127,9 +136,40 @@ class TestLog:
         assert "    Traceback" in log.getvalue()
 
 
-@pytest.mark.parametrize("cause", [DiskFull, OutOfMemory, TooManyConnections, CannotConnectNow, AdminShutdown])
-def test_what_is_used_up_is_unavailable(cause):
-    error = OperationalError()
-    error.__cause__ = cause()
+class TestUnavailable:
+    @pytest.mark.parametrize("cause", [DiskFull, OutOfMemory, TooManyConnections, CannotConnectNow, AdminShutdown])
+    def test_is_what_is_used_up_or_stops(self, cause):
+        error = OperationalError()
+        error.__cause__ = cause()
 
-    assert is_unavailable(error)
+        assert is_unavailable(error)
+
+    def test_is_a_server_that_cannot_be_reached(self, monkeypatch):
+        connection.close()
+        monkeypatch.setitem(connection.settings_dict, "HOST", "127.0.0.1")
+        monkeypatch.setitem(connection.settings_dict, "PORT", "1")
+
+        with pytest.raises(OperationalError, match="failed") as raised:
+            connection.ensure_connection()
+
+        assert is_unavailable(raised.value)
+
+    def test_is_a_connection_that_was_lost_in_a_transaction(self):
+        @transaction.atomic
+        def go_on():
+            with suppress(OperationalError):
+                end_connection()
+            end_connection()
+
+        with pytest.raises(OperationalError, match="closed") as raised:
+            go_on()
+
+        assert is_unavailable(raised.value)
+
+    @pytest.mark.parametrize("cause", [None, psycopg.InterfaceError(), psycopg.ProgrammingError(), ValueError()])
+    @pytest.mark.parametrize("kind", [OperationalError, InterfaceError, ProgrammingError])
+    def test_is_no_other_error(self, kind, cause):
+        error = kind()
+        error.__cause__ = cause
+
+        assert not is_unavailable(error)

@@ -83,11 +83,12 @@ def _all_connections(held):
     """Open connections until PostgreSQL has none left; `held` closes them."""
     parameters = connection.get_connection_params()
     arguments = {name: parameters[name] for name in ("host", "port", "user", "dbname") if name in parameters}
-    connections = []
-    try:
-        for _number in range(_MOST_CONNECTIONS):
-            connections.append(held.enter_context(psycopg.connect(**arguments)))  # noqa: PERF401  # ends by an error
-    except psycopg.OperationalError as error:
-        assert "too many clients" in str(error) or "remaining connection slots" in str(error)  # noqa: PT017
-        return connections
-    raise AssertionError("PostgreSQL has more connections than expected")
+    connections: list[psycopg.Connection] = []
+
+    def fill():
+        while len(connections) < _MOST_CONNECTIONS:
+            connections.append(held.enter_context(psycopg.connect(**arguments)))
+
+    with pytest.raises(psycopg.OperationalError, match=r"too many clients|remaining connection slots"):
+        fill()
+    return connections
