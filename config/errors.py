@@ -11,9 +11,9 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.template.loader import render_to_string
 
+from common.outages import is_unavailable
 from config.areas import Area, area_of
 from config.limits import TooLong
-from config.outages import is_unavailable
 from delivery.api import problems
 from integration.api import answers
 

@@ -7,12 +7,13 @@ from functools import partial, wraps
 from typing import Any, TypeVar, cast
 
 from django.conf import settings
-from django.db import InterfaceError, OperationalError, ProgrammingError, connections
+from django.db import Error, connections
 from django.http import HttpRequest, HttpResponseBase, StreamingHttpResponse
 from prometheus_client import Counter
-from psycopg.errors import QueryCanceled
+from psycopg.errors import DeadlockDetected, SerializationFailure, UndefinedColumn, UndefinedFunction, UndefinedTable
 
 from common.metrics import REGISTRY
+from common.outages import is_unavailable
 from common.replica import ALIAS
 from common.replica.watch import watch
 
@@ -23,6 +24,9 @@ READS = Counter(
     ["source"],
     registry=REGISTRY,
 )
+# At the primary these do not happen, or not again: what the replica replays has ended the query, or has not brought a
+# table, column or function of the running version yet.
+_OF_REPLAY = (DeadlockDetected, SerializationFailure, UndefinedColumn, UndefinedFunction, UndefinedTable)
 _is_reading: ContextVar[bool] = ContextVar("is_reading", default=False)
 
 View = TypeVar("View", bound=Callable[..., HttpResponseBase])
@@ -57,9 +61,8 @@ def answered(request: HttpRequest, respond: Callable[[], HttpResponseBase]) -> H
         return respond()
     try:
         response = _from_replica(respond)
-    # ProgrammingError: a table or column of the running version that the replica does not have yet.
-    except (OperationalError, InterfaceError, ProgrammingError) as error:
-        if isinstance(error.__cause__, QueryCanceled):  # it would take as long at the primary
+    except Error as error:
+        if not (is_unavailable(error) or isinstance(error.__cause__, _OF_REPLAY)):
             raise
         _log.warning("A request is answered from the primary, because the replica failed: %s", error)
         watch.failed()
@@ -84,7 +87,9 @@ def _from_replica(respond: Callable[[], HttpResponseBase]) -> HttpResponseBase:
     token = _is_reading.set(True)
     try:
         response = respond()
-        if isinstance(response, StreamingHttpResponse):  # read here, where a failure can still be made good
+        # Read here, where a failure can still be made good. The web server would keep all of it in memory too
+        # (`common.csv_export`).
+        if isinstance(response, StreamingHttpResponse):
             response.streaming_content = [response.getvalue()]
         return response
     finally:

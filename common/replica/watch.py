@@ -91,10 +91,13 @@ class Watch:
         self._state = replace(self._state, failed=True)
 
     def check(self) -> None:
-        """Measure the lag. Raises NoReplica or django.db.Error; the replica then counts as one that has failed."""
+        """Measure the lag. Raises NoReplica or django.db.Error; the replica then counts as one that has failed.
+
+        So it does after any other exception, which is a defect.
+        """
         try:
             self._state = self._measured()
-        except (Error, NoReplica):
+        except Exception:
             self.failed()
             raise
 
@@ -128,7 +131,7 @@ def watch_until_exit() -> None:
     main = threading.main_thread()
     faults, is_told = 0, False
     while main.is_alive():
-        detail = _check()
+        detail = _check(with_traceback=not is_told)
         fault = watch.fault()
         faults = faults + 1 if fault else 0
         if faults > 1 and not is_told:  # the first position that is noted is often passed at the second check only
@@ -138,14 +141,27 @@ def watch_until_exit() -> None:
             _log.warning("Lists and reports are read from the replica again.")
             is_told = False
         main.join(CHECK_SECONDS)
-    connections.close_all()
+    _close_connections()
 
 
-def _check() -> str:
+def _check(*, with_traceback: bool) -> str:
     """The text of an error, if there was one. Without its connections, which may be broken."""
     try:
         watch.check()
     except (Error, NoReplica) as error:
+        detail = str(error)
+    except Exception as error:  # noqa: BLE001  # without this thread the replica would never be used again
+        if with_traceback:
+            _log.exception("The lag of the replica could not be measured")
+        detail = repr(error)
+    else:
+        return ""
+    _close_connections()
+    return detail
+
+
+def _close_connections() -> None:
+    try:
         connections.close_all()
-        return str(error)
-    return ""
+    except Error as error:
+        _log.debug("A broken connection could not be closed: %s", error)

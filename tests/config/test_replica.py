@@ -6,13 +6,15 @@ import subprocess
 import sys
 import time
 from decimal import Decimal
+from types import SimpleNamespace
 
+import psycopg
 import pytest
 from django.contrib.auth.models import User
-from django.db import OperationalError, transaction
+from django.db import DataError, InterfaceError, OperationalError, ProgrammingError, transaction
 from django.http import Http404, HttpResponse, StreamingHttpResponse
 from django.test import RequestFactory, override_settings
-from psycopg.errors import QueryCanceled
+from psycopg import errors
 
 from common.replica import reading, watch
 from common.replica.router import Router
@@ -171,18 +173,78 @@ class TestAnswered:
         with pytest.raises(Http404):
             self.read(respond=refuse)
 
-    def test_does_not_repeat_at_the_primary_what_took_too_long(self):
+    @pytest.mark.parametrize(
+        ("kind", "cause"),
+        [
+            (OperationalError, psycopg.OperationalError),
+            (OperationalError, errors.AdminShutdown),
+            (OperationalError, errors.SerializationFailure),
+            (ProgrammingError, errors.UndefinedColumn),
+            (ProgrammingError, errors.UndefinedTable),
+        ],
+    )
+    def test_is_read_from_the_primary_after_a_failure_of_the_replica(self, monkeypatch, kind, cause):
+        closed = []
+        broken = SimpleNamespace(close=lambda: closed.append(True))
+        monkeypatch.setattr(reading, "connections", {"replica": broken})
+
+        def fail_at_replica():
+            if reading.is_reading():
+                raise kind from cause()
+            return HttpResponse("from the primary")
+
+        calls, answer = self.read(respond=fail_at_replica)
+
+        assert (calls, answer.content, closed) == ([True, False], b"from the primary", [True])
+        assert self.watch.fault() == "it does not answer"
+
+    @pytest.mark.parametrize(
+        ("kind", "cause"),
+        [
+            (OperationalError, errors.QueryCanceled),  # it would take as long at the primary
+            (OperationalError, errors.TooManyColumns),
+            (ProgrammingError, errors.SyntaxError),
+            (ProgrammingError, psycopg.ProgrammingError),
+            (InterfaceError, psycopg.InterfaceError),
+            (DataError, errors.DivisionByZero),
+        ],
+    )
+    def test_does_not_repeat_at_the_primary_what_is_no_failure_of_the_replica(self, kind, cause):
         calls = []
 
-        def take_too_long():
+        def fail():
             calls.append(1)
-            raise OperationalError from QueryCanceled()
+            raise kind from cause()
 
-        with pytest.raises(OperationalError):
-            self.read(respond=take_too_long)
+        with pytest.raises(kind):
+            self.read(respond=fail)
 
         assert calls == [1]
         assert self.watch.fault() == ""
+
+
+class TestThread:
+    def test_goes_on_after_a_defect_and_reads_from_the_primary_meanwhile(self, monkeypatch, caplog):
+        outcomes = [ValueError("a defect"), ValueError("a defect"), ValueError("a defect"), None, None]
+        watched, faults, left = watch.Watch(), [], list(outcomes)
+
+        def measured():
+            if outcome := left.pop(0):
+                raise outcome
+            return watch._State(time.monotonic(), 0.1)
+
+        main = SimpleNamespace(is_alive=lambda: bool(left), join=lambda _seconds: faults.append(watched.fault()))
+        monkeypatch.setattr(watch, "threading", SimpleNamespace(main_thread=lambda: main))
+        monkeypatch.setattr(watch, "_close_connections", lambda: None)
+        monkeypatch.setattr(watched, "_measured", measured)
+        monkeypatch.setattr(watch, "watch", watched)
+
+        watch.watch_until_exit()
+
+        assert faults == ["it does not answer"] * 3 + [""] * 2
+        assert [bool(record.exc_info) for record in caplog.records] == [True, True, False, False]
+        assert "from the primary" in caplog.messages[2]
+        assert "again" in caplog.messages[3]
 
 
 class TestLag:
