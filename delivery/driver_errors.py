@@ -66,10 +66,10 @@ class InvalidPhoto(DeliveryError):
 
 
 class PhotosBusy(DeliveryError):
-    """Sending a photo while the service reads others."""
+    """Sending a photo while the service reads others, or while its disk has no space for one."""
 
     code = "photos_busy"
-    title = "Other photos are being read"
+    title = "No photo can be taken in now"
     status = 503
     retryable = True
 

@@ -1,5 +1,6 @@
 """Photos of stops: the file is written before its row, and both are deleted after PROOF_PHOTO_DAYS."""
 
+import logging
 from datetime import UTC, date, datetime, timedelta
 from uuid import UUID
 
@@ -11,9 +12,10 @@ from django.db import transaction
 from common import pruning
 from delivery import photos
 from delivery.actions import deliveries
-from delivery.driver_errors import NotYourRoute, PhotoTooLate, TooManyPhotos
+from delivery.driver_errors import NotYourRoute, PhotosBusy, PhotoTooLate, TooManyPhotos
 from delivery.models import Delivery, Driver, ProofPhoto, Stop
 
+_log = logging.getLogger(__name__)
 MOST_PHOTOS = 10  # of a stop
 # A phone may have been without signal at the end of the route.
 _TAKEN_AFTER_END = timedelta(hours=24)
@@ -28,8 +30,9 @@ def add(
 ) -> tuple[ProofPhoto, bool]:
     """Keep a photo that a driver took at a stop, and say whether it is new: a repeated `upload` is not kept twice.
 
-    Raises NotYourRoute, StopNotFound, PhotoTooLate, TooManyPhotos, and what `photos.encode` raises. Must not be called
-    within a transaction: encoding takes time, and the storage may be reached by HTTP.
+    Raises NotYourRoute, StopNotFound, PhotoTooLate, TooManyPhotos, what `photos.encode` raises, and PhotosBusy while
+    the folder of photos cannot be written to. Must not be called within a transaction: encoding takes time, and the
+    storage may be reached by HTTP.
     """
     before = ProofPhoto.objects.filter(driver=driver, upload=upload).first()
     if before is not None:
@@ -46,7 +49,7 @@ def add(
         taken_at=max(min(taken_at, at), min(stop.delivery.created_at, at)),
         received_at=at,
     )
-    files().save(row.name, ContentFile(photo.jpeg))
+    _save(row.name, photo.jpeg)
     kept = None
     try:
         kept = _insert(row, at=at)
@@ -86,6 +89,14 @@ def prune(*, at: datetime) -> None:
     pruning.prune(ProofPhoto, "received_at", before=datetime(oldest.year, oldest.month, oldest.day, tzinfo=UTC))
     for days in range(_LOOKED_AT):
         _delete_orphans(storage, today - timedelta(days=days), at=at)
+
+
+def _save(name: str, jpeg: bytes) -> None:
+    try:
+        files().save(name, ContentFile(jpeg))
+    except OSError as error:  # mostly no space; the storage leaves nothing behind
+        _log.error("A photo cannot be kept: %s", error)  # each phone tries again, for as long as it lasts
+        raise PhotosBusy("The service cannot keep photos at the moment. Send it again later.") from error
 
 
 def _stop(driver: Driver, delivery_id: UUID, point: str, *, at: datetime) -> Stop:

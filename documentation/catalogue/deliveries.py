@@ -58,7 +58,7 @@ CODES = (
     ErrorCode(
         "photos_busy",
         503,
-        "The service is reading other photos (sandbox).",
+        "The service is reading other photos, or has no space for them (sandbox).",
         "Call again after a few seconds.",
     ),
     ErrorCode(

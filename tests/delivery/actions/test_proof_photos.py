@@ -10,7 +10,7 @@ from django.core.files.base import ContentFile
 
 from delivery import photos
 from delivery.actions import deliveries, proof_photos
-from delivery.driver_errors import InvalidPhoto, NotYourRoute, PhotoTooLate, TooManyPhotos
+from delivery.driver_errors import InvalidPhoto, NotYourRoute, PhotosBusy, PhotoTooLate, TooManyPhotos
 from delivery.errors import StopNotFound
 from delivery.models import ProofPhoto
 from tests.delivery.proofs import photo_folder
@@ -59,6 +59,17 @@ class TestAdd:
         assert names(photo_folder) == [f"2026-11-22/{kept.pk}.jpg"]
         assert (photo_folder / kept.name).stat().st_size == kept.size
         assert (photo_folder / kept.name).stat().st_mode & 0o777 == 0o600
+
+    def test_refuses_it_for_now_while_the_folder_cannot_be_written_to(self, delivery, photo_folder, caplog):
+        photo_folder.write_text("no folder")
+
+        with pytest.raises(PhotosBusy) as refused:
+            add(delivery)
+
+        assert (refused.value.status, refused.value.retryable) == (503, True)
+        assert not ProofPhoto.objects.exists()
+        assert photo_folder.read_text() == "no folder"
+        assert "A photo cannot be kept" in caplog.text
 
     def test_keeps_a_repeated_upload_once(self, delivery, photo_folder):
         upload = uuid4()
