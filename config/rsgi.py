@@ -123,10 +123,10 @@ class Application:
         gc.collect()
         gc.freeze()
         self._streams.end_at_signals(loop)
-        for number in range(self._threads):
-            threading.Thread(target=self._serve, name=f"request-{number}", daemon=True).start()
         for work in self._background:
             threading.Thread(target=work, name="background").start()
+        for number in range(self._threads):
+            threading.Thread(target=self._serve, name=f"request-{number}", daemon=True).start()
 
     async def __rsgi__(self, scope: "Scope", protocol: "HTTPProtocol") -> None:
         body = _Body()

@@ -6,6 +6,7 @@ from datetime import timedelta
 from types import SimpleNamespace
 
 import pytest
+from celery import states
 from django.db import OperationalError
 from django.utils import timezone
 
@@ -27,14 +28,17 @@ def move_clock(monkeypatch):
     return move
 
 
-@pytest.mark.parametrize("seconds", [-25, 0, 25])
+@pytest.mark.parametrize("seconds", [-2, 0, 2])
 def test_a_small_difference_is_accepted(move_clock, seconds):
-    move_clock(timedelta(seconds=seconds))
+    difference = timedelta(seconds=seconds)
+    move_clock(difference)
 
-    assert abs(clock.agreed_now() - timezone.now() - timedelta(seconds=seconds)) < timedelta(seconds=4)
+    before, found, after = timezone.now(), clock.agreed_now(), timezone.now()
+
+    assert before <= found - difference <= after
 
 
-@pytest.mark.parametrize("seconds", [-35, 35, 3600])
+@pytest.mark.parametrize("seconds", [-5, 5, 3600])
 def test_a_larger_one_is_not(move_clock, seconds):
     move_clock(timedelta(seconds=seconds))
 
@@ -49,6 +53,7 @@ def test_a_worker_whose_clock_is_ahead_expires_no_offer(move_clock):
     with pytest.raises(clock.ClocksDiffer):
         tasks.expire_offers()
 
+    assert tasks.expire_offers.apply().state == states.IGNORED  # and no failure that is reported
     assert Delivery.objects.get(pk=delivery.pk).route_status == RouteStatus.AVAILABLE
 
 
@@ -62,12 +67,12 @@ class TestNow:
 
         assert clock.now() > timezone.now() + LATER / 2
 
-    @pytest.mark.parametrize("jump", [LATER, -LATER, timedelta(seconds=40)], ids=["ahead", "back", "a little"])
+    @pytest.mark.parametrize("jump", [LATER, -LATER, timedelta(seconds=6)], ids=["ahead", "back", "a little"])
     def test_goes_on_when_the_clock_jumps(self, move_clock, jump):
         clock.compare()
         move_clock(jump)
 
-        assert abs(clock.now() - timezone.now()) < timedelta(seconds=8)
+        assert abs(clock.now() - timezone.now()) < timedelta(seconds=2)
 
     def test_goes_on_however_often_the_clocks_are_compared_meanwhile(self, move_clock):
         clock.compare()
@@ -82,10 +87,10 @@ class TestNow:
         move_clock(LATER)
         with pytest.raises(clock.ClocksDiffer):
             clock.compare()
-        move_clock(timedelta(seconds=20))
+        move_clock(timedelta(seconds=2))
         clock.compare()
 
-        assert timedelta(seconds=19) < clock.now() - timezone.now() <= timedelta(seconds=20)
+        assert timedelta(seconds=1) < clock.now() - timezone.now() <= timedelta(seconds=2)
 
     def test_is_postgresqls_where_the_clock_was_wrong_from_the_start(self, move_clock):
         move_clock(LATER)

@@ -10,6 +10,7 @@ import pytest
 from django.db import connection, transaction
 from django.utils import timezone
 
+from common import clock
 from delivery.actions import deliveries
 from delivery.models import EventState, WebhookAttempt, WebhookEvent, WebhookQueueItem
 from delivery.webhooks import queue, sender, sending, tasks
@@ -63,6 +64,12 @@ class TestConstants:
 
         assert sender._FRESH_SECONDS + wait < queue.LEASE.total_seconds()
         assert sender._RENEW_AFTER_SECONDS + wait < sender._FRESH_SECONDS
+
+    def test_leave_a_lease_to_its_worker_whose_clock_differs_from_that_of_another(self):
+        wait = sender._RENEWAL_INTERVAL_SECONDS + queue.LOCK_TIMEOUT.total_seconds()
+        apart = 2 * clock.LARGEST_DIFFERENCE.total_seconds()  # one ahead of PostgreSQL, the other behind
+
+        assert sender._RENEW_AFTER_SECONDS + wait + apart < queue.LEASE.total_seconds()
 
     def test_let_outcomes_be_written_before_the_next_claim_after_a_fault(self):
         assert sender._SETTLE_AGAIN_SECONDS < sender._CLAIM_AGAIN_SECONDS
