@@ -8,7 +8,7 @@ import json
 import logging
 from collections import deque
 from collections.abc import Callable, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from uuid import UUID
 
 import aiohttp
@@ -33,6 +33,8 @@ from delivery.webhooks.sending import Request, Result
 _log = logging.getLogger(__name__)
 MOST_DRIVERS = 50
 _MOST_WAITING = 1000
+# After a time without workers there may be hundreds of older ones, which pages of drivers have shown meanwhile.
+_NEW = timedelta(minutes=1)
 # The browser has discarded the subscription, or its permission was withdrawn.
 _GONE = {404, 410}
 _waiting: deque[UUID] = deque(maxlen=_MOST_WAITING)
@@ -59,9 +61,9 @@ def stop(*, seconds: float) -> None:
 
 
 def push(delivery_id: UUID, *, at: datetime) -> None:
-    """Send the offer to the nearest eligible drivers whose page is closed, if it is still open."""
+    """Send the offer to the nearest eligible drivers whose page is closed, if it is still open and new."""
     delivery = Delivery.objects.filter(
-        pk=delivery_id, route_status=RouteStatus.AVAILABLE, offer_expires_at__gt=at
+        pk=delivery_id, route_status=RouteStatus.AVAILABLE, offer_expires_at__gt=at, transitions__at__gt=at - _NEW
     ).first()
     if delivery is None:
         return

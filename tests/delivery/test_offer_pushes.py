@@ -1,5 +1,6 @@
 """Web Push messages of new offers, to a push service on loopback that decrypts them."""
 
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -102,6 +103,24 @@ class TestPush:
 
         assert service.received == []
         push(delivery)
+        assert len(service.received) == 1
+
+    def test_sends_nothing_of_an_offer_that_is_older_than_a_minute(self, service):
+        subscribed(service.url)
+        delivery = DeliveryFactory.create()
+
+        offer_pushes.push(delivery.pk, at=delivery.created_at + timedelta(seconds=60))
+
+        assert service.received == []
+
+    def test_sends_an_offer_that_a_dispatcher_took_back_from_a_driver(self, service):
+        subscribed(service.url)
+        at = timezone.now() - timedelta(minutes=5)
+        delivery = DeliveryFactory.create(accepted=True, at=at)
+        deliveries.release(delivery=delivery, by=BY, at=timezone.now())
+
+        push(delivery)
+
         assert len(service.received) == 1
 
     def test_sends_nothing_of_an_offer_that_was_taken(self, service):
