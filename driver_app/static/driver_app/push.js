@@ -26,14 +26,15 @@ async function subscribe() {
 // The browser's own service, which it has to reach for a new subscription, answers with a DOMException.
 const isExpected = (error) => [Unreachable, Refused, DOMException].some((kind) => error instanceof kind);
 
-/** Subscribe if the driver has allowed notifications, or find out whether to ask. To be called once the service has answered;
- * later calls do nothing. */
+navigator.serviceWorker?.addEventListener("message", ({ data }) => update(data));
+document.addEventListener("visibilitychange", () => { if (!document.hidden) closeNotifications(); });
+
+/** Subscribe if the driver has allowed notifications, or find out whether to ask. To be called when the service has answered;
+ * after a call that it has answered too, later ones do nothing. */
 export async function startPush() {
   if (isStarted || !navigator.serviceWorker || !window.PushManager || !window.Notification) return;
   isStarted = true;
   closeNotifications();
-  document.addEventListener("visibilitychange", () => { if (!document.hidden) closeNotifications(); });
-  navigator.serviceWorker.addEventListener("message", ({ data }) => update(data));
   try {
     key = (await get("push/")).publicKey;
     if (!key) return;
@@ -42,6 +43,7 @@ export async function startPush() {
   } catch (error) {
     if (!isExpected(error)) throw error;
     if (key) update({ push: "later" }); // the menu offers it
+    else isStarted = false;
   }
 }
 
@@ -65,7 +67,7 @@ export async function refusePush() {
 
 /** The page shows the offers itself. */
 async function closeNotifications() {
-  const registration = await navigator.serviceWorker.getRegistration();
+  const registration = await navigator.serviceWorker?.getRegistration();
   for (const notification of (await registration?.getNotifications()) ?? []) notification.close();
 }
 
