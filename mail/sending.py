@@ -12,7 +12,7 @@ from cryptography.fernet import InvalidToken
 from django.conf import settings
 from django.core.mail import EmailMessage, get_connection
 
-from common import clock, credentials, leases
+from common import clock, credentials, leases, pruning
 from common.deadlines import BoundedCalls, DeadlinePassed, TooManyCalls
 from mail.models import LONGEST_ERROR, Message, MessageState
 
@@ -42,7 +42,7 @@ def send_due(is_stopping: Callable[[], bool] = lambda: False) -> None:
 
 def prune(*, at: datetime) -> None:
     """Delete messages that are older than 30 days."""
-    Message.objects.filter(created_at__lt=at - KEPT).delete()
+    pruning.prune(Message, "created_at", before=at - KEPT)
 
 
 def _claim(*, at: datetime) -> Message | None:
