@@ -16,10 +16,11 @@ from delivery.models import Token
 from integration import invariants as orders
 from integration.models import Seller
 from tests.factories import TariffFactory
-from tests.faults import integrators
+from tests.faults import integrators, log_contents
 from tests.faults.calls import Callers
 from tests.faults.endpoint import Answer, Endpoint
 from tests.faults.processes import Process, Processes
+from tests.faults.report import print_figures
 from tests.faults.waiting import until_web_answers
 from tests.integration.factories import SellerFactory
 from tests.ports import free_port
@@ -29,10 +30,11 @@ from tests.ports import free_port
 def _database(django_db_blocker: DjangoDbBlocker) -> Iterator[None]:
     """The real database and not pytest-django's, because workers use it too. All its tables are dropped first.
 
-    At the end, whatever was killed, its invariants hold.
+    At the end, whatever was killed, its invariants hold, and no log has a secret or personal data.
     """
     if not django_settings.EMBEDDED or data_dir().name != "faults":
         pytest.exit("These tests empty the database of DATA_DIR. Run them with: make test-faults", returncode=4)
+    log_contents.clear()
     with django_db_blocker.unblock():
         with connection.cursor() as cursor:
             cursor.execute("DROP SCHEMA public CASCADE; CREATE SCHEMA public")
@@ -41,7 +43,8 @@ def _database(django_db_blocker: DjangoDbBlocker) -> Iterator[None]:
         yield
         broken = [finding for finding in examine((*deliveries.ALL, *orders.ALL), most_ids=5) if not finding.holds]
         connection.close()
-    assert broken == []
+    print_figures("Logs of the processes", lines=log_contents.count())
+    assert (broken, log_contents.leaks()) == ([], [])
 
 
 @pytest.fixture(scope="module")
