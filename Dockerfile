@@ -5,14 +5,17 @@ ARG PYTHON=3.13-slim-bookworm
 # Installs the packages. Nothing of this stage but the virtual environment gets into the image.
 FROM python:${PYTHON} AS packages
 ARG UV_VERSION=0.13.8
-# requirements-s3.lock instead keeps photos in a bucket; requirements-observability.lock has traces and error reports.
-ARG LOCK=requirements.lock
+# Each contains requirements.lock: requirements-s3.lock keeps photos in a bucket, requirements-observability.lock has traces
+# and error reports. Both at once: LOCKS="requirements-s3.lock requirements-observability.lock".
+ARG LOCKS=requirements.lock
 SHELL ["/bin/bash", "-o", "pipefail", "-c"]
 RUN pip install --no-cache-dir --disable-pip-version-check "uv==${UV_VERSION}"
-COPY requirements.lock requirements-s3.lock requirements-observability.lock /
-# Wheels only: nothing is built, so no compiler is needed. The hashes of the lock file are required.
+WORKDIR /locks
+COPY requirements.lock requirements-s3.lock requirements-observability.lock ./
+# Wheels only: nothing is built, so no compiler is needed. The hashes of the lock files are required.
+# hadolint ignore=SC2086
 RUN uv venv --python "$(command -v python)" /opt/rota \
-    && uv pip sync --python /opt/rota/bin/python --require-hashes --only-binary :all: --no-cache --compile-bytecode "/${LOCK}"
+    && uv pip sync --python /opt/rota/bin/python --require-hashes --only-binary :all: --no-cache --compile-bytecode ${LOCKS}
 
 FROM python:${PYTHON}
 # The account of the service. It owns nothing but the folder of its data.

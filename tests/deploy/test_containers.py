@@ -118,6 +118,7 @@ class TestHealthcheck:
                 hosts.append(self.headers["Host"])
                 self.send_response(200 if self.path == "/healthz" else 503)
                 self.end_headers()
+                self.wfile.write(b'{"status": "unready"}')
 
             def log_message(self, *_arguments):
                 """Nothing to standard error."""
@@ -132,16 +133,17 @@ class TestHealthcheck:
 
     def check(self, port, *arguments):
         hosts = ".example.com, b.example.com"
-        return run(sys.executable, "deploy/healthcheck.py", *arguments, PORT=str(port), ALLOWED_HOSTS=hosts).returncode
+        done = run(sys.executable, "deploy/healthcheck.py", *arguments, PORT=str(port), ALLOWED_HOSTS=hosts)
+        return done.returncode, done.stdout
 
     def test_passes_while_the_server_answers(self, asked):
         port, hosts = asked
 
-        assert self.check(port) == 0
+        assert self.check(port) == (0, "")
         assert hosts == ["example.com"]
 
-    def test_fails_if_the_server_is_unready(self, asked):
-        assert self.check(asked[0], "/readyz") == 1
+    def test_fails_with_the_answer_if_the_server_is_unready(self, asked):
+        assert self.check(asked[0], "/readyz") == (1, '{"status": "unready"}\n')
 
     def test_fails_without_a_server(self):
-        assert self.check(free_port()) == 1
+        assert self.check(free_port()) == (1, "")
