@@ -33,6 +33,7 @@ FAMILIES: dict[str, tuple[str, tuple[str, ...]]] = {
     "rota_mail_oldest_seconds": ("Age of the oldest e-mail that waits", ()),
     "rota_database_connections": ("Connections to this database, of all programs", ("state",)),
     "rota_database_connections_limit": ("PostgreSQL's max_connections", ()),
+    "rota_database_archive_fails": ("Whether PostgreSQL's last attempt to archive its log failed: 1 or 0", ()),
 }  # fmt: skip  # a table
 
 # One row for each sample: the metric, its labels, the value. Each part reads an index or a small table.
@@ -67,6 +68,9 @@ FROM waiting_mail
 UNION ALL SELECT 'rota_database_connections', ARRAY[coalesce(state, 'unknown')], count(*)
 FROM pg_stat_activity WHERE datname = current_database() GROUP BY 2
 UNION ALL SELECT 'rota_database_connections_limit', '{}', current_setting('max_connections')::float
+UNION ALL SELECT 'rota_database_archive_fails', '{}',
+       coalesce(last_failed_time > last_archived_time, last_failed_time IS NOT NULL)::int
+FROM pg_stat_archiver
 """
 
 

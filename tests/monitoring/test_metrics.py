@@ -5,6 +5,7 @@ import re
 from datetime import timedelta
 
 import pytest
+from django.db import connection
 from django.urls import get_resolver
 from django.utils import timezone
 
@@ -194,6 +195,20 @@ class TestServers:
 
         assert found["rota_database_connections", "active"] >= 1
         assert found["rota_database_connections_limit",] >= 10
+
+    @pytest.mark.parametrize(("archived", "failed", "fails"), [
+        ("NULL", "NULL", 0), ("now()", "NULL", 0), ("now()", "now() - interval '1 hour'", 0),
+        ("now() - interval '1 hour'", "now()", 1), ("NULL", "now()", 1),
+    ])  # fmt: skip  # a table
+    def test_an_archive_that_fails_is_a_gauge(self, db, scrape, archived, failed, fails):
+        with connection.cursor() as cursor:
+            cursor.execute("SET LOCAL search_path = pg_temp, pg_catalog, public")
+            cursor.execute(
+                f"CREATE TEMP VIEW pg_stat_archiver AS SELECT ({archived})::timestamptz AS last_archived_time,"
+                f" ({failed})::timestamptz AS last_failed_time"
+            )
+
+        assert scrape()["rota_database_archive_fails",] == fails
 
     def test_checks_of_readiness_are_gauges(self, db, scrape):
         found = scrape()
