@@ -30,8 +30,11 @@ class ClocksDiffer(Ignore):
     """
 
     def __init__(self, difference: timedelta, elsewhere: datetime) -> None:
-        super().__init__(f"The clocks of this machine and of PostgreSQL differ by {difference.total_seconds():.0f} s")
-        self.elsewhere = elsewhere
+        super().__init__(difference, elsewhere)  # the arguments with which a process of Celery makes it again
+        self.difference, self.elsewhere = difference, elsewhere
+
+    def __str__(self) -> str:
+        return f"The clocks of this machine and of PostgreSQL differ by {self.difference.total_seconds():.0f} s"
 
 
 class _Known(NamedTuple):

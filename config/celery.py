@@ -6,7 +6,7 @@ import time
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from celery import Celery
+from celery import Celery, states
 from celery.app.amqp import AMQP
 from celery.schedules import schedule
 from celery.signals import (
@@ -70,6 +70,8 @@ def _task_begins(task: Any, **_kwargs: Any) -> None:
 def _task_was_run(task: Any, state: str, **_kwargs: Any) -> None:
     heartbeats.written_by("worker")
     tasks.RUN.labels(task.name, state).inc()
+    if state == states.IGNORED:
+        _log.warning("The task %s is left until the clocks agree", task.name)
 
 
 @worker_process_init.connect

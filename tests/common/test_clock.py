@@ -1,6 +1,7 @@
 """What expires or is deleted by its age does not depend on one machine's clock."""
 
 import logging
+import pickle
 import threading
 from datetime import timedelta
 from types import SimpleNamespace
@@ -55,6 +56,12 @@ def test_a_worker_whose_clock_is_ahead_expires_no_offer(move_clock):
 
     assert str(tasks.expire_offers.apply().state) == states.IGNORED  # and no failure that is reported
     assert Delivery.objects.get(pk=delivery.pk).route_status == RouteStatus.AVAILABLE
+
+
+def test_the_error_passes_from_a_process_of_a_worker_to_its_main_process():
+    error = pickle.loads(pickle.dumps(clock.ClocksDiffer(LATER, timezone.now())))  # noqa: S301  # our own
+
+    assert str(error) == "The clocks of this machine and of PostgreSQL differ by 86400 s"
 
 
 class TestNow:

@@ -88,7 +88,7 @@ def test_the_clock_of_the_machine_of_the_only_worker_jumps_by_an_hour(processes,
             go_on(traffic, endpoint)
             until(lambda: "worker_clock" in failed_checks(web), seconds=20, what="/readyz says so")
         until(
-            lambda: b"ClocksDiffer" in worker.log.read_bytes()[logged:],
+            lambda: b"is left until the clocks agree" in worker.log.read_bytes()[logged:],
             seconds=60,
             what="a task that refuses the clock",
         )
