@@ -123,6 +123,7 @@ class Application:
         gc.collect()
         gc.freeze()
         self._streams.end_at_signals(loop)
+        # Before the threads of requests, because one of them compares the clocks.
         for work in self._background:
             threading.Thread(target=work, name="background").start()
         for number in range(self._threads):

@@ -95,7 +95,7 @@ def _save(name: str, jpeg: bytes) -> None:
     try:
         files().save(name, ContentFile(jpeg))
     except OSError as error:  # mostly no space; the storage leaves nothing behind
-        _log.error("A photo cannot be kept: %s", error)  # each phone tries again, for as long as it lasts
+        _log.error("A photo cannot be kept: %s", error)  # each phone tries again until its photo is kept
         raise PhotosBusy("The service cannot keep photos at the moment. Send it again later.") from error
 
 
