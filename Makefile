@@ -10,9 +10,9 @@ COSMIC_RAY_VERSION := 8.7.0
 run: .venv/.ready
 	@$(BIN)/python -m config.local.run
 
-# One pytest worker for each core (at most 8), each with its own servers. ARGS="-n 0 tests/panel" runs a part in one process.
+# One pytest worker for each core (at most 8), each with a database of its own. ARGS="-n 0 tests/panel" runs a part in one process.
 test: .venv/.ready .venv/valhalla/.ready
-	@$(BIN)/python -m pytest -n logical --maxprocesses 8 --dist loadfile --no-loadscope-reorder $(ARGS)
+	@$(BIN)/python -m pytest -n logical --maxprocesses 8 --dist worksteal $(ARGS)
 
 # About eight minutes: calls of both APIs beside the same ones on FastAPI. ARGS="info-delivery orders" measures these only. Needs wrk.
 # Other load distorts the results.

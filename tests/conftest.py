@@ -1,6 +1,5 @@
 """Fixtures that every app's tests share."""
 
-import os
 import shutil
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -16,16 +15,15 @@ from common.rate_limit import limiter
 from delivery.actions import refused_calls as calls_with_tokens
 from delivery.models import Token
 from integration.actions import refused_calls as calls_with_keys
-from tests import smtp
+from tests import programs, servers, smtp
 from tests.factories import TariffFactory, TokenFactory
 from tests.smtp import Mailbox
 
-# Started first, so that no worker of pytest-xdist is left alone with one of them at the end.
-_LONGEST = ("tests/browser", "tests/config/local", "tests/cost")
 
-
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    items.sort(key=lambda item: not item.path.relative_to(config.rootpath).as_posix().startswith(_LONGEST))
+@pytest.fixture(scope="session")
+def django_db_modify_db_settings() -> None:
+    """A copy of the template for this process, in place of pytest-django's migrations."""
+    connection.settings_dict["TEST"].update(servers.database())
 
 
 @pytest.fixture(scope="session")
@@ -33,10 +31,9 @@ def program() -> Callable[[str], str]:
     """The path of a program that a machine may lack. Without it the test is skipped, in CI it fails."""
 
     def find(name: str) -> str:
-        path = shutil.which(name)
-        if path is None and os.environ.get("NOTHING_SKIPS"):
-            pytest.fail(f"{name} was not found, and here nothing may be skipped.")
-        return path or pytest.skip(f"{name} was not found")
+        if reason := programs.missing(name):
+            (pytest.fail if programs.is_needed() else pytest.skip)(reason)
+        return str(shutil.which(name))
 
     return find
 

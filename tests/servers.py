@@ -1,18 +1,27 @@
 """PostgreSQL and Redis for the tests, real ones. Loaded with `-p`, before pytest-django reads the settings.
 
-Without URLs the embedded servers are started, with data of their own, so that a running `make run` is not touched.
-Each worker of pytest-xdist has its own.
+Without URLs the embedded servers are started, with data of their own, so that a running `make run` is not touched: one
+PostgreSQL for all runs of the checkout, and for each process that runs tests a database, a Redis and a data folder.
+With DATA_DIR the tests use the servers of that folder, as the product starts them: the fault tests do.
 Beside the servers and the data folder nothing of the caller's environment reaches the tests.
 """
 
+import fcntl
 import os
 import re
+import shutil
 import subprocess
+from pathlib import Path
 
+import psycopg
 import pytest
+from psycopg.sql import SQL, Identifier
 
-from config.env import BASE_DIR, env, is_embedded
+from config.env import BASE_DIR, data_dir, env, is_embedded
 from config.local import embedded
+from config.local.children import die_with_parent
+from config.local.embedded.private import locked, open_private, try_lock
+from tests import template_database
 
 # Production needs them beside the URLs.
 SECRETS = {"ALLOWED_HOSTS", "CREDENTIALS_KEYS", "SECRET_KEY"}
@@ -38,23 +47,50 @@ for _name in CLEARED | (SECRETS if is_embedded() else set()):
     os.environ.pop(_name, None)
 os.environ.update(SET)
 _WORKER = os.environ.get("PYTEST_XDIST_WORKER", "")
-if _WORKER:
-    os.environ["DATA_DIR"] = str(BASE_DIR / "var" / f"test-{_WORKER}")
-else:
-    os.environ.setdefault("DATA_DIR", str(BASE_DIR / "var" / "test"))
+_SHARED = BASE_DIR / "var" / "test"
+_RUNS = _SHARED / "runs"
+# A crash of the machine may cost the databases of the tests, which are made anew.
+_POSTGRES_OPTIONS = {
+    "fsync": "off",
+    "synchronous_commit": "off",
+    "full_page_writes": "off",
+    "max_connections": "300",  # eight workers, their threads, and a second run
+    "log_line_prefix": "%m [%p] %d ",  # with the database, by which a test finds its own messages
+}
 
+
+def _make_data_folder() -> None:
+    """Make this process's data folder and lock it until the process ends."""
+    _SHARED.mkdir(parents=True, exist_ok=True)
+    with locked(_SHARED / "runs.lock"):
+        data_dir().mkdir(parents=True, exist_ok=True)
+        fcntl.flock(open_private(data_dir() / "lock"), fcntl.LOCK_SH)
+
+
+OWN_DATA = not _WORKER and "DATA_DIR" in os.environ
+if not OWN_DATA:
+    _run = os.environ["PYTEST_XDIST_TESTRUNUID"][:8] if _WORKER else os.getpid()
+    os.environ["DATA_DIR"] = str(_RUNS / f"{_run}_{_WORKER or 'main'}")
+    _make_data_folder()
+
+_postgres: embedded.Postgres | None = None
 _redis: "subprocess.Popen[bytes] | None" = None
 
 
 @pytest.hookimpl(tryfirst=True)  # before pytest-django sets Django up
 def pytest_configure(config: pytest.Config) -> None:
-    global _redis  # noqa: PLW0603  # one server for the session
+    global _postgres, _redis  # noqa: PLW0603  # servers for the session
+    if not env.str("DATABASE_URL", ""):
+        _postgres = embedded.hold_postgres() if OWN_DATA else shared_postgres()
     if config.getoption("numprocesses") and not _WORKER:
         return  # the controller runs no test itself
-    if not env.str("DATABASE_URL", ""):
-        embedded.hold_postgres()
     if not env.str("REDIS_URL", ""):
-        _redis = subprocess.Popen(embedded.redis_command(), stdin=subprocess.DEVNULL)
+        # pytest-xdist kills a worker that takes over ten seconds to end.
+        _redis = subprocess.Popen(
+            embedded.redis_command(),
+            stdin=subprocess.DEVNULL,
+            preexec_fn=die_with_parent,  # noqa: PLW1509  # no other thread runs yet
+        )
         embedded.wait_for_redis(_redis)
 
 
@@ -62,3 +98,42 @@ def pytest_unconfigure() -> None:
     if _redis is not None:
         _redis.terminate()
         _redis.wait(10)
+    if not OWN_DATA:
+        shutil.rmtree(data_dir())
+    if _postgres is not None:
+        _postgres.release()
+
+
+def database() -> dict[str, str]:
+    """Settings TEST of this process's database, empty where pytest-django is to run the migrations."""
+    if OWN_DATA or _postgres is None:
+        return {}
+    return {"NAME": _database_of(data_dir()), "TEMPLATE": template_database.name()}
+
+
+def _database_of(folder: Path) -> str:
+    return f"test_{folder.name}"
+
+
+def shared_postgres() -> embedded.Postgres:
+    """Start or join the PostgreSQL of the checkout, with the template, and without what killed processes have left."""
+    (data_dir() / "postgres").symlink_to(_SHARED / "postgres")
+    server = embedded.Postgres(_SHARED / "postgres", _POSTGRES_OPTIONS)
+    if not _WORKER:
+        with locked(_SHARED / "runs.lock"):
+            _remove_abandoned()
+            template_database.ensure(embedded.postgres_url())
+    return server
+
+
+def _remove_abandoned() -> None:
+    """Remove the folders that no process holds, and their databases."""
+    for folder in _RUNS.iterdir():
+        handle = open_private(folder / "lock")
+        if try_lock(handle):
+            with psycopg.connect(embedded.postgres_url(), autocommit=True) as connection:
+                connection.execute(
+                    SQL("DROP DATABASE IF EXISTS {} WITH (FORCE)").format(Identifier(_database_of(folder)))
+                )
+            shutil.rmtree(folder)
+        os.close(handle)

@@ -26,8 +26,11 @@ def logged(transactional_db):
         cursor.execute(f"ALTER DATABASE {database} SET log_error_verbosity = 'default'")
     connection.close()  # the settings are those of new connections
     start = log.stat().st_size
-    # Without the server's own messages, such as checkpoints.
-    yield lambda: [line for line in log.read_bytes()[start:].decode().splitlines() if " LOG: " not in line]
+    # Without the server's own messages, such as checkpoints, and those of other databases.
+    own = f" {connection.settings_dict['NAME']} "
+    yield lambda: [
+        line for line in log.read_bytes()[start:].decode().splitlines() if own in line and " LOG: " not in line
+    ]
     with connection.cursor() as cursor:
         cursor.execute(f"ALTER DATABASE {database} RESET ALL")
     connection.close()

@@ -25,7 +25,7 @@ RESULTS = FOLDER / "results.jsonl"
 _SECONDS = 240  # the tests of one module take less; a mutant that takes longer loops or waits for ever
 _SECONDS_UNCHANGED = 1800  # the tests of all modules
 
-_HOLD_POSTGRES = "import sys; from config.local import embedded; embedded.hold_postgres(); sys.stdin.read()"
+_HOLD_POSTGRES = "import sys; from tests import servers; servers.shared_postgres(); sys.stdin.read()"
 
 
 class Worker:
@@ -34,12 +34,10 @@ class Worker:
     def __init__(self, number: int) -> None:
         self.tree = FOLDER / f"tree-{number}"
         self.environment = {
-            **os.environ,
-            "DATA_DIR": str(FOLDER / f"data-{number}"),
-            "PYTHONDONTWRITEBYTECODE": "1",  # two changes within a second would share one compiled file
+            name: value for name, value in os.environ.items() if name not in {"DATA_DIR", "DATABASE_URL", "REDIS_URL"}
         }
-        self.environment.pop("DATABASE_URL", None)
-        self.environment.pop("REDIS_URL", None)
+        # Two changes within a second would share one compiled file.
+        self.environment["PYTHONDONTWRITEBYTECODE"] = "1"
         shutil.rmtree(self.tree, ignore_errors=True)
         command = ["git", "ls-files", "-z"]
         listed = subprocess.run(command, cwd=ROOT, check=True, capture_output=True).stdout
@@ -64,11 +62,9 @@ class Worker:
     def passes(self, tests: tuple[str, ...], *, unchanged: bool = False) -> bool:
         """Whether the tests pass in time.
 
-        The unchanged code makes the database anew, its mutants use that again. What pytest prints of the unchanged code
-        is shown, because a failure of it has to be repaired.
+        What pytest prints of the unchanged code is shown, because a failure of it has to be repaired.
         """
-        database = "--create-db" if unchanged else "--reuse-db"
-        command = [".venv/bin/python", "-m", "pytest", "-x", "-q", "--reuse-db", database, *tests]
+        command = [".venv/bin/python", "-m", "pytest", "-x", "-q", *tests]
         process = subprocess.Popen(
             command,
             cwd=self.tree,

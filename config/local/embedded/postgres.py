@@ -11,8 +11,10 @@ import shlex
 import shutil
 import subprocess
 import tempfile
+from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
+from types import MappingProxyType
 from urllib.parse import quote
 
 from config.env import StartRefused, data_dir, env
@@ -44,10 +46,14 @@ _OPTIONS = {
 
 
 class Postgres:
-    """The server of one data folder, which runs until the last process releases it."""
+    """The server of one data folder, which runs until the last process releases it.
 
-    def __init__(self, folder: Path) -> None:
+    `options` are parameters of postgresql.conf, used if this process is the one that starts it.
+    """
+
+    def __init__(self, folder: Path, options: Mapping[str, str] = MappingProxyType({})) -> None:
         self.folder = folder
+        self._options = {**_OPTIONS, **options}
         self.log = folder / "log"
         self._account = Account.for_server()
         self._lock = folder.with_name("postgres.lock")
@@ -103,7 +109,7 @@ class Postgres:
         if self.is_running():
             return
         (self.folder / "postmaster.pid").unlink(missing_ok=True)
-        options = " ".join(shlex.join(["-c", f"{name}={value}"]) for name, value in _OPTIONS.items())
+        options = " ".join(shlex.join(["-c", f"{name}={value}"]) for name, value in self._options.items())
         arguments = ("-w", "-t", str(_START_SECONDS), "-D", self._place, "-l", f"{self._place}/log", "-o", options)
         self._run("pg_ctl", "start", *arguments)
 

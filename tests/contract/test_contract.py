@@ -1,0 +1,74 @@
+"""The API's description against a running service, with the tools that integrators use (run.sh)."""
+
+import os
+import re
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+
+import pytest
+
+from config.env import BASE_DIR, data_dir
+from tests.faults.waiting import until
+from tests.ports import free_port
+
+pytestmark = pytest.mark.timeout(600)
+
+_START_SECONDS = 300
+
+
+@pytest.fixture(scope="module")
+def service() -> Iterator[tuple[str, str, str]]:
+    """What `make run` starts, without limits of calls: its address, a test token and a key of area B."""
+    folder, port = data_dir() / "contract", free_port()
+    folder.mkdir()
+    log = folder / "run.log"
+    environment = {**os.environ, "DATA_DIR": str(folder), "PORT": str(port)}  # the limits are off in it
+    with log.open("wb") as output:
+        run = subprocess.Popen(
+            [sys.executable, "-m", "config.local.run"],
+            cwd=BASE_DIR, env=environment, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT,
+        )  # fmt: skip
+    try:
+        until(
+            lambda: run.poll() is not None or "Rota is running" in log.read_text(),
+            seconds=_START_SECONDS,
+            what="The service",
+        )
+        text = log.read_text()
+        assert run.poll() is None, text
+        token, key = (re.search(rf"{kind}[A-Za-z0-9_-]*", text) for kind in ("rota_test_", "rota_key_"))
+        assert token, text
+        assert key, text
+        yield f"http://127.0.0.1:{port}", token[0], key[0]
+    finally:
+        run.send_signal(signal.SIGTERM)
+        run.wait(60)
+
+
+def test_the_demo_plays_a_delivery_and_an_order(service):
+    command = [sys.executable, "manage.py", "demo", "--url", service[0]]
+    environment = {**os.environ, "DATA_DIR": str(data_dir() / "contract")}
+
+    done = subprocess.run(command, cwd=BASE_DIR, env=environment, capture_output=True, text=True, check=False)
+
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize(
+    "check",
+    ["lint", "typescript", "python", "postman", "fuzz_immediate_delivery", "fuzz_order_integration"],
+)
+def test_the_service_does_what_its_description_says(check, service, program):
+    program("npm")
+
+    done = subprocess.run(
+        [str(BASE_DIR / "tests/contract/run.sh"), check, *service],
+        cwd=BASE_DIR,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert done.returncode == 0, done.stdout[-20_000:] + done.stderr[-5_000:]

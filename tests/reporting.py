@@ -1,0 +1,102 @@
+"""What a run of the tests prints beside pytest's own output: failures at once, the time of each part, what was not run.
+
+Loaded with `-p`. Under pytest-xdist it works in the controller.
+"""
+
+import time
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from itertools import groupby
+
+import pytest
+from _pytest.terminal import TerminalReporter
+
+# Folders of the parts that run after the unit tests, in this order.
+_LATER_PARTS = ("contract", "browser", "faults")
+
+
+def part_of(path: str) -> str:
+    """The part that a test belongs to, by its path or node id."""
+    _tests, _slash, rest = path.partition("tests/")
+    folder = rest.split("/", 1)[0]
+    return folder if folder in _LATER_PARTS else "unit"
+
+
+def in_order(items: list[pytest.Item], workers: int) -> Iterator[pytest.Item]:
+    """The tests for `--dist worksteal`, which gives each worker one piece of the list; idle ones steal from the end.
+
+    Each piece has its share of every part, the parts in their order. The contract is not divided, because the service
+    that it needs takes long to start.
+    """
+    order = ("unit", *_LATER_PARTS)
+    items.sort(key=lambda item: order.index(part_of(item.nodeid)))
+    parts = [(name, list(group)) for name, group in groupby(items, lambda item: part_of(item.nodeid))]
+    for worker in range(workers):
+        for name, group in parts:
+            if name == "contract":
+                yield from group if worker == workers - 1 else ()
+            else:
+                yield from group[len(group) * worker // workers : len(group) * (worker + 1) // workers]
+
+
+@dataclass
+class _Part:
+    start: float = field(default_factory=time.time)
+    stop: float = 0.0
+    seconds: float = 0.0
+    tests: int = 0
+    failed: list[str] = field(default_factory=list)
+
+
+_started = time.time()
+_parts: dict[str, _Part] = {}
+_not_run: Counter[str] = Counter()
+_terminal: TerminalReporter | None = None
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_configure(config: pytest.Config) -> None:
+    global _terminal  # noqa: PLW0603  # the hooks of reports are not given the configuration
+    _terminal = None if hasattr(config, "workerinput") else config.pluginmanager.get_plugin("terminalreporter")
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    items[:] = in_order(items, getattr(config, "workerinput", {}).get("workercount", 1))
+
+
+def pytest_runtest_logreport(report: pytest.TestReport) -> None:
+    if _terminal is None:
+        return
+    part = _parts.setdefault(part_of(report.nodeid), _Part(report.start))
+    part.start, part.stop = min(part.start, report.start), max(part.stop, report.stop)
+    part.seconds += report.duration
+    part.tests += report.when == "call"
+    if report.skipped and isinstance(report.longrepr, tuple):
+        _not_run[report.longrepr[2].removeprefix("Skipped: ")] += 1
+    if report.failed:
+        part.failed.append(report.nodeid)
+        message = getattr(getattr(report.longrepr, "reprcrash", None), "message", str(report.longrepr))
+        _terminal.ensure_newline()
+        _terminal.write_line(
+            f"FAILED after {_minutes(report.stop - _started)}: {report.nodeid} ({report.when})\n    {message[:1000]}",
+            red=True,
+        )
+
+
+def pytest_terminal_summary(terminalreporter: TerminalReporter) -> None:
+    if _terminal is None:
+        return
+    terminalreporter.section("parts")
+    for name, part in _parts.items():
+        terminalreporter.write_line(
+            f"{name:9}{part.tests:6} tests  from {_minutes(part.start - _started)} to {_minutes(part.stop - _started)}"
+            f"  {_minutes(part.seconds)} in all workers  {len(part.failed)} failed"
+        )
+    for reason, number in _not_run.most_common():
+        terminalreporter.write_line(f"{number} tests were not run: {reason}", yellow=True)
+
+
+def _minutes(seconds: float) -> str:
+    return f"{int(seconds) // 60}:{int(seconds) % 60:02}"
