@@ -27,8 +27,7 @@ def record(*, device: DriverDevice, reported: Sequence[Reported], at: datetime) 
         raise NotOnDuty("You are off duty, so your position is not recorded.")
     if not device.reports_positions:
         raise OtherPhoneReports("You are on duty with another phone, which reports your position.")
-    # Serialises reports of a driver, so that each is compared with the one before.
-    latest = LatestPosition.objects.select_for_update().filter(pk=driver.pk).first()
+    latest = _latest(device)
     last = Reported(latest.point, latest.recorded_at) if latest else None
     limits = Limits(settings.SERVICE_AREA, settings.DRIVER_MAX_SPEED_KMH)
     kept, dropped = plausible(reported, last=last, limits=limits, at=at)
@@ -39,3 +38,13 @@ def record(*, device: DriverDevice, reported: Sequence[Reported], at: datetime) 
         DriverDevice.objects.filter(pk=device.pk).update(dropped_positions=F("dropped_positions") + dropped.total())
     metrics.positions_on_commit(kept=len(kept), dropped={str(reason): number for reason, number in dropped.items()})
     return dropped
+
+
+def _latest(device: DriverDevice) -> LatestPosition | None:
+    """The driver's latest position. Serialises reports of a driver, so that each is compared with the one before."""
+    positions = LatestPosition.objects.select_for_update().filter(pk=device.driver_id)
+    latest = positions.first()
+    if latest is None:  # there is no row yet that could be locked
+        DriverDevice.objects.select_for_update(no_key=True).get(pk=device.pk)
+        latest = positions.first()
+    return latest
