@@ -17,7 +17,6 @@ from tests.driver_app.phones import Phone, now, phone
 from tests.factories import BY, DeliveryFactory, DriverFactory
 
 pytestmark = pytest.mark.django_db(transaction=True)
-ROUNDS = range(5)
 
 
 @pytest.fixture
@@ -39,9 +38,8 @@ def send(sender, *moves):
     return lambda: sender.post("moves/", {"sentAt": now(), "moves": moves}).json()["outcomes"]
 
 
-@pytest.mark.parametrize("round_", ROUNDS)
 class TestTwoPhonesOfADriver:
-    def test_make_a_move_once(self, round_, ana, delivery, at_once):
+    def test_make_a_move_once(self, ana, delivery, at_once):
         """Each phone has its own report of it."""
         phones = ana, Phone(ana.driver)
 
@@ -50,7 +48,7 @@ class TestTwoPhonesOfADriver:
         assert sorted([first["done"], second["done"]]) == [False, True]
         assert Transition.objects.filter(trigger="collect").count() == 1
 
-    def test_are_answered_alike_to_the_same_report(self, round_, ana, delivery, at_once):
+    def test_are_answered_alike_to_the_same_report(self, ana, delivery, at_once):
         """As when a request is repeated whose answer was lost, while the first is still under way."""
         report = move(delivery)
 
@@ -59,7 +57,7 @@ class TestTwoPhonesOfADriver:
         assert first == second == [{"id": report["id"], "done": True, "code": "", "detail": ""}]
         assert DriverMove.objects.count() == Transition.objects.filter(trigger="collect").count() == 1
 
-    def test_report_positions_from_one_of_them(self, round_, ana, at_once):
+    def test_report_positions_from_one_of_them(self, ana, at_once):
         other = Phone(ana.driver)
 
         results = at_once(*(partial(each.post, "duty/", {"onDuty": True}) for each in (ana, other)))
@@ -68,9 +66,8 @@ class TestTwoPhonesOfADriver:
         assert DriverDevice.objects.filter(driver=ana.driver, reports_positions=True).count() == 1
 
 
-@pytest.mark.parametrize("round_", ROUNDS)
 class TestDispatcher:
-    def test_releases_a_route_while_its_driver_reports(self, round_, ana, delivery, at_once):
+    def test_releases_a_route_while_its_driver_reports(self, ana, delivery, at_once):
         """Either comes first; the other is refused, and neither waits for the other forever."""
         release = partial(deliveries.release, delivery=delivery, by=BY, at=timezone.now())
 
@@ -84,7 +81,7 @@ class TestDispatcher:
             assert outcome["code"] == "not_your_route"
             assert (delivery.route_status, delivery.driver) == ("AVAILABLE", None)
 
-    def test_gives_a_route_to_another_driver_while_both_report(self, round_, ana, delivery, at_once):
+    def test_gives_a_route_to_another_driver_while_both_report(self, ana, delivery, at_once):
         bia = phone(name="Bia")
         other = DeliveryFactory.create(stops=1)
         reassign = partial(deliveries.reassign, delivery=delivery, driver=bia.driver, by=BY, at=timezone.now())

@@ -2,6 +2,7 @@
 
 import logging
 from datetime import timedelta
+from functools import partial
 
 import pytest
 from cryptography.fernet import Fernet
@@ -11,6 +12,8 @@ from common.deadlines import BoundedCalls
 from mail import sending
 from mail.models import Message, MessageState
 from tests import smtp
+from tests.delivery.locking import without_waiting
+from tests.overlapping import overlap
 from tests.ports import free_port
 
 
@@ -60,12 +63,11 @@ class TestSendDue:
 
         assert sorted(each["To"] for each in mailbox.messages) == ["ana@example.com", "bia@example.com"]
 
-    def test_sends_it_once_from_several_workers(self, mailbox, record, transactional_db, at_once):
-        record()
+    def test_is_claimed_by_one_worker_and_not_waited_for_by_others(self, mailbox, record, transactional_db):
+        message = record()
+        claim = partial(sending._claim, at=timezone.now())
 
-        at_once(sending.send_due, sending.send_due, sending.send_due)
-
-        assert len(mailbox.messages) == 1
+        assert overlap(claim, partial(without_waiting, claim)) == [message, None]
 
     def test_sends_it_again_with_the_same_id_after_a_worker_was_killed(self, mailbox, record):
         record()

@@ -1,7 +1,6 @@
 """Moves that phones report: exactly once, in order, with the moment at which they were made."""
 
 from datetime import timedelta
-from functools import partial
 from uuid import uuid4
 
 import pytest
@@ -120,27 +119,3 @@ class TestPerform:
             driver_moves.perform(driver=delivery.driver, report=unknown, at=NOW)
 
         assert not DriverMove.objects.exists()
-
-    @pytest.mark.django_db(transaction=True)
-    @pytest.mark.parametrize("round_", range(3))
-    def test_makes_a_report_once_that_arrives_several_times_at_once(self, round_, at_once):
-        delivery = DeliveryFactory.create(accepted=True, at=REQUESTED)
-        same = report(delivery)
-
-        results = at_once(*[partial(driver_moves.perform, driver=delivery.driver, report=same, at=NOW)] * 4)
-
-        assert len({result.pk for result in results}) == 1
-        assert Transition.objects.filter(trigger="collect").count() == 1
-
-    @pytest.mark.django_db(transaction=True)
-    @pytest.mark.parametrize("round_", range(3))
-    def test_of_two_phones_with_the_same_move_one_makes_it(self, round_, at_once):
-        delivery = DeliveryFactory.create(collected=True, at=REQUESTED)
-        reports = [report(delivery, Trigger.DELIVER, point="B") for _phone in range(2)]
-
-        results = at_once(
-            *(partial(driver_moves.perform, driver=delivery.driver, report=each, at=NOW) for each in reports)
-        )
-
-        assert sorted(result.refusal for result in results) == ["", "stop_not_open"]
-        assert Transition.objects.filter(trigger="deliver").count() == 1

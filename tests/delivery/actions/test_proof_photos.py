@@ -15,6 +15,7 @@ from delivery.errors import StopNotFound
 from delivery.models import ProofPhoto
 from tests.delivery.proofs import photo_folder
 from tests.factories import BY, DeliveryFactory, DriverFactory
+from tests.overlapping import overlap
 from tests.photos import photo
 
 __all__ = ["photo_folder"]
@@ -125,13 +126,13 @@ class TestAdd:
         assert not ProofPhoto.objects.exists()
         assert names(photo_folder) == []
 
-    def test_refuses_more_photos_of_a_stop_than_are_kept(self, delivery, photo_folder, at_once, monkeypatch, patient):
+    def test_refuses_more_photos_of_a_stop_than_are_kept(self, delivery, photo_folder, monkeypatch):
         monkeypatch.setattr(proof_photos, "MOST_PHOTOS", 2)
         add(delivery)
 
-        results = at_once(*[partial(add, delivery)] * 2)
+        _kept, refused = overlap(*[partial(add, delivery)] * 2)
 
-        assert [type(result) for result in results if isinstance(result, Exception)] == [TooManyPhotos]
+        assert type(refused) is TooManyPhotos
         assert len(names(photo_folder)) == ProofPhoto.objects.count() == 2
 
     def test_leaves_no_file_when_the_row_cannot_be_written(self, delivery, photo_folder, monkeypatch):

@@ -1,5 +1,6 @@
 """Deliveries that a driver proves: the rules of photo, PIN and receiver's name."""
 
+from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from functools import partial
 from uuid import uuid4
@@ -13,10 +14,11 @@ from delivery.actions.proofs import Proof
 from delivery.driver_errors import PhotoRequired, PinLocked, PinRequired, WrongPin
 from delivery.errors import MoveRefused, StopNotOpen
 from delivery.lifecycle import Trigger
-from delivery.models import DriverMove, Stop, StopProof
+from delivery.models import DriverMove, StopProof
 from delivery.payload import Options
 from tests.delivery.proofs import asking_for, first_stop, photo_folder, pin_of, wrong_pin_of
 from tests.factories import BY, DeliveryFactory
+from tests.overlapping import begin
 from tests.photos import photo
 
 __all__ = ["photo_folder"]
@@ -193,22 +195,22 @@ class TestReportedPins:
         assert is_open(delivery)
         assert not StopProof.objects.exists()
 
-    @pytest.mark.parametrize("round_", range(3))
-    def test_of_phones_that_guess_at_once_have_five_tries_together(self, round_, at_once):
+    def test_beside_each_other_have_five_tries_together(self, monkeypatch):
+        """The second phone guesses while the first one's wrong PIN is being counted."""
         delivery = requested(PIN)
-        guess = partial(driver_moves.perform, driver=delivery.driver, at=NOW)
+        StopProof.objects.create(stop_id=first_stop(delivery).pk, wrong_pins=4)
+        guess, count, others = partial(deliver, delivery, pin=wrong_pin_of(delivery)), proofs._count_wrong_pin, []
 
-        moves = at_once(*(partial(guess, report=reported(delivery, wrong_pin_of(delivery))) for _phone in range(8)))
+        def count_while_another_guesses(stop):
+            if not others:
+                others.append(None)
+                others[0] = begin(guess, pool)
+            count(stop)
 
-        assert sorted(move.refusal for move in moves) == ["pin_locked"] * 3 + ["wrong_pin"] * 5
+        monkeypatch.setattr(proofs, "_count_wrong_pin", count_while_another_guesses)
+        with ThreadPoolExecutor(1) as pool, pytest.raises(WrongPin):
+            guess()
+
+        assert type(others[0].result()) is PinLocked
         assert wrong_pins(delivery) == 5
-        assert Stop.objects.get().status == "COLLECTED"
-
-    def test_beside_each_other_have_five_tries_without_a_transaction_too(self, at_once):
-        delivery = requested(PIN)
-        guess = partial(deliver, delivery, pin=wrong_pin_of(delivery))
-
-        errors = at_once(*(guess for _call in range(8)))
-
-        assert sorted(type(error).__name__ for error in errors) == ["PinLocked"] * 3 + ["WrongPin"] * 5
-        assert wrong_pins(delivery) == 5
+        assert is_open(delivery)

@@ -153,30 +153,6 @@ class TestReassign:
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize("round_", range(5))
 class TestAtOnce:
-    def test_a_release_and_a_collection_leave_one_of_them(self, round_, at_once):
-        delivery, at = DeliveryFactory.create(accepted=True), timezone.now()
-
-        results = at_once(
-            partial(deliveries.release, delivery=delivery, by=BY, at=at),
-            partial(deliveries.collect, delivery=delivery, by=BY, at=at),
-        )
-
-        refused = [result for result in results if isinstance(result, Exception)]
-        assert [type(error) for error in refused] == [MoveRefused]
-        assert stored(delivery)[1] in ("AVAILABLE", "COLLECTED")
-        assert WebhookEvent.objects.filter(delivery=delivery).count() == 3
-
-    def test_two_routes_reassigned_to_one_driver_leave_it_with_one(self, round_, at_once):
-        driver, at = DriverFactory.create(), timezone.now()
-        routes = [DeliveryFactory.create(accepted=True) for _route in range(2)]
-
-        results = at_once(
-            *(partial(deliveries.reassign, delivery=route, driver=driver, by=BY, at=at) for route in routes)
-        )
-
-        assert [type(result) for result in results if isinstance(result, Exception)] == [DriverHasOpenRoute]
-        assert Delivery.objects.filter(driver=driver).count() == 1
-
     def test_two_drivers_who_are_swapped_are_both_refused(self, round_, at_once):
         first, second = (DeliveryFactory.create(accepted=True) for _route in range(2))
         at = timezone.now()

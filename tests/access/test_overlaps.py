@@ -1,0 +1,134 @@
+"""Changes of a team that begin while the transaction of another one is open."""
+
+from functools import partial
+
+import pytest
+from django.contrib.auth.models import User
+from django.db import connection
+from django.utils import timezone
+
+from access import enrolment, invitations, teams
+from access.admin import PasswordForm
+from access.models import EnrolmentCode, InitialPassword, Invitation
+from common.membership import Role
+from tests.access.conftest import ANA, PASSWORD
+from tests.factories import IntegratorFactory
+from tests.overlapping import overlap
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture
+def account(db):
+    return IntegratorFactory.create()
+
+
+@pytest.fixture
+def join(account):
+    def make(name):
+        return account.memberships.create(user=User.objects.create_user(name), role=Role.OWNER)
+
+    return make
+
+
+@pytest.fixture
+def root(db):
+    return User.objects.create_superuser("root")
+
+
+def now(action, **arguments):
+    return partial(action, at=timezone.now(), **arguments)
+
+
+def invite(account, email, *, by):
+    issued = invitations.invite(account=account, email=email, role=Role.MEMBER, by=by, language="en", at=timezone.now())
+    return Invitation.objects.get(pk=issued.invitation.pk)
+
+
+def name_of(result):
+    return type(result).__name__
+
+
+class TestMembership:
+    def test_is_changed_by_who_is_still_an_owner(self, account, join, root):
+        maria, paulo = join("maria"), join("paulo")
+        demote = now(teams.change_role, account=account, membership=maria.pk, role=Role.MEMBER, by=root)
+        demote_other = now(teams.change_role, account=account, membership=paulo.pk, role=Role.MEMBER, by=maria.user)
+        ana = join("ana")
+        remove = now(teams.remove, account=account, membership=ana.pk, by=root)
+        remove_other = now(teams.remove, account=account, membership=maria.pk, by=ana.user)
+
+        refused = [overlap(demote, demote_other)[1], overlap(remove, remove_other)[1]]
+
+        assert [name_of(error) for error in refused] == ["PermissionDenied"] * 2
+        assert set(account.memberships.values_list("user__username", "role")) == {
+            ("maria", "member"),
+            ("paulo", "owner"),
+        }
+
+    def test_of_the_last_owner_is_kept_by_the_database(self, account, join):
+        maria, paulo = join("maria"), join("paulo")
+        account.memberships.create(user=User.objects.create_user("ana"), role=Role.MEMBER)
+
+        def remove_and_check():
+            maria.delete()
+            with connection.cursor() as cursor:
+                cursor.execute("SET CONSTRAINTS ALL IMMEDIATE")  # as the commit does
+
+        _removed, refused = overlap(remove_and_check, paulo.delete)
+
+        assert name_of(refused) == "IntegrityError"
+        assert account.memberships.get(role=Role.OWNER) == paulo
+
+
+class TestInvitation:
+    def test_is_read_again_after_a_change_that_was_not_committed(self, account, root):
+        for_log_in, for_new, revoked, used = (
+            invite(account, email, by=root)
+            for email in ("carla@example.com", "davi@example.com", "eva@example.com", "gil@example.com")
+        )
+        carla = User.objects.create_user("carla", "carla@example.com")
+        gil = User.objects.create_user("gil", "gil@example.com")
+
+        def revoke(invitation):
+            return now(invitations.revoke, account=account, invitation=invitation.pk, by=root)
+
+        send = now(invitations.invite, account=account, email=ANA, role=Role.MEMBER, by=root, language="en")
+        resend = now(invitations.resend, account=account, invitation=revoked.pk, by=root, language="en")
+        pairs = {
+            "accept": (revoke(for_log_in), now(invitations.accept, invitation=for_log_in, user=carla)),
+            "sign_up": (revoke(for_new), now(invitations.sign_up, invitation=for_new, name="Davi", password=PASSWORD)),
+            "invite": (send, send),
+            "resend": (revoke(revoked), resend),
+            "revoke": (now(invitations.accept, invitation=used, user=gil), revoke(used)),
+        }
+
+        assert {name: name_of(overlap(*pair)[1]) for name, pair in pairs.items()} == {
+            "accept": "NotOpen",
+            "sign_up": "NotOpen",
+            "invite": "TeamRefusal",
+            "resend": "DoesNotExist",
+            "revoke": "DoesNotExist",
+        }
+        assert [each.username for each in account.members.all()] == ["gil"]
+
+    def test_of_two_accounts_verify_an_address_at_the_same_moment(self, account, root, mailbox):
+        ana = User.objects.create_user("ana", ANA)
+        sent = [invite(each, ANA, by=root) for each in (account, IntegratorFactory.create())]
+
+        assert overlap(*(now(invitations.accept, invitation=each, user=ana) for each in sent)) == [None, None]
+
+        assert ana.emailaddress_set.get().verified
+
+
+class TestFirstRowOfAUser:
+    def test_is_made_once(self, root):
+        user = User.objects.create_user("ana")
+        form = PasswordForm(user, {"password1": PASSWORD, "password2": PASSWORD})
+        assert form.is_valid(), form.errors
+
+        codes = overlap(*[now(enrolment.issue, user=user, by="root")] * 2)
+        _marked, saved = overlap(partial(InitialPassword.objects.create, user=user), form.save)
+
+        assert [name_of(result) for result in (*codes, saved)] == ["str", "str", "User"]
+        assert (EnrolmentCode.objects.count(), InitialPassword.objects.count()) == (1, 1)

@@ -1,0 +1,490 @@
+"""Actions that begin while the transaction of another one is open: without its lock, each decides by old rows."""
+
+import json
+from collections import Counter
+from dataclasses import replace
+from datetime import timedelta
+from functools import partial
+from uuid import uuid4
+
+import pytest
+from django.contrib.auth.models import User
+from django.utils import timezone
+
+from delivery.actions import (
+    alerts,
+    deliveries,
+    digests,
+    driver_devices,
+    driver_moves,
+    endpoints,
+    events,
+    forgetting,
+    forgetting_drivers,
+    position_reports,
+    push_subscriptions,
+    receiver_links,
+    simulations,
+    tokens,
+    transitions,
+)
+from delivery.actions.driver_moves import Report
+from delivery.actions.events import Replayed
+from delivery.lifecycle import Trigger
+from delivery.models import (
+    AlertKind,
+    Driver,
+    DriverDevice,
+    DriverMove,
+    DriverPosition,
+    EndpointAlerts,
+    EventState,
+    Token,
+    Transition,
+    WebhookEndpoint,
+    WebhookEvent,
+    WebhookQueueItem,
+)
+from delivery.webhooks import queue
+from delivery.webhooks.sending import Result
+from delivery.webhooks.settlement import settle
+from tests.delivery.locking import without_waiting
+from tests.delivery.personal_data import JOAO, MARIA, closed
+from tests.delivery.webhooks.settling import NOW as WHEN_DUE
+from tests.delivery.webhooks.settling import OK, REFUSED, claim
+from tests.driver_app.browsers import Browser
+from tests.factories import BY, PICKUP, DeliveryFactory, DriverFactory, TokenFactory
+from tests.overlapping import overlap
+
+pytestmark = pytest.mark.django_db(transaction=True)
+NOW = timezone.now()
+BEFORE = NOW - timedelta(hours=1)
+
+
+def do(action, delivery, **arguments):
+    return partial(action, delivery=delivery, **{"by": BY, "at": timezone.now(), **arguments})
+
+
+def phone_of(driver):
+    token = driver_devices.issue_link(driver=driver, by=BY, at=NOW)
+    device, _session = driver_devices.log_in(token=token, phone="", language="en", at=NOW)
+    return device
+
+
+def report(delivery, *, number=None, trigger=Trigger.COLLECT):
+    return Report(report=number or uuid4(), delivery=delivery.pk, trigger=trigger, made_at=NOW)
+
+
+def live_endpoint(url="http://127.0.0.1:9/hook"):
+    """An endpoint that nobody listens at, of an account with a token."""
+    found = TokenFactory.create().integrator.endpoints.get(environment="live")
+    return endpoints.set_url(endpoint=found, url=url, by=BY, at=NOW)
+
+
+def name_of(result):
+    return type(result).__name__
+
+
+class TestMoveOfADelivery:
+    def test_is_compared_with_the_one_before_it(self):
+        first, second = DriverFactory.create_batch(2)
+        offered = [DeliveryFactory.create() for _route in range(4)]
+        accepted = [DeliveryFactory.create(accepted=True) for _route in range(3)]
+        collected = [DeliveryFactory.create(collected=True) for _route in range(2)]
+        sandbox = DeliveryFactory.create(token=TokenFactory.create(sandbox=True))
+        returning = DeliveryFactory.create(collected=True)
+        deliveries.cancel(delivery=returning, reason="", by=BY, at=NOW)
+        at_b = partial(do, point="B")
+        of_nobody = partial(do, driver=None)
+        pairs = {
+            "accept": (do(deliveries.accept, offered[0], driver=first), of_nobody(deliveries.accept, offered[0])),
+            "cancel": (do(deliveries.accept, offered[1], driver=second), do(deliveries.cancel, offered[1], reason="")),
+            "cancel again": (
+                do(deliveries.cancel, offered[3], reason="first"),
+                do(deliveries.cancel, offered[3], reason=""),
+            ),
+            "expire": (
+                of_nobody(deliveries.accept, offered[2]),
+                do(deliveries.expire, offered[2], at=offered[2].offer_expires_at),
+            ),
+            "expire_early": (of_nobody(simulations_accept, sandbox), do(deliveries.expire_early, sandbox)),
+            "release": (do(deliveries.release, accepted[0]), do(deliveries.release, accepted[0])),
+            "reassign": (do(deliveries.release, accepted[1]), of_nobody(deliveries.reassign, accepted[1])),
+            "collect": (do(deliveries.release, accepted[2]), do(deliveries.collect, accepted[2])),
+            "deliver_point": (
+                at_b(deliveries.deliver_point, collected[0]),
+                at_b(deliveries.deliver_point, collected[0]),
+            ),
+            "fail_point": (
+                at_b(deliveries.deliver_point, collected[1]),
+                at_b(deliveries.fail_point, collected[1], reason="closed"),
+            ),
+            "return_": (do(deliveries.return_, returning), do(deliveries.return_, returning)),
+        }
+        DriverFactory.create_batch(3)  # whom a move without a lock would take
+
+        found = {name: overlap(*pair)[1] for name, pair in pairs.items()}
+
+        assert (found["cancel"].driver, found["cancel"].route_status) == (second, "CANCELLED")
+        assert json.loads(found["cancel"].events.latest("sequence").body)["driver"]["name"] == second.name
+        assert found["cancel again"].cancel_reason == "first"
+        assert found["expire"].route_status == "ACCEPTED"
+        assert {name: name_of(result) for name, result in found.items()} == {
+            "accept": "RouteTaken",
+            "cancel": "Delivery",
+            "cancel again": "Delivery",
+            "expire": "Delivery",
+            "expire_early": "MoveRefused",
+            "release": "MoveRefused",
+            "reassign": "MoveRefused",
+            "collect": "MoveRefused",
+            "deliver_point": "StopNotOpen",
+            "fail_point": "StopNotOpen",
+            "return_": "MoveRefused",
+        }
+
+    def test_of_an_acceptance_keeps_its_stops(self):
+        delivery = DeliveryFactory.create(stops=2)
+        DriverFactory.create()
+        further = delivery.stops.last()
+        further.pk, further.index = None, 2
+
+        _accepted, error = overlap(
+            do(deliveries.accept, delivery, driver=None), partial(further.save, force_insert=True)
+        )
+
+        assert "the stops of an accepted route cannot change" in str(error)
+        assert delivery.stops.count() == 2
+
+
+def simulations_accept(*, delivery, driver, by, at):
+    return simulations.accept(delivery=delivery, by=by, at=at)
+
+
+class TestClaimOfADriver:
+    def test_sees_the_route_that_the_driver_has_just_taken(self):
+        routes, driver = [DeliveryFactory.create() for _route in range(2)], DriverFactory.create()
+
+        _accepted, refused = overlap(*(do(deliveries.accept, route, driver=driver) for route in routes))
+
+        assert name_of(refused) == "DriverHasOpenRoute"
+
+    def test_passes_over_a_driver_who_is_being_claimed(self):
+        routes = [DeliveryFactory.create() for _route in range(2)]
+        nearest, other = DriverFactory.create(at_point=PICKUP), DriverFactory.create()
+        accept_first, accept_second = (do(deliveries.accept, route, driver=None) for route in routes)
+
+        taken, passed = overlap(accept_first, partial(without_waiting, accept_second))
+
+        assert (taken.driver, passed.driver) == (nearest, other)
+
+    def test_by_the_simulator_comes_after_the_lock_of_the_delivery(self):
+        """As in every acceptance; in the other order the two could deadlock."""
+        delivery = DeliveryFactory.create(token=TokenFactory.create(sandbox=True))
+        driver = DriverFactory.create(environment="sandbox", simulated_for=delivery.integrator)
+
+        _locked, refused, accepted = overlap(
+            lambda: transitions.lock(delivery),
+            do(simulations.accept, delivery),
+            then=do(deliveries.accept, delivery, driver=driver),
+        )
+
+        assert (name_of(refused), accepted.driver) == ("RouteTaken", driver)
+
+
+class TestReportOfAMove:
+    def test_sees_that_the_route_has_just_passed_to_another_driver(self):
+        delivery, bia = DeliveryFactory.create(accepted=True, at=BEFORE), DriverFactory.create()
+        perform = partial(driver_moves.perform, driver=delivery.driver, report=report(delivery), at=NOW)
+
+        _reassigned, move = overlap(do(deliveries.reassign, delivery, driver=bia), perform)
+
+        assert move.refusal == "not_your_route"
+        assert not Transition.objects.filter(trigger="collect").exists()
+
+    def test_is_made_once_by_two_phones(self):
+        delivery = DeliveryFactory.create(accepted=True, at=BEFORE)
+        same = report(delivery)
+
+        def perform(report):
+            return partial(driver_moves.perform, driver=delivery.driver, report=report, at=NOW)
+
+        first, again = overlap(perform(same), perform(same))
+        delivered, refused = overlap(
+            *(perform(replace(report(delivery, trigger=Trigger.DELIVER), point="B")) for _phone in range(2))
+        )
+
+        assert first == again
+        assert (delivered.refusal, refused.refusal) == ("", "stop_not_open")
+        assert list(Transition.objects.values_list("trigger", flat=True).order_by("pk"))[2:] == ["collect", "deliver"]
+
+    def test_is_made_once_although_it_is_sent_again_for_another_delivery(self):
+        delivery, other = (DeliveryFactory.create(accepted=True, at=BEFORE) for _route in range(2))
+        number = uuid4()
+        perform = partial(driver_moves.perform, driver=delivery.driver, at=NOW)
+
+        first, again = overlap(
+            partial(perform, report=report(delivery, number=number)),
+            partial(perform, report=report(other, number=number)),
+        )
+
+        assert first == again == DriverMove.objects.get()
+
+
+class TestReportOfPositions:
+    @pytest.mark.parametrize("seen_before", [0, 1])
+    def test_is_compared_with_the_one_before_it(self, seen_before):
+        driver = DriverFactory.create(**({"at_point": PICKUP, "at_point__age": 3600} if seen_before else {}))
+        device = phone_of(driver)
+        driver_devices.go_on_duty(device=device)
+        device = DriverDevice.objects.select_related("driver").get()
+        record = partial(
+            position_reports.record, device=device, reported=[position_reports.Reported(PICKUP, NOW, 8.0)], at=NOW
+        )
+
+        assert overlap(record, record)[0] == Counter()
+
+        assert DriverPosition.objects.count() == seen_before + 1
+
+
+class TestDuty:
+    def test_is_reported_by_the_last_phone_only(self):
+        driver = DriverFactory.create()
+        first, second = phone_of(driver), phone_of(driver)
+
+        overlap(*(partial(driver_devices.go_on_duty, device=device) for device in (first, second)))
+
+        assert DriverDevice.objects.get(reports_positions=True) == second
+
+    def test_does_not_end_for_a_driver_who_has_just_taken_a_route(self):
+        leaving, logging_out = DriverFactory.create_batch(2)
+        device = phone_of(logging_out)
+        driver_devices.go_on_duty(device=device)
+        accept = partial(do, deliveries.accept)
+
+        _accepted, refused = overlap(
+            accept(DeliveryFactory.create(), driver=leaving), partial(driver_devices.go_off_duty, driver=leaving)
+        )
+        _accepted, ended = overlap(
+            accept(DeliveryFactory.create(), driver=logging_out),
+            partial(driver_devices.end, device=device, by=BY, at=NOW),
+        )
+
+        assert (name_of(refused), ended) == ("RouteStillOpen", None)
+        assert Driver.objects.filter(on_duty=True).count() == 2
+
+
+class TestLogInLink:
+    def test_is_used_once(self):
+        token = driver_devices.issue_link(driver=DriverFactory.create(), by=BY, at=NOW)
+        log_in = partial(driver_devices.log_in, token=token, phone="", language="en", at=NOW)
+
+        _made, refused = overlap(log_in, log_in)
+
+        assert name_of(refused) == "LogInLinkUnusable"
+        assert DriverDevice.objects.count() == 1
+
+
+class TestRotationOfAToken:
+    def test_sees_that_it_has_just_been_revoked(self):
+        token = TokenFactory.create()
+
+        _revoked, refused = overlap(
+            partial(tokens.revoke, token=Token.objects.get(), by=BY, at=NOW),
+            partial(tokens.rotate, token=token, by=BY, at=NOW),
+        )
+
+        assert name_of(refused) == "TokenEnded"
+        assert Token.objects.count() == 1
+
+
+class TestEndpoint:
+    def test_keeps_what_the_change_before_has_written(self, monkeypatch):
+        monkeypatch.setattr(endpoints, "TESTS_PER_HOUR", 1)
+        first, second = live_endpoint(), live_endpoint()
+        url = endpoints.check_url("http://127.0.0.1:9/new")
+        change = partial(partial, by=BY, at=NOW)
+        set_first, set_second = (change(endpoints.store_url, endpoint=each, url=url) for each in (first, second))
+        off_first, off_second = (
+            change(endpoints.set_enabled, endpoint=each, enabled=False) for each in (first, second)
+        )
+        test, rotate = (change(action, endpoint=first) for action in (endpoints.send_test, endpoints.rotate_secret))
+
+        overlap(set_first, off_first)
+        overlap(off_second, set_second)
+
+        assert set(WebhookEndpoint.objects.exclude(url="").values_list("url", "enabled")) == {(url.text, False)}
+        endpoints.set_enabled(endpoint=first, enabled=True, by=BY, at=NOW)
+        assert [name_of(overlap(call, call)[1]) for call in (test, rotate)] == [
+            "EndpointCannotSend",
+            "SecretRotatedLately",
+        ]
+
+    def test_counts_the_failures_of_two_batches(self):
+        endpoint = live_endpoint()
+        for _number in range(2):
+            DeliveryFactory.create(token=endpoint.integrator.tokens.get())
+        refused = [[(claimed, Result(**REFUSED, at=WHEN_DUE))] for claimed in claim(at=WHEN_DUE).values()]
+
+        overlap(*(partial(settle, outcomes, at=WHEN_DUE) for outcomes in refused))
+
+        endpoint.refresh_from_db()
+        assert endpoint.failures == 2
+
+
+class TestAlerts:
+    def test_about_a_change_are_reported_once_without_waiting(self):
+        endpoint = live_endpoint()
+        EndpointAlerts.objects.create(endpoint=endpoint)
+        WebhookEndpoint.objects.filter(pk=endpoint.pk).update(failures=5, failing_since=NOW)
+        report_changes = partial(alerts.report_changes, at=NOW)
+
+        assert overlap(report_changes, partial(without_waiting, report_changes)) == [1, 0]
+
+    def test_keep_what_was_reported_while_their_url_is_set(self):
+        endpoint = live_endpoint()
+        EndpointAlerts.objects.create(endpoint=endpoint)
+        WebhookEndpoint.objects.filter(pk=endpoint.pk).update(failures=5, failing_since=NOW)
+
+        overlap(
+            partial(alerts.report_changes, at=NOW),
+            partial(alerts.set_url, endpoint=endpoint, url="http://127.0.0.1:9/alerts", language="en", by=BY, at=NOW),
+        )
+
+        assert EndpointAlerts.objects.get().reported == AlertKind.FAILING
+        assert EndpointAlerts.objects.get().url_host == "127.0.0.1:9"
+
+    def test_are_tried_no_more_often_than_allowed(self, monkeypatch, mailbox):
+        monkeypatch.setattr(alerts, "TESTS_PER_HOUR", 1)
+        endpoint = live_endpoint()
+        EndpointAlerts.objects.create(endpoint=endpoint)
+        test = partial(alerts.send_test, endpoint=endpoint, email="ana@example.com", language="en", by=BY, at=NOW)
+
+        assert [name_of(result) for result in overlap(test, test)] == ["NoneType", "EndpointCannotSend"]
+
+    def test_of_a_day_are_recorded_once_without_waiting(self):
+        endpoint = live_endpoint()
+        at = timezone.localtime(NOW).replace(hour=9)
+        EndpointAlerts.objects.create(endpoint=endpoint, url_ciphertext="x")
+        WebhookEndpoint.objects.filter(pk=endpoint.pk).update(failures=5, failing_since=NOW)
+        send_due = partial(digests.send_due, at=at)
+
+        assert overlap(send_due, partial(without_waiting, send_due)) == [1, 0]
+
+
+class TestReplay:
+    def test_sends_an_event_again_once(self):
+        event = self.sent(live_endpoint())
+
+        first, second = overlap(self.replay(event), self.replay(event))
+
+        assert (first, second.again) == (Replayed(again=1), 0)
+
+    def test_leaves_what_a_worker_has_just_claimed(self):
+        endpoint = live_endpoint()
+        event = DeliveryFactory.create(token=endpoint.integrator.tokens.get()).events.get()
+        at = timezone.now()
+
+        claimed, replayed = overlap(
+            partial(queue.claim, lease=uuid4(), at=at, limit=1), self.replay(event, at=at, ahead=True)
+        )
+
+        assert replayed == Replayed(in_flight=1)
+        item = WebhookQueueItem.objects.get()
+        assert ((item.pk, item.lease), item.due_at) == (claimed[0].key, at + queue.LEASE)
+
+    def test_keeps_what_the_breaker_has_just_counted(self):
+        endpoint = live_endpoint()
+        event = self.sent(endpoint)
+        breaker = WebhookEndpoint.objects.filter(pk=endpoint.pk)
+        breaker.update(failures=7, failing_since=NOW, paused_until=timezone.now() + timedelta(hours=1))
+
+        overlap(partial(breaker.update, failures=8), self.replay(event))
+
+        endpoint.refresh_from_db()
+        assert endpoint.failures == 8
+
+    def test_keeps_a_worker_from_ending_the_item_of_a_move_made_meanwhile(self, at_once, monkeypatch):
+        endpoint, add_again, claimed = live_endpoint(), queue.add_again, []
+        token = endpoint.integrator.tokens.get()
+        event = self.sent(endpoint, delivery := DeliveryFactory.create(token=token, stops=1))
+        driver = DriverFactory.create()
+
+        def move_first(*args, **moments):
+            at_once(do(deliveries.accept, delivery, driver=driver))
+            at_once(lambda: claimed.extend((each, Result(**OK)) for each in claim(at=WHEN_DUE).values()))
+            add_again(*args, **moments)
+            blocked.extend(at_once(partial(settle, claimed, at=WHEN_DUE)))
+
+        blocked: list[object] = []
+        monkeypatch.setattr(queue, "add_again", move_first)
+
+        self.replay(event)()
+
+        assert blocked == [claimed]
+        settle(claimed, at=WHEN_DUE)
+        assert WebhookQueueItem.objects.get().event == event
+
+    @staticmethod
+    def sent(endpoint, delivery=None):
+        delivery = delivery or DeliveryFactory.create(token=endpoint.integrator.tokens.get())
+        event = delivery.events.get()
+        WebhookEvent.objects.update(state=EventState.SENT)
+        WebhookQueueItem.objects.all().delete()
+        return event
+
+    @staticmethod
+    def replay(event, *, at=None, ahead=False):
+        chosen = WebhookEvent.objects.filter(pk=event.pk)
+        return partial(events.replay, events=chosen, by=BY, at=at or timezone.now(), ahead=ahead)
+
+
+class TestForgetting:
+    def test_of_two_people_of_a_route_leaves_neither_in_its_events(self):
+        both = closed(MARIA, JOAO, at=BEFORE)
+        forget_maria, forget_joao = (
+            partial(forgetting.forget_stops_of, phone, until=NOW, at=NOW) for phone in (MARIA, JOAO)
+        )
+
+        overlap(forget_maria, forget_joao)
+        other = closed(MARIA, at=BEFORE)
+        Driver.objects.filter(pk=other.driver_id).update(active=False)
+        overlap(forget_maria, partial(forgetting_drivers.forget_one_of, other.driver.phone))
+
+        of_both, of_other = ("".join(route.events.values_list("body", flat=True)) for route in (both, other))
+        assert "Rua Um" not in of_both
+        assert [text for text in ("Rua Um", other.driver.name) if text in of_other] == []
+
+
+class TestFirstRow:
+    def test_is_written_once_by_two_that_find_none(self, mailbox):
+        endpoint, alerted, reported = (live_endpoint() for _account in range(3))
+        membership = endpoint.integrator.memberships.create(user=User.objects.create_user("ana"))
+        WebhookEndpoint.objects.filter(pk=reported.pk).update(failures=5, failing_since=NOW)
+        device = phone_of(DriverFactory.create())
+        stops = list(DeliveryFactory.create().stops.all())
+        wanted = dict.fromkeys(("failing", "off", "recovered", "digest"), True)
+        subscription = Browser("http://127.0.0.1:9/push").subscription
+        calls = {
+            "choice": partial(alerts.choose, membership=membership, environment="live", wanted=wanted, language="en"),
+            "alerts": partial(
+                alerts.send_test, endpoint=alerted, email="ana@example.com", language="en", by=BY, at=NOW
+            ),
+            "report": partial(alerts.report_changes, at=NOW),
+            "digest": partial(digests.send_due, at=timezone.localtime(NOW).replace(hour=9)),
+            "subscription": partial(push_subscriptions.save, device=device, **subscription, at=NOW),
+            "links": partial(receiver_links.addresses, stops, at=NOW),
+        }
+
+        found = {name: overlap(call, call) for name, call in calls.items()}
+
+        assert {name: [name_of(result) for result in results] for name, results in found.items()} == {
+            "choice": ["NoneType"] * 2,
+            "alerts": ["NoneType"] * 2,
+            "report": ["int"] * 2,
+            "digest": ["int"] * 2,
+            "subscription": ["NoneType"] * 2,
+            "links": ["dict"] * 2,
+        }
+        assert found["links"][0] == found["links"][1]
+        assert found["report"] == [1, 0]

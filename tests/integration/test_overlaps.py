@@ -1,0 +1,119 @@
+"""Actions for a seller that begin while the transaction of another one is open."""
+
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+
+import pytest
+from django.db import transaction
+from django.utils import timezone
+
+from common import csv_plan
+from delivery.actions import forgetting as in_deliveries
+from integration.actions import forgetting, invoices, keys, orders
+from integration.admin.freight import FreightRateAdmin
+from integration.models import FreightRate, InvoiceLink, Order, StatusLog
+from privacy import requests
+from privacy.models import Kind, PersonRequest
+from privacy.people import person
+from tests.delivery.personal_data import MARIA, closed
+from tests.integration.admin.rate_files import LOCAL, NEW
+from tests.integration.factories import ACCESS_KEY, BY, create_order, load_tariff, nfe_xml, send_invoice
+from tests.integration.test_forgetting import delivered
+from tests.overlapping import begin, overlap
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+def name_of(result):
+    return type(result).__name__
+
+
+class TestOrdersAndInvoices:
+    def test_are_linked_whichever_is_first(self, seller):
+        def order(number):
+            return partial(create_order, seller, orderId=f"A-{number}")
+
+        def invoice(number):
+            key = f"{ACCESS_KEY[:-1]}{number}"
+            return partial(send_invoice, seller, nfe_xml(key=key, items=(f"A-{number}",)).encode())
+
+        overlap(invoice(1), order(1))
+        overlap(order(2), invoice(2))
+
+        assert sorted(InvoiceLink.objects.values_list("order__code", flat=True)) == ["A-1", "A-2"]
+
+    def test_are_stored_once(self, seller):
+        send = partial(send_invoice, seller, nfe_xml().encode())
+
+        first, again = overlap(send, send)
+
+        assert first == again
+
+    def test_are_linked_by_hand_once(self, seller):
+        order, invoice = create_order(seller, orderId="A-1"), send_invoice(seller, nfe_xml(items=("B-1",)).encode())
+        link = partial(invoices.link_by_hand, invoice=invoice, order=order, by=BY, at=timezone.now())
+
+        assert overlap(link, link) == [None, None]
+
+        assert InvoiceLink.objects.count() == 1
+
+
+class TestOrder:
+    def test_is_created_and_cancelled_once(self, seller):
+        created, repeated = overlap(*[partial(create_order, seller)] * 2)
+        cancel = partial(orders.cancel, order=created, by=BY, at=timezone.now())
+        _cancelled, refused = overlap(cancel, cancel)
+
+        assert [name_of(error) for error in (repeated, refused)] == ["DuplicateOrder", "AlreadyCancelled"]
+        assert (Order.objects.count(), StatusLog.objects.count()) == (1, 2)
+
+
+class TestKeys:
+    def test_are_no_more_than_allowed(self, seller, monkeypatch):
+        monkeypatch.setattr(keys, "MOST_VALID", 1)
+        issue = partial(keys.issue, seller=seller, by=BY, at=timezone.now())
+
+        assert [name_of(result) for result in overlap(issue, issue)] == ["Issued", "TooManyKeys"]
+
+
+class TestForgetting:
+    def test_counts_an_order_once(self, seller):
+        delivered(seller)
+        at = timezone.now()
+        forget = partial(forgetting.forget_orders_of, document="52998224725", until=at, at=at)
+
+        assert overlap(forget, forget) == [1, 0]
+
+    def test_of_a_request_counts_a_batch_once_that_two_runs_begin(self, monkeypatch):
+        closed(MARIA)
+        at = timezone.now()
+        request = requests.record(person(phone=MARIA), kind=Kind.FORGET, by=BY, at=at)
+        forget, runs = in_deliveries.forget_stops_of, []
+
+        def forget_while_another_run_begins(*phone, **moments):
+            count = forget(*phone, **moments)
+            if not runs:
+                runs.append(None)
+                runs[0] = begin(lambda: requests.carry_out(PersonRequest.objects.get(pk=request.pk), at=at), pool)
+            return count
+
+        monkeypatch.setattr(in_deliveries, "forget_stops_of", forget_while_another_run_begins)
+        with ThreadPoolExecutor(1) as pool:
+            requests.carry_out(PersonRequest.objects.get(pk=request.pk), at=at)
+
+        assert runs[0].result() == PersonRequest.objects.get(stops=1)
+
+
+class TestImport:
+    def test_compares_with_what_was_changed_meanwhile(self):
+        load_tariff()
+        admin = FreightRateAdmin
+        rates = FreightRate.objects.filter(service="economy", zone="local")
+
+        def plan():
+            with transaction.atomic():
+                return csv_plan.plan(admin.table, NEW + LOCAL.format("44,90", "1,90", 3), lock=True)
+
+        _updated, found = overlap(partial(rates.update, base_centavos=777), plan)
+
+        assert "7.77" in [cell.old for cell in found.changes[0].cells]

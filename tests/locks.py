@@ -1,0 +1,220 @@
+"""Which test fails without each lock of the production code. `tests.test_locks` compares this with the code.
+
+A place is `module:function` or `module:CONSTANT`, with as many tests as there are locks. Functions that lock for others
+stand here, and so do their callers, because either can be left out.
+"""
+
+_DELIVERY = "tests/delivery/actions/test_overlaps.py::"
+_ACCESS = "tests/access/test_overlaps.py::"
+_SELLER = "tests/integration/test_overlaps.py::"
+_THREADS = "tests/test_thread_locks.py::"
+_ATTEMPTS = "tests/access/test_log_in_limits.py::test_"
+_FEED = "tests/delivery/webhooks/test_feed_concurrency.py::"
+
+_BATCHES = f"{_DELIVERY}TestEndpoint::test_counts_the_failures_of_two_batches"
+_DUTY_DURING_A_ROUTE = f"{_DELIVERY}TestDuty::test_does_not_end_for_a_driver_who_has_just_taken_a_route"
+_FIRST_OF_A_USER = f"{_ACCESS}TestFirstRowOfAUser::test_is_made_once"
+_FIRST_ROW = f"{_DELIVERY}TestFirstRow::test_is_written_once_by_two_that_find_none"
+_INVITATION = f"{_ACCESS}TestInvitation::test_is_read_again_after_a_change_that_was_not_committed"
+_KEYS = f"{_SELLER}TestKeys::test_are_no_more_than_allowed"
+_LAST_PHONE = f"{_DELIVERY}TestDuty::test_is_reported_by_the_last_phone_only"
+_LINKED = f"{_SELLER}TestOrdersAndInvoices::test_are_linked_whichever_is_first"
+_LINKED_BY_HAND = f"{_SELLER}TestOrdersAndInvoices::test_are_linked_by_hand_once"
+_OF_ALERTS = f"{_DELIVERY}TestAlerts::test_are_tried_no_more_often_than_allowed"
+_OF_AN_ENDPOINT = f"{_DELIVERY}TestEndpoint::test_keeps_what_the_change_before_has_written"
+_OF_A_DELIVERY = f"{_DELIVERY}TestMoveOfADelivery::test_is_compared_with_the_one_before_it"
+_OF_A_PERSON = f"{_DELIVERY}TestForgetting::test_of_two_people_of_a_route_leaves_neither_in_its_events"
+_PASSES_OVER = f"{_DELIVERY}TestClaimOfADriver::test_passes_over_a_driver_who_is_being_claimed"
+_POSITIONS = f"{_DELIVERY}TestReportOfPositions::test_is_compared_with_the_one_before_it"
+_SETTLED_MEANWHILE = (
+    "tests/delivery/webhooks/test_settlement.py::TestConcurrentChange::"
+    "test_the_outcome_of_a_delivery_that_is_being_changed_is_returned_and_the_others_are_written"
+)
+_STARTED_ONCE = f"{_THREADS}TestThreadOfAProcess::test_is_started_once"
+_STEPS = "tests/delivery/actions/test_simulation_failures.py::TestSeveralProcesses::test_make_each_step_once"
+_TEAM = f"{_ACCESS}TestMembership::test_is_changed_by_who_is_still_an_owner"
+
+# Why the absence of a lock cannot be noticed.
+_BY_MIGRATIONS = "migrations run one at a time"
+_ORDER_ONLY = (
+    "before it reads what it changes, an update locks the same rows; this gives them one order, against deadlocks"
+)
+_UNDER_THE_ACCOUNT = "all who write this row have locked the account"
+_UNDER_THE_DELIVERY = "all who write this row have locked the delivery"
+NOT_NOTICED = {_BY_MIGRATIONS, _ORDER_ONLY, _UNDER_THE_ACCOUNT, _UNDER_THE_DELIVERY}
+
+LOCKS: dict[str, tuple[str, ...]] = {
+    "access/admin.py:PasswordForm.save": (_FIRST_OF_A_USER,),
+    "access/enrolment.py:issue": (_FIRST_OF_A_USER,),
+    "access/invitations.py:_join": (_UNDER_THE_ACCOUNT,),
+    "access/invitations.py:_lock_open": (_INVITATION,),
+    "access/invitations.py:_verify": (
+        f"{_ACCESS}TestInvitation::test_of_two_accounts_verify_an_address_at_the_same_moment",
+    ),
+    "access/invitations.py:accept": (_INVITATION,),
+    "access/invitations.py:invite": (_INVITATION,),
+    "access/invitations.py:resend": (_INVITATION,),
+    "access/invitations.py:revoke": (_INVITATION,),
+    "access/invitations.py:sign_up": (_INVITATION,),
+    "access/roles.py:synchronise": (_BY_MIGRATIONS,),
+    "access/teams.py:change_role": (_TEAM,),
+    "access/teams.py:lock": (_TEAM,),
+    "access/teams.py:lock_row": (_TEAM,),
+    "access/teams.py:remove": (_TEAM,),
+    "access/throttle.py:_COUNT": (f"{_ATTEMPTS}fifty_wrong_passwords_at_once_are_no_more_than_the_limit",),
+    "access/throttle.py:_PRUNE": (f"{_ATTEMPTS}pruning_does_not_wait_for_a_counter_in_use",),
+    "common/background.py:BackgroundWork.__init__": (
+        f"{_THREADS}TestThreadOfAProcess::test_for_background_work_is_started_once",
+    ),
+    "common/csv_plan.py:_Reader.__init__": (f"{_SELLER}TestImport::test_compares_with_what_was_changed_meanwhile",),
+    "common/ground/archive.py:_lock": (f"{_THREADS}TestMapFile::test_is_opened_once",),
+    "common/idempotency.py:_RESERVE": (
+        "tests/delivery/api/test_idempotency.py::TestConcurrentRequests::test_with_one_key_make_one_delivery",
+    ),
+    "common/leases.py:claim": (
+        "tests/mail/test_sending.py::TestSendDue::test_is_claimed_by_one_worker_and_not_waited_for_by_others",
+    ),
+    "common/membership.py:keeps_an_owner": (
+        f"{_ACCESS}TestMembership::test_of_the_last_owner_is_kept_by_the_database",
+    ),
+    "common/metrics.py:SharedCounts.__init__": (f"{_THREADS}TestSharedCounts::test_add_each_count_once",),
+    "common/rate_limit.py:Limiter.__init__": (
+        f"{_THREADS}TestRefusalsOfALimiter::test_are_not_changed_while_the_oldest_is_looked_for",
+    ),
+    "common/refused_calls.py:Recorder.__init__": (f"{_THREADS}TestCountOfCallsOverALimit::test_loses_none",),
+    "common/refused_calls.py:Recorder._add": (
+        "tests/config/test_counts_of_refused_calls.py::TestBounds::test_leave_calls_out_over_the_number_of_an_hour",
+    ),
+    "config/fair_queue.py:FairQueue.__init__": (
+        f"{_THREADS}TestFairQueue::test_loses_no_item_of_a_sender_whose_last_one_is_taken",
+    ),
+    "config/reencryption.py:Column.rewrite": (
+        "tests/config/reencryption/test_concurrency.py::TestBesideARunningService::test_leaves_a_locked_row_and_says_so",
+    ),
+    "delivery/actions/alerts.py:_lock": (_OF_ALERTS, _FIRST_ROW),
+    "delivery/actions/alerts.py:_report": (
+        f"{_DELIVERY}TestAlerts::test_about_a_change_are_reported_once_without_waiting",
+        _FIRST_ROW,
+    ),
+    "delivery/actions/alerts.py:choose": (_FIRST_ROW,),
+    "delivery/actions/alerts.py:send_test": (_OF_ALERTS,),
+    "delivery/actions/alerts.py:set_url": (
+        f"{_DELIVERY}TestAlerts::test_keep_what_was_reported_while_their_url_is_set",
+    ),
+    "delivery/actions/arrivals.py:_write": (
+        "tests/delivery/actions/test_arrivals.py::TestRenew::test_computes_again_after_a_move_of_the_route",
+    ),
+    "delivery/actions/deliveries.py:accept": (_OF_A_DELIVERY,),
+    "delivery/actions/deliveries.py:cancel": (_OF_A_DELIVERY,),
+    "delivery/actions/deliveries.py:collect": (_OF_A_DELIVERY,),
+    "delivery/actions/deliveries.py:deliver_point": (_OF_A_DELIVERY,),
+    "delivery/actions/deliveries.py:expire": (_OF_A_DELIVERY,),
+    "delivery/actions/deliveries.py:expire_early": (_OF_A_DELIVERY,),
+    "delivery/actions/deliveries.py:fail_point": (_OF_A_DELIVERY,),
+    "delivery/actions/deliveries.py:reassign": (_OF_A_DELIVERY,),
+    "delivery/actions/deliveries.py:release": (_OF_A_DELIVERY,),
+    "delivery/actions/deliveries.py:return_": (_OF_A_DELIVERY,),
+    "delivery/actions/digests.py:_send": (
+        f"{_DELIVERY}TestAlerts::test_of_a_day_are_recorded_once_without_waiting",
+        _FIRST_ROW,
+    ),
+    "delivery/actions/driver_devices.py:_lock": (_LAST_PHONE,),
+    "delivery/actions/driver_devices.py:end": (_DUTY_DURING_A_ROUTE,),
+    "delivery/actions/driver_devices.py:go_off_duty": (_DUTY_DURING_A_ROUTE,),
+    "delivery/actions/driver_devices.py:go_on_duty": (_LAST_PHONE,),
+    "delivery/actions/driver_devices.py:log_in": (f"{_DELIVERY}TestLogInLink::test_is_used_once",),
+    "delivery/actions/driver_moves.py:perform": (
+        f"{_DELIVERY}TestReportOfAMove::test_sees_that_the_route_has_just_passed_to_another_driver",
+        f"{_DELIVERY}TestReportOfAMove::test_is_made_once_although_it_is_sent_again_for_another_delivery",
+    ),
+    "delivery/actions/drivers.py:_lock_first": (_PASSES_OVER,),
+    "delivery/actions/drivers.py:claim": (
+        f"{_DELIVERY}TestClaimOfADriver::test_sees_the_route_that_the_driver_has_just_taken",
+    ),
+    "delivery/actions/drivers.py:claim_first_eligible": (_PASSES_OVER,),
+    "delivery/actions/drivers.py:claim_simulated": (_PASSES_OVER,),
+    "delivery/actions/endpoints.py:_lock_of_active": (_OF_AN_ENDPOINT,),
+    "delivery/actions/endpoints.py:rotate_secret": (_OF_AN_ENDPOINT,),
+    "delivery/actions/endpoints.py:send_test": (_OF_AN_ENDPOINT,),
+    "delivery/actions/endpoints.py:set_enabled": (_OF_AN_ENDPOINT,),
+    "delivery/actions/endpoints.py:store_url": (_OF_AN_ENDPOINT,),
+    "delivery/actions/events.py:_release_probes": (
+        f"{_DELIVERY}TestReplay::test_keeps_what_the_breaker_has_just_counted",
+    ),
+    "delivery/actions/events.py:_replay_batch": (
+        f"{_DELIVERY}TestReplay::test_leaves_what_a_worker_has_just_claimed",
+        f"{_DELIVERY}TestReplay::test_sends_an_event_again_once",
+    ),
+    "delivery/actions/forgetting.py:_forget_whole": (_ORDER_ONLY,),
+    "delivery/actions/forgetting.py:forget_pickups_of": (_ORDER_ONLY,),
+    "delivery/actions/forgetting.py:forget_stops_of": (_OF_A_PERSON,),
+    "delivery/actions/forgetting.py:lock": (_OF_A_PERSON,),
+    "delivery/actions/forgetting_drivers.py:_forget_in_deliveries": (_OF_A_PERSON,),
+    "delivery/actions/position_reports.py:_latest": (_POSITIONS, _POSITIONS),
+    "delivery/actions/proof_photos.py:_insert": (
+        "tests/delivery/actions/test_proof_photos.py::TestAdd::test_refuses_more_photos_of_a_stop_than_are_kept",
+    ),
+    "delivery/actions/proofs.py:_check": (_UNDER_THE_DELIVERY,),
+    "delivery/actions/proofs.py:_count_wrong_pin": (_UNDER_THE_DELIVERY,),
+    "delivery/actions/proofs.py:deliver": (
+        "tests/delivery/actions/test_proofs.py::TestReportedPins::test_beside_each_other_have_five_tries_together",
+    ),
+    "delivery/actions/push_subscriptions.py:save": (_FIRST_ROW,),
+    "delivery/actions/receiver_links.py:addresses": (_FIRST_ROW,),
+    "delivery/actions/simulations.py:_advance_one": (_STEPS,),
+    "delivery/actions/simulations.py:accept": (
+        f"{_DELIVERY}TestClaimOfADriver::test_by_the_simulator_comes_after_the_lock_of_the_delivery",
+    ),
+    "delivery/actions/tokens.py:_issue": (
+        "tests/delivery/actions/test_tokens.py::test_the_limit_holds_for_tokens_issued_concurrently",
+    ),
+    "delivery/actions/tokens.py:rotate": (f"{_DELIVERY}TestRotationOfAToken::test_sees_that_it_has_just_been_revoked",),
+    "delivery/actions/transitions.py:lock": (_OF_A_DELIVERY,),
+    "delivery/models/driver.py:DriverPosition.Meta": (
+        "tests/delivery/actions/test_positions.py::TestRecordPositions::test_writes_the_latest_position_of_a_driver_once",
+    ),
+    "delivery/models/simulation.py:SimulationQuerySet.lock_due": (_STEPS,),
+    "delivery/models/stop.py:Stop.Meta": (f"{_DELIVERY}TestMoveOfADelivery::test_of_an_acceptance_keeps_its_stops",),
+    "delivery/photos.py:_encoding": (
+        "tests/delivery/test_photos.py::TestRefusal::test_of_a_second_photo_while_one_is_encoded",
+    ),
+    "delivery/simulation_thread.py:_starting": (_STARTED_ONCE,),
+    "delivery/webhooks/dispatch.py:_starting": (_STARTED_ONCE,),
+    "delivery/webhooks/feed.py:_ASSIGN": (
+        "tests/delivery/webhooks/test_feed_concurrency.py::test_an_event_that_is_being_settled_is_left_with_those_after_it",
+    ),
+    "delivery/webhooks/feed.py:_TRY_LOCK": (f"{_FEED}TestWhatCommitsLate::test_is_left_while_another_reader_assigns",),
+    "delivery/webhooks/locked_items.py:_LOCK": (
+        "tests/delivery/webhooks/test_settlement_locks.py::TestLock::test_leaves_other_items_of_the_same_claim",
+    ),
+    "delivery/webhooks/queue.py:_ADD": (_SETTLED_MEANWHILE,),
+    "delivery/webhooks/queue.py:_ADD_AGAIN": (
+        f"{_DELIVERY}TestReplay::test_keeps_a_worker_from_ending_the_item_of_a_move_made_meanwhile",
+    ),
+    "delivery/webhooks/queue.py:_CLAIM": (
+        "tests/delivery/webhooks/test_queue.py::TestClaim::test_does_not_wait_for_an_item_that_another_transaction_has_locked",
+    ),
+    "delivery/webhooks/queue.py:_RENEW": (
+        "tests/delivery/webhooks/test_leases.py::TestRenew::test_does_not_wait_for_an_item_that_another_transaction_has_locked",
+    ),
+    "delivery/webhooks/queue.py:_SERIALIZE_CLAIMS": (
+        "tests/delivery/webhooks/test_queue.py::TestClaim::test_keeps_the_limit_of_four_when_workers_claim_concurrently",
+    ),
+    "delivery/webhooks/settlement.py:_lock_endpoints": (_BATCHES,),
+    "delivery/webhooks/settlement.py:settle": (_SETTLED_MEANWHILE, _BATCHES),
+    "integration/actions/forgetting.py:_forget": (f"{_SELLER}TestForgetting::test_counts_an_order_once",),
+    "integration/actions/invoices.py:receive": (f"{_SELLER}TestOrdersAndInvoices::test_are_stored_once",),
+    "integration/actions/keys.py:issue": (_KEYS,),
+    "integration/actions/links.py:link": (_LINKED_BY_HAND, _LINKED_BY_HAND),
+    "integration/actions/orders.py:create": (_LINKED,),
+    "integration/actions/orders.py:move": (f"{_SELLER}TestOrder::test_is_created_and_cancelled_once",),
+    "integration/models/new_order.py:_LOCK": (_LINKED,),
+    "integration/models/seller.py:Seller.locked": (_KEYS,),
+    "monitoring/cached.py:Cached.__init__": (
+        "tests/monitoring/test_cached.py::test_threads_wait_for_the_first_value_and_compute_it_once",
+    ),
+    "monitoring/readiness.py:_Group.__init__": (f"{_THREADS}TestChecksOfAServer::test_are_begun_once",),
+    "privacy/requests.py:carry_out": (
+        f"{_SELLER}TestForgetting::test_of_a_request_counts_a_batch_once_that_two_runs_begin",
+    ),
+}
