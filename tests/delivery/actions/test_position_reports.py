@@ -1,8 +1,10 @@
 """Positions that phones report."""
 
 from datetime import timedelta
+from threading import Event
 
 import pytest
+from django.db import transaction
 from django.utils import timezone
 
 from delivery.actions import driver_devices, position_reports
@@ -10,6 +12,7 @@ from delivery.distance import Point
 from delivery.driver_errors import NotOnDuty, OtherPhoneReports
 from delivery.models import DriverPosition
 from delivery.position_filter import Reason, Reported
+from tests.delivery.locking import wait_for_a_lock_waiter
 from tests.factories import BY, PICKUP, DriverFactory
 
 NOW = timezone.now()
@@ -33,15 +36,16 @@ class TestRecord:
     def test_records_what_can_be_true_and_counts_the_rest(self):
         device = phone(DriverFactory.create(name="Ana"))
 
+        outside = [reported(Point(0, 0), ago=8), reported(Point(0, 1), ago=7)]
         dropped = position_reports.record(
-            device=device, reported=[reported(ago=10), reported(FAR, ago=5), reported(Point(0, 0)), reported()], at=NOW
+            device=device, reported=[reported(ago=10), reported(FAR, ago=5), *outside, reported()], at=NOW
         )
 
-        assert dropped == {Reason.TOO_FAST: 1, Reason.OUTSIDE: 1}
+        assert dropped == {Reason.TOO_FAST: 1, Reason.OUTSIDE: 2}
         assert [position.point for position in DriverPosition.objects.all()] == [PICKUP, PICKUP]
         assert DriverPosition.objects.latest("id").recorded_by == "driver Ana"
         device.refresh_from_db()
-        assert device.dropped_positions == 2
+        assert device.dropped_positions == 3
 
     def test_compares_with_the_report_before(self):
         device = phone(DriverFactory.create())
@@ -70,3 +74,27 @@ class TestRecord:
             position_reports.record(device=first, reported=[reported()], at=NOW)
 
         assert not DriverPosition.objects.exists()
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("has_position", [True, False])
+def test_a_report_that_arrives_twice_at_once_is_recorded_once(at_once, has_position):
+    device, first_is_written = phone(DriverFactory.create()), Event()
+    if has_position:
+        position_reports.record(device=device, reported=[reported(ago=10)], at=NOW)
+
+    def first():
+        with transaction.atomic():
+            dropped = position_reports.record(device=device, reported=[reported()], at=NOW)
+            first_is_written.set()
+            wait_for_a_lock_waiter()
+            return dropped
+
+    def second():
+        assert first_is_written.wait(10)
+        return position_reports.record(device=device, reported=[reported()], at=NOW)
+
+    results = at_once(first, second)
+
+    assert results == [{}, {Reason.OUT_OF_ORDER: 1}]
+    assert DriverPosition.objects.filter(recorded_at=NOW).count() == 1
