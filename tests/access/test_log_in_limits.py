@@ -3,6 +3,7 @@
 from collections import Counter
 from contextlib import suppress
 from datetime import timedelta
+from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
@@ -192,6 +193,31 @@ def test_pruning_does_not_wait_for_a_counter_in_use():
         own.execute("RESET lock_timeout")
     other.close()
     assert (pruned_meanwhile, pruned_then) == (0, 3)
+
+
+class TestCounters:
+    @pytest.mark.parametrize(
+        ("changes", "shared"),
+        [
+            ({}, ["address", "name and address", "name"]),
+            ({"secret": Secret.CODE}, ["address"]),
+            ({"name": "joao"}, ["address"]),
+            ({"address": "198.51.100.1"}, ["name"]),
+            ({"device": "phone"}, []),
+        ],
+    )
+    def test_are_shared_with_attempts_that_have_in_common_what_is_counted(self, changes, shared):
+        attempt: dict[str, Any] = {"secret": Secret.PASSWORD, "name": "maria", "address": HERE, "device": ""}
+
+        first, second = throttle._counters(**attempt), throttle._counters(**{**attempt, **changes})
+
+        keys = [(limit.name, *parts) for limit, parts in second]
+        assert [limit.name for limit, parts in first if (limit.name, *parts) in keys] == shared
+
+    def test_of_a_device_are_one_for_each_secret(self):
+        found = [throttle._counters(secret, "maria", HERE, "phone") for secret in Secret]
+
+        assert found == [[(throttle.PER_DEVICE, (secret, "phone"))] for secret in Secret]
 
 
 class TestLimits:

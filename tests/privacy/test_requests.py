@@ -1,7 +1,7 @@
 """Requests of one person: found, forgotten, finished when what was open has ended; and exported."""
 
 import json
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from io import StringIO
 
 import pytest
@@ -10,7 +10,8 @@ from django.utils import timezone
 
 from delivery.actions import deliveries
 from delivery.models import Delivery, Driver, Stop
-from integration.models import Order
+from integration.actions import forgetting as forgetting_orders
+from integration.models import Invoice, Order
 from privacy import export, requests, search
 from privacy.models import Kind, PersonRequest
 from privacy.people import InvalidPerson, person
@@ -18,7 +19,7 @@ from privacy.tasks import finish_requests
 from tests.delivery.personal_data import JOAO, MARIA, closed, everything, requested
 from tests.factories import BY, DriverFactory
 from tests.integration.factories import create_order, nfe_xml, send_invoice
-from tests.integration.test_forgetting import delivered, receiver
+from tests.integration.test_forgetting import delivered, receiver, rows
 
 pytestmark = pytest.mark.django_db
 CPF = "529.982.247-25"
@@ -77,15 +78,19 @@ class TestRequest:
         assert (request.stops, request.ciphertext, request.finished_at is None) == (1, "", False)
         assert Stop.objects.get().contact_phone == ""
 
-    def test_leaves_deliveries_that_the_person_receives_later(self):
+    @pytest.mark.parametrize("is_open", [True, False])
+    def test_leaves_what_the_person_receives_later(self, seller, is_open):
+        if is_open:
+            requested(MARIA, collected=True)
         ask(phone=MARIA)
         closed(MARIA, at=timezone.now())
-        before = everything()
+        delivered(seller)
+        before = everything(), rows()
 
         finish_requests()
 
-        assert everything() == before
-        assert PersonRequest.objects.get().finished_at is not None
+        assert (everything(), rows()) == before
+        assert (PersonRequest.objects.get().finished_at is None) is is_open
 
     def test_changes_nothing_of_others(self, seller):
         mine = closed(MARIA)
@@ -180,6 +185,16 @@ class TestExport:
         assert exported["drivers"][0]["name"] == "Maria S"
         assert exported["complete"]
         assert JOAO not in json.dumps(exported)
+
+    def test_leaves_out_invoices_that_were_erased(self, seller):
+        delivered(seller)
+        send_invoice(seller, nfe_xml().encode())
+        Invoice.objects.update(received_at=datetime(2020, 3, 4, tzinfo=UTC))
+        forgetting_orders.forget_old_invoices(at=timezone.now())
+
+        exported = export.of(person(phone=MARIA), at=timezone.now())
+
+        assert ([order["orderId"] for order in exported["orders"]], exported["invoices"]) == (["A-1"], [])
 
     def test_says_when_there_is_more(self, monkeypatch):
         monkeypatch.setattr(export, "MOST", 1)

@@ -69,6 +69,17 @@ class TestSentence:
         assert "Your order was delivered." in read(found)
         assert f"{closed_at:%H:%M}" in read(found)
 
+    def test_says_when_each_stop_was_closed(self, read):
+        found = delivery(NONE, NONE, NONE, collected=True)
+        made = [timezone.now() - timedelta(hours=hours) for hours in (3, 2)]
+        move("deliver_point", found, point="C", made_at=made[0])
+        move("fail_point", found, point="B", reason="Closed", made_at=made[1])
+        times = [f"{timezone.localtime(moment):%H:%M}" for moment in made]
+
+        assert [[text in read(found, index) for text in times] for index in range(3)] == [
+            [False, True], [True, False], [False, False],
+        ]  # fmt: skip  # a table
+
     def test_says_when_a_driver_without_signal_delivered_it(self, read):
         found = delivery(collected=True)
         made_at = timezone.now() - timedelta(hours=3)

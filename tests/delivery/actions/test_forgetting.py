@@ -131,6 +131,8 @@ class TestForgettingOnePerson:
         assert body["orders"][1] == orders_before[1]
         assert body["orders"][0]["address"]["street"] == ""
         assert body["driver"]["name"] != ""
+        reasons = shared.transitions.filter(trigger="fail").values_list("point", "reason")
+        assert sorted(reasons) == [("B", ""), ("C", "Maria ausente")]
         assert foreign.stops.get().contact_phone == JOAO
 
     def test_leaves_open_deliveries_until_they_end(self):

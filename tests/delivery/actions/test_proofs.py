@@ -17,7 +17,7 @@ from delivery.lifecycle import Trigger
 from delivery.models import DriverMove, StopProof
 from delivery.payload import Options
 from tests.delivery.proofs import asking_for, first_stop, photo_folder, pin_of, wrong_pin_of
-from tests.factories import BY, DeliveryFactory
+from tests.factories import BY, DeliveryFactory, DriverFactory
 from tests.overlapping import begin
 from tests.photos import photo
 
@@ -166,6 +166,17 @@ class TestPhotoRequired:
 
         with pytest.raises(PhotoRequired):
             deliver(delivery, photos=photos)
+
+        assert is_open(delivery)
+
+    def test_is_not_met_by_a_photo_of_the_driver_before(self):
+        delivery = requested(PHOTO, collected=False, accepted=True)
+        upload = photographed(delivery)
+        deliveries.reassign(delivery=delivery, driver=DriverFactory.create(), by=BY, at=NOW)
+        deliveries.collect(delivery=delivery, by=BY, at=NOW)
+
+        with pytest.raises(PhotoRequired):
+            deliver(delivery, photos=(upload,))
 
         assert is_open(delivery)
 

@@ -1,8 +1,9 @@
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile as File
 
+from integration.errors import InvoiceUnreferenced
 from integration.models import Invoice, InvoiceLink, SearchCode
-from tests.integration.factories import ACCESS_KEY, create_order, nfe_xml, send_invoice
+from tests.integration.factories import ACCESS_KEY, OTHER_COMPANY, create_order, nfe_xml, send_invoice
 
 URL = "/api/integration/invoices/marketplace"
 SAVED = {"success": True, "message": "Nota fiscal salva com sucesso"}
@@ -39,6 +40,12 @@ class TestUpload:
         assert (response.status_code, response.json()) == (200, SAVED)
         assert "Rota-Warnings" not in response
         assert (Invoice.objects.count(), linked()) == (1, ["A-1"])
+
+    def test_of_a_file_that_another_seller_has_sent_keeps_a_copy_of_their_own(self, seller, other_seller):
+        first, second = (send_invoice(each, nfe_xml().encode()) for each in (seller, other_seller))
+
+        assert [invoice.seller for invoice in (first, second)] == [seller, other_seller]
+        assert Invoice.objects.count() == 2
 
     def test_of_another_file_with_a_stored_key_warns_that_it_was_not_saved(self, api, seller):
         create_order(seller)
@@ -130,6 +137,14 @@ class TestLinks:
                 send_invoice(seller, nfe_xml(items=items, key=f"35{len(items):042}").encode())
 
         assert linked() == codes
+
+    def test_an_invoice_to_no_order_of_another_seller_with_its_key(self, seller, other_seller):
+        create_order(other_seller, company_document=OTHER_COMPANY, invoice={"key": ACCESS_KEY})
+
+        with pytest.raises(InvoiceUnreferenced):
+            send_invoice(seller, nfe_xml(items=("",)).encode())
+
+        assert not Invoice.objects.exists()
 
     def test_invoices_with_an_order_of_the_same_seller_only(self, seller, other_seller):
         send_invoice(other_seller, nfe_xml().encode())

@@ -16,7 +16,7 @@ from delivery.webhooks import alert_posts
 from mail import sending as mail_sending
 from tests.delivery.alerting import NOW, fail
 from tests.delivery.webhooks.conftest import Sink, sink
-from tests.factories import BY
+from tests.factories import BY, IntegratorFactory
 
 __all__ = ["Sink", "sink"]
 
@@ -91,3 +91,15 @@ class TestSendTest:
 
         assert AlertPost.objects.count() == 20
         alerts.send_test(endpoint=endpoint, email="", language="en", by=BY, at=now + timedelta(hours=1))
+
+    def test_counts_neither_tests_in_the_other_environment_nor_those_of_other_accounts(self, endpoint, channel):
+        others = [endpoint.integrator.endpoints.get(environment="sandbox"), *IntegratorFactory.create().endpoints.all()]
+        now = NOW()
+        for other in others:
+            alerts.set_url(endpoint=other, url=channel.url, language="en", by=BY, at=now)
+            for _test in range(20):
+                alerts.send_test(endpoint=other, email="", language="en", by=BY, at=now)
+
+        alerts.send_test(endpoint=endpoint, email="", language="en", by=BY, at=now)
+
+        assert AlertPost.objects.filter(alerts__endpoint=endpoint).count() == 1
