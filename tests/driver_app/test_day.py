@@ -1,6 +1,6 @@
 """What drivers have done and earned."""
 
-from datetime import datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from zoneinfo import ZoneInfo
 
@@ -46,8 +46,9 @@ class TestLatest:
         finished(ana, datetime(2026, 11, 21, 23, 59, tzinfo=SAO_PAULO))
         finished(ana, datetime(2026, 11, 22, 0, 1, tzinfo=SAO_PAULO))
 
-        today, yesterday, *_before = of(ana)
+        today, yesterday, *_before = of(ana, at=datetime(2026, 11, 22, 23, 30, tzinfo=SAO_PAULO).astimezone(UTC))
 
+        assert (today.day, yesterday.day) == (date(2026, 11, 22), date(2026, 11, 21))
         assert (today.routes, yesterday.routes) == (1, 1)
 
     def test_pays_the_share_of_the_fee_of_a_cancelled_delivery(self, ana):

@@ -7,6 +7,7 @@ import pytest
 from django.utils import timezone
 
 from delivery.models import DriverMove, DriverPosition, Transition
+from driver_app import reports
 from tests.driver_app.phones import now, phone
 from tests.factories import PICKUP, DeliveryFactory
 
@@ -193,3 +194,16 @@ class TestAnyCall:
 
         assert (refused.status_code, done.status_code) == (403, 200)
         assert DriverMove.objects.count() == 1
+
+
+class TestPhoto:
+    @pytest.mark.parametrize(("sent", "ago"), [(True, timedelta(minutes=10)), (False, timedelta(minutes=70))])
+    def test_was_taken_by_the_services_clock(self, sent, ago):
+        """The phone's clock is an hour behind. An older page does not say when it sends."""
+        at = timezone.now()
+        phones = at - timedelta(hours=1)
+        query = {"id": str(uuid4()), "deliveryId": str(uuid4()), "point": "B"}
+        query |= {"takenAt": (phones - timedelta(minutes=10)).isoformat()}
+        query |= {"sentAt": phones.isoformat()} if sent else {}
+
+        assert reports.photo(query, at=at).taken_at == at - ago

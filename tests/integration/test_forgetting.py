@@ -155,14 +155,29 @@ class TestForgettingOldInvoices:
         Invoice.objects.update(received_at=datetime(2020, 3, 4, tzinfo=UTC), issuer_document="52998224725")
         return invoice
 
-    def test_keeps_the_file_for_five_full_years(self, invoice):
-        last_day = datetime(2025, 12, 31, 23, tzinfo=timezone.get_current_timezone())
+    @pytest.mark.parametrize(
+        ("received", "year_kept", "at", "forgotten"),
+        [
+            ("2020-03-04T12:00", 2025, "2025-12-31T23:30", 0),
+            ("2020-03-04T12:00", 2025, "2026-01-01T00:30", 1),
+            ("2020-12-31T23:30", 2025, "2026-01-01T00:30", 1),
+            ("2021-01-01T00:30", 2026, "2026-01-01T00:30", 0),
+        ],
+    )
+    def test_keeps_the_file_for_five_full_years_of_the_services_time_zone(
+        self, invoice, received, year_kept, at, forgotten
+    ):
+        received_at, now = (
+            timezone.make_aware(datetime.fromisoformat(text)).astimezone(UTC)  # as the service's clock gives it
+            for text in (received, at)
+        )
+        Invoice.objects.update(received_at=received_at)
 
-        assert forgetting_orders.forget_old_invoices(at=last_day) == 0
+        assert forgetting_orders.forget_old_invoices(at=now) == forgotten
 
         invoice.refresh_from_db()
-        assert bytes(invoice.raw) == nfe_xml().encode()
-        assert forgetting_orders.kept_until(invoice) == date(2025, 12, 31)
+        assert bytes(invoice.raw) == (b"" if forgotten else nfe_xml().encode())
+        assert forgetting_orders.kept_until(invoice) == date(year_kept, 12, 31)
 
     def test_deletes_the_file_and_the_cpf_of_its_issuer(self, seller, invoice):
         done = [forgetting_orders.forget_old_invoices(at=datetime(2026, 1, 2, tzinfo=UTC)) for _run in range(2)]

@@ -48,6 +48,7 @@ class TestAQuote:
 
         after = timezone.now()
         assert before - timedelta(seconds=1) <= expires - timedelta(minutes=10) <= after  # in whole seconds
+        assert expires.utcoffset() == timedelta(hours=-3)  # in the service's time zone
 
     def test_has_an_id_that_fits_into_a_header(self, api):
         quote_id = quote(api)["Quote-Id"]
