@@ -99,6 +99,18 @@ class TestDelivery:
         assert messages[0] == of_delivery(delivery, phones=[OFFERS, phone])
         assert messages[1:] == [of_delivery(delivery, phones=[phone])] * 3
 
+    @pytest.mark.parametrize("end", ["cancel", "expire"])
+    def test_is_announced_to_phones_when_the_offer_ends(self, token, told, end):
+        delivery = DeliveryFactory.create(token=token, stops=1)
+        told()
+
+        if end == "cancel":
+            deliveries.cancel(delivery=delivery, reason="", by=BY, at=NOW)
+        else:
+            deliveries.expire(delivery=delivery, by=BY, at=delivery.offer_expires_at)
+
+        assert told() == of_delivery(delivery, phones=[OFFERS])
+
     def test_is_announced_to_the_driver_who_loses_the_route(self, token, told):
         former, other = DriverFactory.create_batch(2)
         delivery = DeliveryFactory.create(token=token, accepted=True, driver=former)
