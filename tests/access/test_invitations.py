@@ -1,6 +1,7 @@
 """Invitations: who gets in by a link, and what every other use of it is answered with."""
 
 import re
+from typing import Any
 
 import pytest
 from allauth.account.models import EmailAddress
@@ -131,6 +132,24 @@ class TestLink:
             assert each.status_code == status
             assert text in each.content.decode()
         assert people_of(account) == before
+
+    @pytest.mark.parametrize("use", ["sign_up", "accept"])
+    def test_that_is_replaced_after_it_was_read_lets_nobody_in(self, account, owner, invite, use):
+        invite()
+        read = Invitation.objects.get()
+        now = timezone.now()
+        invitations.resend(account=account, invitation=read.pk, by=owner, language="en", at=now)
+        if use == "accept":
+            person: dict[str, Any] = {"user": User.objects.create_user("ana", ANA)}
+        else:
+            person = {"name": "Ana", "password": WORDS}
+
+        with pytest.raises(invitations.NotOpen):
+            getattr(invitations, use)(invitation=read, at=now, **person)
+
+        assert people_of(account) == {("maria", "owner")}
+        assert User.objects.count() == (2 if use == "accept" else 1)
+        assert Invitation.objects.get().ended == ""
 
     def test_works_once_when_used_at_the_same_moment(self, account, invite, transactional_db, at_once):
         link = invite()
