@@ -4,6 +4,7 @@ import asyncio
 import socket
 import threading
 import time
+from typing import Any, cast
 
 import pytest
 
@@ -41,6 +42,23 @@ def answer_and_stall(server, size):
         connection.recv(1)
 
 
+class Response:
+    """An answer whose body is read in these parts. Of a socket it would depend on the moment which parts there are."""
+
+    def __init__(self, parts):
+        self.content, self.parts = self, parts
+
+    def at_eof(self):
+        return False
+
+    async def iter_any(self):
+        for part in self.parts:
+            yield part
+
+    def close(self):
+        pass
+
+
 class TestSend:
     def test_stores_the_first_4_kib_of_an_answer(self, sink):
         sink.answers = [(200, {}, b"x" * 1_000_000)]
@@ -71,6 +89,14 @@ class TestSend:
 
         assert echoed == '{"you sent": "Bearer [secret], v1,[secret]"}'
         assert cut.endswith("[secre")
+
+    def test_keeps_a_token_out_that_arrives_in_two_parts(self):
+        """The first part is as long as what is stored, and ends within the token."""
+        parts = [b"x" * 4092 + b"secret"[:4], b"secret"[4:]]
+
+        result = asyncio.run(sending._read_start(cast("Any", Response(parts)), Request("", HEADERS, b"{}")))
+
+        assert result == "x" * 4092 + "[sec"
 
     def test_does_not_decompress_the_answer(self, sink):
         sink.answers = [(200, {"Content-Encoding": "gzip"}, b"not gzip at all")]
