@@ -11,6 +11,7 @@ from tests.integration.factories import ACCESS_KEY, BY, OTHER_COMPANY, create_or
 from tests.tables import renew
 
 URL = "/api/integration/orders/tracking"
+CPF = "52998224725"
 NOT_FOUND = {"success": False, "message": "Objeto não encontrado"}
 
 
@@ -79,13 +80,22 @@ class TestTracking:
         assert look_up(api, "A-1").json() == NOT_FOUND
         assert look_up(api, "52998224725", "document").json() == NOT_FOUND
 
-    def test_returns_the_newest_ten(self, api, seller):
-        for number in range(12):
-            create_order(seller, orderId=f"A-{number}", trackingCode=f"T-{number}")
+    @pytest.mark.parametrize("count", [9, 10, 11])
+    @pytest.mark.parametrize(
+        "query",
+        [{"value": "X"}, {"value": "X", "document": CPF}, {"value": CPF, "kind": "document"}],
+        ids=["code", "both", "document"],
+    )
+    def test_returns_the_newest_ten_each_once(self, api, seller, count, query):
+        """`X` is the number of each invoice, and also the id and the tracking code of the newest order."""
+        made = [f"T-{number}" for number in range(1, count)]
+        for code in made:
+            create_order(seller, orderId=code, trackingCode=code, invoice={"number": "X"})
+        create_order(seller, orderId="X", trackingCode="X", invoice={"number": "X"})
 
-        data = look_up(api, "52998224725", "document").json()["data"]
+        data = look_up(api, **query).json()["data"]
 
-        assert [record["tracking_code"] for record in data] == [f"T-{number}" for number in range(11, 1, -1)]
+        assert [record["tracking_code"] for record in data] == ["X", *reversed(made)][:10]
 
     @pytest.mark.parametrize("query", ["", "?type=document", "?value=", "?type=order_number&value=%20", "?type=x"])
     def test_needs_a_value(self, api, query):
