@@ -61,14 +61,6 @@ class TestDeliveries:
         assert len(table(member.get(url("deliveries_export")))) == 2
         assert table(member.get(url("deliveries_export"), {"status": "FAILED"})) == []
 
-    def test_are_all_pages(self, member, url, shop, monkeypatch):
-        monkeypatch.setattr(filters, "_PER_PORTION", 2)
-        made = [DeliveryFactory.create(token=shop.token, stops=1).pk for _number in range(5)]
-
-        rows = table(member.get(url("deliveries_export")))
-
-        assert [row["deliveryId"] for row in rows] == [str(key) for key in [*made[::-1], shop.delivery.pk]]
-
     def test_say_when_older_ones_were_not_searched(self, member, url, shop, monkeypatch):
         monkeypatch.setattr(filters, "_MOST_PORTIONS", 2)
         monkeypatch.setattr(filters, "_SCANNED", 1)

@@ -14,21 +14,6 @@ from tests.factories import BY, TokenFactory
 
 @pytest.mark.django_db
 class TestPages:
-    def test_hold_every_delivery_once(self, api, made):
-        expected = made(5)
-
-        assert walk(api, limit="2") == [expected[:2], expected[2:4], expected[4:]]
-
-    def test_end_without_a_cursor_when_the_last_is_full(self, api, made):
-        expected = made(4)
-
-        assert walk(api, limit="2") == [expected[:2], expected[2:]]
-
-    def test_divide_deliveries_of_the_same_moment(self, api, made):
-        expected = sorted((made(1)[0] for _number in range(5)), reverse=True)
-
-        assert flat(walk(api, limit="2")) == expected
-
     def test_neither_leave_out_nor_repeat_while_others_write(self, api, made, token):
         expected = made(6)
 

@@ -1,0 +1,303 @@
+"""Every list that is read in pages or portions: each row once and in order, whatever is joined and whichever are equal.
+
+The rows have one moment, or moments a microsecond apart whose order is not that of their keys. Filters meet several
+rows of a joined table for each row of the list.
+"""
+
+import ast
+import csv
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+from datetime import timedelta
+from itertools import islice
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+from django.utils import timezone
+from rest_framework.test import APIClient
+
+from config.env import BASE_DIR
+from delivery.actions import deliveries
+from delivery.models import AuditAction, AuditEntry, RefusedDeliveryCall
+from integration.actions import invoices
+from integration.models import RefusedSellerCall, SearchCode
+from tests.factories import BY, DeliveryFactory, DriverFactory, validated_payload
+from tests.integration.factories import ACCESS_KEY, create_order, key_of, nfe_xml
+from tests.panel.conftest import Shop, refused_call
+
+NOW = (timezone.now() - timedelta(hours=2)).replace(microsecond=123_456)
+COUNT = 5
+# Of a page: some, one less than all, all, one more than all.
+LIMITS = (2, COUNT - 1, COUNT, COUNT + 1)
+# Functions that read one page or portion, and the modules that define them.
+READERS = {"newest_first", "newest_matching", "listed", "all_rows", "cursor_at", "Paginator"}
+DEFINED_IN = {"common/pagination.py", "panel/filters.py", "common/admin_base.py", "common/tabular_import.py"}
+
+
+@dataclass
+class Caller:
+    """Who reads the lists of a shop. `limit` rows are a page or a portion."""
+
+    shop: Shop
+    browser: Client
+    limit: int = 0
+    clients: dict[str, APIClient] = field(default_factory=dict)
+
+    def of_token(self) -> APIClient:
+        return APIClient(HTTP_AUTHORIZATION=f"Bearer {self.shop.token.clear_text}")
+
+    def of_key(self) -> APIClient:
+        return self.clients.setdefault("key", APIClient(HTTP_AUTHORIZATION=f"Basic {key_of(self.shop.seller)}"))
+
+    def page_of_account(self, name: str) -> str:
+        return reverse(f"panel:{name}", args=[self.shop.integrator.pk, "live"])
+
+    def page_of_seller(self, name: str) -> str:
+        return reverse(f"panel:{name}", args=[self.shop.seller.pk])
+
+
+Make = Callable[[Caller, Any], Any]  # one row of a moment; returns what the list shows of it
+Read = Callable[[Caller], Iterator[list[Any]]]  # the pages
+
+
+@dataclass(frozen=True)
+class Listing:
+    module: str
+    make: Make
+    read: Read
+    limits: tuple[str, ...] = ()  # names of the constants that are the number of rows
+    oldest_first: bool = False
+    by_page: bool = True  # False: the pages are not seen, or have other rows too
+
+
+def a_delivery(caller: Caller, at: Any) -> Any:
+    """Each of its three drop-offs has the id X."""
+    payload = validated_payload(stops=3)
+    dropoffs = [replace(place, external_id="X", contact_name="Ana") for place in payload.dropoffs]
+    return DeliveryFactory.create(token=caller.shop.token, payload=replace(payload, dropoffs=dropoffs), at=at)
+
+
+def ended(caller: Caller, at: Any) -> str:
+    made = DeliveryFactory.create(token=caller.shop.token, at=NOW - timedelta(minutes=5))
+    deliveries.cancel(delivery=made, reason="", by=BY, at=at)
+    return str(made.pk)
+
+
+def an_order(caller: Caller, at: Any) -> str:
+    """Three of its codes are X."""
+    number = caller.shop.seller.orders.count()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(timezone, "now", lambda: at)
+        order = create_order(caller.shop.seller, orderId=f"A-{number}", invoice={"number": "X"})
+    for kind in ("other", "tracking_code"):
+        SearchCode.objects.create(seller=caller.shop.seller, order=order, kind=kind, value="X")
+    return order.code
+
+
+def an_invoice(caller: Caller, at: Any) -> str:
+    """It names and is linked to two orders."""
+    seller = caller.shop.seller
+    if not seller.orders.exists():
+        for code in ("A-1", "A-2"):
+            create_order(seller, orderId=code)
+    key = f"{ACCESS_KEY[:-3]}{seller.invoices.count():03}"
+    raw = nfe_xml(key=key, items=("A-1", "A-2", "A-1")).encode()
+    return invoices.receive(seller=seller, raw=raw, by=BY, at=at).access_key
+
+
+def an_entry(caller: Caller, at: Any) -> int:
+    return AuditEntry.objects.create(
+        integrator=caller.shop.integrator, environment="live", action=AuditAction.ALERT_TESTED, by=BY, at=NOW
+    ).pk
+
+
+def of_api(
+    client: Callable[[Caller], APIClient], path: str, key: str, cursor_name: str = "cursor", **query: str
+) -> Read:
+    def read(caller: Caller) -> Iterator[list[Any]]:
+        cursor: dict[str, str] = {}
+        while True:
+            answer = client(caller).get(path, {**query, **cursor, "limit": str(caller.limit)}).json()
+            if not answer["data"] and cursor_name == "after":  # a feed has no end
+                return
+            yield [row[key] for row in answer["data"] if row[key] != str(caller.shop.event.pk)]
+            if not answer["nextCursor"]:
+                return
+            cursor = {cursor_name: answer["nextCursor"]}
+
+    return read
+
+
+def of_page(path: Callable[[Caller], str], show: Callable[[Any], Any], **query: str) -> Read:
+    def read(caller: Caller) -> Iterator[list[Any]]:
+        before: dict[str, str] = {}
+        while True:
+            context = caller.browser.get(path(caller), {**query, **before}).context
+            yield [show(row) for row in context["rows"]]
+            if not context["older"]:
+                return
+            before = {"before": context["older"]}
+
+    return read
+
+
+def of_paginator(path: Callable[[Caller], str], name: str) -> Read:
+    def read(caller: Caller) -> Iterator[list[Any]]:
+        number, has_next = 1, True
+        while has_next:
+            page = caller.browser.get(path(caller), {"page": str(number)}).context[name]
+            yield [row.pk for row in page if getattr(row, "action", "") in ("", AuditAction.ALERT_TESTED)]
+            number, has_next = number + 1, page.has_next()
+
+    return read
+
+
+def of_file(path: Callable[[Caller], str], **query: str) -> Read:
+    def read(caller: Caller) -> Iterator[list[Any]]:
+        text = b"".join(caller.browser.get(path(caller), query)).decode("utf-8-sig")
+        yield [row[0].lstrip("'") for row in list(csv.reader(text.splitlines()))[1:]]
+
+    return read
+
+
+def key_of_delivery(caller: Caller, at: Any) -> str:
+    return str(a_delivery(caller, at).pk)
+
+
+def key_of_event(caller: Caller, at: Any) -> str:
+    return str(a_delivery(caller, at).events.get().pk)
+
+
+def of_account(name: str) -> Callable[[Caller], str]:
+    return lambda caller: caller.page_of_account(name)
+
+
+def of_seller(name: str) -> Callable[[Caller], str]:
+    return lambda caller: caller.page_of_seller(name)
+
+
+def pk(row: Any) -> str:
+    return str(row.pk)
+
+
+def refused(caller: Caller, at: Any) -> str:
+    owner = {"integrator": caller.shop.integrator, "environment": "live"}
+    return pk(refused_call(RefusedDeliveryCall, **owner, created_at=at, code="x"))
+
+
+def refused_of_seller(caller: Caller, at: Any) -> str:
+    return pk(refused_call(RefusedSellerCall, seller=caller.shop.seller, created_at=at, code="x"))
+
+
+def driver(_caller: Caller, _at: Any) -> Any:
+    return DriverFactory.create(name="Ana").pk
+
+
+DELIVERIES, EVENTS, EXPORTS, REFUSED, REPORT, ORDERS, INVOICES = (
+    f"panel/views/{name}.py"
+    for name in ("deliveries", "events", "exports", "refused_calls", "reports", "seller_orders", "seller_invoices")
+)
+PERIOD = dict.fromkeys(("since", "until"), str(timezone.localtime(NOW).date()))
+PAGE, PORTION = ("panel.filters.PER_PAGE",), ("panel.filters._PER_PORTION",)
+LISTS = {
+    "API deliveries": Listing(
+        "delivery/api/deliveries.py", key_of_delivery,
+        of_api(Caller.of_token, "/api/deliveries", "deliveryId", externalId="X"),
+    ),
+    "API events": Listing(
+        "delivery/api/events.py", key_of_event, of_api(Caller.of_token, "/api/events", "id", "after"),
+        oldest_first=True, by_page=False,
+    ),
+    "API orders": Listing(
+        "integration/api/orders.py", an_order, of_api(Caller.of_key, "/api/integration/orders", "orderId")
+    ),
+    "deliveries": Listing(DELIVERIES, key_of_delivery, of_page(of_account("deliveries"), pk, q="X"), PAGE),
+    "deliveries by a part": Listing(
+        DELIVERIES, key_of_delivery, of_page(of_account("deliveries"), pk, q="an"), PAGE, by_page=False
+    ),
+    "file of deliveries": Listing(
+        EXPORTS, key_of_delivery, of_file(of_account("deliveries_export"), q="X"), PORTION, by_page=False
+    ),
+    "file of deliveries by a part": Listing(
+        EXPORTS, key_of_delivery, of_file(of_account("deliveries_export"), q="an"), PORTION, by_page=False
+    ),
+    "events": Listing(EVENTS, key_of_event, of_page(of_account("events"), pk, q="X"), PAGE),
+    "file of events": Listing(
+        EXPORTS, key_of_event, of_file(of_account("events_export"), q="X"), PORTION, by_page=False
+    ),
+    "report": Listing(
+        "delivery/reports.py", ended, of_page(of_account("report_deliveries"), pk, **PERIOD),
+        ("panel.views.reports.PER_PAGE",),
+    ),
+    "file of a report": Listing(
+        REPORT, ended, of_file(of_account("report_deliveries_export"), **PERIOD), ("delivery.reports._PORTION",),
+        oldest_first=True, by_page=False,
+    ),
+    "refused calls": Listing(REFUSED, refused, of_page(of_account("refused_calls"), pk, code="x"), PAGE),
+    "refused calls of a seller": Listing(
+        REFUSED, refused_of_seller, of_page(of_seller("seller_refused_calls"), pk, code="x"), PAGE
+    ),
+    "orders": Listing(ORDERS, an_order, of_page(of_seller("seller_orders"), lambda row: row.code, q="X"), PAGE),
+    "file of orders": Listing(ORDERS, an_order, of_file(of_seller("seller_orders_export"), q="X"), by_page=False),
+    "invoices": Listing(
+        INVOICES, an_invoice,
+        of_page(of_seller("seller_invoices"), lambda row: row.access_key, q="A-1", linked="yes"), PAGE,
+    ),
+    "file of invoices": Listing(
+        INVOICES, an_invoice, of_file(of_seller("seller_invoices_export"), q="A-1", linked="yes"), by_page=False
+    ),
+    "activity": Listing(
+        "panel/views/activity.py", an_entry, of_paginator(of_account("activity"), "entries"),
+        ("panel.views.activity._PER_PAGE",), by_page=False,
+    ),
+    "drivers": Listing(
+        "panel/views/drivers.py", driver, of_paginator(lambda _caller: reverse("panel:drivers"), "drivers"),
+        ("panel.views.drivers._PER_PAGE",), oldest_first=True,
+    ),
+}  # fmt: skip  # a table
+# Tested where it is: tests/delivery/admin/test_driver_search.py.
+ELSEWHERE = {"delivery/admin/deliveries.py"}
+
+
+def called(path: Any) -> set[str]:
+    """The names of the functions that a module calls."""
+    calls = (node.func for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.Call))
+    return {getattr(function, "attr", getattr(function, "id", "")) for function in calls}
+
+
+def test_every_list_is_in_the_table():
+    packages = ("access", "common", "delivery", "driver_app", "integration", "panel", "privacy", "tracking")
+    modules = {
+        path.relative_to(BASE_DIR).as_posix(): path for name in packages for path in (BASE_DIR / name).rglob("*.py")
+    }
+    readers = {name for name, path in modules.items() if READERS & called(path)}
+
+    assert readers - DEFINED_IN == {listing.module for listing in LISTS.values()} | ELSEWHERE
+
+
+@pytest.mark.parametrize("step", [0, 1], ids=["equal moments", "microseconds"])
+@pytest.mark.parametrize("name", LISTS)
+def test_a_list_has_each_row_once_and_in_order(shop, as_role, monkeypatch, name, step):
+    listing, caller = LISTS[name], Caller(shop, as_role("superuser"))
+    monkeypatch.setattr("panel.filters._SCANNED", 3)
+    made = [listing.make(caller, NOW - step * timedelta(microseconds=number)) for number in range(COUNT)]
+    expected = made if step and has_moment(name) else sorted(made, reverse=True)  # equal ones by their keys
+    expected = expected[::-1] if listing.oldest_first else expected
+
+    for limit in LIMITS:
+        caller.limit = limit
+        for constant in listing.limits:
+            monkeypatch.setattr(constant, limit)
+        pages = list(islice(listing.read(caller), 4 * COUNT))  # a list that repeats its rows may have no end
+
+        assert [row for page in pages for row in page] == expected
+        assert not listing.by_page or [len(page) for page in pages] == [
+            min(limit, COUNT - start) for start in range(0, COUNT, limit)
+        ]
+
+
+def has_moment(name: str) -> bool:
+    """Activity is in the order of its keys, drivers in that of their names."""
+    return name not in {"activity", "drivers"}
