@@ -62,6 +62,19 @@ class TestSendDue:
 
         assert (sent, Message.objects.count()) == ([1, 0, 0], 1)
 
+    def test_of_as_many_accounts_as_are_done_at_once_are_all_sent_whatever_the_number_of_members(
+        self, busy, mailbox, monkeypatch
+    ):
+        other = TokenFactory.create()
+        DeliveryFactory.create(token=other, at=YESTERDAY)
+        for number in range(3):
+            user = User.objects.create_user(f"user-{number}", f"user-{number}@example.com")
+            for integrator in (busy.integrator, other.integrator):
+                integrator.memberships.create(user=user)
+        monkeypatch.setattr(digests, "_MOST_AT_ONCE", 4)  # two accounts in two environments
+
+        assert digests.send_due(at=EIGHT) == 2
+
     def test_is_sent_once_by_several_workers(self, busy, mailbox, transactional_db, at_once):
         at_once(*(lambda: digests.send_due(at=EIGHT) for _worker in range(4)))
 
