@@ -71,7 +71,9 @@ class DeliveryQuerySet(models.QuerySet["Delivery"]):
         return self.filter(driver=driver, route_status__in=lifecycle.HELD)
 
     def offered_to(self, driver: Driver, *, at: datetime, since: datetime) -> Self:
-        """Deliveries that this driver could accept at `at`, nearest first, with `distance_m`: metres to A.
+        """Deliveries that this driver could accept at `at`, nearest and then oldest first.
+
+        `distance_m` is metres to A.
 
         The driver's own state is not considered. A driver whose latest position is from before `since` sees all offers
         of the vehicle, with `distance_m` None.
@@ -86,10 +88,10 @@ class DeliveryQuerySet(models.QuerySet["Delivery"]):
             offers = offers.filter(integrator=driver.simulated_for_id)
         latest = LatestPosition.objects.filter(pk=driver.pk, recorded_at__gte=since).first()
         if latest is None:
-            return offers.annotate(distance_m=Value(None, FloatField())).order_by("created_at")
+            return offers.annotate(distance_m=Value(None, FloatField())).order_by("created_at", "pk")
         metres = distance_m(cartesian_columns(), latest.point)
         near = offers.annotate(distance_m=metres).filter(distance_m__lte=settings.DISPATCH_RADIUS_KM * 1000)
-        return near.order_by("distance_m")
+        return near.order_by("distance_m", "created_at", "pk")  # many offers are of one shop
 
     def with_due(self) -> Self:
         """Annotates `due_at`: when the route's next step is due, counted from the request. See the settings `LATE_…`.

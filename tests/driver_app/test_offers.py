@@ -6,12 +6,14 @@ from functools import partial
 import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
 
+from delivery.actions import deliveries
 from delivery.distance import Point
 from delivery.models import Delivery, DropoffOptions
 from driver_app import state
 from tests.driver_app.phones import phone
-from tests.factories import DeliveryFactory, TokenFactory
+from tests.factories import BY, PICKUP, DeliveryFactory, DriverFactory, TokenFactory
 
 pytestmark = pytest.mark.django_db
 FAR = Point(-22.9, -43.2)
@@ -81,6 +83,20 @@ class TestOffers:
         offer()
 
         assert phone(**driver).state()["offers"] == []
+
+    @pytest.mark.parametrize("has_position", [True, False])
+    def test_of_one_place_are_the_oldest_in_their_order(self, monkeypatch, has_position):
+        """The first row was written again, so the table has it last."""
+        monkeypatch.setattr(state, "_MOST_OFFERS", 2)
+        now = timezone.now()
+        oldest, second, _third = (DeliveryFactory.create(stops=2, at=now) for _offer in range(3))
+        held = deliveries.accept(delivery=oldest, driver=DriverFactory.create(), by=BY, at=now)
+        deliveries.release(delivery=held, by=BY, at=now)
+        driver = DriverFactory.create(**({"at_point": PICKUP} if has_position else {}))
+
+        offers = state._offers(driver, now)
+
+        assert offers == [oldest, second]
 
     def test_are_within_reach(self):
         offer()
