@@ -159,6 +159,16 @@ class TestPositions:
     def test_are_a_hundred_at_most(self, ana):
         assert ana.post("positions/", sent(positions=[position()] * 101)).status_code == 422
 
+    def test_have_their_moments_by_the_services_clock(self):
+        """The phone's clock is an hour behind."""
+        at = timezone.now()
+        taken = position(at=(at - timedelta(minutes=70)).isoformat())
+        body = {"sentAt": (at - timedelta(hours=1)).isoformat(), "positions": [taken]}
+
+        (found,) = reports.positions(body, at=at)
+
+        assert found.at == at - timedelta(minutes=10)
+
 
 class TestAnyCall:
     @pytest.mark.parametrize(

@@ -159,8 +159,12 @@ class TestForgettingOnePerson:
     def test_leaves_what_was_requested_later(self):
         until = timezone.now()
         closed(MARIA, at=until + timedelta(seconds=1))
+        before = everything()
 
         assert self.forget(MARIA, until=until) == 0
+        assert forgetting_deliveries.forget_pickups_of(SHOP, until=until, at=timezone.now()) == 0
+
+        assert everything() == before
 
     def test_deletes_photos_with_their_files_and_e_mails(self, photo_folder):  # noqa: F811
         ended = closed(MARIA)

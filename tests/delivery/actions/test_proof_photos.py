@@ -80,6 +80,13 @@ class TestAdd:
         assert (first[0].pk, True, False) == (second[0].pk, first[1], second[1])
         assert len(names(photo_folder)) == ProofPhoto.objects.count() == 1
 
+    def test_keeps_uploads_of_two_drivers_with_one_id(self, delivery):
+        other, upload = DeliveryFactory.create(collected=True, at=NOW - timedelta(hours=1)), uuid4()
+
+        kept = [add(each, upload=upload) for each in (delivery, other)]
+
+        assert [(photo.driver, is_new) for photo, is_new in kept] == [(delivery.driver, True), (other.driver, True)]
+
     def test_keeps_uploads_of_the_same_photo_at_once_once(self, delivery, photo_folder, at_once, patient):
         upload = uuid4()
 
