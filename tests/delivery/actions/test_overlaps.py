@@ -5,6 +5,7 @@ from collections import Counter
 from dataclasses import replace
 from datetime import timedelta
 from functools import partial
+from typing import Any
 from uuid import uuid4
 
 import pytest
@@ -45,6 +46,7 @@ from delivery.models import (
     WebhookEvent,
     WebhookQueueItem,
 )
+from delivery.position_filter import Reported
 from delivery.webhooks import queue
 from delivery.webhooks.sending import Result
 from delivery.webhooks.settlement import settle
@@ -238,9 +240,7 @@ class TestReportOfPositions:
         device = phone_of(driver)
         driver_devices.go_on_duty(device=device)
         device = DriverDevice.objects.select_related("driver").get()
-        record = partial(
-            position_reports.record, device=device, reported=[position_reports.Reported(PICKUP, NOW, 8.0)], at=NOW
-        )
+        record = partial(position_reports.record, device=device, reported=[Reported(PICKUP, NOW, 8.0)], at=NOW)
 
         assert overlap(record, record)[0] == Counter()
 
@@ -405,7 +405,8 @@ class TestReplay:
         assert endpoint.failures == 8
 
     def test_keeps_a_worker_from_ending_the_item_of_a_move_made_meanwhile(self, at_once, monkeypatch):
-        endpoint, add_again, claimed = live_endpoint(), queue.add_again, []
+        endpoint, add_again = live_endpoint(), queue.add_again
+        claimed: list[Any] = []
         token = endpoint.integrator.tokens.get()
         event = self.sent(endpoint, delivery := DeliveryFactory.create(token=token, stops=1))
         driver = DriverFactory.create()
@@ -465,7 +466,7 @@ class TestFirstRow:
         stops = list(DeliveryFactory.create().stops.all())
         wanted = dict.fromkeys(("failing", "off", "recovered", "digest"), True)
         subscription = Browser("http://127.0.0.1:9/push").subscription
-        calls = {
+        calls: dict[str, partial[Any]] = {
             "choice": partial(alerts.choose, membership=membership, environment="live", wanted=wanted, language="en"),
             "alerts": partial(
                 alerts.send_test, endpoint=alerted, email="ana@example.com", language="en", by=BY, at=NOW

@@ -3,6 +3,7 @@
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from functools import partial
+from typing import Any
 from uuid import uuid4
 
 import pytest
@@ -210,7 +211,8 @@ class TestReportedPins:
         """The second phone guesses while the first one's wrong PIN is being counted."""
         delivery = requested(PIN)
         StopProof.objects.create(stop_id=first_stop(delivery).pk, wrong_pins=4)
-        guess, count, others = partial(deliver, delivery, pin=wrong_pin_of(delivery)), proofs._count_wrong_pin, []
+        guess, count = partial(deliver, delivery, pin=wrong_pin_of(delivery)), proofs._count_wrong_pin
+        others: list[Any] = []
 
         def count_while_another_guesses(stop):
             if not others:
