@@ -2,6 +2,8 @@ from decimal import Decimal
 
 import pytest
 from django.utils import translation
+from hypothesis import example, given
+from hypothesis import strategies as st
 
 from common.csv_columns import Choice, Hundredths, InvalidCell, Number, Whole, by_heading, comparable, decimal
 
@@ -64,6 +66,14 @@ class TestColumns:
             assert Number("price", "price").parse(Number("price", "price").write(Decimal("1234.5"))) == Decimal(
                 "1234.5"
             )
+
+    @given(st.integers(0, 10**8), st.sampled_from(["en", "pt-br"]))
+    @example(115, "en")  # 1.15 x 100 = 114.99999999999999 as floats
+    def test_of_amounts_keep_every_centavo(self, centavos, language):
+        column = Hundredths("price", "price")
+
+        with translation.override(language):
+            assert column.parse(column.write(centavos)) == centavos
 
     def test_of_whole_numbers_take_no_fraction(self):
         assert Whole("days", "days").parse("3") == 3

@@ -36,6 +36,13 @@ class TestResponse:
 
         assert written([row], language=language).splitlines(keepends=True)[1] == line
 
+    def test_keeps_every_digit_of_an_amount(self):
+        amounts = [Decimal("1234567890123456.05"), Decimal("5.10"), Decimal("0.00")]
+
+        assert [line.strip('"') for line in written([[each] for each in amounts]).splitlines()[1:]] == [
+            *map(str, amounts)
+        ]
+
     def test_translates_when_the_request_has_ended(self):
         assert '"Entrega"' in written([], language="pt-br", header=[gettext_lazy("Delivery")])
 

@@ -2,14 +2,19 @@
 
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
+from fractions import Fraction
 
 import pytest
 from django.utils import translation
 from django.utils.formats import localize
 from django.utils.timezone import localtime
+from hypothesis import example, given
+from hypothesis import strategies as st
 
 from common import formats
 from common.actors import actor_name
+from common.measures import CENTAVOS, rise
+from tests.money import half_up
 
 AT = datetime(2026, 11, 22, 13, 28, 5, tzinfo=UTC)
 
@@ -20,6 +25,30 @@ class TestMoney:
         with translation.override(language):
             assert formats.money(Decimal("19466.3000")) == text
             assert formats.centavos(1946630) == text
+
+    @given(st.decimals(0, 10**9, places=4))
+    @example(Decimal("0.005"))
+    @example(Decimal("5.125"))  # 5.12 if halves were rounded to even
+    @example(Decimal("1.005"))  # a little less as a binary float
+    def test_is_rounded_half_up(self, amount):
+        with translation.override("en"):
+            assert formats.money(amount) == f"R$ {half_up(Fraction(amount)):,}"
+
+    @given(st.integers(0, 10**12))
+    def test_keeps_every_centavo(self, centavos):
+        text = f"R$ {centavos // 100:,}.{centavos % 100:02}"
+
+        with translation.override("en"):
+            assert (formats.centavos(centavos), CENTAVOS.write(centavos)) == (text, text)
+
+
+class TestRise:
+    @pytest.mark.parametrize(
+        ("old", "new", "percent"),
+        [(200, 203, 2), (200, 205, 2), (1000, 1006, 1), (1000, 994, -1), (1000, 1004, 0), (3, 4, 33), (0, 1, None)],
+    )
+    def test_is_in_whole_percent_with_halves_to_the_even_one(self, old, new, percent):
+        assert rise(old, new) == percent
 
 
 class TestDates:

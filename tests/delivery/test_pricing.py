@@ -1,12 +1,21 @@
+"""Prices, fees and shares against exact fractions."""
+
 from dataclasses import replace
 from decimal import Decimal
+from fractions import Fraction
 
 import pytest
-from hypothesis import given
+from django.test import override_settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
+from delivery.actions import deliveries
 from delivery.errors import PriceUnavailable
+from delivery.lifecycle import RouteStatus
+from delivery.models import Delivery
 from delivery.pricing import Terms, Trip, price
+from driver_app.state import share
+from tests.money import AMOUNTS, PERCENTS, half_up, percent_of
 
 TERMS = Terms(
     base_fare=Decimal("10.00"),
@@ -24,36 +33,64 @@ def trip(outbound, back="0", dropoffs=1, kg="0"):
     return Trip(outbound_km=Decimal(outbound), return_km=Decimal(back), dropoffs=dropoffs, weight_kg=Decimal(kg))
 
 
+FREE = replace(TERMS, base_fare=Decimal(0), minimum_fare=Decimal(0), price_per_km=Decimal("0.50"))
+_REAIS, _KM = st.decimals(0, 1000, places=2), st.decimals(0, 500, places=2)
+_TERMS = st.builds(
+    Terms, base_fare=_REAIS, included_km=_KM, price_per_km=_REAIS, price_per_extra_dropoff=_REAIS, minimum_fare=_REAIS,
+    return_share=st.decimals(0, 1, places=3), maximum_km=st.just(Decimal(1000)), maximum_kg=st.just(Decimal(30)),
+)  # fmt: skip  # a table
+_TRIPS = st.builds(trip, _KM, back=_KM, dropoffs=st.integers(1, 3))
+
+
 class TestPrice:
-    @pytest.mark.parametrize(
-        ("asked", "expected"),
-        [
-            (trip("1.00"), "12.00"),  # the minimum
-            (trip("2.00"), "12.00"),
-            (trip("5.00"), "16.00"),  # 10 + 3 x 2
-            (trip("5.00", dropoffs=3), "26.00"),  # + 2 x 5
-            (trip("5.00", back="4.00"), "20.00"),  # + 4 x 0.5 x 2
-            (trip("1.00", back="4.00"), "14.00"),  # what is included covers the way out only
-            (trip("50.00", kg="30"), "106.00"),  # both maxima are still served
-        ],
-    )
-    def test_is_computed_from_the_tariff(self, asked, expected):
-        assert price(TERMS, asked) == Decimal(expected)
+    @given(terms=_TERMS, way=_TRIPS)
+    @example(FREE, trip("2.01"))  # 0.005
+    @example(replace(FREE, base_fare=Decimal(1), included_km=Decimal(0)), trip("0.25", back="0.50"))  # 1 + 2 x 0.125
+    @example(replace(FREE, base_fare=Decimal(10)), trip("12.25"))  # 15.125
+    def test_is_the_sum_of_its_parts_rounded_half_up(self, terms, way):
+        found = price(terms, way)
 
-    def test_rounds_half_a_cent_up(self):
-        terms = replace(TERMS, price_per_km=Decimal("0.50"), minimum_fare=Decimal(0))
+        paid_km = max(Fraction(way.outbound_km) - Fraction(terms.included_km), 0)
+        paid_km += Fraction(way.return_km) * Fraction(terms.return_share)
+        parts = Fraction(terms.base_fare) + paid_km * Fraction(terms.price_per_km)
+        parts += (way.dropoffs - 1) * Fraction(terms.price_per_extra_dropoff)
+        assert found == half_up(max(parts, Fraction(terms.minimum_fare)))
+        assert found.as_tuple().exponent == -2
 
-        assert price(terms, trip("2.01")) == Decimal("10.01")  # 10.005
+    def test_serves_both_maximums(self):
+        assert price(TERMS, trip("50.00", kg="30")) == Decimal("106.00")
 
     @pytest.mark.parametrize("asked", [trip("50.01"), trip("30", back="20.01"), trip("1", kg="30.001")])
     def test_refuses_what_the_tariff_does_not_serve(self, asked):
         with pytest.raises(PriceUnavailable, match="serves up to"):
             price(TERMS, asked)
 
-    @given(near=st.decimals("0", "25", places=2), more=st.decimals("0", "25", places=2), dropoffs=st.integers(1, 3))
-    def test_does_not_fall_with_the_distance_and_has_two_places(self, near, more, dropoffs):
-        here = price(TERMS, trip(near, dropoffs=dropoffs))
-        farther = price(TERMS, trip(near + more, dropoffs=dropoffs))
 
-        assert TERMS.minimum_fare <= here <= farther
-        assert here == here.quantize(Decimal("0.01"))
+def delivery(value, status, accepted=Decimal(0), collected=Decimal(0)):
+    return Delivery(
+        shipping_value=value, route_status=status, cancel_percent_accepted=accepted, cancel_percent_collected=collected
+    )
+
+
+class TestFeeOfCancelling:
+    @given(value=AMOUNTS, accepted=PERCENTS, collected=PERCENTS)
+    @example(Decimal("10.25"), Decimal(50), Decimal(30))  # 5.125
+    @example(Decimal("0.10"), Decimal(30), Decimal(5))  # 0.005
+    def test_is_the_percentage_of_the_stage_rounded_half_up(self, value, accepted, collected):
+        of_stages = [
+            deliveries.fee_of_cancelling(delivery(value, status, accepted, collected))
+            for status in (RouteStatus.AVAILABLE, RouteStatus.ACCEPTED, RouteStatus.COLLECTED)
+        ]
+
+        assert of_stages == [0, percent_of(value, accepted), percent_of(value, collected)]
+
+
+class TestShareOfAnOffer:
+    @given(value=AMOUNTS, percent=PERCENTS.filter(bool))
+    @example(Decimal("10.25"), Decimal(50))  # 5.125
+    @example(Decimal("5.00"), Decimal("70.1"))  # 3.505, and a little less as binary floats
+    def test_is_a_percentage_rounded_half_up(self, value, percent):
+        with override_settings(DRIVER_SHARE_PERCENT=float(percent)):
+            shown = share(delivery(value, RouteStatus.AVAILABLE))
+
+        assert Decimal(str(shown)) == percent_of(value, percent)

@@ -1,14 +1,18 @@
-from dataclasses import asdict, replace
+from dataclasses import asdict, astuple, replace
+from fractions import Fraction
+from math import prod
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from integration import freight, postcodes
 from integration.errors import NoCoverage, TooHeavy
 from integration.freight import Package, Parameters, Rate, Zone
+from integration.models.freight import _RANGES
 from integration.postcodes import Kind, Region
 from tests.integration.factories import DEFAULT_TARIFF
+from tests.money import up
 
 RATES = {
     (row["service"], row["zone"], row["origin_kind"], row["destination_kind"]): Rate(
@@ -75,25 +79,36 @@ class TestPrice:
             # Cubed 6 kg exactly, and one cm³ more.
             (Package(None, 30, 40, 30), 3000 + 5 * 200), (Package(None, 1, 1, 36_001), 3000 + 6 * 200),
             (Package(declared_centavos=5000), 3000), (Package(declared_centavos=5001), 3001),
-            (Package(declared_centavos=5100), 3001), (Package(declared_centavos=5101), 3002),
         ],
     )  # fmt: skip  # a list of cases
     def test_is_charged_by_steps_of_weight_and_by_declared_value(self, package, amount):
         assert freight.price(package, RATE, Parameters()).amount == amount
 
-    @pytest.mark.parametrize(
-        ("parameters", "amount"),
-        [
-            ({"minimum_charge_centavos": 2999}, 3100), ({"minimum_charge_centavos": 3001}, 3101),
-            ({"minimum_charge_centavos": 3100}, 3200), ({"gris_bp": 30}, 3100 + 45), ({"gris_bp": 1}, 3100 + 2),
-            ({"minimum_charge_centavos": 5000, "gris_bp": 30}, 5100 + 45), ({"ad_valorem_free_centavos": 0}, 3150),
-            ({"default_weight_g": 1001}, 3300), ({"weight_rounding_g": 500}, 3300), ({"weight_rounding_g": 2000}, 3100),
-        ],
-    )  # fmt: skip  # a list of cases
-    def test_adds_insurance_and_risk_to_the_minimum_charge(self, parameters, amount):
-        package = Package(declared_centavos=15_000)
+    @given(
+        parameters=st.builds(
+            Parameters,
+            **{name: st.integers(*limits) for name, limits in _RANGES.items() if name != "max_weight_g"},
+            max_weight_g=st.just(_RANGES["max_weight_g"][1]),
+        ),
+        package=st.builds(Package, st.none() | st.integers(0, 30_000), SIDES, SIDES, SIDES, st.integers(0, 2**63)),
+    )
+    @example(replace(Parameters(), gris_bp=1), Package(declared_centavos=14_000))  # 1.4
+    @example(replace(Parameters(), gris_bp=1), Package(declared_centavos=15_000))  # 1.5
+    @example(replace(Parameters(), ad_valorem_bp=1), Package(declared_centavos=2**63))  # more than a float holds
+    def test_is_the_sum_of_its_parts_each_rounded_up(self, parameters, package):
+        found = freight.charges(package, RATE, parameters)
 
-        assert freight.price(package, RATE, replace(Parameters(), **parameters)).amount == amount
+        sides = (package.width_cm, package.height_cm, package.length_cm)
+        cubed = 0 if None in sides else up(Fraction(prod(sides) * 1000, parameters.cubic_divisor_cm3_per_kg))
+        real = parameters.default_weight_g if package.weight_g is None else package.weight_g
+        charged = max(real, cubed) if cubed > parameters.cubic_threshold_g else real
+        steps = max(up(Fraction(charged, parameters.weight_rounding_g)), 1)
+        carriage = max(3000 + (steps - 1) * 200, parameters.minimum_charge_centavos)
+        insured = max(package.declared_centavos - parameters.ad_valorem_free_centavos, 0)
+        ad_valorem = up(Fraction(insured * parameters.ad_valorem_bp, 10_000))
+        gris = up(Fraction(package.declared_centavos * parameters.gris_bp, 10_000))
+        assert found.price.amount == carriage + ad_valorem + gris
+        assert {type(part) for part in astuple(found)} == {int}
 
     @pytest.mark.parametrize(("declared", "part"), [(10_000, 1), (10_001, 2), (14_000, 2), (15_000, 2), (20_000, 2)])
     def test_rounds_shares_of_a_centavo_up(self, declared, part):

@@ -1,0 +1,88 @@
+"""Amounts are computed with Decimal or in whole centavos, never with binary floats.
+
+A float is one centavo off where the exact result is half a centavo, and loses centavos of large amounts.
+"""
+
+import ast
+import re
+from collections.abc import Iterator
+
+import pytest
+
+from tests.sources import functions, modules
+
+_MONEY = re.compile(
+    r"shipping_?value|fixedValue|price|fare|(^|_)fees?(_|$)|cost|amount|money|reais|centavo|declared_|insured|earned|"
+    r"_share|ad_valorem|gris|freight|charge|vNF|_bp$|REAIS|basis_points",
+    re.IGNORECASE,
+)
+_INEXACT = {"float", "round"}
+_ANY = re.compile(r"float|round\(| / |\d\.\d")
+
+# An amount with two or four places becomes a JSON number as the last step; its text is the exact one.
+REVIEWED = {
+    "delivery/api/viewsets.py": {"float(quote.value)"},
+    "delivery/bodies.py": {
+        "float(delivery.shipping_value)", "float(delivery.cancel_fee or 0)", "float(delivery.distance_km)",
+    },
+    "delivery/detail_bodies.py": {"float(delivery.shipping_value)", "float(delivery.cancel_fee or 0)"},
+    "driver_app/state.py": {
+        "float(part.quantize(_CENT, ROUND_HALF_UP))",
+        "delivery.shipping_value * Decimal(str(settings.DRIVER_SHARE_PERCENT)) / 100",  # a Decimal
+    },
+    "integration/api/order_bodies.py": {"float(order.cost)", "float(amount)"},
+    "config/management/commands/bootstrap.py": {  # only compared with 0
+        "float(quotes.explain(vehicle_type=vehicle_type, integrator=None, trip=_EXAMPLE).fare.value)",
+    },
+    "integration/freight.py": {"parameters.max_weight_g / _KILOGRAM"},  # in the text of an error
+    "delivery/actions/deliveries.py": {"delivery.shipping_value * _fee_percent(delivery) / 100"},
+}  # fmt: skip  # a table
+
+
+def _words(node: ast.AST) -> Iterator[str]:
+    if isinstance(node, ast.Name):
+        yield node.id
+    elif isinstance(node, ast.Attribute):
+        yield node.attr
+    elif isinstance(node, ast.arg | ast.keyword):
+        yield node.arg or ""
+    elif isinstance(node, ast.FunctionDef):
+        yield node.name
+    elif isinstance(node, ast.Constant) and isinstance(node.value, str) and len(node.value) < 30:
+        yield node.value
+
+
+def _is_inexact(node: ast.AST) -> bool:
+    if isinstance(node, ast.Call):
+        return (isinstance(node.func, ast.Name) and node.func.id in _INEXACT) or ast.unparse(node.func).endswith(
+            "FloatField"
+        )
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div):
+        return not ast.unparse(node.left).startswith("Decimal(")
+    return isinstance(node, ast.Constant) and type(node.value) is float
+
+
+def found_in(source: str) -> set[str]:
+    """Floats, `round` and division, unless a Decimal is divided, in functions that mention an amount."""
+    mentioning = (
+        scope for scope in functions(source) if any(_MONEY.search(word) for node in scope for word in _words(node))
+    )
+    return {ast.unparse(node) for scope in mentioning for node in scope if _is_inexact(node)}
+
+
+def test_no_float_is_on_the_way_of_an_amount():
+    found = {path: found_in(source) for path, source in modules() if _ANY.search(source)}
+
+    assert {path: expressions for path, expressions in found.items() if expressions} == REVIEWED
+
+
+@pytest.mark.parametrize(
+    "code", ["price * 0.1", "float(price)", "round(price)", "price / 100", "Cast(price, FloatField())"]
+)
+def test_notices(code):
+    assert found_in(f"def f(price):\n    return {code}")
+
+
+@pytest.mark.parametrize("code", ["Decimal(price) / 100", "price * Decimal('0.1')", "-(-price // 100)"])
+def test_accepts(code):
+    assert found_in(f"def f(price):\n    return {code}") == set()
