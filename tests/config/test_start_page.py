@@ -3,15 +3,28 @@
 from datetime import timedelta
 
 import pytest
+from django.contrib.auth.models import User
+from django.test import RequestFactory
 from django.urls import reverse
-from django.utils import timezone
+from django.utils import timezone, translation
 
-from delivery.models import Delivery, OffBecause, RefusedDeliveryCallCount, Token, WebhookEndpoint
+from config import start_page
+from delivery.models import (
+    Delivery,
+    Integrator,
+    OffBecause,
+    RefusedDeliveryCallCount,
+    TariffChange,
+    Token,
+    WebhookEndpoint,
+)
 from integration.actions import keys
 from integration.models import ApiKey, RefusedSellerCallCount
 from tests.factories import BY, DeliveryFactory, IntegratorFactory, TariffFactory, TokenFactory
 from tests.integration.factories import SellerFactory
+from tests.moments import at_each_midnight
 
+TICK = timedelta(microseconds=1)
 INDEX = reverse("admin:index")
 _OF_STAFF = [
     "Failing webhooks", "Webhooks without a URL", "Refused calls in 24 hours", "Prices changed today", "New accounts",
@@ -21,6 +34,23 @@ _OF_STAFF = [
 
 def sections(client):
     return {section.title: section for section in client.get(INDEX).context["sections"]}
+
+
+def shown(monkeypatch, at):
+    """What the page shows to a superuser at a moment."""
+    monkeypatch.setattr(timezone, "now", lambda: at)
+    request = RequestFactory().get(INDEX)
+    request.user = User(is_superuser=True)
+    with translation.override("en"):
+        return start_page.context(request, {})
+
+
+def section_of(page, title):
+    return next(section for section in page["sections"] if section.title == title)
+
+
+def prices_changed(page):
+    return sum(int(line.fact) for line in section_of(page, "Prices changed today").lines)
 
 
 class TestStartPage:
@@ -142,6 +172,26 @@ class TestStartPage:
             ("Quiet", "the last call 9 days ago"),
         ]
         assert {"Silent", "Busy"} <= {line.name for line in found["New accounts"].lines}
+
+    @at_each_midnight
+    def test_counts_by_the_days_of_the_services_time_zone(self, db, monkeypatch, midnight):
+        first = midnight.start - timedelta(days=13)
+        shop = TokenFactory.create()
+        for at in (first - TICK, first, midnight.before, midnight.start, midnight.start):
+            DeliveryFactory.create(token=shop, stops=1, at=at)
+        Integrator.objects.update(created_at=midnight.before)
+        before = [prices_changed(shown(monkeypatch, at)) for at in (midnight.before, midnight.after)]
+        for at in (midnight.before, midnight.before, midnight.start):
+            TariffChange.objects.create(table_name="x", row_key="1", kind="added", made_by=BY, made_at=at)
+
+        late, early = pages = [shown(monkeypatch, at) for at in (midnight.before, midnight.after)]
+
+        assert [(day.day, day.count) for day in early["volume"].days if day.count] == [
+            (midnight.day - timedelta(days=13), 1), (midnight.eve, 1), (midnight.day, 2),
+        ]  # fmt: skip  # a table
+        assert late["volume"].days[-1].day == midnight.eve
+        assert [prices_changed(page) for page in pages] == [before[0] + 3, before[1] + 1]
+        assert [section_of(page, "New accounts").lines[0].fact for page in pages] == ["today", "1 h ago"]
 
     def test_shows_as_many_lines_as_fit_and_says_that_there_are_more(self, as_role, db):
         IntegratorFactory.create_batch(8)

@@ -1,6 +1,6 @@
 """What counts in a report, when, and with which amount."""
 
-from datetime import UTC, date, datetime, timedelta
+from datetime import date, datetime, timedelta
 from decimal import Decimal
 from zoneinfo import ZoneInfo
 
@@ -14,6 +14,7 @@ from delivery.models import Delivery
 from delivery.reports import Period
 from tests.delivery.ended import Ended, insert
 from tests.factories import BY, DeliveryFactory, DriverFactory, TokenFactory
+from tests.moments import at_each_midnight
 
 NOVEMBER = Period(date(2026, 11, 1), date(2026, 11, 30))
 NOON = datetime(2026, 11, 22, 12, tzinfo=ZoneInfo("America/Sao_Paulo"))
@@ -149,13 +150,17 @@ class TestDay:
 
 
 class TestMonth:
-    def test_ends_at_midnight_of_the_services_time_zone(self, shop, pattern, driver):
-        last = datetime(2026, 10, 31, 23, 59, 59, 999_999, tzinfo=NOON.tzinfo)
-        insert(pattern, Ended(last, price=Decimal(1)), Ended(last + TICK, price=Decimal(2)), driver=driver)
-        october = Period.month_of(date(2026, 10, 5))
+    @at_each_midnight
+    def test_ends_at_midnight_of_the_services_time_zone(self, shop, pattern, driver, midnight):
+        ends = [midnight.start - TICK, midnight.before, midnight.start, midnight.after]
+        insert(pattern, *(Ended(at, price=Decimal(2**n)) for n, at in enumerate(ends)), driver=driver)
+        before, after = Period.month_of(midnight.eve), Period.month_of(midnight.day)
 
-        assert reports.total(reports.of_days(of(shop), october)).amount == 1
-        assert november(shop).amount == 2
+        months = [reports.total(reports.of_days(of(shop), month)).amount for month in (before, after)]
+        lines = reports.of_days(of(shop), Period(before.first, before.first + timedelta(days=99)))
+
+        assert months == [1 + 2, 4 + 8]
+        assert [(line.of, line.amount) for line in lines] == [(before.first, 3), (after.first, 12)]
 
     @pytest.mark.parametrize(
         ("day", "last"), [("2026-02-01", "2026-02-28"), ("2028-02-29", "2028-02-29"), ("2026-12-31", "2026-12-31")]
@@ -175,15 +180,9 @@ class TestMonth:
         assert f"{period.month_before.first:%Y-%m}" == before
         assert f"{period.month_after.first:%Y-%m}" == after
 
-    def test_is_a_line_of_a_long_report(self, shop, pattern, driver):
-        days = [(2026, 8, 31), (2026, 9, 1), (2026, 9, 30), (2026, 11, 1)]
-        insert(pattern, *(Ended(datetime(*day, 12, tzinfo=UTC)) for day in days), driver=driver)
-
-        lines = reports.of_days(of(shop), Period(date(2026, 8, 1), date(2026, 12, 31)))
-
-        assert [(line.of.isoformat(), line.count) for line in lines] == [
-            ("2026-08-01", 1), ("2026-09-01", 2), ("2026-11-01", 1),
-        ]  # fmt: skip  # a table
+    def test_is_the_line_of_a_report_of_more_than_two_months(self):
+        assert Period(date(2026, 7, 1), date(2026, 8, 31)).is_by_day
+        assert not Period(date(2026, 7, 1), date(2026, 9, 1)).is_by_day
 
 
 class TestOfAllAccounts:

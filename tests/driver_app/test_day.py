@@ -1,18 +1,22 @@
 """What drivers have done and earned."""
 
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from decimal import Decimal
-from zoneinfo import ZoneInfo
 
 import pytest
 
 from delivery.actions import deliveries
+from delivery.lifecycle import Ending
+from delivery.models import Delivery
 from driver_app import days
+from driver_app.state import share
+from tests.delivery.ended import Ended, insert
 from tests.driver_app.phones import phone
 from tests.factories import BY, DeliveryFactory, DriverFactory
+from tests.moments import at_each_midnight
+from tests.money import percent_of
 
-SAO_PAULO = ZoneInfo("America/Sao_Paulo")
-NOON = datetime(2026, 11, 22, 12, tzinfo=SAO_PAULO)
+NOON = datetime(2026, 11, 22, 15, tzinfo=UTC)
 
 
 @pytest.fixture
@@ -42,14 +46,33 @@ class TestLatest:
         assert [day.routes for day in before] == [0] * 6
         assert [day.earned for day in before] == [Decimal(0)] * 6
 
-    def test_counts_a_route_on_the_day_of_its_end_in_the_services_time_zone(self, ana):
-        finished(ana, datetime(2026, 11, 21, 23, 59, tzinfo=SAO_PAULO))
-        finished(ana, datetime(2026, 11, 22, 0, 1, tzinfo=SAO_PAULO))
+    @at_each_midnight
+    def test_counts_a_route_on_the_day_of_its_end_in_the_services_time_zone(self, ana, midnight):
+        week = timedelta(days=7)
+        ends = [midnight.before, midnight.start, midnight.start, midnight.start - week, midnight.before - week]
+        insert(DeliveryFactory.create(stops=1), *map(Ended, ends), driver=ana)
 
-        today, yesterday, *_before = of(ana, at=datetime(2026, 11, 22, 23, 30, tzinfo=SAO_PAULO).astimezone(UTC))
+        late, early = of(ana, at=midnight.before), of(ana, at=midnight.after)
 
-        assert (today.day, yesterday.day) == (date(2026, 11, 22), date(2026, 11, 21))
-        assert (today.routes, yesterday.routes) == (1, 1)
+        assert [day.routes for day in late] == [1, 0, 0, 0, 0, 0, 1]
+        assert [day.routes for day in early] == [2, 1, 0, 0, 0, 0, 0]
+        assert (late[0].day, early[0].day) == (midnight.eve, midnight.day)
+
+    @pytest.mark.parametrize("percent", ["50", "12.5", "70.1", "0.5", "99.99"])
+    def test_adds_up_the_shares_that_were_shown_with_the_offers(self, ana, settings, percent):
+        """Each is rounded half up. Half of these shares end in half a centavo, or in nearly one."""
+        settings.DRIVER_SHARE_PERCENT = float(percent)
+        step = Decimal("5.00") if percent in {"70.1", "0.5"} else Decimal("0.05")
+        prices = [Decimal("0.01"), Decimal("99999999.95"), *(step * number for number in range(1, 20))]
+        cancelled = Ended(NOON, Ending.CANCELLED, price=Decimal(1000), fee=step * 5)
+        pattern = DeliveryFactory.create(stops=1)
+        insert(pattern, cancelled, *(Ended(NOON, price=price) for price in prices), driver=ana)
+
+        today = of(ana)[0]
+
+        owed = [*prices, cancelled.fee]
+        assert today.earned == sum(percent_of(amount, Decimal(percent)) for amount in owed)
+        assert today.earned == sum(Decimal(str(share(Delivery(shipping_value=amount)))) for amount in owed)
 
     def test_pays_the_share_of_the_fee_of_a_cancelled_delivery(self, ana):
         delivery = DeliveryFactory.create(stops=1, accepted=True, driver=ana, at=NOON)

@@ -15,8 +15,10 @@ from integration.errors import MoveRefused
 from integration.lifecycle import Status
 from integration.models import Invoice, Order, Seller
 from tests.integration.factories import BY, OTHER_COMPANY, create_order, nfe_xml, order_body, send_invoice
+from tests.moments import NEW_YEAR, Midnight
 
 pytestmark = pytest.mark.django_db
+TICK = timedelta(microseconds=1)
 MARIA = {"document": "529.982.247-25"}
 TABLES = ("integration_order", "integration_statuslog", "integration_searchcode", "integration_invoice")
 
@@ -47,18 +49,6 @@ def rows(*, without=()):
 def forget(*, until=None, **person):
     now = timezone.now()
     return forgetting_orders.forget_orders_of(**person, until=until or now, at=now)
-
-
-def aged(seller, *, days, **changes):
-    order = create_order(seller, **changes)
-    with connection.cursor() as cursor:
-        cursor.execute("SET LOCAL session_replication_role = replica")
-        cursor.execute(
-            "UPDATE integration_order SET created_at = created_at - %s * interval '1 day' WHERE id = %s",
-            [days, order.pk],
-        )
-        cursor.execute("SET LOCAL session_replication_role = DEFAULT")
-    return order
 
 
 class TestForgettingOnePerson:
@@ -98,9 +88,11 @@ class TestForgettingOnePerson:
         assert forget(**MARIA) == 1
 
     def test_takes_an_order_for_closed_that_nobody_reports(self, seller):
-        aged(seller, days=91)
+        until = create_order(seller).created_at + timedelta(days=90)
 
-        assert forget(**MARIA) == 1
+        done = [forgetting_orders.forget_orders_of(**MARIA, until=until, at=at) for at in (until, until + TICK)]
+
+        assert done == [0, 1]
 
     def test_leaves_what_was_created_later(self, seller):
         delivered(seller)
@@ -129,10 +121,11 @@ class TestForgettingOnePerson:
 
 class TestForgettingOldOrders:
     def test_forgets_them_whatever_their_status(self, seller):
-        old, young = aged(seller, days=1826), aged(seller, days=1824, orderId="A-2")
+        old, young = create_order(seller), create_order(seller, orderId="A-2")
         others = rows(without=[old])
+        due = old.created_at + timedelta(days=1825)
 
-        assert [forgetting_orders.forget_old_orders(at=timezone.now()) for _run in range(2)] == [1, 0]
+        assert [forgetting_orders.forget_old_orders(at=at) for at in (due, due + TICK, due + TICK)] == [0, 1, 0]
 
         assert rows(without=[old]) == others
         assert Order.objects.get(pk=old.pk).receiver_name == ""
@@ -140,9 +133,9 @@ class TestForgettingOldOrders:
 
     def test_is_switched_off_by_0(self, seller, settings):
         settings.FORGET_ORDER_DAYS = 0
-        aged(seller, days=9999)
+        create_order(seller)
 
-        assert forgetting_orders.forget_old_orders(at=timezone.now()) == 0
+        assert forgetting_orders.forget_old_orders(at=timezone.now() + timedelta(days=9999)) == 0
 
         assert Order.objects.get().receiver_name == "Maria"
 
@@ -156,28 +149,20 @@ class TestForgettingOldInvoices:
         return invoice
 
     @pytest.mark.parametrize(
-        ("received", "year_kept", "at", "forgotten"),
-        [
-            ("2020-03-04T12:00", 2025, "2025-12-31T23:30", 0),
-            ("2020-03-04T12:00", 2025, "2026-01-01T00:30", 1),
-            ("2020-12-31T23:30", 2025, "2026-01-01T00:30", 1),
-            ("2021-01-01T00:30", 2026, "2026-01-01T00:30", 0),
-        ],
+        ("received", "until"),
+        [("before", date(2026, 12, 31)), ("start", date(2027, 12, 31)), ("after", date(2027, 12, 31))],
     )
-    def test_keeps_the_file_for_five_full_years_of_the_services_time_zone(
-        self, invoice, received, year_kept, at, forgotten
-    ):
-        received_at, now = (
-            timezone.make_aware(datetime.fromisoformat(text)).astimezone(UTC)  # as the service's clock gives it
-            for text in (received, at)
-        )
-        Invoice.objects.update(received_at=received_at)
-
-        assert forgetting_orders.forget_old_invoices(at=now) == forgotten
-
+    def test_keeps_the_file_for_five_full_years(self, invoice, received, until):
+        five_years_before = Midnight(date(2022, 1, 1))
+        Invoice.objects.update(received_at=getattr(five_years_before, received))
         invoice.refresh_from_db()
-        assert bytes(invoice.raw) == (b"" if forgotten else nfe_xml().encode())
-        assert forgetting_orders.kept_until(invoice) == date(year_kept, 12, 31)
+
+        done = [forgetting_orders.forget_old_invoices(at=at) for at in (NEW_YEAR.before, NEW_YEAR.after)]
+
+        assert forgetting_orders.kept_until(invoice) == until
+        assert done == [0, int(until < NEW_YEAR.day)]
+        invoice.refresh_from_db()
+        assert bytes(invoice.raw) == (b"" if done[1] else nfe_xml().encode())
 
     def test_deletes_the_file_and_the_cpf_of_its_issuer(self, seller, invoice):
         done = [forgetting_orders.forget_old_invoices(at=datetime(2026, 1, 2, tzinfo=UTC)) for _run in range(2)]

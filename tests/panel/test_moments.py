@@ -1,24 +1,64 @@
 """Moments on the pages of the panel."""
 
 import re
-from datetime import UTC, datetime
+from datetime import timedelta
 
 import pytest
 from django.conf import settings
-from django.utils import translation
+from django.http import QueryDict
+from django.utils import timezone, translation
 
-from common.formats import moment
-from panel.templatetags.panel import tile_name
+from common import csv_export
+from common.formats import age, moment
+from common.suspension_admin import named
+from delivery.models import Integrator, Transition
+from delivery.reports import Period
+from panel.report_forms import PeriodForm
+from panel.templatetags.panel import tile_name, time_of_day
+from panel.timeline import Step
+from tests.moments import at_each_midnight
 
 OTHER_FORMAT = re.compile(r'\|(?:date:"SHORT_DATETIME_FORMAT"|time:"H:i:s")')
 
 
-class TestMoment:
-    @pytest.mark.parametrize(("language", "text"), [("en", "20 Nov 2026, 12:04:05"), ("pt-br", "20/11/2026 12:04:05")])
-    def test_has_the_date_and_seconds_in_the_services_time_zone(self, language, text):
-        with translation.override(language):
-            assert moment(datetime(2026, 11, 20, 15, 4, 5, tzinfo=UTC)) == text
+@at_each_midnight
+class TestDayOfAMoment:
+    """At 23:30 in the service's time zone, when it is the day after in UTC."""
 
+    @pytest.mark.parametrize(
+        ("language", "form"), [("en", "{0.day} {0:%b %Y}, 23:30"), ("pt-br", "{0:%d/%m/%Y} 23:30")]
+    )
+    def test_is_local_in_texts(self, midnight, language, form):
+        text = form.format(midnight.eve)
+
+        with translation.override(language):
+            assert moment(midnight.before) == f"{text}:00"
+            assert age(midnight.before, at=midnight.before + timedelta(days=30)) == text
+
+    def test_is_local_in_a_history(self, midnight):
+        assert Step(Transition(at=midnight.before), None).day == midnight.eve
+        assert time_of_day(midnight.before) == "23:30:00"
+
+    def test_is_local_in_a_csv_file(self, midnight):
+        file = b"".join(csv_export.response("list", header=[], rows=[[midnight.before]])).decode()
+
+        assert file.splitlines()[1] == f'"{midnight.eve} 23:30:00"'
+
+    def test_is_local_for_a_suspension(self, midnight):
+        with translation.override("pt-br"):
+            assert f"· {midnight.eve:%d/%m}<" in named(Integrator(name="Loja", suspended_at=midnight.before))
+
+    def test_is_local_for_the_month_of_a_report(self, midnight, monkeypatch):
+        months = []
+        for now in (midnight.before, midnight.after):
+            monkeypatch.setattr(timezone, "now", lambda now=now: now)
+            months.append(PeriodForm.of(QueryDict()).period)
+
+        assert months == [Period.month_of(midnight.eve), Period.month_of(midnight.day)]
+        assert months[0].end == months[1].start == midnight.start
+
+
+class TestMoment:
     def test_is_empty_for_none(self):
         assert moment(None) == ""
 

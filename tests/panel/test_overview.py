@@ -1,8 +1,7 @@
 """The overview counts the deliveries of the current day in the service's time zone, and lists the pickup points."""
 
-from datetime import UTC, datetime
+from datetime import timedelta
 
-import pytest
 from django.urls import reverse
 from django.utils import timezone
 
@@ -10,12 +9,14 @@ from delivery.actions import integrators
 from delivery.models import Environment, Integrator, WebhookEndpoint
 from panel.views.overview import _midnight
 from tests.factories import BY, DeliveryFactory, PickupPointFactory, TokenFactory
+from tests.moments import at_each_midnight
 
 
-@pytest.mark.parametrize(("hour", "minute", "day"), [(2, 59, 20), (3, 0, 21), (23, 59, 21)])
-def test_the_day_begins_at_midnight_in_sao_paulo(hour, minute, day):
-    """Which is 03:00 UTC."""
-    assert _midnight(datetime(2026, 11, 21, hour, minute, tzinfo=UTC)) == datetime(2026, 11, day, 3, tzinfo=UTC)
+@at_each_midnight
+def test_the_day_begins_at_midnight_of_the_services_time_zone(midnight):
+    assert [_midnight(at) for at in (midnight.before, midnight.start, midnight.after)] == [
+        midnight.start - timedelta(days=1), midnight.start, midnight.start,
+    ]  # fmt: skip  # a table
 
 
 class TestPickupPoints:

@@ -1,20 +1,19 @@
 """The daily digest, at 8:00 in the service's time zone and only if something happened."""
 
-from datetime import datetime, timedelta
-from zoneinfo import ZoneInfo
+from datetime import UTC, datetime, timedelta
 
 import pytest
 from django.contrib.auth.models import User
 
 from delivery.actions import alerts, digests
-from delivery.models import AlertPost, WebhookEndpoint, WebhookEvent
+from delivery.models import AlertPost, EndpointAlerts, WebhookEndpoint, WebhookEvent
 from mail import sending
 from mail.models import Message
 from tests import smtp
 from tests.factories import DeliveryFactory, TokenFactory
+from tests.moments import at_each_midnight
 
-SAO_PAULO = ZoneInfo("America/Sao_Paulo")
-EIGHT = datetime(2026, 11, 22, 8, 0, tzinfo=SAO_PAULO)
+EIGHT = datetime(2026, 11, 22, 11, 0, tzinfo=UTC)  # 8:00 in São Paulo
 YESTERDAY = EIGHT - timedelta(hours=20)
 
 
@@ -39,22 +38,32 @@ def busy(token):
 
 
 class TestSendDue:
-    def test_counts_yesterday(self, busy, mailbox):
-        DeliveryFactory.create(token=busy, at=EIGHT - timedelta(hours=1))  # today
-        DeliveryFactory.create(token=busy, at=EIGHT - timedelta(hours=33))  # the day before
-
+    def test_counts_what_happened(self, busy, mailbox):
         assert digests.send_due(at=EIGHT) == 1
         sending.send_due()
 
         (message,) = mailbox.messages
         text = smtp.body_of(message)
-        assert message["Subject"].startswith("Loja on ")
+        assert message["Subject"].startswith("Loja on 21 Nov 2026 ")
         for line in ("Deliveries requested: 3", "received by your endpoint: 1", "no more retries: 1"):
             assert line in text
 
-    @pytest.mark.parametrize(("hour", "minute", "number"), [(7, 59, 0), (8, 0, 1), (11, 59, 1), (12, 0, 0), (23, 0, 0)])
-    def test_is_sent_in_the_morning(self, busy, mailbox, hour, minute, number):
-        assert digests.send_due(at=EIGHT.replace(hour=hour, minute=minute)) == number
+    @at_each_midnight
+    def test_is_about_the_day_before_in_the_services_time_zone(self, token, midnight, monkeypatch):
+        told = []
+        monkeypatch.setattr(alerts, "tell", lambda _alerts, _kind, context, **_options: told.append(context))
+        day = timedelta(days=1)
+        for at in (midnight.before - day, midnight.start - day, midnight.before, midnight.start, midnight.after):
+            DeliveryFactory.create(token=token, stops=1, at=at)
+
+        digests.send_due(at=midnight.start + timedelta(hours=8))
+
+        assert [(context["day"], context["requested"]) for context in told] == [(midnight.eve, 2)]
+        assert set(EndpointAlerts.objects.values_list("digest_on", flat=True)) == {midnight.day}
+
+    @pytest.mark.parametrize(("minutes", "number"), [(-1, 0), (0, 1), (239, 1), (240, 0), (900, 0)])
+    def test_is_sent_in_the_morning(self, busy, mailbox, minutes, number):
+        assert digests.send_due(at=EIGHT + timedelta(minutes=minutes)) == number
         assert Message.objects.count() == number
 
     def test_is_sent_once_a_day(self, busy, mailbox):

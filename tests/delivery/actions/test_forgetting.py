@@ -68,8 +68,8 @@ class TestForgetEnded:
 
     def test_leaves_newer_and_open_ones_as_they_are(self):
         now = timezone.now()
-        old = closed(MARIA, at=now - timedelta(days=181))
-        closed(MARIA, at=now - timedelta(days=179))
+        old = closed(MARIA, at=now - timedelta(days=180, microseconds=1))
+        closed(MARIA, at=now - timedelta(days=180))
         requested(MARIA, at=now - timedelta(days=400))
         others = everything(without=[old])
 

@@ -55,12 +55,13 @@ class TestForgetPositions:
     def test_deletes_those_that_are_old(self):
         driver, now = DriverFactory.create(), timezone.now()
         gone = DriverFactory.create()
-        for days, who in ((31, driver), (29, driver), (31, gone)):
-            drivers.set_position(driver=who, point=PICKUP, by=BY, at=now - timedelta(days=days))
+        kept, older = now - timedelta(days=30), now - timedelta(days=30, microseconds=1)
+        for at, who in ((older, driver), (kept, driver), (older, gone)):
+            drivers.set_position(driver=who, point=PICKUP, by=BY, at=at)
 
         forgetting_deliveries.forget_positions(at=now)
 
-        assert DriverPosition.objects.get().recorded_at == now - timedelta(days=29)
+        assert DriverPosition.objects.get().recorded_at == kept
         assert LatestPosition.objects.get().driver == driver
 
     def test_keeps_all_where_it_is_switched_off(self, settings):

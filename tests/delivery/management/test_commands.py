@@ -1,6 +1,7 @@
 """The commands for scripts: one JSON object on standard output each."""
 
 import json
+from datetime import timedelta
 from io import StringIO
 
 import pytest
@@ -186,6 +187,14 @@ class TestReplayWebhooks:
         ],
     )
     def test_takes_a_state_a_time_range_and_an_environment(self, delivery, options, count):
+        assert run("replay_webhooks", "--delivery", str(delivery.pk), *options) == (0, {"replayed": count})
+
+    @pytest.mark.parametrize(("minutes", "count"), [(-1, 1), (1, 0)])
+    def test_takes_a_time_without_an_offset_for_the_services(self, delivery, minutes, count):
+        event = delivery.events.get(state=EventState.DEAD)
+        since = timezone.localtime(event.created_at) + timedelta(minutes=minutes)
+
+        options = ["--since", since.replace(tzinfo=None).isoformat()]
         assert run("replay_webhooks", "--delivery", str(delivery.pk), *options) == (0, {"replayed": count})
 
     def test_sends_one(self, delivery):
