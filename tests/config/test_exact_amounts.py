@@ -13,7 +13,7 @@ from tests.sources import functions, modules
 
 _MONEY = re.compile(
     r"shipping_?value|fixedValue|price|fare|(^|_)fees?(_|$)|cost|amount|money|reais|centavo|declared_|insured|earned|"
-    r"_share|ad_valorem|gris|freight|charge|vNF|_bp$|REAIS|basis_points",
+    r"_share|ad_valorem|gris|freight|charge|vNF|divisor|_bp$|REAIS|basis_points",
     re.IGNORECASE,
 )
 _INEXACT = {"float", "round"}

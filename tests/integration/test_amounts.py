@@ -10,9 +10,10 @@ from hypothesis import strategies as st
 
 from common import formats
 from integration.api.fields import AmountField, WeightField
-from integration.api.order_bodies import _number
-from integration.models import Order
+from integration.api.order_bodies import _number, _summary
+from integration.models import Company, Order
 from panel.simulator_forms import FreightForm
+from tests.moments import NEW_YEAR
 from tests.money import half_up, up
 
 _CENTAVOS = st.integers(0, 10**8)
@@ -36,7 +37,7 @@ class TestAmountField:
 class TestWeightField:
     @given(st.decimals("0.000001", 1000, places=6))
     @example(Decimal("2.0000001"))
-    @example(Decimal("1.1"))  # 1100.0000000000002 as floats
+    @example(Decimal("2.007"))  # a little over 2007 g as floats
     def test_rounds_up_to_grams(self, sent):
         grams = WeightField().to_internal_value(sent)
 
@@ -56,7 +57,11 @@ class TestTypedValue:
 class TestAnsweredNumber:
     @given(st.decimals(0, 10**10, places=4))
     def test_is_the_amount_to_the_last_place(self, amount):
-        assert json.loads(json.dumps(_number(amount)), parse_float=Decimal) == amount
+        order = Order(cost=amount, company=Company(document="1"), created_at=NEW_YEAR.start)
+
+        sent = [_number(amount), _summary(order)["orderCost"]]
+
+        assert json.loads(json.dumps(sent), parse_float=Decimal) == [amount] * 2
 
 
 @pytest.mark.parametrize(("price", "shown"), [("1.005", "R$ 1.01"), ("0.004", "R$ 0.00"), ("10.125", "R$ 10.13")])

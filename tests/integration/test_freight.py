@@ -94,7 +94,7 @@ class TestPrice:
     )
     @example(replace(Parameters(), gris_bp=1), Package(declared_centavos=14_000))  # 1.4
     @example(replace(Parameters(), gris_bp=1), Package(declared_centavos=15_000))  # 1.5
-    @example(replace(Parameters(), ad_valorem_bp=1), Package(declared_centavos=2**63))  # more than a float holds
+    @example(replace(Parameters(), ad_valorem_bp=3333), Package(declared_centavos=2**63))  # more than a float holds
     def test_is_the_sum_of_its_parts_each_rounded_up(self, parameters, package):
         found = freight.charges(package, RATE, parameters)
 

@@ -11,7 +11,7 @@ from mail import sending
 from mail.models import Message
 from tests import smtp
 from tests.factories import DeliveryFactory, TokenFactory
-from tests.moments import at_each_midnight
+from tests.moments import HALF_AN_HOUR, at_each_midnight
 
 EIGHT = datetime(2026, 11, 22, 11, 0, tzinfo=UTC)  # 8:00 in São Paulo
 YESTERDAY = EIGHT - timedelta(hours=20)
@@ -53,12 +53,13 @@ class TestSendDue:
         told = []
         monkeypatch.setattr(alerts, "tell", lambda _alerts, _kind, context, **_options: told.append(context))
         day = timedelta(days=1)
-        for at in (midnight.before - day, midnight.start - day, midnight.before, midnight.start, midnight.after):
+        first = midnight.start - day
+        for at in (first - HALF_AN_HOUR, first, midnight.before, midnight.before, midnight.start, midnight.after):
             DeliveryFactory.create(token=token, stops=1, at=at)
 
         digests.send_due(at=midnight.start + timedelta(hours=8))
 
-        assert [(context["day"], context["requested"]) for context in told] == [(midnight.eve, 2)]
+        assert [(context["day"], context["requested"]) for context in told] == [(midnight.eve, 3)]
         assert set(EndpointAlerts.objects.values_list("digest_on", flat=True)) == {midnight.day}
 
     @pytest.mark.parametrize(("minutes", "number"), [(-1, 0), (0, 1), (239, 1), (240, 0), (900, 0)])
