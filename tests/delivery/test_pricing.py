@@ -50,7 +50,7 @@ class TestPrice:
     def test_is_the_sum_of_its_parts_rounded_half_up(self, terms, way):
         found = price(terms, way)
 
-        paid_km = max(Fraction(way.outbound_km) - Fraction(terms.included_km), 0)
+        paid_km = max(Fraction(way.outbound_km) - Fraction(terms.included_km), Fraction(0))
         paid_km += Fraction(way.return_km) * Fraction(terms.return_share)
         parts = Fraction(terms.base_fare) + paid_km * Fraction(terms.price_per_km)
         parts += (way.dropoffs - 1) * Fraction(terms.price_per_extra_dropoff)

@@ -160,7 +160,7 @@ class TestMonth:
         lines = reports.of_days(of(shop), Period(before.first, before.first + timedelta(days=99)))
 
         assert months == [1 + 2, 4 + 8]
-        assert [(line.of, line.amount) for line in lines] == [(before.first, 3), (after.first, 12)]
+        assert [(line.of, line.amount) for line in lines] == [(before.first, Decimal(3)), (after.first, Decimal(12))]
 
     @pytest.mark.parametrize(
         ("day", "last"), [("2026-02-01", "2026-02-28"), ("2028-02-29", "2028-02-29"), ("2026-12-31", "2026-12-31")]
