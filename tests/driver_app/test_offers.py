@@ -1,6 +1,5 @@
 """Duty, offers and acceptance on phones."""
 
-from decimal import Decimal
 from functools import partial
 
 import pytest
@@ -63,13 +62,6 @@ class TestOffers:
         assert shown["share"] == round(float(delivery.shipping_value) * 0.7, 2)
         assert "contacts" not in str(shown)
         assert delivery.contact_phone not in str(shown)
-
-    def test_round_half_a_centavo_of_the_share_up(self, settings):
-        settings.DRIVER_SHARE_PERCENT = 50.0
-
-        shares = [state.share(Delivery(shipping_value=Decimal(value))) for value in ("10.25", "10.27")]
-
-        assert shares == [5.13, 5.14]
 
     def test_hide_amounts_without_a_share(self):
         offer()

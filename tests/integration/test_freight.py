@@ -110,14 +110,6 @@ class TestPrice:
         assert found.price.amount == carriage + ad_valorem + gris
         assert {type(part) for part in astuple(found)} == {int}
 
-    @pytest.mark.parametrize(("declared", "part"), [(10_000, 1), (10_001, 2), (14_000, 2), (15_000, 2), (20_000, 2)])
-    def test_rounds_shares_of_a_centavo_up(self, declared, part):
-        parameters = Parameters(ad_valorem_bp=1, ad_valorem_free_centavos=0, gris_bp=1)
-
-        charges = freight.charges(Package(declared_centavos=declared), RATE, parameters)
-
-        assert (charges.ad_valorem, charges.gris) == (part, part)
-
     def test_takes_the_larger_weight_without_a_threshold(self):
         package = Package(1000, 10, 10, 61)
 
