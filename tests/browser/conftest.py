@@ -1,5 +1,6 @@
 """A real Chromium against a real server, with workers that really send. Screenshots and findings go to var/browser."""
 
+import asyncio
 import os
 import shutil
 from collections.abc import Callable, Generator, Iterator, Sequence
@@ -9,8 +10,7 @@ import pytest
 from django.contrib.auth.models import Group, User
 from django.core.cache import cache
 from django.db import connection
-from django.utils import translation
-from django.utils.translation import gettext
+from django.test import TransactionTestCase
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 from common import page_updates
@@ -18,6 +18,7 @@ from common.page_updates import Message, publish
 from delivery.models import Environment, WebhookEndpoint
 from delivery.webhooks import dispatch, wake_up
 from tests.browser import quiet_database, shop_history
+from tests.browser.looks import LOCALES, Walk
 from tests.browser.receiver import Receiver
 from tests.browser.tab import FAILED, PASSWORD, SHOTS, Tab, close
 from tests.browser.waiting import MILLISECONDS, SECONDS
@@ -25,8 +26,8 @@ from tests.config.stream_client import granian
 from tests.factories import TariffFactory, TokenFactory
 from tests.integration.factories import SellerFactory
 
-_CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-_FLAGS = [
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+FLAGS = [
     "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
     "--disable-component-update", "--disable-sync", "--disable-dev-shm-usage",
 ]  # fmt: skip  # a list
@@ -38,7 +39,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if "tests/browser" in str(item.path):
             item.add_marker(pytest.mark.timeout(300))
-            if _CHROMIUM is None:
+            if CHROMIUM is None:
                 if os.environ.get("NOTHING_SKIPS"):
                     raise pytest.UsageError("No Chromium was found, and here nothing may be skipped.")
                 item.add_marker(pytest.mark.skip(reason="No Chromium found: install Debian's package `chromium`."))
@@ -54,37 +55,42 @@ def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestR
 
 @pytest.fixture(scope="module", autouse=True)
 def _patient() -> Iterator[None]:
-    """On a slow machine no message to a page is lost, nor a test because of a request that has outlived its page."""
+    """On a slow machine no message to a page is lost. The tables are emptied by our own, faster way.
+
+    Of the module, because a patch of one test would end before the tables are emptied.
+    """
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(page_updates, "_TIMEOUT_SECONDS", SECONDS)
         page_updates._redis.cache_clear()
-        quiet_database.empty_again(patch)
+        patch.setattr(TransactionTestCase, "_fixture_teardown", lambda _case: quiet_database.empty())
         yield
     page_updates._redis.cache_clear()
 
 
-@pytest.fixture(scope="module")
-def chromium() -> Iterator[Callable[[str], Browser]]:
-    """Browsers by their language, started when they are first used. In it Chromium writes the dates in fields, where
-    its translations are installed (Debian's package `chromium-l10n`).
-
-    Their driver's event loop runs in the thread of the tests, so it must not outlive the module. Django takes that loop
-    for asynchronous code, which these tests are not.
-    """
+@pytest.fixture(scope="session")
+def _browser() -> Iterator[tuple[Browser, asyncio.AbstractEventLoop]]:
+    """One browser for all tests of a worker, and the event loop of its driver, which is in the thread of the tests."""
     SHOTS.mkdir(parents=True, exist_ok=True)
-    with pytest.MonkeyPatch.context() as patch, sync_playwright() as playwright:
-        patch.setenv("DJANGO_ALLOW_ASYNC_UNSAFE", "true")
-        browsers: dict[str, Browser] = {}
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        loop = asyncio.get_running_loop()
+        asyncio._set_running_loop(None)
+        yield browser, loop
+        asyncio._set_running_loop(loop)
+        browser.close()
 
-        def of(locale: str) -> Browser:
-            if locale not in browsers:
-                flags = [*_FLAGS, f"--lang={locale}"]
-                browsers[locale] = playwright.chromium.launch(executable_path=_CHROMIUM, args=flags)
-            return browsers[locale]
 
-        yield of
-        for browser in browsers.values():
-            browser.close()
+@pytest.fixture
+def chromium(_browser: tuple[Browser, asyncio.AbstractEventLoop], monkeypatch: pytest.MonkeyPatch) -> Iterator[Browser]:
+    """The browser. Between two calls of it its loop counts as running, but not for the tests of other folders.
+
+    Django takes that loop for asynchronous code, which these tests are not.
+    """
+    browser, loop = _browser
+    monkeypatch.setenv("DJANGO_ALLOW_ASYNC_UNSAFE", "true")
+    asyncio._set_running_loop(loop)
+    yield browser
+    asyncio._set_running_loop(None)
 
 
 @pytest.fixture(autouse=True)
@@ -164,25 +170,26 @@ def site(live_server: Any) -> str:
     return str(live_server.url)
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def web_server(django_db_setup: None) -> Iterator[str]:
     """The address of the web server of production on the database of the tests, with its streams.
 
-    A module that needs it overrides `site`. Not for the admin: the server keeps the ids of content types, which each
-    test has anew.
+    A module that needs it overrides `site`. It pays drivers 70 % of the price. Not for the admin: the server keeps the
+    ids of content types, which the tests of other folders make anew.
     """
-    environment = {**os.environ, "TEST_DATABASE": str(connection.settings_dict["NAME"])}
+    name = str(connection.settings_dict["NAME"])
+    environment = {**os.environ, "TEST_DATABASE": name, "DRIVER_SHARE_PERCENT": "70"}
     with granian("tests.browser.rsgi_on_test_database:application", environment) as (port, _process):
         yield f"http://127.0.0.1:{port}"
 
 
 @pytest.fixture
-def tab(chromium: Callable[[str], Browser], site: str, request: pytest.FixtureRequest) -> Iterator[Callable[..., Tab]]:
+def tab(chromium: Browser, site: str, request: pytest.FixtureRequest) -> Iterator[Callable[..., Tab]]:
     """Open a browser of one's own; `locale` is its language."""
     contexts = []
 
     def make(locale: str = "en-US") -> Tab:
-        context = chromium(locale).new_context(viewport={"width": 1440, "height": 900}, locale=locale)
+        context = chromium.new_context(viewport={"width": 1440, "height": 900}, locale=locale)
         context.grant_permissions(["clipboard-read", "clipboard-write"], origin=site)
         context.set_default_timeout(MILLISECONDS)
         contexts.append(context)
@@ -219,17 +226,14 @@ def receiver() -> Iterator[Receiver]:
     it.close()
 
 
-@pytest.fixture(params=["en-US", "pt-BR"])
-def locale(request):
-    return request.param
+@pytest.fixture(params=LOCALES)
+def walk(tab: Callable[..., Tab], request: pytest.FixtureRequest) -> Callable[..., Walk]:
+    """Begin a walk over pages as the person with this name, or as nobody. Its test runs in each language."""
 
+    def begin(name: str = "") -> Walk:
+        browser = tab(request.param)
+        if name:
+            browser.log_in(name)
+        return Walk(browser, request.param)
 
-@pytest.fixture
-def say(locale):
-    """A text of the pages in the browser's language."""
-
-    def words(text):
-        with translation.override(locale.lower()):
-            return gettext(text)
-
-    return words
+    return begin

@@ -16,12 +16,12 @@ COUNT_LISTS = """() => {
 }"""
 
 
-def test_a_driver_is_searched_and_chosen_by_keyboard_alone(tab, people, shop, locale):
+def test_a_driver_is_searched_and_chosen_by_keyboard_alone(tab, people, shop):
     people("dora", group="Dispatchers")
     create_many(30)
     driver = DriverFactory.create(name="Zoe Reis")  # without a position, so the last of all
     delivery = DeliveryFactory.create(token=shop)
-    browser = tab(locale)
+    browser = tab()
     browser.log_in("dora")
     page = browser.go("/panel/board/")
     page.locator(f"#accept-{delivery.pk}").focus()
@@ -49,12 +49,12 @@ def test_a_driver_is_searched_and_chosen_by_keyboard_alone(tab, people, shop, lo
     assert browser.complaints == []
 
 
-def test_a_driver_is_searched_and_chosen_in_the_admin(tab, people, shop, locale):
+def test_a_driver_is_searched_and_chosen_in_the_admin(tab, people, shop):
     people("dora", group="Dispatchers")
     create_many(30)
     driver = DriverFactory.create(name="Zoe Reis")
     delivery = DeliveryFactory.create(token=shop)
-    browser = tab(locale)
+    browser = tab()
     browser.log_in("dora")
     page = browser.go(f"/admin/delivery/delivery/{delivery.pk}/change/")
 

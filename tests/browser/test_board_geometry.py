@@ -26,6 +26,13 @@ BOX = """(selector) => {
     const box = document.querySelector(selector).getBoundingClientRect();
     return [box.x, box.y, box.right, box.bottom].map(Math.round);
 }"""
+# Whether a turn of the wheel, from now on, has been worked off.
+WHEEL = """() => {
+    const wheel = { isDone: false };
+    const frame = (next) => requestAnimationFrame(next);
+    addEventListener("wheel", () => frame(() => frame(() => { wheel.isDone = true; })), { capture: true, once: true });
+    return wheel;
+}"""
 TABS = ("all", "late", "waiting", "to-collect", "on-the-way", "returning")
 
 
@@ -65,7 +72,7 @@ def board(tab, people):
     return open_
 
 
-@pytest.mark.parametrize("count", [0, 3, 34, 300])
+@pytest.mark.parametrize("count", [0, 3, 60])
 def test_the_page_never_scrolls_and_the_map_fills_its_part(board, shop, count):
     make_routes(shop, count)
     page = board()
@@ -76,8 +83,9 @@ def test_the_page_never_scrolls_and_the_map_fills_its_part(board, shop, count):
         before = page.evaluate(BOX, "#map")
         page.locator("#list").evaluate("list => list.scrollTo(0, list.scrollHeight)")
         page.mouse.move(columns / 2 if columns < 500 else 400, rows - 60)
+        wheel = page.evaluate_handle(WHEEL)
         page.mouse.wheel(0, 4000)
-        page.wait_for_timeout(400)
+        page.wait_for_function("wheel => wheel.isDone", arg=wheel)
 
         assert page.evaluate("[document.documentElement.scrollHeight, scrollY, scrollX]") == [rows, 0, 0]
         assert page.evaluate("document.documentElement.scrollWidth") == columns
@@ -115,17 +123,17 @@ def test_the_map_keeps_its_place_when_the_list_is_filtered_and_a_message_comes(b
     assert (page.evaluate(BOX, "#map"), page.evaluate(BOX, "#list")) == before
 
 
-def test_all_of_three_hundred_routes_can_be_reached(board, shop):
-    make_routes(shop, 300)
+def test_all_routes_can_be_reached(board, shop):
+    make_routes(shop, 120)
     page = board()
     page.locator(".route").first.wait_for()
 
     def scroll():
         page.locator("#list").evaluate("list => list.scrollTo(0, list.scrollHeight)")
-        return page.locator(".route").count() == 300
+        return page.locator(".route").count() == 120
 
     until(page, scroll)
-    assert page.locator("[data-tab=all] b").inner_text() == "300"
+    assert page.locator("[data-tab=all] b").inner_text() == "120"
 
 
 def test_tabs_count_and_show_the_routes_of_a_status(board, shop):

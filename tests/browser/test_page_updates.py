@@ -1,7 +1,5 @@
 """Pages that are told what has changed, with the web server of production and a Redis."""
 
-import time
-
 import pytest
 from django.contrib.sessions.models import Session
 from django.urls import reverse
@@ -9,12 +7,15 @@ from django.utils import timezone
 
 from delivery.actions import deliveries, drivers, endpoints, events
 from delivery.models import Environment, WebhookAttempt, WebhookEvent
-from tests.browser.waiting import SECONDS, until
+from tests.browser.waiting import until
 from tests.factories import BY, PICKUP, DeliveryFactory, DriverFactory
 
 pytestmark = pytest.mark.django_db(transaction=True)
-SOON = 8_000  # milliseconds: less than the ten seconds after which pages load everything without a stream
-QUIET = 4_000  # in which nothing happens
+# Pages without a stream load everything every ten seconds. These do not, so that they show what the stream has told.
+WITHOUT_POLLING = """
+const every = window.setInterval;
+window.setInterval = (work, pause) => pause === 5_000 ? 0 : every(work, pause);
+"""
 
 # Chromium's pages of tests are never hidden.
 HIDE = """hidden => {
@@ -33,9 +34,11 @@ def page_at(tab, people, shop):
     """Opens a page of the shop's account as one of its members, and waits for its stream."""
     people("mia", account=shop.integrator)
 
-    def open_(locale, name, *arguments):
-        browser = tab(locale)
+    def open_(name, *arguments, polls=False):
+        browser = tab()
         browser.log_in("mia")
+        if not polls:
+            browser.page.add_init_script(WITHOUT_POLLING)
         address = reverse(f"panel:{name}", args=[shop.integrator.pk, Environment.LIVE, *arguments])
         with browser.page.expect_response(lambda answer: "rota-automatic" in answer.request.headers):  # after `ready`
             browser.go(address)
@@ -45,26 +48,23 @@ def page_at(tab, people, shop):
     return open_
 
 
-def recover(receiver, webhooks):
+def recover(page, receiver, webhooks):
     """Let an endpoint that has refused these webhooks take them, and send them again."""
-    end = time.monotonic() + SECONDS
-    while not WebhookAttempt.objects.filter(event__in=webhooks.all()).exists():
-        assert time.monotonic() < end
-        time.sleep(0.1)
+    until(page, lambda: WebhookAttempt.objects.filter(event__in=webhooks.all()).exists())
     receiver.status = 204
     events.replay(events=webhooks.all(), by=BY, at=timezone.now())
 
 
 class TestDeliveryPage:
-    def test_follows_moves_and_the_driver(self, page_at, shop, locale, say):
+    def test_follows_moves_and_the_driver(self, page_at, shop):
         driver = DriverFactory.create(name="Ana Souza", at_point=PICKUP)
         delivery = DeliveryFactory.create(token=shop, stops=1)
-        browser = page_at(locale, "delivery", delivery.pk)
+        browser = page_at("delivery", delivery.pk)
         page = browser.page
 
         deliveries.accept(delivery=delivery, driver=driver, by=BY, at=timezone.now())
 
-        page.locator("#summary").get_by_text("Ana Souza").wait_for(timeout=SOON)
+        page.locator("#summary").get_by_text("Ana Souza").wait_for()
         assert page.locator("#history li:not(.day)").count() == 2
         marker = page.locator(".leaflet-marker-icon.driver")
         before = marker.bounding_box()
@@ -72,91 +72,91 @@ class TestDeliveryPage:
         page.wait_for_function(
             "before => document.querySelector('.driver').getBoundingClientRect().y !== before",
             arg=before["y"],
-            timeout=SOON,
         )
         deliveries.collect(delivery=delivery, by=BY, at=timezone.now())
         deliveries.deliver_point(delivery=delivery, point="B", by=BY, at=timezone.now())
-        page.locator("#state .badge").get_by_text(say("Delivered")).wait_for(timeout=SOON)
+        page.locator("#state .badge").get_by_text("Delivered").wait_for()
         assert page.locator("#history li:not(.day)").count() == 4
         assert browser.complaints == []
 
-    def test_shows_that_its_webhook_was_received(self, page_at, shop, endpoint, receiver, locale, say):
+    def test_shows_that_its_webhook_was_received(self, page_at, shop, endpoint, receiver):
         receiver.status = 500
         endpoints.set_url(endpoint=endpoint, url=receiver.url, by=BY, at=timezone.now())
         delivery = DeliveryFactory.create(token=shop, stops=1)
-        browser = page_at(locale, "delivery", delivery.pk)
+        browser = page_at("delivery", delivery.pk)
 
-        recover(receiver, delivery.events)
+        recover(browser.page, receiver, delivery.events)
 
-        browser.page.locator("#history").get_by_text(say("Received")).wait_for(timeout=SOON)
+        browser.page.locator("#history").get_by_text("Received").wait_for()
         assert browser.complaints == []
 
 
 class TestEventPages:
-    def test_agree_when_an_event_is_received_later(self, page_at, shop, endpoint, receiver, locale, say):
+    def test_agree_when_an_event_is_received_later(self, page_at, shop, endpoint, receiver):
         receiver.status = 500
         endpoints.set_url(endpoint=endpoint, url=receiver.url, by=BY, at=timezone.now())
         event = DeliveryFactory.create(token=shop, stops=1).events.get()
-        one, log = page_at(locale, "event", event.pk), page_at(locale, "events")
-        state = page_at(locale, "webhook")
+        one, log = page_at("event", event.pk), page_at("events")
+        state = page_at("webhook")
 
-        recover(receiver, WebhookEvent.objects.filter(pk=event.pk))
+        recover(one.page, receiver, WebhookEvent.objects.filter(pk=event.pk))
 
-        one.page.locator("#attempts-made .card-head").get_by_text(say("Received")).wait_for(timeout=SOON)
-        log.page.locator("#list tbody").get_by_text(say("Received")).wait_for(timeout=SOON)
-        state.page.locator("#webhook-state dd").nth(1).get_by_text("0", exact=True).wait_for(timeout=SOON)
+        one.page.locator("#attempts-made .card-head").get_by_text("Received").wait_for()
+        log.page.locator("#list tbody").get_by_text("Received").wait_for()
+        state.page.locator("#webhook-state dd").nth(1).get_by_text("0", exact=True).wait_for()
         assert [browser.complaints for browser in (one, log, state)] == [[], [], []]
 
     def test_leave_a_selection_alone(self, page_at, shop):
         DeliveryFactory.create(token=shop, stops=1)
-        browser = page_at("en-US", "events")
+        browser, other = page_at("events"), page_at("events")
         box = "<input type=checkbox checked id=chosen>"
         browser.page.evaluate(f"document.querySelector('#list td').insertAdjacentHTML('beforeend', '{box}')")
 
         DeliveryFactory.create(token=shop, stops=1)
 
-        browser.page.wait_for_timeout(QUIET)
+        other.page.locator("#list tbody tr").nth(1).wait_for()
         assert browser.page.locator("#list tbody tr").count() == 1
         browser.page.locator("#chosen").uncheck()
-        browser.page.locator("#list tbody tr").nth(1).wait_for(timeout=SOON)
+        browser.page.locator("#list tbody tr").nth(1).wait_for()
 
 
 class TestBoard:
-    def test_shows_a_new_delivery_and_its_moves(self, tab, people, shop, locale):
+    def test_shows_a_new_delivery_and_its_moves(self, tab, people, shop):
         people("dora", group="Dispatchers")
-        browser = tab(locale)
+        browser = tab()
         browser.log_in("dora")
+        browser.page.add_init_script(WITHOUT_POLLING)
         browser.go("/panel/board/")
         browser.page.locator("#nothing").wait_for()  # it has loaded everything, because the stream is ready
 
         delivery = DeliveryFactory.create(token=shop, stops=1)
 
         card = browser.page.locator(f"#route-{delivery.pk}")
-        card.wait_for(timeout=SOON)
+        card.wait_for()
         deliveries.cancel(delivery=delivery, reason="Closed", by=BY, at=timezone.now())
-        card.wait_for(state="detached", timeout=SOON)
+        card.wait_for(state="detached")
         assert browser.complaints == []
 
 
 class TestStream:
     def test_is_opened_again_when_the_page_is_shown_again(self, page_at, shop):
         delivery = DeliveryFactory.create(token=shop, stops=1)
-        browser = page_at("en-US", "delivery", delivery.pk)
+        browser, other = page_at("delivery", delivery.pk), page_at("delivery", delivery.pk)
         page = browser.page
         page.evaluate(HIDE, True)
 
         deliveries.cancel(delivery=delivery, reason="Closed", by=BY, at=timezone.now())
 
-        page.wait_for_timeout(QUIET)
+        other.page.locator("#history li:not(.day)").nth(1).wait_for()
         assert page.locator("#history li:not(.day)").count() == 1
         page.evaluate(HIDE, False)
-        page.locator("#history li:not(.day)").nth(1).wait_for(timeout=SOON)
+        page.locator("#history li:not(.day)").nth(1).wait_for()
 
     def test_is_opened_again_after_the_computer_has_slept(self, page_at, shop):
         """Not later: after so short a sleep the silence of the stream would show only after 40 s."""
         delivery = DeliveryFactory.create(token=shop, stops=1)
         opened = []
-        browser = page_at("en-US", "delivery", delivery.pk)
+        browser = page_at("delivery", delivery.pk, polls=True)
         page = browser.page
         page.on("request", lambda request: opened.append(request.url) if "/updates/" in request.url else None)
         page.clock.install()
@@ -171,20 +171,20 @@ class TestStream:
 
     def test_leads_to_the_log_in_after_the_session(self, page_at, shop):
         delivery = DeliveryFactory.create(token=shop, stops=1)
-        browser = page_at("en-US", "delivery", delivery.pk)
+        browser = page_at("delivery", delivery.pk)
         Session.objects.all().delete()
 
         deliveries.cancel(delivery=delivery, reason="Closed", by=BY, at=timezone.now())
 
-        browser.page.wait_for_url("**/account/login/?next=**", timeout=SOON)
+        browser.page.wait_for_url("**/account/login/?next=**")
 
     def test_keeps_the_focus(self, page_at, shop):
         delivery = DeliveryFactory.create(token=shop, stops=1)
-        browser = page_at("en-US", "delivery", delivery.pk)
+        browser = page_at("delivery", delivery.pk)
         link = browser.page.locator("#history a").first
         link.focus()
 
         deliveries.cancel(delivery=delivery, reason="Closed", by=BY, at=timezone.now())
 
-        browser.page.locator("#history li:not(.day)").nth(1).wait_for(timeout=SOON)
+        browser.page.locator("#history li:not(.day)").nth(1).wait_for()
         browser.page.wait_for_function("document.activeElement.closest('#history') !== null")

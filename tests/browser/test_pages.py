@@ -1,22 +1,56 @@
-"""Every page at both widths, in both languages: no console error or overflow, and in one no axe-core violation."""
+"""Every page, in both languages and at both widths: no console error, nothing too wide, and no axe-core violation.
+
+Other tests of this folder use one language, one width and no axe-core.
+"""
+
+import re
+from datetime import timedelta
 
 import pytest
+from allauth.account.models import EmailAddress
+from django.contrib import admin
+from django.contrib.auth.models import User
+from django.contrib.sessions.backends.db import SessionStore
+from django.db.models import F
 from django.utils import timezone
-from playwright.sync_api import expect
 from rest_framework.test import APIClient
 
+from access import invitations
+from access.models import InitialPassword
+from common.membership import Role
 from common.rate_limit import limiter
-from delivery.models import Integrator, RefusedDeliveryCall, WebhookEvent
+from common.row_history import recorded_by
+from delivery.actions import driver_devices, integrators
+from delivery.lifecycle import Ending
+from delivery.models import Integrator, RefusedDeliveryCall, Tariff, WebhookEvent
+from delivery.payload import Options, Place
 from documentation import pages
-from integration.actions import keys
-from integration.models import RefusedSellerCall
+from integration.actions import keys, orders, sellers
+from integration.lifecycle import Status
+from integration.models import FreightRate, RefusedSellerCall
+from mail import sending
+from tests import smtp
 from tests.browser import shop_history
-from tests.browser.waiting import copied
-from tests.factories import BY, TariffFactory, TokenFactory, payload
-from tests.integration.factories import order_body
+from tests.browser.tab import PASSWORD
+from tests.delivery.ended import Ended, insert
+from tests.delivery.personal_data import MARIA, closed, requested
+from tests.factories import (
+    BY,
+    DROPOFFS,
+    PICKUP,
+    DeliveryFactory,
+    DriverFactory,
+    IntegratorFactory,
+    TariffFactory,
+    TokenFactory,
+    payload,
+    validated_payload,
+)
+from tests.integration.factories import ACCESS_KEY, create_order, load_tariff, nfe_xml, order_body, send_invoice
+from tests.one_time_codes import code_of
 
 pytestmark = pytest.mark.django_db(transaction=True)
-LOCALES = ["en-US", "pt-BR"]
+ANA, WORDS = "ana@example.com", "quatro palavras em fila"
 
 
 def refuse_calls(token, key):
@@ -34,134 +68,446 @@ def refuse_calls(token, key):
     return RefusedDeliveryCall.objects.latest("created_at"), RefusedSellerCall.objects.latest("created_at")
 
 
-def look(browser, name, problems):
-    browser.keep(name)
-    if not name.endswith("en-US"):  # the markup is the same in both languages, and axe-core takes longest
-        problems += [f"{name}: {finding}" for finding in browser.findings(name)]
+class TestAccount:
+    def test_with_a_mornings_deliveries(self, walk, people, shop, seller, busy):
+        for name in ("maria", "bia"):
+            people(name, account=shop.integrator, seller=seller)
+        key = keys.issue(seller=seller, by=BY, at=timezone.now()).clear_text
+        simulated = shop_history.collected(TokenFactory.create(integrator=shop.integrator, sandbox=True))
+        of_token, _of_key = refuse_calls(shop, key)
+        dead = WebhookEvent.objects.filter(state="dead").latest("pk")
+        failing = WebhookEvent.objects.in_state("failing").latest("created_at")
+        base = f"/panel/accounts/{shop.integrator.pk}/live/"
+        way = walk("maria")
+
+        way.over({
+            "home": "/panel/",
+            "overview": base,
+            "deliveries": f"{base}deliveries/",
+            "delivery": f"{base}deliveries/{busy.pk}/",
+            "delivery-sandbox": f"{base.replace('live', 'sandbox')}deliveries/{simulated.pk}/",
+            "events": f"{base}events/",
+            "event": f"{base}events/{dead.pk}/",
+            "event-failing": f"{base}events/{failing.pk}/",
+            "webhook": f"{base}webhook/",
+            "tokens": f"{base}tokens/",
+            "token": f"{base}tokens/{shop.pk}/",
+            "quickstart": f"{base}quickstart/",
+            "alerts": f"{base}alerts/",
+            "team": f"{base}team/",
+            "activity": f"{base}activity/",
+            "refused-calls": f"{base}refused-calls/",
+            "refused-call": f"{base}refused-calls/{of_token.pk}/",
+        })  # fmt: skip  # a table
+        way.over({"missing": "/panel/nowhere/"}, status=404)
+        page = way.go(f"{base}alerts/")
+        page.fill("#id_url", shop_history.URL)
+        with page.expect_navigation():
+            page.locator("form:has(#id_url) button").first.click()
+        way.look("alerts-url")
+        page = way.go(f"{base}events/{dead.pk}/")
+        page.locator("summary").first.click()  # the request of an attempt
+        way.look("event-unfolded")
+        page = way.go(f"{base}events/")
+        page.locator("[data-opens]").first.click()
+        page.locator("dialog[open] button.prime:enabled").wait_for()  # it has counted the events
+        way.look("events-recover")
+        page.locator("dialog[open] button.prime").click()
+        page.locator("#progress h2").wait_for()
+        way.look("events-progress")
+
+        assert way.problems == []
+
+    def test_that_is_new(self, walk, people, shop, seller):
+        shop.integrator.tokens.update(revoked_at=timezone.now(), revoked_by=BY)
+        people("maria", account=shop.integrator, seller=seller)
+        base = f"/panel/accounts/{shop.integrator.pk}/live/"
+        way = walk("maria")
+
+        names = ("", "deliveries/", "events/", "tokens/", "webhook/", "refused-calls/")
+        way.over({f"empty-{name.strip('/') or 'overview'}": base + name for name in names})
+        way.over({"empty-seller": f"/panel/sellers/{seller.pk}/"})
+
+        assert way.problems == []
+
+    def test_that_is_suspended(self, walk, people, shop, seller):
+        people("maria", account=shop.integrator, seller=seller)
+        integrators.suspend(integrator=shop.integrator, reason="Fatura 17 em aberto", by=BY, at=timezone.now())
+        sellers.suspend(seller=seller, reason="Fatura 17 em aberto", by=BY, at=timezone.now())
+        base = f"/panel/accounts/{shop.integrator.pk}/live/"
+        way = walk("maria")
+
+        way.over({
+            "suspended-home": "/panel/",
+            "suspended-overview": base,
+            "suspended-webhook": f"{base}webhook/",
+            "suspended-tokens": f"{base}tokens/",
+            "suspended-token": f"{base}tokens/{shop.pk}/",
+            "suspended-activity": f"{base}activity/",
+            "suspended-seller": f"/panel/sellers/{seller.pk}/",
+        })  # fmt: skip  # a table
+
+        assert way.problems == []
 
 
-@pytest.mark.parametrize("locale", LOCALES)
-def test_pages_of_an_account(tab, people, shop, seller, busy, locale):
-    people("maria", account=shop.integrator, seller=seller)
+def test_seller(walk, people, seller):
+    load_tariff()
+    order = create_order(seller)
+    orders.move(order=order, to=Status.OUT_FOR_DELIVERY, by=BY, at=timezone.now())
+    invoice = send_invoice(seller, nfe_xml().encode())
+    for number in range(3):
+        create_order(seller, orderId=f"MARKETPLACE-2026-00000{number}", invoice={"number": "7", "key": ACCESS_KEY})
+    unlinked = send_invoice(seller, nfe_xml(key=ACCESS_KEY[:-2] + "00", items=["PEDIDO-17"]).encode())
+    people("clara", seller=seller)
     key = keys.issue(seller=seller, by=BY, at=timezone.now()).clear_text
-    base = f"/panel/accounts/{shop.integrator.pk}/live/"
-    of_sandbox = TokenFactory.create(integrator=shop.integrator, sandbox=True)
-    simulated = shop_history.collected(of_sandbox)
-    dead = WebhookEvent.objects.filter(state="dead").latest("pk")
-    of_token, of_key = refuse_calls(shop, key)
-    pages = {
-        "home": "/panel/",
-        "overview": base,
-        "deliveries": f"{base}deliveries/",
-        "delivery": f"{base}deliveries/{busy.pk}/",
-        "delivery-sandbox": f"{base.replace('live', 'sandbox')}deliveries/{simulated.pk}/",
-        "events": f"{base}events/",
-        "event": f"{base}events/{dead.pk}/",
-        "webhook": f"{base}webhook/",
-        "tokens": f"{base}tokens/",
-        "token": f"{base}tokens/{shop.pk}/",
-        "quickstart": f"{base}quickstart/",
-        "alerts": f"{base}alerts/",
-        "team": f"{base}team/",
-        "activity": f"{base}activity/",
-        "refused-calls": f"{base}refused-calls/",
-        "refused-call": f"{base}refused-calls/{of_token.pk}/",
-        "seller-refused-calls": f"/panel/sellers/{seller.pk}/refused-calls/",
-        "seller-refused-call": f"/panel/sellers/{seller.pk}/refused-calls/{of_key.pk}/",
-        "seller": f"/panel/sellers/{seller.pk}/",
-        "seller-team": f"/panel/sellers/{seller.pk}/team/",
-        "seller-quickstart": f"/panel/sellers/{seller.pk}/quickstart/",
-        "two-factor": "/account/two-factor/",
-        "two-factor-app": "/account/two-factor/app/",
-        "password": "/account/password/",
-        "missing": "/panel/nowhere/",
-    }
-    browser = tab(locale)
-    browser.go("/account/login/")
-    problems: list[str] = []
-    look(browser, f"login-{locale}", problems)
-    browser.log_in("maria")
-    for name, path in pages.items():
-        browser.go(path)
-        look(browser, f"{name}-{locale}", problems)
+    _of_token, of_key = refuse_calls(TokenFactory.create(), key)
+    base = f"/panel/sellers/{seller.pk}/"
+    way = walk("clara")
 
-    assert problems == []
-    assert [each for each in browser.complaints if "404" not in each] == []  # the 404 page itself is requested
+    way.over({
+        "seller": base,
+        "seller-orders": f"{base}orders/",
+        "seller-orders-none": f"{base}orders/?q=nothing",
+        "seller-order": f"{base}orders/{order.pk}/",
+        "seller-invoices": f"{base}invoices/",
+        "seller-invoice": f"{base}invoices/{invoice.pk}/",
+        "seller-invoice-links": f"{base}invoices/{unlinked.pk}/?q=maria",
+        "seller-simulator": f"{base}simulator/?origin=01310-100&destination=69005-070&weight=2,5&declared=300",
+        "seller-team": f"{base}team/",
+        "seller-quickstart": f"{base}quickstart/",
+        "seller-refused-calls": f"{base}refused-calls/",
+        "seller-refused-call": f"{base}refused-calls/{of_key.pk}/",
+    })  # fmt: skip  # a table
+
+    assert way.problems == []
 
 
-@pytest.mark.parametrize("locale", LOCALES)
-def test_pages_of_a_new_account_say_what_to_do(tab, people, shop, seller, locale):
-    shop.integrator.tokens.update(revoked_at=timezone.now(), revoked_by=BY)
-    people("maria", account=shop.integrator, seller=seller)
-    base = f"/panel/accounts/{shop.integrator.pk}/live/"
-    browser = tab(locale)
-    problems: list[str] = []
-    browser.log_in("maria")
-    for name in ("", "deliveries/", "events/", "tokens/", "webhook/", "refused-calls/"):
-        browser.go(base + name)
-        look(browser, f"empty-{name.strip('/') or 'overview'}-{locale}", problems)
-    browser.go(f"/panel/sellers/{seller.pk}/")
-    look(browser, f"empty-seller-{locale}", problems)
+class TestStaff:
+    def test_simulators_and_personal_data(self, walk, people, shop, seller):
+        load_tariff()
+        closed(MARIA)
+        requested(MARIA)
+        create_order(seller)
+        people("paula", group="Account staff")
+        delivery = "/panel/simulators/delivery/"
+        points = "a=-23.56141,-46.65588&b=-23.552,-46.65&c=-23.548,-46.638&returning=on"
+        way = walk("paula")
 
-    assert problems == []
-    assert browser.complaints == []
+        way.over({
+            "simulator-freight": "/panel/simulators/freight/?origin=01310-100&destination=69005-070&weight=x",
+            "simulator-freight-price": "/panel/simulators/freight/?origin=01310-100&destination=69005-070&weight=2,5",
+            "simulator-delivery": f"{delivery}?way=distance&vehicle_type=MOTORCYCLE&distance=7&stops=2&returning=on",
+            "simulator-delivery-points": f"{delivery}?way=points&vehicle_type=MOTORCYCLE&{points}",
+            "personal-data": "/panel/personal-data/",
+        })  # fmt: skip  # a table
+        way.page.fill("#id_number", MARIA)
+        way.page.click("form.card button.prime")
+        way.page.locator("[data-opens=forget]").wait_for()
+        way.look("personal-data-found")
+        way.page.click("[data-opens=forget]")
+        way.look("personal-data-forget")
+        way.page.click("dialog[open] button.final")
+        way.page.locator("#requests").wait_for()
+        way.look("personal-data-requests")
 
+        assert way.problems == []
 
-@pytest.mark.parametrize("locale", LOCALES)
-def test_the_documentation_without_a_log_in(tab, locale):
-    browser = tab(locale)
-    problems: list[str] = []
-    for name in sorted(pages.NAMES):
-        browser.go(pages.url(name))
-        look(browser, f"docs-{name or 'first'}-{locale}", problems)
-    browser.go("/docs/errors/rate_limited")
-    look(browser, f"docs-error-{locale}", problems)
-
-    assert problems == []
-    assert browser.complaints == []
-
-
-def test_an_example_of_the_documentation_is_copied(tab):
-    page = tab().go(pages.url("orders"))
-
-    page.evaluate("window.setTimeout = () => 0")  # the word stays
-
-    page.locator("[data-copy]").first.click()
-
-    expect(page.locator("[data-copy]").first).to_have_text("Copied")
-    start = 'curl -s "$BASE_URL/api/integration/shipping/quote"'
-    assert copied(page, start).startswith(start)
-
-
-class TestReference:
-    """Swagger UI runs under the service's content security policy. Its own accessibility is not tested here."""
-
-    def send_quote(self, browser, token):
-        page = browser.go("/docs/reference")
-        page.locator("button.authorize").click()
-        page.locator(".auth-container input").last.fill(token)
-        page.locator(".auth-btn-wrapper button.authorize").last.click()
-        page.locator("button.btn-done").last.click()
-        page.locator("#operations-Immediate_delivery-quotation-delivery .opblock-summary-control").click()
-        page.locator("button.execute").click()
-        return page
-
-    def test_sends_a_call_with_a_test_token(self, tab):
+    def test_new_accounts_and_sellers(self, walk, people, receiver):
         TariffFactory.create()
-        token = TokenFactory.create(sandbox=True)
-        browser = tab()
+        people("paula", group="Account staff")
+        way = walk("paula")
 
-        page = self.send_quote(browser, token.clear_text)
+        page = way.go("/panel/accounts/new/")
+        page.fill("#id_name", "Padaria Sol")
+        page.fill("#id_position", "-23.561414, -46.655881")
+        page.locator("[data-pin] .point").wait_for()
+        page.fill("#id_url", receiver.url)
+        page.fill("#id_email", ANA)
+        way.look("setup-new")
+        page.click("main button.prime")
+        page.locator("#test-result .card-head .badge.good").wait_for()
+        way.look("setup")
+        way.over({"setup-sheet-link": re.sub("^https?://[^/]+", "", page.url)})
+        page.locator("form[action$='/sheet/'] button").click()
+        page.wait_for_url("**/sheet/")
+        way.look("setup-sheet")
+        page = way.go("/panel/sellers/new/")
+        way.look("seller-new")
+        page.fill("#id_name", "Livraria Lua")
+        page.fill("#id_documents", "11.222.333/0001-81")
+        page.click("main button.prime")
+        page.locator("#sheet-key").wait_for()
+        way.look("seller-sheet")
 
-        page.locator(".live-responses-table .response-col_status", has_text="200").wait_for()
-        browser.keep("docs-reference")
-        assert browser.complaints == []
+        assert way.problems == []
 
-    def test_sends_nothing_with_a_live_token(self, tab):
-        browser, sent = tab(), []
-        browser.page.on("request", lambda request: sent.append(request.url))
+    def test_reports(self, walk, people, shop, settings):
+        settings.DRIVER_SHARE_PERCENT = 70.0
+        today = report(shop)
+        people("sara", group="Account staff")
+        base = f"/panel/accounts/{shop.integrator.pk}/live/report/"
+        period = f"?since={today - timedelta(days=20)}&until={today}"
+        way = walk("sara")
 
-        page = self.send_quote(browser, "rota_live_" + "x" * 43)
+        way.over({
+            "report-of-all": f"/panel/reports/{period}",
+            "report": f"{base}{period}",
+            "report-year": f"{base}?since={today - timedelta(days=300)}&until={today}",
+            "report-deliveries": f"{base}deliveries/{period}",
+            "report-wrong": f"{base}?since={today}&until={today - timedelta(days=1)}",
+            "report-empty": f"{base}?since=2020-01-01&until=2020-01-31",
+        })  # fmt: skip  # a table
 
-        page.get_by_text("Calls with a live token are not sent from this page.").wait_for()
-        assert [url for url in sent if url.endswith("/api/quotation-delivery")] == []
+        assert way.problems == []
+
+
+def report(shop):
+    """Deliveries of two accounts and two drivers, of today and the last days, of every ending. Returns today."""
+    now = timezone.now()
+    own = DeliveryFactory.create(token=shop)
+    other = DeliveryFactory.create(token__integrator__name="Farmácia Estrela da Manhã de Pinheiros")
+    ana, bruno = DriverFactory.create(name="Ana Lima"), DriverFactory.create(name="Bruno Reis")
+    for pattern, driver, factor in ((own, ana, 1), (own, bruno, 70), (other, bruno, 3)):
+        rows = [
+            Ended(now - timedelta(days=days), ending, price=pattern.shipping_value * factor * (days + 1))
+            for days in range(4)
+            for ending in Ending
+        ]
+        insert(pattern, *rows, driver=driver)
+    return timezone.localdate(now)
+
+
+def test_drivers(walk, people):
+    people("dora", group="Dispatchers")
+    driver = DriverFactory.create(name="Ana Lima de Albuquerque e Souza", phone="+55 11 98888-0000", at_point=PICKUP)
+    token = driver_devices.issue_link(driver=driver, by=BY, at=timezone.now())
+    driver_devices.log_in(token=token, phone="Samsung Internet, Android", language="pt-br", at=timezone.now())
+    DeliveryFactory.create(accepted=True, driver=driver)
+    way = walk("dora")
+
+    way.over({"drivers": "/panel/drivers/", "driver": f"/panel/drivers/{driver.pk}/"})
+    way.page.locator("form[action$='/link/'] button").click()
+    way.page.locator(".qr").wait_for()
+    way.look("driver-link")
+
+    assert way.problems == []
+
+
+def test_documentation(walk):
+    way = walk()
+
+    way.over({f"docs-{name or 'first'}": pages.url(name) for name in sorted(pages.NAMES)})
+    way.over({"docs-error": "/docs/errors/rate_limited"})
+
+    assert way.problems == []
+
+
+class TestLogIn:
+    @pytest.fixture
+    def link(self, mailbox, settings, live_server):
+        """The path of the link in the message that was sent last."""
+        settings.SITE_URL = live_server.url
+
+        def newest():
+            sending.send_due()
+            return re.findall(rf"{live_server.url}(\S+)", smtp.body_of(mailbox.messages[-1]))[0]
+
+        return newest
+
+    def test_by_an_invitation(self, walk, people, shop, settings, link):
+        people("maria", account=shop.integrator)
+        people("bia")
+        owner, way = walk("maria"), walk()
+        team = f"/panel/accounts/{shop.integrator.pk}/live/team/"
+        page = owner.go(team)
+        page.fill("#id_email", ANA)
+        page.click("main button.prime")
+        page.locator("form[action*='/invitations/']").first.wait_for()
+        owner.look("team-invited")
+        path = link()
+        way.over({"login": "/account/login/", "invitation": path})
+        page = way.page
+        page.fill("#id_name", "Ana Lima")
+        page.fill("#id_password1", WORDS)
+        page.fill("#id_password2", WORDS)
+        page.click("main button.prime")
+        page.wait_for_url("**/panel/**")
+        way.look("joined")
+        way.over({
+            "sessions": "/account/sessions/",
+            "two-factor": "/account/two-factor/",
+            "two-factor-app": "/account/two-factor/app/",
+            "password": "/account/password/",
+        })  # fmt: skip  # a table
+        another = walk("bia")
+        another.over({"invitation-used": path}, status=410)
+        settings.EMAIL_URL = ""
+        page = owner.go(team)
+        owner.look("team-no-mail")
+        page.fill("#id_email", "caio@example.com")
+        page.click("main button.prime")
+        page.locator("#invitation-link").wait_for()
+        owner.look("team-link")
+        forwarded = invitations.invite(
+            account=shop.integrator, email="eva@example.com", role=Role.MEMBER,
+            by=User.objects.get(username="maria"), language="en", at=timezone.now(),
+        )  # fmt: skip  # short lines
+        another.over({"invitation-forwarded": forwarded.path})
+
+        assert owner.problems + way.problems + another.problems == []
+
+    def test_with_a_forgotten_password(self, walk, people, link):
+        bia = people("bia")
+        EmailAddress.objects.create(user=bia, email="bia@example.com", verified=True, primary=True)
+        way = walk()
+
+        log_in(way, "bia", password="wrong")
+        way.page.locator(".error, .errorlist").first.wait_for()
+        way.look("login-refused")
+        way.over({"password-forgotten": "/account/password/forgotten/"})
+        way.page.fill("#id_email", "bia@example.com")
+        way.page.click("main button.prime")
+        way.page.wait_for_url("**/forgotten/sent/")
+        way.look("password-sent")
+        page = way.go(link())
+        way.look("password-new")
+        page.fill("#id_password1", WORDS)
+        page.fill("#id_password2", WORDS)
+        page.click("main button.prime")
+        page.wait_for_url("**/reset/done/")
+        way.look("password-done")
+
+        assert way.problems == []
+
+    def test_with_a_second_factor(self, walk, people, settings):
+        settings.REQUIRE_TWO_FACTOR = True
+        settings.MFA_TOTP_TOLERANCE = 1  # a code may end before the button is pressed
+        ana = people("ana", superuser=True)
+        dora = people("dora", group="Dispatchers")
+        InitialPassword.objects.create(user=dora)
+        admin_, way, again = walk("ana"), walk(), walk()
+        trust(admin_.browser, ana)
+
+        admin_.over({"person-without-second-factor": f"/admin/auth/user/{dora.pk}/change/"})
+        with admin_.page.expect_navigation():
+            admin_.page.click("button.rota-button")
+        code = admin_.page.text_content("code.rota-code")
+        admin_.look("enrolment-code")
+        log_in(way, "dora")
+        way.page.wait_for_url("**/two-factor/app/**")
+        secret = way.page.text_content("#authenticator_secret")
+        way.page.fill("#id_enrolment_code", "wrong")
+        way.page.fill("#id_code", code_of(secret))
+        with way.page.expect_navigation():
+            way.page.click("main button.prime")
+        way.look("enrolment-refused")
+        secret = way.page.text_content("#authenticator_secret")
+        way.page.fill("#id_enrolment_code", code)
+        way.page.fill("#id_code", code_of(secret))
+        way.page.click("main button.prime")
+        way.page.wait_for_url("**/two-factor/recovery/")
+        way.look("recovery-codes")
+        way.over({"second-factor-history": "/account/two-factor/"})
+        log_in(again, "dora")
+        again.page.wait_for_url("**/two-factor/code/**")
+        again.look("second-factor")
+        again.page.fill("#id_code", code_of(secret))
+        again.page.locator("main button.prime").first.click()
+        again.page.wait_for_url("**/account/password/**")
+        again.look("initial-password")
+
+        assert admin_.problems + way.problems + again.problems == []
+
+
+def log_in(way, name, password=PASSWORD):
+    page = way.go("/account/login/")
+    page.fill("#id_login", name)
+    page.fill("#id_password", password)
+    page.click("main button.prime")
+
+
+def trust(browser, user):
+    """Note a second factor in the browser's session."""
+    (key,) = (each["value"] for each in browser.page.context.cookies() if each["name"] == "sessionid")
+    session = SessionStore(key)
+    session["account_authentication_methods"] = [{"method": "mfa", "at": 0}]
+    session["account_authentication_methods_user"] = str(user.pk)
+    session.save()
+
+
+class TestAdmin:
+    def test_every_list_and_a_page_of_each_kind(self, walk, people, shop, seller):
+        load_tariff()
+        own = TariffFactory.create(integrator=IntegratorFactory.create(name="Livraria Lua"), vehicle_type="CAR")
+        with recorded_by("user paula"):
+            FreightRate.objects.update(base_centavos=F("base_centavos") + 100)
+            Tariff.objects.filter(pk=own.pk).update(price_per_km=3)
+        driver = DriverFactory.create(name="Ana", at_point=PICKUP)
+        delivery = DeliveryFactory.create(token=shop, payload=_request(), collected=True, driver=driver)
+        order = create_order(seller)
+        rate = FreightRate.objects.get(zone="local", service="economy")
+        root = people("root", superuser=True)
+        way = walk("root")
+
+        way.over({"admin-index": "/admin/"})
+        way.over({
+            f"admin-{model._meta.model_name}": f"/admin/{model._meta.app_label}/{model._meta.model_name}/"
+            for model in admin.site._registry
+        })  # fmt: skip  # a table
+        way.over({
+            "admin-one-delivery": f"/admin/delivery/delivery/{delivery.pk}/change/",
+            "admin-one-event": f"/admin/delivery/webhookevent/{delivery.events.first().pk}/change/",
+            "admin-one-driver": f"/admin/delivery/driver/{driver.pk}/change/",
+            "admin-one-integrator": f"/admin/delivery/integrator/{shop.integrator.pk}/change/",
+            "admin-one-order": f"/admin/integration/order/{order.pk}/change/",
+            "admin-one-rate": f"/admin/integration/freightrate/{rate.pk}/change/",
+            "admin-one-tariff": f"/admin/delivery/tariff/{own.pk}/change/",
+            "admin-one-seller": f"/admin/integration/seller/{seller.pk}/change/",
+            "admin-new-token": "/admin/delivery/token/add/",
+            "admin-one-person": f"/admin/auth/user/{root.pk}/change/",
+        })  # fmt: skip  # a table
+
+        assert way.problems == []
+
+    def test_import_of_a_tariff_and_suspension(self, walk, people, shop, seller):
+        load_tariff()
+        people("paula", group="Account staff")
+        headings = "serviço;zona;origem;destino;até 1 kg (R$);kg adicional (R$);prazo (dias úteis)\r\n"
+        way = walk("paula")
+
+        for name, extra in {"faults": "abc", "preview": "1,90"}.items():
+            page = way.go("/admin/integration/freightrate/import/")
+            content = f"{headings}econômico;local;capital;capital;44,90;{extra};3\r\n".encode("windows-1252")
+            page.set_input_files("#id_import_file", {"name": "t.csv", "mimeType": "text/csv", "buffer": content})
+            page.locator("form:has(#id_import_file) button").first.click()
+            page.locator(f"#{name}").wait_for()
+            way.look(f"admin-import-{name}")
+        for area in ("delivery/integrator", "integration/seller"):
+            page = way.go(f"/admin/{area}/")
+            page.check("input.action-select")
+            page.select_option("select[name=action]", "suspend")
+            with page.expect_navigation():
+                page.click("button[name=index]")
+            page.fill("input[name=reason]", "Fatura 17 em aberto")
+            way.look(f"admin-suspend-{area.split('/')[1]}")
+            with page.expect_navigation():
+                page.click("button.is-final")
+            way.look(f"admin-suspended-{area.split('/')[1]}")
+
+        assert way.problems == []
+
+
+def _request():
+    """A request with the names and addresses that people have."""
+    homes = [("Maria Souza", "Alameda Santos", "1940"), ("João Pereira", "Rua Haddock Lobo", "595")]
+    dropoffs = [
+        Place(
+            point=point, address={"street": street, "number": number, "city": "São Paulo", "state": "SP"},
+            contact_name=name, contact_phone="+55 11 97777-0001", external_id=f"PEDIDO-{number}",
+            options=Options(instructions="Portão azul.", needs_photo=True, has_pin=True),
+        )
+        for point, (name, street, number) in zip(DROPOFFS, homes, strict=False)
+    ]  # fmt: skip  # short lines
+    address = {"street": "Avenida Paulista", "number": "1578", "city": "São Paulo", "state": "SP"}
+    pickup = Place(point=PICKUP, address=address, contact_name="Padaria Sol", contact_phone="+55 11 3333-0000")
+    return validated_payload(pickup=pickup, dropoffs=dropoffs)

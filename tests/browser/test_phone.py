@@ -7,7 +7,7 @@ from playwright.sync_api import expect
 from delivery.actions import endpoints
 from delivery.models import WebhookEvent
 from tests.browser.test_flows import address
-from tests.browser.waiting import resize, until
+from tests.browser.waiting import resize, shown, until
 from tests.factories import BY, DeliveryFactory
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -74,9 +74,9 @@ def test_a_link_that_is_pressed_while_the_list_changes_is_clicked(narrow):
     narrow.mouse.down()
 
     WebhookEvent.objects.update(attempts_made=7)
-    with narrow.expect_response(lambda answer: "rota-automatic" in answer.request.headers):
+    with narrow.expect_response(lambda answer: "rota-automatic" in answer.request.headers) as answer:
         narrow.evaluate("htmx.trigger('[data-live]', 'live')")
-    narrow.wait_for_timeout(300)
+    shown(narrow, answer.value)
 
     with narrow.expect_navigation():
         narrow.mouse.up()

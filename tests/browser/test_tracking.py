@@ -11,9 +11,10 @@ from delivery.actions import deliveries, drivers, proof_photos
 from delivery.distance import Point
 from delivery.models import ArrivalEstimate, StopProof
 from delivery.payload import Options
-from tests.browser.waiting import until
+from tests.browser.tab import WIDTHS
+from tests.browser.waiting import shown, until
 from tests.delivery.proofs import photo_folder  # noqa: F401  # a fixture
-from tests.factories import BY, DROPOFFS, PICKUP
+from tests.factories import BY, DROPOFFS, PICKUP, DriverFactory
 from tests.panel import archives
 from tests.photos import photo
 from tests.tracking.links import delivery, driver_of, path_of
@@ -59,37 +60,67 @@ def expect_arrival(found):
     )
 
 
-class Steps:
-    """Keeps a screenshot of each state at both widths, and what axe finds in it."""
+class TestStates:
+    """In both languages, and also at the width of the narrowest phones."""
 
-    def __init__(self, browser, locale):
-        self.browser, self.locale, self.findings = browser, locale, []
+    def test_can_be_read(self, walk, map_file, photo_folder):  # noqa: F811
+        asked = Options(has_pin=True, instructions="Ring the bell of flat 42.")
+        now = timezone.now()
+        made = {
+            name: delivery(Options(), asked, driver=None) for name in ("prepared", "to-the-shop", "before", "to-you")
+        }
+        for name in ("to-the-shop", "before", "to-you"):
+            driver = DriverFactory.create(name="Ana Souza Lima", at_point=PICKUP)
+            deliveries.accept(delivery=made[name], driver=driver, by=BY, at=now)
+        for name in ("before", "to-you"):
+            move("collect", made[name])
+            expect_arrival(made[name])
+        move("deliver_point", made["to-you"], point="B")
+        delivered, failed, ended = (
+            delivery(collected=True),
+            delivery(collected=True),
+            delivery(collected=True, at=now - timedelta(hours=49)),
+        )
+        prove(delivered, "B", received_by="Dona Rita")
+        move("deliver_point", delivered, point="B")
+        move("fail_point", failed, point="B", reason="Ninguém no endereço")
+        paths = {name: path_of(found, 1) for name, found in made.items()}
+        paths |= {"delivered": path_of(delivered), "failed": path_of(failed), "ended": path_of(ended)}
+        deliveries.deliver_point(delivery=ended, point="B", by=BY, at=now - timedelta(hours=48))
+        way = walk()
+        way.widths = {**WIDTHS, "360": (360, 740)}
 
-    def keep(self, name):
-        self.browser.page.set_viewport_size({"width": 360, "height": 740})
-        assert self.browser.page.evaluate("document.documentElement.scrollWidth - window.innerWidth") <= 0
-        self.browser.keep(f"tracking-{name}-{self.locale}")
-        self.findings += self.browser.findings(f"tracking-{name}-{self.locale}")
+        way.over({f"tracking-{name}": path for name, path in paths.items() if name != "ended"})
+        way.over({"tracking-ended": paths["ended"]}, status=410)
+        way.over({"tracking-unknown": "/t/nothing/"}, status=404)
+
+        assert way.problems == []
 
 
-def test_a_receiver_follows_the_order_from_the_shop_to_the_proof(tab, found, locale, say):
-    browser = tab(locale)
-    steps = Steps(browser, locale)
+def prove(found, point, *, received_by):
+    now = timezone.now()
+    proof_photos.add(
+        driver=driver_of(found), upload=uuid4(), delivery=found.pk, point=point, content=photo(size=(640, 480)),
+        taken_at=now, at=now,
+    )  # fmt: skip
+    StopProof.objects.create(stop=found.stops.get(index="BCD".index(point)), received_by=received_by)
+
+
+def test_a_receiver_follows_the_order_from_the_shop_to_the_proof(tab, found):
+    browser = tab()
     path = path_of(found, 1)
     page = browser.go(path)
     title, mapped = page.locator("h1"), page.locator("#map")
 
-    expect(title).to_have_text(say("The shop is preparing your order."))
+    expect(title).to_have_text("The shop is preparing your order.")
     expect(page.locator(".digits")).to_have_text(found.stops.get(index=1).options.pin)
     expect(mapped).to_be_hidden()
     assert page.evaluate("typeof L") == "undefined"  # the map's files are not loaded yet
-    steps.keep("1-prepared")
 
     move("accept", found, driver=None)
     ask(page)
-    expect(title).to_have_text(say("%(driver)s is on the way to the shop.") % {"driver": "Ana"})
+    expect(title).to_have_text("Ana is on the way to the shop.")
     expect(mapped).to_be_hidden()
-    steps.keep("2-to-the-shop")
 
     move("collect", found)
     expect_arrival(found)
@@ -99,75 +130,50 @@ def test_a_receiver_follows_the_order_from_the_shop_to_the_proof(tab, found, loc
     expect(page.locator(POINTS)).to_be_visible()
     expect(page.locator(DRIVER)).to_be_visible()
     expect(page.locator(".arrival b")).to_be_visible()
-    steps.keep("3-a-stop-before")
 
     move("deliver_point", found, point="B")
     place = page.locator(DRIVER).bounding_box()
     on_the_way = Point((DROPOFFS[0][0] + DROPOFFS[1][0]) / 2, (DROPOFFS[0][1] + DROPOFFS[1][1]) / 2)
     drivers.set_position(driver=driver_of(found), point=on_the_way, by=BY, at=timezone.now())
     ask(page)
-    expect(title).to_have_text(say("%(driver)s is on the way to you.") % {"driver": "Ana"})
+    expect(title).to_have_text("Ana is on the way to you.")
     until(page, lambda: page.locator(DRIVER).bounding_box() not in (place, None))
-    expect(page.locator("[aria-current=step]")).to_have_text(say("On the way"))
+    expect(page.locator("[aria-current=step]")).to_have_text("On the way")
     expect(page.locator("#announcement")).to_have_text(title.inner_text())
-    steps.keep("4-to-you")
     for marker in (POINTS, DRIVER):  # also after the changes of size
         expect(page.locator(marker)).to_be_in_viewport()
 
-    proof_photos.add(
-        driver=driver_of(found), upload=uuid4(), delivery=found.pk, point="C", content=photo(size=(640, 480)),
-        taken_at=timezone.now(), at=timezone.now(),
-    )  # fmt: skip
-    StopProof.objects.create(stop=found.stops.get(index=1), received_by="Dona Rita")
+    prove(found, "C", received_by="Dona Rita")
     move("deliver_point", found, point="C")
     ask(page)
-    expect(title).to_have_text(say("Your order was delivered."))
+    expect(title).to_have_text("Your order was delivered.")
     expect(mapped).to_be_hidden()
     expect(page.locator(".digits")).to_have_count(0)
     expect(page.get_by_text("Dona Rita")).to_be_visible()
     page.locator("section img").scroll_into_view_if_needed()
     page.wait_for_function("() => document.querySelector('section img').naturalWidth === 640")
-    steps.keep("5-delivered")
 
     assert browser.complaints == []
-    assert steps.findings == []
 
 
-def test_says_why_it_was_not_delivered(tab, locale, say, map_file):
+def test_says_why_it_was_not_delivered(tab, map_file):
     found = delivery(collected=True)
-    browser = tab(locale)
+    browser = tab()
     page = browser.go(path_of(found))
     page.locator(POINTS).wait_for()
 
     move("fail_point", found, point="B", reason="Ninguém no endereço")
     ask(page)
 
-    expect(page.locator("h1")).to_have_text(say("Your order was not delivered."))
+    expect(page.locator("h1")).to_have_text("Your order was not delivered.")
     expect(page.locator(".reason")).to_have_text("Ninguém no endereço")
     expect(page.locator("#map")).to_be_hidden()
-    Steps(browser, locale).keep("6-not-delivered")
     assert browser.complaints == []
 
 
-def test_says_that_the_link_has_ended_and_that_there_is_none(tab, locale, say):
-    end = timezone.now() - timedelta(hours=48)
-    found = delivery(collected=True, at=end - timedelta(hours=1))
-    path = path_of(found)
-    deliveries.deliver_point(delivery=found, point="B", by=BY, at=end)
-    browser = tab(locale)
-    steps = Steps(browser, locale)
-
-    for name, address in (("7-ended", path), ("8-unknown", "/t/nothing/")):
-        browser.go(address)
-        steps.keep(name)
-
-    expect(browser.page.locator("h1")).to_have_text(say("This link does not exist"))
-    assert steps.findings == []
-
-
-def test_goes_to_the_page_of_an_ended_link_by_itself(tab, say):
+def test_goes_to_the_page_of_an_ended_link_by_itself(tab):
     found = delivery(collected=True, at=timezone.now() - timedelta(hours=50))
-    browser = tab("en-US")
+    browser = tab()
     page = browser.go(path_of(found))
     deliveries.deliver_point(delivery=found, point="B", by=BY, at=timezone.now() - timedelta(hours=48))
 
@@ -176,16 +182,16 @@ def test_goes_to_the_page_of_an_ended_link_by_itself(tab, say):
     expect(page.locator("h1")).to_have_text("This link has ended")
 
 
-def test_says_when_there_is_no_connection_and_goes_on_with_it(tab, say):
+def test_says_when_there_is_no_connection_and_goes_on_with_it(tab):
     found = delivery(collected=True)
-    browser = tab("en-US")
+    browser = tab()
     page = browser.go(path_of(found))
     page.locator(POINTS).wait_for()
 
     page.context.set_offline(True)
     for _try in range(2):
-        page.evaluate("window.dispatchEvent(new Event('online'))")
-        page.wait_for_timeout(300)
+        with page.expect_event("requestfailed"):
+            page.evaluate("window.dispatchEvent(new Event('online'))")
     expect(page.locator("#offline")).to_contain_text("No connection")
     page.context.set_offline(False)
 
@@ -195,7 +201,7 @@ def test_says_when_there_is_no_connection_and_goes_on_with_it(tab, say):
 
 def test_asks_every_ten_seconds_and_is_answered_that_nothing_has_changed(tab):
     found = delivery(collected=True)
-    browser = tab("en-US")
+    browser = tab()
     page = browser.page
     page.clock.install()
     browser.go(path_of(found))
@@ -206,6 +212,6 @@ def test_asks_every_ten_seconds_and_is_answered_that_nothing_has_changed(tab):
         with page.expect_response(lambda answer: "/t/" in answer.url) as answer:
             page.clock.run_for(10_500)
         statuses.append(answer.value.status)
-        page.wait_for_timeout(200)
+        shown(page, answer.value)  # which sets the next time
 
     assert statuses == [200, 304, 304]

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable
 from typing import TypeVar
 
-from playwright.sync_api import Page
+from playwright.sync_api import Page, Response
 
 SECONDS = 40
 # Of Playwright's waits.
@@ -26,10 +26,22 @@ def until(page: Page, condition: Callable[[], T], *, seconds: float = SECONDS) -
     return found
 
 
+def frames(page: Page) -> None:
+    """Wait until the page has been laid out and painted as it is now, and what fades in or moves there has ended."""
+    page.evaluate(_TWO_FRAMES)
+    page.wait_for_function("document.getAnimations().every(({ playState }) => playState !== 'running')")
+
+
 def resize(page: Page, columns: int, rows: int) -> None:
     """Give the window a size, and wait until the page is laid out for it and its scripts know."""
     page.set_viewport_size({"width": columns, "height": rows})
     page.wait_for_function("([columns, rows]) => innerWidth === columns && innerHeight === rows", arg=[columns, rows])
+    page.evaluate(_TWO_FRAMES)
+
+
+def shown(page: Page, answer: Response) -> None:
+    """Wait until the page's scripts have worked off an answer."""
+    answer.finished()
     page.evaluate(_TWO_FRAMES)
 
 

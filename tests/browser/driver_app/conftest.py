@@ -1,27 +1,20 @@
 """Phones of drivers, and the server of production that they use."""
 
-import os
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
-from django.db import connection
 from playwright.sync_api import Browser
 
 from tests.browser.driver_app.driver_phone import HEIGHT, WIDTHS, DriverPhone
 from tests.browser.tab import close
 from tests.browser.waiting import MILLISECONDS
-from tests.config.stream_client import granian
 from tests.factories import PICKUP, DriverFactory, TariffFactory
 
 
-@pytest.fixture(scope="module")
-def site(django_db_setup: None) -> Iterator[str]:
-    """The web server of production, with streams, for a company that pays drivers 70 % of the price."""
-    name = str(connection.settings_dict["NAME"])
-    environment = {**os.environ, "TEST_DATABASE": name, "DRIVER_SHARE_PERCENT": "70"}
-    with granian("tests.browser.rsgi_on_test_database:application", environment) as (port, _process):
-        yield f"http://127.0.0.1:{port}"
+@pytest.fixture
+def site(web_server: str) -> str:
+    return web_server
 
 
 @pytest.fixture(autouse=True)
@@ -30,9 +23,7 @@ def _tariff(transactional_db: None) -> None:
 
 
 @pytest.fixture
-def open_phone(
-    chromium: Callable[[str], Browser], site: str, request: pytest.FixtureRequest
-) -> Iterator[Callable[..., DriverPhone]]:
+def open_phone(chromium: Browser, site: str, request: pytest.FixtureRequest) -> Iterator[Callable[..., DriverPhone]]:
     """A phone that is logged in, at PICKUP. `on_duty=True`: on duty. `script` runs in each page before its own. Other
     arguments are the driver's.
     """
@@ -41,7 +32,7 @@ def open_phone(
     def make(
         *, locale: str = "en-US", on_duty: bool = False, located: bool = True, script: str = "", **driver: Any
     ) -> DriverPhone:
-        context = chromium(locale).new_context(
+        context = chromium.new_context(
             viewport={"width": WIDTHS[0], "height": HEIGHT}, locale=locale, is_mobile=True, has_touch=True
         )
         contexts.append(context)

@@ -1,5 +1,7 @@
 """A driver's phone: Chromium as a phone, with a position, and without a signal where a test wants so."""
 
+from typing import Any
+
 from axe_playwright_python.sync_playwright import Axe
 from django.utils import timezone
 from playwright.sync_api import BrowserContext, Page
@@ -7,15 +9,19 @@ from playwright.sync_api import BrowserContext, Page
 from delivery.actions import driver_devices
 from delivery.distance import Point
 from delivery.models import Driver
-from tests.browser.tab import SHOTS, Tab
-from tests.browser.waiting import until
+from tests.browser.tab import Tab
+from tests.browser.waiting import resize, until
 from tests.factories import BY
 
 WIDTHS = (390, 360)
 HEIGHT = 780
 # WCAG 2.2 AA, and the contrast of AAA, 7 to 1, for reading in the sun.
 _TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
-_AXE = {"runOnly": {"type": "tag", "values": _TAGS}, "rules": {"color-contrast-enhanced": {"enabled": True}}}
+_AXE: dict[str, Any] = {
+    "resultTypes": ["violations"],
+    "runOnly": {"type": "tag", "values": _TAGS},
+    "rules": {"color-contrast-enhanced": {"enabled": True}},
+}
 # What can be pressed and is less than 56 px high or wide, or beyond the edge.
 _SMALL = """() => [...document.querySelectorAll("button, a[href], select, textarea, label.option, label.button, input")]
   .filter((each) => each.checkVisibility({ visibilityProperty: true }) && !each.closest(".option input, .unseen"))
@@ -51,19 +57,20 @@ class DriverPhone(Tab):
     def stand_at(self, point: Point, accuracy: float = 8) -> None:
         self.context.set_geolocation({"latitude": point.latitude, "longitude": point.longitude, "accuracy": accuracy})
 
-    def look(self, name: str) -> list[str]:
-        """What is wrong with the page as it is now, at both widths. Keeps screenshots in var/browser."""
+    def look(self, name: str, *, with_axe: bool = True) -> list[str]:
+        """What is wrong with the page as it is now, at both widths."""
         found = []
         for width in WIDTHS:
-            self.page.set_viewport_size({"width": width, "height": HEIGHT})
-            self.page.wait_for_timeout(150)
-            self.page.screenshot(path=SHOTS / f"driver-{name}-{width}.png")
+            resize(self.page, width, HEIGHT)
+            self.shoot(f"driver-{name}-{width}")
             if self.page.evaluate("document.documentElement.scrollWidth > innerWidth"):
                 found.append(f"{name}: wider than {width}")
             found += [f"{name} at {width}: {html}" for html in self.page.evaluate(_SMALL)]
+        self.page.set_viewport_size({"width": WIDTHS[0], "height": HEIGHT})
+        if not with_axe:
+            return found
         violations = Axe().run(self.page, options=_AXE).response["violations"]
         found += [f"{name}: {each['id']}: {node['html'][:160]}" for each in violations for node in each["nodes"]]
-        self.page.set_viewport_size({"width": WIDTHS[0], "height": HEIGHT})
         return found
 
     def keep_app(self) -> None:
@@ -100,5 +107,6 @@ class DriverPhone(Tab):
         """Press the button of the sheet that opens. It takes no press at once, counted from when it is there."""
         sheet = self.page.locator("dialog[open]")
         sheet.wait_for()
-        self.page.wait_for_timeout(450)
+        opened = self.page.evaluate("Date.now()")
+        self.page.wait_for_function("opened => Date.now() - opened > 400", arg=opened)
         sheet.get_by_role("button", name=name).click()

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import BrowserContext, expect
 
-from tests.browser.conftest import _CHROMIUM, _FLAGS
+from tests.browser.conftest import CHROMIUM, FLAGS
 from tests.browser.driver_app.driver_phone import DriverPhone
 from tests.factories import DeliveryFactory, DriverFactory
 
@@ -16,7 +16,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 @pytest.fixture
 def persistent(chromium, tmp_path) -> Iterator[BrowserContext]:
     """A browser that keeps its data: the others are like private windows, where nothing can be installed."""
-    context = chromium("en-US").browser_type.launch_persistent_context(tmp_path, executable_path=_CHROMIUM, args=_FLAGS)
+    context = chromium.browser_type.launch_persistent_context(tmp_path, executable_path=CHROMIUM, args=FLAGS)
     yield context
     context.close()
 

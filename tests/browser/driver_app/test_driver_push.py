@@ -39,8 +39,8 @@ _STAND_IN = """
 """
 
 
-@pytest.fixture(scope="module")
-def site(django_db_setup: None) -> Iterator[str]:
+@pytest.fixture(scope="session")
+def push_server(django_db_setup: None) -> Iterator[str]:
     name = str(connection.settings_dict["NAME"])
     keys = {"VAPID_PRIVATE_KEY": _KEY, "VAPID_SUBJECT": "mailto:rota@example.com"}
     with granian("tests.browser.rsgi_on_test_database:application", {**os.environ, "TEST_DATABASE": name, **keys}) as (
@@ -48,6 +48,11 @@ def site(django_db_setup: None) -> Iterator[str]:
         _process,
     ):
         yield f"http://127.0.0.1:{port}"
+
+
+@pytest.fixture
+def site(push_server):
+    return push_server
 
 
 @pytest.fixture(autouse=True)

@@ -1,0 +1,90 @@
+"""What is wrong with how a page looks, at both widths, and what axe-core finds."""
+
+from collections.abc import Mapping
+from typing import Any
+from urllib.parse import urlsplit
+
+from playwright.sync_api import Page
+
+from tests.browser.tab import WIDTHS, Tab
+from tests.browser.waiting import resize
+
+LOCALES = ["en-US", "pt-BR"]
+# What is wrong with the page at the width that it has.
+FAULTS = """() => {
+  const found = [];
+
+  const over = document.documentElement.scrollWidth - innerWidth;
+  if (over > 0) found.push(`the page is ${over} px too wide`);
+
+  // Elements that can be seen, but not within the window and within what scrolls or cuts them off.
+  const edgeOf = (element) => {
+    const boxes = [];
+    for (let each = element.parentElement; each; each = each.parentElement) {
+      if (getComputedStyle(each).overflowX !== "visible") boxes.push(each.getBoundingClientRect().right);
+    }
+    return Math.min(innerWidth, ...boxes);
+  };
+  const pressed = "main :is(a, button, .badge, input, select):not(.unseen, .leaflet-container *)";
+  for (const element of location.pathname.startsWith("/admin/") ? [] : document.querySelectorAll(pressed)) {
+    if (!element.checkVisibility({ visibilityProperty: true }) || element.closest(".unseen, pre")) continue;
+    const { left, right } = element.getBoundingClientRect();
+    if (left < 0 || right > edgeOf(element) + 1) {
+      found.push(`beyond the edge: ${element.textContent.trim() || element.outerHTML}`);
+    }
+  }
+
+  // Words of the admin's cells and headings that are written in more than one line. An id or a URL without a place to
+  // break may be: such words are longer than 24 characters.
+  for (const cell of document.querySelectorAll("#result_list th, #result_list td, .tabular td, .tabular th")) {
+    const texts = document.createTreeWalker(cell, NodeFilter.SHOW_TEXT);
+    while (texts.nextNode()) {
+      for (const word of texts.currentNode.data.matchAll(/[^\\s-]{2,24}(?![^\\s-])/g)) {
+        const range = document.createRange();
+        range.setStart(texts.currentNode, word.index);
+        range.setEnd(texts.currentNode, word.index + word[0].length);
+        const tops = new Set([...range.getClientRects()].map((box) => Math.round(box.top)));
+        if (tops.size > 1) found.push(`broken word: ${word[0]}`);
+      }
+    }
+  }
+  return found;
+}"""
+
+
+class Walk:
+    """A person's way over pages in one language. Remembers what is wrong with them, and shoots each at both widths."""
+
+    def __init__(self, browser: Tab, locale: str) -> None:
+        self.browser, self.locale, self.widths = browser, locale, WIDTHS
+        self.problems: list[str] = []
+
+    @property
+    def page(self) -> Page:
+        return self.browser.page
+
+    def look(self, name: str) -> None:
+        """Look at the page as it is now."""
+        self.page.wait_for_load_state()  # a click does not wait for the page that it opens
+        found = []
+        for width, (columns, rows) in reversed(self.widths.items()):
+            resize(self.page, columns, rows)
+            self.browser.shoot(f"{name}-{self.locale}-{width}")
+            found += [f"at {width}, {fault}" for fault in self.page.evaluate(FAULTS)]
+        if self.locale == "pt-BR":  # the markup is the same in both languages, and axe-core takes longest
+            found += self.browser.findings(name)
+        # The status of a page that is missing or refused is noted in the console too.
+        found += [each for each in self.browser.complaints if "the server responded with a status of 4" not in each]
+        self.browser.complaints.clear()
+        self.problems += [f"{name}: {each}" for each in found]
+
+    def go(self, path: str) -> Page:
+        return self.browser.go(path)
+
+    def over(self, pages: Mapping[str, str], *, status: int = 200) -> None:
+        """Look at the pages with these names and paths."""
+        for name, path in pages.items():
+            response: Any = self.page.goto(f"{self.browser.base}{path}")
+            assert response.status == status, f"{path} answers {response.status}"
+            assert urlsplit(self.page.url).path.startswith(urlsplit(path).path), f"{path} leads to {self.page.url}"
+            self.look(name)
