@@ -30,7 +30,7 @@ class Pictures:
 
 
 @pytest.mark.parametrize(("locale", "width"), [("pt-BR", 1440), ("pt-BR", 390), ("en-US", 390)])
-def test_a_board_with_its_dialogs(tab, people, shop, locale, width):
+def test_a_board_with_its_dialogs(tab, people, shop, locale, width):  # noqa: PLR0915  # one way through the board
     made = fill_board(shop, 34)
     accepted, collected = made[1], made[2]
     people("dora", group="Dispatchers")

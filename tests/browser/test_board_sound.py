@@ -40,13 +40,13 @@ class TestSound:
         assert page.evaluate("tones") == 0
 
         page.locator("#sound").click()
-        page.wait_for_function("tones === 1")  # how it sounds
+        page.wait_for_function("() => tones === 1")  # how it sounds
         expect(page.locator("#sound")).to_have_attribute("aria-pressed", "true")
         expect(page.locator("#sound")).to_have_attribute("title", re.compile("^Sound is on"))
         DeliveryFactory.create(token=shop)
         page.locator(".route").nth(2).wait_for()
 
-        page.wait_for_function("tones === 2")
+        page.wait_for_function("() => tones === 2")
         page.locator("#sound").click()
         DeliveryFactory.create(token=shop)
         page.locator(".route").nth(3).wait_for()

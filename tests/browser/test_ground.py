@@ -77,7 +77,7 @@ class TestGround:
         page.locator(".route").wait_for()  # to which the map has been fitted
 
         page.wait_for_function(NEAREST)
-        page.wait_for_function("document.querySelector('canvas.ground')?.getBoundingClientRect().width === 512")
+        page.wait_for_function("() => document.querySelector('canvas.ground')?.getBoundingClientRect().width === 512")
         page.wait_for_function(COLOURS, arg=[ROAD])
         assert browser.complaints == []
 

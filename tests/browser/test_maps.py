@@ -81,7 +81,7 @@ class TestMapOfADelivery:
             for x, y in markers:
                 assert box["x"] < x < box["x"] + box["width"]
                 assert box["y"] - 1 < y < box["y"] + box["height"]
-        page.wait_for_function("animated.length === 5")
+        page.wait_for_function("() => animated.length === 5")
         assert not any(page.evaluate("animated"))
 
     def test_shows_the_driver_beside_a_point_that_it_would_cover(self, open_, shop):

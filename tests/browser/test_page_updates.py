@@ -42,7 +42,7 @@ def page_at(tab, people, shop):
         address = reverse(f"panel:{name}", args=[shop.integrator.pk, Environment.LIVE, *arguments])
         with browser.page.expect_response(lambda answer: "rota-automatic" in answer.request.headers):  # after `ready`
             browser.go(address)
-        browser.page.wait_for_function("!document.querySelector('.htmx-request')")  # and is shown
+        browser.page.wait_for_function("() => !document.querySelector('.htmx-request')")  # and is shown
         return browser
 
     return open_
@@ -187,4 +187,4 @@ class TestStream:
         deliveries.cancel(delivery=delivery, reason="Closed", by=BY, at=timezone.now())
 
         browser.page.locator("#history li:not(.day)").nth(1).wait_for()
-        browser.page.wait_for_function("document.activeElement.closest('#history') !== null")
+        browser.page.wait_for_function("() => document.activeElement.closest('#history') !== null")

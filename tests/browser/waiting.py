@@ -1,6 +1,7 @@
 """Waits with a bound, for what Playwright's own assertions do not wait for. The bounds are for a machine under load.
 
-Playwright's `wait_for_function` is not for promises: each is true.
+Playwright's `wait_for_function` is not for promises: each is true. It needs a function, because the pages' policy
+forbids the evaluation of an expression.
 """
 
 import time
@@ -16,6 +17,10 @@ T = TypeVar("T")
 # Observers of sizes are called once in each frame, so that after two frames all of them know of the change before.
 _TWO_FRAMES = "() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))"
 
+# What moves without an end is not waited for.
+_NOTHING_MOVES = """() => document.getAnimations().every((each) =>
+  each.playState !== "running" || each.effect.getComputedTiming().endTime === Infinity)"""
+
 
 def until(page: Page, condition: Callable[[], T], *, seconds: float = SECONDS) -> T:
     """What the condition returns as soon as it is true. The page's events are handled meanwhile."""
@@ -29,7 +34,7 @@ def until(page: Page, condition: Callable[[], T], *, seconds: float = SECONDS) -
 def frames(page: Page) -> None:
     """Wait until the page has been laid out and painted as it is now, and what fades in or moves there has ended."""
     page.evaluate(_TWO_FRAMES)
-    page.wait_for_function("document.getAnimations().every(({ playState }) => playState !== 'running')")
+    page.wait_for_function(_NOTHING_MOVES)
 
 
 def resize(page: Page, columns: int, rows: int) -> None:

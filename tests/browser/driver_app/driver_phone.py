@@ -76,7 +76,7 @@ class DriverPhone(Tab):
     def keep_app(self) -> None:
         """Wait until the service worker has kept the app, without which it does not start again without a signal."""
         self.page.evaluate("navigator.serviceWorker.ready.then(() => true)")
-        self.page.wait_for_function("navigator.serviceWorker.controller !== null")
+        self.page.wait_for_function("() => navigator.serviceWorker.controller !== null")
 
     def kept(self, name: str, condition: str) -> None:
         """Wait until what the phone keeps by this name is so. The page shows it before it is written."""

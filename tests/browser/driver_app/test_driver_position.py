@@ -45,7 +45,7 @@ def positions(phone, count):
 def move_to(phone, point, **more):
     """The app takes at most one position a second."""
     phone.page.evaluate(LISTEN)
-    phone.page.wait_for_function("Date.now() - heardAt > 1_050")
+    phone.page.wait_for_function("() => Date.now() - heardAt > 1_050")
     phone.stand_at(point, **more)
     phone.page.wait_for_function(HEARD, arg=point.latitude)
 

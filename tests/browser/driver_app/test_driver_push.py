@@ -233,7 +233,9 @@ class TestNotification:
         }""")
 
         ana.page.locator("#actions button.prime").wait_for()
-        ana.page.wait_for_function("document.querySelectorAll('.offer')[1].getAttribute('aria-pressed') === 'true'")
+        ana.page.wait_for_function(
+            "() => document.querySelectorAll('.offer')[1].getAttribute('aria-pressed') === 'true'"
+        )
         ana.page.locator("#actions button.prime").click()
         ana.page.locator(".now").wait_for()
         first.refresh_from_db()
