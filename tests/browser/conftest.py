@@ -10,13 +10,13 @@ import pytest
 from django.contrib.auth.models import Group, User
 from django.core.cache import cache
 from django.db import connection
-from django.test import TransactionTestCase
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 from common import page_updates
 from common.page_updates import Message, publish
 from delivery.models import Environment, WebhookEndpoint
 from delivery.webhooks import dispatch, wake_up
+from tests import programs
 from tests.browser import quiet_database, shop_history
 from tests.browser.looks import LOCALES, Walk
 from tests.browser.receiver import Receiver
@@ -26,7 +26,7 @@ from tests.config.stream_client import granian
 from tests.factories import TariffFactory, TokenFactory
 from tests.integration.factories import SellerFactory
 
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+CHROMIUM = shutil.which("chromium")
 FLAGS = [
     "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
     "--disable-component-update", "--disable-sync", "--disable-dev-shm-usage",
@@ -39,10 +39,10 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if "tests/browser" in str(item.path):
             item.add_marker(pytest.mark.timeout(300))
-            if CHROMIUM is None:
-                if os.environ.get("NOTHING_SKIPS"):
-                    raise pytest.UsageError("No Chromium was found, and here nothing may be skipped.")
-                item.add_marker(pytest.mark.skip(reason="No Chromium found: install Debian's package `chromium`."))
+            if reason := programs.missing("chromium"):
+                if programs.is_needed():
+                    raise pytest.UsageError(reason)
+                item.add_marker(pytest.mark.skip(reason=reason))
 
 
 @pytest.hookimpl(wrapper=True)
@@ -55,14 +55,10 @@ def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestR
 
 @pytest.fixture(scope="module", autouse=True)
 def _patient() -> Iterator[None]:
-    """On a slow machine no message to a page is lost. The tables are emptied by our own, faster way.
-
-    Of the module, because a patch of one test would end before the tables are emptied.
-    """
+    """On a slow machine no message to a page is lost."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(page_updates, "_TIMEOUT_SECONDS", SECONDS)
         page_updates._redis.cache_clear()
-        patch.setattr(TransactionTestCase, "_fixture_teardown", lambda _case: quiet_database.empty())
         yield
     page_updates._redis.cache_clear()
 
