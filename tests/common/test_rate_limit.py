@@ -113,8 +113,11 @@ class TestCount:
         assert limiter._redis.hlen(key) == 6
         assert 0 < limiter._redis.ttl(key) <= 2 * HOUR
 
-    def test_does_not_use_redis_without_limits(self, digest):
-        assert Limiter(f"redis://127.0.0.1:{free_port()}").count(digest, Limits(0, 0), caller="shop") is None
+    def test_does_not_use_redis_without_limits(self, digest, caplog):
+        away = Limiter(f"redis://127.0.0.1:{free_port()}")
+
+        assert away.count(digest, Limits(0, 0), caller="shop") is None
+        assert caplog.records == []  # a Redis that is away is logged
 
 
 class TestRefusedLately:

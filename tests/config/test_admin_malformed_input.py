@@ -37,7 +37,7 @@ class TestScreen:
 
         statuses = {
             browser.post(url, {"action": name, "_selected_action": [text], "post": "yes", "reason": "x"}).status_code
-            for name in admin.site._registry[model].get_actions(request)
+            for name in (*admin.site._registry[model].get_actions(request), "no_such_action")
             for text in MALFORMED
         }
 
@@ -63,17 +63,17 @@ class TestScreen:
     def test_every_field_of_the_form(self, browser, model, rf, admin_user):
         request = rf.get("/")
         request.user = admin_user
-        screen = admin.site._registry[model]
+        screen, url, before = admin.site._registry[model], reverse(label(model, "add")), model._default_manager.count()
         if not screen.has_add_permission(request):
+            assert browser.post(url, {}).status_code == 403
+            assert model._default_manager.count() == before
             return
         names = [*screen.get_form(request).base_fields]
         for inline in screen.get_inline_instances(request):
             prefix = inline.get_formset(request).get_default_prefix()
             names += [f"{prefix}-TOTAL_FORMS", f"{prefix}-INITIAL_FORMS"]
             names += [f"{prefix}-0-{name}" for name in (*inline.get_formset(request).form.base_fields, "id")]
-        before = model._default_manager.count()
 
-        url = reverse(label(model, "add"))
         statuses = [browser.post(url, dict.fromkeys(names, text)).status_code for text in filter(None, MALFORMED)]
 
         assert {*statuses} <= {200, 302, 400}

@@ -77,8 +77,23 @@ def test_the_chapters_without_rows_are_explained(chapter):
     assert f"**{chapter}, " in DOCUMENT.read_text()
 
 
-@pytest.mark.parametrize("name", ["security.md", "asvs.md"])
-def test_every_link_has_a_target(name):
-    links = re.findall(r"\]\(([a-z]+\.md)\)", (BASE_DIR / "docs" / name).read_text())
+def anchors_of(path):
+    """The ids that GitHub gives the headings of a page."""
+    headings = re.findall(r"^#+ (.+)$", path.read_text(), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
 
-    assert [link for link in links if not (BASE_DIR / "docs" / link).is_file()] == []
+
+def test_every_link_has_a_target():
+    links = [
+        (page, page.parent / (name or page.name), anchor)
+        for page in (BASE_DIR / "docs").glob("*.md")
+        for name, anchor in re.findall(r"\]\((?!https?://)([^)#]*)#?([^)]*)\)", page.read_text())
+    ]
+
+    assert len(links) > 50
+    dead = [
+        f"{page.name}: {target.name}#{anchor}"
+        for page, target, anchor in links
+        if not target.is_file() or (anchor and anchor not in anchors_of(target))
+    ]
+    assert dead == []

@@ -14,7 +14,7 @@ import integration.invariants
 from common.invariants import Invariant, examine
 from common.schema_invariants import of_schema
 from delivery.actions import deliveries, endpoints
-from delivery.models import Delivery, WebhookEvent
+from delivery.models import WebhookEvent
 from delivery.webhooks import feed
 from integration.actions import orders
 from integration.lifecycle import Status
@@ -246,9 +246,8 @@ class TestVerify:
 
         assert seen == [("on", "repeatable read")]
 
-    @pytest.mark.parametrize("option", ["--ids=-1", "--ids=1001", "--statement-seconds=0"])
-    def test_refuses_a_limit_out_of_range(self, option):
-        with pytest.raises(CommandError, match="is from"):
-            call_command("verify", option)
 
-        assert not Delivery.objects.exists()
+@pytest.mark.parametrize("option", ["--ids=-1", "--ids=1001", "--statement-seconds=0"])
+def test_a_limit_out_of_range_is_refused(option):
+    with pytest.raises(CommandError, match="is from"):
+        call_command("verify", option)

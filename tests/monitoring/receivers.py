@@ -12,11 +12,13 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTrace
 
 
 class Receiver(ThreadingHTTPServer):
-    """Keeps path, headers and decompressed body of every POST."""
+    """Keeps path, headers and decompressed body of every POST. Answers while `may_answer` is set."""
 
     daemon_threads = True
 
     def __init__(self) -> None:
+        self.may_answer = threading.Event()
+        self.may_answer.set()
         self.received: list[tuple[str, dict[str, str], bytes]] = []
         super().__init__(("127.0.0.1", 0), _Handler)
 
@@ -50,6 +52,7 @@ class _Handler(BaseHTTPRequestHandler):
         if self.headers.get("Content-Encoding") == "gzip":
             body = gzip.decompress(body)
         self.server.received.append((self.path, dict(self.headers.items()), body))
+        self.server.may_answer.wait()
         self.send_response(200)
         self.send_header("Content-Length", "2")
         self.end_headers()

@@ -4,7 +4,6 @@ import json
 import os
 import socket
 import threading
-import time
 from contextlib import closing
 from datetime import timedelta
 from http.client import HTTPConnection
@@ -124,15 +123,14 @@ class TestServersThatAreAway:
     def test_postgresql_that_never_answers(self, silent_port):
         servers = {"DATABASE_URL": f"postgres://rota@127.0.0.1:{silent_port}/rota"}
 
-        status, body, seconds = probe({**servers, "REDIS_URL": django_settings.REDIS_URL})
+        status, body = probe({**servers, "REDIS_URL": django_settings.REDIS_URL})
 
         assert (status, body["status"]) == (503, "unready")
-        assert {name for name in NAMES[:4] if body["checks"][name]["why"] == "no answer in time"} == set(NAMES[:4])
+        assert [body["checks"][name]["why"] for name in NAMES[:4]] == ["no answer in time"] * 4
         assert body["checks"]["redis"]["ok"]
-        assert readiness.DEADLINE_SECONDS <= seconds < readiness.DEADLINE_SECONDS + 8  # and not PostgreSQL's timeouts
 
     def test_redis_and_postgresql_that_refuse(self):
-        status, body, _seconds = probe({})
+        status, body = probe({})
 
         assert (status, body["status"]) == (503, "unready")
         assert not any(check["ok"] for check in body["checks"].values())
@@ -162,7 +160,7 @@ def silent_port():
 
 
 def probe(environment):
-    """Status, body and duration of the first answer of `/readyz` after one of `/healthz`."""
+    """Status and body of the first answer of `/readyz` after one of `/healthz`."""
     kept = {name: os.environ[name] for name in ("PATH", "DATA_DIR")}
     with (
         granian("config.rsgi:application", {**kept, **ENVIRONMENT, **environment}) as (port, _process),
@@ -171,8 +169,6 @@ def probe(environment):
         headers = {"Host": "rota.example.com"}
         connection.request("GET", "/healthz", headers=headers)
         assert connection.getresponse().read() == b'{"status": "ok"}'
-        started = time.monotonic()
         connection.request("GET", "/readyz", headers=headers)
         response = connection.getresponse()
-        body = json.loads(response.read())
-        return response.status, body, time.monotonic() - started
+        return response.status, json.loads(response.read())

@@ -44,8 +44,6 @@ class TestPerson:
         with pytest.raises(InvalidPerson):
             person(**who)
 
-        assert not PersonRequest.objects.exists()
-
     def test_is_known_by_its_digits(self):
         assert person(phone="+55 (11) 97777-0001") == person(phone="11977770001")
         assert person(document=CPF) == person(document="52998224725")
