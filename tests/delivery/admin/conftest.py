@@ -1,9 +1,13 @@
 import pytest
 from django.contrib.auth.models import Permission, User
 
+from tests.superuser import admin_user
+
+__all__ = ["admin_user"]
+
 
 def person(name, *permissions):
-    user = User.objects.create_user(name, password="x", is_staff=True)
+    user = User.objects.create_user(name, is_staff=True)
     user.user_permissions.set(Permission.objects.filter(codename__in=permissions))
     return user
 
