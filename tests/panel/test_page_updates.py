@@ -27,18 +27,6 @@ class TestStream:
 
         assert response.wsgi_request.META[STREAM].topics == ("board:sandbox",)
 
-    @pytest.mark.parametrize(("role", "status"), [("stranger", 404), ("dispatcher", 404), ("anonymous", 302)])
-    def test_of_an_account_is_for_those_who_see_it(self, as_role, updates, role, status):
-        response = as_role(role).get(updates)
-
-        assert (response.status_code, STREAM in response.wsgi_request.META) == (status, False)
-
-    @pytest.mark.parametrize(("role", "status"), [("member", 403), ("account staff", 403), ("anonymous", 302)])
-    def test_of_the_board_is_for_dispatchers(self, as_role, shop, role, status):
-        response = as_role(role).get(reverse("panel:board_updates", args=["live"]))
-
-        assert (response.status_code, STREAM in response.wsgi_request.META) == (status, False)
-
     def test_tells_the_page_to_ask_where_there_is_no_stream(self, as_role, updates):
         assert as_role("member").get(updates).content == b"retry: 10000\nevent: away\ndata: -\n\n"
 

@@ -92,14 +92,6 @@ class TestThePage:
         assert everything() == before
         assert not PersonRequest.objects.exists()
 
-    @pytest.mark.parametrize("role", ["dispatcher", "member"])
-    def test_is_for_account_staff(self, as_role, role):
-        closed(MARIA)
-
-        assert as_role(role).post(PAGE, typed(MARIA, "forget")).status_code == 403
-
-        assert Stop.objects.filter(contact_phone=MARIA).count() == 1
-
 
 class TestAnInvoiceWhoseFileIsDeleted:
     @pytest.fixture

@@ -105,11 +105,6 @@ class TestOfAnAccount:
         assert table(member.get(url("report_deliveries_export"), NOVEMBER)) == []
         assert member.get(in_sandbox, NOVEMBER).context["total"].amount == 1
 
-    @pytest.mark.parametrize("page", ["report", "report_deliveries", "report_deliveries_export"])
-    @pytest.mark.parametrize("role", ["stranger", "dispatcher", "nobody"])
-    def test_is_not_for_others(self, as_role, url, page, role):
-        assert as_role(role).get(url(page), NOVEMBER).status_code == 404
-
 
 class TestFileOfDeliveries:
     def test_has_a_row_each_with_amount_and_moments(self, member, url, shop, driver):
