@@ -213,7 +213,7 @@ class TestLink:
         assert not EmailAddress.objects.exists()
         assert not Message.objects.exists()
 
-    def test_makes_the_first_person_an_owner(self, account, mailbox, transactional_db):
+    def test_makes_the_first_person_an_owner(self, account, mailbox):
         root = User.objects.create_superuser("root")
         links = [
             invitations.invite(

@@ -22,8 +22,6 @@ from delivery.models import Delivery
 from tests.delivery.api.calls import QUOTE
 from tests.factories import payload
 
-pytestmark = pytest.mark.django_db(transaction=True)
-
 
 def end_connection(*_arguments, **_options):
     """What happens to a statement when PostgreSQL stops."""
@@ -42,7 +40,7 @@ def use_closed_cursor(*_arguments, **_options):
     cursor.execute("SELECT 1")
 
 
-@pytest.fixture(autouse=True)
+@pytest.fixture
 def _close_afterwards(transactional_db):
     """As the server does at the end of a request, and Django's test client does not."""
     yield
@@ -55,6 +53,7 @@ def api(api):
     return api
 
 
+@pytest.mark.usefixtures("_close_afterwards")
 class TestImmediateDelivery:
     @pytest.mark.parametrize(("headers", "can_repeat"), [({}, False), ({"Idempotency-Key": "order-1"}, True)])
     def test_answers_503(self, api, monkeypatch, headers, can_repeat):
@@ -84,6 +83,7 @@ class TestImmediateDelivery:
         assert (answer.status_code, answer.json()["code"]) == (500, "server_error")
 
 
+@pytest.mark.usefixtures("_close_afterwards")
 class TestOrderIntegration:
     def test_answers_503(self, client, monkeypatch):
         monkeypatch.setattr("integration.api.authentication.KeyAuthentication.authenticate", end_connection)
@@ -95,6 +95,7 @@ class TestOrderIntegration:
         assert answer["Retry-After"] == "5"
 
 
+@pytest.mark.usefixtures("_close_afterwards")
 class TestPage:
     def test_says_so(self, client, monkeypatch):
         monkeypatch.setattr("panel.views.home.Home.dispatch", end_connection)
@@ -115,6 +116,7 @@ def log(monkeypatch):
     return stream
 
 
+@pytest.mark.usefixtures("_close_afterwards")
 class TestLog:
     def test_has_no_traceback(self, api, monkeypatch, log):
         """An outage under load would fill the disk with tracebacks otherwise."""
@@ -144,16 +146,19 @@ class TestUnavailable:
 
         assert is_unavailable(error)
 
+    @pytest.mark.usefixtures("_close_afterwards")
     def test_is_a_server_that_cannot_be_reached(self, monkeypatch):
         connection.close()
-        monkeypatch.setitem(connection.settings_dict, "HOST", "127.0.0.1")
-        monkeypatch.setitem(connection.settings_dict, "PORT", "1")
 
-        with pytest.raises(OperationalError, match="failed") as raised:
-            connection.ensure_connection()
+        with monkeypatch.context() as patch:  # the test's end connects again
+            patch.setitem(connection.settings_dict, "HOST", "127.0.0.1")
+            patch.setitem(connection.settings_dict, "PORT", "1")
+            with pytest.raises(OperationalError, match="failed") as raised:
+                connection.ensure_connection()
 
         assert is_unavailable(raised.value)
 
+    @pytest.mark.usefixtures("_close_afterwards")
     def test_is_a_connection_that_was_lost_in_a_transaction(self):
         @transaction.atomic
         def go_on():

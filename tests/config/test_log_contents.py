@@ -102,8 +102,9 @@ async def _send_due():
     await running
 
 
-@pytest.mark.django_db(transaction=True)
+@pytest.mark.django_db
 class TestLog:
+    @pytest.mark.django_db(transaction=True)  # webhooks are sent by connections of their own
     def test_of_a_delivery_with_its_driver_its_receiver_and_its_webhooks(self, api, token, log, secrets):
         endpoint = token.integrator.endpoints.get(environment=token.environment)
         endpoints.set_url(endpoint=endpoint, url="http://127.0.0.1:9/hook", by=BY, at=timezone.now())

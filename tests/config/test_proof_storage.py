@@ -106,7 +106,7 @@ class TestBucket:
         assert bucket == {}
         assert not files.exists(name)
 
-    @pytest.mark.django_db(transaction=True)
+    @pytest.mark.django_db
     def test_loses_photos_that_are_no_longer_kept(self, bucket):
         bucket |= {"proofs/2026-01-01/old.jpg": b"x", "proofs/2026-11-22/orphan.jpg": b"x", "other/file": b"x"}
 

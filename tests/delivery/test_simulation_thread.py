@@ -11,8 +11,6 @@ from delivery.models import Driver, Simulation
 from delivery.simulation_thread import _SimulationThread
 from tests.delivery.simulated import request, statuses
 
-pytestmark = pytest.mark.django_db(transaction=True)
-
 
 @pytest.fixture
 def threads():
@@ -46,6 +44,7 @@ def backends():
         return [pid for (pid,) in cursor.fetchall()]
 
 
+@pytest.mark.django_db(transaction=True)
 class TestTheThread:
     def test_takes_a_delivery_to_its_end_after_one_wake_up(self, threads):
         delivery = request(at=timezone.now(), speed=120)
@@ -81,6 +80,9 @@ class TestTheThread:
         wait_until(has_ended_with_wake_ups)
         assert len(statuses(first)) == len(statuses(second)) == 5
 
+
+@pytest.mark.django_db
+class TestAdvance:
     def test_makes_one_query_while_there_are_no_simulations(self, django_assert_num_queries):
         thread = _SimulationThread()
 

@@ -11,7 +11,7 @@ from tests.driver_app.phones import Phone, now, phone
 from tests.photos import photo
 
 __all__ = ["photo_folder"]
-pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("photo_folder")]
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("photo_folder")]
 
 
 @pytest.fixture

@@ -83,28 +83,33 @@ class TestRequests:
         assert methods == {"GET", "POST", "other"}
 
 
-@pytest.mark.django_db(transaction=True)
+@pytest.mark.django_db
 class TestDeliveries:
-    def test_moves_are_counted_by_trigger_when_they_are_committed(self, api, token, scrape):
+    def test_moves_are_counted_by_trigger_when_they_are_committed(
+        self, token, scrape, django_capture_on_commit_callbacks
+    ):
         before = scrape()
 
-        delivery = DeliveryFactory.create(token=token, accepted=True)
-        deliveries.cancel(delivery=delivery, reason="", by=BY, at=timezone.now())
+        with django_capture_on_commit_callbacks(execute=True):
+            delivery = DeliveryFactory.create(token=token, accepted=True)
+            deliveries.cancel(delivery=delivery, reason="", by=BY, at=timezone.now())
 
         found = difference(before, scrape())
         moves = {key[2]: value for key, value in found.items() if key[0] == "rota_moves_total"}
         assert moves == {"request": 1, "accept": 1, "cancel": 1}
 
-    def test_a_refused_move_is_not_counted(self, api, token, scrape):
+    def test_a_refused_move_is_not_counted(self, token, scrape, django_capture_on_commit_callbacks):
         delivery = DeliveryFactory.create(token=token)
         before = scrape()
 
-        with pytest.raises(MoveRefused):
+        with django_capture_on_commit_callbacks(execute=True), pytest.raises(MoveRefused):
             deliveries.collect(delivery=delivery, by=BY, at=timezone.now())
 
         assert not [key for key in difference(before, scrape()) if key[0] == "rota_moves_total"]
 
-    def test_positions_are_counted_as_kept_or_by_why_they_were_dropped(self, scrape):
+    def test_positions_are_counted_as_kept_or_by_why_they_were_dropped(
+        self, scrape, django_capture_on_commit_callbacks
+    ):
         ana = phone()
         ana.driver.latest.delete()
         before = scrape()
@@ -114,7 +119,8 @@ class TestDeliveries:
             for point in (here, nowhere)
         ]
 
-        ana.post("positions/", {"sentAt": now(), "positions": reported})
+        with django_capture_on_commit_callbacks(execute=True):
+            ana.post("positions/", {"sentAt": now(), "positions": reported})
 
         found = difference(before, scrape())
         positions = {key[1]: value for key, value in found.items() if key[0] == "rota_positions_total"}

@@ -177,7 +177,7 @@ class TestRequiredOfRights:
 
         assert client.get("/panel/").url.startswith(reverse("mfa_reauthenticate"))
 
-    @pytest.mark.django_db(transaction=True)  # recorded after the commit
+    @pytest.mark.django_db(transaction=True)  # recorded in the session after the commit, within the request
     def test_setting_it_up_is_using_it(self, client, maria):
         User.objects.filter(pk=maria.pk).update(is_staff=True)
         log_in(client)

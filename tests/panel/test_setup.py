@@ -21,7 +21,6 @@ def page(account, name="setup"):
     return reverse(f"panel:{name}", args=[account.pk, "sandbox"])
 
 
-@pytest.mark.usefixtures("transactional_db")
 class TestNewAccount:
     def test_opens_it_with_its_place_and_a_token_for_each_environment(self, staff):
         response = staff.post(NEW, FORM)
@@ -81,7 +80,6 @@ class TestNewAccount:
         assert Integrator.objects.filter(name__iexact="padaria sol").count() == 1
 
 
-@pytest.mark.usefixtures("transactional_db")
 class TestSetup:
     @pytest.fixture
     def account(self, staff):
@@ -147,7 +145,6 @@ class TestSetup:
         assert "people" in self.done(staff, account)
 
 
-@pytest.mark.usefixtures("transactional_db")
 class TestSheet:
     def test_shows_new_tokens_once_and_records_that_the_secrets_were_shown(self, staff):
         staff.post(NEW, FORM)
@@ -181,7 +178,6 @@ class TestPlaces:
         assert 'id="place-query"' not in content
 
 
-@pytest.mark.usefixtures("transactional_db")
 class TestNewSeller:
     FORM = {"name": "Livraria Lua", "documents": "48.372.915/0001-54\n52998224725\n", "email": "ana@example.com"}
 

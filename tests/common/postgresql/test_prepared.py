@@ -65,7 +65,6 @@ class TestExecuteTogether:
         assert rows == [("7s",)]
         assert prepared.execute(SHOW, []).fetchone() != ("7s",)
 
-    @pytest.mark.django_db(transaction=True)
     def test_is_part_of_the_open_transaction(self):
         with transaction.atomic():
             prepared.execute_together((SET, ["7s"]), (SHOW, []))

@@ -37,7 +37,7 @@ def keys(settings):
 
 
 @pytest.fixture
-def token(keys, transactional_db, sink):  # noqa: F811
+def token(keys, db, sink):  # noqa: F811
     token = TokenFactory.create()
     endpoint = token.integrator.endpoints.get(environment="live")
     endpoints.set_url(endpoint=endpoint, url=sink.url, by=BY, at=timezone.now())
@@ -58,8 +58,9 @@ def totp_secret():
 
 
 @pytest.fixture
-def root(keys, transactional_db, totp_secret):
+def root(keys, db, totp_secret, settings):
     """A superuser with a second factor."""
+    settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
     user = User.objects.create_superuser("root", "", PASSWORD)
     totp.TOTP.activate(user, totp_secret)
     RecoveryCodes.activate(user)
@@ -67,7 +68,7 @@ def root(keys, transactional_db, totp_secret):
 
 
 @pytest.fixture
-def message(keys, transactional_db, settings):
+def message(keys, db, settings):
     """An e-mail that waits to be sent."""
     settings.EMAIL_URL = "smtp://127.0.0.1:9"
     return outbox.record(
@@ -95,7 +96,7 @@ def driver_and_receiver(keys, token):
 
 
 @pytest.fixture
-def seller(transactional_db):
+def seller(db):
     return SellerFactory.create()
 
 

@@ -2,6 +2,7 @@
 
 import json
 
+import pytest
 from allauth.mfa.models import Authenticator
 from allauth.mfa.recovery_codes.internal.auth import RecoveryCodes
 from cryptography.fernet import Fernet
@@ -55,6 +56,7 @@ class TestReencryptCredentials:
         }
         assert f"{SECRETS}: 2 ciphertexts, 2 rows re-encrypted, 0 unreadable" in progress
 
+    @pytest.mark.django_db(transaction=True)  # webhooks are sent by connections of their own
     def test_makes_the_old_key_unnecessary(self, keys, token, endpoint, browser, totp_secret, seller, sink, send_due):
         text, (secret, former) = token.clear_text, endpoint.secrets(at=timezone.now())
         code = RecoveryCodes(Authenticator.objects.get(type="recovery_codes")).get_unused_codes()[0]

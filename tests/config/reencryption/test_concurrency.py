@@ -14,6 +14,7 @@ from tests.config.reencryption.reencrypting import NEW, OLD, TOKENS, run
 from tests.factories import BY, TokenFactory
 
 
+@pytest.mark.django_db(transaction=True)
 class TestBesideARunningService:
     @pytest.fixture
     def other(self):

@@ -19,7 +19,7 @@ from tests.overlapping import overlap
 from tests.photos import photo
 
 __all__ = ["photo_folder"]
-pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("photo_folder")]
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("photo_folder")]
 NOW = datetime(2026, 11, 22, 1, 30, tzinfo=UTC)
 TAKEN = NOW - timedelta(minutes=10)
 
@@ -87,6 +87,7 @@ class TestAdd:
 
         assert [(photo.driver, is_new) for photo, is_new in kept] == [(delivery.driver, True), (other.driver, True)]
 
+    @pytest.mark.django_db(transaction=True)
     def test_keeps_uploads_of_the_same_photo_at_once_once(self, delivery, photo_folder, at_once, patient):
         upload = uuid4()
 
@@ -133,6 +134,7 @@ class TestAdd:
         assert not ProofPhoto.objects.exists()
         assert names(photo_folder) == []
 
+    @pytest.mark.django_db(transaction=True)
     def test_refuses_more_photos_of_a_stop_than_are_kept(self, delivery, photo_folder, monkeypatch):
         monkeypatch.setattr(proof_photos, "MOST_PHOTOS", 2)
         add(delivery)

@@ -135,7 +135,7 @@ class TestDeliver:
         assert not StopProof.objects.exists()
 
 
-@pytest.mark.django_db(transaction=True)
+@pytest.mark.django_db
 @pytest.mark.usefixtures("photo_folder")
 class TestPhotoRequired:
     def test_is_met_by_a_photo_of_this_stop(self):

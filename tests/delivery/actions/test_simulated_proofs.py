@@ -15,7 +15,7 @@ from tests.delivery.proofs import photo_folder
 from tests.delivery.simulated import advance, history, request
 
 __all__ = ["photo_folder"]
-pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("photo_folder")]
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("photo_folder")]
 ASKED = Options(needs_photo=True, has_pin=True)
 
 

@@ -47,14 +47,14 @@ def resolver(monkeypatch):
 
 
 @pytest.fixture
-def endpoint(transactional_db):
+def endpoint(db):
     return IntegratorFactory.create().endpoints.get(environment="live")
 
 
 @pytest.fixture
 def browser(endpoint):
     client = Client()
-    client.force_login(User.objects.create_superuser("root", "", "x"))
+    client.force_login(User.objects.create_superuser("root"))
     return client
 
 
@@ -125,6 +125,7 @@ def open_transactions():
 
 
 class TestSlowLookUp:
+    @pytest.mark.django_db(transaction=True)
     def test_is_waited_for_outside_any_transaction(self, save, endpoint, resolver):
         saving = in_background(save)
         assert resolver.asked.wait(10)

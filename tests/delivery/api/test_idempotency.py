@@ -214,7 +214,6 @@ class TestConcurrentRequests:
         assert answer.json()["deliveryId"] == str(Delivery.objects.get().pk)
 
 
-@pytest.mark.django_db(transaction=True)
 def test_records_are_deleted_after_24_hours(api):
     for key in ("a", "b"):
         api.post(REQUEST, payload(), HTTP_IDEMPOTENCY_KEY=key)

@@ -12,7 +12,7 @@ from tests.factories import DeliveryFactory
 from tests.photos import photo
 
 __all__ = ["photo_folder"]
-pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("photo_folder")]
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("photo_folder")]
 
 
 @pytest.fixture

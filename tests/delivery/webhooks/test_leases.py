@@ -18,8 +18,6 @@ from delivery.webhooks.sender import Sender
 from delivery.webhooks.sending import Result
 from tests.factories import BY, DeliveryFactory, DriverFactory
 
-pytestmark = pytest.mark.django_db(transaction=True)
-
 
 def claim(*, at):
     return queue.claim(lease=uuid4(), at=at, limit=100)
@@ -75,6 +73,7 @@ class TestConstants:
         assert sender._SETTLE_AGAIN_SECONDS < sender._CLAIM_AGAIN_SECONDS
 
 
+@pytest.mark.django_db
 class TestRenew:
     def test_moves_the_end_of_the_lease(self, token):
         DeliveryFactory.create(token=token)
@@ -96,6 +95,7 @@ class TestRenew:
 
         assert WebhookQueueItem.objects.get().due_at == end
 
+    @pytest.mark.django_db(transaction=True)
     def test_does_not_wait_for_an_item_that_another_transaction_has_locked(self, token, at_once):
         for _number in range(2):
             DeliveryFactory.create(token=token)
@@ -108,6 +108,7 @@ class TestRenew:
         assert renewed == [other.key]
 
 
+@pytest.mark.django_db(transaction=True)
 class TestSender:
     def test_sends_an_event_once_when_the_request_takes_longer_than_the_lease(
         self, token, sink, send_due, at_once, short_lease
@@ -138,10 +139,12 @@ class TestSender:
         monkeypatch.setattr(queue, "renew", recorded_renew)
         DeliveryFactory.create(token=token)
         sink.delay_seconds = 2
+        started = time.monotonic()
 
         send_due()
 
-        assert 1 <= len(renewals) <= 2
+        # A busy machine takes longer, and then there are more of them.
+        assert 1 <= len(renewals) <= (time.monotonic() - started) / 0.8
 
     def test_claims_no_more_than_the_process_may_have_in_flight(self, token, sink, sending_in_background, monkeypatch):
         monkeypatch.setattr(sender, "_IN_FLIGHT", 2)
@@ -169,6 +172,7 @@ class TestSender:
         assert WebhookQueueItem.objects.get().lease is not None  # another worker claims it when the lease has ended
 
 
+@pytest.mark.django_db(transaction=True)
 class TestBlockedSettlement:
     """Another transaction holds a lock on a whole table, as a migration or VACUUM FULL does."""
 
@@ -209,6 +213,7 @@ class TestBlockedSettlement:
         assert len(sink.received) == 2
 
 
+@pytest.mark.django_db
 class TestSettleEachPossible:
     def test_writes_the_others_when_one_outcome_cannot_be_written(self, token):
         refused, *others = (DeliveryFactory.create(token=token).events.get() for _number in range(3))

@@ -1,30 +1,18 @@
 """Waking workers through a real broker, and through one that is away."""
 
 import os
-import subprocess
-import sys
+from types import SimpleNamespace
 
 import pytest
 from django.utils import timezone
 from redis import Redis
 
 from config import celery_app
-from config.env import BASE_DIR
 from config.local import embedded
 from delivery.actions import endpoints
 from delivery.webhooks import dispatch, tasks, wake_up
 from tests.factories import BY, DeliveryFactory, TokenFactory
-from tests.production import ENVIRONMENT
-
-_TIMED_CALLS = """
-import time, django
-django.setup()
-from delivery.webhooks import wake_up
-for _number in range(3):
-    started = time.monotonic()
-    wake_up.send()
-    print(time.monotonic() - started)
-"""
+from tests.ports import free_port
 
 
 def token_with_url():
@@ -50,48 +38,34 @@ def queue():
 
 
 class TestSend:
-    @pytest.mark.django_db(transaction=True)
-    def test_sends_a_wake_up_after_the_commit_of_a_change(self, queue):
-        DeliveryFactory.create(token=token_with_url())
+    @pytest.mark.django_db
+    def test_sends_one_wake_up_after_the_commit_of_several_changes(self, queue, django_capture_on_commit_callbacks):
+        with django_capture_on_commit_callbacks(execute=True):
+            for _number in range(3):
+                DeliveryFactory.create(token=token_with_url())
+            before = queue()
 
-        assert queue() == 1
-
-    @pytest.mark.django_db(transaction=True)
-    def test_sends_one_wake_up_for_several_changes(self, queue):
-        for _number in range(3):
-            DeliveryFactory.create(token=token_with_url())
-
-        assert queue() == 1
-
-    @pytest.mark.django_db(transaction=True)
-    def test_sends_none_for_an_endpoint_without_a_url(self, queue):
-        DeliveryFactory.create()
-
-        assert queue() == 0
+        assert (before, queue()) == (0, 1)
 
     @pytest.mark.django_db
-    def test_sends_none_before_the_commit(self, queue):
-        DeliveryFactory.create(token=token_with_url())
+    def test_sends_none_for_an_endpoint_without_a_url(self, queue, django_capture_on_commit_callbacks):
+        with django_capture_on_commit_callbacks(execute=True):
+            DeliveryFactory.create()
 
         assert queue() == 0
 
-    def test_does_not_connect_again_for_two_seconds_when_the_broker_is_away(self):
-        keep = {name: value for name, value in os.environ.items() if name in {"PATH", "HOME"}}
+    def test_does_not_connect_again_for_two_seconds_when_the_broker_is_away(self, monkeypatch, caplog):
+        clock, asked = [1000.0], []
+        monkeypatch.setattr(wake_up, "time", SimpleNamespace(monotonic=lambda: clock[0]))
+        monkeypatch.setattr(wake_up, "_next_use", 0.0)
+        away = Redis(port=free_port(), socket_connect_timeout=1)
+        monkeypatch.setattr(wake_up, "_redis", lambda: asked.append(clock[0]) or away)
 
-        result = subprocess.run(
-            [sys.executable, "-c", _TIMED_CALLS],
-            cwd=BASE_DIR,
-            env={**keep, **ENVIRONMENT, "DJANGO_SETTINGS_MODULE": "config.settings"},
-            capture_output=True,
-            text=True,
-            check=False,
-        )
+        for clock[0] in (1000.0, 1001.9, 1002.0):
+            wake_up.send()
 
-        assert result.returncode == 0, result.stderr
-        first, second, third = map(float, result.stdout.split())
-        assert first < 3
-        assert max(second, third) < 0.01
-        assert result.stderr.count("beat will do it") == 1
+        assert asked == [1000.0, 1002.0]
+        assert caplog.text.count("beat will do it") == 2
 
 
 class TestSendDue:

@@ -15,8 +15,6 @@ from delivery.webhooks.sending import Result
 from delivery.webhooks.settlement import settle
 from tests.factories import BY, DeliveryFactory, DriverFactory
 
-pytestmark = pytest.mark.django_db(transaction=True)
-
 
 def claim(**kwargs):
     """Everything that is due, by the event's id."""
@@ -27,6 +25,7 @@ def make_due():
     WebhookQueueItem.objects.update(due_at=timezone.now(), lease=None)
 
 
+@pytest.mark.django_db(transaction=True)
 class TestAccountWithoutAToken:
     @pytest.fixture
     def waiting(self, token, send_due):
@@ -56,6 +55,7 @@ class TestAccountWithoutAToken:
         assert [headers["webhook-sequence"] for headers, _body in sink.received] == ["1"]
 
 
+@pytest.mark.django_db(transaction=True)
 def test_a_local_shortage_is_no_failure_of_the_endpoint(token, endpoint, send_due, monkeypatch):
     def no_file_handles(*_args, **_kwargs):
         raise OSError(errno.EMFILE, "Too many open files")
@@ -69,6 +69,7 @@ def test_a_local_shortage_is_no_failure_of_the_endpoint(token, endpoint, send_du
     assert (endpoint.failures, WebhookQueueItem.objects.get().tries) == (0, 0)
 
 
+@pytest.mark.django_db(transaction=True)
 def test_what_was_claimed_too_long_ago_is_not_sent(token, sink, send_due, monkeypatch):
     DeliveryFactory.create(token=token)
     monkeypatch.setattr(sender, "_FRESH_SECONDS", -1)
@@ -150,6 +151,7 @@ def test_a_410_of_a_request_sent_before_the_breaker_opened_switches_the_endpoint
     assert (endpoint.enabled, endpoint.off_because) == (False, "gone")
 
 
+@pytest.mark.django_db(transaction=True)
 class TestConcurrentMove:
     """A transition has locked its delivery; another transaction writes the queue item and commits meanwhile."""
 

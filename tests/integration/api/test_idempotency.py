@@ -97,7 +97,6 @@ class TestConcurrentOrders:
         assert counts() == (1, 1)
 
 
-@pytest.mark.django_db(transaction=True)
 def test_records_are_deleted_after_24_hours(api):
     api.post(URL, order_body(), **KEY)
     IdempotencyRecord.objects.update(created_at=timezone.now() - timedelta(hours=24, seconds=1))
