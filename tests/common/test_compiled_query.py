@@ -106,11 +106,11 @@ class TestCompiledQuery:
 
     @pytest.mark.django_db(transaction=True)
     def test_is_compiled_by_threads_at_once(self, at_once):
-        token = TokenFactory.create(integrator__name="A")
+        tokens = [TokenFactory.create(integrator__name=name) for name in "ABCDEFGH"]
         query = CompiledQuery(
             lambda: Token.objects.filter(integrator__name=Parameter("name")).select_related("integrator")
         )
 
-        found = at_once(*[lambda: query.all(name="A")] * 8)
+        found = at_once(*[lambda token=token: query.all(name=token.integrator.name) for token in tokens])
 
-        assert found == [[token]] * 8
+        assert found == [[token] for token in tokens]
