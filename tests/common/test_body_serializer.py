@@ -5,8 +5,6 @@ from typing import Any
 from rest_framework import serializers
 
 from common.body_serializer import BodySerializer
-from delivery.api.serializers import DeliveryRequestSerializer
-from tests.factories import payload
 
 
 class Inner(BodySerializer):
@@ -39,13 +37,3 @@ class TestBodySerializer:
             "items": {0: {"number": ["This field is required."]}},
         }
         assert good.errors == {}
-
-    def test_validates_bodies_of_threads_at_once(self, at_once):
-        def validate(number):
-            serializer = DeliveryRequestSerializer(data=payload(stops=1 + number % 3, vehicleType="CAR"))
-            assert serializer.is_valid(), serializer.errors
-            return len(serializer.delivery_request.dropoffs)
-
-        found = at_once(*[lambda number=number: validate(number) for number in range(12)])
-
-        assert found == [1 + number % 3 for number in range(12)]

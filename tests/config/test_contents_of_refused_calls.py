@@ -117,12 +117,12 @@ class TestWhatIsStored:
         assert "oana" not in stored()
 
     def test_has_at_most_4_kib_of_a_body_and_of_an_answer(self, api):
-        packages = [{f"ç{'x' * 30}{number}": "é" * 50, "weight": -1} for number in range(300)]
-        api.post(REQUEST, {**payload(), "dropoffs": "ç", "orderPackages": packages}, format="json")
+        packages = [{f"ç{'x' * 30}{number}": "é" * 50, "weight": -1} for number in range(200)]
+        answer = api.post(REQUEST, {**payload(), "dropoffs": "ç", "orderPackages": packages}, format="json")
 
         row = RefusedDeliveryCall.objects.get()
         assert 4000 < len(row.body.encode()) <= 4096
-        assert len(row.answer.encode()) <= 4096
+        assert len(answer.content) > 4096 >= len(row.answer.encode())
 
     def test_survives_hostile_text(self, api):
         api.post("/api/info-delivery/%00%ff", b'{"\\u0000": "\\ud800", "vehicleType": "\\ud800\\u0000"}')

@@ -5,6 +5,7 @@ Answers have the keys that the guide shows, and no refusal but those it announce
 
 import json
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -61,6 +62,12 @@ def run_shell(blocks: list[snippets.Snippet], environment: dict[str, str], folde
     return {name: output for name, _, output in parts}
 
 
+def in_file(block: snippets.Snippet, folder: Path) -> str:
+    """The answer that the block has curl write to a file instead of printing it."""
+    written = re.search(r"curl -s -o (\S+)", block.code)
+    return (folder / written[1]).read_text() if written else ""
+
+
 def documents(output: str) -> Iterator[Any]:
     """The JSON objects in what curl printed, whatever stands between them."""
     decoder, at = json.JSONDecoder(), output.find("{")
@@ -91,7 +98,7 @@ class TestShell:
 
         assert list(outputs) == [block.name for block in blocks]
         for block in blocks:
-            answers = list(documents(outputs[block.name]))
+            answers = list(documents(outputs[block.name] + in_file(block, tmp_path)))
             assert [answer.get("code") for answer in answers if "code" in answer] == [
                 code for name, code in REFUSED.items() if name == block.name
             ], outputs[block.name]
