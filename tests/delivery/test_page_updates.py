@@ -250,7 +250,12 @@ class TestRedisAway:
         monkeypatch.setattr(technique, "time", SimpleNamespace(monotonic=lambda: clock[0]))
         monkeypatch.setattr(technique, "_next_use", 0.0)
         away = Redis(port=free_port(), socket_connect_timeout=1)
-        monkeypatch.setattr(technique, "_redis", lambda: asked.append(clock[0]) or away)
+
+        def ask():
+            asked.append(clock[0])
+            return away
+
+        monkeypatch.setattr(technique, "_redis", ask)
 
         for clock[0] in (1000.0, 1001.9, 1002.0):
             technique.publish(Message("board:live", ["a"]), Message("board:sandbox", ["b"]))

@@ -59,7 +59,12 @@ class TestSend:
         monkeypatch.setattr(wake_up, "time", SimpleNamespace(monotonic=lambda: clock[0]))
         monkeypatch.setattr(wake_up, "_next_use", 0.0)
         away = Redis(port=free_port(), socket_connect_timeout=1)
-        monkeypatch.setattr(wake_up, "_redis", lambda: asked.append(clock[0]) or away)
+
+        def ask():
+            asked.append(clock[0])
+            return away
+
+        monkeypatch.setattr(wake_up, "_redis", ask)
 
         for clock[0] in (1000.0, 1001.9, 1002.0):
             wake_up.send()
