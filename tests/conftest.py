@@ -7,8 +7,9 @@ from threading import Barrier
 from typing import Any
 
 import pytest
+from django.conf import settings as django_settings
 from django.db import connection
-from django.test import TransactionTestCase
+from django.test import TransactionTestCase, override_settings
 from pytest_django.plugin import DjangoDbBlocker
 from rest_framework.test import APIClient
 from whitenoise.middleware import WhiteNoiseMiddleware
@@ -26,6 +27,15 @@ from tests.smtp import Mailbox
 def django_db_modify_db_settings() -> None:
     """A copy of the template for this process, in place of pytest-django's migrations."""
     connection.settings_dict["TEST"].update(servers.database())
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _quick_password_hashes() -> Iterator[None]:
+    """A hash of a real password takes a third of a second, longer than most tests of pages."""
+    with override_settings(
+        PASSWORD_HASHERS=["django.contrib.auth.hashers.MD5PasswordHasher", *django_settings.PASSWORD_HASHERS]
+    ):
+        yield
 
 
 @pytest.fixture(scope="session")

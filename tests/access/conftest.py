@@ -26,9 +26,7 @@ CHECKED, REFUSED, IN = "checked", "refused", "in"
 
 
 @pytest.fixture(autouse=True)
-def _quick_hashes(settings: Any) -> None:
-    """Hundreds of passwords are checked here."""
-    settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+def _no_proxy(settings: Any) -> None:
     settings.TRUSTED_PROXIES = 0
 
 

@@ -12,8 +12,7 @@ LOG_IN = reverse("account_login")
 
 
 @pytest.fixture
-def maria(db, settings):
-    settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+def maria(db):
     return User.objects.create_user("maria", password=PASSWORD)
 
 

@@ -13,10 +13,9 @@ PASSWORD = "a-good-password-1"  # pragma: allowlist secret
 
 
 @pytest.fixture
-def secret(db, settings):
+def secret(db):
     """The secret of Maria's second factor."""
     cache.clear()
-    settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
     text = totp.generate_totp_secret()
     totp.TOTP.activate(User.objects.create_user("maria", password=PASSWORD), text)
     return text

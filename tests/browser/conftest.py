@@ -110,12 +110,6 @@ def _sends(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("delivery.webhooks.wake_up.send", send)
 
 
-@pytest.fixture(autouse=True)
-def _quick_hashes(settings: Any) -> None:
-    """Each person's password is hashed and checked once. `rsgi_on_test_database` has it too."""
-    settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
-
-
 @pytest.fixture
 def people(transactional_db: None) -> Callable[..., User]:
     """Make a person who can log in: `group` names a role, `account` and `seller` what they are a member of."""

@@ -8,9 +8,8 @@ from rest_framework.test import APIClient
 from config.local import embedded
 from tests.integration.factories import SellerFactory, key_of
 from tests.panel.conftest import as_role, person, shop, with_url, world
-from tests.superuser import admin_user
 
-__all__ = ["admin_user", "as_role", "person", "shop", "with_url", "world"]
+__all__ = ["as_role", "person", "shop", "with_url", "world"]
 
 
 @pytest.fixture

@@ -190,8 +190,7 @@ class TestLog:
         check(log, secrets)
         assert f'"account": "{seller.reference}"' in log()
 
-    def test_of_log_ins(self, log, secrets, settings, mailbox):
-        settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+    def test_of_log_ins(self, log, secrets, mailbox):
         User.objects.create_user(PERSON["email"], email=PERSON["email"], password=PERSON["password"])
         client = Client()
 

@@ -58,9 +58,8 @@ def totp_secret():
 
 
 @pytest.fixture
-def root(keys, db, totp_secret, settings):
+def root(keys, db, totp_secret):
     """A superuser with a second factor."""
-    settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
     user = User.objects.create_superuser("root", "", PASSWORD)
     totp.TOTP.activate(user, totp_secret)
     RecoveryCodes.activate(user)

@@ -1,10 +1,6 @@
 import pytest
 from django.contrib.auth.models import Permission, User
 
-from tests.superuser import admin_user
-
-__all__ = ["admin_user"]
-
 
 def person(name, *permissions):
     user = User.objects.create_user(name, is_staff=True)

@@ -2,9 +2,6 @@ import pytest
 
 from integration.models import FreightRate
 from tests.integration.admin.rate_files import LOCAL, NEW, upload
-from tests.superuser import admin_user
-
-__all__ = ["admin_user"]
 
 
 @pytest.fixture
