@@ -10,7 +10,7 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from itertools import islice
+from itertools import islice, repeat
 from typing import Any
 from urllib.parse import quote
 
@@ -96,12 +96,21 @@ def unknown_parameters(sent: Iterable[str], *, known: Collection[str]) -> list[U
 
 def _are_known(field: Any, value: Any) -> bool:
     """Whether a value has no unknown key: the usual case, in less time than it takes to visit every key."""
-    if isinstance(field, ListSerializer):
-        return not isinstance(value, list) or all(_are_known(field.child, item) for item in value)
-    if not isinstance(value, Mapping):
-        return True
-    names, nested = _names(type(field))  # type: ignore[arg-type]  # a class is hashable
-    return value.keys() <= names and all(_are_known(inner, value.get(name)) for name, inner in nested)
+    # Without a call for each value, for the reason that common/json_body.py has.
+    left = [(field, value)]
+    while left:
+        field, value = left.pop()
+        if isinstance(field, ListSerializer):
+            if isinstance(value, list):
+                left += zip(repeat(field.child), value)
+        elif isinstance(value, dict):
+            names, nested = _names(type(field))  # type: ignore[arg-type]  # a class is hashable
+            if not value.keys() <= names:
+                return False
+            for name, inner in nested:
+                if name in value:
+                    left.append((inner, value[name]))
+    return True
 
 
 @cache
