@@ -17,6 +17,11 @@ def _modules_are_imported() -> None:
     assert get_resolver().url_patterns
 
 
+def pytest_itemcollected(item: pytest.Item) -> None:
+    """A deadline by the clock that a loaded machine keeps. The limits of the tests are CPU seconds."""
+    item.add_marker(pytest.mark.timeout(600))
+
+
 @pytest.fixture
 def test_token(token):
     return TokenFactory.create(integrator=token.integrator, sandbox=True)
@@ -25,17 +30,10 @@ def test_token(token):
 @pytest.fixture
 def headers_for(token, test_token, seller, tariff):
     """Headers of a JSON body for a path of either area."""
-    area_a, area_b = f"Bearer {token.clear_text}", f"Basic {key_of(seller)}"
-    in_sandbox = f"Bearer {test_token.clear_text}"
+    others = {"integration": f"Basic {key_of(seller)}", "sandbox": f"Bearer {test_token.clear_text}"}
 
     def make(path):
-        authorization = (
-            area_b
-            if path.startswith("/api/integration/")
-            else in_sandbox
-            if path.startswith("/api/sandbox/")
-            else area_a
-        )
+        authorization = others.get(path.split("/")[2], f"Bearer {token.clear_text}")
         return {"Authorization": authorization, "Content-Type": "application/json"}
 
     return make

@@ -1,81 +1,118 @@
-"""CPU seconds of calls, measured in a child process that the kernel kills when a call does not end."""
+"""CPU seconds of calls, made one by one in a child process that the kernel kills when a call does not end."""
 
-import json
-import math
+import gc
 import os
 import re
 import resource
+import signal
 import sys
 import time
 import traceback
-from collections.abc import Callable, Mapping
-from typing import NoReturn
+from collections.abc import Callable, Iterable, Mapping
+from multiprocessing import Pipe, get_context
+from multiprocessing.connection import Connection
+from typing import Any, NoReturn, Self
 
-from django.db import connection
+from django.db import connection, transaction
 
-Calls = Mapping[str, Callable[[], object]]
-# RLIMIT_CPU has a resolution of one second.
-_KILLED_AFTER = 6
-_SHOWN = 10
-_LONGEST_LINE = 200
-KILLED = math.inf
+Function = Callable[[Any], object]
+KILLED_AFTER = 6  # CPU seconds of one call
+_MOST_FAULTS = 5  # so that a defect that every call meets is reported before the test's own deadline
 # CPU seconds of `_reference` on the machine on which the limits were set.
 _REFERENCE = 0.15
 
 
-def assert_cheap(calls: Calls, *, seconds: float) -> None:
-    """Each call, one after the other, takes at most so many CPU seconds and raises nothing.
+class Child:
+    """Calls a function with one argument after the other, in one process; after a call that was killed in another one.
 
-    More on a machine that is slower than that on which the limits were set, or that others' work slows now.
+    What a call writes to the database is undone after it. The process uses this one's database connection, which is
+    idle meanwhile, and so sees the test's transaction.
     """
-    reports = _measured(calls)
-    if any(seconds < spent < KILLED for spent, _failure in reports.values()):
-        seconds *= slowness()
-    faults = [f"{name}: {failure}" for name, (_spent, failure) in reports.items() if failure]
-    faults += [f"{name}: {spent:.2f} CPU seconds" for name, (spent, _failure) in reports.items() if spent > seconds]
-    faults += [f"{name}: not reached" for name in calls if name not in reports]
-    if faults:
-        raise AssertionError("\n".join(faults[:_SHOWN]))
+
+    def __init__(self, function: Function) -> None:
+        self._function = function
+
+    def __enter__(self) -> Self:
+        self._pipe, pipe = Pipe()
+        self._process = get_context("fork").Process(target=_serve, args=(self._function, pipe, self._pipe))
+        self._process.start()
+        pipe.close()
+        return self
+
+    def __exit__(self, *_error: object) -> None:
+        self._process.kill()
+        self._process.join()
+        self._pipe.close()
+
+    def assert_cheap(self, arguments: Iterable[tuple[str, object]], *, seconds: float) -> None:
+        """With each of the named arguments a call takes at most so many CPU seconds and raises nothing.
+
+        More on a machine that is slower than that on which the limits were set, or that others' work slows now.
+        """
+        faults: list[str] = []
+        for name, argument in arguments:
+            if fault := self._fault_of(argument, seconds):
+                faults.append(f"{name}: {fault}")
+            if len(faults) == _MOST_FAULTS:
+                faults.append("No more calls were made.")
+                break
+        if faults:
+            raise AssertionError("\n".join(faults))
+
+    def _fault_of(self, argument: object, seconds: float) -> str:
+        try:
+            self._pipe.send(argument)
+            spent, failure = self._pipe.recv()
+        except EOFError:
+            self.__exit__()
+            code = self._process.exitcode
+            self.__enter__()
+            return f"killed after {KILLED_AFTER} CPU seconds" if code == -signal.SIGPROF else f"exit code {code}"
+        return f"{spent:.2f} CPU seconds" if spent > seconds and spent > seconds * slowness() else str(failure)
 
 
-def _measured(calls: Calls) -> dict[str, tuple[float, str]]:
-    """Of each call its CPU seconds and the end of its traceback, empty if it returned. Stops at a call that is killed.
-
-    The child uses this process's database connection, which is idle meanwhile, and so sees the test's transaction.
-    """
-    reader, writer = os.pipe()
-    sys.stdout.flush()
-    pid = os.fork()
-    if pid == 0:
-        os.close(reader)
-        _run(calls, writer)
-    os.close(writer)
-    with os.fdopen(reader) as pipe:
-        lines = [json.loads(line) for line in pipe]
-    _pid, status = os.waitpid(pid, 0)
-    reports = {name: (float(spent), str(failure)) for name, spent, failure in lines}
-    if os.WIFSIGNALED(status):
-        reports[next(name for name in calls if name not in reports)] = (KILLED, "")
-    return reports
+def assert_cheap(calls: Mapping[str, Callable[[], object]], *, seconds: float) -> None:
+    """The same for calls whose arguments are known beforehand."""
+    with Child(lambda name: calls[name]()) as child:
+        child.assert_cheap(((name, name) for name in calls), seconds=seconds)
 
 
-def _run(calls: Calls, writer: int) -> NoReturn:
+def _serve(function: Function, pipe: Connection, other_end: Connection) -> NoReturn:
     """The child. It leaves without the clean-up of an interpreter, which would close what it shares."""
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    other_end.close()
     try:
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
         sys.settrace(None)  # coverage would be part of what is measured
+        gc.freeze()  # a collection would copy the memory that is shared with the parent
         if connection.connection is not None:
             # The parent would not know which statements the child has prepared on the connection that they share.
             connection.connection.prepare_threshold = None
-        for name, call in calls.items():
+        while True:
+            argument = pipe.recv()
+            # Python has no handler for the signal: it would be called only after, for example, the match of a pattern.
+            signal.setitimer(signal.ITIMER_PROF, KILLED_AFTER)
             started = time.process_time()
-            _soft, hard = resource.getrlimit(resource.RLIMIT_CPU)
-            resource.setrlimit(resource.RLIMIT_CPU, (math.ceil(started) + _KILLED_AFTER, hard))
-            failure = _failure(call)
-            line = json.dumps([name, time.process_time() - started, failure])
-            os.write(writer, f"{line}\n".encode())
+            failure = _failure(function, argument)
+            spent = time.process_time() - started
+            signal.setitimer(signal.ITIMER_PROF, 0)
+            pipe.send((spent, failure))
     finally:
         os._exit(0)
+
+
+def _failure(function: Function, argument: object) -> str:
+    try:
+        if not connection.in_atomic_block:
+            function(argument)
+            return ""
+        undone = transaction.atomic()
+        undone._from_testcase = True  # type: ignore[attr-defined]  # a durable block may be in it, as in a test case
+        with undone:
+            function(argument)
+            transaction.set_rollback(True)
+    except BaseException:  # noqa: BLE001  # reported to the parent
+        return "\n".join(line[:200] for line in traceback.format_exc().splitlines()[-10:])
+    return ""
 
 
 def slowness() -> float:
@@ -87,12 +124,3 @@ def slowness() -> float:
 
 def _reference() -> None:
     re.fullmatch(r"(\d+\.?\d*)", "1" * 5_000 + "x")
-
-
-def _failure(call: Callable[[], object]) -> str:
-    try:
-        call()
-    except BaseException:  # noqa: BLE001  # reported to the parent
-        lines = traceback.format_exc().splitlines()[-_SHOWN:]
-        return "\n".join(line[:_LONGEST_LINE] for line in lines)
-    return ""

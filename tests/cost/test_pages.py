@@ -22,6 +22,7 @@ PAGES = [route for route in ROUTES if route.startswith(("panel/", "account/", "l
 AN_ACCOUNT = "panel/accounts/<uuid:account>/<environment:environment>/"
 # CPU seconds. The slowest case, the first request of a process, needs a third of this.
 SECONDS = 1
+PARTS = 4  # tests of a moderate length, which the workers of pytest-xdist share
 # Kinds of text that the fields of a page parse: numbers, ids, times and structured text.
 KINDS = [
     "digits", "digits, then a letter", "numbers with dots", "spaces, then a letter", "commas", "moment, then spaces",
@@ -51,65 +52,67 @@ def session_of(user):
     }
 
 
+def post_form(path, headers, names, text):
+    checked("POST", path, body=urlencode(dict.fromkeys(names, text)).encode(), headers=headers)
+
+
 class TestAPageOfThePanel:
-    @pytest.mark.parametrize("route", PAGES)
-    def test_with_the_worst_of_every_parameter_is_cheap(self, route, world, person):
+    @pytest.mark.parametrize("routes", [PAGES[part::PARTS] for part in range(PARTS)], ids=range(PARTS))
+    def test_with_the_worst_of_every_parameter_is_cheap(self, routes, world, person):
         headers = session_of(person("superuser"))
-        path = address(route, world)
         short, long = texts(limits.LONGEST_URL // len(TAKEN) // QUOTED), texts(20_000)
         queries = {kind: urlencode(dict.fromkeys(TAKEN, short[kind])) for kind in KINDS}
         forms = {kind: urlencode(dict.fromkeys(TAKEN, long[kind])).encode() for kind in KINDS}
+        calls: dict[str, partial[None]] = {}
 
-        assert_cheap(
-            {f"query of {kind}": partial(checked, "GET", path, query=queries[kind], headers=headers) for kind in KINDS}
-            | {f"form of {kind}": partial(checked, "POST", path, body=forms[kind], headers=headers) for kind in KINDS},
-            seconds=SECONDS,
-        )
+        for route in routes:
+            path = address(route, world)
+            get, post = (partial(checked, method, path, headers=headers) for method in ("GET", "POST"))
+            calls |= {f"{route}: query of {kind}": partial(get, query=queries[kind]) for kind in KINDS}
+            calls |= {f"{route}: form of {kind}": partial(post, body=forms[kind]) for kind in KINDS}
 
-    @pytest.mark.parametrize("page", ["deliveries/", "events/", "webhook/", "events/progress/"])
-    @pytest.mark.parametrize("name", ["before", "test", "again_count", "q", "since"])
-    def test_with_the_longest_parameter_is_cheap(self, page, name, world, person):
+        assert_cheap(calls, seconds=SECONDS)
+
+    def test_with_the_longest_parameter_is_cheap(self, world, person):
         headers = session_of(person("superuser"))
-        path = address(f"{AN_ACCOUNT}{page}", world)
         worst = texts(limits.LONGEST_URL // QUOTED) | {"digits": "1" * (limits.LONGEST_URL - 500)}
+        queries = {
+            f"{name}: {kind}": urlencode(RANGE | {name: worst[kind]})
+            for name in ("before", "test", "again_count", "q", "since")
+            for kind in KINDS
+        }
+        paths = [
+            address(f"{AN_ACCOUNT}{page}", world) for page in ("deliveries/", "events/", "webhook/", "events/progress/")
+        ]
 
         assert_cheap(
             {
-                kind: partial(checked, "GET", path, query=urlencode(RANGE | {name: worst[kind]}), headers=headers)
-                for kind in KINDS
+                f"{path} {name}": partial(checked, "GET", path, query=query, headers=headers)
+                for path in paths
+                for name, query in queries.items()
             },
             seconds=SECONDS,
         )
 
 
 class TestTheAdmin:
-    @pytest.mark.parametrize("model", admin.site._registry, ids=lambda model: model._meta.label_lower)
-    def test_with_the_worst_of_every_field_is_cheap(self, model, admin_user, rf):
+    def test_with_the_worst_of_every_field_is_cheap(self, admin_user, rf):
         headers, request = session_of(admin_user), rf.get("/")
         request.user = admin_user
-        model_admin = admin.site._registry[model]
-        label = f"admin:{model._meta.app_label}_{model._meta.model_name}"
-        taken = model_admin.get_form(request).base_fields if model_admin.has_add_permission(request) else {}
-        # A choice field checks its values against a set or by one query.
-        names = [name for name, field in taken.items() if not hasattr(field, "choices")]
         search = texts(limits.LONGEST_URL // QUOTED) | {"escaped quotes between spaces": 'x" ' + '\\" ' * 500}
+        queries = {kind: urlencode({"q": search[kind]}) for kind in KINDS}
         long = texts(50_000)
+        calls: dict[str, partial[None]] = {}
 
-        calls = {
-            f"search for {kind}": partial(
-                checked, "GET", reverse(f"{label}_changelist"), query=urlencode({"q": search[kind]}), headers=headers
-            )
-            for kind in KINDS
-        }
-        if names:
-            calls |= {
-                f"form of {kind}": partial(
-                    checked,
-                    "POST",
-                    reverse(f"{label}_add"),
-                    body=urlencode(dict.fromkeys(names, long[kind])).encode(),
-                    headers=headers,
-                )
-                for kind in KINDS
-            }
+        for model, model_admin in admin.site._registry.items():
+            label = f"admin:{model._meta.app_label}_{model._meta.model_name}"
+            page = partial(checked, "GET", reverse(f"{label}_changelist"), headers=headers)
+            calls |= {f"{label}: search for {kind}": partial(page, query=queries[kind]) for kind in KINDS}
+            taken = model_admin.get_form(request).base_fields if model_admin.has_add_permission(request) else {}
+            # A choice field checks its values against a set or by one query.
+            names = [name for name, field in taken.items() if not hasattr(field, "choices")]
+            if names:
+                form = partial(post_form, reverse(f"{label}_add"), headers, names)
+                calls |= {f"{label}: form of {kind}": partial(form, long[kind]) for kind in KINDS}
+
         assert_cheap(calls, seconds=SECONDS)
