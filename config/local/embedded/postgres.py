@@ -108,7 +108,8 @@ class Postgres:
         shorten(self.log)
         if self.is_running():
             return
-        (self.folder / "postmaster.pid").unlink(missing_ok=True)
+        for name in ("postmaster.pid", f"{_SOCKET}.lock"):  # both name the process of a server that was killed
+            (self.folder / name).unlink(missing_ok=True)
         options = " ".join(shlex.join(["-c", f"{name}={value}"]) for name, value in self._options.items())
         arguments = ("-w", "-t", str(_START_SECONDS), "-D", self._place, "-l", f"{self._place}/log", "-o", options)
         self._run("pg_ctl", "start", *arguments)

@@ -115,12 +115,18 @@ class TestHoldPostgres:
         assert not server.is_running()
 
     def test_starts_after_a_crash_whose_number_another_program_has_now(self, server):
-        pid_file = server.folder / "postmaster.pid"
-        lines = pid_file.read_text().splitlines()
+        files = [server.folder / name for name in ("postmaster.pid", ".s.PGSQL.5432.lock")]
+        lines = [file.read_text().splitlines()[1:] for file in files]
         server.stop("immediate")
-        pid_file.write_text("\n".join([str(os.getpid()), *lines[1:]]))
+        # PostgreSQL itself forgives a number whose process is of another user.
+        with subprocess.Popen(["/bin/sleep", "600"], **Account.for_server().options) as program:
+            for file, others in zip(files, lines, strict=True):
+                file.write_text("\n".join([str(program.pid), *others, ""]))
 
-        server.ensure_running()
+            try:
+                server.ensure_running()
+            finally:
+                program.kill()
 
         with connect() as connection:
             assert connection.execute("SELECT 1").fetchone() == (1,)
