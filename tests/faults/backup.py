@@ -91,7 +91,7 @@ class Installation:
             yield
         finally:
             process.terminate()
-            process.wait(10)
+            process.wait(_SECONDS)
 
     def manage(self, *arguments: str) -> str:
         """Run a command of the project. Returns what it printed; raises CalledProcessError."""

@@ -17,13 +17,15 @@ from django.test import Client
 from django.urls import reverse
 
 from config.local import embedded
-from delivery.models import Delivery, Token
+from delivery.models import Token
 from integration.models import Seller
 from tests.factories import payload
 from tests.faults.threads import Threads
+from tests.faults.waiting import DEADLINE_SECONDS, until
 from tests.integration.factories import key_of, order_body
 
-_TIMEOUT_SECONDS = 45
+# After a call without an answer, so that a server that takes long to start leaves few to repeat.
+_NO_SERVER_SECONDS = 0.5
 _PAGES = ("overview", "deliveries", "events")
 _MADE = """
 SELECT (SELECT count(*) FROM delivery_stop WHERE external_id = key)
@@ -113,9 +115,6 @@ class Callers:
     def _orders(self) -> Request:
         return Request("orders", "GET", "/api/integration/orders", self._basic)
 
-    def query(self, delivery: Delivery) -> Request:
-        return Request("query", "GET", f"/api/info-delivery/{delivery.pk}", self._bearer)
-
     def cancellation(self, delivery: str) -> Request:
         body = {"reason": "The customer changed their mind"}
         return Request("cancellation", "POST", f"/api/cancel-delivery/{delivery}", self._bearer, body)
@@ -134,7 +133,7 @@ def call(session: requests.Session, base: str, request: Request) -> Answer:
             base + request.path,
             headers=request.headers,
             json=request.body,
-            timeout=_TIMEOUT_SECONDS,
+            timeout=DEADLINE_SECONDS,
             allow_redirects=False,
         )
     except requests.RequestException as error:
@@ -164,6 +163,16 @@ class Traffic(Threads):
         """Those of requests that were made after it."""
         return [answer for answer in list(self.answers) if answer.begun > moment]
 
+    def until_good(self, count: int) -> float:
+        """Wait until `count` requests in a row that are made from now on are answered well. Returns the seconds."""
+        now = time.monotonic()
+
+        def is_over() -> bool:
+            newest = self.since(now)[-count:]
+            return len(newest) == count and all(answer.is_good for answer in newest)
+
+        return until(is_over, what=f"{count} good answers in a row")
+
     def repeat(self, base: str, answers: Iterable[Answer]) -> list[Answer]:
         """Make those requests again that have a key, one after the other."""
         with new_session() as session:
@@ -174,9 +183,10 @@ class Traffic(Threads):
         bases = itertools.islice(itertools.cycle(self._bases), number % len(self._bases), None)
         with new_session() as session:
             for request, base in zip(wanted, bases, strict=False):
-                begun = time.monotonic()
-                self.answers.append(call(session, base, request))
-                if self.stopping.wait(max(0, begun + self._pause - time.monotonic())):
+                answer = call(session, base, request)
+                self.answers.append(answer)
+                pause = self._pause if answer.status else max(self._pause, _NO_SERVER_SECONDS)
+                if self.stopping.wait(max(0, answer.begun + pause - time.monotonic())):
                     return
 
 

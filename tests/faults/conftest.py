@@ -1,6 +1,7 @@
 """A database and processes for `make test-faults`, which is not part of `make test`."""
 
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -25,6 +26,15 @@ from tests.faults.waiting import until_web_answers
 from tests.integration.factories import SellerFactory
 from tests.ports import free_port
 
+# Longer than several of the deadlines in `waiting`, which say what did not happen.
+_TIMEOUT_SECONDS = 600
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if item.path.is_relative_to(Path(__file__).parent) and item.get_closest_marker("timeout") is None:
+            item.add_marker(pytest.mark.timeout(_TIMEOUT_SECONDS))
+
 
 @pytest.fixture(scope="session", autouse=True)
 def _database(django_db_blocker: DjangoDbBlocker) -> Iterator[None]:
@@ -47,19 +57,27 @@ def _database(django_db_blocker: DjangoDbBlocker) -> Iterator[None]:
     assert (broken, log_contents.leaks()) == ([], [])
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def processes() -> Iterator[Processes]:
-    """Starts processes, which are killed at the end of the module."""
+    """Starts processes, which are killed at the end of the test, so that none does the work of those of the next."""
     processes = Processes()
     yield processes
     processes.kill_all()
 
 
 @pytest.fixture(scope="module")
-def worker(processes: Processes) -> Process:
+def module_processes() -> Iterator[Processes]:
+    """Starts processes for all tests of a module."""
+    processes = Processes()
+    yield processes
+    processes.kill_all()
+
+
+@pytest.fixture(scope="module")
+def worker(module_processes: Processes) -> Process:
     """A worker, with beat, for a module whose tests leave it alone."""
-    processes.start("beat")
-    return processes.start("worker")
+    module_processes.start("beat")
+    return module_processes.start("worker")
 
 
 @pytest.fixture

@@ -15,11 +15,10 @@ from delivery.actions import driver_devices
 from tests.factories import BY, PICKUP, DriverFactory
 from tests.faults.calls import new_session
 from tests.faults.threads import Threads
-from tests.faults.waiting import until
+from tests.faults.waiting import DEADLINE_SECONDS, until
 
 _PAUSE_SECONDS = 0.3
 _REPORT_SECONDS = 5  # between positions
-_TIMEOUT_SECONDS = 20
 _PLACE = {"latitude": PICKUP.latitude, "longitude": PICKUP.longitude, "accuracy": 10}
 
 
@@ -36,7 +35,7 @@ class Drivers(Threads):
     def __enter__(self) -> Self:
         """Returns once all are on duty."""
         super().__enter__()
-        until(lambda: self.errors or self.counts["on duty"] == self._count, seconds=60, what="all on duty")
+        until(lambda: self.errors or self.counts["on duty"] == self._count, what="all on duty")
         return self
 
     def _work(self, phone: "_Phone") -> None:
@@ -60,9 +59,9 @@ class _Phone:
 
     def begin(self) -> None:
         """Log in and go on duty."""
-        self._http.get(self._base + self._link, timeout=_TIMEOUT_SECONDS).raise_for_status()
+        self._http.get(self._base + self._link, timeout=DEADLINE_SECONDS).raise_for_status()
         form = {"csrfmiddlewaretoken": self._http.cookies["csrftoken"]}
-        self._http.post(self._base + self._link, data=form, timeout=_TIMEOUT_SECONDS).raise_for_status()
+        self._http.post(self._base + self._link, data=form, timeout=DEADLINE_SECONDS).raise_for_status()
         self._csrf = self._call("GET", "state/")["csrf"]
         self._call("POST", "duty/", {"onDuty": True})
 
@@ -105,7 +104,7 @@ class _Phone:
             headers = {"X-CSRFToken": self._csrf}
             try:
                 answer = self._http.request(
-                    method, f"{self._base}/driver/{path}", json=json, headers=headers, timeout=_TIMEOUT_SECONDS
+                    method, f"{self._base}/driver/{path}", json=json, headers=headers, timeout=DEADLINE_SECONDS
                 )
             except requests.RequestException:
                 self._drivers.counts["calls without an answer"] += 1

@@ -14,6 +14,7 @@ import psutil
 
 from config.env import BASE_DIR, data_dir
 from config.processes import commands
+from tests.faults.waiting import DEADLINE_SECONDS
 
 _WITH_PARENT_DEATH_SIGNAL = Path(__file__).with_name("with_parent_death_signal.py")
 # Variables of a developer's shell that would change how a worker connects.
@@ -68,14 +69,14 @@ class Process:
         """Send SIGKILL to the process and its children at the same time."""
         with suppress(ProcessLookupError):
             os.killpg(self.pid, signal.SIGKILL)
-        self._popen.wait(10)
+        self._popen.wait(DEADLINE_SECONDS)
 
-    def end(self, *, seconds: float = 20) -> float:
-        """Send SIGTERM. Returns the seconds until the exit; raises subprocess.TimeoutExpired."""
+    def end(self) -> float:
+        """Send SIGTERM. Returns the seconds until the exit; raises subprocess.TimeoutExpired after the deadline."""
         started = time.monotonic()
         self._popen.terminate()
         try:
-            self._popen.wait(seconds)
+            self._popen.wait(DEADLINE_SECONDS)
             return time.monotonic() - started
         finally:
             self.kill()

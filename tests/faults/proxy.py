@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 from config.env import BASE_DIR, data_dir
-from tests.faults.waiting import until
+from tests.faults.waiting import DEADLINE_SECONDS, until
 from tests.ports import free_port, listens
 
 
@@ -31,8 +31,8 @@ def caddy(ports: Sequence[int]) -> Iterator[str]:
             stdin=subprocess.DEVNULL, stdout=log, stderr=log,
         )  # fmt: skip  # a command in few lines
     try:
-        until(lambda: listens(port), seconds=30, what="Caddy")
+        until(lambda: listens(port), what="Caddy")
         yield f"http://127.0.0.1:{port}"
     finally:
         process.terminate()
-        process.wait(20)
+        process.wait(DEADLINE_SECONDS)

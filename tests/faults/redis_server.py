@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 from redis import Redis
 
-from tests.faults.waiting import until
+from tests.faults.waiting import DEADLINE_SECONDS, until
 from tests.ports import free_port, listens
 
 
@@ -21,11 +21,11 @@ def redis_server(program: str) -> Iterator[str]:
         assert process.stdin is not None
         process.stdin.write(settings)
         process.stdin.close()
-        until(lambda: listens(port), seconds=30, what="redis-server")
+        until(lambda: listens(port), what="redis-server")
         yield f"redis://:{password}@127.0.0.1:{port}/0"
     finally:
         process.terminate()
-        process.wait(10)
+        process.wait(DEADLINE_SECONDS)
 
 
 def version_of(url: str) -> str:

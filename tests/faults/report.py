@@ -8,6 +8,7 @@ from django.db.models import QuerySet
 
 from delivery.models import WebhookEvent
 from tests.faults.endpoint import Endpoint, Receipt
+from tests.faults.waiting import DEADLINE_SECONDS
 
 
 @dataclass(frozen=True)
@@ -29,13 +30,13 @@ def sequences(events: QuerySet[WebhookEvent]) -> set[tuple[str, int]]:
     return {(str(delivery), sequence) for delivery, sequence in events.values_list("delivery", "sequence")}
 
 
-def await_all(committed: set[tuple[str, int]], endpoint: Endpoint, *, seconds: float) -> float:
-    """Wait until everything that was committed is accepted, for at most `seconds`. Returns how many it took.
+def await_all(committed: set[tuple[str, int]], endpoint: Endpoint) -> float:
+    """Wait until everything that was committed is accepted, or the deadline. Returns how many seconds it took.
 
     Raises nothing when something is missing; the figures show it.
     """
     started = time.monotonic()
-    while not committed <= endpoint.accepted() and time.monotonic() - started < seconds:
+    while not committed <= endpoint.accepted() and time.monotonic() - started < DEADLINE_SECONDS:
         time.sleep(0.05)
     return time.monotonic() - started
 

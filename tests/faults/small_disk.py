@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-_SECONDS = 20
+_SECONDS = 60
 
 
 class Disk:

@@ -20,7 +20,7 @@ from tests.factories import DeliveryFactory, payload
 from tests.faults import backup
 from tests.faults.load import Load
 from tests.faults.report import await_all, figures_of, print_figures, sequences
-from tests.faults.waiting import until, until_web_answers
+from tests.faults.waiting import DEADLINE_SECONDS, until, until_web_answers
 from tests.photos import photo
 from tests.ports import free_port
 
@@ -44,18 +44,18 @@ class Api:
         self._session.headers["Authorization"] = f"Bearer {token.clear_text}"
 
     def request_delivery(self):
-        answer = self._session.post(f"{self._base}/request-delivery", json=payload(stops=1), timeout=20)
+        answer = self._session.post(f"{self._base}/request-delivery", json=payload(stops=1), timeout=DEADLINE_SECONDS)
         assert answer.status_code == 201, answer.text
         return answer.json()["deliveryId"]
 
     def status_of(self, delivery):
-        return self._session.get(f"{self._base}/info-delivery/{delivery}", timeout=20).status_code
+        return self._session.get(f"{self._base}/info-delivery/{delivery}", timeout=DEADLINE_SECONDS).status_code
 
     def photo_of(self, delivery):
         """The only photo of the first drop-off, from the address that the API gives."""
-        answer = self._session.get(f"{self._base}/deliveries/{delivery}", timeout=20)
+        answer = self._session.get(f"{self._base}/deliveries/{delivery}", timeout=DEADLINE_SECONDS)
         (photo,) = answer.json()["orders"][0]["proof"]["photos"]
-        return requests.get(self.address + urlsplit(photo["url"]).path, timeout=20)
+        return requests.get(self.address + urlsplit(photo["url"]).path, timeout=DEADLINE_SECONDS)
 
     def close(self):
         self._session.close()
@@ -83,7 +83,7 @@ def serving(processes):
     def serve(installation, token):
         port = free_port()
         web = processes.start("web", port=port, WEB_WORKERS="1", DATA_DIR=str(installation.folder))
-        until_web_answers(f"http://127.0.0.1:{port}", seconds=60)
+        until_web_answers(f"http://127.0.0.1:{port}")
         api = Api(port, token)
         try:
             yield api
@@ -116,12 +116,11 @@ def dump():
     return data_dir() / "backup" / "rota.dump"
 
 
-@pytest.mark.timeout(240)
 class TestDump:
     def test_made_under_traffic_is_restored_row_by_row(self, installations, serving, shop, dump):
         restored = installations("restored")
         with Load(shop, per_second=40) as load:
-            until(lambda: len(load.committed) > 100, seconds=60, what="100 changes")
+            until(lambda: len(load.committed) > 100, what="100 changes")
             started = time.monotonic()
             with psycopg.connect(embedded.postgres_url()) as connection:
                 connection.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
@@ -160,7 +159,6 @@ class TestDump:
         restored.stop()
 
 
-@pytest.mark.timeout(240)
 class TestRestoredInstallation:
     def test_serves_photos_sends_what_was_waiting_and_passes_the_demo(
         self, installations, serving, working, shop, endpoint, dump
@@ -182,7 +180,7 @@ class TestRestoredInstallation:
             with working(restored):
                 demo = restored.manage("demo", "--url", api.address)
                 passed = time.monotonic()
-                await_all(waiting, endpoint, seconds=60)
+                await_all(waiting, endpoint)
         figures = figures_of(waiting, endpoint.receipts)
 
         print_figures(
@@ -205,7 +203,6 @@ def _photo(shop):
     return kept
 
 
-@pytest.mark.timeout(240)
 class TestPointInTime:
     def test_has_what_was_made_before_the_moment_and_nothing_later(self, installations, serving, shop, dump):
         source, earlier = installations("source"), installations("earlier")
@@ -221,13 +218,13 @@ class TestPointInTime:
             after = [api.request_delivery() for _number in range(20)]
         with psycopg.connect(source.url, autocommit=True) as connection:
             log = value(connection, "SELECT pg_walfile_name(pg_switch_wal())")
-            until(lambda: value(connection, _ARCHIVED, log), seconds=60, what="the log in the archive")
+            until(lambda: value(connection, _ARCHIVED, log), what="the log in the archive")
         source.server.stop("immediate")
 
         started = time.monotonic()
         earlier.start_from(base, until=moment.isoformat())
         with psycopg.connect(earlier.url, autocommit=True) as connection:
-            until(lambda: value(connection, _RECOVERED), seconds=60, what="the end of the recovery")
+            until(lambda: value(connection, _RECOVERED), what="the end of the recovery")
         seconds = time.monotonic() - started
 
         with serving(earlier, shop) as api:

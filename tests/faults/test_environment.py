@@ -21,7 +21,6 @@ def proxy():
     counter.close()
 
 
-@pytest.mark.timeout(60)
 def test_netrc_and_proxies_are_ignored(processes, new_endpoint, shop_at, proxy, tmp_path):
     authority = Authority(tmp_path)
     ends = [new_endpoint(), new_endpoint(context=authority.context())]
@@ -37,7 +36,7 @@ def test_netrc_and_proxies_are_ignored(processes, new_endpoint, shop_at, proxy, 
     shops = [shop_at(endpoint.url) for endpoint in ends]
     for shop in shops:
         DeliveryFactory.create(token=shop)
-    until(lambda: all(endpoint.receipts for endpoint in ends), seconds=30, what="both events received")
+    until(lambda: all(endpoint.receipts for endpoint in ends), what="both events received")
 
     print_figures("netrc and proxies", sent=2, received=sum(len(endpoint.receipts) for endpoint in ends),
         connections_to_the_proxy=proxy.connections - 1)  # fmt: skip

@@ -14,29 +14,28 @@ from common import metrics
 from delivery.models import Delivery
 from tests.factories import payload
 from tests.faults.report import await_all
+from tests.faults.waiting import DEADLINE_SECONDS, until
 from tests.ports import free_port, listens
 
 _TOKEN = "a-token-of-prometheus-for-these-tests"
 
 
 @pytest.fixture(scope="module")
-def web(processes):
+def web(module_processes):
     """The port of two web processes, with a worker and beat."""
     Redis.from_url(settings.REDIS_URL).delete(metrics.KEY)
     port = free_port()
     environment = {"METRICS_TOKEN": _TOKEN, "WEB_WORKERS": "2", "RATE_LIMIT_PER_SECOND": "0"}
-    process = processes.start("web", port=port, **environment)
-    processes.start("worker", **environment)
-    processes.start("beat", **environment)
-    end = time.monotonic() + 30
-    while not listens(port):
-        assert time.monotonic() < end
-        time.sleep(0.1)
+    process = module_processes.start("web", port=port, **environment)
+    module_processes.start("worker", **environment)
+    module_processes.start("beat", **environment)
+    until(lambda: listens(port), what="the web server")
     return port, process
 
 
 def call(port, method, path, body=None, token=""):
-    connection = HTTPConnection("127.0.0.1", port, timeout=15)  # a new one, so that either process may get it
+    # A new one, so that either process may get it.
+    connection = HTTPConnection("127.0.0.1", port, timeout=DEADLINE_SECONDS)
     try:
         headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
         connection.request(method, path, body, headers)
@@ -56,9 +55,9 @@ def scrape(port):
     }
 
 
-def eventually(port, is_true, *, seconds=30):
+def eventually(port, is_true):
     """The first scrape that is so. Connections to a process that is killed are repeated."""
-    end, found = time.monotonic() + seconds, {}
+    end, found = time.monotonic() + DEADLINE_SECONDS, {}
     while time.monotonic() < end:
         with suppress(OSError, HTTPException):
             found = scrape(port)
@@ -68,7 +67,6 @@ def eventually(port, is_true, *, seconds=30):
     raise AssertionError(found)
 
 
-@pytest.mark.timeout(180)
 def test_every_process_is_counted_and_a_killed_one_stays_counted(web, shop, endpoint):
     port, process = web
     route = ("rota_http_requests_total", "api/request-delivery", "POST", "201")
@@ -77,7 +75,7 @@ def test_every_process_is_counted_and_a_killed_one_stays_counted(web, shop, endp
     statuses = [call(port, "POST", "/api/request-delivery", body, shop.clear_text)[0] for _ in range(40)]
     first = eventually(port, lambda found: found.get(route) == 40)
     created = {(str(pk), 1) for pk in Delivery.objects.filter(token=shop).values_list("pk", flat=True)}
-    await_all(created, endpoint, seconds=30)
+    await_all(created, endpoint)
     for child in process.children():
         child.kill()  # granian starts another one
     second = eventually(port, lambda found: found.get(("rota_webhook_sent_seconds_count",)) == 40)

@@ -18,7 +18,7 @@ from tests.faults import outages
 from tests.faults.calls import Traffic, call, made, new_session, statuses
 from tests.faults.drivers import Drivers
 from tests.faults.report import await_all, figures_of, print_figures, sequences
-from tests.faults.waiting import until, until_web_answers
+from tests.faults.waiting import DEADLINE_SECONDS, until, until_web_answers
 from tests.ports import free_port
 
 _SECONDS = float(os.environ.get("MIXED_TRAFFIC_SECONDS", "600"))
@@ -56,7 +56,7 @@ class Faults:
         if kind == "kill":
             process.kill()
         else:
-            process.end(seconds=45)
+            process.end()
         time.sleep(self._choice.uniform(0, 1))
         process.start()
         self.counts[f"{process.name} {'killed' if kind == 'kill' else 'ended'}"] += 1
@@ -79,7 +79,7 @@ def running(processes, port):
     return found
 
 
-@pytest.mark.timeout(_SECONDS + 300)
+@pytest.mark.timeout(_SECONDS + 600)
 def test_everything_adds_up_afterwards(running, port, callers, endpoint, shop):
     base, faults = f"http://127.0.0.1:{port}", Faults(running)
     choice = random.Random(_SEED)  # noqa: S311  # which delivery is cancelled
@@ -97,8 +97,8 @@ def test_everything_adds_up_afterwards(running, port, callers, endpoint, shop):
     unanswered = [answer for answer in traffic.answers if not answer.is_good]
     repeated = traffic.repeat(base, unanswered)
     events = WebhookEvent.objects.filter(endpoint__integrator=shop.integrator)
-    seconds = await_all(sequences(events), endpoint, seconds=90)
-    until(lambda: not events.exclude(state=EventState.SENT).exists(), seconds=60, what="every event is sent")
+    seconds = await_all(sequences(events), endpoint)
+    until(lambda: not events.exclude(state=EventState.SENT).exists(), what="every event is sent")
 
     figures = figures_of(sequences(events), endpoint.receipts)
     print_figures(
@@ -108,16 +108,16 @@ def test_everything_adds_up_afterwards(running, port, callers, endpoint, shop):
     print_figures("Faults", None, **dict(sorted(faults.counts.items())))
     print_figures("Drivers", None, **dict(sorted(drivers.counts.items())))
     assert statuses(traffic.answers).keys() <= {0, 200, 201, 503}
-    assert statuses(repeated).keys() <= {201}
+    assert statuses(repeated).keys() == {201}
     # 422: the route has ended, or was cancelled before.
     assert statuses(cancelled)[200] > 0
     assert statuses(cancelled).keys() <= {0, 200, 422, 503}
     assert made(traffic.answers).keys() == {1}
     assert (figures.lost, figures.out_of_order) == (0, 0)
-    assert drivers.counts["deliver: done"] > _SECONDS / 4
+    assert {trigger for _delivery, trigger, _point in drivers.done} >= {"collect", "deliver"}
     assert _missing(drivers.done) == []
     verify = [sys.executable, "manage.py", "verify"]
-    subprocess.run(verify, cwd=BASE_DIR, check=True, timeout=120, stdout=subprocess.DEVNULL)
+    subprocess.run(verify, cwd=BASE_DIR, check=True, timeout=DEADLINE_SECONDS, stdout=subprocess.DEVNULL)
 
 
 def _created(answers):

@@ -2,7 +2,6 @@
 
 from functools import partial
 
-import pytest
 from django.utils import timezone
 
 from delivery.actions import deliveries
@@ -21,7 +20,6 @@ def five_moves(delivery):
     return [partial(deliver, point="B"), partial(deliver, point="B"), fail, *(partial(deliver, point=p) for p in "CD")]
 
 
-@pytest.mark.timeout(60)
 def test_fifty_transitions_at_once(worker, shop, endpoint, at_once):
     collected = [DeliveryFactory.create(token=shop, collected=True) for _number in range(_DELIVERIES)]
     moves = [move for moves in zip(*map(five_moves, collected), strict=True) for move in moves]
@@ -30,7 +28,7 @@ def test_fifty_transitions_at_once(worker, shop, endpoint, at_once):
 
     refused = [result for result in results if isinstance(result, DeliveryError)]
     committed = {(str(delivery.pk), sequence) for delivery in collected for sequence in range(1, 7)}
-    seconds = await_all(committed, endpoint, seconds=30)
+    seconds = await_all(committed, endpoint)
     figures = figures_of(committed, endpoint.receipts)
     print_figures("50 transitions at once", figures, refused=len(refused), seconds=seconds)
     assert (len(results), len(refused)) == (50, 20)

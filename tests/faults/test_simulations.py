@@ -1,6 +1,5 @@
 """kill -9 for the worker whose thread moves a simulated delivery."""
 
-import pytest
 from django.db import connection, transaction
 from django.utils import timezone
 
@@ -15,7 +14,6 @@ _SPEED = 10  # 1 s to the acceptance, 3 s more to the pickup, 4 s to each of the
 _TRIGGERS = ["request", "accept", "collect", "deliver", "deliver"]
 
 
-@pytest.mark.timeout(180)
 def test_a_simulated_delivery_continues_after_its_worker_is_killed(processes, shop_at, endpoint):
     processes.start("beat")
     worker = processes.start("worker")
@@ -29,13 +27,13 @@ def test_a_simulated_delivery_continues_after_its_worker_is_killed(processes, sh
     events = WebhookEvent.objects.filter(delivery=delivery)
 
     accepted = events.filter(sequence=2, state=EventState.SENT)
-    until(accepted.exists, seconds=60, what="the acceptance sent and recorded")
+    until(accepted.exists, what="the acceptance sent and recorded")
     worker.kill()  # on the way to A
     _kill_within_a_move(worker)
     worker.start()
     committed = {(str(delivery.pk), sequence) for sequence in range(1, len(_TRIGGERS) + 1)}
-    await_all(committed, endpoint, seconds=60)
-    until(lambda: not events.exclude(state=EventState.SENT).exists(), seconds=30, what="every event recorded as sent")
+    await_all(committed, endpoint)
+    until(lambda: not events.exclude(state=EventState.SENT).exists(), what="every event recorded as sent")
 
     figures = figures_of(committed, endpoint.receipts)
     print_figures("kill -9 of a simulation, between two moves and within one", figures)
@@ -51,7 +49,7 @@ def _kill_within_a_move(worker):
         # Writing the history, the second statement of a move, waits for this lock.
         cursor.execute("LOCK TABLE delivery_transition IN SHARE ROW EXCLUSIVE MODE")
         worker.start()
-        until(lambda: _waiting(cursor), seconds=60, what="a move that waits for the lock")
+        until(lambda: _waiting(cursor), what="a move that waits for the lock")
         worker.kill()
         # PostgreSQL would go on with the statement of the killed worker once the lock is released.
         for pid in _waiting(cursor):

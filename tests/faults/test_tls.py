@@ -8,21 +8,19 @@ from tests.faults.certificates import Authority
 from tests.faults.report import print_figures
 from tests.faults.waiting import until
 
-pytestmark = pytest.mark.timeout(60)
-
 
 @pytest.fixture(scope="module")
-def authority(processes, tmp_path_factory):
+def authority(module_processes, tmp_path_factory):
     """One that the worker trusts."""
     authority = Authority(tmp_path_factory.mktemp("certificates"))
-    processes.start("beat")
-    processes.start("worker", SSL_CERT_FILE=str(authority.path))
+    module_processes.start("beat")
+    module_processes.start("worker", SSL_CERT_FILE=str(authority.path))
     return authority
 
 
 def first_attempt(delivery):
     attempts = WebhookAttempt.objects.filter(event__delivery=delivery)
-    until(attempts.exists, seconds=30, what="an attempt")
+    until(attempts.exists, what="an attempt")
     return attempts.select_related("event").earliest("pk")
 
 

@@ -1,17 +1,14 @@
 """Traces of real processes: a call to a web process, and the webhook that a worker sends for it."""
 
 import json
-import time
-
-import pytest
 
 from tests.factories import payload
 from tests.faults.test_metrics import call
+from tests.faults.waiting import until
 from tests.monitoring.receivers import receiver
 from tests.ports import free_port, listens
 
 
-@pytest.mark.timeout(120)
 def test_a_call_and_its_webhook_are_one_trace(processes, shop, endpoint):
     with receiver() as collector:
         environment = {
@@ -22,15 +19,10 @@ def test_a_call_and_its_webhook_are_one_trace(processes, shop, endpoint):
         port = free_port()
         processes.start("web", port=port, **environment)
         processes.start("worker", **environment)
-        end = time.monotonic() + 60
-        while not listens(port):
-            assert time.monotonic() < end
-            time.sleep(0.1)
+        until(lambda: listens(port), what="the web server")
 
         status, _body = call(port, "POST", "/api/request-delivery", json.dumps(payload(stops=1)), shop.clear_text)
-        while len({process for process, _span in collector.spans()}) < 2:
-            assert time.monotonic() < end, collector.spans()
-            time.sleep(0.1)
+        until(lambda: len({process for process, _span in collector.spans()}) == 2, what="spans of both processes")
 
     spans = {process: span for process, span in collector.spans() if span.name != "GET healthz"}
     assert status == 201

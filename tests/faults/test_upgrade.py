@@ -13,7 +13,7 @@ from tests.faults import next_version
 from tests.faults.calls import Traffic, made, statuses
 from tests.faults.proxy import caddy
 from tests.faults.report import await_all, figures_of, print_figures
-from tests.faults.waiting import until, until_web_answers
+from tests.faults.waiting import DEADLINE_SECONDS, until, until_web_answers
 from tests.ports import free_port
 
 # Between the restarts of two web servers: longer than `fail_duration` in deploy/Caddyfile.
@@ -37,8 +37,8 @@ def upgrade(processes, next_folder):
     def do(name, old, port=0):
         if name != "web":
             processes.start(name, folder=next_folder)
-            return old.end(seconds=45)
-        seconds = old.end(seconds=45)
+            return old.end()
+        seconds = old.end()
         processes.start(name, folder=next_folder, port=port)
         until_web_answers(f"http://127.0.0.1:{port}")
         time.sleep(_READY_SECONDS)
@@ -47,7 +47,6 @@ def upgrade(processes, next_folder):
     return do
 
 
-@pytest.mark.timeout(240)
 @pytest.mark.parametrize("servers", [1, 2])
 def test_no_call_fails_while_the_next_version_takes_over(processes, next_folder, upgrade, callers, endpoint, servers):
     """The only web server is replaced while calls wait for it, two of them in turn."""
@@ -57,20 +56,20 @@ def test_no_call_fails_while_the_next_version_takes_over(processes, next_folder,
     for port in ports:
         until_web_answers(f"http://127.0.0.1:{port}")
     with caddy(ports) as base, Traffic(callers, [base], per_second=40) as traffic:
-        until(lambda: len(endpoint.receipts) > 20, seconds=30, what="20 events received")
+        until(lambda: len(endpoint.receipts) > 20, what="20 events received")
         migrate = [sys.executable, "manage.py", "migrate", "--verbosity=0"]
-        subprocess.run(migrate, cwd=next_folder, env=dict(os.environ), check=True, timeout=60)
+        subprocess.run(migrate, cwd=next_folder, env=dict(os.environ), check=True, timeout=DEADLINE_SECONDS)
         migrated = len(traffic.answers)
-        until(lambda: len(traffic.answers) > migrated + 100, seconds=30, what="100 answers of the old version")
+        until(lambda: len(traffic.answers) > migrated + 100, what="100 answers of the old version")
         drained = [upgrade(name, process) for name, process in running.items()]
         drained += [upgrade("web", process, port=port) for port, process in web.items()]
         replaced = len(traffic.answers)
-        until(lambda: len(traffic.answers) > replaced + 100, seconds=30, what="100 answers of the new version")
+        until(lambda: len(traffic.answers) > replaced + 100, what="100 answers of the new version")
     created = {
         answer.json["deliveryId"] for answer in traffic.answers if answer.request.kind == "delivery" and answer.is_good
     }
     committed = {(delivery, 1) for delivery in created}
-    await_all(committed, endpoint, seconds=60)
+    await_all(committed, endpoint)
     with psycopg.connect(embedded.postgres_url()) as connection:
         written: dict[bool, int] = dict(connection.execute(_WRITTEN, [list(created)]).fetchall())
 

@@ -3,6 +3,8 @@
 import requests
 from django.test import Client
 
+from tests.faults.waiting import DEADLINE_SECONDS
+
 
 class Browser:
     """A person who is logged in."""
@@ -15,10 +17,10 @@ class Browser:
         self.session.cookies.set("sessionid", client.cookies["sessionid"].value)
 
     def status_of(self, path):
-        return self.session.get(self._address + path, timeout=30).status_code
+        return self.session.get(self._address + path, timeout=DEADLINE_SECONDS).status_code
 
     def get(self, path, **headers):
-        answer = self.session.get(self._address + path, headers=headers, timeout=30)
+        answer = self.session.get(self._address + path, headers=headers, timeout=DEADLINE_SECONDS)
         assert answer.status_code == 200, answer.text
         return answer.text
 
@@ -26,5 +28,5 @@ class Browser:
         """Send the form of a page."""
         self.get(page)
         fields["csrfmiddlewaretoken"] = self.session.cookies["csrftoken"]
-        answer = self.session.post(self._address + page, data=fields, allow_redirects=False, timeout=30)
+        answer = self.session.post(self._address + page, data=fields, allow_redirects=False, timeout=DEADLINE_SECONDS)
         assert answer.status_code == 302, answer.text

@@ -10,7 +10,7 @@ from delivery.actions import deliveries
 from tests.factories import BY, DeliveryFactory, TokenFactory
 from tests.faults.replica.browser import Browser
 from tests.faults.replica.replication import Replica
-from tests.faults.waiting import until, until_web_answers
+from tests.faults.waiting import DEADLINE_SECONDS, until, until_web_answers
 from tests.ports import free_port
 
 _METRICS_TOKEN = "a-token-of-the-metrics-of-these-tests"  # pragma: allowlist secret
@@ -32,14 +32,14 @@ class Web:
 
     def check(self):
         """What `/readyz` says about the replica; it is kept for a second. Only a missing primary makes it fail."""
-        answer = requests.get(f"{self.address}/readyz", timeout=10)
+        answer = requests.get(f"{self.address}/readyz", timeout=DEADLINE_SECONDS)
         assert answer.status_code == 200, answer.text
         return answer.json()["checks"]["replica"]
 
     def metrics(self, family):
         """The lines of the samples of a metric."""
         headers = {"Authorization": f"Bearer {_METRICS_TOKEN}"}
-        answer = requests.get(f"{self.address}/metrics", headers=headers, timeout=10)
+        answer = requests.get(f"{self.address}/metrics", headers=headers, timeout=DEADLINE_SECONDS)
         assert answer.status_code == 200
         return [line for line in answer.text.splitlines() if line.startswith(family)]
 
@@ -59,11 +59,11 @@ def environment(replica):
 
 
 @pytest.fixture(scope="module")
-def web(processes, environment):
+def web(module_processes, environment):
     port = free_port()
-    processes.start("web", port=port, WEB_WORKERS="1", METRICS_TOKEN=_METRICS_TOKEN, **environment)
+    module_processes.start("web", port=port, WEB_WORKERS="1", METRICS_TOKEN=_METRICS_TOKEN, **environment)
     base = f"http://127.0.0.1:{port}"
-    until_web_answers(base, seconds=60)
+    until_web_answers(base)
     return Web(base)
 
 
@@ -71,7 +71,7 @@ def web(processes, environment):
 def _is_in_use(web, replica):
     """Each test begins with a replica that is read from and has what is committed."""
     replica.catch_up()
-    until(web.uses_replica, seconds=30, what="the replica is in use")
+    until(web.uses_replica, what="the replica is in use")
 
 
 @pytest.fixture

@@ -62,14 +62,14 @@ class Replica:
         """Wait until it has what is committed now."""
         with psycopg.connect(embedded.postgres_url(), autocommit=True) as primary:
             (end,) = primary.execute("SELECT pg_current_wal_flush_lsn()").fetchall()
-        until(lambda: self.value(_REPLAYED, end[0]), seconds=30, what="the replica has the primary's log")
+        until(lambda: self.value(_REPLAYED, end[0]), what="the replica has the primary's log")
 
     @contextmanager
     def paused(self) -> Iterator[None]:
         """It has what is committed now, and gets nothing more."""
         self.catch_up()
         self.value("SELECT pg_wal_replay_pause()")
-        until(lambda: self.value("SELECT pg_get_wal_replay_pause_state()") == "paused", seconds=10, what="the pause")
+        until(lambda: self.value("SELECT pg_get_wal_replay_pause_state()") == "paused", what="the pause")
         try:
             yield
         finally:

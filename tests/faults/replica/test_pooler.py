@@ -5,8 +5,6 @@ import pytest
 from tests.faults.replica.browser import Browser
 from tests.pgbouncer import pgbouncer
 
-pytestmark = pytest.mark.timeout(240)
-
 
 @pytest.fixture(scope="module")
 def environment(replica, program, tmp_path_factory):
