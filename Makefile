@@ -37,7 +37,7 @@ bench-growth: .venv/.ready
 	@$(BIN)/python -W ignore -m benchmarks growth $(ARGS)
 
 # Kills workers and servers under load, with its own servers and data. Each test prints its measurements. About 20 minutes, ten of
-# them for mixed traffic, which MIXED_TRAFFIC_SECONDS=60 shortens.
+# them for mixed traffic, which MIXED_TRAFFIC_SECONDS=60 shortens. ARGS="-m ci" runs the five minutes of it that CI runs.
 test-faults: .venv/.ready
 	@env -u DATABASE_URL -u REDIS_URL DATA_DIR=$(CURDIR)/var/faults \
 		$(BIN)/python -m pytest tests/faults -s $(ARGS)

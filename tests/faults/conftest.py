@@ -1,4 +1,7 @@
-"""A database and processes for `make test-faults`, which is not part of `make test`."""
+"""A database and processes for `make test-faults`, which is not part of `make test`.
+
+CI runs those with the mark `ci`. A comment in each of them says what has to be broken for it to fail.
+"""
 
 from collections.abc import Callable, Iterator
 from pathlib import Path

@@ -2,12 +2,18 @@
 
 import time
 
+import pytest
+
 from tests.faults import outages
 from tests.faults.load import Load
 from tests.faults.report import await_all, figures_of, print_figures
 from tests.faults.waiting import until
 
 
+# Fails if commits are not durable (`synchronous_commit=off`, config/database.py): what was committed is missing. Fails
+# if a worker does not go on after an error of the database (`_repeat` in delivery/webhooks/sender.py), or does not
+# connect anew (`run_again_after_fault` there): no event of after the restart is received.
+@pytest.mark.ci
 def test_postgres_is_killed_and_started_again(processes, shop, endpoint):
     processes.start("beat")
     processes.start("worker")

@@ -72,6 +72,10 @@ def nodes(module_processes, servers):
     return started
 
 
+# Fails if a lock is of the session instead of the transaction (`_SERIALIZE_CLAIMS` in delivery/webhooks/queue.py), or a
+# statement is prepared in spite of DATABASE_PREPARE=0 (config/settings.py): the next transaction may get another
+# connection. Fails if what a killed worker has claimed stays its own (LEASE in delivery/webhooks/queue.py).
+@pytest.mark.ci
 def test_one_of_two_web_servers_and_of_three_workers_are_killed(nodes, workers, callers, endpoint, shop):
     first, second = nodes
     with Traffic(callers, [first, second], per_second=50) as traffic:
@@ -121,6 +125,9 @@ def _seconds_to_webhooks(created, receipts):
     return [max(0.0, first[each.json["deliveryId"]] - each.ended) for each in created]
 
 
+# Fails if an alert is not remembered as reported (`_report` in delivery/actions/alerts.py). It does not show what locks
+# are for: the tasks of the two seldom run in the same moment.
+@pytest.mark.ci
 def test_two_schedulers_do_nothing_twice(schedulers, workers, shop_at, new_endpoint):
     """Overdue offers, simulated deliveries and an alert, whose tasks both of them send to the workers."""
     endpoint, channel, later_channel = new_endpoint(), new_endpoint(), new_endpoint()

@@ -2,6 +2,8 @@
 
 from collections import Counter
 
+import pytest
+
 from tests.faults.calls import Traffic, statuses
 from tests.faults.report import print_figures
 from tests.faults.slow_clients import KINDS, SlowClients
@@ -12,6 +14,9 @@ _EACH = 100
 _HEADERS = "headers, a byte a second"  # granian's own limit of a minute; no thread is involved
 
 
+# Fails if others wait for a body that does not end (`_read` in config/rsgi.py for one request at a time), and if such a
+# body has no deadline (`body_seconds` there).
+@pytest.mark.ci
 def test_500_stalled_clients_beside_normal_traffic(processes, callers):
     port = free_port()
     base = f"http://127.0.0.1:{port}"

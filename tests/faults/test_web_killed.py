@@ -13,7 +13,7 @@ from tests.faults.report import print_figures
 from tests.faults.waiting import until, until_web_answers
 from tests.ports import free_port
 
-_KILLS = 4
+_KILLS = 3
 
 
 @pytest.fixture(scope="module")
@@ -45,6 +45,9 @@ def made_meanwhile(base, request):
         thread.join()
 
 
+# Fails if the record of the key is committed before the delivery (`run_once` in common/idempotency.py without its
+# transaction), and if the event is written in another transaction than the delivery (delivery/actions/deliveries.py).
+@pytest.mark.ci
 def test_the_delivery_of_a_killed_transaction_is_made_by_the_repetition(server, base, callers):
     """The transaction has written the delivery, and waits to write its event, when the server is killed."""
     request, events = callers.delivery(), WebhookEvent.objects.count()
@@ -78,6 +81,9 @@ def _is_waiting():
         return cursor.fetchone() != (0,)
 
 
+# Fails if the answer is stored after the commit of the delivery, or not looked for (`run_once` and `_reserve` in
+# common/idempotency.py): the repetition would make another delivery, or be refused.
+@pytest.mark.ci
 def test_the_delivery_of_a_killed_answer_is_that_of_the_repetition(server, base, callers):
     """The transaction is committed, and the server does not know that yet, when it is killed."""
     with new_session() as session:
@@ -101,11 +107,14 @@ def test_the_delivery_of_a_killed_answer_is_that_of_the_repetition(server, base,
     assert WebhookEvent.objects.count() == events + 1
 
 
+# Fails if a record is committed before what its call makes (`run_once` in common/idempotency.py without its
+# transaction), and if a call is answered by 500 because of a server that has just started.
+@pytest.mark.ci
 def test_a_web_server_is_killed_again_and_again(server, base, callers):
     with Traffic(callers, [base], per_second=80, threads=8) as traffic:
         for _number in range(_KILLS):
             good = sum(answer.is_good for answer in traffic.answers)
-            until(lambda: sum(a.is_good for a in traffic.answers) > good + 60, what="60 good answers")  # noqa: B023  # used at once
+            until(lambda: sum(a.is_good for a in traffic.answers) > good + 40, what="40 good answers")  # noqa: B023  # used at once
             server.kill()
             server.start()
             until_web_answers(base)
