@@ -3,6 +3,7 @@
 from functools import partial
 
 import pytest
+from allauth.account.models import EmailAddress
 from django.contrib.auth.models import User
 from django.db import connection
 from django.utils import timezone
@@ -118,7 +119,7 @@ class TestInvitation:
 
         assert overlap(*(now(invitations.accept, invitation=each, user=ana) for each in sent)) == [None, None]
 
-        assert ana.emailaddress_set.get().verified
+        assert EmailAddress.objects.get(user=ana).verified
 
 
 class TestFirstRowOfAUser:

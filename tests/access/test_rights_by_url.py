@@ -105,6 +105,7 @@ def test_every_url_is_in_the_table():
     assert sorted(routes(get_resolver())) == sorted(ROUTES)
 
 
+@pytest.mark.timeout(300)  # the panel has hundreds of pages for each role
 @pytest.mark.parametrize("name", GROUPS)
 def test_urls(name, world, browser, sessions):
     expected = {route: ROUTES[route] for route in GROUPS[name]}

@@ -2,6 +2,7 @@
 
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
+from typing import Any
 
 import pytest
 from django.db import transaction
@@ -88,7 +89,8 @@ class TestForgetting:
         closed(MARIA)
         at = timezone.now()
         request = requests.record(person(phone=MARIA), kind=Kind.FORGET, by=BY, at=at)
-        forget, runs = in_deliveries.forget_stops_of, []
+        forget = in_deliveries.forget_stops_of
+        runs: list[Any] = []
 
         def forget_while_another_run_begins(*phone, **moments):
             count = forget(*phone, **moments)
