@@ -4,7 +4,7 @@ Loaded with `-p`. Under pytest-xdist it works in the controller.
 """
 
 import time
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import groupby
@@ -51,6 +51,7 @@ class _Part:
 
 _started = time.time()
 _parts: dict[str, _Part] = {}
+_files: defaultdict[str, float] = defaultdict(float)  # seconds
 _not_run: Counter[str] = Counter()
 _terminal: TerminalReporter | None = None
 
@@ -72,6 +73,7 @@ def pytest_runtest_logreport(report: pytest.TestReport) -> None:
     part = _parts.setdefault(part_of(report.nodeid), _Part(report.start))
     part.start, part.stop = min(part.start, report.start), max(part.stop, report.stop)
     part.seconds += report.duration
+    _files[report.nodeid.partition("::")[0]] += report.duration
     part.tests += report.when == "call"
     if report.skipped and isinstance(report.longrepr, tuple):
         _not_run[report.longrepr[2].removeprefix("Skipped: ")] += 1
@@ -94,6 +96,9 @@ def pytest_terminal_summary(terminalreporter: TerminalReporter) -> None:
             f"{name:9}{part.tests:6} tests  from {_minutes(part.start - _started)} to {_minutes(part.stop - _started)}"
             f"  {_minutes(part.seconds)} in all workers  {len(part.failed)} failed"
         )
+    terminalreporter.write_line(
+        "slowest files: " + ", ".join(f"{path} {s:.0f} s" for path, s in _files.most_common(20))
+    )
     for reason, number in _not_run.most_common():
         terminalreporter.write_line(f"{number} tests were not run: {reason}", yellow=True)
 

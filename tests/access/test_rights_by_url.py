@@ -1,6 +1,7 @@
 """Every URL of the resolver with every role, and the actions within pages that only some roles may use."""
 
 import re
+from functools import cache
 from http.cookies import SimpleCookie
 from itertools import groupby
 
@@ -74,21 +75,25 @@ def code(response):
     return "+" if response.status_code in {200, 204, 302, 422} else CODES[response.status_code]
 
 
-def state():
-    """A digest of every table except those that any request may write to."""
+@cache
+def digests():
+    """The query of a digest of every table except those that any request may write to."""
     digest = sql.SQL("SELECT {}, md5(string_agg(t::text, ',' ORDER BY t::text)) FROM {} t")
     tables = sorted(set(connection.introspection.table_names()) - _UNWATCHED)
+    return sql.SQL(" UNION ALL ").join(digest.format(name, sql.Identifier(name)) for name in tables)
+
+
+def state():
     with connection.cursor() as cursor:
-        cursor.execute(sql.SQL(" UNION ALL ").join(digest.format(name, sql.Identifier(name)) for name in tables))
+        cursor.execute(digests())
         return dict(cursor.fetchall())
 
 
-def answers(browser, sessions, method, route, expected, world):
+def answers(browser, sessions, method, route, expected, world, before):
     """The answer for each role. Changes by permitted roles are rolled back; the others must not cause any."""
     path = address(route, world)
     sent = next((data for (verb, end), data in SENT.items() if verb == method and route.endswith(end)), {})
     found = {}
-    before = state()
     for role, wanted in zip(ROLES, expected, strict=True):
         if wanted != "+":
             found[role] = code(ask(browser, sessions[role], method, path, sent))
@@ -108,11 +113,11 @@ def test_every_url_is_in_the_table():
 @pytest.mark.timeout(300)  # the panel has hundreds of pages for each role
 @pytest.mark.parametrize("name", GROUPS)
 def test_urls(name, world, browser, sessions):
-    expected = {route: ROUTES[route] for route in GROUPS[name]}
+    expected, before = {route: ROUTES[route] for route in GROUPS[name]}, state()
 
     found = {
         route: tuple(
-            answers(browser, sessions, method, route, wanted, world)
+            answers(browser, sessions, method, route, wanted, world, before)
             for method, wanted in zip(("GET", "POST"), expected[route], strict=True)
         )
         for route in expected
