@@ -25,8 +25,8 @@ SECONDS = 1
 PARTS = 4  # tests of a moderate length, which the workers of pytest-xdist share
 # Kinds of text that the fields of a page parse: numbers, ids, times and structured text.
 KINDS = [
-    "digits", "digits, then a letter", "numbers with dots", "spaces, then a letter", "commas", "moment, then spaces",
-    "moments", "URN", "URL", "escaped quotes between spaces", "combining marks", "line ends",
+    "digits", "digits, then a letter", "letters, then a mark", "numbers with dots", "spaces, then a letter", "commas",
+    "moment, then spaces", "moments", "URN", "URL", "escaped quotes between spaces", "combining marks", "line ends",
 ]  # fmt: skip  # a list of names
 # Parameters of every form and filter of the panel, and those that its views read directly.
 TAKEN = sorted(
@@ -77,8 +77,9 @@ class TestAPageOfThePanel:
         headers = session_of(person("superuser"))
         worst = texts(limits.LONGEST_URL // QUOTED) | {"digits": "1" * (limits.LONGEST_URL - 500)}
         queries = {
-            f"{name}: {kind}": urlencode(RANGE | {name: worst[kind]})
+            f"{name}: {kind} of {len(text[kind])}": urlencode(RANGE | {name: text[kind]})
             for name in ("before", "test", "again_count", "q", "since")
+            for text in (worst, texts(250))  # a search takes 255 characters
             for kind in KINDS
         }
         paths = [

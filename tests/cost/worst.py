@@ -5,6 +5,8 @@ import json
 # Below MAX_BODY_BYTES, with room for the rest of a body.
 SIZE = 240_000
 
+_SHORT = 60
+_MARKED = "letters, then a mark"
 # Repeated to the full size; with a start and an end that a pattern may ask for.
 _UNITS = {
     "digits": ("", "1", ""),
@@ -17,6 +19,7 @@ _UNITS = {
     "exponent": ("1e", "9", ""),
     "nines with underscores": ("", "9_", "9"),
     "letters": ("", "x", ""),
+    _MARKED: ("", "x", "!"),
     "spaces": ("", " ", ""),
     "spaces, then a letter": ("", " ", "x"),
     "letter, spaces, letter": ("x", " ", "x"),
@@ -60,19 +63,26 @@ def json_values(size: int = SIZE) -> dict[str, str]:
     # Escapes double a quote or a backslash.
     spelled = {name: json.dumps(text, ensure_ascii=False) for name, text in texts(size).items()}
     short = {name: json.dumps(text, ensure_ascii=False) for name, text in texts(size // 2).items()}
-    return {name: text if len(text.encode()) <= size + 2 else short[name] for name, text in spelled.items()} | {
-        "integer of 4300 digits": "9" * 4300,
-        "number of many digits": "9" * (size - 2) + ".5",
-        "number of many decimals": "0." + "1" * (size - 2),
-        "number with a huge exponent": "1e" + "9" * 18,
-        "number with a tiny exponent": "1e-" + "9" * 18,
-        "list of numbers": f"[{'1,' * (size // 2 - 2)}1]",
-        "list of objects": f"[{'{},' * (size // 3 - 2)}{{}}]",
-        "list of lists": f"[{'[],' * (size // 3 - 2)}[]]",
-        "list of long integers": f"[{','.join(['9' * 4300] * (size // 4302))}]",
-        "nested to the limit": "[" * 15 + "1" + "]" * 15,
-        "object of many keys": json.dumps({f"k{number}": 1 for number in range(size // 14)}),
-        "object of one key many times": "{" + '"k":1,' * (size // 6 - 2) + '"k":1}',
-        "object of a long key": json.dumps({"k" * (size - 10): 1}),
-        "true": "true",
-    }
+    # Behind a field's limit of its length a pattern can still take exponential time.
+    after_limit = {f"short {name}": json.dumps(texts(_SHORT)[name]) for name in ("digits, then a letter", _MARKED)}
+    fitting = {name: text if len(text.encode()) <= size + 2 else short[name] for name, text in spelled.items()}
+    return (
+        fitting
+        | after_limit
+        | {
+            "integer of 4300 digits": "9" * 4300,
+            "number of many digits": "9" * (size - 2) + ".5",
+            "number of many decimals": "0." + "1" * (size - 2),
+            "number with a huge exponent": "1e" + "9" * 18,
+            "number with a tiny exponent": "1e-" + "9" * 18,
+            "list of numbers": f"[{'1,' * (size // 2 - 2)}1]",
+            "list of objects": f"[{'{},' * (size // 3 - 2)}{{}}]",
+            "list of lists": f"[{'[],' * (size // 3 - 2)}[]]",
+            "list of long integers": f"[{','.join(['9' * 4300] * (size // 4302))}]",
+            "nested to the limit": "[" * 15 + "1" + "]" * 15,
+            "object of many keys": json.dumps({f"k{number}": 1 for number in range(size // 14)}),
+            "object of one key many times": "{" + '"k":1,' * (size // 6 - 2) + '"k":1}',
+            "object of a long key": json.dumps({"k" * (size - 10): 1}),
+            "true": "true",
+        }
+    )
