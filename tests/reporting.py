@@ -96,9 +96,8 @@ def pytest_terminal_summary(terminalreporter: TerminalReporter) -> None:
             f"{name:9}{part.tests:6} tests  from {_minutes(part.start - _started)} to {_minutes(part.stop - _started)}"
             f"  {_minutes(part.seconds)} in all workers  {len(part.failed)} failed"
         )
-    terminalreporter.write_line(
-        "slowest files: " + ", ".join(f"{path} {s:.0f} s" for path, s in _files.most_common(20))
-    )
+    slowest = sorted(_files.items(), key=lambda item: -item[1])[:20]
+    terminalreporter.write_line("slowest files: " + ", ".join(f"{path} {seconds:.0f} s" for path, seconds in slowest))
     for reason, number in _not_run.most_common():
         terminalreporter.write_line(f"{number} tests were not run: {reason}", yellow=True)
 
