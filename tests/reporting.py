@@ -70,8 +70,9 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 def pytest_runtest_logreport(report: pytest.TestReport) -> None:
     if _terminal is None:
         return
-    part = _parts.setdefault(part_of(report.nodeid), _Part(report.start))
-    part.start, part.stop = min(part.start, report.start), max(part.stop, report.stop)
+    stop = report.stop or time.time()  # none for the test that a worker died of
+    part = _parts.setdefault(part_of(report.nodeid), _Part(report.start or stop))
+    part.start, part.stop = min(part.start, report.start or stop), max(part.stop, stop)
     part.seconds += report.duration
     _files[report.nodeid.partition("::")[0]] += report.duration
     part.tests += report.when == "call"
@@ -82,7 +83,7 @@ def pytest_runtest_logreport(report: pytest.TestReport) -> None:
         message = getattr(getattr(report.longrepr, "reprcrash", None), "message", str(report.longrepr))
         _terminal.ensure_newline()
         _terminal.write_line(
-            f"FAILED after {_minutes(report.stop - _started)}: {report.nodeid} ({report.when})\n    {message[:1000]}",
+            f"FAILED after {_minutes(stop - _started)}: {report.nodeid} ({report.when})\n    {message[:1000]}",
             red=True,
         )
 
