@@ -54,6 +54,17 @@ def test_no_page_has_any_inline(route, world, as_role):
     assert not re.search(r"<[^>]+\s(style|on[a-z]+)=", content)
 
 
+def test_log_out_is_in_sight_on_every_page(world, as_role):
+    browser = as_role("superuser")
+    contents = {route: browser.get(address(route, world), SPAN).content for route in PAGES}
+    pages = {route for route, content in contents.items() if b"<html" in content}  # not parts of pages, and no files
+
+    with_log_out = {route for route in pages if b'action="/account/logout/"' in contents[route]}
+
+    assert {"panel/", "panel/board/", "panel/drivers/"} <= pages
+    assert with_log_out == pages
+
+
 def test_scripts_in_every_text_stay_text(world, shop, member):
     Integrator.objects.filter(pk=shop.integrator.pk).update(name=SCRIPT)
     Seller.objects.filter(pk=shop.seller.pk).update(name=SCRIPT)
