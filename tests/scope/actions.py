@@ -1,0 +1,308 @@
+"""All public functions of the packages' actions, and arguments for them by the names of their parameters."""
+
+import inspect
+import pkgutil
+from collections.abc import Callable, Iterator
+from datetime import timedelta
+from decimal import Decimal
+from importlib import import_module
+from itertools import islice, product
+from typing import Any, NamedTuple
+from uuid import UUID
+
+from django.conf import settings
+from django.contrib.auth.models import User
+from django.core.exceptions import ObjectDoesNotExist
+from django.db.models import Model
+
+import delivery.actions
+import integration.actions
+from access.models import Invitation
+from common import page_updates
+from common.membership import Role
+from delivery import position_filter, pricing
+from delivery.actions import receiver_links
+from delivery.actions.driver_moves import Report
+from delivery.actions.drivers import Fix
+from delivery.actions.endpoints import CheckedUrl
+from delivery.actions.proofs import Proof
+from delivery.distance import Point
+from delivery.lifecycle import Trigger
+from delivery.models import AlertKind, AuditAction, Delivery, EndpointAlerts, ProofPhoto, Stop, WebhookEvent
+from delivery.pricing import Quote
+from integration.api.serializers import OrderSerializer
+from integration.lifecycle import Status as OrderStatus
+from integration.models import Invoice, InvoiceLink
+from privacy import search
+from privacy.models import PersonRequest
+from privacy.people import Person, person
+from tests.factories import PICKUP
+from tests.integration.factories import ACCESS_KEY, COMPANY, _whole_items, nfe_xml, order_body
+from tests.photos import photo
+from tests.scope.world import DOCUMENT, INVITED, PHONE, REPORT, UPLOAD, Account, World, other_key, payload
+
+_MODULES = (
+    *(f"{package.__name__}.{each.name}" for package in (delivery.actions, integration.actions)
+      for each in pkgutil.iter_modules(package.__path__)),
+    "access.invitations", "access.teams", "access.rights", "access.enrolment",
+    "driver_app.days", "driver_app.state", "tracking.stop_state",
+    "privacy.requests", "privacy.search", "privacy.export",
+    "delivery.reports", "delivery.stop_details", "delivery.webhooks.queue", "delivery.webhooks.feed",
+    "panel.attention", "panel.board", "panel.board_search",
+)  # fmt: skip  # a list of names
+
+
+def functions() -> dict[str, Callable[..., Any]]:
+    """The public functions by their names."""
+    found = {}
+    for name in _MODULES:
+        module = import_module(name)
+        for part, value in vars(module).items():
+            if inspect.isfunction(value) and value.__module__ == name and not part.startswith("_"):
+                found[f"{name}.{part}"] = value
+    return found
+
+
+class Call(NamedTuple):
+    """A function with its arguments; `named` are the rows among them whose owners bound what it may touch."""
+
+    function: Callable[..., Any]
+    positional: tuple[Any, ...]
+    by_name: dict[str, Any]
+
+    def __call__(self) -> Any:
+        arguments = [fresh(each) for each in self.positional]
+        return self.function(*arguments, **{name: fresh(each) for name, each in self.by_name.items()})
+
+
+def fresh(value: Any) -> Any:
+    """A row as it is now; other values as they are."""
+    if isinstance(value, Model) and value.pk is not None:
+        try:
+            return type(value)._default_manager.get(pk=value.pk)
+        except ObjectDoesNotExist:
+            return value  # it was removed with its owner
+    return value() if isinstance(value, Late) else value
+
+
+class Late:
+    """A value that is made when the call is made."""
+
+    def __init__(self, make: Callable[[], Any]) -> None:
+        self.make = make
+
+    def __call__(self) -> Any:
+        return self.make()
+
+
+class Party:
+    """What one caller has, by the names of parameters. Several values: the first with which the call succeeds."""
+
+    def __init__(self, world: World, account: Account, seller: dict[str, Any]) -> None:
+        self.world, self.account, self.seller = world, account, seller
+
+    def values(self, name: str, annotation: Any, function: str) -> list[Any]:
+        specific = getattr(self, f"of_{function.replace('.', '_')}", None)
+        if specific and (found := specific(name)) is not None:
+            return found
+        if annotation is User:
+            is_sellers = "seller" in str(function)
+            return [self.world.staff if is_sellers else self.account.user, self.seller["user"]]
+        return self._by_name(name)
+
+    def _by_name(self, name: str) -> list[Any]:  # a table
+        account, seller, world = self.account, self.seller, self.world
+        held = {state: each for state, each in account.deliveries.items() if each.driver_id}
+        drivers = [world.drivers[f"Free {account.owner[1]} 1"]]
+        drivers += [world.drivers["/".join((*account.owner, state))] for state in held]
+        first = next(iter(held.values()))
+        stops = Stop.objects.filter(delivery=first).order_by("index")
+        membership = account.integrator.memberships.get(user=account.user)
+        table: dict[str, Callable[[], list[Any]]] = {
+            "delivery": lambda: list(account.deliveries.values()),
+            "driver": lambda: [each["driver"] for each in drivers],
+            "drivers": lambda: [[each["driver"]] for each in drivers],
+            "device": lambda: [each["device"] for each in drivers],
+            "stop": lambda: [Stop.objects.get(delivery=each, index=0) for each in account.deliveries.values()],
+            "stops": lambda: [Late(lambda: list(Stop.objects.filter(delivery=first)))],
+            "token": lambda: [account.token],
+            "integrator": lambda: [account.integrator],
+            "account": lambda: [account.integrator, seller["seller"]],
+            "endpoint": lambda: [account.endpoint],
+            "endpoint_id": lambda: [account.endpoint.pk],
+            "environment": lambda: [account.owner[1]],
+            "membership": lambda: [membership],
+            "alerts": lambda: [EndpointAlerts.objects.get(endpoint=account.endpoint)],
+            "events": lambda: [Late(lambda: WebhookEvent.objects.filter(delivery=first))],
+            "event": lambda: [WebhookEvent.objects.filter(delivery=first).first()],
+            "photo": lambda: [ProofPhoto.objects.filter(stop=stops[0]).first()],
+            "seller": lambda: [seller["seller"]],
+            "key": lambda: [seller["key"]],
+            "order": lambda: list(seller["orders"].values()),
+            "invoice": lambda: [seller["invoice"]],
+            "invitation": lambda: [Invitation.objects.filter(integrator=account.integrator).first()],
+            "user": lambda: [account.user],
+            "by": lambda: ["tester"],
+            "at": lambda: [world.now],
+            "until": lambda: [world.now],
+            "point": lambda: ["B", PICKUP],
+            "reason": lambda: ["Nobody"],
+            "name": lambda: ["New name"],
+            "language": lambda: ["en"],
+            "email": lambda: ["new@example.com"],
+            "url": lambda: ["", CheckedUrl("")],
+            "payload": lambda: [payload()],
+            "quote": lambda: [Quote(Decimal(10), Decimal(5), Decimal(0), Decimal(0))],
+            "quote_id": lambda: [None],
+            "code": lambda: ["A-1"],
+            "value": lambda: ["A-1"],
+            "document": lambda: [DOCUMENT.replace(".", "").replace("-", ""), ""],
+            "phone": lambda: ["11977770001"],
+            "count": lambda: [5],
+            "on_duty": lambda: [False],
+            "enabled": lambda: [False],
+            "wanted": lambda: [{"failing": False, "off": False, "recovered": False, "digest": False}],
+            "role": lambda: [Role.MEMBER, Role.OWNER],
+            "kind": lambda: [AlertKind.FAILING],
+            "action": lambda: [AuditAction.TEST_SENT],
+            "subject": lambda: ["subject"],
+            "to": lambda: list(OrderStatus),
+            "size": lambda: [100],
+            "raw": lambda: [nfe_xml(key=other_key(8), items=("A-2",)).encode()],
+            "content": lambda: [photo()],
+            "taken_at": lambda: [world.now],
+            "made_at": lambda: [None],
+            "upload": lambda: [UPLOAD, UUID(int=0xFF)],
+            "fields": lambda: [{"point": "B", "reason": "Nobody", "position": "-23.56,-46.65"}],
+            "proof": lambda: [Proof(received_by="Ana", photos=(UPLOAD,), pin=each.options.pin) for each in stops],
+            "received_by": lambda: ["Ana"],
+            "pin": lambda: ["0000"],
+            "person": lambda: [Person(phone="11977770001"), Person(document="52998224725")],
+            "session": lambda: [each["session"] for each in drivers],
+            "invoice_id": lambda: [seller["invoice"].pk],
+            "links": lambda: [InvoiceLink.objects.filter(order__seller=seller["seller"])],
+            "by_document": lambda: [False, True],
+            "found": lambda: [Late(lambda: search.find(person(phone=PHONE), until=world.now))],
+            "request": lambda: [PersonRequest.objects.get(kind="forget")],
+            "vehicle_type": lambda: ["MOTORCYCLE"],
+            "trip": lambda: [pricing.Trip(Decimal(5), Decimal(0), 1, Decimal(1))],
+            "reported": lambda: [[position_filter.Reported(PICKUP, world.now)]],
+            "fixes": lambda: [[Fix(drivers[0]["driver"].pk, PICKUP, world.now)]],
+            "references": lambda: [["A-1", "A-2"]],
+            "text": lambda: ["text"],
+            "context": lambda: [{"endpoint": account.endpoint, "account": "x", "link": "/", "preferences": "/"}],
+            "page": lambda: ["alerts"],
+            "start": lambda: [world.now - timedelta(days=2)],
+            "end": lambda: [world.now + timedelta(days=2)],
+        }
+        return table[name]() if name in table else []
+
+    # Functions that need more than their parameters' names say.
+
+    def of_delivery_actions_driver_moves_perform(self, name: str) -> list[Any] | None:
+        if name == "driver":
+            return [self.account.deliveries["accepted"].driver]
+        if name == "report":
+            at = self.world.now
+            return [Report(REPORT, self.account.deliveries["accepted"].pk, Trigger.COLLECT, at)]
+        return None
+
+    def of_delivery_actions_proof_photos_add(self, name: str) -> list[Any] | None:
+        delivery = self.account.deliveries["collected"]
+        return {"delivery": [delivery.pk], "driver": [delivery.driver]}.get(name)
+
+    def of_delivery_actions_proofs_deliver(self, name: str) -> list[Any] | None:
+        delivery = self.account.deliveries["collected"]
+        pin = Stop.objects.get(delivery=delivery, index=0).options.pin
+        return {"delivery": [delivery], "proof": [Proof("Ana", pin, (UPLOAD,))]}.get(name)
+
+    def of_delivery_actions_tokens_authenticate(self, name: str) -> list[Any] | None:
+        return {"clear_text": [self.account.token.clear_text]}.get(name)
+
+    def of_integration_actions_keys_authenticate(self, name: str) -> list[Any] | None:
+        return {"header": [f"Basic {self.seller['text']}".encode()]}.get(name)
+
+    def of_integration_actions_orders_create(self, name: str) -> list[Any] | None:
+        if name != "payload":
+            return None
+        document = COMPANY if self.seller["seller"].name.endswith("S") else "12ABC34501DE35"
+        body = order_body(company_document=document, orderId="A-9", trackingCode="TRACK-9", orderCost=1,
+                          items=_whole_items(), invoice=None)  # fmt: skip
+        serializer = OrderSerializer(data=body)
+        serializer.is_valid(raise_exception=True)
+        return [serializer.payload]
+
+    def of_integration_actions_links_link(self, name: str) -> list[Any] | None:
+        invoice, order = self.seller["invoice"], self.seller["orders"]["sent"]
+        return {"pairs": [[(invoice, order)]]}.get(name)
+
+    def of_integration_actions_sellers_open_(self, name: str) -> list[Any] | None:
+        return {"documents": [["11444777000161"]]}.get(name)
+
+    def of_delivery_actions_moves_perform(self, name: str) -> list[Any] | None:
+        return {"name": ["collect", "position", "deliver"]}.get(name)
+
+    of_delivery_actions_sandbox_perform = of_delivery_actions_moves_perform
+
+    def of_access_teams_change_role(self, name: str) -> list[Any] | None:
+        found = self.account.integrator.memberships.exclude(user=self.account.user)
+        return {"membership": [found.get().pk], "account": [self.account.integrator], "role": [Role.OWNER]}.get(name)
+
+    of_access_teams_remove = of_access_teams_change_role
+
+    def of_access_invitations_resend(self, name: str) -> list[Any] | None:
+        found = Invitation.objects.filter(integrator=self.account.integrator)
+        return {"invitation": [found.get(email=INVITED).pk], "account": [self.account.integrator]}.get(name)
+
+    of_access_invitations_revoke = of_access_invitations_resend
+
+    def of_delivery_actions_receiver_links_find(self, name: str) -> list[Any] | None:
+        stop = Stop.objects.get(delivery=self.account.deliveries["collected"], index=1)
+        return {"token": [receiver_links.addresses([stop], at=self.world.now)[stop.pk].rsplit("/", 1)[1]]}.get(name)
+
+    def of_delivery_actions_driver_devices_find_link(self, name: str) -> list[Any] | None:
+        return {"token": [self.world.drivers[f"Free {self.account.owner[1]} 1"]["link"]]}.get(name)
+
+    def of_delivery_actions_driver_devices_find(self, name: str) -> list[Any] | None:
+        return {"session": [self.world.drivers[f"Free {self.account.owner[1]} 1"]["session"]]}.get(name)
+
+    of_delivery_actions_driver_devices_log_in = of_delivery_actions_driver_devices_find_link
+
+    def of_delivery_actions_forgetting_forget_ended(self, name: str) -> list[Any] | None:
+        return {"at": [self.world.now + timedelta(days=settings.FORGET_DELIVERY_DAYS + 1)]}.get(name)
+
+    def of_delivery_actions_offers_expire_overdue(self, name: str) -> list[Any] | None:
+        return {"at": [self.world.now + timedelta(days=1)]}.get(name)
+
+    def of_delivery_actions_digests_send_due(self, name: str) -> list[Any] | None:
+        at = (self.world.now + timedelta(days=1)).replace(hour=12, minute=0)
+        return {"at": [at]}.get(name)
+
+
+def calls(name: str, party: Party, replaced: dict[str, list[Any]] | None = None) -> Iterator[Call]:
+    """The function with each combination of its parameters' values. None if a parameter has no value."""
+    function = functions()[name]
+    parameters = inspect.signature(function).parameters.values()
+    names, values, positional = [], [], []
+    for each in parameters:
+        found = (replaced or {}).get(each.name) or party.values(each.name, each.annotation, name)
+        if not found:
+            if each.default is not inspect.Parameter.empty or each.kind is each.VAR_KEYWORD:
+                continue
+            return
+        if each.default is not inspect.Parameter.empty and each.name in {"at", "made_at", "search"}:
+            continue
+        names.append(each.name)
+        values.append(found)
+        if each.kind is not each.KEYWORD_ONLY:
+            positional.append(each.name)
+    for chosen in islice(product(*values), 200):
+        arguments = dict(zip(names, chosen, strict=True))
+        yield Call(
+            function,
+            tuple(arguments[each] for each in positional),
+            {each: value for each, value in arguments.items() if each not in positional},
+        )
+
+
+_ = (ACCESS_KEY, Invoice, Delivery, Point, page_updates)

@@ -1,0 +1,38 @@
+"""One world for all calls, each of which is rolled back."""
+
+from collections.abc import Iterator
+
+import pytest
+from django.db import connection, transaction
+from django.utils import timezone
+
+from access import invitations
+from access.throttle import Limit
+from delivery.actions import alerts, endpoints, proof_photos, proofs, tokens
+from integration.actions import keys
+from tests.scope.world import LIMIT, World
+
+
+@pytest.fixture(scope="package")
+def world(django_db_setup: None, django_db_blocker: pytest.FixtureDef) -> Iterator[World]:
+    """Everybody's rows, in a transaction that is rolled back at the end of these tests, and a clock that stands."""
+    now = timezone.now()
+    with django_db_blocker.unblock(), pytest.MonkeyPatch.context() as patch:
+        patch.setattr(timezone, "now", lambda: now)
+        outermost = transaction.atomic()
+        outermost._from_testcase = True  # durable blocks may be within it
+        outermost.__enter__()
+        try:
+            made = World()
+            for module, name in (
+                (alerts, "TESTS_PER_HOUR"), (endpoints, "TESTS_PER_HOUR"), (tokens, "MOST_VALID"), (keys, "MOST_VALID"),
+                (proof_photos, "MOST_PHOTOS"), (proofs, "MOST_WRONG_PINS"),
+            ):  # fmt: skip
+                patch.setattr(module, name, LIMIT)
+            most = Limit(invitations.PER_ACCOUNT.name, LIMIT, invitations.PER_ACCOUNT.window)
+            patch.setattr(invitations, "PER_ACCOUNT", most)
+            yield made
+        finally:
+            transaction.set_rollback(True)
+            outermost.__exit__(None, None, None)
+            connection.close()

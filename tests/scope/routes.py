@@ -1,0 +1,284 @@
+"""A request for each route of the URL resolver, with something of its caller or of somebody else for each argument."""
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from datetime import timedelta
+from functools import partial
+from typing import Any
+from urllib.parse import urlencode
+from uuid import UUID
+
+from django.contrib import admin
+from django.test import Client
+from django.urls import get_resolver
+
+from access.models import Invitation
+from delivery.actions import receiver_links
+from delivery.models import Delivery, Stop, WebhookEvent
+from integration.models import Order
+from tests.access.test_rights_by_url import routes as routes_of
+from tests.factories import PICKUP
+from tests.factories import payload as body
+from tests.integration.factories import COMPANY, nfe_xml, order_body
+from tests.photos import photo
+from tests.scope.rows import Owner
+from tests.scope.world import (
+    DOCUMENT,
+    IDEMPOTENCY_KEY,
+    INVITED,
+    PHONE,
+    REPORT,
+    UPLOAD,
+    Account,
+    World,
+    other_key,
+)
+
+_ARGUMENT = re.compile(r"<(?:\w+:)?(\w+)>")
+_SESSION = "rota_driver"
+
+
+def routes() -> list[str]:
+    """Every route of the resolver."""
+    return list(routes_of(get_resolver()))
+
+
+@dataclass
+class Ask:
+    """A request. `kept` are the owners whom it may read and change."""
+
+    method: str
+    path: str
+    kept: list[Owner]
+    data: Any
+    options: dict[str, Any]
+    client: Callable[[], Client]
+
+    def __call__(self) -> tuple[int, str, str]:
+        data = self.data() if callable(self.data) else self.data
+        response = getattr(self.client(), self.method.lower())(self.path, data, **self.options)
+        content = b"".join(response.streaming_content) if response.streaming else response.content
+        return response.status_code, response.headers.get("Location", ""), content.decode("utf-8", "replace")
+
+
+class Requests:
+    """The requests of one caller: of the account A and the seller S, or of staff."""
+
+    def __init__(self, world: World) -> None:
+        self.world = world
+
+    def browser(self, name: str) -> Callable[[], Client]:
+        return lambda: Client(headers={"accept-language": "en", "cookie": self.world.cookies[name]})
+
+    def of(self, route: str, method: str) -> Iterator[Ask]:
+        """The requests with arguments of the caller's own, then with one argument of another's at a time."""
+        own, others = self.arguments(self.world.a, self.world.s), []
+        if route.startswith("api/sandbox") or "/sandbox/<str:move>" in route:
+            own = self.arguments(self.world.sandbox, self.world.s)
+            others = [self.arguments(self.world.b, self.world.t), self.arguments(self.world.a, self.world.t)]
+        else:
+            others = [self.arguments(self.world.b, self.world.t), self.arguments(self.world.sandbox, self.world.t)]
+        names = _ARGUMENT.findall(route)
+        for variant in self.variants(route, method, own):
+            yield self.ask(route, method, {**own, **variant})
+        if self.is_for_staff(route) or route.startswith("t/"):
+            return  # staff may open anything, and a link is for whoever has it
+        for other in others:
+            for name in names:
+                foreign = other[self.key_of(route, name)]
+                if name != "environment" and foreign != own[self.key_of(route, name)]:
+                    yield self.ask(route, method, {**own, self.key_of(route, name): foreign, "foreign": name})
+
+    @staticmethod
+    def is_for_staff(route: str) -> bool:
+        return route.startswith("panel/") and not re.search("(accounts|sellers)/<", route)
+
+    def key_of(self, route: str, name: str) -> str:
+        if "sellers/" in route and name in {"invitation", "membership", "call"}:
+            return f"seller_{name}"
+        if route.startswith("t/"):
+            return "link"
+        return "test" if "webhook/test/" in route and name == "event" else name
+
+    def arguments(self, account: Account, seller: dict[str, Any]) -> dict[str, Any]:
+        """What the account and the seller have, by the names of routes' arguments."""
+        held = self.world.drivers["/".join((*account.owner, "collected"))]
+        delivery = account.deliveries["collected"]
+        stop = Stop.objects.get(delivery=delivery, index=1)
+        invitation = Invitation.objects.filter(email=INVITED)
+        return {
+            "account": account.integrator.pk,
+            "environment": account.owner[1],
+            "delivery": delivery.pk,
+            "delivery_id": delivery.pk,
+            "event": WebhookEvent.objects.filter(delivery=delivery).first().pk,
+            "test": account.more["test"].pk,
+            "token": account.token.pk,
+            "call": account.more["call"].pk,
+            "invitation": invitation.get(integrator=account.integrator).pk,
+            "membership": account.integrator.memberships.get(role="member").pk,
+            "seller": seller["seller"].pk,
+            "key": seller["key"].pk,
+            "order": seller["orders"]["new"].pk,
+            "order_id": seller["orders"]["new"].code,
+            "invoice": seller["invoice"].pk,
+            "pk": seller["invoice"].pk,
+            "seller_call": seller["call"].pk,
+            "seller_invitation": invitation.get(seller=seller["seller"]).pk,
+            "seller_membership": seller["seller"].memberships.get(role="member").pk,
+            "driver": held["driver"].pk,
+            "device": held["device"].pk,
+            "link": receiver_links.addresses([stop], at=self.world.now)[stop.pk].rsplit("/", 1)[1],
+            "point": "B",
+            "move": "collect",
+            "change": "",
+            "account_row": account,
+            "seller_row": seller,
+        }
+
+    def variants(self, route: str, method: str, own: dict[str, Any]) -> list[dict[str, Any]]:
+        """What is asked for beside the first thing that comes to hand."""
+        account = own["account_row"]
+        if "marketplace" in route:  # without a reference, another seller's order has the key
+            return [{"items": "A-2"}, {"items": ""}]
+        if "<str:change>" in route:
+            changes = ["resend", "revoke"] if "invitation" in route else ["make-owner", "remove"]
+            return [{"change": change} for change in changes]
+        if method == "GET" and "<" not in route.removeprefix("panel/accounts/<uuid:account>/<environment:environment>/"):
+            return [{}, {"query": self.query(route)}]
+        if "delivery" in route and "<" in route:
+            moves = {"accept": "requested", "collect": "accepted", "deliver": "collected", "release": "accepted",
+                     "reassign": "accepted", "fail": "collected", "position": "accepted", "cancel": "requested",
+                     "expire": "requested", "return": "undelivered"}  # fmt: skip  # a table
+            if "<str:move>" in route:
+                return [
+                    {"move": move, "delivery": account.deliveries[state].pk}
+                    for move, state in moves.items()
+                    if state in account.deliveries and (move != "expire" or "sandbox" in route)
+                ]
+            state = next((state for move, state in moves.items() if f">/{move}" in route or f"{move}-" in route), "")
+            key = account.deliveries[state].pk if state else None
+            return [{"delivery": key, "delivery_id": key}] if state else [{}]
+        return [{}]
+
+    def query(self, route: str) -> dict[str, str]:
+        """What narrows a list, in the words of all lists."""
+        if "tracking" in route:
+            return {"value": "A-1", "type": "order_number"}
+        if "api/" in route:
+            return {"limit": "2"}
+        day = self.world.now.date()
+        return {"q": "order-1" if "seller" not in route else "A-1", "since": str(day), "until": str(day),
+                "environment": "live"}  # fmt: skip
+
+    def ask(self, route: str, method: str, values: dict[str, Any]) -> Ask:
+        account, seller = values["account_row"], values["seller_row"]
+        path = "/" + _ARGUMENT.sub(lambda found: str(values[self.key_of(route, found[1])]), route)
+        data: Any = partial(self.data, route, values) if method == "POST" else values.get("query", {})
+        options: dict[str, Any] = {}
+        if route.startswith("api/"):
+            text = f"Basic {seller['text']}" if "integration/" in route else f"Bearer {account.token.clear_text}"
+            options["headers"] = {"authorization": text, "idempotency-key": f"other-{IDEMPOTENCY_KEY}"}
+            kept: list[Owner] = [("S",)] if "integration/" in route else [account.owner]
+            client: Callable[[], Client] = Client
+            is_json = "marketplace" not in route
+        elif route.startswith("driver/"):
+            state = "requested" if "offers" in route else "collected"
+            name = f"Free {account.owner[1]} 1" if "offers" in route else "/".join((*account.owner, state))
+            session = self.world.drivers[name]["session"]
+            kept = [("free", "live", "1"), ("A", "live"), ("B", "live")] if "offers" in route else []
+            kept += [(*account.owner, state)]
+            client, is_json = lambda: Client(headers={"cookie": f"{cookie()}={session}"}), "photos" not in route
+            if "photos" in route and method == "POST":
+                query = {"id": str(UUID(int=0xFE)), "deliveryId": str(values["delivery"]), "point": "B",
+                         "takenAt": self.world.now.isoformat()}  # fmt: skip
+                path += "?" + urlencode(query)
+        elif route.startswith("t/"):
+            kept, client, is_json = [(*account.owner, "collected")], Client, False
+        elif "accounts/<" in route:
+            kept = [account.owner[:1] if "/team/" in route else account.owner]
+            client, is_json = self.browser("member"), False
+        elif "sellers/<" in route:
+            kept, client, is_json = [("S",)], self.browser("seller"), False
+        else:
+            kept, client, is_json = self.of_staff(route, account), self.browser("staff"), False
+        if method == "POST":
+            if is_json:
+                options["content_type"] = "application/json"
+            elif "photos" in route:
+                options["content_type"] = "image/jpeg"
+        return Ask(method, path, kept, data, options, client)
+
+    def of_staff(self, route: str, account: Account) -> list[Owner]:
+        """Whom a page of staff is about: one delivery or driver, else everybody in the live environment."""
+        if route == "panel/drivers/":
+            return list(set(self.world.ledger.owners.values()))
+        if "<uuid:driver>" in route:
+            return [(*account.owner, "collected")]
+        if "<uuid:delivery>" in route:
+            return [account.owner, ("free", account.owner[1])]
+        return [owner for owner in set(self.world.ledger.owners.values()) if "sandbox" not in owner and len(owner) > 1]
+
+    def data(self, route: str, values: dict[str, Any]) -> Any:
+        """The body of a POST."""
+        now = self.world.now.isoformat()
+        of_delivery = {"id": str(REPORT), "deliveryId": str(values["delivery"]), "madeAt": now, "trigger": "deliver",
+                       "point": "B", "photos": [str(UPLOAD)], "pin": "0000"}  # fmt: skip
+        if "api/integration/orders/cancel" in route:
+            return {"orderId": "A-1", "order_id": "A-1", "tracking_code": "TRACK-1"}
+        bodies: dict[str, Callable[[], Any]] = {
+            "api/integration/orders": lambda: order_body(
+                orderId="A-9", trackingCode="TRACK-9", invoice={**order_body()["invoice"], "key": other_key(4)}
+            ),
+            "marketplace": lambda: {"nfe": _file(nfe_xml(key=other_key(9), items=(values["items"],)))},
+            "shipping/": lambda: {},
+            "-delivery": lambda: {} if "cancel" in route else body(),
+            "api/sandbox": lambda: {"latitude": PICKUP.latitude, "longitude": PICKUP.longitude}
+            if "position" in route
+            else {},
+            "driver/moves": lambda: {"sentAt": now, "moves": [of_delivery]},
+            "driver/positions": lambda: {
+                "sentAt": now,
+                "positions": [{"latitude": PICKUP.latitude, "longitude": PICKUP.longitude, "at": now}],
+            },
+            "driver/duty": lambda: {"onDuty": True},
+            "driver/photos": photo,
+            "driver/": lambda: {},
+            "alerts/url": lambda: {"url": ""},
+            "alerts/choose": lambda: {"failing": "1"},
+            "webhook/switch": lambda: {"enabled": "0"},
+            "webhook/secret/rotate": lambda: {"end_previous": "1"},
+            "events/resend/selected": lambda: {"event": [str(values["event"]), *self.events_of_others()]},
+            "events/resend": lambda: {"period": "day", "since": "2020-01-01T00:00", "until": "2099-01-01T00:00"},
+            "sellers/<int:seller>/invoices/<int:invoice>/": lambda: {"order": self.order_of(values)},
+            "sellers/<int:seller>/invoices/": lambda: {"nfe": _file(nfe_xml(key=other_key(9), items=("A-2",)))},
+            "personal-data": lambda: {"phone": PHONE, "document": "", "do": "export"},
+            "team/": lambda: {"email": "new@example.com", "role": "member"},
+            "board/": lambda: {"point": "B", "reason": "Nobody", "position": "-23.56,-46.65", "driver": ""},
+            "/sandbox/": lambda: {"point": "B", "reason": "Nobody", "position": "-23.56,-46.65"},
+        }
+        found = next((make for name, make in bodies.items() if name in route), None)
+        return found() if found else {"name": "New name", "url": "", "step": "place"}
+
+    def events_of_others(self) -> list[str]:
+        own = self.world.a
+        return [str(each.pk) for each in WebhookEvent.objects.exclude(endpoint=own.endpoint)]
+
+    def order_of(self, values: dict[str, Any]) -> str:
+        return str(values["seller_row"]["orders"]["sent"].pk)
+
+
+def _file(text: str) -> Any:
+    from django.core.files.uploadedfile import SimpleUploadedFile
+
+    return SimpleUploadedFile("nfe.xml", text.encode(), "text/xml")
+
+
+def cookie() -> str:
+    from django.conf import settings
+
+    return str(settings.DRIVER_COOKIE_NAME)
+
+
+_ = (admin, timedelta, Delivery, Order, COMPANY, DOCUMENT)

@@ -1,0 +1,166 @@
+"""Rows of all tables with their owners, and what a call changes of them."""
+
+import json
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from functools import cache
+from typing import Any
+
+from django.apps import apps
+from django.db import connection
+from psycopg import sql
+
+# Who owns a row: an account, its environment and the delivery, or a seller and its order, each within the one before.
+Owner = tuple[str, ...]
+Key = tuple[str, str]
+Rows = dict[Key, str]
+
+# Any request may write to them.
+UNWATCHED = {"django_session", "cache", "django_content_type", "django_migrations", "auth_permission"}
+# Random texts, moments and keys: an id, a digest, a ciphertext, a signature.
+_RANDOM = re.compile(r"M[\d .hm-]{200,}|[A-Za-z0-9_\-+/=.:…]{16,}|(?<=…)[\w-]{4}|\bSEL-\w{10}\b")
+
+
+def models() -> list[Any]:
+    """All models with a table, those of many-to-many relations included."""
+    found = [model for model in apps.get_models(include_auto_created=True) if model._meta.managed]
+    return [model for model in found if model._meta.db_table not in UNWATCHED]
+
+
+@cache
+def _snapshot_statement() -> sql.Composed:
+    select = sql.SQL("SELECT {}, t.{}::text, to_jsonb(t)::text FROM {} t")
+    parts = [
+        select.format(
+            sql.Literal(model._meta.db_table),
+            sql.Identifier(model._meta.pk.column),
+            sql.Identifier(model._meta.db_table),
+        )
+        for model in models()
+    ]
+    return sql.SQL(" UNION ALL ").join(parts)
+
+
+def snapshot() -> Rows:
+    """Every row as JSON, by its table and primary key."""
+    with connection.cursor() as cursor:
+        cursor.execute(_snapshot_statement())
+        return {(table, key): text for table, key, text in cursor.fetchall()}
+
+
+class Ledger:
+    """Which owner each row has: whoever was being made when it was written."""
+
+    def __init__(self) -> None:
+        self.owners: dict[Key, Owner] = {}
+        self.rows: Rows = snapshot()
+        self._sequences: list[tuple[str, int]] = []
+        self._known: set[str] = set()
+
+    @contextmanager
+    def owned_by(self, *owner: str) -> Iterator[None]:
+        """Rows written within have this owner, even those that triggers and actions write besides."""
+        yield
+        after = snapshot()
+        self.owners |= {key: owner for key in after.keys() - self.rows.keys()}
+        self.rows = after
+
+    def settle(self) -> None:
+        """Take what was written so far for what belongs to nobody."""
+        self.rows = snapshot()
+
+    def close(self) -> None:
+        """Keep the state that every call starts from."""
+        self.rows = snapshot()
+        self._known = set(_RANDOM.findall(" ".join(self.rows.values())))
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT schemaname, sequencename, coalesce(last_value, 1) FROM pg_sequences")
+            self._sequences = [(f'"{schema}"."{name}"', last) for schema, name, last in cursor.fetchall()]
+
+    def reset_sequences(self) -> None:
+        """Let new rows have the same keys in every call; a rollback does not reset them."""
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT " + ", ".join(f"setval('{name}', {last + 1000})" for name, last in self._sequences))
+
+    def others(self, kept: Iterable[Owner]) -> set[Key]:
+        """The rows of everybody but these owners, those who own them, and what they own."""
+        kept = list(kept)
+        return {
+            key
+            for key, owner in self.owners.items()
+            if not any(owner == each[: len(owner)] or each == owner[: len(each)] for each in kept)
+        }
+
+    def remove(self, keys: Iterable[Key]) -> None:
+        """Delete rows past triggers and foreign keys."""
+        by_table: dict[str, list[str]] = {}
+        for table, key in keys:
+            by_table.setdefault(table, []).append(key)
+        columns = {model._meta.db_table: model._meta.pk.column for model in models()}
+        with connection.cursor() as cursor:
+            cursor.execute("SET LOCAL session_replication_role = replica")
+            for table, found in by_table.items():
+                statement = sql.SQL("DELETE FROM {} WHERE {}::text = ANY(%s)")
+                cursor.execute(statement.format(sql.Identifier(table), sql.Identifier(columns[table])), [found])
+            cursor.execute("SET LOCAL session_replication_role = origin")
+
+    def changes(self, *, without: set[Key]) -> tuple[Counter[str], list[Key]]:
+        """What was written since the start, as texts without random values; and which rows of `without` it was."""
+        after = snapshot()
+        before = {key: text for key, text in self.rows.items()}
+        touched = [key for key in without if after.get(key) != before[key]]
+        changed = {
+            key: after.get(key, "deleted")
+            for key in before.keys() | after.keys()
+            if key not in without and after.get(key) != before.get(key)
+        }
+        return Counter(self._text(*key, text) for key, text in changed.items()), touched
+
+    def _text(self, table: str, key: str, text: str) -> str:
+        """A changed row; without its key if it is new, because others may have taken keys before."""
+        if (table, key) not in self.rows:
+            key, text = "new", text.replace(f'"id": {key},', "")
+        return f"{table} {key}: {self.masked(text)}"
+
+    def masked(self, text: str) -> str:
+        """The text without what is random. What is in the world already stays, whoever owns it."""
+        return _RANDOM.sub(lambda found: found[0] if found[0] in self._known else "#", text)
+
+    def owner_of(self, row: Any) -> Owner | None:
+        """The owner of a model's instance; None for one that belongs to nobody, such as a tariff for everybody."""
+        return self.owners.get((row._meta.db_table, str(row.pk)))
+
+
+def plain(value: Any) -> str:
+    """A result as text that two runs have in common."""
+    return json.dumps(_plain(value), default=lambda each: type(each).__name__, sort_keys=True, ensure_ascii=False)
+
+
+def _plain(value: Any) -> Any:  # noqa: PLR0911  # a table of types
+    from dataclasses import fields, is_dataclass
+    from datetime import date, timedelta
+    from decimal import Decimal
+    from uuid import UUID
+
+    from django.db.models import Model, QuerySet
+
+    if isinstance(value, Model):
+        kept = {f.attname: value.__dict__.get(f.attname) for f in value._meta.concrete_fields if f.name != "id"}
+        return [value._meta.label, str(value.pk), _plain(kept)]
+    if isinstance(value, QuerySet):
+        return sorted(plain(each) for each in value)
+    if is_dataclass(value) and not isinstance(value, type):
+        return {each.name: _plain(getattr(value, each.name)) for each in fields(value)}
+    if isinstance(value, dict):
+        return {str(_plain(key)): _plain(each) for key, each in value.items()}
+    if isinstance(value, (set, frozenset)):
+        return sorted(plain(each) for each in value)
+    if isinstance(value, (list, tuple)) or hasattr(value, "__next__"):
+        return [_plain(each) for each in value]
+    if isinstance(value, (date, timedelta, Decimal, UUID)):
+        return str(value)
+    if isinstance(value, (bytes, memoryview)):
+        return bytes(value).hex()
+    return value

@@ -1,0 +1,76 @@
+"""Every route with its caller's objects, and with those of others: nothing of others is changed, read, or counts."""
+
+import pytest
+
+from tests.scope.routes import Requests, routes
+from tests.scope.runs import run
+from tests.scope.world import World
+
+pytestmark = pytest.mark.django_db
+_METHODS = ("GET", "POST")
+_STAFF_SEES_ALL = "staff sees every account"
+# The beginning of a route, and why nobody's objects are in scope there.
+NOT_ASKED = {
+    "admin/": _STAFF_SEES_ALL,
+    "account/": "of the person who is logged in; tests/access",
+    "docs/": "has no objects",
+    "language/": "has no objects",
+    "healthz": "has no objects",
+    "readyz": "has no objects",
+    "metrics": "has no objects",
+    ".well-known/security.txt": "has no objects",
+    "api/openapi": "has no objects",
+    "api/postman.json": "has no objects",
+    "api/photos/<str:signed>": "whoever has the signed address may read; tests/delivery/api/test_photos.py",
+    "api/integration/shipping/": "reads the tariff, which everybody has in common",
+    "driver/in/<str:token>/": "driver_devices.log_in, see test_actions",
+    "driver/manifest.webmanifest": "has no objects",
+    "driver/sw.js": "has no objects",
+    "driver/push/": "push_subscriptions.save, see test_points",
+    "panel/map/": "has no objects",
+    "panel/accounts/new/": "has no objects yet",
+    "panel/sellers/new/": "has no objects yet",
+    "panel/simulators/": "reads tariffs of an account that is named",
+    "panel/personal-data/": "a person's data in every account; privacy.*, see test_actions",
+    "panel/reports/": _STAFF_SEES_ALL,
+    "t/<str:token>/map/": "has no objects",
+}
+# Of staff only, or with nothing to answer the caller, so that there is no successful call of the account's own.
+REFUSED = {
+    "panel/accounts/<uuid:account>/<environment:environment>/setup/",
+    "panel/accounts/<uuid:account>/<environment:environment>/setup/sheet/",
+    "panel/sellers/<int:seller>/sheet/",
+}
+
+
+def asked() -> list[str]:
+    return sorted(route for route in routes() if not route.startswith(tuple(NOT_ASKED)))
+
+
+@pytest.fixture(scope="package")
+def requests(world: World) -> Requests:
+    return Requests(world)
+
+
+@pytest.mark.parametrize("number", range(len(asked())), ids=asked())
+@pytest.mark.parametrize("method", _METHODS)
+def test_concerns_its_caller_only(number: int, method: str, world: World, requests: Requests) -> None:
+    route, found = asked()[number], []
+    for ask in requests.of(route, method):
+        others = world.ledger.others(ask.kept)
+        among = run(ask, world.ledger, others=others)
+        if among.result.startswith("[405"):
+            return
+        found.append(among.result[1:4])
+        alone = run(ask, world.ledger, others=others, alone=True)
+        assert not among.touched, f"{method} {ask.path} changed rows of others"
+        assert among.result == alone.result, f"{method} {ask.path} answers otherwise among others"
+        assert among.changes == alone.changes, f"{method} {ask.path} writes otherwise among others"
+
+    assert route in REFUSED or any(each < "400" for each in found), found
+
+
+def test_every_reason_is_of_a_route() -> None:
+    unused = [prefix for prefix in (*NOT_ASKED, *REFUSED) if not any(each.startswith(prefix) for each in routes())]
+
+    assert unused == []
