@@ -18,26 +18,24 @@ from django.db.models import Model
 import delivery.actions
 import integration.actions
 from access.models import Invitation
-from common import page_updates
 from common.membership import Role
 from delivery import position_filter, pricing
-from delivery.actions import receiver_links
+from delivery.actions import quote_ids, receiver_links
 from delivery.actions.driver_moves import Report
 from delivery.actions.drivers import Fix
 from delivery.actions.endpoints import CheckedUrl
 from delivery.actions.proofs import Proof
-from delivery.distance import Point
 from delivery.lifecycle import Trigger
-from delivery.models import AlertKind, AuditAction, Delivery, EndpointAlerts, ProofPhoto, Stop, WebhookEvent
+from delivery.models import AlertKind, AuditAction, EndpointAlerts, ProofPhoto, Stop, WebhookEvent
 from delivery.pricing import Quote
 from integration.api.serializers import OrderSerializer
 from integration.lifecycle import Status as OrderStatus
-from integration.models import Invoice, InvoiceLink
+from integration.models import InvoiceLink
 from privacy import search
 from privacy.models import PersonRequest
 from privacy.people import Person, person
 from tests.factories import PICKUP
-from tests.integration.factories import ACCESS_KEY, COMPANY, _whole_items, nfe_xml, order_body
+from tests.integration.factories import COMPANY, _whole_items, nfe_xml, order_body
 from tests.photos import photo
 from tests.scope.world import DOCUMENT, INVITED, PHONE, REPORT, UPLOAD, Account, World, other_key, payload
 
@@ -54,13 +52,20 @@ _MODULES = (
 
 def functions() -> dict[str, Callable[..., Any]]:
     """The public functions by their names."""
-    found = {}
+    found: dict[str, Callable[..., Any]] = {}
     for name in _MODULES:
         module = import_module(name)
         for part, value in vars(module).items():
             if inspect.isfunction(value) and value.__module__ == name and not part.startswith("_"):
                 found[f"{name}.{part}"] = value
     return found
+
+
+# Parameters whose values belong to somebody. Two of them have to belong together.
+NAMES_A_ROW = {
+    "account", "delivery", "device", "driver", "endpoint", "event", "integrator", "invitation", "invoice", "key",
+    "membership", "order", "pairs", "quote_id", "report", "seller", "stop", "token", "upload",
+}  # fmt: skip  # a list of names
 
 
 class Call(NamedTuple):
@@ -70,7 +75,19 @@ class Call(NamedTuple):
     positional: tuple[Any, ...]
     by_name: dict[str, Any]
 
-    def __call__(self) -> Any:
+    def values(self) -> list[Any]:
+        return [*self.positional, *self.by_name.values()]
+
+    def rows(self) -> list[tuple[str, str]]:
+        """The rows among the arguments, and those that stand for themselves by their ids."""
+        found = []
+        for value in self.values():
+            each = value if isinstance(value, (list, tuple)) else [value]
+            found += [(row._meta.db_table, str(row.pk)) for row in each if isinstance(row, Model)]
+        return found
+
+    def make(self) -> Any:
+        """What the function returns for the rows as they are now."""
         arguments = [fresh(each) for each in self.positional]
         return self.function(*arguments, **{name: fresh(each) for name, each in self.by_name.items()})
 
@@ -168,7 +185,7 @@ class Party:
             "subject": lambda: ["subject"],
             "to": lambda: list(OrderStatus),
             "size": lambda: [100],
-            "raw": lambda: [nfe_xml(key=other_key(8), items=("A-2",)).encode()],
+            "raw": lambda: [nfe_xml(key=other_key(4), items=("A-2",)).encode()],
             "content": lambda: [photo()],
             "taken_at": lambda: [world.now],
             "made_at": lambda: [None],
@@ -209,24 +226,28 @@ class Party:
 
     def of_delivery_actions_proof_photos_add(self, name: str) -> list[Any] | None:
         delivery = self.account.deliveries["collected"]
-        return {"delivery": [delivery.pk], "driver": [delivery.driver]}.get(name)
+        found: dict[str, list[Any]] = {"delivery": [delivery.pk], "driver": [delivery.driver]}
+        return found.get(name)
 
     def of_delivery_actions_proofs_deliver(self, name: str) -> list[Any] | None:
         delivery = self.account.deliveries["collected"]
         pin = Stop.objects.get(delivery=delivery, index=0).options.pin
-        return {"delivery": [delivery], "proof": [Proof("Ana", pin, (UPLOAD,))]}.get(name)
+        found: dict[str, list[Any]] = {"delivery": [delivery], "proof": [Proof("Ana", pin, (UPLOAD,))]}
+        return found.get(name)
 
     def of_delivery_actions_tokens_authenticate(self, name: str) -> list[Any] | None:
-        return {"clear_text": [self.account.token.clear_text]}.get(name)
+        found: dict[str, list[Any]] = {"clear_text": [self.account.token.clear_text]}
+        return found.get(name)
 
     def of_integration_actions_keys_authenticate(self, name: str) -> list[Any] | None:
-        return {"header": [f"Basic {self.seller['text']}".encode()]}.get(name)
+        found: dict[str, list[Any]] = {"header": [f"Basic {self.seller['text']}".encode()]}
+        return found.get(name)
 
     def of_integration_actions_orders_create(self, name: str) -> list[Any] | None:
         if name != "payload":
             return None
         document = COMPANY if self.seller["seller"].name.endswith("S") else "12ABC34501DE35"
-        body = order_body(company_document=document, orderId="A-9", trackingCode="TRACK-9", orderCost=1,
+        body = order_body(company_document=document, orderId="A-77", trackingCode="TRACK-9", orderCost=1,
                           items=_whole_items(), invoice=None)  # fmt: skip
         serializer = OrderSerializer(data=body)
         serializer.is_valid(raise_exception=True)
@@ -234,49 +255,110 @@ class Party:
 
     def of_integration_actions_links_link(self, name: str) -> list[Any] | None:
         invoice, order = self.seller["invoice"], self.seller["orders"]["sent"]
-        return {"pairs": [[(invoice, order)]]}.get(name)
+        found: dict[str, list[Any]] = {"pairs": [[(invoice, order)]]}
+        return found.get(name)
 
     def of_integration_actions_sellers_open_(self, name: str) -> list[Any] | None:
-        return {"documents": [["11444777000161"]]}.get(name)
+        found: dict[str, list[Any]] = {"documents": [["11444777000161"]]}
+        return found.get(name)
 
     def of_delivery_actions_moves_perform(self, name: str) -> list[Any] | None:
-        return {"name": ["collect", "position", "deliver"]}.get(name)
+        found: dict[str, list[Any]] = {"name": ["collect", "position", "deliver"]}
+        return found.get(name)
 
     of_delivery_actions_sandbox_perform = of_delivery_actions_moves_perform
 
     def of_access_teams_change_role(self, name: str) -> list[Any] | None:
         found = self.account.integrator.memberships.exclude(user=self.account.user)
-        return {"membership": [found.get().pk], "account": [self.account.integrator], "role": [Role.OWNER]}.get(name)
+        values: dict[str, list[Any]] = {
+            "membership": [found.get().pk],
+            "account": [self.account.integrator],
+            "role": [Role.OWNER],
+        }
+        return values.get(name)
 
     of_access_teams_remove = of_access_teams_change_role
 
     def of_access_invitations_resend(self, name: str) -> list[Any] | None:
         found = Invitation.objects.filter(integrator=self.account.integrator)
-        return {"invitation": [found.get(email=INVITED).pk], "account": [self.account.integrator]}.get(name)
+        values: dict[str, list[Any]] = {
+            "invitation": [found.get(email=INVITED).pk],
+            "account": [self.account.integrator],
+        }
+        return values.get(name)
 
     of_access_invitations_revoke = of_access_invitations_resend
 
     def of_delivery_actions_receiver_links_find(self, name: str) -> list[Any] | None:
         stop = Stop.objects.get(delivery=self.account.deliveries["collected"], index=1)
-        return {"token": [receiver_links.addresses([stop], at=self.world.now)[stop.pk].rsplit("/", 1)[1]]}.get(name)
+        found: dict[str, list[Any]] = {
+            "token": [receiver_links.addresses([stop], at=self.world.now)[stop.pk].rsplit("/", 1)[1]]
+        }
+        return found.get(name)
 
     def of_delivery_actions_driver_devices_find_link(self, name: str) -> list[Any] | None:
-        return {"token": [self.world.drivers[f"Free {self.account.owner[1]} 1"]["link"]]}.get(name)
+        found: dict[str, list[Any]] = {"token": [self.world.drivers[f"Free {self.account.owner[1]} 1"]["link"]]}
+        return found.get(name)
 
     def of_delivery_actions_driver_devices_find(self, name: str) -> list[Any] | None:
-        return {"session": [self.world.drivers[f"Free {self.account.owner[1]} 1"]["session"]]}.get(name)
+        found: dict[str, list[Any]] = {"session": [self.world.drivers[f"Free {self.account.owner[1]} 1"]["session"]]}
+        return found.get(name)
 
     of_delivery_actions_driver_devices_log_in = of_delivery_actions_driver_devices_find_link
 
     def of_delivery_actions_forgetting_forget_ended(self, name: str) -> list[Any] | None:
-        return {"at": [self.world.now + timedelta(days=settings.FORGET_DELIVERY_DAYS + 1)]}.get(name)
+        found: dict[str, list[Any]] = {"at": [self.world.now + timedelta(days=settings.FORGET_DELIVERY_DAYS + 1)]}
+        return found.get(name)
 
     def of_delivery_actions_offers_expire_overdue(self, name: str) -> list[Any] | None:
-        return {"at": [self.world.now + timedelta(days=1)]}.get(name)
+        found: dict[str, list[Any]] = {"at": [self.world.now + timedelta(days=1)]}
+        return found.get(name)
+
+    def of_delivery_actions_deliveries_return_(self, name: str) -> list[Any] | None:
+        if name != "delivery":
+            return None
+        return [self.world.sandbox.deliveries["undelivered"]]
+
+    def of_delivery_actions_deliveries_expire_early(self, name: str) -> list[Any] | None:
+        return [self.world.sandbox.deliveries["requested"]] if name == "delivery" else None
+
+    of_delivery_actions_simulations_accept = of_delivery_actions_deliveries_expire_early
+
+    def of_delivery_actions_drivers_claim_simulated(self, name: str) -> list[Any] | None:
+        if name == "delivery":
+            return [self.world.sandbox.deliveries["requested"]]
+        return [self.world.now + timedelta(minutes=1)] if name == "position_at" else None
+
+    def of_delivery_actions_quote_ids_redeem(self, name: str) -> list[Any] | None:
+        quote = Quote(Decimal(10), Decimal(5), Decimal(0), Decimal(0))
+        if name != "quote_id":
+            return None
+        return [quote_ids.issue(quote, token=self.account.token, payload=payload(), at=self.world.now)]
 
     def of_delivery_actions_digests_send_due(self, name: str) -> list[Any] | None:
         at = (self.world.now + timedelta(days=1)).replace(hour=12, minute=0)
-        return {"at": [at]}.get(name)
+        found: dict[str, list[Any]] = {"at": [at]}
+        return found.get(name)
+
+
+def foreign_arguments(name: str, call: Call, party: Party) -> Iterator[tuple[str, Call]]:
+    """The call with one argument that names a row replaced by another party's, if it has two of them at least."""
+    parameters = inspect.signature(call.function).parameters
+    given = dict(zip(parameters, call.positional, strict=False)) | call.by_name
+    scoped = [each for each in given if each in NAMES_A_ROW]
+    world = party.world
+    for other in (Party(world, world.b, world.t), Party(world, world.sandbox, world.t)):
+        for each in scoped if len(scoped) > 1 else []:
+            own_values = party.values(each, parameters[each].annotation, name)
+            values = other.values(each, parameters[each].annotation, name)
+            position = next(
+                number for number, value in enumerate(own_values) if value is given[each] or value == given[each]
+            )
+            if position < len(values) and values[position] != given[each]:
+                changed = given | {each: values[position]}
+                positional = tuple(changed[key] for key in list(changed)[: len(call.positional)])
+                rest = {key: value for key, value in changed.items() if key in call.by_name}
+                yield each, Call(call.function, positional, rest)
 
 
 def calls(name: str, party: Party, replaced: dict[str, list[Any]] | None = None) -> Iterator[Call]:
@@ -303,6 +385,3 @@ def calls(name: str, party: Party, replaced: dict[str, list[Any]] | None = None)
             tuple(arguments[each] for each in positional),
             {each: value for each, value in arguments.items() if each not in positional},
         )
-
-
-_ = (ACCESS_KEY, Invoice, Delivery, Point, page_updates)

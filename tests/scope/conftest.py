@@ -1,8 +1,10 @@
 """One world for all calls, each of which is rolled back."""
 
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
+from django.conf import settings
 from django.db import connection, transaction
 from django.utils import timezone
 
@@ -14,12 +16,14 @@ from tests.scope.world import LIMIT, World
 
 
 @pytest.fixture(scope="package")
-def world(django_db_setup: None, django_db_blocker: pytest.FixtureDef) -> Iterator[World]:
+def world(django_db_setup: None, django_db_blocker: Any) -> Iterator[World]:
     """Everybody's rows, in a transaction that is rolled back at the end of these tests, and a clock that stands."""
     now = timezone.now()
     with django_db_blocker.unblock(), pytest.MonkeyPatch.context() as patch:
         patch.setattr(timezone, "now", lambda: now)
-        outermost = transaction.atomic()
+        patch.setattr(settings, "EMAIL_URL", "smtp://127.0.0.1:9")  # whatever can be sent is written
+        patch.setattr(settings, "INVOICES_PER_DAY", LIMIT)
+        outermost: Any = transaction.atomic()
         outermost._from_testcase = True  # durable blocks may be within it
         outermost.__enter__()
         try:

@@ -3,28 +3,26 @@
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from datetime import timedelta
 from functools import partial
 from typing import Any
 from urllib.parse import urlencode
 from uuid import UUID
 
-from django.contrib import admin
+from django.conf import settings
+from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from django.urls import get_resolver
 
 from access.models import Invitation
 from delivery.actions import receiver_links
-from delivery.models import Delivery, Stop, WebhookEvent
-from integration.models import Order
+from delivery.models import Stop, WebhookEvent
 from tests.access.test_rights_by_url import routes as routes_of
 from tests.factories import PICKUP
 from tests.factories import payload as body
-from tests.integration.factories import COMPANY, nfe_xml, order_body
+from tests.integration.factories import nfe_xml, order_body
 from tests.photos import photo
-from tests.scope.rows import Owner
+from tests.scope.rows import Key, Owner
 from tests.scope.world import (
-    DOCUMENT,
     IDEMPOTENCY_KEY,
     INVITED,
     PHONE,
@@ -54,6 +52,7 @@ class Ask:
     data: Any
     options: dict[str, Any]
     client: Callable[[], Client]
+    needed: list[Key]
 
     def __call__(self) -> tuple[int, str, str]:
         data = self.data() if callable(self.data) else self.data
@@ -112,7 +111,7 @@ class Requests:
             "environment": account.owner[1],
             "delivery": delivery.pk,
             "delivery_id": delivery.pk,
-            "event": WebhookEvent.objects.filter(delivery=delivery).first().pk,
+            "event": WebhookEvent.objects.filter(delivery=delivery)[0].pk,
             "test": account.more["test"].pk,
             "token": account.token.pk,
             "call": account.more["call"].pk,
@@ -145,8 +144,10 @@ class Requests:
         if "<str:change>" in route:
             changes = ["resend", "revoke"] if "invitation" in route else ["make-owner", "remove"]
             return [{"change": change} for change in changes]
-        if method == "GET" and "<" not in route.removeprefix("panel/accounts/<uuid:account>/<environment:environment>/"):
-            return [{}, {"query": self.query(route)}]
+        if method == "GET" and "<" not in route.removeprefix(
+            "panel/accounts/<uuid:account>/<environment:environment>/"
+        ):
+            return [{}, *({"query": query} for query in self.queries(route))]
         if "delivery" in route and "<" in route:
             moves = {"accept": "requested", "collect": "accepted", "deliver": "collected", "release": "accepted",
                      "reassign": "accepted", "fail": "collected", "position": "accepted", "cancel": "requested",
@@ -162,15 +163,26 @@ class Requests:
             return [{"delivery": key, "delivery_id": key}] if state else [{}]
         return [{}]
 
-    def query(self, route: str) -> dict[str, str]:
-        """What narrows a list, in the words of all lists."""
+    def queries(self, route: str) -> list[dict[str, str]]:
+        """What narrows a list or names a row: the caller's, and what others have and the caller has not."""
+        world = self.world
+        if "events/progress" in route:
+            moments = {"again_since": "2020-01-01T00:00:00+00:00", "again_until": "2099-01-01T00:00:00+00:00"}
+            return [{**moments, "again_count": "1"}]
         if "tracking" in route:
-            return {"value": "A-1", "type": "order_number"}
+            return [{"value": value, "type": "order_number"} for value in ("A-1", "A-9")]
         if "api/" in route:
-            return {"limit": "2"}
-        day = self.world.now.date()
-        return {"q": "order-1" if "seller" not in route else "A-1", "since": str(day), "until": str(day),
-                "environment": "live"}  # fmt: skip
+            return [{"limit": "2"}]
+        if "report" in route:
+            day = str(world.now.date())
+            return [{"since": day, "until": day}]
+        if "sellers/" in route:
+            return [{"q": text} for text in ("A-1", "A-9", "A-77")]
+        others = [
+            {"q": str(each.deliveries["closed"].pk), "test": str(each.more["test"].pk)}
+            for each in (world.b, world.sandbox)
+        ]
+        return [{"q": "order-1"}, *others]
 
     def ask(self, route: str, method: str, values: dict[str, Any]) -> Ask:
         account, seller = values["account_row"], values["seller_row"]
@@ -198,9 +210,10 @@ class Requests:
             kept, client, is_json = [(*account.owner, "collected")], Client, False
         elif "accounts/<" in route:
             kept = [account.owner[:1] if "/team/" in route else account.owner]
-            client, is_json = self.browser("member"), False
+            client, is_json = self.browser("staff" if "/setup/" in route else "member"), False
         elif "sellers/<" in route:
-            kept, client, is_json = [("S",)], self.browser("seller"), False
+            kept, is_json = [("S",)], False
+            client = self.browser("staff" if "/sheet/" in route else "seller")
         else:
             kept, client, is_json = self.of_staff(route, account), self.browser("staff"), False
         if method == "POST":
@@ -208,7 +221,8 @@ class Requests:
                 options["content_type"] = "application/json"
             elif "photos" in route:
                 options["content_type"] = "image/jpeg"
-        return Ask(method, path, kept, data, options, client)
+        needed = [("delivery_token", str(account.token.pk))] if route.startswith("api/") else []
+        return Ask(method, path, kept, data, options, client, needed)
 
     def of_staff(self, route: str, account: Account) -> list[Owner]:
         """Whom a page of staff is about: one delivery or driver, else everybody in the live environment."""
@@ -232,11 +246,11 @@ class Requests:
                 orderId="A-9", trackingCode="TRACK-9", invoice={**order_body()["invoice"], "key": other_key(4)}
             ),
             "marketplace": lambda: {"nfe": _file(nfe_xml(key=other_key(9), items=(values["items"],)))},
-            "shipping/": lambda: {},
+            "shipping/": dict,
             "-delivery": lambda: {} if "cancel" in route else body(),
-            "api/sandbox": lambda: {"latitude": PICKUP.latitude, "longitude": PICKUP.longitude}
-            if "position" in route
-            else {},
+            "api/sandbox": lambda: (
+                {"latitude": PICKUP.latitude, "longitude": PICKUP.longitude} if "position" in route else {}
+            ),
             "driver/moves": lambda: {"sentAt": now, "moves": [of_delivery]},
             "driver/positions": lambda: {
                 "sentAt": now,
@@ -244,7 +258,7 @@ class Requests:
             },
             "driver/duty": lambda: {"onDuty": True},
             "driver/photos": photo,
-            "driver/": lambda: {},
+            "driver/": dict,
             "alerts/url": lambda: {"url": ""},
             "alerts/choose": lambda: {"failing": "1"},
             "webhook/switch": lambda: {"enabled": "0"},
@@ -270,15 +284,8 @@ class Requests:
 
 
 def _file(text: str) -> Any:
-    from django.core.files.uploadedfile import SimpleUploadedFile
-
     return SimpleUploadedFile("nfe.xml", text.encode(), "text/xml")
 
 
 def cookie() -> str:
-    from django.conf import settings
-
     return str(settings.DRIVER_COOKIE_NAME)
-
-
-_ = (admin, timedelta, Delivery, Order, COMPANY, DOCUMENT)

@@ -5,11 +5,16 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import fields, is_dataclass
+from datetime import date, timedelta
+from decimal import Decimal
 from functools import cache
 from typing import Any
+from uuid import UUID
 
 from django.apps import apps
 from django.db import connection
+from django.db.models import Model, QuerySet
 from psycopg import sql
 
 # Who owns a row: an account, its environment and the delivery, or a seller and its order, each within the one before.
@@ -19,8 +24,16 @@ Rows = dict[Key, str]
 
 # Any request may write to them.
 UNWATCHED = {"django_session", "cache", "django_content_type", "django_migrations", "auth_permission"}
+# Without these there is nobody who calls, and nothing to call for.
+_NEEDED = {
+    "access_invitation", "auth_user", "account_emailaddress", "delivery_delivery", "delivery_driver",
+    "delivery_driverdevice", "delivery_driverloginlink", "delivery_integrator", "delivery_integrator_members",
+    "delivery_pickuppoint", "delivery_receiverlink", "delivery_stop", "delivery_webhookendpoint",
+    "integration_apikey", "integration_company", "integration_seller", "integration_seller_members",
+}  # fmt: skip  # a list of names
+_MOMENT = re.compile(r"\d{4}-\d\d-\d\dT")
 # Random texts, moments and keys: an id, a digest, a ciphertext, a signature.
-_RANDOM = re.compile(r"M[\d .hm-]{200,}|[A-Za-z0-9_\-+/=.:…]{16,}|(?<=…)[\w-]{4}|\bSEL-\w{10}\b")
+_RANDOM = re.compile(r"M[\d .hm-]{30,}|[A-Za-z0-9_\-+/=.:…]{16,}|(?<=…)[\w-]{4}|\bSEL-\w{10}\b")
 
 
 def models() -> list[Any]:
@@ -64,7 +77,7 @@ class Ledger:
         """Rows written within have this owner, even those that triggers and actions write besides."""
         yield
         after = snapshot()
-        self.owners |= {key: owner for key in after.keys() - self.rows.keys()}
+        self.owners |= dict.fromkeys(after.keys() - self.rows.keys(), owner)
         self.rows = after
 
     def settle(self) -> None:
@@ -109,7 +122,7 @@ class Ledger:
     def changes(self, *, without: set[Key]) -> tuple[Counter[str], list[Key]]:
         """What was written since the start, as texts without random values; and which rows of `without` it was."""
         after = snapshot()
-        before = {key: text for key, text in self.rows.items()}
+        before = self.rows
         touched = [key for key in without if after.get(key) != before[key]]
         changed = {
             key: after.get(key, "deleted")
@@ -126,7 +139,16 @@ class Ledger:
 
     def masked(self, text: str) -> str:
         """The text without what is random. What is in the world already stays, whoever owns it."""
-        return _RANDOM.sub(lambda found: found[0] if found[0] in self._known else "#", text)
+
+        def shown(found: re.Match[str]) -> str:
+            return found[0] if found[0] in self._known or _MOMENT.match(found[0]) else "#"
+
+        return _RANDOM.sub(shown, text)
+
+    def details(self, others: set[Key], arguments: Iterable[Key]) -> set[Key]:
+        """The rows of whoever is left, except those that a call cannot do without and its arguments."""
+        kept = others | set(arguments)
+        return {key for key in self.owners if key not in kept and key[0] not in _NEEDED}
 
     def owner_of(self, row: Any) -> Owner | None:
         """The owner of a model's instance; None for one that belongs to nobody, such as a tariff for everybody."""
@@ -139,13 +161,6 @@ def plain(value: Any) -> str:
 
 
 def _plain(value: Any) -> Any:  # noqa: PLR0911  # a table of types
-    from dataclasses import fields, is_dataclass
-    from datetime import date, timedelta
-    from decimal import Decimal
-    from uuid import UUID
-
-    from django.db.models import Model, QuerySet
-
     if isinstance(value, Model):
         kept = {f.attname: value.__dict__.get(f.attname) for f in value._meta.concrete_fields if f.name != "id"}
         return [value._meta.label, str(value.pk), _plain(kept)]

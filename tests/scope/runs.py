@@ -19,14 +19,15 @@ class Outcome(NamedTuple):
     touched: list[Key]
 
 
-def run(call: Callable[[], Any], ledger: Ledger, *, others: set[Key], alone: bool = False) -> Outcome:
-    """Make the call, alone or among the others, and undo what it did."""
+def run(
+    call: Callable[[], Any], ledger: Ledger, *, others: set[Key], alone: bool = False, bare: Iterable[Key] = ()
+) -> Outcome:
+    """Make the call, alone or among the others, and undo what it did. `bare`: rows that do not exist then."""
     savepoint = transaction.savepoint()
     callbacks = connection.run_on_commit
     error: BaseException | None = None
     try:
-        if alone:
-            ledger.remove(others)
+        ledger.remove({*bare, *(others if alone else ())})
         ledger.reset_sequences()
         inner = transaction.savepoint()
         try:
@@ -42,6 +43,30 @@ def run(call: Callable[[], Any], ledger: Ledger, *, others: set[Key], alone: boo
         transaction.set_rollback(False)
         transaction.savepoint_rollback(savepoint)
         connection.run_on_commit = callbacks
+
+
+def differences(call: Callable[[], Any], ledger: Ledger, *, others: set[Key], bare: Iterable[Key] = ()) -> list[str]:
+    """What the call does otherwise among the others than alone; and whether it changes their rows."""
+    among = run(call, ledger, others=others, bare=bare)
+    alone = run(call, ledger, others=others, bare=bare, alone=True)
+    return compared(among, alone)
+
+
+def compared(among: Outcome, alone: Outcome) -> list[str]:
+    """The differences of two outcomes, as texts."""
+    found = [f"changed {key} of others" for key in among.touched]
+    if among.result != alone.result:
+        start = _same(among.result, alone.result)
+        around = slice(max(0, start - 100), start + 200)
+        found.append(f"answers {among.result[around]!r}, and alone {alone.result[around]!r}")
+    found += [f"writes only among others: {text}" for text in among.changes - alone.changes]
+    return found + [f"writes only alone: {text}" for text in alone.changes - among.changes]
+
+
+def _same(one: str, other: str) -> int:
+    """How many characters at the beginning are the same."""
+    pairs = enumerate(zip(one, other, strict=False))
+    return next((at for at, (left, right) in pairs if left != right), min(len(one), len(other)))
 
 
 def owners_of(values: Iterable[Any], ledger: Ledger) -> list[Owner]:

@@ -4,13 +4,13 @@ What the others have is as like as possible (the same ids of callers, codes, pho
 so that a condition on the owner that is left out hits a row of another owner.
 """
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
 from allauth.account.models import EmailAddress
-from django.contrib.auth.models import Group, User
+from django.contrib.auth.models import User
 from django.db.models import F
 from django.test import Client
 from django.utils import timezone
@@ -26,8 +26,6 @@ from delivery.actions import (
     receiver_links,
     tokens,
 )
-from delivery.actions.proofs import Proof
-from delivery.lifecycle import Mode
 from delivery.models import (
     AlertChoice,
     AlertPost,
@@ -35,9 +33,9 @@ from delivery.models import (
     AuditAction,
     AuditEntry,
     Delivery,
+    Driver,
     DriverMove,
     Environment,
-    EventState,
     IdempotencyRecord,
     Integrator,
     ProofPhoto,
@@ -45,14 +43,14 @@ from delivery.models import (
     RefusedDeliveryCall,
     RefusedDeliveryCallCount,
     StopProof,
-    Tariff,
     Token,
     WebhookAttempt,
     WebhookEndpoint,
     WebhookEvent,
+    WebhookQueueItem,
 )
 from delivery.payload import DeliveryRequest, Options, Place
-from delivery.pricing import Quote
+from delivery.webhooks import feed
 from integration.actions import keys, orders
 from integration.lifecycle import Status as OrderStatus
 from integration.models import IdempotencyRecord as SellerRecord
@@ -95,7 +93,7 @@ STATES: dict[str, tuple[str, ...]] = {
     "accepted": ("accept",),
     "collected": ("accept", "collect"),
     "closed": ("accept", "collect", "deliver"),
-    "failed": ("accept", "collect", "fail"),
+    "failed": ("accept", "collect", "fail", "return"),
 }
 INVITED = "ana@example.com"
 
@@ -134,6 +132,7 @@ class World:
     """Everybody's rows with their owners, and what calls take."""
 
     def __init__(self) -> None:
+        self.drivers: dict[str, dict[str, Any]] = {}
         self.now = timezone.now()
         self.ledger = Ledger()
         TariffFactory.create()
@@ -147,6 +146,9 @@ class World:
         self.a = self.account("A", "live")
         self.sandbox = self.account("A", "sandbox", of=self.a)
         self.b = self.account("B", "live")
+        with self.ledger.owned_by("B", "sandbox"):  # where simulated drivers are
+            simulated = self.driver("sandbox", "Simulated for B")["driver"]
+            Driver.objects.filter(pk=simulated.pk).update(simulated_for=self.b.integrator)
         self.s, self.t = self.seller("S", COMPANY), self.seller("T", OTHER_COMPANY)
         with self.ledger.owned_by("everybody"):
             for kind in RequestKind:
@@ -155,7 +157,14 @@ class World:
             name: self.log_in(user)
             for name, user in (("member", self.a.user), ("seller", self.s["user"]), ("staff", self.staff))
         }
+        self.settle()
         self.ledger.close()
+
+    def settle(self) -> None:
+        """Let webhooks wait for their next try, and events have their places in the feed."""
+        WebhookQueueItem.objects.update(due_at=self.now + timedelta(hours=1), tries=2)
+        for endpoint in WebhookEndpoint.objects.all():
+            feed.read(endpoint=endpoint, after=0, limit=100, at=self.now)
 
     def log_in(self, user: User) -> str:
         """The cookie of a session."""
@@ -172,7 +181,7 @@ class World:
         unused = driver_devices.issue_link(driver=driver, by=BY, at=self.now)
         PushSubscription.objects.create(device=device, ciphertext=credentials.encrypt("{}"), created_at=self.now)
         found = {"driver": driver, "device": device, "session": session, "link": unused}
-        self.__dict__.setdefault("drivers", {})[name] = found
+        self.drivers[name] = found
         return found
 
     def account(self, name: str, environment: str, *, of: Account | None = None) -> Account:
@@ -208,10 +217,10 @@ class World:
         member = User.objects.create_user(f"member-{name}", f"member-{name}@example.com")
         account.memberships.create(user=member, role=Role.MEMBER)
         EmailAddress.objects.create(user=owner, email=owner.email, verified=True, primary=True)
-        invited = {"role": Role.MEMBER, "by": owner, "language": "en", "at": self.now}
+        invited: dict[str, Any] = {"role": Role.MEMBER, "by": owner, "language": "en", "at": self.now}
         for number in range(1 if name in "AS" else LIMIT):
             email = f"{number or ''}{INVITED}"
-            self.__dict__.setdefault("issued", {})[name] = invitations.invite(account=account, email=email, **invited)
+            invitations.invite(account=account, email=email, **invited)
         return owner
 
     def of_endpoint(self, account: Account, *, tests: int) -> None:
@@ -247,11 +256,8 @@ class World:
         """A delivery with its driver, phone, proofs, events and attempts."""
         at = self.now - timedelta(minutes=20)
         is_simulated = account.owner[1] == "sandbox" and state == "requested"
-        mode = Mode.RETURN if state == "undelivered" else Mode.DEFAULT
         speed = 1.0 if is_simulated else None
-        delivery = deliveries.request(
-            token=account.token, payload=payload(mode=mode), by=BY, at=at, simulation_speed=speed
-        )
+        delivery = deliveries.request(token=account.token, payload=payload(), by=BY, at=at, simulation_speed=speed)
         if not moves:
             receiver_links.addresses(list(delivery.stops.all()), at=at)
             return delivery
@@ -274,11 +280,13 @@ class World:
                 refusal="route_taken" if account.owner != ("A", "live") else "", refusal_detail=f"By {driver.name}",
             )  # fmt: skip
         for number, label in enumerate("BCD" if {"deliver", "fail"} & set(moves) else "", 3):
-            end = {"delivery": delivery, "point": label, "by": BY, "at": at + timedelta(minutes=number)}
+            end: dict[str, Any] = {"delivery": delivery, "point": label, "by": BY, "at": at + timedelta(minutes=number)}
             if "fail" in moves:
                 deliveries.fail_point(**end, reason=f"Nobody at {label}")
             else:
                 deliveries.deliver_point(**end)
+        if "return" in moves:
+            delivery = deliveries.return_(delivery=delivery, by=BY, at=at + timedelta(minutes=7))
         delivery.refresh_from_db()
         if delivery.closed_at is not None:  # otherwise the driver is among those who are free
             driver_devices.go_off_duty(driver=driver)
