@@ -5,6 +5,7 @@ import pkgutil
 from collections.abc import Callable, Iterator
 from datetime import timedelta
 from decimal import Decimal
+from functools import cache
 from importlib import import_module
 from itertools import islice, product
 from typing import Any, NamedTuple
@@ -50,6 +51,7 @@ _MODULES = (
 )  # fmt: skip  # a list of names
 
 
+@cache
 def functions() -> dict[str, Callable[..., Any]]:
     """The public functions by their names."""
     found: dict[str, Callable[..., Any]] = {}

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 from django.conf import settings
+from django.contrib.admin.models import LogEntry
 from django.db import connection, transaction
 from django.utils import timezone
 
@@ -21,6 +22,7 @@ def world(django_db_setup: None, django_db_blocker: Any) -> Iterator[World]:
     now = timezone.now()
     with django_db_blocker.unblock(), pytest.MonkeyPatch.context() as patch:
         patch.setattr(timezone, "now", lambda: now)
+        patch.setattr(LogEntry._meta.get_field("action_time"), "_get_default", lambda: now)  # it has the clock itself
         patch.setattr(settings, "EMAIL_URL", "smtp://127.0.0.1:9")  # whatever can be sent is written
         patch.setattr(settings, "INVOICES_PER_DAY", LIMIT)
         outermost: Any = transaction.atomic()

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 from typing import Any
 from urllib.parse import urlencode
 from uuid import UUID
@@ -37,6 +37,7 @@ _ARGUMENT = re.compile(r"<(?:\w+:)?(\w+)>")
 _SESSION = "rota_driver"
 
 
+@cache
 def routes() -> list[str]:
     """Every route of the resolver."""
     return list(routes_of(get_resolver()))
@@ -44,7 +45,7 @@ def routes() -> list[str]:
 
 @dataclass
 class Ask:
-    """A request. `kept` are the owners whom it may read and change."""
+    """A request. `kept` are the owners whom it may read and change, `foreign` is the argument that is another's."""
 
     method: str
     path: str
@@ -53,6 +54,7 @@ class Ask:
     options: dict[str, Any]
     client: Callable[[], Client]
     needed: list[Key]
+    foreign: str
 
     def __call__(self) -> tuple[int, str, str]:
         data = self.data() if callable(self.data) else self.data
@@ -66,18 +68,16 @@ class Requests:
 
     def __init__(self, world: World) -> None:
         self.world = world
+        self.arguments = cache(self._arguments)  # every call is undone, so they stay the same
 
     def browser(self, name: str) -> Callable[[], Client]:
         return lambda: Client(headers={"accept-language": "en", "cookie": self.world.cookies[name]})
 
     def of(self, route: str, method: str) -> Iterator[Ask]:
         """The requests with arguments of the caller's own, then with one argument of another's at a time."""
-        own, others = self.arguments(self.world.a, self.world.s), []
-        if route.startswith("api/sandbox") or "/sandbox/<str:move>" in route:
-            own = self.arguments(self.world.sandbox, self.world.s)
-            others = [self.arguments(self.world.b, self.world.t), self.arguments(self.world.a, self.world.t)]
-        else:
-            others = [self.arguments(self.world.b, self.world.t), self.arguments(self.world.sandbox, self.world.t)]
+        in_sandbox = route.startswith("api/sandbox") or "/sandbox/<str:move>" in route
+        own = self.arguments("sandbox" if in_sandbox else "a")
+        others = [self.arguments("b"), self.arguments("a" if in_sandbox else "sandbox")]
         names = _ARGUMENT.findall(route)
         for variant in self.variants(route, method, own):
             yield self.ask(route, method, {**own, **variant})
@@ -91,7 +91,8 @@ class Requests:
 
     @staticmethod
     def is_for_staff(route: str) -> bool:
-        return route.startswith("panel/") and not re.search("(accounts|sellers)/<", route)
+        is_of_one = re.search("(accounts|sellers)/<", route) and not re.search("/(setup|sheet)/", route)
+        return route.startswith("panel/") and not is_of_one
 
     def key_of(self, route: str, name: str) -> str:
         if "sellers/" in route and name in {"invitation", "membership", "call"}:
@@ -100,8 +101,10 @@ class Requests:
             return "link"
         return "test" if "webhook/test/" in route and name == "event" else name
 
-    def arguments(self, account: Account, seller: dict[str, Any]) -> dict[str, Any]:
-        """What the account and the seller have, by the names of routes' arguments."""
+    def _arguments(self, of: str) -> dict[str, Any]:
+        """What an account and a seller have, by the names of routes' arguments."""
+        account: Account = getattr(self.world, of)
+        seller = self.world.t if of == "b" else self.world.s
         held = self.world.drivers["/".join((*account.owner, "collected"))]
         delivery = account.deliveries["collected"]
         stop = Stop.objects.get(delivery=delivery, index=1)
@@ -209,7 +212,7 @@ class Requests:
         elif route.startswith("t/"):
             kept, client, is_json = [(*account.owner, "collected")], Client, False
         elif "accounts/<" in route:
-            kept = [account.owner[:1] if "/team/" in route else account.owner]
+            kept = [account.owner[:1] if re.search("/(team|setup)/", route) else account.owner]
             client, is_json = self.browser("staff" if "/setup/" in route else "member"), False
         elif "sellers/<" in route:
             kept, is_json = [("S",)], False
@@ -222,7 +225,7 @@ class Requests:
             elif "photos" in route:
                 options["content_type"] = "image/jpeg"
         needed = [("delivery_token", str(account.token.pk))] if route.startswith("api/") else []
-        return Ask(method, path, kept, data, options, client, needed)
+        return Ask(method, path, kept, data, options, client, needed, values.get("foreign", ""))
 
     def of_staff(self, route: str, account: Account) -> list[Owner]:
         """Whom a page of staff is about: one delivery or driver, else everybody in the live environment."""
@@ -259,6 +262,7 @@ class Requests:
             "driver/duty": lambda: {"onDuty": True},
             "driver/photos": photo,
             "driver/": dict,
+            "/setup/": lambda: {"step": "tokens"},
             "alerts/url": lambda: {"url": ""},
             "alerts/choose": lambda: {"failing": "1"},
             "webhook/switch": lambda: {"enabled": "0"},

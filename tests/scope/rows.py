@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import fields, is_dataclass
 from datetime import date, timedelta
 from decimal import Decimal
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any
 from uuid import UUID
 
@@ -42,14 +42,24 @@ def models() -> list[Any]:
     return [model for model in found if model._meta.db_table not in UNWATCHED]
 
 
+_ROWS = "SELECT {name}, t.{key}::text, to_jsonb(t)::text FROM {table} t"
+_NUMBER = "SELECT {name}, NULL, count(*)::text FROM {table}"
+# A row has the number of the savepoint in which it was written, and later savepoints have higher numbers.
+_WRITTEN = f"{_NUMBER} UNION ALL {_ROWS} WHERE t.xmin::text::bigint > $1"
+# A function, because its statement is planned once.
+_FUNCTION = """
+CREATE FUNCTION pg_temp.rows_written_since(bigint) RETURNS TABLE (name text, key text, content text)
+LANGUAGE plpgsql AS $body$ BEGIN RETURN QUERY {}; END $body$
+"""
+
+
 @cache
-def _snapshot_statement() -> sql.Composed:
-    select = sql.SQL("SELECT {}, t.{}::text, to_jsonb(t)::text FROM {} t")
+def _of_all_tables(select: str) -> sql.Composed:
     parts = [
-        select.format(
-            sql.Literal(model._meta.db_table),
-            sql.Identifier(model._meta.pk.column),
-            sql.Identifier(model._meta.db_table),
+        sql.SQL(select).format(
+            name=sql.Literal(model._meta.db_table),
+            key=sql.Identifier(model._meta.pk.column),
+            table=sql.Identifier(model._meta.db_table),
         )
         for model in models()
     ]
@@ -59,8 +69,28 @@ def _snapshot_statement() -> sql.Composed:
 def snapshot() -> Rows:
     """Every row as JSON, by its table and primary key."""
     with connection.cursor() as cursor:
-        cursor.execute(_snapshot_statement())
+        cursor.execute(_of_all_tables(_ROWS))
         return {(table, key): text for table, key, text in cursor.fetchall()}
+
+
+@lru_cache(maxsize=64)
+def _removal(keys: frozenset[Key]) -> str:
+    """Statements that delete these rows past triggers and foreign keys."""
+    by_table: dict[str, list[str]] = {}
+    for table, key in keys:
+        by_table.setdefault(table, []).append(key)
+    delete = sql.SQL("DELETE FROM {} WHERE {} IN ({})")
+    statements = [
+        delete.format(
+            sql.Identifier(model._meta.db_table),
+            sql.Identifier(model._meta.pk.column),
+            sql.SQL(", ").join(map(sql.Literal, found)),  # unknown literals, which take the type of the key
+        )
+        for model in models()
+        if (found := by_table.get(model._meta.db_table))
+    ]
+    role = "SET LOCAL session_replication_role = {}"
+    return "; ".join([role.format("replica"), *(each.as_string(None) for each in statements), role.format("origin")])
 
 
 class Ledger:
@@ -69,7 +99,8 @@ class Ledger:
     def __init__(self) -> None:
         self.owners: dict[Key, Owner] = {}
         self.rows: Rows = snapshot()
-        self._sequences: list[tuple[str, int]] = []
+        self._keys: dict[str, set[str]] = {}
+        self._reset = ""
         self._known: set[str] = set()
 
     @contextmanager
@@ -88,14 +119,23 @@ class Ledger:
         """Keep the state that every call starts from."""
         self.rows = snapshot()
         self._known = set(_RANDOM.findall(" ".join(self.rows.values())))
+        self._keys = {model._meta.db_table: set() for model in models()}
+        for table, key in self.rows:
+            self._keys[table].add(key)
         with connection.cursor() as cursor:
             cursor.execute("SELECT schemaname, sequencename, coalesce(last_value, 1) FROM pg_sequences")
-            self._sequences = [(f'"{schema}"."{name}"', last) for schema, name, last in cursor.fetchall()]
+            found = [f"""setval('"{schema}"."{name}"', {last + 1000})""" for schema, name, last in cursor.fetchall()]
+            self._reset = "SELECT " + ", ".join(found)
+            newest = sql.SQL("SELECT max(t.xmin::text::bigint) FROM {table} t")
+            every = [newest.format(table=sql.Identifier(table)) for table in self._keys]
+            cursor.execute(sql.SQL("SELECT max(max) FROM ({}) each").format(sql.SQL(" UNION ALL ").join(every)))
+            (self._newest,) = cursor.fetchone()
+            cursor.execute(sql.SQL(_FUNCTION).format(_of_all_tables(_WRITTEN)))
 
     def reset_sequences(self) -> None:
         """Let new rows have the same keys in every call; a rollback does not reset them."""
         with connection.cursor() as cursor:
-            cursor.execute("SELECT " + ", ".join(f"setval('{name}', {last + 1000})" for name, last in self._sequences))
+            cursor.execute(self._reset)
 
     def others(self, kept: Iterable[Owner]) -> set[Key]:
         """The rows of everybody but these owners, those who own them, and what they own."""
@@ -108,28 +148,39 @@ class Ledger:
 
     def remove(self, keys: Iterable[Key]) -> None:
         """Delete rows past triggers and foreign keys."""
-        by_table: dict[str, list[str]] = {}
-        for table, key in keys:
-            by_table.setdefault(table, []).append(key)
-        columns = {model._meta.db_table: model._meta.pk.column for model in models()}
         with connection.cursor() as cursor:
-            cursor.execute("SET LOCAL session_replication_role = replica")
-            for table, found in by_table.items():
-                statement = sql.SQL("DELETE FROM {} WHERE {}::text = ANY(%s)")
-                cursor.execute(statement.format(sql.Identifier(table), sql.Identifier(columns[table])), [found])
-            cursor.execute("SET LOCAL session_replication_role = origin")
+            cursor.execute(_removal(frozenset(keys)))
 
-    def changes(self, *, without: set[Key]) -> tuple[Counter[str], list[Key]]:
-        """What was written since the start, as texts without random values; and which rows of `without` it was."""
-        after = snapshot()
+    def changes(self, *, without: set[Key], removed: set[Key]) -> tuple[Counter[str], list[Key]]:
+        """What was written since the start, as texts without random values; and which rows of `without` it was.
+
+        `removed`: the rows that were removed before the call.
+        """
         before = self.rows
-        touched = [key for key in without if after.get(key) != before[key]]
-        changed = {
-            key: after.get(key, "deleted")
-            for key in before.keys() | after.keys()
-            if key not in without and after.get(key) != before.get(key)
-        }
-        return Counter(self._text(*key, text) for key, text in changed.items()), touched
+        changed = {key: text for key, text in self._since(removed).items() if text != before.get(key)}
+        touched = [key for key in changed if key in without]
+        texts = (self._text(*key, text) for key, text in changed.items() if key not in without)
+        return Counter(texts), touched
+
+    def _since(self, removed: set[Key]) -> Rows:
+        """The rows written since the start, and "deleted" for those that are gone and were not removed."""
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT * FROM pg_temp.rows_written_since(%s)", [self._newest])
+            found = cursor.fetchall()
+            written = {(table, key): text for table, key, text in found if key is not None}
+            expected = {table: len(keys) for table, keys in self._keys.items()}
+            expected = Counter(expected)
+            expected.subtract(table for table, _key in removed)
+            expected.update(table for table, key in written if key not in self._keys[table] or (table, key) in removed)
+            for table, key, count in found:
+                if key is None and int(count) != expected[table]:
+                    statement = sql.SQL("SELECT t.{}::text FROM {} t")
+                    column = next(each._meta.pk.column for each in models() if each._meta.db_table == table)
+                    cursor.execute(statement.format(sql.Identifier(column), sql.Identifier(table)))
+                    left = {present for (present,) in cursor.fetchall()}
+                    gone = {(table, each) for each in self._keys[table] - left} - removed
+                    written |= dict.fromkeys(gone, "deleted")
+        return written
 
     def _text(self, table: str, key: str, text: str) -> str:
         """A changed row; without its key if it is new, because others may have taken keys before."""

@@ -27,7 +27,8 @@ def run(
     callbacks = connection.run_on_commit
     error: BaseException | None = None
     try:
-        ledger.remove({*bare, *(others if alone else ())})
+        removed = {*bare, *(others if alone else ())}
+        ledger.remove(removed)
         ledger.reset_sequences()
         inner = transaction.savepoint()
         try:
@@ -37,8 +38,8 @@ def run(
             if connection.needs_rollback or not connection.is_usable():
                 transaction.set_rollback(False)
                 transaction.savepoint_rollback(inner)
-        changes, touched = ledger.changes(without=others)
-        return Outcome(ledger.masked(result), error, changes, [] if alone else touched)
+        changes, touched = ledger.changes(without=others, removed=removed)
+        return Outcome(ledger.masked(result), error, changes, touched)
     finally:
         transaction.set_rollback(False)
         transaction.savepoint_rollback(savepoint)

@@ -1,5 +1,7 @@
 """Every public function of the actions with one party's objects: others are not changed, not read, do not count."""
 
+from typing import NamedTuple
+
 import pytest
 
 from tests.scope.actions import Call, Party, calls, foreign_arguments, functions
@@ -104,7 +106,17 @@ def parties(name: str, world: World) -> list[Party]:
     return [*own, Party(world, world.sandbox, world.s)] if name.startswith(_IN_SANDBOX) else own
 
 
-def successful(name: str, party: Party) -> list[tuple[Call, list[Owner], set[Key], Outcome]]:
+class Success(NamedTuple):
+    """A call that was not refused, whom it may concern, the rows of all others, and what it did among them."""
+
+    call: Call
+    party: Party
+    kept: list[Owner]
+    others: set[Key]
+    outcome: Outcome
+
+
+def successful(name: str, party: Party) -> list[Success]:
     """The first calls that are not refused."""
     found, world = [], party.world
     for call in calls(name, party):
@@ -112,18 +124,27 @@ def successful(name: str, party: Party) -> list[tuple[Call, list[Owner], set[Key
         others = world.ledger.others(kept or [party.account.owner, ("S",), ("free",), ("everybody",)])
         outcome = run(call.make, world.ledger, others=others)
         if outcome.error is None:
-            found.append((call, kept, others, outcome))
+            found.append(Success(call, party, kept, others, outcome))
         if len(found) == _MOST:
             break
     return found
 
 
-@pytest.mark.parametrize("name", sorted(functions().keys() - NOT_CALLED.keys()))
-def test_concerns_the_owners_of_its_arguments_only(name: str, world: World) -> None:
-    ledger, found = world.ledger, [each for party in parties(name, world) for each in successful(name, party)]
+@pytest.fixture(scope="module", params=sorted(functions().keys() - NOT_CALLED.keys()))
+def name(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+@pytest.fixture(scope="module")
+def found(name: str, world: World) -> list[Success]:
+    return [each for party in parties(name, world) for each in successful(name, party)]
+
+
+def test_concerns_the_owners_of_its_arguments_only(name: str, found: list[Success], world: World) -> None:
+    ledger = world.ledger
     assert found, "no arguments with which it is not refused: add some to Party, or a reason to NOT_CALLED"
 
-    for call, kept, others, among in found:
+    for call, _party, kept, others, among in found:
         alone = run(call.make, ledger, others=others, alone=True)
         if kept:
             assert compared(among, alone) == []
@@ -134,15 +155,12 @@ def test_concerns_the_owners_of_its_arguments_only(name: str, world: World) -> N
             assert list(alone.changes - among.changes) == [], "does less for one account because there are others"
 
 
-@pytest.mark.parametrize("name", sorted(functions().keys() - NOT_CALLED.keys()))
-def test_refuses_an_argument_of_others(name: str, world: World) -> None:
-    for party in parties(name, world)[:1]:
-        for call, _kept, _others, _outcome in successful(name, party)[:1]:
-            for argument, foreign in foreign_arguments(name, call, party):
-                if (name, argument) not in TAKES_FOREIGN:
-                    outcome = run(foreign.make, world.ledger, others=set())
+def test_refuses_an_argument_of_others(name: str, found: list[Success], world: World) -> None:
+    for argument, foreign in foreign_arguments(name, found[0].call, found[0].party):
+        if (name, argument) not in TAKES_FOREIGN:
+            outcome = run(foreign.make, world.ledger, others=set())
 
-                    assert outcome.error is not None or not outcome.changes, f"{argument} of {foreign.by_name}"
+            assert outcome.error is not None or not outcome.changes, f"{argument} of {foreign.by_name}"
 
 
 def test_every_reason_is_of_a_function() -> None:

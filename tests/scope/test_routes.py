@@ -1,5 +1,7 @@
 """Every route with its caller's objects, and with those of others: nothing of others is changed, read, or counts."""
 
+from functools import cache
+
 import pytest
 
 from tests.scope.routes import Requests, routes
@@ -37,6 +39,7 @@ NOT_ASKED = {
 }
 
 
+@cache
 def asked() -> list[str]:
     return sorted(route for route in routes() if not route.startswith(tuple(NOT_ASKED)))
 
@@ -56,8 +59,10 @@ def test_concerns_its_caller_only(number: int, method: str, world: World, reques
         among = run(ask, world.ledger, others=others)
         if among.result.startswith("[405"):
             return
+        if ask.foreign and among.result.startswith("[404") and not among.changes and not among.touched:
+            continue
         alone = run(ask, world.ledger, others=others, alone=True)
-        assert compared(among, alone) == [], f"{method} {ask.path} {ask.data}"
+        assert compared(among, alone) == [], f"{method} {ask.path}"
         if not found:  # and with hardly anything of the caller's own, so that others' would be taken instead
             bare = world.ledger.details(others, ask.needed)
             assert differences(ask, world.ledger, others=others, bare=bare) == [], f"{method} {ask.path}, bare"
