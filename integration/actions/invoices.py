@@ -6,7 +6,7 @@ from django.db import transaction
 
 from integration import nfe
 from integration.actions import links, quotas
-from integration.errors import InvoiceUnreferenced
+from integration.errors import InvoiceUnreferenced, OrderNotFound
 from integration.models import Invoice, InvoiceReference, Order, Seller
 from integration.nfe import Nfe
 
@@ -32,7 +32,12 @@ def receive(*, seller: Seller, raw: bytes, by: str, at: datetime) -> Invoice:
 
 
 def link_by_hand(*, invoice: Invoice, order: Order, by: str, at: datetime) -> None:
-    """Link an order of the same seller that the invoice does not name. Idempotent."""
+    """Link an order of the same seller that the invoice does not name. Idempotent.
+
+    Raises OrderNotFound for an order of another seller.
+    """
+    if order.seller_id != invoice.seller_id:
+        raise OrderNotFound
     with transaction.atomic():
         links.link([(invoice, order)], by=by, at=at)
 

@@ -343,8 +343,11 @@ class Party:
         return found.get(name)
 
 
-def foreign_arguments(name: str, call: Call, party: Party) -> Iterator[tuple[str, Call]]:
-    """The call with one argument that names a row replaced by another party's, if it has two of them at least."""
+def foreign_arguments(name: str, call: Call, party: Party) -> Iterator[tuple[str, str, Call]]:
+    """The call with one argument that names a row replaced by another party's, if it has two of them at least.
+
+    Yields the argument, the environment of the other party, and the call.
+    """
     parameters = inspect.signature(call.function).parameters
     given = dict(zip(parameters, call.positional, strict=False)) | call.by_name
     scoped = [each for each in given if each in NAMES_A_ROW]
@@ -360,7 +363,7 @@ def foreign_arguments(name: str, call: Call, party: Party) -> Iterator[tuple[str
                 changed = given | {each: values[position]}
                 positional = tuple(changed[key] for key in list(changed)[: len(call.positional)])
                 rest = {key: value for key, value in changed.items() if key in call.by_name}
-                yield each, Call(call.function, positional, rest)
+                yield each, other.account.owner[1], Call(call.function, positional, rest)
 
 
 def calls(name: str, party: Party, replaced: dict[str, list[Any]] | None = None) -> Iterator[Call]:
