@@ -35,6 +35,7 @@ from integration.models import InvoiceLink
 from privacy import search
 from privacy.models import PersonRequest
 from privacy.people import Person, person
+from tests.driver_app.browsers import Browser
 from tests.factories import PICKUP
 from tests.integration.factories import COMPANY, _whole_items, nfe_xml, order_body
 from tests.photos import photo
@@ -226,6 +227,9 @@ class Party:
             return [Report(REPORT, self.account.deliveries["accepted"].pk, Trigger.COLLECT, at)]
         return None
 
+    def of_delivery_actions_push_subscriptions_save(self, name: str) -> list[Any] | None:
+        return None if name in {"device", "at"} else [Browser("https://push.example/1").subscription[name]]
+
     def of_delivery_actions_proof_photos_add(self, name: str) -> list[Any] | None:
         delivery = self.account.deliveries["collected"]
         found: dict[str, list[Any]] = {"delivery": [delivery.pk], "driver": [delivery.driver]}
@@ -350,17 +354,19 @@ def foreign_arguments(name: str, call: Call, party: Party) -> Iterator[tuple[str
     """
     parameters = inspect.signature(call.function).parameters
     given = dict(zip(parameters, call.positional, strict=False)) | call.by_name
-    scoped = [each for each in given if each in NAMES_A_ROW]
     world = party.world
     for other in (Party(world, world.b, world.t), Party(world, world.sandbox, world.t)):
-        for each in scoped if len(scoped) > 1 else []:
-            own_values = party.values(each, parameters[each].annotation, name)
-            values = other.values(each, parameters[each].annotation, name)
+        own, others = (
+            {each: of.values(each, parameters[each].annotation, name) for each in given if each in NAMES_A_ROW}
+            for of in (party, other)
+        )
+        differ = [each for each in own if own[each] != others[each]]
+        for each in differ if len(differ) > 1 else []:
             position = next(
-                number for number, value in enumerate(own_values) if value is given[each] or value == given[each]
+                number for number, value in enumerate(own[each]) if value is given[each] or value == given[each]
             )
-            if position < len(values) and values[position] != given[each]:
-                changed = given | {each: values[position]}
+            if position < len(others[each]) and others[each][position] != given[each]:
+                changed = given | {each: others[each][position]}
                 positional = tuple(changed[key] for key in list(changed)[: len(call.positional)])
                 rest = {key: value for key, value in changed.items() if key in call.by_name}
                 yield each, other.account.owner[1], Call(call.function, positional, rest)

@@ -25,6 +25,7 @@ def world(django_db_setup: None, django_db_blocker: Any) -> Iterator[World]:
         patch.setattr(LogEntry._meta.get_field("action_time"), "_get_default", lambda: now)  # it has the clock itself
         patch.setattr(settings, "EMAIL_URL", "smtp://127.0.0.1:9")  # whatever can be sent is written
         patch.setattr(settings, "INVOICES_PER_DAY", LIMIT)
+        patch.setattr(settings, "DRIVER_SHARE_PERCENT", 70)  # otherwise nothing is shown of earnings
         outermost: Any = transaction.atomic()
         outermost._from_testcase = True  # durable blocks may be within it
         outermost.__enter__()

@@ -17,6 +17,7 @@ from access.models import Invitation
 from delivery.actions import receiver_links
 from delivery.models import Stop, WebhookEvent
 from tests.access.test_rights_by_url import routes as routes_of
+from tests.driver_app.browsers import Browser
 from tests.factories import PICKUP
 from tests.factories import payload as body
 from tests.integration.factories import nfe_xml, order_body
@@ -34,7 +35,7 @@ from tests.scope.world import (
 )
 
 _ARGUMENT = re.compile(r"<(?:\w+:)?(\w+)>")
-_SESSION = "rota_driver"
+BROWSER = Browser("https://push.example/1")
 
 
 @cache
@@ -261,6 +262,7 @@ class Requests:
             },
             "driver/duty": lambda: {"onDuty": True},
             "driver/photos": photo,
+            "driver/push": lambda: BROWSER.body,
             "driver/": dict,
             "/setup/": lambda: {"step": "tokens"},
             "alerts/url": lambda: {"url": ""},

@@ -10,11 +10,10 @@ from tests.scope.world import World
 
 pytestmark = pytest.mark.django_db
 _METHODS = ("GET", "POST")
-_STAFF_SEES_ALL = "staff sees every account"
 # The beginning of a route, and why nobody's objects are in scope there.
 NOT_ASKED = {
-    "admin/": _STAFF_SEES_ALL,
-    "account/": "of the person who is logged in; tests/access",
+    "admin/": "for staff of the whole installation, who see every account",
+    "account/": "of one log-in, not of an account; tests/access/test_sessions.py, test_enrolment.py, test_devices.py",
     "docs/": "has no objects",
     "language/": "has no objects",
     "healthz": "has no objects",
@@ -28,13 +27,11 @@ NOT_ASKED = {
     "driver/in/<str:token>/": "driver_devices.log_in, see test_actions",
     "driver/manifest.webmanifest": "has no objects",
     "driver/sw.js": "has no objects",
-    "driver/push/": "push_subscriptions.save, see test_points",
     "panel/map/": "has no objects",
     "panel/accounts/new/": "has no objects yet",
     "panel/sellers/new/": "has no objects yet",
-    "panel/simulators/": "reads tariffs of an account that is named",
+    "panel/simulators/": "staff names any account; delivery.actions.quotes.explain, see test_actions",
     "panel/personal-data/": "a person's data in every account; privacy.*, see test_actions",
-    "panel/reports/": _STAFF_SEES_ALL,
     "t/<str:token>/map/": "has no objects",
 }
 
