@@ -77,6 +77,11 @@ def test_scripts_in_every_text_stay_text(world, shop, member):
             assert SCRIPT not in member.get(address(route, world), SPAN).content.decode()
 
 
+@pytest.mark.parametrize("key", ["", "0", "x", "00000000-0000-0000-0000-000000000000"])
+def test_an_account_that_does_not_exist_is_no_page(key, member):
+    assert member.get(f"/panel/accounts/{key}/live/").status_code == 404
+
+
 def test_an_unknown_language_or_environment_is_no_page(shop, member):
     assert member.get(f"/panel/accounts/{shop.integrator.pk}/production/").status_code == 404
     response = member.post(reverse("set_language"), {"language": "xx", "next": "https://evil.example/"})

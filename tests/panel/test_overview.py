@@ -55,6 +55,13 @@ class TestFirstSteps:
         assert [step.is_done for step in before] == [True, False, False]
         assert admin_client.get(path).context["steps"] == []
 
+    def test_count_no_token_of_the_other_environment(self, admin_client):
+        integrator = TokenFactory.create(environment=Environment.SANDBOX).integrator
+
+        steps = admin_client.get(reverse("panel:overview", args=[integrator.pk, "live"])).context["steps"]
+
+        assert [step.is_done for step in steps] == [False, False, False]
+
     def test_are_not_those_of_a_suspended_account(self, admin_client):
         integrator = TokenFactory.create().integrator
         integrators.suspend(integrator=integrator, reason="unpaid", by=BY, at=timezone.now())

@@ -10,8 +10,8 @@ from delivery.models import RefusedDeliveryCall, RefusedDeliveryCallCount
 from integration.models import RefusedSellerCall, RefusedSellerCallCount
 from panel.templatetags import refused_calls
 from tests.delivery.api.calls import UNKNOWN
-from tests.integration.factories import OTHER_COMPANY, SellerFactory, key_of
-from tests.panel.conftest import make_shop, refused_call
+from tests.integration.factories import key_of
+from tests.panel.conftest import refused_call
 
 
 @pytest.fixture
@@ -43,13 +43,6 @@ class TestTheList:
 
         assert "/api/integration/orders/tracking" in page
         assert "the-call-0008" in page
-
-    def test_shows_nothing_of_another_account_or_environment(self, member, shop, url, seller_url):
-        make_shop(documents=(OTHER_COMPANY,))
-        refused_call(RefusedDeliveryCall, integrator=shop.integrator, environment="sandbox")
-
-        assert member.get(url("refused_calls")).context["rows"] == [shop.call]
-        assert member.get(seller_url).context["rows"] == [shop.seller_call]
 
     def test_shows_seven_days(self, member, shop, url):
         kept = of_shop(shop, created_at=timezone.now() - timedelta(days=7) + timedelta(minutes=1))
@@ -125,14 +118,6 @@ class TestOneCall:
     def test_is_linked_from_the_pages_of_account_and_seller(self, member, shop, url, seller_url):
         assert url("refused_calls") in member.get(url("overview")).content.decode()
         assert seller_url in member.get(reverse("panel:seller", args=[shop.seller.pk])).content.decode()
-
-
-def test_a_member_of_another_seller_sees_nothing(member, shop):
-    other = SellerFactory.create(documents=(OTHER_COMPANY,))
-    call = refused_call(RefusedSellerCall, seller=other)
-
-    for name, arguments in (("seller_refused_calls", [other.pk]), ("seller_refused_call", [other.pk, call.pk])):
-        assert member.get(reverse(f"panel:{name}", args=arguments)).status_code == 404
 
 
 class TestReasons:

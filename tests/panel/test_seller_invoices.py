@@ -120,13 +120,6 @@ class TestPage:
 
         assert why in member.get(url("seller_invoice", seller, invoice.pk)).content.decode()
 
-    def test_of_another_seller_is_not_found(self, member, seller, foreign_seller):
-        invoice = send_invoice(foreign_seller, nfe_xml().encode())
-
-        answers = [member.get(url(name, seller, invoice.pk)) for name in ("seller_invoice", "seller_invoice_file")]
-
-        assert [answer.status_code for answer in answers] == [404, 404]
-
     def test_gives_the_file_as_a_download(self, member, seller, invoice):
         response = member.get(url("seller_invoice_file", seller, invoice.pk))
 

@@ -2,12 +2,8 @@
 
 import pytest
 from django.urls import reverse
-from django.utils import timezone
 
-from integration.actions import keys
 from integration.models import ApiKey
-from tests.factories import BY
-from tests.integration.factories import SellerFactory
 
 
 @pytest.fixture
@@ -51,11 +47,3 @@ class TestKeys:
 
         assert ApiKey.objects.get(pk=shop.key.pk).name == ""
         assert "at most 60 characters" in content
-
-    def test_of_another_seller_are_not_found(self, member, shop):
-        other = keys.issue(seller=SellerFactory.create(documents=["52998224725"]), by=BY, at=timezone.now()).key
-
-        response = member.post(reverse("panel:key_rename", args=[shop.seller.pk, other.pk]), {"name": "mine"})
-
-        assert response.status_code == 404
-        assert ApiKey.objects.get(pk=other.pk).name == ""

@@ -79,16 +79,18 @@ class Requests:
         in_sandbox = route.startswith("api/sandbox") or "/sandbox/<str:move>" in route
         own = self.arguments("sandbox" if in_sandbox else "a")
         others = [self.arguments("b"), self.arguments("a" if in_sandbox else "sandbox")]
-        names = _ARGUMENT.findall(route)
-        for variant in self.variants(route, method, own):
+        variants = self.variants(route, method, own)
+        for variant in variants:
             yield self.ask(route, method, {**own, **variant})
         if self.is_for_staff(route) or route.startswith("t/"):
             return  # staff may open anything, and a link is for whoever has it
+        keys = [self.key_of(route, name) for name in _ARGUMENT.findall(route) if name not in {"environment", "change"}]
         for other in others:
-            for name in names:
-                foreign = other[self.key_of(route, name)]
-                if name != "environment" and foreign != own[self.key_of(route, name)]:
-                    yield self.ask(route, method, {**own, self.key_of(route, name): foreign, "foreign": name})
+            for variant, theirs in zip(variants, self.variants(route, method, other), strict=False):
+                for key in keys:
+                    values, foreign = {**own, **variant}, {**other, **theirs}[key]
+                    if foreign != values[key] and "query" not in variant:
+                        yield self.ask(route, method, {**values, key: foreign, "foreign": key})
 
     @staticmethod
     def is_for_staff(route: str) -> bool:
@@ -148,9 +150,7 @@ class Requests:
         if "<str:change>" in route:
             changes = ["resend", "revoke"] if "invitation" in route else ["make-owner", "remove"]
             return [{"change": change} for change in changes]
-        if method == "GET" and "<" not in route.removeprefix(
-            "panel/accounts/<uuid:account>/<environment:environment>/"
-        ):
+        if method == "GET" and "<" not in re.sub("^panel/(accounts/<.*?>/<.*?>|sellers/<.*?>)/", "", route):
             return [{}, *({"query": query} for query in self.queries(route))]
         if "delivery" in route and "<" in route:
             moves = {"accept": "requested", "collect": "accepted", "deliver": "collected", "release": "accepted",
@@ -163,7 +163,7 @@ class Requests:
                     if state in account.deliveries and (move != "expire" or "sandbox" in route)
                 ]
             state = next((state for move, state in moves.items() if f">/{move}" in route or f"{move}-" in route), "")
-            key = account.deliveries[state].pk if state else None
+            key = account.deliveries.get(state, account.deliveries["failed"]).pk if state else None
             return [{"delivery": key, "delivery_id": key}] if state else [{}]
         return [{}]
 

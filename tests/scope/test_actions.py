@@ -158,9 +158,11 @@ def test_concerns_the_owners_of_its_arguments_only(name: str, found: list[Succes
 def test_refuses_an_argument_of_others(name: str, found: list[Success], world: World) -> None:
     for argument, environment, foreign in foreign_arguments(name, found[0].call, found[0].party):
         if (name, argument, environment) not in TAKES_FOREIGN:
-            outcome = run(foreign.make, world.ledger, others=set())
+            # And without what the other may have reached a limit with, which would be a reason to refuse it too.
+            for bare in (set(), world.ledger.details(set(), [*found[0].call.rows(), *foreign.rows()])):
+                outcome = run(foreign.make, world.ledger, others=set(), bare=bare)
 
-            assert outcome.error is not None or not outcome.changes, f"{argument} of {foreign.by_name}"
+                assert outcome.error is not None or not outcome.changes, f"{argument} of {foreign.by_name}"
 
 
 def test_every_reason_is_of_a_function() -> None:

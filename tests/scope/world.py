@@ -291,6 +291,7 @@ class World:
         if delivery.closed_at is not None:  # otherwise the driver is among those who are free
             driver_devices.go_off_duty(driver=driver)
         events = WebhookEvent.objects.filter(delivery=delivery)
+        events.update(attempts_made=1)
         for event in events:
             WebhookAttempt.objects.create(
                 event=event, number=1, at=at, milliseconds=5, status_code=500, response_start=f"{account.owner} {state}"

@@ -42,6 +42,7 @@ class TestReportChanges:
 
     def test_says_why_and_where_to_look(self, endpoint, ana, mailbox, settings):
         event = DeliveryFactory.create(token=endpoint.integrator.tokens.get()).events.get()
+        DeliveryFactory.create()  # of another account
         WebhookAttempt.objects.create(event=event, number=1, at=NOW(), milliseconds=9, status_code=503)
         type(event).objects.update(attempts_made=1)
         fail(endpoint)
