@@ -17,7 +17,7 @@ from mail.models import Message
 from tests import smtp
 from tests.delivery.alerting import FAILS, LATER, NOW, OFF, WORKS, change, fail, recover, subjects, switch_off
 from tests.delivery.webhooks.conftest import Sink, sink
-from tests.factories import BY, DeliveryFactory
+from tests.factories import BY, DeliveryFactory, TokenFactory
 
 __all__ = ["Sink", "sink"]
 
@@ -42,7 +42,9 @@ class TestReportChanges:
 
     def test_says_why_and_where_to_look(self, endpoint, ana, mailbox, settings):
         event = DeliveryFactory.create(token=endpoint.integrator.tokens.get()).events.get()
-        DeliveryFactory.create()  # of another account
+        other = TokenFactory.create()
+        other.integrator.endpoints.update(url=endpoint.url)
+        DeliveryFactory.create(token=other)  # whose event waits for another endpoint
         WebhookAttempt.objects.create(event=event, number=1, at=NOW(), milliseconds=9, status_code=503)
         type(event).objects.update(attempts_made=1)
         fail(endpoint)
