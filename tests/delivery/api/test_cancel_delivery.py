@@ -7,7 +7,7 @@ from delivery.actions import deliveries
 from delivery.lifecycle import Mode
 from delivery.models import Delivery, Driver, Tariff
 from tests.delivery.api.calls import CANCEL, INFO, UNKNOWN, assert_field_refused, assert_problem, send
-from tests.factories import BY, DeliveryFactory, TokenFactory
+from tests.factories import BY, DeliveryFactory
 
 PLAIN = {"deliveryId", "shippingValue", "driver", "orders"}
 
@@ -195,9 +195,3 @@ class TestReason:
 class TestCancelOfAnotherId:
     def test_that_is_unknown_is_404(self, api):
         assert_problem(api.post(CANCEL.format(UNKNOWN), {}), 404, "delivery_not_found")
-
-    def test_that_is_another_integrators_is_404(self, api):
-        foreign = DeliveryFactory.create(token=TokenFactory.create())
-
-        assert_problem(cancel(api, foreign), 404, "delivery_not_found")
-        assert_untouched(foreign)

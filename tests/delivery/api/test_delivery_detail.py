@@ -1,5 +1,4 @@
 from datetime import timedelta
-from functools import partial
 
 import pytest
 from django.utils import timezone
@@ -9,7 +8,7 @@ from delivery.distance import Point
 from delivery.lifecycle import Mode
 from delivery.models import EventState, WebhookEndpoint
 from tests.delivery.api.calls import DETAIL, REQUEST, UNKNOWN, assert_problem, send
-from tests.factories import BY, DROPOFFS, DeliveryFactory, DriverFactory, TokenFactory, payload
+from tests.factories import BY, DROPOFFS, DeliveryFactory, DriverFactory, payload
 
 MOMENTS = ["createdAt", "offerExpiresAt", "acceptedAt", "collectedAt", "returnedAt", "cancelledAt", "closedAt"]
 
@@ -239,20 +238,6 @@ class TestDeliveryDetail:
         (event,) = detail(api, delivery)["events"]
 
         assert (event["state"], event["nextAttemptAt"]) == ("pending", local(0))
-
-    @pytest.mark.parametrize("of", [partial(TokenFactory.create), partial(TokenFactory.create, sandbox=True)])
-    def test_of_another_account_is_404(self, api, of):
-        foreign = DeliveryFactory.create(token=of())
-
-        assert_problem(api.get(DETAIL.format(foreign.pk)), 404, "delivery_not_found")
-
-    def test_of_the_same_account_in_the_other_environment_is_404(self, api, token, client_of):
-        sandbox = TokenFactory.create(integrator=token.integrator, sandbox=True)
-        live_delivery = DeliveryFactory.create(token=token)
-        sandbox_delivery = DeliveryFactory.create(token=sandbox)
-
-        assert_problem(client_of(sandbox).get(DETAIL.format(live_delivery.pk)), 404, "delivery_not_found")
-        assert_problem(api.get(DETAIL.format(sandbox_delivery.pk)), 404, "delivery_not_found")
 
     def test_of_an_unknown_id_is_404(self, api):
         assert_problem(api.get(DETAIL.format(UNKNOWN)), 404, "delivery_not_found")

@@ -4,7 +4,7 @@ from django.utils import timezone
 from delivery.actions import deliveries
 from delivery.distance import Point
 from tests.delivery.api.calls import INFO, UNKNOWN, assert_problem
-from tests.factories import BY, DeliveryFactory, DriverFactory, TokenFactory
+from tests.factories import BY, DeliveryFactory, DriverFactory
 
 EMPTY_ADDRESS = dict.fromkeys(["city", "state", "street", "number", "zipcode", "district", "country", "complement"], "")
 
@@ -71,11 +71,6 @@ class TestInfoDelivery:
 
     def test_of_an_unknown_id_is_404(self, api):
         assert_problem(api.get(INFO.format(UNKNOWN)), 404, "delivery_not_found")
-
-    def test_of_another_integrators_id_is_404(self, api):
-        foreign = DeliveryFactory.create(token=TokenFactory.create())
-
-        assert_problem(api.get(INFO.format(foreign.pk)), 404, "delivery_not_found")
 
     @pytest.mark.parametrize("stops", [1, 3])
     def test_makes_the_same_number_of_queries_for_any_number_of_dropoffs(

@@ -5,7 +5,7 @@ import pytest
 from delivery.actions import deliveries, drivers
 from delivery.distance import Point
 from tests.delivery.api.calls import INFO, LOCATION, UNKNOWN, assert_problem
-from tests.factories import BY, DeliveryFactory, DriverFactory, TokenFactory
+from tests.factories import BY, DeliveryFactory, DriverFactory
 
 HERE, THERE = Point(-23.56, -46.65), Point(-23.591, -46.691)
 NOWHERE = {"latitude": None, "longitude": None, "accuracyMeters": None}
@@ -85,11 +85,6 @@ class TestLocationDelivery:
 
     def test_of_an_unknown_id_is_404(self, api):
         assert_problem(api.get(LOCATION.format(UNKNOWN)), 404, "delivery_not_found")
-
-    def test_of_another_integrators_id_is_404(self, api):
-        foreign = DeliveryFactory.create(token=TokenFactory.create(), accepted=True)
-
-        assert_problem(api.get(LOCATION.format(foreign.pk)), 404, "delivery_not_found")
 
     @pytest.mark.parametrize("stops", [1, 3])
     def test_makes_the_same_number_of_queries_for_any_number_of_dropoffs(
