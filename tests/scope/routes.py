@@ -181,7 +181,7 @@ class Requests:
             day = str(world.now.date())
             return [{"since": day, "until": day}]
         if "sellers/" in route:
-            return [{"q": text} for text in ("A-1", "A-9", "A-77")]
+            return [{"q": text} for text in ("A-1", "A-9", "A-77", "TRACK")]
         others = [
             {"q": str(each.deliveries["closed"].pk), "test": str(each.more["test"].pk)}
             for each in (world.b, world.sandbox)

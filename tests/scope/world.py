@@ -358,6 +358,8 @@ class World:
                     invoice={"number": "9", "series": "1", "key": other_key(9), "value": 1,
                              "issueDate": "2026-11-20 10:00:00"},
                 )  # fmt: skip
+            with self.ledger.owned_by(name):  # whose id is a part of the first seller's tracking codes
+                create_order(seller, company_document=document, orderId="TRACK", trackingCode="T-8", invoice=None)
         Seller.objects.filter(pk=seller.pk).update(invoice_bytes=F("invoice_bytes") + 1)
         return found
 
