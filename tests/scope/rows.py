@@ -28,7 +28,7 @@ UNWATCHED = {"django_session", "cache", "django_content_type", "django_migration
 _NEEDED = {
     "access_invitation", "auth_user", "account_emailaddress", "delivery_delivery", "delivery_driver",
     "delivery_driverdevice", "delivery_driverloginlink", "delivery_integrator", "delivery_integrator_members",
-    "delivery_pickuppoint", "delivery_receiverlink", "delivery_stop", "delivery_webhookendpoint",
+    "delivery_pickuppoint", "delivery_receiverlink", "delivery_stop", "delivery_transition", "delivery_webhookendpoint",
     "integration_apikey", "integration_company", "integration_seller", "integration_seller_members",
 }  # fmt: skip  # a list of names
 _MOMENT = re.compile(r"\d{4}-\d\d-\d\dT")
