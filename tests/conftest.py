@@ -124,6 +124,7 @@ def django_db_setup(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -
         empty_tables.rows()
         patch.setattr(TransactionTestCase, "_fixture_teardown", lambda _case: empty_tables.empty())
         yield
+        empty_tables.end_other_connections()
 
 
 @pytest.fixture(autouse=True)

@@ -27,6 +27,15 @@ def empty() -> None:
             return
 
 
+def end_other_connections() -> None:
+    """End what holds the database at the end of the session: a request that has outlived its page."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
+            " WHERE datname = current_database() AND pid <> pg_backend_pid()"
+        )
+
+
 def _delete() -> None:
     with transaction.atomic(), connection.cursor() as cursor:
         cursor.execute(" UNION ALL ".join(f"SELECT '{some}' WHERE EXISTS (SELECT FROM {some})" for some in rows()))  # noqa: S608  # names of tables
