@@ -38,7 +38,7 @@ expect.set_options(timeout=MILLISECONDS)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if "tests/browser" in str(item.path):
-            item.add_marker(pytest.mark.timeout(300))
+            item.add_marker(pytest.mark.timeout(180))
             item.add_marker(pytest.mark.no_cover)  # a third longer with it, for less than one percent
             if reason := programs.missing("chromium"):
                 if programs.is_needed():
