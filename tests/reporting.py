@@ -81,9 +81,8 @@ def pytest_runtest_logreport(report: pytest.TestReport) -> None:
     if report.failed:
         part.failed.append(report.nodeid)
         message = getattr(getattr(report.longrepr, "reprcrash", None), "message", str(report.longrepr))
-        _terminal.ensure_newline()
         _terminal.write_line(
-            f"FAILED after {_minutes(stop - _started)}: {report.nodeid} ({report.when})\n    {message[:1000]}",
+            f"\nFAILED after {_minutes(stop - _started)}: {report.nodeid} ({report.when})\n    {message[:1000]}",
             red=True,
         )
 

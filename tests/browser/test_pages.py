@@ -361,7 +361,7 @@ class TestLogIn:
         EmailAddress.objects.create(user=bia, email="bia@example.com", verified=True, primary=True)
         way = walk()
 
-        log_in(way, "bia", password="wrong")
+        log_in(way, "bia", password="wrong")  # pragma: allowlist secret  # of a test
         way.page.locator(".error, .errorlist").first.wait_for()
         way.look("login-refused")
         way.over({"password-forgotten": "/account/password/forgotten/"})

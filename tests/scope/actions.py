@@ -37,7 +37,7 @@ from privacy.models import PersonRequest
 from privacy.people import Person, person
 from tests.driver_app.browsers import Browser
 from tests.factories import PICKUP
-from tests.integration.factories import COMPANY, _whole_items, nfe_xml, order_body
+from tests.integration.factories import COMPANY, OTHER_COMPANY, _whole_items, nfe_xml, order_body
 from tests.photos import photo
 from tests.scope.world import DOCUMENT, INVITED, PHONE, REPORT, UPLOAD, Account, World, other_key, payload
 
@@ -252,7 +252,7 @@ class Party:
     def of_integration_actions_orders_create(self, name: str) -> list[Any] | None:
         if name != "payload":
             return None
-        document = COMPANY if self.seller["seller"].name.endswith("S") else "12ABC34501DE35"
+        document = COMPANY if self.seller["seller"].name.endswith("S") else OTHER_COMPANY
         body = order_body(company_document=document, orderId="A-77", trackingCode="TRACK-9", orderCost=1,
                           items=_whole_items(), invoice=None)  # fmt: skip
         serializer = OrderSerializer(data=body)
