@@ -1,4 +1,7 @@
-"""One world for all calls, each of which is rolled back."""
+"""One world for all calls of a module, each of which is rolled back.
+
+Of a module, because pytest ends what belongs to a package only with the session where folders are no packages.
+"""
 
 from collections.abc import Iterator
 from typing import Any
@@ -16,7 +19,7 @@ from integration.actions import keys
 from tests.scope.world import LIMIT, World
 
 
-@pytest.fixture(scope="package")
+@pytest.fixture(scope="module")
 def world(django_db_setup: None, django_db_blocker: Any) -> Iterator[World]:
     """Everybody's rows, in a transaction that is rolled back at the end of these tests, and a clock that stands."""
     now = timezone.now()

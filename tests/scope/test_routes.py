@@ -41,7 +41,7 @@ def asked() -> list[str]:
     return sorted(route for route in routes() if not route.startswith(tuple(NOT_ASKED)))
 
 
-@pytest.fixture(scope="package")
+@pytest.fixture(scope="module")
 def requests(world: World) -> Requests:
     return Requests(world)
 
