@@ -5,6 +5,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from django.contrib.auth.models import User
 
+from common import clock
 from delivery.actions import alerts, digests
 from delivery.models import AlertPost, EndpointAlerts, WebhookEndpoint, WebhookEvent
 from mail import sending
@@ -24,6 +25,13 @@ def token(db):
     wanted = dict.fromkeys(("failing", "off", "recovered", "digest"), True)
     alerts.choose(membership=membership, environment="live", wanted=wanted, language="en")
     return token
+
+
+@pytest.fixture
+def mailbox(mailbox, monkeypatch):
+    """Mails are sent at eight, because a digest is not sent a day later."""
+    monkeypatch.setattr(clock, "now", lambda: EIGHT)
+    return mailbox
 
 
 @pytest.fixture
