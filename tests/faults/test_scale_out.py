@@ -13,7 +13,7 @@ from django.utils import timezone
 from config.local import embedded
 from delivery.actions import alerts, deliveries
 from delivery.breaker import OPENS_AFTER
-from delivery.models import AlertPost, EventState, Transition, WebhookEvent
+from delivery.models import AlertPost, EndpointAlerts, EventState, Transition, WebhookEvent
 from delivery.webhooks.queue import IN_FLIGHT_PER_ENDPOINT
 from tests.factories import BY, DeliveryFactory, validated_payload
 from tests.faults.calls import Traffic, made, statuses
@@ -167,5 +167,7 @@ def _failing_endpoint(shop, channel):
     """One whose breaker is open, which is told to `channel`."""
     endpoint = shop.integrator.endpoints.get(environment="live")
     alerts.set_url(endpoint=endpoint, url=channel.url, language="en", by=BY, at=timezone.now())
+    # The digest of the morning would be a second message to the same URL.
+    EndpointAlerts.objects.filter(endpoint=endpoint).update(digest_on=timezone.localdate())
     type(endpoint).objects.filter(pk=endpoint.pk).update(failures=OPENS_AFTER)
     return endpoint
