@@ -2,8 +2,7 @@
 
 A worker process has one event loop and a few threads. The loop reads bodies, so a slow client occupies a connection
 and no thread, and is refused at a deadline. Otherwise a few stalled uploads would occupy every thread: granian itself
-limits the time for headers only. Requests with different credentials wait for a thread in turn, so that one account's
-flood does not delay another's calls. Page updates are streamed by the loop (`config.page_streams`).
+limits the time for headers only. Page updates are streamed by the loop (`config.page_streams`).
 """
 
 import asyncio
@@ -19,6 +18,7 @@ from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from http import HTTPStatus
+from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 # Before the imports below, which read the settings.
@@ -32,10 +32,8 @@ from common import clock, metrics
 from common.page_updates import STREAM
 from common.replica import ALIAS as REPLICA
 from config.database import for_web_process
-from config.fair_queue import FairQueue
 from config.limits import get_wsgi_application
 from config.middleware import UNREAD_BODY
-from config.overtaking import Overtaking
 from config.page_streams import Answer, PageStreams
 from config.wsgi_environ import environ_of
 from monitoring import error_reports, tracing
@@ -109,13 +107,12 @@ class Application:
     ) -> None:
         self._django, self._threads, self._limits = django, threads, limits or Limits()
         self._background, self._streams = background, streams
-        self._jobs: FairQueue[_Job] = FairQueue()
+        self._jobs: SimpleQueue[_Job] = SimpleQueue()
         self._large_bytes = 0
         # Requests that have an answer, and those whose answer is to be a stream.
         self._answered: deque[tuple[asyncio.Future[Answer | None], Answer | None]] = deque()
         self._timer: asyncio.TimerHandle | None = None
         self._unanswered = 0
-        self._overtaking = Overtaking()
 
     def __rsgi_init__(self, loop: asyncio.AbstractEventLoop) -> None:
         self._loop = loop
@@ -153,7 +150,7 @@ class Application:
         environ["wsgi.input"] = io.BytesIO(body.content)  # copies it
         body.content.clear()
         answered: asyncio.Future[Answer | None] = self._loop.create_future()
-        self._jobs.put(_sender_of(environ), _Job(environ, protocol, answered, body, time.perf_counter()))
+        self._jobs.put(_Job(environ, protocol, answered, body, time.perf_counter()))
         self._unanswered += 1
         if self._timer is None:
             self._timer = self._loop.call_later(_END_SECONDS, self._end_answered)
@@ -202,11 +199,8 @@ class Application:
     def _serve(self) -> None:
         """Answer one request after another, in a thread."""
         while True:
-            if seconds := self._overtaking.pause():
-                time.sleep(seconds)
             job = self._jobs.get()
             WAITED.observe(time.perf_counter() - job.read_at)
-            self._overtaking.begin()
             to_stream = None
             try:
                 to_stream = self._answer(job)
@@ -215,7 +209,6 @@ class Application:
                 _log.exception("%s %s failed outside Django", job.environ["REQUEST_METHOD"], job.environ["PATH_INFO"])
                 with suppress(RuntimeError):  # the answer was sent already
                     job.protocol.response_empty(500, [])
-            self._overtaking.end()
             self._answered.append((job.answered, to_stream))
 
     def _answer(self, job: _Job) -> Answer | None:
@@ -236,11 +229,6 @@ class Application:
         finally:
             response.close()  # Django closes a database connection that is broken
         return None
-
-
-def _sender_of(environ: dict[str, Any]) -> str:
-    """Whose requests wait for each other: those with the same token or key, without one those of the same address."""
-    return str(environ.get("HTTP_AUTHORIZATION") or environ["REMOTE_ADDR"])
 
 
 def _raise_file_limit() -> None:

@@ -85,9 +85,6 @@ LOCKS: dict[str, tuple[str, ...]] = {
     "common/refused_calls.py:Recorder._add": (
         "tests/config/test_counts_of_refused_calls.py::TestBounds::test_leave_calls_out_over_the_number_of_an_hour",
     ),
-    "config/fair_queue.py:FairQueue.__init__": (
-        f"{_THREADS}TestFairQueue::test_loses_no_item_of_a_sender_whose_last_one_is_taken",
-    ),
     "config/reencryption.py:Column.rewrite": (
         "tests/config/reencryption/test_concurrency.py::TestBesideARunningService::test_leaves_a_locked_row_and_says_so",
     ),

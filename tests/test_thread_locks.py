@@ -20,7 +20,6 @@ from common.ground import archive
 from common.metrics import SharedCounts
 from common.rate_limit import Limiter, Refusal, Standing
 from common.refused_calls import Recorder
-from config.fair_queue import FairQueue
 from delivery import simulation_thread
 from delivery.webhooks import dispatch
 from monitoring.readiness import _Group
@@ -204,26 +203,6 @@ class TestCountOfCallsOverALimit:
 
         second.result()
         assert recorder._over_limit.total() + sum(written) == (2 if other == "counted" else 1)
-
-
-class TestFairQueue:
-    def test_loses_no_item_of_a_sender_whose_last_one_is_taken(self, lock, second, monkeypatch):
-        class Waiting(dict[Any, Any]):
-            def setdefault(self, sender, default):  # type: ignore[override]  # as it is called
-                items = super().setdefault(sender, default)
-                if items:
-                    second.arrives()
-                return items
-
-        queue: FairQueue[int] = FairQueue()
-        monkeypatch.setattr(queue, "_waiting", Waiting())
-        monkeypatch.setattr(queue, "_lock", lock)
-        second.call = queue.get
-        queue.put("shop", 1)
-
-        queue.put("shop", 2)
-
-        assert [second.result(), queue.get()] == [1, 2]
 
 
 class TestChecksOfAServer:

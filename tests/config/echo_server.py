@@ -30,7 +30,7 @@ def echo(environ: dict[str, Any], start_response: Callable[..., Any]) -> Respons
     if environ["PATH_INFO"] == "/slow":
         time.sleep(3)
     if environ["PATH_INFO"] == "/pause":
-        time.sleep(0.2)
+        time.sleep(0.05)
     seen = {key: value for key, value in environ.items() if isinstance(value, str)}
     content = json.dumps({**seen, "body_bytes": len(environ["wsgi.input"].read())}).encode()
     start_response("200 OK", [("Content-Type", "application/json"), ("Set-Cookie", "a=1"), ("Set-Cookie", "b=2")])
