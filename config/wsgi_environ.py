@@ -46,6 +46,8 @@ def environ_of(scope: "Scope") -> dict[str, Any]:
     for name in scope.headers.keys():  # noqa: SIM118  # not a dict: `items` leaves out what is not ASCII
         if "_" not in name:
             environ.setdefault(_environ_key(name), NOT_ASCII)
+    if scope.http_version == "1.1":
+        environ.setdefault("HTTP_HOST", "")  # which Django refuses, as RFC 9112 (3.2) demands
     return environ
 
 

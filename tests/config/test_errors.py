@@ -77,8 +77,9 @@ class TestBadHost:
     @pytest.mark.parametrize(
         ("path", "key"), [("/api/integration/orders", "success"), ("/api/request-delivery", "code")]
     )
-    def test_is_answered_in_the_form_of_the_area(self, client, path, key):
-        answer = client.post(path, {}, HTTP_HOST="elsewhere.example")
+    @pytest.mark.parametrize("host", ["elsewhere.example", ""])
+    def test_is_answered_in_the_form_of_the_area(self, client, path, key, host):
+        answer = client.post(path, {}, HTTP_HOST=host)
 
         assert answer.status_code == 400
         assert key in answer.json()

@@ -95,6 +95,14 @@ class TestEnviron:
         assert (seen["SERVER_PORT"], seen["SERVER_PROTOCOL"]) == (str(server[0]), "HTTP/1.1")
         assert (seen["HTTP_HOST"], seen["REQUEST_METHOD"]) == ("rota.example", "POST")
 
+    @pytest.mark.parametrize(("version", "host"), [("1.1", ""), ("1.0", None)])
+    def test_has_an_empty_host_where_http_demands_one(self, send, version, host):
+        _status, body = send(
+            request(method="GET").replace(b"Host: rota.example\r\n", b"").replace(b"1.1", version.encode())
+        )
+
+        assert json.loads(body).get("HTTP_HOST") == host
+
 
 class TestBody:
     def test_is_whole_when_its_length_is_declared(self, send):
