@@ -69,8 +69,8 @@ class UnreadBody(Exception):
     """The body was not read. Its text is `late`, or `busy` when large bodies occupy `large_bytes` already."""
 
 
-class _Disconnected(Exception):
-    """The client went away before its body was complete."""
+class _Incomplete(Exception):
+    """The client went away before its body was complete, or its chunks are malformed."""
 
 
 class _Job(NamedTuple):
@@ -140,7 +140,7 @@ class Application:
     async def _respond(self, environ: dict[str, Any], protocol: "HTTPProtocol", body: "_Body") -> None:
         try:
             await self._read(body, environ, protocol)
-        except _Disconnected:
+        except _Incomplete:
             protocol.response_empty(400, [])  # without an answer granian logs an error
             return
         except UnreadBody as error:
@@ -171,15 +171,18 @@ class Application:
         self._timer = self._loop.call_later(_END_SECONDS, self._end_answered) if self._unanswered else None
 
     async def _read(self, body: "_Body", environ: dict[str, Any], protocol: "HTTPProtocol") -> None:
-        """Read the body, or as much of it as an endpoint accepts. Raises UnreadBody and _Disconnected."""
+        """Read the body, or as much of it as an endpoint accepts. Raises UnreadBody and _Incomplete."""
+        is_chunked = "HTTP_TRANSFER_ENCODING" in environ
         declared = int(environ.get("CONTENT_LENGTH") or 0)  # hyper has refused whatever is no number
-        if not declared and "HTTP_TRANSFER_ENCODING" not in environ:
+        if not declared and not is_chunked:
             return
         limits, started = self._limits, self._loop.time()
         most = MAX_BODY_BYTES_OF.get(environ["PATH_INFO"], MAX_BODY_BYTES)
+        empty = 0
         try:
             async with asyncio.timeout_at(started + limits.body_seconds) as deadline:
                 async for chunk in protocol:
+                    empty += not chunk
                     body.content += chunk[: most - len(body.content)]
                     size = len(body.content)
                     if size > SMALL_BODY_BYTES:
@@ -188,13 +191,15 @@ class Application:
                         if self._large_bytes > limits.large_bytes:
                             raise UnreadBody("busy")
                     # The end of a body of a declared length needs no further turn of the loop.
-                    if size in (declared, most):
+                    if size == most or (size == declared and not is_chunked):
                         return
                     deadline.reschedule(started + limits.body_seconds + size / limits.bytes_per_second)
         except TimeoutError as error:
             raise UnreadBody("late") from error
-        if len(body.content) < declared:
-            raise _Disconnected
+        # granian gives an empty chunk at the end, and another one before it for what it could not read: chunks that are
+        # cut off or malformed. It does the same for trailers, which no client needs here.
+        if len(body.content) < declared or empty > 1:
+            raise _Incomplete
 
     def _serve(self) -> None:
         """Answer one request after another, in a thread."""

@@ -162,6 +162,35 @@ class TestBody:
 
         assert status == 400
 
+    @pytest.mark.parametrize(
+        "chunks",
+        [
+            b"", b"3\r\nabc\r\n", b"3\r\nab", b"3\r\nabc\r\n0\r\n", b"3\r\nabc\r\nzz\r\n", b"3\r\nabcd\r\n0\r\n\r\n",
+            b"3\r\nabc\r\n-1\r\n\r\n", b"3\r\nabc\r\nfffffffffffffffff\r\n",
+        ],
+        ids=[
+            "nothing", "no last chunk", "half a chunk", "no end", "no number", "longer than said", "negative",
+            "too large",
+        ],
+    )  # fmt: skip  # a table
+    def test_reaches_nobody_when_its_chunks_are_incomplete(self, send, chunks):
+        status, body = send(request("Transfer-Encoding: chunked"), chunks, shut=True)
+
+        assert (status, body) == (400, b"")
+
+    def test_may_be_empty_in_chunks_but_have_no_trailers(self, send):
+        empty, trailers = (
+            send(request("Transfer-Encoding: chunked"), b"0\r\n" + end) for end in (b"\r\n", b"X-A: 1\r\n\r\n")
+        )
+
+        assert (empty[0], json.loads(empty[1])["body_bytes"]) == (200, 0)
+        assert trailers == (400, b"")
+
+    def test_reaches_nobody_when_its_chunks_end_beside_a_declared_length(self, send):
+        status, body = send(request("Transfer-Encoding: chunked", "Content-Length: 3"), b"3\r\nabc\r\n", shut=True)
+
+        assert (status, body) == (400, b"")
+
     @pytest.mark.parametrize("start", [b"", b"abc"])
     def test_is_late_when_it_stalls(self, send, start):
         _status, body = send(request("Content-Length: 10"), start)
