@@ -8,6 +8,7 @@ status REFUSED and writes why.
 """
 
 import io
+import re
 import resource
 import sys
 from typing import TYPE_CHECKING
@@ -17,8 +18,9 @@ if TYPE_CHECKING:
 
 REFUSED = 3
 _MOST_MEMORY = 1024 * 1024 * 1024  # bytes of address space
-_MOST_CPU = 10  # seconds
+_MOST_CPU = 3  # seconds
 _MOST_PIXELS = 40_000_000
+_MOST_SCANS = 100  # of a JPEG; progressive ones have about ten
 _LONGEST_SIDE = 1600  # of the JPEG
 _QUALITY = 85
 # Where a file's signature is and what it is. HEIC files name one of several brands.
@@ -31,10 +33,14 @@ _SIGNATURES = {
 _BRANDS = (b"heic", b"heix", b"mif1")
 _PNG_DEPTH = 24  # offset of the byte with the number of bits of a sample
 _DEEP = 16
+# The markers of a JPEG that decoders read, each with a length behind it but the last. Between them are others that have
+# none: stuffed bytes (00), padding (FF), restarts (D0 to D7), and what decoders refuse.
+_MARKER = re.compile(rb"\xff([\xc0-\xcf\xd8-\xfe])")
+_SCAN, _END = b"\xda", b"\xd9"
 
 
 class Refusal(Exception):
-    """Why the photo is not taken: `format`, `pixels`, `animated`, `colours` or `depth`."""
+    """Why the photo is not taken: `format`, `pixels`, `animated`, `colours`, `depth` or `scans`."""
 
 
 def main() -> None:
@@ -65,6 +71,8 @@ def encoded(content: bytes) -> tuple[tuple[int, int], bytes]:
     from PIL import Image, ImageOps  # after the limits are set
 
     kind = _format(content)
+    if kind == "JPEG" and _scans(content) > _MOST_SCANS:
+        raise Refusal("scans")
     if kind == "HEIF":
         import pillow_heif
 
@@ -92,6 +100,16 @@ def _format(content: bytes) -> str:
         if content.startswith(signature, offset) and (name != "HEIF" or content[8:12] in _BRANDS):
             return name
     raise Refusal("format")
+
+
+def _scans(content: bytes) -> int:
+    """How many scans a JPEG has. Each takes time for every pixel, however few bytes it has."""
+    count, marker = 0, _MARKER.search(content, 2)  # behind the signature
+    while marker is not None and marker[1] != _END:
+        count += marker[1] == _SCAN
+        length = int.from_bytes(content[marker.end() : marker.end() + 2])
+        marker = _MARKER.search(content, marker.end() + length)
+    return count
 
 
 def _check(photo: "Image", content: bytes) -> None:

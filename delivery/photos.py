@@ -13,7 +13,7 @@ from delivery import photo_process
 from delivery.driver_errors import InvalidPhoto, PhotosBusy, PhotoTooLarge
 
 MOST_BYTES = 8 * 1024 * 1024
-_MOST_SECONDS = 20  # the process has 10 of CPU time
+_MOST_SECONDS = 10  # the process has 3 of CPU time
 # For a photo that is being encoded. A process of the web server has few threads, and phones send photos again.
 _WAIT_SECONDS = 1.0
 
@@ -27,6 +27,7 @@ _REFUSALS = {
     "animated": gettext_noop("The picture is animated. Take a photo instead."),
     "colours": gettext_noop("The picture has colours for printing (CMYK) or of another kind. Take a photo."),
     "depth": gettext_noop("The picture has 16 bits for each colour. Take it with 8."),
+    "scans": gettext_noop("The photo has more than 100 scans. Take it again."),
     "memory": gettext_noop("The photo takes too much memory to read. Take it with a lower resolution."),
 }
 _TOO_LONG = gettext_noop("The photo takes too long to read. Take it with a lower resolution.")
@@ -43,7 +44,7 @@ class Photo:
 
 
 def encode(content: bytes) -> Photo:
-    """The photo in this file, encoded anew. Takes up to 20 s, usually half a second.
+    """The photo in this file, encoded anew. Takes up to 10 s, usually half a second.
 
     Raises PhotoTooLarge, InvalidPhoto, or PhotosBusy while this process encodes another one.
     """

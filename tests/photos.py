@@ -23,6 +23,14 @@ def encoded(picture: Image.Image, kind: str, **options: Any) -> bytes:
     return out.getvalue()
 
 
+def with_scans(count: int, *, size: tuple[int, int] = (64, 48)) -> bytes:
+    """A progressive JPEG with so many scans, at least ten: the last one again and again."""
+    content = photo(size=size, progressive=True)
+    last = content.rindex(b"\xff\xda")
+    scans = content.count(b"\xff\xda")
+    return content[:last] + content[last:-2] * (count - scans + 1) + content[-2:]
+
+
 def animated(kind: str) -> bytes:
     frames = [Image.new("RGB", (64, 48), (shade, 0, 0)) for shade in (0, 100, 200)]
     return encoded(frames[0], kind, save_all=True, append_images=frames[1:])

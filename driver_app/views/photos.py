@@ -1,12 +1,24 @@
 """Photos that drivers take at stops."""
 
-from django.http import HttpRequest, HttpResponse, JsonResponse
+from datetime import timedelta
 
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.utils.translation import gettext as _
+
+from access import throttle
+from access.throttle import Limit, TooManyAttempts
 from common import clock
 from delivery.actions import proof_photos
+from delivery.driver_errors import InvalidPhoto, PhotosBusy
+from delivery.errors import DeliveryError
 from delivery.photos import MOST_BYTES
 from driver_app import reports
-from driver_app.views.base import PhoneView
+from driver_app.views.base import PhoneView, error
+
+# A phone makes its photos itself, so that none is refused. Each may occupy the encoder for seconds.
+REFUSED = Limit("refused photos and driver", 10, timedelta(minutes=10))
+# An upload takes at most half a minute. The window ends one of a process that was killed.
+AT_ONCE = Limit("uploads at once and driver", 1, timedelta(minutes=1))
 
 
 class Photos(PhoneView):
@@ -18,6 +30,34 @@ class Photos(PhoneView):
     http_method_names = ["post"]
 
     def post(self, request: HttpRequest) -> HttpResponse:
+        driver = str(self.device.driver_id)
+        try:
+            upload = throttle.count(AT_ONCE, driver)
+        except TooManyAttempts as busy:
+            raise PhotosBusy("Other photos are being read. Send it again in a moment.") from busy
+        try:
+            return self._answer(request, driver)
+        finally:
+            upload.forgive()
+
+    def _answer(self, request: HttpRequest, driver: str) -> HttpResponse:
+        try:
+            refused = throttle.count(REFUSED, driver)
+        except TooManyAttempts:
+            return error(
+                429, "too_many_refused_photos", _("Too many photos could not be used. Try again in ten minutes.")
+            )
+        try:
+            answer = self._keep(request)
+        except InvalidPhoto:
+            raise
+        except DeliveryError:
+            refused.forgive()
+            raise
+        refused.forgive()
+        return answer
+
+    def _keep(self, request: HttpRequest) -> HttpResponse:
         now = clock.now()
         photo = reports.photo(request.GET.dict(), at=now)
         # Not `request.body`, which has a lower limit. One byte more shows that the photo is too large.

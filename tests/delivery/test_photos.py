@@ -1,6 +1,7 @@
 """Encoding photos anew, in a real process of its own."""
 
 import io
+import resource
 import struct
 import subprocess
 import sys
@@ -12,7 +13,7 @@ from PIL import Image
 from config.env import BASE_DIR
 from delivery import photo_process, photos
 from delivery.driver_errors import InvalidPhoto, PhotosBusy, PhotoTooLarge
-from tests.photos import MAKER, animated, encoded, photo, with_metadata
+from tests.photos import MAKER, animated, encoded, photo, with_metadata, with_scans
 
 KINDS = ["JPEG", "PNG", "WEBP", "HEIF"]
 
@@ -67,6 +68,22 @@ class TestEncode:
     def test_takes_the_first_picture_of_a_photo_with_a_brighter_copy(self):
         assert opened(animated("MPO")).getpixel((10, 10))[0] < 20
 
+    def test_takes_a_progressive_jpeg_with_as_many_scans_as_are_read(self):
+        assert photos.encode(with_scans(100)).width == 64
+
+    @pytest.mark.parametrize("comment", [b"\xff\xda" * 200, b"\xff\xd9\xff\xda"], ids=["scans", "an end"])
+    def test_counts_no_scans_in_metadata(self, comment):
+        assert photo_process._scans(photo(comment=comment)) == 1
+        assert photo_process._scans(photo(comment=comment) + b"\xff\xda" * 200) == 1
+        assert photos.encode(photo(comment=comment)).width == 64
+
+    @pytest.mark.parametrize("hiding", [b"\xff\x01\xff\xff", b"\xff\x02\xff\xff", b"\xff\xd0\xff\xff", b"\xff\xff"])
+    def test_counts_scans_behind_markers_that_have_no_length(self, hiding):
+        content = with_scans(50)
+        last = content.rindex(b"\xff\xda")
+
+        assert photo_process._scans(content[:last] + hiding + content[last:]) == 50
+
 
 class TestRefusal:
     @pytest.mark.parametrize(
@@ -91,11 +108,12 @@ class TestRefusal:
             (animated("WEBP"), "animated"),
             (photo(mode="CMYK"), "CMYK"),
             (photo("PNG", mode="I;16"), "16 bits"),
+            (with_scans(101), "more than 100 scans"),
         ],
         ids=[
             "nothing", "script", "svg", "gif", "tiff", "script behind a signature", "truncated jpeg", "truncated png",
             "truncated webp", "truncated heic", "png without pixels", "bomb of 100 megapixels", "bomb of 4 exapixels",
-            "jpeg", "webp", "animated png", "animated webp", "cmyk", "16 bits",
+            "jpeg", "webp", "animated png", "animated webp", "cmyk", "16 bits", "scans",
         ],
     )  # fmt: skip  # a table
     def test_says_what_is_wrong(self, content, text):
@@ -105,6 +123,16 @@ class TestRefusal:
     def test_of_more_than_8_mb_reads_nothing(self):
         with pytest.raises(PhotoTooLarge):
             photos.encode(photo() + b"\0" * photos.MOST_BYTES)
+
+    def test_of_many_scans_takes_no_time(self):
+        content = with_scans(3000, size=(6000, 6000))
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+
+        with pytest.raises(InvalidPhoto):
+            photos.encode(content)
+
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        assert after.ru_utime - before.ru_utime < 1
 
     def test_of_a_photo_that_takes_too_long(self, monkeypatch):
         monkeypatch.setattr(photos, "_MOST_SECONDS", 0.001)

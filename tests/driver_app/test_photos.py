@@ -4,8 +4,10 @@ from uuid import uuid4
 
 import pytest
 
+from access import throttle
 from delivery.models import ProofPhoto, Stop, StopProof
 from delivery.payload import Options
+from driver_app.views.photos import AT_ONCE, REFUSED
 from tests.delivery.proofs import asking_for, first_stop, photo_folder, pin_of, wrong_pin_of
 from tests.driver_app.phones import Phone, now, phone
 from tests.photos import photo
@@ -76,6 +78,36 @@ class TestUpload:
 
         assert (answer.status_code, answer.json()["code"]) == (422, "not_your_route")
         assert not ProofPhoto.objects.exists()
+
+
+class TestLimits:
+    def test_are_one_upload_at_a_time_for_a_driver(self, ana, delivery):
+        bia = phone(name="Bia")
+        theirs = asking_for(Options(needs_photo=True), collected=True, driver=bia.driver)
+        upload = throttle.count(AT_ONCE, str(ana.driver.pk))
+
+        busy, other = ana.upload(photo(), delivery), bia.upload(photo(), theirs)
+
+        assert (busy.status_code, busy.json()["code"], other.status_code) == (503, "photos_busy", 201)
+        upload.forgive()
+        assert [ana.upload(photo(), delivery).status_code for _time in range(2)] == [201, 201]
+
+    def test_refuse_photos_of_a_driver_after_ten_that_cannot_be_used(self, ana, delivery):
+        refused = [ana.upload(b"no photo", delivery).status_code for _time in range(REFUSED.amount)]
+
+        answer = ana.upload(photo(), delivery)
+
+        assert refused == [422] * 10
+        assert (answer.status_code, answer.json()["code"]) == (429, "too_many_refused_photos")
+        assert not ProofPhoto.objects.exists()
+
+    def test_count_no_photos_that_were_kept_or_refused_for_another_reason(self, ana, delivery):
+        other = asking_for(Options(needs_photo=True), collected=True)
+
+        for _time in range(REFUSED.amount):
+            assert ana.upload(photo(), other).json()["code"] == "not_your_route"
+
+        assert ana.upload(photo(), delivery).status_code == 201
 
 
 class TestMovesWithProof:
