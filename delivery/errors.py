@@ -242,6 +242,16 @@ class InvalidToken(DeliveryError):
     status = 401
 
 
+class TooManySimulations(DeliveryError):
+    """Requesting a delivery of the sandbox while the simulated drivers of the account move as many as they may."""
+
+    code = "too_many_simulations"
+    title = "Too many simulated deliveries"
+    status = 429
+    retryable = True
+    retry_after = 60
+
+
 class RateLimited(DeliveryError):
     """An API call over the limit of its token. `retry_after`: seconds until one is accepted."""
 

@@ -56,7 +56,8 @@ class _SimulationThread(threading.Thread):
             self._wanted.wait(max(pause.total_seconds(), 0))
             self._wanted.clear()
             now = clock.now()
-            simulations.advance_due(at=now)
+            while simulations.advance_due(at=now) and not self._stopping.is_set():
+                now = clock.now()
             due_at = Simulation.objects.next_due(after=now)  # not those that another process is advancing
 
 

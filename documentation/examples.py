@@ -56,11 +56,14 @@ _MESSAGES: dict[type[DomainError], str] = {
     delivery_errors.RouteTaken: ("A driver has accepted this route already; one acceptance covers all of it."),
     delivery_errors.OfferExpired: ("The offer has expired; the integrator has to request the delivery again."),
     delivery_errors.NoDriverAssigned: ("No driver holds this route, so no position can be recorded."),
+    delivery_errors.TooManySimulations: (
+        "Simulated drivers move 500 deliveries of this account, which is all that they do at once. Request this one "
+        "when others have ended."
+    ),
     delivery_errors.InvalidSandboxSpeed: ("The header Sandbox-Speed is a number from 1 to 120."),
     driver_errors.PhotoNotFound: (
         "The address is not one of a photo, is older than an hour, or the photo was deleted."
     ),
-    driver_errors.PhotosBusy: ("Other photos are being read. Send it again in a moment."),
     driver_errors.PinRequired: ("Ask the receiver for the PIN of four digits."),
     driver_errors.WrongPin: ("This is not the receiver's PIN. Only your dispatcher can deliver this one now."),
     driver_errors.PinLocked: ("There were five wrong PINs. Only your dispatcher can deliver this one now."),

@@ -20,9 +20,11 @@ from delivery.errors import (
     ReasonMissing,
     RouteTaken,
     StopNotFound,
+    TooManySimulations,
 )
 from delivery.lifecycle import RouteStatus, Trigger
 from delivery.models import Delivery, Driver, Environment, Simulation, Stop, Token
+from delivery.models.simulation import MOST_SIMULATIONS
 from delivery.payload import DeliveryRequest, Options
 from delivery.pricing import Quote
 from delivery.webhooks import outbox, wake_up
@@ -43,7 +45,7 @@ def request(
     """Create a delivery at the price of `quote`, or at today's, and offer its route.
 
     With a `simulation_speed` (1 to 120; in the sandbox only) a simulated driver takes it and moves it so fast. Raises
-    what `quotes.quote_for_request` raises, having written nothing.
+    what `quotes.quote_for_request` raises, or TooManySimulations, having written nothing.
     """
     quote = quote or quotes.quote_for_request(token=token, payload=payload, quote_id=None, at=at)
     delivery = new_deliveries.build(token, payload, quote, at)
@@ -51,6 +53,12 @@ def request(
     event = outbox.event_of(delivery=delivery, at=at)
     queue_item = outbox.first_queue_item(event, at=at)
     simulation = [] if simulation_speed is None else Simulation.first_rows(delivery, speed=simulation_speed, at=at)
+    if simulation and Simulation.objects.is_full(token.integrator):
+        raise TooManySimulations(
+            "Simulated drivers move %(most)s deliveries of this account, which is all that they do at once. "
+            "Request this one when others have ended.",
+            most=MOST_SIMULATIONS,
+        )
     rows = (delivery, *delivery.ordered_stops, history, event, *queue_item, *simulation)
     if any(dropoff.options != Options() for dropoff in payload.dropoffs):
         with transaction.atomic():

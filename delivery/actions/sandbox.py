@@ -42,5 +42,6 @@ def _deliver_with_proof(delivery: Delivery, fields: Mapping[str, str], *, by: st
     point = fields.get("point", "").strip()
     stop = deliveries.stop_at(delivery, point)
     received_by, pin = (fields.get(name, "").strip() for name in ("receivedBy", "pin"))
-    proof = simulated_proofs.given(stop, received_by=received_by, pin=pin, at=at)
+    simulated_proofs.take_photo(stop, at=at)
+    proof = simulated_proofs.given(stop, received_by=received_by, pin=pin)
     return proofs.deliver(delivery=delivery, point=point, proof=proof, by=by, at=at)

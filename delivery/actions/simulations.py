@@ -2,6 +2,7 @@
 
 import logging
 from datetime import datetime, timedelta
+from uuid import UUID
 
 from django.conf import settings
 from django.db import InterfaceError, OperationalError, transaction
@@ -19,17 +20,13 @@ _MOST_DOUBLINGS = 8
 
 
 def advance_due(*, at: datetime) -> int:
-    """Take every simulation that is due one step on, each in its own transaction. Returns how many were due.
+    """Take one simulation of each account that has one due one step on, each in its own transaction.
 
-    Several processes may do so at the same time: a simulation that another one has locked is skipped. A step that
-    fails is rolled back, logged with the delivery's id, and repeated after a pause of 1 s to 4 min. A lost connection
-    is raised.
+    Returns how many were; call it again until there is none, so that accounts take turns. Several processes may do so
+    at the same time: a simulation that another one has locked is skipped. A step that fails is rolled back, logged with
+    the delivery's id, and repeated after a pause of 1 s to 4 min. A lost connection is raised.
     """
-    simulated_proofs.take_photos_due(at=at)
-    count = 0
-    while _advance_one(at=at):
-        count += 1
-    return count
+    return sum(_advance_one(integrator_id, at=at) for integrator_id in Simulation.objects.integrators_due(at=at))
 
 
 @transaction.atomic
@@ -46,12 +43,12 @@ def accept(*, delivery: Delivery, by: str, at: datetime, position_age: timedelta
     return deliveries.accept(delivery=locked, driver=driver, by=by, at=at)
 
 
-def _advance_one(*, at: datetime) -> bool:
-    """Whether a simulation was due."""
+def _advance_one(integrator_id: UUID, *, at: datetime) -> bool:
+    """Whether a simulation of the account was due."""
     simulation = None
     try:
         with transaction.atomic():
-            simulation = Simulation.objects.lock_due(at=at)
+            simulation = Simulation.objects.lock_due(integrator_id, at=at)
             if simulation is not None:
                 _advance(simulation, at=at)
     except (OperationalError, InterfaceError):
@@ -106,10 +103,13 @@ def _make_move(simulation: Simulation, delivery: Delivery, step: Step, *, at: da
             return deliveries.expire_early(delivery=delivery, by="system: sandbox", at=at)
         case Trigger.DELIVER if step.index is not None:
             stop = delivery.ordered_stops[step.index]
+            simulated_proofs.take_photo(stop, at=at)
             proof = simulated_proofs.proof(stop)
             return proofs.deliver(delivery=delivery, point=stop.label, proof=proof, by=ACTOR, at=at)
         case _:
             point = "" if step.index is None else delivery.ordered_stops[step.index].label
+            if step.trigger == Trigger.FAIL and step.index is not None:
+                simulated_proofs.take_photo(delivery.ordered_stops[step.index], at=at)
             fields = {"point": point, "reason": simulator.FAILURE_REASON}
             return moves.perform(step.trigger.value, delivery=delivery, fields=fields, by=ACTOR, at=at)
 

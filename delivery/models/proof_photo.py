@@ -1,4 +1,5 @@
 from datetime import UTC, timedelta
+from uuid import NAMESPACE_OID, UUID, uuid5
 
 from django.core import signing
 from django.db import models
@@ -18,7 +19,8 @@ ADDRESS_WORKS_FOR = timedelta(hours=1)
 class ProofPhoto(Identified):
     """A photo that a driver took at a stop, encoded anew as JPEG.
 
-    `upload` is the phone's own id of the photo, by which a repeated upload is found.
+    `upload` is the phone's own id of the photo, by which a repeated upload is found. The photos of simulated drivers
+    have ids of their own, and are all the same picture, which is no file of the storage.
     """
 
     stop = models.ForeignKey(Stop, on_delete=models.CASCADE, related_name="photos")
@@ -49,6 +51,15 @@ class ProofPhoto(Identified):
     def name(self) -> str:
         """Its name in the storage of proofs: a folder for each day (UTC), so that days can be deleted."""
         return f"{self.received_at.astimezone(UTC):%Y-%m-%d}/{self.pk}.jpg"
+
+    @staticmethod
+    def simulated_upload(stop_id: int) -> UUID:
+        """The id of the photo that a simulated driver takes at a stop."""
+        return uuid5(NAMESPACE_OID, f"simulated photo {stop_id}")
+
+    @property
+    def is_simulated(self) -> bool:
+        return self.upload == self.simulated_upload(self.stop_id)
 
     @property
     def path(self) -> str:

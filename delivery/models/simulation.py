@@ -1,4 +1,5 @@
 from datetime import datetime
+from uuid import UUID
 
 from django.db import models
 from django.db.models import Q
@@ -6,7 +7,11 @@ from django.db.models import Q
 from common.constraints import one_of
 from delivery import simulator
 from delivery.models.delivery import Delivery
+from delivery.models.integrator import Integrator
 from delivery.simulator import Outcome
+
+# Of an account at once. Each takes two minutes at speed 1.
+MOST_SIMULATIONS = 500
 
 
 class SimulationQuerySet(models.QuerySet["Simulation"]):
@@ -21,13 +26,26 @@ class SimulationQuerySet(models.QuerySet["Simulation"]):
         elif by_integrator:
             simulation.update(due_at=at)
 
-    def lock_due(self, *, at: datetime) -> "Simulation | None":
-        """The simulation that has been due for longest at `at`, with its delivery, both rows locked.
+    def integrators_due(self, *, at: datetime) -> "list[UUID]":
+        """The accounts that have a simulation due at `at`."""
+        due = self.filter(due_at__lte=at).order_by("delivery__integrator_id")
+        return list(due.values_list("delivery__integrator_id", flat=True).distinct())
+
+    def is_full(self, integrator: Integrator) -> bool:
+        """Whether simulated drivers move as many deliveries of the account as they may at once."""
+        return self.filter(delivery__integrator=integrator)[:MOST_SIMULATIONS].count() >= MOST_SIMULATIONS
+
+    def lock_due(self, integrator_id: UUID, *, at: datetime) -> "Simulation | None":
+        """The simulation of an account that has been due for longest at `at`, with its delivery, both rows locked.
 
         Rows that another transaction has locked are skipped. So this never waits for a move that a person makes, whose
         transaction locks the delivery first and its simulation afterwards.
         """
-        due = self.filter(due_at__lte=at).order_by("due_at").select_related("delivery")
+        due = (
+            self.filter(due_at__lte=at, delivery__integrator_id=integrator_id)
+            .order_by("due_at")
+            .select_related("delivery")
+        )
         return due.select_for_update(of=("self", "delivery"), skip_locked=True, no_key=True).first()
 
     def next_due(self, *, after: datetime | None = None) -> datetime | None:

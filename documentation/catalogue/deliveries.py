@@ -56,10 +56,10 @@ CODES = (
     ),
     # Of the sandbox.
     ErrorCode(
-        "photos_busy",
-        503,
-        "The service is reading other photos, or has no space for them (sandbox).",
-        "Call again after a few seconds.",
+        "too_many_simulations",
+        429,
+        "Simulated drivers move as many deliveries of the account as they do at once, 500 (sandbox).",
+        "Call again when others have ended; most take two minutes, or less with Sandbox-Speed.",
     ),
     ErrorCode(
         "pin_required",

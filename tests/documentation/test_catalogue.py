@@ -26,7 +26,8 @@ OF_PEOPLE = {
         "webhook_host_unresolved", "look_ups_busy", "endpoint_cannot_send", "secret_rotated_lately",
         # Of phones.
         "log_in_link_unusable", "not_on_duty", "other_phone_reports", "not_your_route", "route_still_open",
-        "invalid_report", "photo_too_large", "invalid_photo", "too_many_photos", "photo_too_late", "photo_required",
+        "invalid_report", "photos_busy", "photo_too_large", "invalid_photo", "too_many_photos", "photo_too_late",
+        "photo_required",
     },
     B: {"too_many_keys", "move_refused", "seller_not_found", "invalid_document", "company_taken"},
 }  # fmt: skip  # a table

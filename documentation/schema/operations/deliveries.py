@@ -77,6 +77,7 @@ OPERATIONS = {
             "quote_expired",
             "quote_mismatch",
             "invalid_sandbox_speed",
+            "too_many_simulations",
         ),
     ),
     ("POST", "/api/cancel-delivery/{delivery_id}"): Operation(

@@ -52,7 +52,7 @@ def _operation(move: str) -> Operation:
             "stop_not_found",
             "stop_not_open",
             "no_driver_assigned",
-            *(("photos_busy", "pin_required", "wrong_pin", "pin_locked") if move == "deliver" else ()),
+            *(("pin_required", "wrong_pin", "pin_locked") if move == "deliver" else ()),
         ),
     )
 

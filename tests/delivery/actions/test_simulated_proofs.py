@@ -1,18 +1,18 @@
 """What simulated drivers bring from stops whose request asked for proof."""
 
 import io
-import logging
 
 import pytest
 from django.utils import timezone
 from PIL import Image
 
-from delivery.actions import proof_photos, simulated_proofs, simulations
-from delivery.driver_errors import PhotosBusy
-from delivery.models import ProofPhoto, Simulation, Stop, StopProof
+from delivery import photos
+from delivery.actions import deliveries, proof_photos, simulated_proofs, simulations
+from delivery.models import ProofPhoto, Stop, StopProof
 from delivery.payload import Options
 from tests.delivery.proofs import photo_folder
 from tests.delivery.simulated import advance, history, request
+from tests.factories import BY
 
 __all__ = ["photo_folder"]
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("photo_folder")]
@@ -32,13 +32,18 @@ class TestSimulatedDriver:
         assert StopProof.objects.exclude(pin_confirmed_at=None).count() == 2
         assert [photo.stop.label for photo in ProofPhoto.objects.order_by("stop__index")] == ["B", "C"]
 
-    def test_takes_a_photo_that_shows_the_order(self):
-        delivery = request(at=timezone.now(), options=ASKED, stops=2)
-        advance()
-        photos = [proof_photos.read(photo) or b"" for photo in ProofPhoto.objects.filter(stop__delivery=delivery)]
+    def test_takes_the_same_photo_everywhere_without_a_file_or_the_encoder(self, monkeypatch, photo_folder):
+        monkeypatch.setattr(photos, "encode", None)
+        request(at=timezone.now(), options=ASKED, stops=2)
 
-        assert photos[0] != photos[1]
-        assert {Image.open(io.BytesIO(photo)).size for photo in photos} == {(800, 600)}
+        advance()
+
+        taken = ProofPhoto.objects.all()
+        assert len(taken) == 2
+        (content,) = {proof_photos.read(photo) for photo in taken}
+        assert {(photo.width, photo.height) for photo in taken} == {Image.open(io.BytesIO(content or b"")).size}
+        assert {photo.size for photo in taken} == {len(content or b"")}
+        assert not photo_folder.exists()
 
     def test_photographs_what_could_not_be_delivered(self):
         request("sim-fail-1", at=timezone.now(), options=Options(needs_photo=True), stops=1)
@@ -57,32 +62,14 @@ class TestSimulatedDriver:
         assert not StopProof.objects.exists()
         assert not ProofPhoto.objects.exists()
 
-    def test_tries_again_when_no_photo_can_be_taken(self, monkeypatch, caplog):
-        delivery = request(at=timezone.now(), options=ASKED, stops=1)
-        add = proof_photos.add
-        answers = iter([PhotosBusy("Other photos are being read.")] * 100)
-        monkeypatch.setattr(proof_photos, "add", lambda **_values: _raise(next(answers)))
-        caplog.set_level(logging.WARNING)
-        while not Simulation.objects.get().failures:
-            simulations.advance_due(at=Simulation.objects.next_due() or timezone.now())
-        assert Stop.objects.get().status == "COLLECTED"
-
-        monkeypatch.setattr(proof_photos, "add", add)
-        advance()
-
-        assert Stop.objects.get().status == "DELIVERED"
-        assert f"has no photo of a stop of delivery {delivery.pk}" in caplog.text
-
     def test_takes_each_photo_once(self):
-        request(at=timezone.now(), options=ASKED, stops=1)
-        while not ProofPhoto.objects.exists():
-            simulations.advance_due(at=Simulation.objects.next_due() or timezone.now())
+        now = timezone.now()
+        delivery = request("sim-manual-1", at=now, options=ASKED, stops=1)
+        simulations.accept(delivery=delivery, by=BY, at=now)
+        deliveries.collect(delivery=delivery, by=BY, at=now)
         stop = Stop.objects.select_related("delivery__driver").get()
 
-        simulated_proofs.take_photo(stop, at=timezone.now())
+        for _time in range(2):
+            simulated_proofs.take_photo(stop, at=now)
 
         assert ProofPhoto.objects.count() == 1
-
-
-def _raise(error):
-    raise error

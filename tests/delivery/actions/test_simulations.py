@@ -132,6 +132,18 @@ class TestSpeed:
         assert max(gaps) <= longest
 
 
+class TestAccounts:
+    def test_take_turns(self, now):
+        token = TokenFactory.create(sandbox=True)
+        many, one = [request(at=now, token=token) for _number in range(3)], request(at=now + timedelta(seconds=1))
+
+        advanced = simulations.advance_due(at=now + timedelta(seconds=11))
+
+        assert advanced == 2
+        assert statuses(one) == [P, A]
+        assert sorted(statuses(delivery) for delivery in many) == [[P], [P], [P, A]]
+
+
 class TestPositions:
     def test_lead_from_near_a_to_each_point_and_back(self, now):
         delivery = request(at=now, mode=Mode.RETURN)

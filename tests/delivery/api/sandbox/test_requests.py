@@ -4,7 +4,7 @@ from datetime import timedelta
 
 import pytest
 
-from delivery.models import Simulation
+from delivery.models import Delivery, Simulation
 from tests.delivery.api.calls import (
     CANCEL,
     DETAIL,
@@ -44,6 +44,23 @@ class TestRequest:
         request(api, "sim-manual-1")
 
         assert not Simulation.objects.exists()
+
+    def test_over_the_most_that_are_simulated_at_once_is_refused(self, api, client_of, token, monkeypatch):
+        monkeypatch.setattr("delivery.models.simulation.MOST_SIMULATIONS", 2)
+        other, live = TokenFactory.create(sandbox=True), TokenFactory.create(integrator=token.integrator)
+        for _number in range(2):
+            request(api)
+
+        refused = api.post(REQUEST, named("order-3"))
+
+        assert_problem(refused, 429, "too_many_simulations")
+        assert refused.headers["Retry-After"] == "60"
+        assert Delivery.objects.count() == 2
+        answers = [
+            api.post(REQUEST, named("sim-manual-1")),
+            *[client_of(each).post(REQUEST, named("a")) for each in (other, live)],
+        ]
+        assert [answer.status_code for answer in answers] == [201] * 3
 
     def test_that_is_cancelled_after_pickup_makes_the_driver_return(self, api):
         delivery = request(api, "sim-cancel-late-1")
