@@ -63,9 +63,9 @@ class InvitationView(View):
         user = self.request.user
         context = {
             "invitation": self.invitation,
-            "log_in_name": invitations.log_in_name(self.invitation.email),
+            "log_in_name": invitations.new_log_in_name(self.invitation.email),
             "form": form or self._form(),
-            "has_log_in": people.exists(),
+            "has_log_in": invitations.has_verified_log_in(self.invitation.email),
             "is_invited": user.is_authenticated and people.filter(pk=user.pk).exists(),
             "here": self.request.get_full_path(),
         }

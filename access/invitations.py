@@ -1,7 +1,7 @@
 """Invitations to an account by a link that is sent to an e-mail address.
 
 A link works once, within seven days. The log-in that it leads to is the invited address's: a new one bears the address
-as its name, and an existing one has to be logged in to. So it gives nothing to somebody with another address.
+as its name, and one that is verified has to be logged in to. So it gives nothing to somebody with another address.
 """
 
 import logging
@@ -13,6 +13,7 @@ from allauth.account.models import EmailAddress
 from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
 from django.db.models import Q, QuerySet
+from django.db.models.functions import Collate, Lower
 from django.urls import reverse
 from django.utils.translation import gettext
 
@@ -54,7 +55,7 @@ class OfAnotherAddress(Exception):
 
 
 class HasLogIn(Exception):
-    """The invited address has a log-in already, which is to be used."""
+    """The invited address has a verified log-in already, which is to be used."""
 
 
 @transaction.atomic
@@ -120,9 +121,21 @@ def find(key: str) -> Invitation | None:
 
 
 def users_of(address: str) -> QuerySet[User]:
-    """The log-ins of an address, verified or not, active or not."""
-    of_address = Q(email__iexact=address) | Q(username__iexact=address)
-    return User.objects.filter(of_address | Q(pk__in=EmailAddress.objects.filter(email=address).values("user")))
+    """The log-ins of an address, verified or not, active or not.
+
+    The case of ASCII letters is ignored. PostgreSQL's UPPER, which `iexact` uses, makes an S of a long s (U+017F) too.
+    """
+    names = User.objects.alias(
+        folded_email=Lower(Collate("email", "C")), folded_username=Lower(Collate("username", "C"))
+    )
+    return names.filter(
+        Q(folded_email=address) | Q(folded_username=address) | Q(emailaddress__email=address)
+    ).distinct()
+
+
+def has_verified_log_in(address: str) -> bool:
+    """Whether somebody has shown to read the mail of an address. Anybody can have made another log-in of it."""
+    return EmailAddress.objects.filter(email=address, verified=True).exists()
 
 
 @transaction.atomic
@@ -138,11 +151,12 @@ def accept(*, invitation: Invitation, user: User, at: datetime) -> None:
 def sign_up(*, invitation: Invitation, name: str, password: str, at: datetime) -> User:
     """Create the log-in of the invited address, and make it a member. Raises NotOpen, HasLogIn."""
     invitation = _lock_open(invitation, at=at)
-    if users_of(invitation.email).exists():
+    if has_verified_log_in(invitation.email):
         raise HasLogIn
+    username = new_log_in_name(invitation.email)
     try:
         with transaction.atomic():
-            user = User.objects.create_user(log_in_name(invitation.email), invitation.email, password, first_name=name)
+            user = User.objects.create_user(username, invitation.email, password, first_name=name)
     except IntegrityError as error:  # another invitation of this address was accepted at the same moment
         raise HasLogIn from error
     _join(invitation, user, at=at)
@@ -152,6 +166,13 @@ def sign_up(*, invitation: Invitation, name: str, password: str, at: datetime) -
 def log_in_name(address: str) -> str:
     """The name of a new log-in: the address, without the few characters that names cannot have."""
     return "".join(each if each.isalnum() or each in ".@+-_" else "_" for each in address)[:_LONGEST_NAME]
+
+
+def new_log_in_name(address: str) -> str:
+    """`log_in_name`, with a number if a log-in bears it already. Log-in ignores case, so this does too."""
+    name = log_in_name(address)
+    names = (name, *(f"{name[: _LONGEST_NAME - 4]}_{number}" for number in range(2, 1000)))
+    return next(each for each in names if not User.objects.filter(username__iexact=each).exists())
 
 
 def _issue(invitation: Invitation, *, by: User, language: str, at: datetime) -> Issued:

@@ -28,10 +28,11 @@ def is_configured() -> bool:
 def clean_address(text: str) -> str:
     """One e-mail address in lower case. Raises ValidationError.
 
-    Refuses quoted local parts, which may contain commas and spaces and so look like several addresses in a header.
+    Refuses quoted local parts, which may contain commas and spaces and so look like several addresses in a header, and
+    letters before the @ that fold to ASCII ones, which Django accepts, such as the long s (U+017F).
     """
     address = text.strip().lower()
-    if len(address) > LONGEST_ADDRESS or '"' in address:
+    if len(address) > LONGEST_ADDRESS or '"' in address or not text.rpartition("@")[0].isascii():
         raise ValidationError(_("This is not an e-mail address."))
     try:
         validate_email(address)

@@ -60,7 +60,7 @@ class TestLink:
     def test_lets_the_existing_log_in_of_the_address_in(self, account, invite):
         ana = User.objects.create_user("ana", ANA, PASSWORD)
         link, browser = invite(), Client()
-        assert "Log in to accept" in browser.get(link).content.decode()
+        assert "Do you have a log-in of this address already?" in browser.get(link).content.decode()
         browser.post("/account/login/", {"login": "ana", "password": PASSWORD})
 
         browser.post(link)
@@ -69,8 +69,31 @@ class TestLink:
         assert User.objects.filter(email=ANA).count() == 1
         assert EmailAddress.objects.get(user=ana).verified
 
-    def test_makes_no_second_log_in_for_an_address(self, account, invite):
-        User.objects.create_user("ana", ANA.upper(), PASSWORD)
+    @pytest.mark.parametrize("name", [ANA, ANA.upper()])
+    def test_leads_to_a_new_log_in_beside_one_that_nobody_has_verified(self, account, invite, name):
+        squatter = User.objects.create_user(name, ANA, PASSWORD)
+
+        Client().post(invite(), FORM)
+
+        assert people_of(account) == {("maria", "owner"), (f"{ANA}_2", "member")}
+        assert EmailAddress.objects.get(email=ANA, verified=True).user.check_password(WORDS)
+        assert not EmailAddress.objects.filter(user=squatter).exists()
+        assert Client().login(username=f"{ANA}_2", password=WORDS)
+
+    @pytest.mark.parametrize("other", ["joſe@example.com", "JOſE@example.com"])
+    def test_of_an_address_is_not_of_one_that_folds_to_it(self, account, invite, other):
+        similar = User.objects.create(username=other, email=other)  # `create_user` would normalise the name
+        link, browser = invite("jose@example.com"), Client()
+        browser.force_login(similar)
+
+        answer = browser.post(link)
+
+        assert "which is not the invited address" in answer.content.decode()
+        assert people_of(account) == {("maria", "owner")}
+
+    def test_makes_no_second_log_in_for_a_verified_address(self, account, invite):
+        ana = User.objects.create_user("ana", ANA.upper(), PASSWORD)
+        EmailAddress.objects.create(user=ana, email=ANA, verified=True)
         link = invite()
 
         answer = Client().post(link, FORM)

@@ -16,7 +16,18 @@ from tests.access.conftest import ANA
 
 
 class TestInvite:
-    @pytest.mark.parametrize("email", ["", "ana", f"{ANA}\nBcc: x@example.com", f"{ANA},b@example.com", "a" * 255])
+    @pytest.mark.parametrize(
+        "email",
+        [
+            "",
+            "ana",
+            f"{ANA}\nBcc: x@example.com",
+            f"{ANA},b@example.com",
+            "a" * 255,
+            "joſe@example.com",
+            "\u212aarl@example.com",
+        ],
+    )
     def test_refuses_what_is_no_address(self, invite, email):
         with pytest.raises(ValidationError):
             invite(email)
