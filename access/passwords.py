@@ -1,6 +1,7 @@
 """Refuses guessable passwords; Django's validators refuse short ones and those that resemble the user's name."""
 
 import re
+from itertools import pairwise
 from typing import Any
 
 from django.contrib.auth.models import User
@@ -19,19 +20,26 @@ webhook sandbox live api key chave senha password pass login acesso access brasi
 CONTEXT_WORDS = frozenset(_CONTEXT.split())
 _MAX_EXAMINED = 256  # characters
 _MIN_WORD = 4  # the list of common passwords has single letters too
+# Characters that follow each other in a password which is only run along.
+_ROWS = "abcdefghijklmnopqrstuvwxyz 01234567890 qwertyuiop asdfghjkl zxcvbnm"
+_MIN_CHOSEN = 5
 _LETTERS = re.compile(r"[^\W\d_]+")
 
 
 class GuessablePasswordValidator(CommonPasswordValidator):
     """Refuses common passwords, also repeated or with digits and signs around them, and those of CONTEXT_WORDS only.
 
-    Several common words are accepted as a passphrase. Django's list of common passwords comes from published breaches.
+    Refuses what repeats or continues a few characters too. Several common words are accepted as a passphrase.
+    Django's list of common passwords comes from published breaches.
     """
 
     def validate(self, password: str, user: User | None = None) -> None:
         """Raise ValidationError for such a password."""
         super().validate(password, user)
-        words = {_once(word) for word in _LETTERS.findall(password[:_MAX_EXAMINED].lower())}
+        examined = password[:_MAX_EXAMINED].lower()
+        if examined and _chosen(examined) < _MIN_CHOSEN:
+            raise ValidationError(_("It repeats or continues the same few characters."), "pattern")
+        words = {_once(word) for word in _LETTERS.findall(examined)}
         if not words:
             return
         if words <= CONTEXT_WORDS:
@@ -41,6 +49,13 @@ class GuessablePasswordValidator(CommonPasswordValidator):
 
     def get_help_text(self) -> Any:
         return _("Not a common password, nor one with digits around it; several words in a row are good.")
+
+
+def _chosen(text: str) -> int:
+    """How many different characters are left of a text without repetitions and runs such as `1234`, `dcba`, `qwer`."""
+    once = _once(text)
+    breaks = sum(a != b and a + b not in _ROWS and b + a not in _ROWS for a, b in pairwise(once))
+    return min(breaks + 1, len(set(once)))
 
 
 def _once(word: str) -> str:

@@ -43,6 +43,17 @@ def can_log_in(password):
         ("rota-entregas-2026", "words are those of this service"),
         ("Senha-Admin-2026", "words are those of this service"),
         ("maria.oliveira1", "too similar to the username"),
+        ("aaaaaaaaaaaa", "repeats or continues the same few characters"),
+        ("AaAaAaAaAaAa", "repeats or continues the same few characters"),
+        ("123456789012", "repeats or continues the same few characters"),
+        ("987654321098", "repeats or continues the same few characters"),
+        ("abcabcabcabc", "repeats or continues the same few characters"),
+        ("abcabcabcabcab", "repeats or continues the same few characters"),
+        ("abcdefg1234567", "repeats or continues the same few characters"),
+        ("111222333444", "repeats or continues the same few characters"),
+        ("qwertyuiopasdf", "repeats or continues the same few characters"),
+        ("x9" * 64, "repeats or continues the same few characters"),
+        ("............", "repeats or continues the same few characters"),
     ],
 )
 def test_is_refused(change, maria, password, why):
@@ -62,7 +73,8 @@ def test_is_refused(change, maria, password, why):
         "abc-7391-2846",  # a common password of three letters
         "kgvxwqzjtnbm",  # small letters alone
         "ção 東京 🚚 Ünïcode",
-        "x9" * 64,
+        "plum canoe ladder frost " * 6,
+        "k7$Qz9!mk7$Qz9!m",
     ],
 )
 def test_of_any_characters_is_taken_up_to_any_length(change, password):
