@@ -8,6 +8,7 @@ webhooks costs nothing more.
 import logging
 from datetime import datetime, timedelta
 from typing import Any
+from urllib.parse import urlsplit
 
 from django.db import transaction
 from django.db.models import F, Q, QuerySet
@@ -64,7 +65,7 @@ def set_url(*, endpoint: WebhookEndpoint, url: str, language: str, by: str, at: 
     Raises InvalidWebhookUrl, AccountSuspended, and RuntimeError inside a transaction, because names are looked up.
     """
     checked = endpoints.check_url(url)
-    host = url.partition("://")[2].partition("/")[0][:255]
+    host = urlsplit(checked.text).netloc[:255]  # the rest can be a secret
     with transaction.atomic(durable=True):
         endpoint.integrator.check_active()
         alerts = _lock(endpoint)

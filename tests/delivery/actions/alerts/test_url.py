@@ -45,6 +45,16 @@ class TestSetUrl:
         entry = AuditEntry.objects.get(action="alerts_set")
         assert (entry.subject, entry.by) == (row["url_host"], BY)
 
+    @pytest.mark.parametrize("rest", ["?token=s3cret", "#s3cret", "/?token=s3cret", "/s3cret"])
+    def test_shows_and_records_nothing_but_the_host(self, endpoint, channel, rest):
+        url = channel.url.rpartition("/")[0]
+
+        alerts.set_url(endpoint=endpoint, url=f"{url}{rest}", language="en", by=BY, at=NOW())
+
+        host = f"127.0.0.1:{channel.server_port}"
+        assert EndpointAlerts.objects.get().url_host == host
+        assert {entry.subject for entry in AuditEntry.objects.filter(action="alerts_set")} == {host}
+
     def test_ends_with_an_empty_one(self, endpoint, channel):
         alerts.set_url(endpoint=endpoint, url="", language="en", by=BY, at=NOW())
         fail(endpoint)
