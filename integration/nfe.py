@@ -53,7 +53,11 @@ _DECLARATION = re.compile(
 )
 _DOCTYPE = "<!DOCTYPE"
 _ACCESS_KEY = re.compile(r"[0-9A-Z]{44}")
+# cStat of a protocol, in Anexo I of the Manual de Orientação do Contribuinte: the note was denied, or cancelled. Both
+# are final for an access key.
+_VOID = {"110", "205", "301", "302", "303"} | {"101", "151", "155", "218", "420"}
 _LAYOUT = re.compile(r"(2\.0[0-9]|3\.[01][0-9]|4\.00)")
+_EVENTS = ("procEventoNFe", "envEvento", "evento", "retEvento", "retEnvEvento", "procCancNFe", "resEvento")
 _NUMBER = re.compile(r"[0-9]{1,9}")
 _SERIES = re.compile(r"[0-9]{1,3}")
 _VALUE = re.compile(r"[0-9]{1,13}(\.[0-9]{1,2})?")
@@ -67,7 +71,7 @@ _YEARS = range(1990, 2200)
 class Nfe:
     """Data of an invoice. Empty or None: not in the file. `references` (xPed) in the file's order, `value` in BRL.
 
-    `items`: how many it has.
+    `items`: how many it has. `is_void`: its protocol (protNFe) says that the tax office has denied or cancelled it.
     """
 
     access_key: str
@@ -79,6 +83,7 @@ class Nfe:
     issued_at: datetime | None = None
     layout: str = ""
     items: int = 0
+    is_void: bool = False
 
 
 def read(raw: bytes) -> Nfe:
@@ -152,6 +157,10 @@ def _parse(text: str) -> etree._Element:
 def _invoice_of(root: etree._Element) -> etree._Element:
     """The element infNFe below a root nfeProc or NFe, with any namespace prefix."""
     name = etree.QName(root)
+    if name.localname in _EVENTS:
+        raise InvalidInvoice(
+            "O arquivo é um evento de NF-e (procEventoNFe), como um cancelamento; envie a própria nota"
+        )
     nfe = root if name.localname == "NFe" else _child(root, "NFe")
     invoice = None if nfe is None else _child(nfe, "infNFe")
     if name.localname not in ("nfeProc", "NFe") or name.namespace not in _NAMESPACES or invoice is None:
@@ -163,6 +172,7 @@ def _extract(invoice: etree._Element) -> Nfe:
     items = list(islice(invoice.iterchildren("{*}det"), _MAX_ITEMS + 1))
     if len(items) > _MAX_ITEMS:
         raise InvalidInvoice(f"A nota fiscal tem mais de {_MAX_ITEMS} itens")
+    root = invoice.getroottree().getroot()
     layout = _checked(_LAYOUT, invoice.get("versao", "").strip(), "versao")
     return Nfe(
         access_key=_access_key(invoice),
@@ -174,6 +184,7 @@ def _extract(invoice: etree._Element) -> Nfe:
         issued_at=_moment(_text(invoice, "ide", "dhEmi") or _text(invoice, "ide", "dEmi")),
         layout=layout,
         items=len(items),
+        is_void=_text(root, "protNFe", "infProt", "cStat") in _VOID,
     )
 
 

@@ -54,6 +54,10 @@ class InvoiceForm(forms.ModelForm[Invoice]):
         code = self.cleaned_data["link_order"]
         if not code:
             return None
+        if self.instance.is_void:
+            raise forms.ValidationError(
+                _("The tax office has denied or cancelled this invoice, so no order is linked to it.")
+            )
         order = Order.objects.filter(seller=self.instance.seller_id, code=code).first()
         if order is None:
             raise forms.ValidationError(_("This seller has no such order."))
@@ -80,7 +84,7 @@ class InvoiceAdmin(LargeTable, ModelAdmin):
     search_help_text = _("Access key, number or order, whole")
     readonly_fields = [
         "number", "series", "seller", column("access_key", _("access key"), copyable), _ISSUER, _VALUE, "issued_at",
-        "layout", "received_at", column("received_by", _("received by"), actor_name), "file",
+        "layout", "is_void", "received_at", column("received_by", _("received by"), actor_name), "file",
     ]  # fmt: skip  # a list of names
     fields = [*readonly_fields, "link_order"]
     inlines = [ReferenceInline, LinkInline]

@@ -38,6 +38,8 @@ class Invoice(models.Model):
     value = models.DecimalField(_("value"), max_digits=15, decimal_places=2, null=True)
     issued_at = models.DateTimeField(_("issued at"), null=True)
     layout = models.CharField(_("layout"), max_length=4, blank=True)
+    # Denied or cancelled by the tax office. It is kept, and linked to no order.
+    is_void = models.BooleanField(_("denied or cancelled"), default=False, db_default=False)
     raw = models.BinaryField(editable=False)
     received_at = models.DateTimeField(_("received at"))
     received_by = models.CharField(_("received by"), max_length=200)

@@ -86,7 +86,7 @@ def _facts() -> QuerySet[Seller]:
 
 
 def _naming(seller: Parameter, orders: QuerySet[Order]) -> QuerySet[Any]:
-    """The seller's invoices that name the order or whose access key it names, with their `texts`."""
+    """The seller's invoices, but void ones, that name the order or whose access key it names, with their `texts`."""
     # The length stands in the text, because a statement planned for any parameters cannot use the index otherwise.
     begins = Func("code", template=f"LEFT(%(expressions)s, {CUT_REFERENCE})", output_field=TextField())
     beginning_alike = orders.alias(begins=begins).filter(begins=Parameter("cut"))
@@ -103,7 +103,8 @@ def _naming(seller: Parameter, orders: QuerySet[Order]) -> QuerySet[Any]:
     found = Invoice.objects.filter(
         any_of("pk", ArraySubquery(named.values("invoice")))
         | any_of("pk", ArraySubquery(named_in_part.values("invoice")))
-        | Q(seller=seller, access_key=Parameter("invoice_key"))  # no invoice has an empty access key
+        | Q(seller=seller, access_key=Parameter("invoice_key")),  # no invoice has an empty access key
+        is_void=False,
     )
     return found.annotate(texts=texts).order_by()
 

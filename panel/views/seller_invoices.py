@@ -120,7 +120,7 @@ class InvoicePage(SellerView):
         key = request.POST.get("order", "")
         orders = Order.objects.all().of(self.seller)
         order = orders.filter(pk=key).first() if key.isascii() and key.isdigit() and len(key) <= _LONGEST_KEY else None
-        if order is None:
+        if order is None or found.is_void:
             raise Http404
         invoices.link_by_hand(invoice=found, order=order, by=actor(request), at=clock.now())
         messages.success(request, _("The invoice is linked to order %(order)s.") % {"order": order.code})

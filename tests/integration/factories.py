@@ -89,8 +89,13 @@ def send_invoice(seller: Seller, raw: bytes) -> Invoice:
     return invoices.receive(seller=seller, raw=raw, by=BY, at=timezone.now())
 
 
-def nfe_xml(*, key: str = ACCESS_KEY, items: Sequence[str] = ("A-1",), compra: str = "", layout: str = "4.00") -> str:
-    """An NF-e with an item for each xPed of `items` (empty: an item without one), without an XML declaration."""
+def nfe_xml(
+    *, key: str = ACCESS_KEY, items: Sequence[str] = ("A-1",), compra: str = "", layout: str = "4.00", status: str = ""
+) -> str:
+    """An NF-e with an item for each xPed of `items` (empty: an item without one), without an XML declaration.
+
+    `status`: the cStat of its protocol, which it lacks if this is empty.
+    """
     dets = "".join(
         f'<det nItem="{number}"><prod><xProd>Peça nº {number}</xProd>'
         f"{f'<xPed>{value}</xPed>' if value else ''}</prod></det>"
@@ -98,11 +103,12 @@ def nfe_xml(*, key: str = ACCESS_KEY, items: Sequence[str] = ("A-1",), compra: s
     )
     purchase = f"<compra><xPed> {compra} </xPed></compra>" if compra else ""
     issued = "<dEmi>2012-03-04</dEmi>" if layout == "2.00" else "<dhEmi>2026-11-20T10:00:00-03:00</dhEmi>"
+    protocol = f"<protNFe><infProt><chNFe>{key}</chNFe><cStat>{status}</cStat></infProt></protNFe>" if status else ""
     return (
         f'<nfeProc xmlns="http://www.portalfiscal.inf.br/nfe" versao="{layout}"><NFe>'
         f'<infNFe Id="NFe{key}" versao="{layout}"><ide><mod>55</mod><serie>1</serie><nNF>123</nNF>{issued}</ide>'
         f"<emit><CNPJ>{COMPANY}</CNPJ><xNome>São João Comércio</xNome></emit>{dets}"
-        f"<total><ICMSTot><vNF>150.50</vNF></ICMSTot></total>{purchase}</infNFe></NFe></nfeProc>"
+        f"<total><ICMSTot><vNF>150.50</vNF></ICMSTot></total>{purchase}</infNFe></NFe>{protocol}</nfeProc>"
     )
 
 

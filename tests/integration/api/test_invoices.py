@@ -1,7 +1,9 @@
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile as File
+from django.utils import timezone
 
-from integration.errors import InvoiceUnreferenced
+from integration.actions import invoices
+from integration.errors import InvalidInvoice, InvoiceUnreferenced
 from integration.models import Invoice, InvoiceLink, SearchCode
 from tests.integration.factories import ACCESS_KEY, OTHER_COMPANY, create_order, nfe_xml, send_invoice
 
@@ -75,6 +77,58 @@ class TestUpload:
         found = api.get("/api/integration/orders/tracking", {"type": "order_number", "value": ACCESS_KEY})
 
         assert found.json()["success"] is True
+
+
+class TestVoidInvoices:
+    """Denied or cancelled by the tax office: kept, and linked to nothing."""
+
+    @pytest.mark.parametrize("status", ["110", "205", "301", "302", "303", "101", "151", "155"])
+    def test_are_kept_and_linked_to_no_order(self, api, seller, status):
+        create_order(seller)
+        create_order(seller, orderId="A-2", invoice={"key": ACCESS_KEY})
+
+        response = upload(api, nfe_xml(status=status).encode())
+
+        assert (response.status_code, response.json()) == (200, SAVED)
+        assert Invoice.objects.get().is_void
+        assert linked() == []
+        found = api.get("/api/integration/orders/tracking", {"type": "order_number", "value": "123"})
+        assert found.json()["success"] is False
+
+    def test_are_not_linked_to_orders_that_come_later(self, seller):
+        send_invoice(seller, nfe_xml(items=("A-1", LONG[:15]), status="110").encode())
+
+        for changes in ({}, {"orderId": LONG}, {"orderId": "A-3", "invoice": {"key": ACCESS_KEY}}):
+            create_order(seller, **changes)
+
+        assert linked() == []
+
+    def test_are_linked_by_nobody(self, seller):
+        order, invoice = create_order(seller), send_invoice(seller, nfe_xml(status="301").encode())
+
+        with pytest.raises(InvalidInvoice, match="denegada ou cancelada"):
+            invoices.link_by_hand(invoice=invoice, order=order, by="maria", at=timezone.now())
+
+        assert linked() == []
+
+    @pytest.mark.parametrize("status", ["", "100", "150"])
+    def test_are_not_those_that_are_authorised(self, seller, status):
+        create_order(seller)
+
+        assert linked(send_invoice(seller, nfe_xml(status=status).encode())) == ["A-1"]
+
+    @pytest.mark.parametrize("root", ["procEventoNFe", "nfe:procEventoNFe", "envEvento", "procCancNFe"])
+    def test_are_not_sent_as_the_file_of_an_event(self, api, seller, root):
+        create_order(seller, invoice={"key": ACCESS_KEY})
+        event = f"<infEvento><chNFe>{ACCESS_KEY}</chNFe><tpEvento>110111</tpEvento></infEvento>"
+        namespace = "http://www.portalfiscal.inf.br/nfe"
+        raw = f'<{root} xmlns="{namespace}" xmlns:nfe="{namespace}" versao="1.00"><evento>{event}</evento></{root}>'
+
+        response = upload(api, raw.encode())
+
+        assert (response.status_code, response.json()["code"]) == (422, "invalid_invoice")
+        assert "é um evento de NF-e (procEventoNFe)" in response.json()["message"]
+        assert not Invoice.objects.exists()
 
 
 class TestLinks:
