@@ -50,6 +50,14 @@ class TestGuide:
 
         assert text == error_codes.markdown(language), "run `manage.py error_codes`"
 
+    @pytest.mark.parametrize(("language", "unchanged"), [("en", "nothing was changed"), ("pt-br", "nada mudou")])
+    def test_says_what_had_no_effect_as_the_error_codes_do(self, language, unchanged):
+        rows = (pages.folder(language) / "retries.md").read_text().splitlines()
+
+        for each in (each for each in CODES.values() if each.status >= 500):  # of the service
+            (row,) = [row for row in rows if f"`{each.code}`" in row]
+            assert (unchanged in row) == ("Nothing was changed." in each.meaning), each.code
+
 
 @pytest.mark.parametrize("language", LANGUAGES)
 class TestLinks:
