@@ -84,7 +84,7 @@ class TariffFactory(factory.django.DjangoModelFactory):
 
 
 class DriverFactory(factory.django.DjangoModelFactory):
-    """On duty, with a fresh position at `PICKUP` unless `at_point` says otherwise (None: no position)."""
+    """On duty, without a position unless `at_point` says where; `at_point__age` is its age in seconds."""
 
     class Meta:
         model = Driver

@@ -1,7 +1,7 @@
 """The actions on a delivery by name, for callers that receive a name: the admin, the board and `dispatch`.
 
 `MOVES` lists their names, labels and fields; forms and arguments are made from it. The board's buttons are in
-`templates/panel/board_cards.html`.
+`templates/panel/board_card.html`.
 """
 
 import math

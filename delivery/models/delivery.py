@@ -73,7 +73,7 @@ class Delivery(Identified, Located):
 
     Delivery and route are one row, so that one row lock serialises their changes. `status` is the aggregate that
     integrators see, `route_status` that of the route. The coordinates are those of A. A trigger refuses changes of the
-    request and its price. Only `delivery.actions.deliveries` writes the statuses.
+    request and its price. Only `delivery.actions.transitions` writes the statuses.
     """
 
     route_id = fields.UUIDField(_("route"), default=new_id, unique=True, editable=False)
