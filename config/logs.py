@@ -75,8 +75,9 @@ def configuration(*, level: str, style: str = "line") -> dict[str, Any]:
         # Redundant: the access log has status and request id.
         "loggers": {
             "django.request": {"level": "ERROR"},
-            # Any client can cause it; the access log has the 400.
-            "django.security.DisallowedHost": {"level": "CRITICAL"},
+            # Any client can cause them; the access log has the 400.
+            "django.security": {"level": "CRITICAL"},
+            "django.security.csrf": {"level": "WARNING"},  # a line without a traceback, which says why
             "django.server": {"level": "ERROR"},
         },
     }

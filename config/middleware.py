@@ -190,8 +190,9 @@ class PageLocaleMiddleware(LocaleMiddleware):
             translation.activate(settings.LANGUAGE_CODE)
             return
         super().process_request(request)
-        if "%00" in request.META.get("QUERY_STRING", ""):
-            raise SuspiciousOperation("A query holds a NUL, which no text in the database can.")
+        # A quoted cookie can hold one as `\000`.
+        if "%00" in request.META.get("QUERY_STRING", "") or "\0" in "".join(request.COOKIES.values()):
+            raise SuspiciousOperation("A query or a cookie holds a NUL, which no text in the database can.")
         if (request.encoding or "utf-8").lower() not in {"utf-8", "utf8"}:
             # Django refuses it for one kind of form and fails on some encodings for the other.
             raise BadRequest("Forms are read as UTF-8 only.")
