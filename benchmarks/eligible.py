@@ -78,5 +78,4 @@ def _milliseconds(call: Callable[[], object]) -> float:
 
 def _plan() -> str:
     """EXPLAIN ANALYZE of the query of the smallest circle, for the last case."""
-    delivery, at = Delivery.objects.get(), timezone.now()
-    return drivers.nearby(delivery, at=at, share=0.1)[:1].explain(analyze=True)
+    return drivers.nearby(Delivery.objects.get(), share=0.1)[:1].explain(analyze=True)

@@ -56,7 +56,7 @@ def driver_label(driver: Driver, *, at: datetime) -> str:
         parts.append(f"{number_format(distance_m / 1000, 1)} km")
     latest = getattr(driver, "latest", None)
     if latest is None:
-        parts.append(gettext("no position"))
+        parts.append(gettext("position unknown"))
     else:
         parts.append(gettext("position %(age)s") % {"age": age(min(latest.recorded_at, at), at=at)})
     return " · ".join(parts)

@@ -7,9 +7,9 @@ from typing import Any
 from django.conf import settings
 
 from delivery import bodies, lifecycle
-from delivery.detail_bodies import moment
+from delivery.detail_bodies import moment, moment_or_none
 from delivery.lifecycle import RouteStatus
-from delivery.models import Delivery, Driver, DriverDevice, Stop
+from delivery.models import Delivery, Driver, DriverDevice, LatestPosition, Stop
 from delivery.models.driver_move import REPORTED
 
 _MOST_OFFERS = 20
@@ -18,7 +18,7 @@ _CENT = Decimal("0.01")
 
 def state(device: DriverDevice, *, at: datetime) -> dict[str, Any]:
     """Everything that the phone shows now."""
-    driver = Driver.objects.get(pk=device.driver_id)
+    driver = Driver.objects.select_related("latest").get(pk=device.driver_id)
     held = Delivery.objects.held_by(driver).with_parts().prefetch_related("stops__options").first()
     offers = [] if held or not driver.on_duty else _offers(driver, at)
     return {
@@ -30,7 +30,7 @@ def state(device: DriverDevice, *, at: datetime) -> dict[str, Any]:
             "onDuty": driver.on_duty,
             "reportsHere": device.reports_positions,
         },
-        "offers": [_offer(delivery) for delivery in offers],
+        "offers": [_offer(delivery, seen_at=_old_position(driver, at)) for delivery in offers],
         "route": _route(held) if held else None,
     }
 
@@ -40,7 +40,14 @@ def _offers(driver: Driver, at: datetime) -> list[Delivery]:
     return list(offers.prefetch_related("stops")[:_MOST_OFFERS])
 
 
-def _offer(delivery: Delivery) -> dict[str, Any]:
+def _old_position(driver: Driver, at: datetime) -> datetime | None:
+    """When the driver was where distances are counted from, if that position is not fresh."""
+    latest: LatestPosition | None = getattr(driver, "latest", None)
+    is_old = latest is not None and latest.recorded_at < at - settings.POSITION_FRESH
+    return latest.recorded_at if latest is not None and is_old else None
+
+
+def _offer(delivery: Delivery, *, seen_at: datetime | None) -> dict[str, Any]:
     """Without contacts: they are for the driver who holds the route."""
     metres: float | None = delivery.distance_m  # type: ignore[attr-defined]  # annotated by `offered_to`
     return {
@@ -48,6 +55,7 @@ def _offer(delivery: Delivery) -> dict[str, Any]:
         "expiresAt": moment(delivery.offer_expires_at),
         "distanceKm": float(delivery.distance_km),
         "toPickupKm": None if metres is None else round(metres / 1000, 1),
+        "seenAt": moment_or_none(seen_at),
         "share": share(delivery),
         "points": [_place("A", delivery), *(_place(stop.label, stop) for stop in delivery.ordered_stops)],
         "packages": len(delivery.packages),

@@ -95,7 +95,7 @@ PRODUCT = (
     ),
     Variable(
         "POSITION_FRESH_SECONDS",
-        "age in seconds up to which a position is used to select drivers",
+        "age in seconds up to which a position decides whether a driver is too far away for a route",
         default="120",
         check=value_checks.number(1, 86_400, whole=True),
     ),

@@ -42,19 +42,17 @@ WHERE driver_id = ANY(%s::uuid[]) AND route_status IN ({", ".join(f"'{status}'" 
 def eligible(delivery: Delivery, *, at: datetime) -> DriverQuerySet:
     """The drivers this route is offered to now, nearest first, with `distance_m`: metres to A.
 
-    They are free, fit the route, and are within the dispatch radius of A where a fresh position is known. A driver
-    without a fresh position is eligible too, has `distance_m` None and comes last. Those simulated for another account
-    are left out. Can be filtered and sliced, but reads all drivers on duty; `nearest` reads fewer.
+    They are free, fit the route, and are within the dispatch radius of A where a fresh position is known. The others
+    are eligible too, in the order of their last known distance; a driver without any position has `distance_m` None
+    and comes last. Those simulated for another account are left out. Can be filtered and sliced, but reads all drivers
+    on duty; `nearest` reads fewer.
     """
-    return _within(delivery, at=at, radius_m=_radius_m())
+    return _free(delivery).may_reach(radius_m=_radius_m(), fresh_since=at - settings.POSITION_FRESH)
 
 
-def nearby(delivery: Delivery, *, at: datetime, share: float = 1.0) -> DriverQuerySet:
-    """The eligible drivers with a fresh position within this share of the dispatch radius. Reads these by an index."""
-    radius_m = _radius_m() * share
-    return _within(delivery, at=at, radius_m=radius_m).in_box_around(
-        delivery.point, radius_m=radius_m, fresh_since=at - settings.POSITION_FRESH
-    )
+def nearby(delivery: Delivery, *, share: float = 1.0) -> DriverQuerySet:
+    """The eligible drivers last seen within this share of the dispatch radius, whenever. Reads these by an index."""
+    return _free(delivery).last_seen_within(delivery.point, radius_m=_radius_m() * share)
 
 
 def nearest(delivery: Delivery, *, at: datetime, count: int, search: str = "") -> list[Driver]:
@@ -81,14 +79,14 @@ def _nearest(
 def _from_near_to_far(delivery: Delivery, *, at: datetime) -> Iterator[DriverQuerySet]:
     """The eligible drivers in larger and larger circles, then all. Each begins with the drivers of the one before."""
     for share in _SHARES:
-        yield nearby(delivery, at=at, share=share)
+        yield nearby(delivery, share=share)
     yield eligible(delivery, at=at)
 
 
-def _within(delivery: Delivery, *, at: datetime, radius_m: float) -> DriverQuerySet:
+def _free(delivery: Delivery) -> DriverQuerySet:
+    """The free drivers that fit the route, nearest first."""
     free = Driver.objects.free_for(vehicle_type=delivery.vehicle_type, environment=delivery.environment)
-    ours = free.for_account(delivery.integrator_id)
-    return ours.reaching(delivery.point, radius_m=radius_m, fresh_since=at - settings.POSITION_FRESH)
+    return free.for_account(delivery.integrator_id).by_distance(delivery.point)
 
 
 def claim_first_eligible(delivery: Delivery, *, at: datetime) -> Driver:

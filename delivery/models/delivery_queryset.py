@@ -73,10 +73,8 @@ class DeliveryQuerySet(models.QuerySet["Delivery"]):
     def offered_to(self, driver: Driver, *, at: datetime, since: datetime) -> Self:
         """Deliveries that this driver could accept at `at`, nearest and then oldest first.
 
-        `distance_m` is metres to A.
-
-        The driver's own state is not considered. A driver whose latest position is from before `since` sees all offers
-        of the vehicle, with `distance_m` None.
+        `distance_m` is metres from the driver's latest position to A, None without one. The driver's own state is not
+        considered. A driver whose latest position is from before `since` sees all offers of the vehicle.
         """
         offers = self.filter(
             route_status=RouteStatus.AVAILABLE,
@@ -86,12 +84,14 @@ class DeliveryQuerySet(models.QuerySet["Delivery"]):
         )
         if driver.simulated_for_id is not None:
             offers = offers.filter(integrator=driver.simulated_for_id)
-        latest = LatestPosition.objects.filter(pk=driver.pk, recorded_at__gte=since).first()
+        latest = LatestPosition.objects.filter(pk=driver.pk).first()
         if latest is None:
             return offers.annotate(distance_m=Value(None, FloatField())).order_by("created_at", "pk")
         metres = distance_m(cartesian_columns(), latest.point)
-        near = offers.annotate(distance_m=metres).filter(distance_m__lte=settings.DISPATCH_RADIUS_KM * 1000)
-        return near.order_by("distance_m", "created_at", "pk")  # many offers are of one shop
+        offers = offers.annotate(distance_m=metres).order_by("distance_m", "created_at", "pk")  # many are of one shop
+        if latest.recorded_at < since:
+            return offers
+        return offers.filter(distance_m__lte=settings.DISPATCH_RADIUS_KM * 1000)
 
     def with_due(self) -> Self:
         """Annotates `due_at`: when the route's next step is due, counted from the request. See the settings `LATE_…`.

@@ -36,26 +36,33 @@ class DriverQuerySet(models.QuerySet["Driver"]):
         """Those whose name or phone contains the text, in any case. All of them for an empty text."""
         return self.filter(Q(name__icontains=text) | Q(phone__icontains=text)) if text else self
 
-    def reaching(self, point: Point, *, radius_m: float, fresh_since: datetime) -> Self:
-        """Without those whose latest position, recorded at `fresh_since` or later, is farther than `radius_m`.
+    def by_distance(self, point: Point) -> Self:
+        """Nearest first by the latest position, whatever its age; those without one last, by name.
 
-        Annotates `distance_m`: metres to `point`, None for a driver without such a position. Nearest first, those
-        without a distance last, by name. Reads all of these drivers; restrict it by `in_box_around` to read less.
+        Annotates `distance_m`: metres to `point`, None without a position. Reads all of these drivers; restrict it by
+        `last_seen_within` to read less.
         """
         metres = distance_m(["latest__x", "latest__y", "latest__z"], point)
-        return (
-            self.annotate(distance_m=Case(When(latest__recorded_at__gte=fresh_since, then=metres)))
-            .filter(Q(distance_m=None) | Q(distance_m__lte=radius_m))
-            .order_by(F("distance_m").asc(nulls_last=True), "name", "pk")
+        return self.annotate(distance_m=Case(When(latest__isnull=False, then=metres))).order_by(
+            F("distance_m").asc(nulls_last=True), "name", "pk"
         )
 
-    def in_box_around(self, point: Point, *, radius_m: float, fresh_since: datetime) -> Self:
-        """Those with a fresh position in the cube that encloses the sphere of this radius. Uses its index."""
-        ranges = {
+    def may_reach(self, *, radius_m: float, fresh_since: datetime) -> Self:
+        """Of `by_distance`, without those who were farther away than `radius_m` at `fresh_since` or later."""
+        return self.filter(
+            Q(distance_m=None) | Q(distance_m__lte=radius_m) | Q(latest__recorded_at__lt=fresh_since)
+        )
+
+    def last_seen_within(self, point: Point, *, radius_m: float) -> Self:
+        """Of `by_distance`, those whose latest position is within the radius.
+
+        Reads by an index those in the cube that encloses the sphere.
+        """
+        cube = {
             f"latest__{axis}__range": (centre - radius_m, centre + radius_m)
             for axis, centre in zip("xyz", cartesian(point), strict=True)
         }
-        return self.filter(latest__recorded_at__gte=fresh_since, **ranges)
+        return self.filter(distance_m__lte=radius_m, **cube)
 
 
 class Driver(Identified):

@@ -12,12 +12,12 @@ from common import web_push
 from common.page_updates import CHANNEL
 from delivery import offer_pushes, page_updates
 from delivery.actions import deliveries, driver_devices
-from delivery.models import Driver, DriverDevice, PushSubscription
+from delivery.models import Driver, DriverDevice, LatestPosition, PushSubscription
 from delivery.webhooks import wake_up
 from tests.delivery.push_service import PushService
 from tests.driver_app.browsers import Browser, claims
 from tests.driver_app.phones import phone
-from tests.factories import BY, DeliveryFactory
+from tests.factories import BY, PICKUP, DeliveryFactory
 
 pytestmark = pytest.mark.django_db
 
@@ -133,12 +133,15 @@ class TestPush:
 
     def test_is_for_the_nearest_fifty(self, service, monkeypatch):
         monkeypatch.setattr(offer_pushes, "MOST_DRIVERS", 2)
-        for number in range(3):
-            subscribed(service.url, path=f"/{number}")
+        for number, name in enumerate("ABC"):
+            subscribed(service.url, path=f"/{number}", name=name)
+        seen = LatestPosition.objects.exclude(driver__name="A")
+        seen.update(recorded_at=timezone.now() - timedelta(hours=1))
+        LatestPosition.objects.filter(driver__name="A").update(latitude=PICKUP.latitude + 0.05)
 
         push(DeliveryFactory.create())
 
-        assert len(service.received) == 2
+        assert sorted(path for path, _headers, _body in service.received) == ["/1", "/2"]
 
     @pytest.mark.parametrize(("status", "left"), [(404, 0), (410, 0), (201, 1), (413, 1), (429, 1), (500, 1)])
     def test_forgets_a_subscription_that_is_gone(self, service, status, left):

@@ -1,5 +1,6 @@
 """Duty, offers and acceptance on phones."""
 
+from datetime import datetime, timedelta
 from functools import partial
 
 import pytest
@@ -9,17 +10,25 @@ from django.utils import timezone
 
 from delivery.actions import deliveries
 from delivery.distance import Point
-from delivery.models import Delivery, DropoffOptions
+from delivery.models import Delivery, DropoffOptions, LatestPosition
+from delivery.payload import Place
 from driver_app import state
 from tests.driver_app.phones import phone
-from tests.factories import BY, PICKUP, DeliveryFactory, DriverFactory, TokenFactory
+from tests.factories import BY, PICKUP, DeliveryFactory, DriverFactory, TokenFactory, validated_payload
 
 pytestmark = pytest.mark.django_db
 FAR = Point(-22.9, -43.2)
+BEYOND = Point(PICKUP.latitude + 0.3, PICKUP.longitude)  # the dispatch radius
 
 
 def offer():
     return DeliveryFactory.create(stops=2)
+
+
+def offer_at(point):
+    token = TokenFactory.create(integrator__allow_any_pickup=True)
+    pickup = Place(point=point, address={}, contact_name="Shop", contact_phone="+55 11 3333-0000")
+    return DeliveryFactory.create(token=token, payload=validated_payload(stops=1, pickup=pickup))
 
 
 class TestDuty:
@@ -103,6 +112,24 @@ class TestOffers:
 
         assert far.state()["offers"] == []
         assert ana.state()["offers"][0]["toPickupKm"] is None
+
+    def test_are_the_nearest_first_from_where_the_driver_was_last(self, settings):
+        far, near = offer_at(BEYOND), offer_at(PICKUP)
+        ana, seen = phone(), timezone.now() - timedelta(hours=3)
+        LatestPosition.objects.filter(pk=ana.driver.pk).update(recorded_at=seen)
+
+        offers = ana.state()["offers"]
+
+        shown = [(str(near.pk), 0.0), (str(far.pk), 33.2)]
+        assert [(item["deliveryId"], item["toPickupKm"]) for item in offers] == shown
+        assert {datetime.fromisoformat(item["seenAt"]) for item in offers} == {seen}
+
+    def test_of_a_driver_seen_now_are_within_reach_and_say_no_moment(self):
+        near, _far = offer_at(PICKUP), offer_at(BEYOND)
+
+        (shown,) = phone().state()["offers"]
+
+        assert (shown["deliveryId"], shown["seenAt"]) == (str(near.pk), None)
 
 
 class TestState:

@@ -15,7 +15,7 @@ from delivery.models import Delivery, Driver, Environment
 from tests.delivery.drivers import create_many
 from tests.factories import BY, PICKUP, DeliveryFactory, DriverFactory, TokenFactory
 
-NEAR, NEARER = Point(PICKUP.latitude + 0.02, PICKUP.longitude), Point(PICKUP.latitude + 0.01, PICKUP.longitude)
+NEAR, BETWEEN, NEARER = (Point(PICKUP.latitude + north, PICKUP.longitude) for north in (0.02, 0.015, 0.01))
 
 
 def dialog(client, delivery, **headers):
@@ -40,13 +40,14 @@ def card(client, delivery):
 class TestTheDialog:
     def test_lists_eligible_drivers_nearest_first(self, dispatcher, shop):
         DriverFactory.create(name="Unknown place")
+        DriverFactory.create(name="Between", at_point=BETWEEN, at_point__age=3_600)
         DriverFactory.create(name="Near", at_point=NEAR)
         DriverFactory.create(name="Nearer", at_point=NEARER)
         DriverFactory.create(name="Off duty", on_duty=False, at_point=PICKUP)
         DriverFactory.create(name="By car", vehicle_type="CAR", at_point=PICKUP)
         DriverFactory.create(name="Of the sandbox", environment=Environment.SANDBOX, at_point=PICKUP)
 
-        assert options(dialog(dispatcher, shop.delivery)) == ["Nearer", "Near", "Unknown place"]
+        assert options(dialog(dispatcher, shop.delivery)) == ["Nearer", "Between", "Near", "Unknown place"]
 
     @pytest.mark.parametrize(
         ("age", "language", "label"),
@@ -56,9 +57,8 @@ class TestTheDialog:
             (59, "en", "Ana · Motorcycle · 2.2 km · position 59 s ago"),
             (119, "en", "Ana · Motorcycle · 2.2 km · position 1 min ago"),
             (120, "en", "Ana · Motorcycle · 2.2 km · position 2 min ago"),
-            (121, "en", "Ana · Motorcycle · position 2 min ago"),  # too old for a distance
-            (7199, "en", "Ana · Motorcycle · position 1 h ago"),
-            (7200, "en", "Ana · Motorcycle · position 2 h ago"),
+            (7199, "en", "Ana · Motorcycle · 2.2 km · position 1 h ago"),
+            (7200, "en", "Ana · Motorcycle · 2.2 km · position 2 h ago"),
         ],
     )
     def test_says_how_far_and_how_old_a_position_is(self, dispatcher, shop, monkeypatch, age, language, label):
@@ -81,7 +81,7 @@ class TestTheDialog:
     def test_says_that_a_driver_has_no_position(self, dispatcher, shop):
         DriverFactory.create(name="Ana")
 
-        assert "Ana · Motorcycle · no position" in dialog(dispatcher, shop.delivery, HTTP_ACCEPT_LANGUAGE="en")
+        assert "Ana · Motorcycle · position unknown" in dialog(dispatcher, shop.delivery, HTTP_ACCEPT_LANGUAGE="en")
 
     def test_says_that_nobody_is_eligible_for_a_live_delivery(self, dispatcher, shop):
         content = dialog(dispatcher, shop.delivery)

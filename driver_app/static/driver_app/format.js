@@ -3,11 +3,15 @@
 const language = document.documentElement.lang;
 const reais = new Intl.NumberFormat(language, { style: "currency", currency: "BRL" });
 const kilometres = new Intl.NumberFormat(language, { maximumFractionDigits: 1 });
+const dayAndTime = new Intl.DateTimeFormat(language, { dateStyle: "short", timeStyle: "short" });
 const COUNTRY = "55";
 const NATIONAL = new Set([10, 11]); // digits with area code: landline, mobile
 
 export const money = (value) => (value === null ? "" : reais.format(value));
 export const km = (value) => (value === null ? "" : `${kilometres.format(value)} km`);
+
+/** A moment in ISO 8601, such as 22/11/2026, 14:05. */
+export const moment = (value) => (value === null ? "" : dayAndTime.format(new Date(value)));
 
 export function street({ address, coordinates }) {
   const line = [address.street, address.number].filter(Boolean).join(", ");

@@ -92,7 +92,7 @@ async function send() {
   }
   unsent = unsent.filter((position) => !some.includes(position));
   // Offers in reach, and how far they are, depend on it.
-  if (store.state?.offers.some((offer) => offer.toPickupKm === null)) await load();
+  if (store.state?.offers.some((offer) => offer.toPickupKm === null || offer.seenAt)) await load();
   await keep("positions", unsent);
 }
 

@@ -2,7 +2,7 @@
 import * as actions from "./actions.js";
 import { clockTime, countDown } from "./clock.js";
 import { part, show, text, whenFree } from "./dom.js";
-import { area, km, money, phone, place, street } from "./format.js";
+import { area, km, moment, money, phone, place, street } from "./format.js";
 import { nextMove, predicted } from "./predicted.js";
 import { allowPush, refusePush } from "./push.js";
 import { ofOthers, refused, waiting } from "./queue.js";
@@ -42,6 +42,7 @@ function offerPart(offer) {
     ...offer,
     share: money(offer.share),
     toPickup: km(offer.toPickupKm),
+    seenAt: moment(offer.seenAt),
     distance: km(offer.distanceKm),
     points: offer.points.map(placePart),
   };

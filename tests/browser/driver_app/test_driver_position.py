@@ -1,5 +1,7 @@
 """The position that drivers' phones report, with Chromium's geolocation."""
 
+import re
+
 import pytest
 from django.utils import timezone
 from playwright.sync_api import expect
@@ -115,6 +117,21 @@ class TestPosition:
         DeliveryFactory.create(stops=1)
 
         expect(ana.page.locator(".offer")).to_contain_text("0 km to A")
+
+    def test_of_long_ago_tells_how_far_an_offer_is_and_when_that_was(self, open_phone):
+        ana = open_phone(on_duty=True, located=False, at_point=north(2_000), at_point__age=7_200)
+
+        DeliveryFactory.create(stops=1)
+
+        expect(ana.page.locator(".offer")).to_contain_text("2 km to A")
+        expect(ana.page.locator(".offer")).to_contain_text(re.compile(r"from where you were:\s+\d+/\d+/\d+, \d+:\d+"))
+
+    def test_that_is_unknown_is_said_with_an_offer(self, open_phone):
+        ana = open_phone(on_duty=True, located=False)
+
+        DeliveryFactory.create(stops=1)
+
+        expect(ana.page.locator(".offer")).to_contain_text("Your position is unknown")
 
 
 class TestWithoutPermission:

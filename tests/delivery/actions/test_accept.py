@@ -120,6 +120,12 @@ class TestAcceptWithoutANamedDriver:
 
         assert accept(DeliveryFactory.create(), None).driver == nearest
 
+    def test_takes_the_last_seen_nearest_however_long_ago(self):
+        DriverFactory.create(at_point=Point(PICKUP.latitude + 0.033, PICKUP.longitude))
+        nearest = DriverFactory.create(at_point=Point(PICKUP.latitude + 0.001, PICKUP.longitude), at_point__age=7_200)
+
+        assert accept(DeliveryFactory.create(), None).driver == nearest
+
     def test_skips_drivers_too_far_away_or_with_an_open_route(self):
         DriverFactory.create(at_point=FAR)
         DeliveryFactory.create(accepted=True)

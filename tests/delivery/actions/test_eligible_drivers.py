@@ -48,7 +48,7 @@ class TestEligible:
 
         found = list(eligible_at(place))
 
-        assert found == list(drivers.nearby(delivery_at(place), at=NOW)) == [inside]
+        assert found == list(drivers.nearby(delivery_at(place))) == [inside]
         assert found[0].distance_m == pytest.approx(RADIUS_M - 0.001, abs=0.0005)
 
     def test_includes_a_driver_exactly_at_the_radius(self, settings):
@@ -57,16 +57,19 @@ class TestEligible:
 
         assert eligible_at(PICKUP).get().distance_m == 0
 
-    def test_lists_the_nearest_first_and_those_without_a_fresh_position_last_by_name(self):
-        far, near, silent, unknown = (DriverFactory.create(name=name) for name in ("Ana", "Bia", "Caio", "Alba"))
+    def test_lists_the_last_seen_nearest_first_and_those_never_seen_last_by_name(self):
+        names = ("Ana", "Bia", "Caio", "Davi", "Beto", "Alba")
+        far, near, close, gone, unknown, nowhere = (DriverFactory.create(name=name) for name in names)
         position(far, shifted(PICKUP, metres=9_000, azimuth=10))
         position(near, shifted(PICKUP, metres=8_999, azimuth=200))
-        position(silent, PICKUP, at=NOW - timedelta(hours=1))
+        position(close, shifted(PICKUP, metres=100, azimuth=90), at=NOW - timedelta(hours=1))
+        position(gone, shifted(PICKUP, metres=20_000, azimuth=90), at=NOW - timedelta(days=3))
 
         found = list(eligible_at(PICKUP))
 
-        assert found == [near, far, unknown, silent]
-        assert [driver.distance_m for driver in found] == [pytest.approx(8_999), pytest.approx(9_000), None, None]
+        assert found == [close, near, far, gone, nowhere, unknown]
+        distances = [pytest.approx(metres) for metres in (100, 8_999, 9_000, 20_000)]
+        assert [driver.distance_m for driver in found] == [*distances, None, None]
 
     def test_is_computed_for_a_driver_at_the_antipode(self, settings):
         settings.DISPATCH_RADIUS_KM = 20_040
@@ -110,11 +113,14 @@ class TestEligible:
 class TestNearest:
     @pytest.fixture
     def delivery(self):
-        """With a driver at each kilometre from A in turning directions, one without a position and one beyond."""
+        """With a driver at each kilometre from A in turning directions, every other one seen an hour ago.
+
+        One of them is beyond the dispatch radius, another one has no position.
+        """
         for number in range(18):
             name = f"Ana {number}" if number % 3 else f"Bia {number}"
             there = shifted(PICKUP, metres=1_000 * number, azimuth=50 * number)
-            DriverFactory.create(name=name, at_point=there)
+            DriverFactory.create(name=name, at_point=there, at_point__age=3_600 * (number % 2))
         DriverFactory.create(name="Ana without a position")
         return DeliveryFactory.create(stops=1)
 
@@ -127,6 +133,21 @@ class TestNearest:
 
         expected = list(drivers.eligible(delivery, at=at).matching(search)[:count])
         assert found == expected
+
+    def test_are_in_the_order_of_the_last_known_distance(self, delivery):
+        found = drivers.nearest(delivery, at=timezone.now(), count=30)
+
+        numbers = [*range(16), 17]  # 16 is known to be beyond the radius now
+        assert [driver.name.split()[1] for driver in found] == [*map(str, numbers), "without"]
+
+    def test_is_one_seen_long_ago_among_others_seen_now(self):
+        delivery = DeliveryFactory.create(stops=1)
+        DriverFactory.create(name="now", at_point=shifted(PICKUP, metres=3_700, azimuth=0))
+        DriverFactory.create(name="before", at_point=shifted(PICKUP, metres=100, azimuth=0), at_point__age=86_400)
+
+        (found,) = drivers.nearest(delivery, at=timezone.now(), count=1)
+
+        assert found.name == "before"
 
     def test_leaves_a_driver_beyond_the_circle_to_the_next_one(self):
         """In a corner of the box around the smallest circle is a driver who is farther than another outside the box."""
