@@ -12,7 +12,7 @@ class LogInLinkUnusable(DeliveryError):
 
 
 class NotOnDuty(DeliveryError):
-    """Reporting positions while off duty."""
+    """Reporting positions while off duty and without a route."""
 
     code = "not_on_duty"
     title = "The driver is off duty"
@@ -20,7 +20,7 @@ class NotOnDuty(DeliveryError):
 
 
 class OtherPhoneReports(DeliveryError):
-    """Reporting positions from a phone while the driver is on duty with another one."""
+    """Reporting positions from a phone while another one of the driver does."""
 
     code = "other_phone_reports"
     title = "Another phone reports the driver's positions"
@@ -35,7 +35,7 @@ class NotYourRoute(DeliveryError):
 
 
 class RouteStillOpen(DeliveryError):
-    """Going off duty while holding a route."""
+    """Going off duty, or changing what the route was given for, while holding one."""
 
     code = "route_still_open"
     title = "The driver holds a route"

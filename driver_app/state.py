@@ -28,7 +28,7 @@ def state(device: DriverDevice, *, at: datetime) -> dict[str, Any]:
             "name": driver.name,
             "vehicle": driver.vehicle_type,
             "onDuty": driver.on_duty,
-            "reportsHere": device.reports_positions,
+            "reportsHere": (driver.on_duty or held is not None) and device.may_report(at=at),
         },
         "offers": [_offer(delivery, seen_at=_old_position(driver, at)) for delivery in offers],
         "route": _route(held) if held else None,

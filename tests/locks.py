@@ -120,6 +120,9 @@ LOCKS: dict[str, tuple[str, ...]] = {
     "delivery/actions/driver_devices.py:go_off_duty": (_DUTY_DURING_A_ROUTE,),
     "delivery/actions/driver_devices.py:go_on_duty": (_LAST_PHONE,),
     "delivery/actions/driver_devices.py:log_in": (f"{_DELIVERY}TestLogInLink::test_is_used_once",),
+    "delivery/actions/driver_devices.py:report_positions": (
+        f"{_DELIVERY}TestDuty::test_is_reported_by_the_first_of_two_phones_that_begin",
+    ),
     "delivery/actions/driver_moves.py:perform": (
         f"{_DELIVERY}TestReportOfAMove::test_sees_that_the_route_has_just_passed_to_another_driver",
         f"{_DELIVERY}TestReportOfAMove::test_is_made_once_although_it_is_sent_again_for_another_delivery",
@@ -130,6 +133,9 @@ LOCKS: dict[str, tuple[str, ...]] = {
     ),
     "delivery/actions/drivers.py:claim_first_eligible": (_PASSES_OVER,),
     "delivery/actions/drivers.py:claim_simulated": (_PASSES_OVER,),
+    "delivery/actions/drivers.py:save": (
+        f"{_DELIVERY}TestDriver::test_keeps_the_vehicle_of_a_route_that_has_just_been_taken",
+    ),
     "delivery/actions/endpoints.py:_lock_of_active": (_OF_AN_ENDPOINT,),
     "delivery/actions/endpoints.py:rotate_secret": (_OF_AN_ENDPOINT,),
     "delivery/actions/endpoints.py:send_test": (_OF_AN_ENDPOINT,),

@@ -8,7 +8,7 @@ from django.db import transaction
 
 from common import credentials
 from delivery.actions import drivers, push_subscriptions
-from delivery.driver_errors import LogInLinkUnusable, RouteStillOpen
+from delivery.driver_errors import LogInLinkUnusable, OtherPhoneReports, RouteStillOpen
 from delivery.models import Delivery, Driver, DriverDevice, DriverLogInLink
 
 _LINK_PREFIX = "rota_in_"
@@ -85,11 +85,23 @@ def end(*, device: DriverDevice, by: str, at: datetime) -> None:
 def go_on_duty(*, device: DriverDevice) -> None:
     """Let the driver take routes. From now on this phone reports the positions, and no other of the driver."""
     driver = _lock(device.driver_id)
-    DriverDevice.objects.filter(driver=device.driver_id, reports_positions=True).exclude(pk=device.pk).update(
-        reports_positions=False
-    )
-    DriverDevice.objects.filter(pk=device.pk).update(reports_positions=True)
+    _report_from(device)
     drivers.set_duty([driver], on_duty=True)
+
+
+@transaction.atomic
+def report_positions(*, device: DriverDevice, at: datetime) -> None:
+    """Let this phone report the positions. Raises OtherPhoneReports while another one that is logged in does."""
+    _lock(device.driver_id)
+    if not device.may_report(at=at):
+        raise OtherPhoneReports("Another phone of yours reports your position.")
+    _report_from(device)
+
+
+def _report_from(device: DriverDevice) -> None:
+    others = DriverDevice.objects.filter(driver=device.driver_id, reports_positions=True).exclude(pk=device.pk)
+    others.update(reports_positions=False)
+    DriverDevice.objects.filter(pk=device.pk).update(reports_positions=True)
 
 
 @transaction.atomic

@@ -1,20 +1,25 @@
-"""Which drivers may take a route, and recording of their positions."""
+"""Drivers: which may take a route, their data and duty, and recording of their positions."""
 
+import logging
 from collections.abc import Callable, Collection, Iterator, Sequence
 from datetime import datetime
 from typing import NamedTuple
 from uuid import UUID
 
 from django.conf import settings
+from django.db import transaction
 from django.db.models import Exists, OuterRef, Q
 
 from common.page_updates import publish_on_commit
 from common.postgresql import prepared
 from delivery import lifecycle, page_updates, simulator
 from delivery.distance import Point
+from delivery.driver_errors import RouteStillOpen
 from delivery.errors import DriverHasOpenRoute, DriverNotEligible, InvalidPosition, NoEligibleDriver
 from delivery.models import Delivery, Driver, DriverPosition, Environment, PushSubscription
 from delivery.models.driver import DriverQuerySet
+
+_log = logging.getLogger(__name__)
 
 
 class Fix(NamedTuple):
@@ -178,6 +183,26 @@ def record_positions(fixes: Sequence[Fix], *, by: str) -> None:
     ordered = sorted(fixes, key=lambda fix: (fix.driver_id, -fix.at.timestamp()))
     DriverPosition.objects.bulk_create([_position(fix, by=by) for fix in ordered])
     _tell_pages_of_moves({fix.driver_id for fix in fixes})
+
+
+@transaction.atomic
+def save(*, driver: Driver, by: str, at: datetime) -> None:
+    """Write a new or changed driver.
+
+    Raises RouteStillOpen for another environment or vehicle, or the end of the work for us, while holding a route.
+    """
+    before = Driver.objects.select_for_update(no_key=True).filter(pk=driver.pk).first()
+    if before is not None and Delivery.objects.held_by(before).exists():
+        fits = (driver.environment, driver.vehicle_type) == (before.environment, before.vehicle_type)
+        if not fits or (before.active and not driver.active):
+            raise RouteStillOpen(
+                "%(driver)s holds a route. Environment, vehicle and 'active' can change when it has ended or is given "
+                "to somebody else.",
+                driver=before.name,
+            )
+    driver.save()
+    publish_on_commit(*page_updates.duty_changed([(driver.pk, driver.environment)]))
+    _log.info("driver %s written by %s at %s", driver.pk, by, at)
 
 
 def set_duty(drivers: Collection[Driver], *, on_duty: bool) -> None:

@@ -9,10 +9,10 @@ from django.db import transaction
 from django.db.models import F
 
 from delivery import metrics
-from delivery.actions import drivers
+from delivery.actions import driver_devices, drivers
 from delivery.actions.drivers import Fix
-from delivery.driver_errors import NotOnDuty, OtherPhoneReports
-from delivery.models import DriverDevice, LatestPosition
+from delivery.driver_errors import NotOnDuty
+from delivery.models import Delivery, DriverDevice, LatestPosition
 from delivery.position_filter import Limits, Reason, Reported, plausible
 
 
@@ -20,13 +20,14 @@ from delivery.position_filter import Limits, Reason, Reported, plausible
 def record(*, device: DriverDevice, reported: Sequence[Reported], at: datetime) -> Counter[Reason]:
     """Record the positions that can be true. Returns the number of the others by reason, which is also counted.
 
-    Raises NotOnDuty, so that nobody is followed in their free time, and OtherPhoneReports.
+    Raises NotOnDuty, so that nobody is followed in their free time, unless the driver holds a route; and
+    OtherPhoneReports.
     """
     driver = device.driver
-    if not driver.on_duty:
+    if not driver.on_duty and not Delivery.objects.held_by(driver).exists():
         raise NotOnDuty("You are off duty, so your position is not recorded.")
     if not device.reports_positions:
-        raise OtherPhoneReports("You are on duty with another phone, which reports your position.")
+        driver_devices.report_positions(device=device, at=at)
     latest = _latest(device)
     last = Reported(latest.point, latest.recorded_at) if latest else None
     limits = Limits(settings.SERVICE_AREA, settings.DRIVER_MAX_SPEED_KMH)

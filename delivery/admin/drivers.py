@@ -15,10 +15,9 @@ from common.actors import actor, actor_name
 from common.admin_base import LargeTable, ModelAdmin, ReadOnlyInline
 from common.admin_columns import column, pill
 from common.formats import ago, moment, phone
-from common.page_updates import publish_on_commit
-from delivery import page_updates
 from delivery.actions import drivers
 from delivery.admin.labels import coordinates, metres
+from delivery.admin.refusals import RefusalsAsMessages
 from delivery.models import Driver, DriverPosition
 
 
@@ -44,7 +43,7 @@ class PositionInline(ReadOnlyInline):
 
 
 @admin.register(Driver)
-class DriverAdmin(ModelAdmin):
+class DriverAdmin(RefusalsAsMessages, ModelAdmin):
     list_display = ["name", "state", column("phone", _("phone"), phone), "vehicle_type", "environment"]
     add_text = _("New driver")
     nothing_yet = _("No driver yet.")
@@ -91,8 +90,7 @@ class DriverAdmin(ModelAdmin):
         return len(chosen)
 
     def save_model(self, request: HttpRequest, obj: Driver, form: ModelForm[Any], change: bool) -> None:
-        super().save_model(request, obj, form, change)
-        publish_on_commit(*page_updates.duty_changed([(obj.pk, obj.environment)]))
+        drivers.save(driver=obj, by=actor(request), at=clock.now())
 
     def has_delete_permission(self, request: HttpRequest, obj: Driver | None = None) -> bool:
         return False  # deactivate instead; their routes refer to them

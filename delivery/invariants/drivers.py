@@ -1,7 +1,7 @@
 """Drivers, their positions, and deliveries that are simulated."""
 
 from common.invariants import Invariant
-from delivery.invariants.routes import CLOSED
+from delivery.invariants.routes import CLOSED, HELD
 
 ALL = (
     Invariant(
@@ -12,6 +12,15 @@ ALL = (
         SELECT d.id FROM delivery_delivery d JOIN delivery_driver r ON r.id = d.driver_id
         WHERE r.simulated_for_id IS NOT NULL
           AND (d.integrator_id, d.environment) <> (r.simulated_for_id, 'sandbox')""",
+    ),
+    Invariant(
+        "open_route_fits_its_driver",
+        "drivers who hold a route work for us, in its vehicle and environment",
+        f"delivery_delivery WHERE route_status IN ({HELD})",
+        f"""
+        SELECT d.id FROM delivery_delivery d JOIN delivery_driver r ON r.id = d.driver_id
+        WHERE d.route_status IN ({HELD})
+          AND NOT (r.active AND (r.vehicle_type, r.environment) = (d.vehicle_type, d.environment))""",  # noqa: S608  # nosec B608  # constants
     ),
     Invariant(
         "latest_position_is_the_newest",

@@ -15,6 +15,8 @@ from delivery.models.ids import Identified
 from delivery.models.integrator import Environment, Integrator
 from delivery.models.location import Located, cartesian, cartesian_columns, distance_m, on_earth
 
+_HELD = ", ".join(f"'{status.value}'" for status in lifecycle.HELD)
+
 
 class VehicleType(models.TextChoices):
     MOTORCYCLE = "MOTORCYCLE", _("Motorcycle")
@@ -49,9 +51,7 @@ class DriverQuerySet(models.QuerySet["Driver"]):
 
     def may_reach(self, *, radius_m: float, fresh_since: datetime) -> Self:
         """Of `by_distance`, without those who were farther away than `radius_m` at `fresh_since` or later."""
-        return self.filter(
-            Q(distance_m=None) | Q(distance_m__lte=radius_m) | Q(latest__recorded_at__lt=fresh_since)
-        )
+        return self.filter(Q(distance_m=None) | Q(distance_m__lte=radius_m) | Q(latest__recorded_at__lt=fresh_since))
 
     def last_seen_within(self, point: Point, *, radius_m: float) -> Self:
         """Of `by_distance`, those whose latest position is within the radius.
@@ -109,6 +109,26 @@ class Driver(Identified):
                 fields=["environment", "vehicle_type"],
                 name="driver_on_duty",
                 condition=Q(active=True, on_duty=True),
+            ),
+        ]
+        triggers = [
+            pgtrigger.Trigger(
+                name="driver_fits_open_route",
+                when=pgtrigger.Before,
+                operation=pgtrigger.Update,
+                condition=pgtrigger.Q(old__environment__df=pgtrigger.F("new__environment"))
+                | pgtrigger.Q(old__vehicle_type__df=pgtrigger.F("new__vehicle_type"))
+                | pgtrigger.Q(old__active=True, new__active=False),
+                func=f"""
+                    IF EXISTS (
+                        SELECT FROM delivery_delivery
+                        WHERE driver_id = OLD.id AND route_status IN ({_HELD})
+                    ) THEN
+                        RAISE EXCEPTION 'The driver holds a route' USING
+                            ERRCODE = 'check_violation', CONSTRAINT = 'driver_fits_open_route';
+                    END IF;
+                    RETURN NEW;
+                """,
             ),
         ]
 

@@ -37,8 +37,8 @@ class DriverLogInLink(models.Model):
 class DriverDevice(Identified, Credential):
     """A phone that a driver is logged in on. Its session ends at `expires_at`, or when it is revoked.
 
-    Of a driver's phones one reports positions: the one on which the driver went on duty last. Two that report from two
-    places would look like jumps.
+    Of a driver's phones one reports positions: the one on which the driver went on duty last, or else the first that
+    reports. Two that report from two places would look like jumps.
     """
 
     driver = models.ForeignKey(Driver, verbose_name=_("driver"), on_delete=models.CASCADE, related_name="devices")
@@ -62,6 +62,11 @@ class DriverDevice(Identified, Credential):
 
     def __str__(self) -> str:
         return self.name or self.hint
+
+    def may_report(self, *, at: datetime) -> bool:
+        """Whether no other phone of the driver that is logged in reports positions."""
+        others = DriverDevice.objects.filter(driver=self.driver_id, reports_positions=True).exclude(pk=self.pk)
+        return self.reports_positions or not others.filter(revoked_at=None, expires_at__gt=at).exists()
 
     @staticmethod
     def find(clear_text: str, *, at: datetime) -> "DriverDevice | None":

@@ -82,6 +82,7 @@ BREAKS = {
         """UPDATE delivery_driver SET environment = 'sandbox', simulated_for_id = (SELECT id FROM delivery_integrator
                WHERE id NOT IN (SELECT integrator_id FROM delivery_delivery) LIMIT 1)""",
     ],
+    "open_route_fits_its_driver": ["UPDATE delivery_driver SET active = FALSE"],
     "latest_position_is_the_newest": ["DELETE FROM delivery_latestposition"],
     "simulation_of_an_open_delivery": ["UPDATE delivery_delivery SET environment = 'live'"],
     "order_has_its_last_status": ["UPDATE integration_order SET status = 'delivered'"],
@@ -135,6 +136,7 @@ def healthy():
     deliveries.cancel(
         delivery=DeliveryFactory.create(token=other_shop, accepted=True), reason="changed", by=BY, at=timezone.now()
     )
+    DeliveryFactory.create(accepted=True)
     TokenFactory.create()
     simulated.request(at=at)
     seller = SellerFactory.create()

@@ -9,7 +9,8 @@ import pytest
 from django.db import connection, transaction
 from django.utils import timezone
 
-from delivery.actions import deliveries, driver_devices
+from delivery.actions import deliveries, driver_devices, drivers
+from delivery.driver_errors import RouteStillOpen
 from delivery.errors import MoveRefused
 from delivery.models import Driver, DriverDevice, DriverMove, Transition
 from tests.delivery.locking import wait_for_a_lock_waiter
@@ -127,15 +128,20 @@ class TestEndingASession:
 
 
 class TestDriverWhoHasLeft:
-    def test_is_logged_out_and_keeps_the_route_until_a_dispatcher_moves_it(self, ana, delivery):
-        Driver.objects.filter(pk=ana.driver.pk).update(active=False)
+    def test_is_logged_out_after_a_dispatcher_has_moved_the_route(self, ana, delivery):
+        left = Driver.objects.get(pk=ana.driver.pk)
+        left.active = False
+        with pytest.raises(RouteStillOpen):
+            drivers.save(driver=left, by=BY, at=timezone.now())
+        other = DriverFactory.create()
+        deliveries.reassign(delivery=delivery, driver=other, by=BY, at=timezone.now())
+        drivers.save(driver=left, by=BY, at=timezone.now())
 
         refused = ana.post("moves/", {"sentAt": now(), "moves": [move(delivery)]})
 
         assert (refused.status_code, refused.json()["code"]) == (401, "logged_out")
         delivery.refresh_from_db()
-        assert (delivery.route_status, delivery.driver) == ("ACCEPTED", ana.driver)
-        deliveries.reassign(delivery=delivery, driver=DriverFactory.create(), by=BY, at=timezone.now())
+        assert (delivery.route_status, delivery.driver) == ("ACCEPTED", other)
 
 
 def end(device):

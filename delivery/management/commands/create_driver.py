@@ -6,6 +6,8 @@ from common.commands import JSONCommand
 from delivery.actions import drivers, moves
 from delivery.models import Driver, Environment, VehicleType
 
+_BY = "command create_driver"
+
 
 class Command(JSONCommand):
     help = 'Create a driver, active and on duty. Prints {"driver"}.'
@@ -26,8 +28,8 @@ class Command(JSONCommand):
             on_duty=True,
         )
         driver.full_clean()
-        driver.save()
+        drivers.save(driver=driver, by=_BY, at=clock.now())
         if options["position"]:
             point = moves.parse_point(options["position"])
-            drivers.set_position(driver=driver, point=point, by="command create_driver", at=clock.now())
+            drivers.set_position(driver=driver, point=point, by=_BY, at=clock.now())
         return {"driver": str(driver.pk)}

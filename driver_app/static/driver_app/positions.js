@@ -65,10 +65,9 @@ function end() {
   unsent = [];
 }
 
-/** Watch if the driver is on duty with this phone, and only then: nobody is followed in their free time. */
+/** Watch if the driver is on duty, or holds a route, with this phone, and only then: nobody is followed in their free time. */
 export function watchOnDuty() {
-  const driver = store.state?.driver;
-  const wanted = Boolean(isOurs && driver?.onDuty && driver.reportsHere);
+  const wanted = Boolean(isOurs && store.state?.driver.reportsHere);
   if (wanted && watch === null) begin();
   if (!wanted && watch !== null) end();
 }

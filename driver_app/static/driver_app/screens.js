@@ -29,7 +29,7 @@ function notices() {
   if (!isReachable && state) found.push(part("unreachable", { since: clockTime(since) }));
   if (unsent.length) found.push(part("unsent", { moves: unsent.map(moveName).join(", ") }));
   if (ofOthers().length) found.push(part("unsent-others"));
-  if (state?.driver.onDuty && !state.driver.reportsHere) found.push(part("other-phone", {}, { report: actions.onDuty }));
+  if ((state?.driver.onDuty || state?.route) && !state.driver.reportsHere) found.push(part("other-phone", {}, { report: actions.onDuty }));
   if (location && !isLoggedOut) found.push(part(`location-${location}`, browser()));
   if (push === "ask" && state?.driver.onDuty) found.push(part("push-ask", {}, { allow: allowPush, later: refusePush }));
   return found;
@@ -119,7 +119,7 @@ export function draw() {
     const driver = state?.driver;
     const since = isReachable ? 0 : store.since;
     show("bar", JSON.stringify([driver]), () => (driver ? [part("bar", driver, actions)] : []));
-    show("notices", JSON.stringify([moves, driver, isLoggedOut, isReachable, since, location, problem, push]), notices);
+    show("notices", JSON.stringify([moves, driver, Boolean(route), isLoggedOut, isReachable, since, location, problem, push]), notices);
     const key = JSON.stringify([isLoggedOut, !state && isReachable, driver, state?.offers, route, chosen, moves.length, push]);
     show("screen", key, () => [content()]);
     show("actions", key, () => (below ? [below()] : []));

@@ -6,7 +6,7 @@ import pytest
 from django.utils import timezone
 from playwright.sync_api import expect
 
-from delivery.actions import driver_devices
+from delivery.actions import driver_devices, drivers
 from delivery.distance import Point
 from delivery.models import DriverPosition
 from tests.browser.driver_app.driver_phone import DriverPhone
@@ -111,6 +111,26 @@ class TestPosition:
 
         found = positions(ana, 3)
         assert [each.point.latitude for each in found][:3] == pytest.approx([north(m).latitude for m in (0, 50, 100)])
+
+    def test_is_reported_off_duty_during_a_route(self, open_phone):
+        ana = open_phone(on_duty=True, script=QUICK)
+        positions(ana, 1)
+        DeliveryFactory.create(stops=1, accepted=True, driver=ana.driver)
+        drivers.set_duty([ana.driver], on_duty=False)
+        expect(ana.page.get_by_text("Off duty")).to_be_visible()
+        expect(ana.page.get_by_role("button", name="Collected")).to_be_visible()
+
+        move_to(ana, north(15))
+
+        assert positions(ana, 2)[-1].latitude == pytest.approx(north(15).latitude)
+
+    def test_is_reported_by_the_only_phone_of_a_driver_whom_a_dispatcher_puts_on_duty(self, open_phone):
+        ana = open_phone(script=QUICK)
+
+        drivers.set_duty([ana.driver], on_duty=True)
+
+        assert positions(ana, 1)[0].point == PICKUP
+        expect(ana.page.get_by_text("Another phone of yours")).to_have_count(0)
 
     def test_tells_how_far_an_offer_is(self, open_phone):
         ana = open_phone(on_duty=True, script=QUICK)

@@ -18,6 +18,7 @@ from delivery.actions import (
     digests,
     driver_devices,
     driver_moves,
+    drivers,
     endpoints,
     events,
     forgetting,
@@ -256,6 +257,16 @@ class TestDuty:
 
         assert DriverDevice.objects.get(reports_positions=True) == second
 
+    def test_is_reported_by_the_first_of_two_phones_that_begin(self):
+        driver = DriverFactory.create()
+        first, second = phone_of(driver), phone_of(driver)
+        begin = partial(driver_devices.report_positions, at=NOW)
+
+        _reports, refused = overlap(partial(begin, device=first), partial(begin, device=second))
+
+        assert name_of(refused) == "OtherPhoneReports"
+        assert DriverDevice.objects.get(reports_positions=True) == first
+
     def test_does_not_end_for_a_driver_who_has_just_taken_a_route(self):
         leaving, logging_out = DriverFactory.create_batch(2)
         device = phone_of(logging_out)
@@ -272,6 +283,20 @@ class TestDuty:
 
         assert (name_of(refused), ended) == ("RouteStillOpen", None)
         assert Driver.objects.filter(on_duty=True).count() == 2
+
+
+class TestDriver:
+    def test_keeps_the_vehicle_of_a_route_that_has_just_been_taken(self):
+        driver, delivery = DriverFactory.create(), DeliveryFactory.create()
+        changed = Driver.objects.get()
+        changed.vehicle_type = "CAR"
+
+        _accepted, refused = overlap(
+            do(deliveries.accept, delivery, driver=driver), partial(drivers.save, driver=changed, by=BY, at=NOW)
+        )
+
+        assert name_of(refused) == "RouteStillOpen"
+        assert Driver.objects.get().vehicle_type == "MOTORCYCLE"
 
 
 class TestLogInLink:

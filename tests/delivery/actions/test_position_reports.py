@@ -7,13 +7,13 @@ import pytest
 from django.db import transaction
 from django.utils import timezone
 
-from delivery.actions import driver_devices, position_reports
+from delivery.actions import driver_devices, drivers, position_reports
 from delivery.distance import Point
 from delivery.driver_errors import NotOnDuty, OtherPhoneReports
-from delivery.models import DriverPosition
+from delivery.models import DriverDevice, DriverPosition
 from delivery.position_filter import Reason, Reported
 from tests.delivery.locking import wait_for_a_lock_waiter
-from tests.factories import BY, PICKUP, DriverFactory
+from tests.factories import BY, PICKUP, DeliveryFactory, DriverFactory
 
 NOW = timezone.now()
 FAR = Point(-23.461414, -46.655881)
@@ -63,6 +63,38 @@ class TestRecord:
             position_reports.record(device=device, reported=[reported()], at=NOW)
 
         assert not DriverPosition.objects.exists()
+
+    def test_records_off_duty_while_the_driver_holds_a_route(self):
+        driver = DriverFactory.create()
+        device = phone(driver)
+        DeliveryFactory.create(accepted=True, driver=driver)
+        drivers.set_duty([driver], on_duty=False)
+        device.driver.refresh_from_db()
+
+        assert position_reports.record(device=device, reported=[reported()], at=NOW) == {}
+
+        assert DriverPosition.objects.get().point == PICKUP
+
+    def test_begins_with_the_first_phone_of_a_driver_whom_a_dispatcher_puts_on_duty(self):
+        driver = DriverFactory.create(on_duty=True)
+        first, second = phone(driver, on_duty=False), phone(driver, on_duty=False)
+
+        position_reports.record(device=first, reported=[reported(ago=10)], at=NOW)
+        with pytest.raises(OtherPhoneReports):
+            position_reports.record(device=second, reported=[reported()], at=NOW)
+
+        assert DriverDevice.objects.get(reports_positions=True) == first
+        assert DriverPosition.objects.count() == 1
+
+    @pytest.mark.parametrize("ended", [{"revoked_at": NOW, "revoked_by": BY}, {"expires_at": NOW}], ids=str)
+    def test_passes_from_a_phone_that_is_logged_out_to_another(self, ended):
+        driver = DriverFactory.create()
+        former, new = phone(driver), phone(driver, on_duty=False)
+        DriverDevice.objects.filter(pk=former.pk).update(**ended)
+
+        position_reports.record(device=new, reported=[reported()], at=NOW)
+
+        assert DriverDevice.objects.get(reports_positions=True) == new
 
     def test_refuses_the_phone_that_does_not_report(self):
         driver = DriverFactory.create()

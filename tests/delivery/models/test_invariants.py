@@ -5,7 +5,7 @@ from decimal import Decimal
 from uuid import uuid4
 
 import pytest
-from django.db import IntegrityError, ProgrammingError, transaction
+from django.db import IntegrityError, ProgrammingError, connection, transaction
 from django.utils import timezone
 
 from delivery.actions import deliveries
@@ -193,3 +193,30 @@ class TestOthers:
 
         with refused(IntegrityError, "one_event_per_sequence"), transaction.atomic():
             event.save(force_insert=True)
+
+
+@pytest.mark.django_db
+class TestDriver:
+    @pytest.mark.parametrize(
+        "change", [{"environment": "sandbox"}, {"vehicle_type": "CAR"}, {"active": False}], ids=str
+    )
+    def test_keeps_what_the_open_route_was_given_for(self, change):
+        driver = DeliveryFactory.create(collected=True).driver
+
+        with refused(IntegrityError, "holds a route"), transaction.atomic():
+            Driver.objects.filter(pk=driver.pk).update(**change)
+
+    def test_changes_after_the_route(self):
+        delivery = DeliveryFactory.create(accepted=True)
+        deliveries.cancel(delivery=delivery, reason="", by=BY, at=timezone.now())
+
+        assert Driver.objects.update(environment="sandbox", vehicle_type="CAR", active=False) == 1
+
+    def test_who_left_with_an_open_route_can_come_back(self):
+        delivery = DeliveryFactory.create(accepted=True)
+        with connection.cursor() as cursor:
+            cursor.execute("SET LOCAL session_replication_role = replica")  # no triggers
+            cursor.execute("UPDATE delivery_driver SET active = FALSE")
+            cursor.execute("SET LOCAL session_replication_role = origin")
+
+        assert Driver.objects.filter(pk=delivery.driver_id).update(active=True) == 1
