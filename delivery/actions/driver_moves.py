@@ -37,12 +37,13 @@ class Report:
 def perform(*, driver: Driver, report: Report, at: datetime) -> DriverMove:
     """Make the move of a route that the driver holds, and keep its outcome; for a repetition return the first's.
 
-    A refusal is an outcome too; its text is in the active language, the phone's. Raises NotYourRoute for a delivery
-    that does not exist.
+    A refusal is an outcome too; its text is in the active language, the phone's. That of a delivery which does not
+    exist is not stored: nothing could name it.
     """
     delivery = Delivery.objects.select_for_update(no_key=True).filter(pk=report.delivery).first()
     if delivery is None:
-        raise _not_yours()
+        move = DriverMove(driver=driver, report=report.report, delivery_id=report.delivery, received_at=at)
+        return _refuse(move, _not_yours())
     # Serialises reports of a driver: a repetition that arrives at the same time waits and finds the first. After the
     # delivery, as in `deliveries.accept`; in the other order the two could deadlock.
     Driver.objects.select_for_update(no_key=True).get(pk=driver.pk)
@@ -65,8 +66,13 @@ def perform(*, driver: Driver, report: Report, at: datetime) -> DriverMove:
     try:
         _apply(driver, delivery, report, move)
     except DeliveryError as error:
-        move.refusal, move.refusal_detail = error.code, refusal(error)[:_LONGEST_DETAIL]
+        _refuse(move, error)
     move.save(force_insert=True)
+    return move
+
+
+def _refuse(move: DriverMove, error: DeliveryError) -> DriverMove:
+    move.refusal, move.refusal_detail = error.code, refusal(error)[:_LONGEST_DETAIL]
     return move
 
 

@@ -80,6 +80,16 @@ class TestMoves:
         other.refresh_from_db()
         assert other.route_status == "ACCEPTED"
 
+    def test_of_an_unknown_and_of_another_drivers_delivery_refuse_themselves_only(self, ana, delivery):
+        other = DeliveryFactory.create(accepted=True)
+        unknown = move(delivery, deliveryId=str(uuid4()))
+
+        answer = ana.post("moves/", sent(moves=[unknown, move(other), move(delivery)])).json()
+
+        first, second, third = answer["outcomes"]
+        assert {**first, "id": ""} == {**second, "id": ""}
+        assert (first["code"], third["done"]) == ("not_your_route", True)
+
     @pytest.mark.parametrize(
         "changes",
         [

@@ -8,7 +8,6 @@ from django.utils import timezone
 
 from delivery.actions import deliveries, driver_moves
 from delivery.actions.driver_moves import Report
-from delivery.driver_errors import NotYourRoute
 from delivery.lifecycle import Trigger
 from delivery.models import DriverMove, Transition, WebhookEvent
 from tests.factories import BY, DeliveryFactory, DriverFactory
@@ -112,10 +111,11 @@ class TestPerform:
         assert move.refusal == "not_your_route"
         assert Transition.objects.latest("id").trigger == "reassign"
 
-    def test_refuses_a_delivery_that_does_not_exist(self, delivery):
+    def test_refuses_a_delivery_that_does_not_exist_as_that_of_another_driver(self, delivery):
+        other = perform(delivery, driver=DriverFactory.create())
+
         unknown = Report(uuid4(), uuid4(), Trigger.COLLECT, NOW)
+        move = driver_moves.perform(driver=delivery.driver, report=unknown, at=NOW)
 
-        with pytest.raises(NotYourRoute):
-            driver_moves.perform(driver=delivery.driver, report=unknown, at=NOW)
-
-        assert not DriverMove.objects.exists()
+        assert (move.refusal, move.refusal_detail) == (other.refusal, other.refusal_detail)
+        assert list(DriverMove.objects.all()) == [other]
