@@ -27,7 +27,7 @@ class IntegratorFactory(factory.django.DjangoModelFactory):
 
     @classmethod
     def _create(cls, model_class: type[Integrator], *args: Any, **kwargs: Any) -> Integrator:
-        return integrators.open_(model_class(**kwargs))
+        return integrators.open_(model_class(**kwargs), by=BY, at=timezone.now())
 
 
 class PickupPointFactory(factory.django.DjangoModelFactory):

@@ -153,6 +153,7 @@ LOCKS: dict[str, tuple[str, ...]] = {
     "delivery/actions/forgetting.py:forget_stops_of": (_OF_A_PERSON,),
     "delivery/actions/forgetting.py:lock": (_OF_A_PERSON,),
     "delivery/actions/forgetting_drivers.py:_forget_in_deliveries": (_OF_A_PERSON,),
+    "delivery/actions/integrators.py:change": (f"{_DELIVERY}TestAccount::test_is_audited_once_for_the_same_change",),
     "delivery/actions/position_reports.py:_latest": (_POSITIONS, _POSITIONS),
     "delivery/actions/proof_photos.py:_insert": (
         "tests/delivery/actions/test_proof_photos.py::TestAdd::test_refuses_more_photos_of_a_stop_than_are_kept",

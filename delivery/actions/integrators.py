@@ -1,4 +1,4 @@
-"""Opening an account, suspending it and lifting the suspension."""
+"""Opening and changing an account, suspending it and lifting the suspension."""
 
 import logging
 from datetime import datetime
@@ -12,12 +12,26 @@ _log = logging.getLogger(__name__)
 
 
 @transaction.atomic
-def open_(integrator: Integrator) -> Integrator:
+def open_(integrator: Integrator, *, by: str, at: datetime) -> Integrator:
     """Save a new account with a webhook endpoint, still without a URL, for each environment."""
     integrator.save()
     for environment in Environment:
         endpoints.create(integrator=integrator, environment=environment)
+    if integrator.allow_any_pickup:
+        record_audit(integrator, AuditAction.ANY_PICKUP_ALLOWED, by=by, at=at)
     return integrator
+
+
+@transaction.atomic
+def change(*, integrator: Integrator, by: str, at: datetime) -> None:
+    """Save the name, the limits and whether any pickup is allowed, which the audit trail records."""
+    before = Integrator.objects.select_for_update(no_key=True).get(pk=integrator.pk)
+    # Not the other columns: the account may have been suspended since it was read.
+    integrator.save(update_fields=["name", "allow_any_pickup", "rate_limit_per_second", "rate_limit_per_hour"])
+    if integrator.allow_any_pickup != before.allow_any_pickup:
+        allowed = integrator.allow_any_pickup
+        action = AuditAction.ANY_PICKUP_ALLOWED if allowed else AuditAction.ANY_PICKUP_ENDED
+        record_audit(integrator, action, by=by, at=at)
 
 
 @transaction.atomic

@@ -92,11 +92,11 @@ class IntegratorAdmin(LimitFields, SuspendableAdmin):
         return ngettext("%(count)s person", "%(count)s people", count) % {"count": count}
 
     def save_model(self, request: HttpRequest, obj: Integrator, form: ModelForm[Any], change: bool) -> None:
+        by, at = actor(request), clock.now()
         if change:
-            # Not the other columns: the account may have been suspended since it was read.
-            obj.save(update_fields=["name", "allow_any_pickup", *_LIMITS])
+            integrators.change(integrator=obj, by=by, at=at)
         else:
-            integrators.open_(obj)
+            integrators.open_(obj, by=by, at=at)
 
     @admin.display(description=_("team"))
     def team(self, obj: Integrator) -> str:

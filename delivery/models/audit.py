@@ -30,6 +30,8 @@ class AuditAction(models.TextChoices):
     ROLE_CHANGED = "role_changed", _("Role changed")
     PERSON_REMOVED = "person_removed", _("Person removed")
     SUSPENSION_LIFTED = "suspension_lifted", _("Suspension lifted")
+    ANY_PICKUP_ALLOWED = "any_pickup_allowed", _("Pick up anywhere: allowed")
+    ANY_PICKUP_ENDED = "any_pickup_ended", _("Pick up anywhere: no longer allowed")
 
 
 class AuditEntry(models.Model):

@@ -12,6 +12,7 @@ from django.shortcuts import redirect
 
 from common import clock
 from common.actors import actor
+from delivery.actions import integrators
 from delivery.errors import EndpointCannotSend, TooManyTokens
 from delivery.models import WebhookEvent
 from delivery.refusals import refusal
@@ -58,7 +59,7 @@ class Setup(StaffAccountView):
             return False
         if form.cleaned_data["allow_any_pickup"]:
             self.account.allow_any_pickup = True
-            self.account.save(update_fields=["allow_any_pickup"])
+            integrators.change(integrator=self.account, by=actor(self.request), at=clock.now())
         account_setup.add_place(self.account, form)
         return True
 

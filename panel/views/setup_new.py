@@ -43,7 +43,9 @@ class NewAccount(LoggedInView, PermissionRequiredMixin):
 @transaction.atomic
 def _open(form: NewAccountForm, url: endpoints.CheckedUrl, request: HttpRequest) -> Integrator:
     account = integrators.open_(
-        Integrator(name=form.cleaned_data["name"], allow_any_pickup=form.cleaned_data["allow_any_pickup"])
+        Integrator(name=form.cleaned_data["name"], allow_any_pickup=form.cleaned_data["allow_any_pickup"]),
+        by=actor(request),
+        at=clock.now(),
     )
     account_setup.add_place(account, form)
     account_setup.issue_tokens(account, request)

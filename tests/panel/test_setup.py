@@ -17,6 +17,11 @@ def staff(as_role):
     return as_role("account staff")
 
 
+def audited(account):
+    entries = AuditEntry.objects.filter(integrator=account, action__startswith="any_pickup")
+    return list(entries.values_list("action", "by"))
+
+
 def page(account, name="setup"):
     return reverse(f"panel:{name}", args=[account.pk, "sandbox"])
 
@@ -53,6 +58,7 @@ class TestNewAccount:
 
         account = Integrator.objects.get(name="Padaria Sol")
         assert (account.allow_any_pickup, account.pickup_points.count()) == (True, 0)
+        assert audited(account) == [("any_pickup_allowed", "user account-staff")] * 2
 
     @pytest.mark.parametrize(
         ("changes", "why"),
@@ -98,6 +104,16 @@ class TestSetup:
 
         assert self.done(staff, account) == ["place", "tokens"]
         assert PickupPoint.objects.get(integrator=account).name == "Loja"
+
+    def test_lets_the_account_pick_up_anywhere_and_audits_it(self, staff, account):
+        before = len(audited(account))
+
+        for _time in range(2):
+            staff.post(page(account), {"step": "place", "position": "", "allow_any_pickup": "on"})
+
+        account.refresh_from_db()
+        assert account.allow_any_pickup
+        assert len(audited(account)) == before + 2  # one for each environment
 
     def test_issues_only_the_tokens_that_are_missing(self, staff, account):
         account.tokens.filter(environment="live").update(revoked_at=timezone.now(), revoked_by="user x")

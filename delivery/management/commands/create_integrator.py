@@ -27,7 +27,7 @@ class Command(JSONCommand):
         environment = Environment.SANDBOX if options["sandbox"] else Environment.LIVE
         integrator = Integrator(name=options["name"])
         integrator.full_clean()
-        integrators.open_(integrator)
+        integrators.open_(integrator, by=_BY, at=clock.now())
         for number, pickup in enumerate(options["pickup"], start=1):
             point = moves.parse_point(pickup)
             PickupPoint.objects.create(

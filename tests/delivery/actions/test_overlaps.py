@@ -23,6 +23,7 @@ from delivery.actions import (
     events,
     forgetting,
     forgetting_drivers,
+    integrators,
     position_reports,
     push_subscriptions,
     receiver_links,
@@ -40,6 +41,7 @@ from delivery.models import (
     DriverMove,
     DriverPosition,
     EndpointAlerts,
+    Environment,
     EventState,
     Token,
     Transition,
@@ -297,6 +299,17 @@ class TestDriver:
 
         assert name_of(refused) == "RouteStillOpen"
         assert Driver.objects.get().vehicle_type == "MOTORCYCLE"
+
+
+class TestAccount:
+    def test_is_audited_once_for_the_same_change(self):
+        account = TokenFactory.create().integrator
+        account.allow_any_pickup = True
+        allow = partial(integrators.change, integrator=account, by=BY, at=NOW)
+
+        overlap(allow, allow)
+
+        assert account.audit.filter(action="any_pickup_allowed").count() == len(Environment)
 
 
 class TestLogInLink:

@@ -123,16 +123,8 @@ class TestSuspension:
 
     def test_survives_that_the_account_is_saved_meanwhile(self, admin_client, token):
         """Two people at once: the one who saves the account's name writes nothing else."""
-        inlines = {
-            f"{name}-{key}": value
-            for name in ("pickup_points", "tokens")
-            for key, value in {"TOTAL_FORMS": 0, "INITIAL_FORMS": 0}.items()
-        }
-
         with CaptureQueriesContext(connection) as queries:
-            admin_client.post(
-                reverse("admin:delivery_integrator_change", args=[token.integrator.pk]), {"name": "New", **inlines}
-            )
+            _save(admin_client, token.integrator, name="New")
 
         written = [query["sql"] for query in queries if query["sql"].startswith('UPDATE "delivery_integrator"')]
         assert Integrator.objects.get().name == "New"
@@ -158,6 +150,29 @@ class TestSuspension:
 
         assert "The account is suspended." in page.content.decode()
         assert (list(Token.objects.values_list()), list(WebhookEndpoint.objects.order_by("pk").values_list())) == before
+
+
+@pytest.mark.django_db
+class TestAccount:
+    def test_audits_who_lets_it_pick_up_anywhere_and_who_ends_it(self, admin_client):
+        account = IntegratorFactory.create()
+
+        for changes in ({"allow_any_pickup": "on"}, {"allow_any_pickup": "on", "name": "New"}, {}):
+            _save(admin_client, account, **changes)
+
+        entries = account.audit.order_by("id").values_list("action", "by", "environment")
+        assert [entry for entry in entries if entry[2] == "live"] == [
+            ("any_pickup_allowed", "user admin", "live"),
+            ("any_pickup_ended", "user admin", "live"),
+        ]
+
+
+def _save(client, account, **changes):
+    """Save the account's page without pickup points."""
+    inlines = {f"{name}-{key}": "0" for name in ("pickup_points", "tokens") for key in ("TOTAL_FORMS", "INITIAL_FORMS")}
+    client.post(
+        reverse("admin:delivery_integrator_change", args=[account.pk]), {"name": account.name, **inlines, **changes}
+    )
 
 
 def _chosen(token, action):
