@@ -29,9 +29,9 @@ def latest(driver: Driver, *, at: datetime) -> list[Day]:
     Of a cancelled delivery the driver has the share of the fee.
     """
     today = timezone.localtime(at).date()
-    first = today - timedelta(days=SHOWN - 1)
-    ended = Delivery.objects.filter(driver=driver, closed_at__isnull=False).annotate(day=TruncDate("closed_at"))
-    rows = reports.work(ended.filter(day__gte=first, day__lte=today), by="day")
+    period = reports.Period(today - timedelta(days=SHOWN - 1), today)
+    ended = Delivery.objects.filter(driver=driver).ended(period.start, period.end)
+    rows = reports.work(ended.annotate(day=TruncDate("closed_at")), by="day")
     has_share = reports.driver_share() > 0
     found = {
         row["day"]: Day(row["day"], row["routes"], row["km"], row["earned"] if has_share else None) for row in rows

@@ -146,6 +146,9 @@ class Delivery(Identified, Located):
                 name="delivery_to_forget",
                 condition=Q(closed_at__isnull=False, forgotten_at__isnull=True),
             ),
+            models.Index(
+                fields=["driver", "closed_at"], name="delivery_ended_of_driver", condition=Q(closed_at__isnull=False)
+            ),
             models.Index(phone_key("contact_phone"), name="delivery_phone", condition=~Q(contact_phone="")),
             models.Index(
                 fields=["offer_expires_at"], name="delivery_offered", condition=_route_in(RouteStatus.AVAILABLE)

@@ -4,6 +4,8 @@ from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 
 from delivery.actions import deliveries
 from delivery.lifecycle import Ending
@@ -88,6 +90,21 @@ class TestLatest:
         finished(ana, NOON)
 
         assert [day.earned for day in of(ana)] == [None] * 7
+
+    def test_reads_the_week_and_not_the_history_before_it(self, ana):
+        history = (Ended(NOON - timedelta(days=30, minutes=number)) for number in range(2_000))
+        insert(DeliveryFactory.create(stops=1), *history, Ended(NOON), driver=ana)
+
+        with CaptureQueriesContext(connection) as queries:
+            assert of(ana)[0].routes == 1
+
+        with connection.cursor() as cursor:
+            cursor.execute("ANALYZE delivery_delivery")
+            cursor.execute(f"EXPLAIN (ANALYZE) {queries[0]['sql']}")
+            plan = "\n".join(line for (line,) in cursor.fetchall())
+        assert len(queries) == 1
+        assert "delivery_ended_of_driver" in plan
+        assert "Rows Removed by Filter" not in plan
 
     def test_shows_no_other_drivers_routes(self, ana):
         finished(DriverFactory.create(), NOON)
