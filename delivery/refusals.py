@@ -2,7 +2,7 @@
 
 from django.utils.translation import gettext, gettext_noop
 
-from delivery.errors import DeliveryError
+from delivery.errors import DeliveryError, MoveRefused, StopNotOpen
 
 # Codes of the API that refusals and the choices of models contain. The API keeps them, pages translate them.
 _CODES = {
@@ -32,6 +32,23 @@ _CODES = {
     gettext_noop("live"),
     gettext_noop("sandbox"),
 }
+
+# Why a move is refused, as drivers are told it, by the status of the route.
+_TO_DRIVERS = {
+    "ACCEPTED": gettext_noop("The goods have not been collected at A yet."),
+    "COLLECTED": gettext_noop("The goods are collected, and not all points are done."),
+    "RETURNING": gettext_noop("All points are done. Bring the goods that are left back to A."),
+    "FINISHED": gettext_noop("This route is finished."),
+    "CANCELLED": gettext_noop("This route was cancelled. There is nothing left to do."),
+}
+
+
+def refusal_to_driver(error: DeliveryError) -> str:
+    """The message of a refusal to a driver, in the driver's words and language."""
+    if isinstance(error, StopNotOpen):
+        return gettext("This point is done already.")
+    text = _TO_DRIVERS.get(str(error.values.get("route"))) if isinstance(error, MoveRefused) else None
+    return gettext(text) if text else refusal(error)
 
 
 def refusal(error: DeliveryError) -> str:

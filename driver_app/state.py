@@ -3,6 +3,7 @@
 from datetime import datetime
 from decimal import ROUND_HALF_UP, Decimal
 from typing import Any
+from uuid import UUID
 
 from django.conf import settings
 
@@ -16,8 +17,8 @@ _MOST_OFFERS = 20
 _CENT = Decimal("0.01")
 
 
-def state(device: DriverDevice, *, at: datetime) -> dict[str, Any]:
-    """Everything that the phone shows now."""
+def state(device: DriverDevice, *, shown: UUID | None = None, at: datetime) -> dict[str, Any]:
+    """Everything that the phone shows now. `shown` is the delivery whose route it has shown until now."""
     driver = Driver.objects.select_related("latest").get(pk=device.driver_id)
     held = Delivery.objects.held_by(driver).with_parts().prefetch_related("stops__options").first()
     offers = [] if held or not driver.on_duty else _offers(driver, at)
@@ -32,7 +33,16 @@ def state(device: DriverDevice, *, at: datetime) -> dict[str, Any]:
         },
         "offers": [_offer(delivery, seen_at=_old_position(driver, at)) for delivery in offers],
         "route": _route(held) if held else None,
+        "gone": _gone(driver, shown) if shown and (held is None or held.pk != shown) else None,
     }
+
+
+def _gone(driver: Driver, shown: UUID) -> dict[str, str] | None:
+    """Why the driver does not hold the route any more, unless it was finished: it was cancelled, or taken away."""
+    status = Delivery.objects.filter(pk=shown, driver=driver).values_list("route_status", flat=True).first()
+    if status == RouteStatus.FINISHED:
+        return None
+    return {"deliveryId": str(shown), "why": "cancelled" if status == RouteStatus.CANCELLED else "taken"}
 
 
 def _offers(driver: Driver, at: datetime) -> list[Delivery]:

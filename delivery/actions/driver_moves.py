@@ -13,7 +13,7 @@ from delivery.errors import DeliveryError
 from delivery.lifecycle import Trigger
 from delivery.models import Delivery, DriverMove, Transition
 from delivery.models.driver import Driver
-from delivery.refusals import refusal
+from delivery.refusals import refusal_to_driver
 
 _LONGEST_DETAIL = 500
 # A move that is reported after more than this has a moment of its own in the history.
@@ -72,7 +72,7 @@ def perform(*, driver: Driver, report: Report, at: datetime) -> DriverMove:
 
 
 def _refuse(move: DriverMove, error: DeliveryError) -> DriverMove:
-    move.refusal, move.refusal_detail = error.code, refusal(error)[:_LONGEST_DETAIL]
+    move.refusal, move.refusal_detail = error.code, refusal_to_driver(error)[:_LONGEST_DETAIL]
     return move
 
 

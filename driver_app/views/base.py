@@ -12,7 +12,7 @@ from common.json_body import BodyTooDeep, BodyTooLarge, InvalidJSON, NotAnObject
 from delivery.driver_errors import InvalidReport
 from delivery.errors import DeliveryError
 from delivery.models import DriverDevice
-from delivery.refusals import refusal
+from delivery.refusals import refusal_to_driver
 from driver_app import session
 
 _MOST_BYTES = 128 * 1024
@@ -34,7 +34,7 @@ class PhoneView(View):
         except BodyTooLarge:
             return error(413, "body_too_large", _("The report is too large."))
         except DeliveryError as refused:
-            return error(refused.status, refused.code, refusal(refused))
+            return error(refused.status, refused.code, refusal_to_driver(refused))
 
     def body(self) -> dict[str, Any]:
         """The request's JSON object. Raises BodyTooLarge and InvalidReport."""

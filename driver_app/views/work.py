@@ -12,7 +12,7 @@ from delivery import page_updates
 from delivery.actions import deliveries, driver_devices, driver_moves, position_reports
 from delivery.driver_errors import InvalidReport
 from delivery.errors import DeliveryNotFound
-from delivery.models import Delivery, DriverMove
+from delivery.models import Delivery, DriverMove, parse_id
 from driver_app import reports
 from driver_app.state import state
 from driver_app.views.base import PhoneView
@@ -22,10 +22,12 @@ _WITHOUT_STREAM = "retry: 10000\nevent: away\ndata: -\n\n"
 
 
 class WithState(PhoneView):
-    """Answers with the state of the phone."""
+    """Answers with the state of the phone. The header `Rota-Route` names the delivery whose route the phone shows."""
 
     def answer(self, **more: Any) -> JsonResponse:
-        return JsonResponse({**more, "csrf": get_token(self.request), **state(self.device, at=clock.now())})
+        shown = parse_id(self.request.headers.get("Rota-Route", ""))
+        now = state(self.device, shown=shown, at=clock.now())
+        return JsonResponse({**more, "csrf": get_token(self.request), **now})
 
 
 class State(WithState):

@@ -147,6 +147,55 @@ class TestState:
         assert [point["instructions"] for point in points[1:]] == ["", "Ring twice", ""]
 
 
+class TestRouteThatIsGone:
+    @pytest.fixture
+    def ana(self):
+        return phone()
+
+    @pytest.fixture
+    def delivery(self, ana):
+        return DeliveryFactory.create(stops=1, accepted=True, driver=ana.driver)
+
+    def why(self, ana, delivery):
+        """What the phone is told that shows this route."""
+        answer = ana.client.get("/driver/state/", headers={"rota-route": str(delivery.pk)}).json()
+        assert answer["route"] is None
+        return answer["gone"] and answer["gone"]["why"]
+
+    def test_was_cancelled(self, ana, delivery):
+        deliveries.cancel(delivery=delivery, reason="", by=BY, at=timezone.now())
+
+        assert self.why(ana, delivery) == "cancelled"
+
+    def test_was_taken_away(self, ana, delivery):
+        deliveries.release(delivery=delivery, by=BY, at=timezone.now())
+
+        assert self.why(ana, delivery) == "taken"
+
+    def test_was_given_to_another_driver_whose_affair_its_cancellation_is(self, ana, delivery):
+        deliveries.reassign(delivery=delivery, driver=DriverFactory.create(), by=BY, at=timezone.now())
+        deliveries.cancel(delivery=delivery, reason="", by=BY, at=timezone.now())
+
+        assert self.why(ana, delivery) == "taken"
+
+    def test_needs_no_reason_when_it_was_finished(self, ana, delivery):
+        deliveries.collect(delivery=delivery, by=BY, at=timezone.now())
+        deliveries.deliver_point(delivery=delivery, point="B", by=BY, at=timezone.now())
+
+        assert self.why(ana, delivery) is None
+
+    @pytest.mark.parametrize("header", ["", "x", "0190b5a0", "' OR 1=1"])
+    def test_is_not_looked_for_by_another_text(self, ana, header):
+        answer = ana.client.get("/driver/state/", headers={"rota-route": header}).json()
+
+        assert answer["gone"] is None
+
+    def test_is_not_the_one_that_the_driver_holds(self, ana, delivery):
+        answer = ana.client.get("/driver/state/", headers={"rota-route": str(delivery.pk)}).json()
+
+        assert (answer["route"]["deliveryId"], answer["gone"]) == (str(delivery.pk), None)
+
+
 class TestAccept:
     def test_gives_the_route_with_its_contacts(self):
         ana, delivery = phone(), offer()

@@ -2,7 +2,7 @@
 import { text } from "./dom.js";
 import { allowPush, stopPush } from "./push.js";
 import * as queue from "./queue.js";
-import { Refused, Unreachable, accept as show, forget, load, post } from "./server.js";
+import { Refused, Unreachable, accept as show, forget, forgetGone, load, post } from "./server.js";
 import { openFailure, openNavigation, openProof, openSheet, openStep } from "./sheets.js";
 import { store, update } from "./store.js";
 
@@ -56,6 +56,7 @@ export const accept = (offer) => once(async () => {
 
 export const navigate = openNavigation;
 export const dismiss = queue.dismiss;
+export const dismissGone = forgetGone;
 
 /** The actions of a route's screen. */
 export const ofRoute = (route, next) => ({

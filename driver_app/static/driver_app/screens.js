@@ -6,6 +6,7 @@ import { area, km, moment, money, phone, place, street } from "./format.js";
 import { nextMove, predicted } from "./predicted.js";
 import { allowPush, refusePush } from "./push.js";
 import { ofOthers, refused, waiting } from "./queue.js";
+import { closeSheets } from "./sheets.js";
 import { store, update } from "./store.js";
 
 const moveName = ({ trigger, point }) => [text(`move.${trigger}`), point].filter(Boolean).join(" ");
@@ -18,10 +19,14 @@ function browser() {
 }
 
 function notices() {
-  const { state, since, isReachable, isLoggedOut, location, problem, push } = store;
+  const { state, since, gone, isReachable, isLoggedOut, location, problem, push } = store;
   const found = [];
   const unsent = waiting();
   if (problem) found.push(part("problem", { detail: problem }, { dismiss: () => update({ problem: "" }) }));
+  if (gone) {
+    const values = { [gone.why]: true, shop: gone.shop, address: place(gone) };
+    found.push(part("gone", values, { dismiss: actions.dismissGone }));
+  }
   for (const move of refused()) {
     const values = { move: moveName(move), at: clockTime(move.madeAt), detail: move.refused.detail };
     found.push(part("refused", values, { dismiss: () => actions.dismiss(move) }));
@@ -110,16 +115,26 @@ function screen(route) {
   ];
 }
 
+// The route that was cancelled or taken away, when the page was drawn last.
+let ended = null;
+
+function closeEnded({ state, gone }) {
+  const now = gone?.deliveryId ?? (state?.route?.cancelled ? state.route.deliveryId : null);
+  if (now && now !== ended) closeSheets();
+  ended = now;
+}
+
 /** Draw what has changed. */
 export function draw() {
   whenFree(() => {
-    const { state, isLoggedOut, isReachable, moves, chosen, location, problem, push } = store;
+    const { state, gone, isLoggedOut, isReachable, moves, chosen, location, problem, push } = store;
+    closeEnded(store);
     const route = predicted(state?.route ?? null, waiting());
     const [content, below] = screen(route);
     const driver = state?.driver;
     const since = isReachable ? 0 : store.since;
     show("bar", JSON.stringify([driver]), () => (driver ? [part("bar", driver, actions)] : []));
-    show("notices", JSON.stringify([moves, driver, Boolean(route), isLoggedOut, isReachable, since, location, problem, push]), notices);
+    show("notices", JSON.stringify([moves, driver, Boolean(route), gone, isLoggedOut, isReachable, since, location, problem, push]), notices);
     const key = JSON.stringify([isLoggedOut, !state && isReachable, driver, state?.offers, route, chosen, moves.length, push]);
     show("screen", key, () => [content()]);
     show("actions", key, () => (below ? [below()] : []));

@@ -22,6 +22,7 @@ async function request(method, path, { json, bytes }) {
   const headers = { Accept: "application/json" };
   if (json) headers["Content-Type"] = "application/json";
   if (bytes) headers["Content-Type"] = "image/jpeg";
+  if (store.state?.route) headers["Rota-Route"] = store.state.route.deliveryId;
   if (store.state) headers["X-CSRFToken"] = store.state.csrf;
   const signal = AbortSignal.timeout(bytes ? LONG_DEADLINE : DEADLINE);
   try {
@@ -58,18 +59,37 @@ async function call(method, path, content = {}) {
 
 /** Somebody else may have the phone now: nothing of the route stays on it but what the driver did. */
 export async function forget() {
-  update({ state: null, since: null, isLoggedOut: true, chosen: null });
+  update({ state: null, since: null, gone: null, isLoggedOut: true, chosen: null });
   await Promise.all([keep("state", null), keep("positions", [])]);
 }
 
 /** Show the state that the service has answered with, unless a later one is shown. */
 export async function accept(answer) {
   if (store.state && Date.parse(answer.now) < Date.parse(store.state.now)) return;
-  const state = { ...answer, outcomes: undefined };
+  const state = { ...answer, outcomes: undefined, gone: undefined };
   const since = Date.now();
   setClock(state.now, since);
-  update({ state, since, isLoggedOut: false });
-  await keep("state", { state, since });
+  update({ state, since, gone: gone(answer), isLoggedOut: false });
+  await keepState();
+}
+
+const keepState = () => keep("state", { state: store.state, since: store.since, gone: store.gone });
+
+/** The route that was cancelled or taken away: where it began, and why. Null for one that the driver holds again. */
+function gone(answer) {
+  const route = store.state?.route;
+  if (answer.driver.id !== store.state?.driver.id) return null; // somebody else has logged in on the phone
+  if (answer.gone && route?.deliveryId === answer.gone.deliveryId) {
+    const { contacts, address, coordinates } = route.points[0];
+    return { ...answer.gone, shop: contacts.name, address, coordinates };
+  }
+  return answer.route?.deliveryId === store.gone?.deliveryId ? null : store.gone;
+}
+
+/** The driver has read why the route is gone. */
+export async function forgetGone() {
+  update({ gone: null });
+  await keepState();
 }
 
 export async function get(path) {

@@ -12,6 +12,11 @@ const LONGEST_REASON = 255;
 
 export const isSheetOpen = () => document.querySelector("dialog[open]") !== null;
 
+/** Close what is about a route that has changed under the driver's hands. */
+export function closeSheets() {
+  for (const dialog of document.querySelectorAll("dialog[open]")) dialog.close();
+}
+
 /** Show a sheet: the part with this name. `actions` get a function that closes it. Returns the part. */
 export function openSheet(name, values, actions = {}) {
   const dialog = document.createElement("dialog");

@@ -3,6 +3,7 @@
 export const store = {
   state: null, // the last answer of `/driver/state/`, or null
   since: null, // when that was, by the phone's clock
+  gone: null, // the route that was cancelled or taken away, until the driver has read it: see `server.js`
   isLoggedOut: false,
   isReachable: true,
   moves: [], // see `queue.js`

@@ -2,6 +2,7 @@
 
 import re
 from datetime import timedelta
+from functools import partial
 
 import pytest
 from django.utils import timezone
@@ -56,6 +57,32 @@ def made(phone, delivery, *moves):
     until(phone.page, lambda: len(triggers(delivery)) > len(moves))
     expect(phone.page.get_by_text("Waiting to be sent")).to_have_count(0)
     assert triggers(delivery) == [("accept", ""), *moves]
+
+
+class TestRouteThatIsGone:
+    @pytest.mark.parametrize(
+        ("take", "text"),
+        [
+            (partial(deliveries.cancel, reason=""), "Your route was cancelled."),
+            (deliveries.release, "The dispatcher has taken your route from you."),
+        ],
+        ids=["cancelled", "released"],
+    )
+    def test_is_told_until_it_is_read_and_closes_its_sheet(self, ana, delivery, take, text):
+        page = ana.page
+        ana.press("Collected")
+        page.locator("dialog[open]").wait_for()
+
+        take(delivery=delivery, by=BY, at=timezone.now())
+
+        notice = page.locator(".notice", has_text=text)
+        expect(notice).to_contain_text(delivery.contact_name)
+        expect(page.locator("dialog")).to_have_count(0)
+        ana.kept("state", "(kept) => Boolean(kept.gone)")
+        page.reload()
+        notice.get_by_role("button", name="I have read it").click()
+        expect(notice).to_have_count(0)
+        ana.kept("state", "(kept) => kept.gone === null")
 
 
 class TestRoute:
@@ -144,14 +171,14 @@ class TestWithoutSignal:
 
         ana.find_signal()
 
-        notice = ana.page.locator(".notice.bad")
+        notice = ana.page.locator(".notice.bad", has_text="Not accepted")
         expect(notice).to_contain_text("Not accepted: Collected at A")
-        expect(notice).to_contain_text("closed")
+        expect(notice).to_contain_text("This route was cancelled.")
         notice.get_by_role("button").click()
         expect(notice).to_have_count(0)
         ana.page.reload()
         ana.page.get_by_role("heading", name="Waiting for offers").wait_for()
-        assert ana.page.locator(".notice.bad").count() == 0
+        assert notice.count() == 0
 
     def test_the_moves_of_another_driver_stay_for_their_driver(self, ana, delivery):
         ana.lose_signal()

@@ -1,10 +1,11 @@
 """Moves that phones report: exactly once, in order, with the moment at which they were made."""
 
+import re
 from datetime import timedelta
 from uuid import uuid4
 
 import pytest
-from django.utils import timezone
+from django.utils import timezone, translation
 
 from delivery.actions import deliveries, driver_moves
 from delivery.actions.driver_moves import Report
@@ -80,8 +81,36 @@ class TestPerform:
         again = perform(delivery, report_id=same)
 
         assert first.refusal == again.refusal == "move_refused"
-        assert "Possible now" in again.refusal_detail
+        assert again.refusal_detail == "The goods are collected, and not all points are done."
         assert DriverMove.objects.count() == 2
+
+    @pytest.mark.parametrize(
+        ("language", "text"),
+        [
+            ("en", "This route was cancelled. There is nothing left to do."),
+            ("pt-br", "Esta rota foi cancelada. Não há mais nada a fazer."),
+        ],
+    )
+    def test_says_in_the_drivers_words_that_a_route_was_cancelled(self, delivery, language, text):
+        deliveries.cancel(delivery=delivery, reason="", by=BY, at=NOW)
+
+        with translation.override(language):
+            move = perform(delivery)
+
+        assert (move.refusal, move.refusal_detail) == ("move_refused", text)
+
+    def test_never_says_a_code_to_a_driver(self, delivery):
+        refused = [perform(delivery, Trigger.RETURN), perform(delivery, Trigger.DELIVER, point="B")]
+        perform(delivery)
+        refused += [perform(delivery), perform(delivery, Trigger.RETURN)]
+        for point in "BCD":
+            perform(delivery, Trigger.FAIL, point=point, reason="Nobody there")
+        refused += [perform(delivery), perform(delivery, Trigger.DELIVER, point="B")]
+        perform(delivery, Trigger.RETURN)
+        refused += [perform(delivery), perform(delivery, Trigger.RETURN)]
+
+        assert all(move.refusal for move in refused)
+        assert [move.refusal_detail for move in refused if re.search("[A-Z]{3}", move.refusal_detail)] == []
 
     def test_makes_a_whole_route_in_order(self, delivery):
         perform(delivery, ago=40)
