@@ -1,6 +1,7 @@
 """Reads what phones report. Lengths and numbers are checked before anything is done with them."""
 
 import math
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -24,6 +25,8 @@ MOST_MOVES, MOST_POSITIONS = 50, 100
 _LONGEST_MOMENT, _LONGEST_PIN = 40, 10
 _LONGEST_ENDPOINT, _LONGEST_KEY = 2000, 200
 _TRIGGERS = {trigger.value: trigger for trigger in REPORTED}
+# NUL, which PostgreSQL's text types cannot hold, and surrogates, which UTF-8 cannot encode.
+_UNSTORABLE = re.compile(r"[\x00\ud800-\udfff]")
 T = TypeVar("T")
 
 
@@ -117,16 +120,20 @@ def _position(item: dict[str, Any], behind: timedelta) -> Reported:
 
 def _number(item: dict[str, Any], name: str) -> float:
     value = item.get(name)
-    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+    try:
+        number = float(value) if isinstance(value, int | float) and not isinstance(value, bool) else math.nan
+    except OverflowError:  # JSON's integers have any number of digits
+        number = math.nan
+    if not math.isfinite(number):
         raise InvalidReport("'%(name)s' is not what it should be.", name=name)
-    return float(value)
+    return number
 
 
 def _text(item: dict[str, Any], name: str, longest: int) -> str:
     value = item.get(name)
     if value is None:
         return ""
-    if not isinstance(value, str) or len(value) > longest or "\0" in value:
+    if not isinstance(value, str) or len(value) > longest or _UNSTORABLE.search(value):
         raise InvalidReport("'%(name)s' is not what it should be.", name=name)
     return value
 

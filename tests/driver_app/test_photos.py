@@ -153,6 +153,7 @@ class TestMovesWithProof:
         [
             {"photos": "x"}, {"photos": [1]}, {"photos": ["x"]}, {"photos": [str(uuid4())] * 11}, {"pin": 1234},
             {"pin": "1" * 11}, {"receivedBy": "x" * 121}, {"receivedBy": ["x"]}, {"receivedBy": "\0"},
+            {"receivedBy": "\udfff"},
         ],
     )  # fmt: skip  # a table
     def test_refuse_what_they_do_not_understand(self, ana, delivery, proof):

@@ -102,6 +102,7 @@ class TestMoves:
             {"point": {}},
             {"reason": "x" * 256},
             {"reason": "\0"},
+            {"reason": "\ud800"},
             {"madeAt": "yesterday"},
             {"madeAt": "2026-11-22T10:00:00"},
             {"madeAt": "0001-01-01T00:00:00+00:00"},
@@ -160,8 +161,17 @@ class TestPositions:
 
     @pytest.mark.parametrize(
         "changes",
-        [{"latitude": "1"}, {"latitude": True}, {"longitude": None}, {"accuracy": "near"}, {"at": ""}, {"at": 1}],
-        ids=str,
+        [
+            {"latitude": "1"},
+            {"latitude": True},
+            {"longitude": None},
+            {"longitude": 10**400},
+            {"accuracy": "near"},
+            {"accuracy": -(10**400)},
+            {"at": ""},
+            {"at": 1},
+        ],
+        ids=lambda changes: str(changes)[:40],
     )
     def test_of_another_form_are_refused(self, ana, changes):
         assert ana.post("positions/", sent(positions=[position(**changes)])).status_code == 422
