@@ -19,6 +19,10 @@ _OLDEST = timedelta(hours=24)
 _LEAST_ACCURATE_M = 1000.0
 # A jump from a position that is older than this is believed: the older one may be the wrong one.
 _ANCHOR_AGE = timedelta(minutes=10)
+# Satellites and the networks around a phone find it within so much; its radio cell alone does not.
+_EXACT_M = 100.0
+# So many consistent positions that contradict the last one that was believed are believed instead of it.
+_MAJORITY = 3
 _SECONDS_PER_HOUR = 3600
 
 
@@ -42,6 +46,10 @@ class Reported:
     at: datetime
     accuracy_m: float | None = None
 
+    @property
+    def is_exact(self) -> bool:
+        return (self.accuracy_m or 0) <= _EXACT_M
+
 
 @dataclass(frozen=True)
 class Limits:
@@ -57,16 +65,29 @@ def plausible(
     """The positions that are believed, oldest first, and the number of others by reason.
 
     `last`: the position before these that was believed. `at`: now, by the clock that the reports' moments are from.
+
+    Of two positions that contradict each other the exact one is believed, and of two that are alike the earlier one,
+    until three in a row agree that it was wrong.
     """
     kept: list[Reported] = []
     dropped: Counter[Reason] = Counter()
+    agreeing: list[Reported] = []
     for position in sorted(reported, key=lambda each: each.at):
-        reason = _alone(position, limits, at) or _after(kept[-1] if kept else last, position, limits)
+        before = kept[-1] if kept else last
+        reason = _alone(position, limits, at) or _after(before, position, limits)
         if reason is None:
             kept.append(position)
-        else:
-            dropped[reason] += 1
-    return kept, dropped
+            agreeing = []
+            continue
+        dropped[reason] += 1
+        if reason is Reason.TOO_FAST and before and (position.is_exact or not before.is_exact):
+            agrees = agreeing and _after(agreeing[-1], position, limits) is None
+            agreeing = [*agreeing, position] if agrees else [position]
+        if len(agreeing) == _MAJORITY:
+            kept += agreeing
+            dropped[Reason.TOO_FAST] -= _MAJORITY
+            agreeing = []
+    return kept, +dropped
 
 
 def _alone(position: Reported, limits: Limits, at: datetime) -> Reason | None:
@@ -95,4 +116,6 @@ def _after(last: Reported | None, position: Reported, limits: Limits) -> Reason 
     # As far as it was at least, if both are inexact towards each other.
     way = metres(last.point, position.point) - (last.accuracy_m or 0) - (position.accuracy_m or 0)
     reachable = limits.kmh * 1000 / _SECONDS_PER_HOUR * passed.total_seconds()
-    return Reason.TOO_FAST if way > reachable else None
+    if way <= reachable or (position.is_exact and not last.is_exact):
+        return None
+    return Reason.TOO_FAST

@@ -28,8 +28,9 @@ def record(*, device: DriverDevice, reported: Sequence[Reported], at: datetime) 
         raise NotOnDuty("You are off duty, so your position is not recorded.")
     if not device.reports_positions:
         driver_devices.report_positions(device=device, at=at)
-    latest = _latest(device)
-    last = Reported(latest.point, latest.recorded_at) if latest else None
+    _lock(device)
+    latest = driver.latest_position()
+    last = Reported(latest.point, latest.recorded_at, latest.accuracy_m) if latest else None
     limits = Limits(settings.SERVICE_AREA, settings.DRIVER_MAX_SPEED_KMH)
     kept, dropped = plausible(reported, last=last, limits=limits, at=at)
     if kept:
@@ -41,11 +42,8 @@ def record(*, device: DriverDevice, reported: Sequence[Reported], at: datetime) 
     return dropped
 
 
-def _latest(device: DriverDevice) -> LatestPosition | None:
-    """The driver's latest position. Serialises reports of a driver, so that each is compared with the one before."""
-    positions = LatestPosition.objects.select_for_update().filter(pk=device.driver_id)
-    latest = positions.first()
-    if latest is None:  # there is no row yet that could be locked
+def _lock(device: DriverDevice) -> None:
+    """Serialise reports of a driver until the transaction ends, so that each is compared with the one before."""
+    if LatestPosition.objects.select_for_update().filter(pk=device.driver_id).first() is None:
+        # There is no row yet that could be locked.
         DriverDevice.objects.select_for_update(no_key=True).get(pk=device.pk)
-        latest = positions.first()
-    return latest

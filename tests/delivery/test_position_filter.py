@@ -86,3 +86,39 @@ class TestPlausible:
 
         assert [position.at for position in kept] == [NOW - timedelta(seconds=5), NOW - timedelta(seconds=1)]
         assert dropped == {Reason.OUT_OF_ORDER: 1}
+
+
+class TestContradictions:
+    """FAR is 11 km away, which takes more than three minutes."""
+
+    def test_are_decided_by_three_in_a_row_that_agree(self):
+        right = [reported(ago=ago) for ago in (25, 20, 15, 10)]
+
+        kept, dropped = filtered(*right, last=reported(FAR, ago=30))
+
+        assert kept == right
+        assert not dropped
+
+    def test_are_not_decided_by_two(self):
+        assert filtered(reported(ago=20), reported(), last=reported(FAR, ago=30)) == ([], {Reason.TOO_FAST: 2})
+
+    def test_are_not_decided_by_three_that_contradict_each_other(self):
+        wrong = [reported(FAR, ago=20), reported(Point(-23.66, -46.65), ago=10), reported(FAR)]
+
+        assert filtered(*wrong, last=reported(ago=30)) == ([], {Reason.TOO_FAST: 3})
+
+    def test_are_not_decided_by_three_between_which_the_believed_one_was_confirmed(self):
+        mixed = [reported(FAR, ago=20), reported(FAR, ago=15), reported(ago=10), reported(FAR, ago=5)]
+
+        assert filtered(*mixed, last=reported(ago=30)) == ([reported(ago=10)], {Reason.TOO_FAST: 3})
+
+    def test_with_an_inexact_position_are_decided_by_an_exact_one(self):
+        kept, dropped = filtered(reported(accuracy_m=8.0), last=reported(FAR, ago=10, accuracy_m=900.0))
+
+        assert kept == [reported(accuracy_m=8.0)]
+        assert not dropped
+
+    def test_with_an_exact_position_are_not_decided_by_inexact_ones(self):
+        cell = [reported(FAR, ago=ago, accuracy_m=900.0) for ago in (20, 15, 10, 5)]
+
+        assert filtered(*cell, last=reported(ago=30)) == ([], {Reason.TOO_FAST: 4})

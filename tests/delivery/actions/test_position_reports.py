@@ -55,6 +55,16 @@ class TestRecord:
 
         assert dropped == {Reason.TOO_FAST: 1}
 
+    def test_believes_an_exact_position_after_an_inexact_one(self):
+        """As from the radio cell of a network first and from satellites then."""
+        device = phone(DriverFactory.create())
+        position_reports.record(device=device, reported=[Reported(FAR, NOW - timedelta(seconds=10), 900.0)], at=NOW)
+
+        dropped = position_reports.record(device=device, reported=[reported()], at=NOW)
+
+        assert not dropped
+        assert device.driver.latest_position().point == device.driver.latest.point == PICKUP
+
     def test_refuses_off_duty(self):
         driver = DriverFactory.create(on_duty=False)
         device = phone(driver, on_duty=False)
