@@ -24,6 +24,8 @@ from delivery.position_filter import Reported
 MOST_MOVES, MOST_POSITIONS = 50, 100
 _LONGEST_MOMENT, _LONGEST_PIN = 40, 10
 _LONGEST_ENDPOINT, _LONGEST_KEY = 2000, 200
+# By so much a right clock may be ahead of another right one.
+_ABOUT = timedelta(seconds=5)
 _TRIGGERS = {trigger.value: trigger for trigger in REPORTED}
 # NUL, which PostgreSQL's text types cannot hold, and surrogates, which UTF-8 cannot encode.
 _UNSTORABLE = re.compile(r"[\x00\ud800-\udfff]")
@@ -44,7 +46,7 @@ def moves(body: dict[str, Any], *, at: datetime) -> list[Report]:
 def positions(body: dict[str, Any], *, at: datetime) -> list[Reported]:
     """The positions in their order. Raises InvalidReport."""
     behind = clock_error(body, at=at)
-    return _items(body, "positions", MOST_POSITIONS, lambda item: _position(item, behind))
+    return _items(body, "positions", MOST_POSITIONS, lambda item: _position(item, behind, at))
 
 
 def subscription(body: dict[str, Any]) -> dict[str, str]:
@@ -109,13 +111,26 @@ def _photos(item: dict[str, Any]) -> tuple[UUID, ...]:
     return tuple(_id({"photos": value}, "photos") for value in values)
 
 
-def _position(item: dict[str, Any], behind: timedelta) -> Reported:
+def _position(item: dict[str, Any], behind: timedelta, at: datetime) -> Reported:
     accuracy = item.get("accuracy")
+    fixed_at = _moment(item, "at")
     return Reported(
         point=Point(_number(item, "latitude"), _number(item, "longitude")),
-        at=_moment(item, "at") + behind,
+        at=_fixed_at(fixed_at, _moment(item, "heardAt") if "heardAt" in item else fixed_at, behind, at),
         accuracy_m=None if accuracy is None else abs(_number(item, "accuracy")),
     )
+
+
+def _fixed_at(told: datetime, heard_at: datetime, behind: timedelta, at: datetime) -> datetime:
+    """When a position was found, by the clock of the service, at which it is `at`.
+
+    The position's own moment, `told`, is by the phone's clock or by the satellites', which is right, and nothing says
+    by which. The page heard of it at `heard_at` by the phone's clock. So its age at that time is the difference by one
+    or the other of them. The smaller one is taken that is possible, because a page is told of a position at once.
+    """
+    heard = min(heard_at + behind, at)
+    ages = [age for age in (heard_at - told, heard - told) if age >= -_ABOUT]
+    return heard - max(min(ages, default=timedelta(0)), timedelta(0))
 
 
 def _number(item: dict[str, Any], name: str) -> float:

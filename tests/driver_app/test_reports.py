@@ -189,6 +189,50 @@ class TestPositions:
 
         assert found.at == at - timedelta(minutes=10)
 
+    @pytest.mark.parametrize("ahead", [-7200, -30, -4, 4, 30, 900, 7200], ids="{}s".format)
+    @pytest.mark.parametrize("source", ["phone", "satellites"])
+    def test_have_their_moments_whatever_the_clocks_of_the_phone_and_of_their_source(self, ahead, source):
+        """`ahead`: seconds of the phone's clock. The page heard of the position 20 s before it sent it."""
+        at, wrong = timezone.now(), timedelta(seconds=ahead)
+        found_at = at - timedelta(seconds=20)
+        told = position(
+            at=(found_at + (wrong if source == "phone" else timedelta(0))).isoformat(),
+            heardAt=(found_at + wrong).isoformat(),
+        )
+
+        (found,) = reports.positions({"sentAt": (at + wrong).isoformat(), "positions": [told]}, at=at)
+
+        assert abs(found.at - found_at) <= timedelta(seconds=5)
+
+    @pytest.mark.parametrize("ahead", [-7200, -30], ids="{}s".format)
+    def test_of_satellites_from_an_older_page_are_not_in_the_future(self, ahead):
+        """An older page does not say when it heard of them."""
+        at = timezone.now()
+        body = {"sentAt": (at + timedelta(seconds=ahead)).isoformat(), "positions": [position(at=at.isoformat())]}
+
+        (found,) = reports.positions(body, at=at)
+
+        assert found.at == at
+
+    def test_that_were_old_when_the_page_heard_of_them_are_old(self):
+        """As the last known place, with which some phones begin."""
+        at = timezone.now()
+        told = position(at=(at - timedelta(minutes=8)).isoformat(), heardAt=at.isoformat())
+
+        (found,) = reports.positions({"sentAt": at.isoformat(), "positions": [told]}, at=at)
+
+        assert found.at == at - timedelta(minutes=8)
+
+    def test_that_waited_while_the_phones_clock_was_put_back_are_not_in_the_future(self):
+        """It was two hours ahead when the page heard of them."""
+        at = timezone.now()
+        found_at = at - timedelta(seconds=20)
+        told = position(at=found_at.isoformat(), heardAt=(found_at + timedelta(hours=2)).isoformat())
+
+        (found,) = reports.positions({"sentAt": at.isoformat(), "positions": [told]}, at=at)
+
+        assert found.at == found_at
+
 
 class TestAnyCall:
     @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ const WHILE_STANDING = 30_000;
 const OLDEST = 600_000;
 const MOST_AT_ONCE = 100;
 const EARTH = 6_371_000;
+const MOST_UNUSABLE = 3; // reports in a row
 const OPTIONS = { enableHighAccuracy: true, timeout: 30_000, maximumAge: 0 };
 
 let watch = null;
@@ -18,6 +19,7 @@ let heard = 0; // when the last position came
 let last = null; // the last one that was taken
 let unsent = [];
 let isSending = false;
+let unusable = 0; // reports in a row of which the service could use nothing
 let isOurs = false; // whether this tab watches
 
 const radians = (degrees) => (degrees * Math.PI) / 180;
@@ -30,10 +32,12 @@ function metres(one, other) {
 
 function take({ coords, timestamp }) {
   heard = Date.now();
-  if (store.location) update({ location: "" });
+  if (["denied", "missing"].includes(store.location)) update({ location: "" });
   const { latitude, longitude, accuracy } = coords;
+  // `at` is by the clock of the satellites or of the phone. The service finds out by which, see driver_app/reports.py.
   const at = new Date(timestamp).toISOString();
-  const position = { driver: store.state.driver.id, latitude, longitude, accuracy, at };
+  const heardAt = new Date().toISOString();
+  const position = { driver: store.state.driver.id, latitude, longitude, accuracy, at, heardAt };
   if (last) {
     const passed = timestamp - Date.parse(last.at);
     const isStanding = metres(last, position) < STANDING;
@@ -63,6 +67,7 @@ function end() {
   if (store.location) update({ location: "" });
   watch = last = null;
   unsent = [];
+  unusable = 0;
 }
 
 /** Watch if the driver is on duty, or holds a route, with this phone, and only then: nobody is followed in their free time. */
@@ -72,15 +77,22 @@ export function watchOnDuty() {
   if (!wanted && watch !== null) end();
 }
 
+/** Tell the driver when the service can use nothing of what the phone reports. */
+function judge({ kept }) {
+  unusable = kept ? 0 : unusable + 1;
+  if (kept && store.location === "unusable") update({ location: "" });
+  if (unusable >= MOST_UNUSABLE) update({ location: "unusable" });
+}
+
 async function send() {
   const oldest = Date.now() - OLDEST;
   const { id } = store.state.driver;
-  unsent = unsent.filter((position) => position.driver === id && Date.parse(position.at) > oldest);
+  unsent = unsent.filter((position) => position.driver === id && Date.parse(position.heardAt) > oldest);
   const some = unsent.slice(0, MOST_AT_ONCE);
   if (!some.length) return;
   try {
-    const positions = some.map(({ latitude, longitude, accuracy, at }) => ({ latitude, longitude, accuracy, at }));
-    await post("positions/", { sentAt: new Date().toISOString(), positions });
+    const positions = some.map(({ driver, ...position }) => position);
+    judge(await post("positions/", { sentAt: new Date().toISOString(), positions }));
   } catch (error) {
     if (error instanceof Unreachable) {
       await keep("positions", unsent);

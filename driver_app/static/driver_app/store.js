@@ -8,7 +8,7 @@ export const store = {
   isReachable: true,
   moves: [], // see `queue.js`
   push: "", // notifications while the page is closed: "on", "ask", "later", "denied", or "" where there are none
-  location: "", // "denied" or "missing" when positions cannot be had
+  location: "", // "denied" or "missing" when positions cannot be had, "unusable" when the service drops them
   problem: "", // what the last press of a button could not do
   notified: location.hash.slice(1), // the offer whose notification was pressed
   chosen: null, // the offer that the driver looks at
