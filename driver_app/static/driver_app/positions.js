@@ -15,8 +15,10 @@ const MOST_UNUSABLE = 3; // reports in a row
 const OPTIONS = { enableHighAccuracy: true, timeout: 30_000, maximumAge: 0 };
 
 let watch = null;
+// Both since the page was opened, because the phone's clock may be put right on the way.
 let heard = 0; // when the last position came
-let last = null; // the last one that was taken
+let taken = 0; // when the last one came that was taken
+let last = null; // that one
 let unsent = [];
 let isSending = false;
 let unusable = 0; // reports in a row of which the service could use nothing
@@ -31,7 +33,7 @@ function metres(one, other) {
 }
 
 function take({ coords, timestamp }) {
-  heard = Date.now();
+  heard = performance.now();
   if (["denied", "missing"].includes(store.location)) update({ location: "" });
   const { latitude, longitude, accuracy } = coords;
   // `at` is by the clock of the satellites or of the phone. The service finds out by which, see driver_app/reports.py.
@@ -39,11 +41,12 @@ function take({ coords, timestamp }) {
   const heardAt = new Date().toISOString();
   const position = { driver: store.state.driver.id, latitude, longitude, accuracy, at, heardAt };
   if (last) {
-    const passed = timestamp - Date.parse(last.at);
+    const passed = heard - taken;
     const isStanding = metres(last, position) < STANDING;
     if (passed < (isStanding ? WHILE_STANDING : APART)) return;
   }
   last = position;
+  taken = heard;
   unsent.push(position);
 }
 
@@ -58,7 +61,7 @@ function begin() {
     update({ location: "missing" });
     return;
   }
-  heard = Date.now();
+  heard = performance.now();
   watch = navigator.geolocation.watchPosition(take, fail, OPTIONS);
 }
 
@@ -110,8 +113,8 @@ async function send() {
 async function tick() {
   if (watch === null || isSending) return;
   // While a phone lies still some browsers report nothing.
-  if (Date.now() - heard > WHILE_STANDING) {
-    heard = Date.now();
+  if (performance.now() - heard > WHILE_STANDING) {
+    heard = performance.now();
     navigator.geolocation.getCurrentPosition(take, fail, OPTIONS);
   }
   isSending = true;
