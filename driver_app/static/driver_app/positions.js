@@ -11,6 +11,7 @@ const WHILE_STANDING = 30_000;
 const OLDEST = 600_000;
 const MOST_AT_ONCE = 100;
 const EARTH = 6_371_000;
+const MOST_DOUBTED = 2; // with the next position there are three, see delivery/position_filter.py
 const MOST_UNUSABLE = 3; // reports in a row
 const OPTIONS = { enableHighAccuracy: true, timeout: 30_000, maximumAge: 0 };
 
@@ -21,6 +22,7 @@ let taken = 0; // when the last one came that was taken
 let last = null; // that one
 let unsent = [];
 let isSending = false;
+let doubted = []; // positions of the last report, sent again beside later ones, which may show that they are right
 let unusable = 0; // reports in a row of which the service could use nothing
 let isOurs = false; // whether this tab watches
 
@@ -70,6 +72,7 @@ function end() {
   if (store.location) update({ location: "" });
   watch = last = null;
   unsent = [];
+  doubted = [];
   unusable = 0;
 }
 
@@ -81,7 +84,8 @@ export function watchOnDuty() {
 }
 
 /** Tell the driver when the service can use nothing of what the phone reports. */
-function judge({ kept }) {
+function judge({ kept, dropped }, reported) {
+  doubted = !kept && dropped.too_fast ? reported.slice(-MOST_DOUBTED) : [];
   unusable = kept ? 0 : unusable + 1;
   if (kept && store.location === "unusable") update({ location: "" });
   if (unusable >= MOST_UNUSABLE) update({ location: "unusable" });
@@ -91,11 +95,11 @@ async function send() {
   const oldest = Date.now() - OLDEST;
   const { id } = store.state.driver;
   unsent = unsent.filter((position) => position.driver === id && Date.parse(position.heardAt) > oldest);
-  const some = unsent.slice(0, MOST_AT_ONCE);
+  const some = unsent.slice(0, MOST_AT_ONCE - MOST_DOUBTED);
   if (!some.length) return;
   try {
-    const positions = some.map(({ driver, ...position }) => position);
-    judge(await post("positions/", { sentAt: new Date().toISOString(), positions }));
+    const positions = [...doubted, ...some].map(({ driver, ...position }) => position);
+    judge(await post("positions/", { sentAt: new Date().toISOString(), positions }), positions);
   } catch (error) {
     if (error instanceof Unreachable) {
       await keep("positions", unsent);
