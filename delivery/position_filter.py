@@ -4,7 +4,7 @@ Phones send wrong positions: from a network's or a proxy's location, from before
 """
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
@@ -35,16 +35,21 @@ class Reason(StrEnum):
     TOO_OLD = "too_old"
     INACCURATE = "inaccurate"
     TOO_FAST = "too_fast"  # a jump, or a speed that no vehicle has
-    OUT_OF_ORDER = "out_of_order"  # not later than the one before
+    OUT_OF_ORDER = "out_of_order"  # not later than the one before, or reported before
 
 
 @dataclass(frozen=True)
 class Reported:
-    """A position as a phone reports it; `accuracy_m` is the radius in which it is probably."""
+    """A position as a phone reports it; `accuracy_m` is the radius in which it is probably.
+
+    `told_at`: its moment as the phone told it. When a phone sends a position again, `at` may differ by the time that
+    the requests took; this one is the same.
+    """
 
     point: Point
     at: datetime
     accuracy_m: float | None = None
+    told_at: datetime | None = None
 
     @property
     def is_exact(self) -> bool:
@@ -60,19 +65,21 @@ class Limits:
 
 
 def plausible(
-    reported: Iterable[Reported], *, last: Reported | None, limits: Limits, at: datetime
+    reported: Sequence[Reported], *, last: Reported | None, limits: Limits, at: datetime
 ) -> tuple[list[Reported], Counter[Reason]]:
     """The positions that are believed, oldest first, and the number of others by reason.
 
-    `last`: the position before these that was believed. `at`: now, by the clock that the reports' moments are from.
+    `reported`: in the order in which the phone heard of them. `last`: the position before these that was believed.
+    `at`: now, by the clock that the reports' moments are from.
 
     Of two positions that contradict each other the exact one is believed, and of two that are alike the earlier one,
     until three in a row agree that it was wrong.
     """
     kept: list[Reported] = []
-    dropped: Counter[Reason] = Counter()
+    repeated = _repeated(reported, last)
+    dropped = Counter({Reason.OUT_OF_ORDER: repeated})
     agreeing: list[Reported] = []
-    for position in sorted(reported, key=lambda each: each.at):
+    for position in sorted(reported[repeated:], key=lambda each: each.at):
         before = kept[-1] if kept else last
         reason = _alone(position, limits, at) or _after(before, position, limits)
         if reason is None:
@@ -88,6 +95,13 @@ def plausible(
             dropped[Reason.TOO_FAST] -= _MAJORITY
             agreeing = []
     return kept, +dropped
+
+
+def _repeated(reported: Sequence[Reported], last: Reported | None) -> int:
+    """How many of the first were reported before, because their answer was lost: those up to the last believed one."""
+    if last is None or last.told_at is None:
+        return 0
+    return max((number for number, each in enumerate(reported, 1) if each.told_at == last.told_at), default=0)
 
 
 def _alone(position: Reported, limits: Limits, at: datetime) -> Reason | None:

@@ -113,11 +113,12 @@ def _photos(item: dict[str, Any]) -> tuple[UUID, ...]:
 
 def _position(item: dict[str, Any], behind: timedelta, at: datetime) -> Reported:
     accuracy = item.get("accuracy")
-    fixed_at = _moment(item, "at")
+    told = _moment(item, "at")
     return Reported(
         point=Point(_number(item, "latitude"), _number(item, "longitude")),
-        at=_fixed_at(fixed_at, _moment(item, "heardAt") if "heardAt" in item else fixed_at, behind, at),
+        at=_fixed_at(told, _moment(item, "heardAt") if "heardAt" in item else told, behind, at),
         accuracy_m=None if accuracy is None else abs(_number(item, "accuracy")),
+        told_at=told,
     )
 
 

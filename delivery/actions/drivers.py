@@ -23,12 +23,13 @@ _log = logging.getLogger(__name__)
 
 
 class Fix(NamedTuple):
-    """Where a driver was at a moment, `accuracy_m` in metres."""
+    """Where a driver was at a moment, `accuracy_m` in metres. `told_at`: the moment that a phone told."""
 
     driver_id: UUID
     point: Point
     at: datetime
     accuracy_m: float | None = None
+    told_at: datetime | None = None
 
 
 # Shares of the dispatch radius. Drivers are looked for within the smallest circle first. Each has about ten times the
@@ -228,6 +229,7 @@ def _position(fix: Fix, *, by: str) -> DriverPosition:
         longitude=round(fix.point.longitude, 12),
         accuracy_m=fix.accuracy_m,
         recorded_at=fix.at,
+        told_at=fix.told_at,
         recorded_by=by,
     )
 

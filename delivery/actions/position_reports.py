@@ -30,11 +30,11 @@ def record(*, device: DriverDevice, reported: Sequence[Reported], at: datetime) 
         driver_devices.report_positions(device=device, at=at)
     _lock(device)
     latest = driver.latest_position()
-    last = Reported(latest.point, latest.recorded_at, latest.accuracy_m) if latest else None
+    last = Reported(latest.point, latest.recorded_at, latest.accuracy_m, latest.told_at) if latest else None
     limits = Limits(settings.SERVICE_AREA, settings.DRIVER_MAX_SPEED_KMH)
     kept, dropped = plausible(reported, last=last, limits=limits, at=at)
     if kept:
-        fixes = [Fix(driver.pk, each.point, each.at, each.accuracy_m) for each in kept]
+        fixes = [Fix(driver.pk, each.point, each.at, each.accuracy_m, each.told_at) for each in kept]
         drivers.record_positions(fixes, by=f"driver {driver.name}")
     if dropped:
         DriverDevice.objects.filter(pk=device.pk).update(dropped_positions=F("dropped_positions") + dropped.total())

@@ -151,6 +151,8 @@ class DriverPosition(Located):
     )
     accuracy_m = models.FloatField(_("accuracy (m)"), null=True, blank=True)
     recorded_at = models.DateTimeField(_("recorded at"))
+    # The moment that the phone told, by whatever clock: the same each time that it sends the position.
+    told_at = models.DateTimeField(null=True, editable=False)
     recorded_by = models.CharField(_("recorded by"), max_length=200)
 
     class Meta:

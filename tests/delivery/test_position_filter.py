@@ -87,6 +87,16 @@ class TestPlausible:
         assert [position.at for position in kept] == [NOW - timedelta(seconds=5), NOW - timedelta(seconds=1)]
         assert dropped == {Reason.OUT_OF_ORDER: 1}
 
+    def test_drops_what_is_sent_again_though_its_request_took_longer(self):
+        told = [NOW - timedelta(seconds=ago) for ago in (10, 5, 0)]
+        first = [Reported(PAULISTA, at, 5.0, at) for at in told[:2]]
+        later = [Reported(PAULISTA, at + timedelta(seconds=2), 5.0, at) for at in told]
+
+        kept, dropped = filtered(*later, last=first[-1])
+
+        assert kept == later[2:]
+        assert dropped == {Reason.OUT_OF_ORDER: 2}
+
 
 class TestContradictions:
     """FAR is 11 km away, which takes more than three minutes."""

@@ -150,6 +150,20 @@ class TestPositions:
         kept = DriverPosition.objects.get()
         assert (kept.point, kept.accuracy_m, kept.recorded_by) == (PICKUP, 6.5, "driver Ana")
 
+    def test_are_stored_once_when_they_are_sent_again(self, ana):
+        """The answer was lost, and the second request took 0.3 s longer than the first."""
+        DriverPosition.objects.all().delete()
+        ana.driver.latest.delete()
+        at = timezone.now() - timedelta(seconds=10)
+        reported = [position(at=(at + timedelta(seconds=second)).isoformat()) for second in range(3)]
+        sent_at = timezone.now() - timedelta(seconds=1)
+
+        for moment in (sent_at, sent_at - timedelta(seconds=0.3)):
+            answer = ana.post("positions/", {"sentAt": moment.isoformat(), "positions": reported})
+
+        assert answer.json() == {"kept": 0, "dropped": {"out_of_order": 3}}
+        assert DriverPosition.objects.count() == 3
+
     def test_off_duty_are_refused(self):
         bia = phone(on_duty=False)
         before = DriverPosition.objects.count()
