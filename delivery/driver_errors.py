@@ -11,6 +11,10 @@ class LogInLinkUnusable(DeliveryError):
     status = 410
 
 
+class LogInLinkUnknown(LogInLinkUnusable):
+    """Logging in with a link that nobody issued."""
+
+
 class NotOnDuty(DeliveryError):
     """Reporting positions while off duty and without a route."""
 

@@ -8,7 +8,7 @@ from django.db import transaction
 
 from common import credentials
 from delivery.actions import drivers, push_subscriptions
-from delivery.driver_errors import LogInLinkUnusable, OtherPhoneReports, RouteStillOpen
+from delivery.driver_errors import LogInLinkUnknown, LogInLinkUnusable, OtherPhoneReports, RouteStillOpen
 from delivery.models import Delivery, Driver, DriverDevice, DriverLogInLink
 
 _LINK_PREFIX = "rota_in_"
@@ -127,7 +127,7 @@ def _link(token: str) -> DriverLogInLink:
     if len(token) <= _LONGEST_TEXT:
         found = DriverLogInLink.objects.filter(digest=credentials.digest(token)).select_related("driver").first()
     if found is None:
-        raise LogInLinkUnusable("This link is not complete. Ask your dispatcher to send it again.")
+        raise LogInLinkUnknown("This link is not complete. Ask your dispatcher to send it again.")
     return found
 
 

@@ -16,11 +16,11 @@ from access.addresses import client_address
 from access.throttle import Limit, TooManyAttempts
 from common import clock
 from delivery.actions import driver_devices
-from delivery.driver_errors import LogInLinkUnusable
+from delivery.driver_errors import LogInLinkUnknown, LogInLinkUnusable
 from delivery.refusals import refusal
 from driver_app import session
 
-# Of links that do not work. Phones in one mobile network often share an address, so working links do not count.
+# Of links that nobody issued. Phones in one mobile network often share an address, so others are never refused for it.
 PER_ADDRESS = Limit("log-in link and address", 30, timedelta(minutes=10))
 _LONGEST_AGENT = 300
 # What people call their browsers and systems, by a part of the User-Agent header; the first that fits.
@@ -45,38 +45,38 @@ _SYSTEMS = {
 class LogIn(View):
     """GET shows whose link it is and changes nothing: messengers fetch links to show previews of them."""
 
-    http_method_names = ["get", "post"]
+    http_method_names = ["get", "head", "post"]
 
     def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
-        address = client_address(request.META, proxies=settings.TRUSTED_PROXIES)
         try:
-            attempt = throttle.count(PER_ADDRESS, address)
-        except TooManyAttempts:
-            return _refused(request, _("Too many links from here did not work. Try again in ten minutes."), status=429)
-        response = super().dispatch(request, *args, **kwargs)
-        if response.status_code < 400:  # noqa: PLR2004  # the classes of errors
-            attempt.forgive()
-        return response
+            return super().dispatch(request, *args, **kwargs)
+        except LogInLinkUnknown as error:
+            try:
+                throttle.count(PER_ADDRESS, client_address(request.META, proxies=settings.TRUSTED_PROXIES))
+            except TooManyAttempts:
+                reason = _("Too many links from here did not work. Try again in ten minutes.")
+                return _refused(request, reason, status=429)
+            return _unusable(request, error)
+        except LogInLinkUnusable as error:
+            return _unusable(request, error)
+
+    def head(self, _request: HttpRequest, token: str) -> HttpResponse:
+        """Says nothing about the link, and is no try of it: programs send it before they show a preview."""
+        return HttpResponse()
 
     @sensitive_variables("token")
     def get(self, request: HttpRequest, token: str) -> HttpResponse:
-        try:
-            link = driver_devices.find_link(token, at=clock.now())
-        except LogInLinkUnusable as error:
-            return _unusable(request, error)
+        link = driver_devices.find_link(token, at=clock.now())
         return render(request, "driver_app/log_in.html", {"driver": link.driver})
 
     @sensitive_variables("token", "text")
     def post(self, request: HttpRequest, token: str) -> HttpResponse:
-        try:
-            _device, text = driver_devices.log_in(
-                token=token,
-                phone=_phone(request.headers.get("User-Agent", "")[:_LONGEST_AGENT]),
-                language=translation.get_language() or "pt-br",
-                at=clock.now(),
-            )
-        except LogInLinkUnusable as error:
-            return _unusable(request, error)
+        _device, text = driver_devices.log_in(
+            token=token,
+            phone=_phone(request.headers.get("User-Agent", "")[:_LONGEST_AGENT]),
+            language=translation.get_language() or "pt-br",
+            at=clock.now(),
+        )
         response = redirect("driver_app:shell")
         session.begin(response, text)
         return response

@@ -65,20 +65,34 @@ class TestDutyByADispatcher:
 
 
 class TestTries:
-    def test_of_links_that_do_not_work_are_limited_by_address(self, link):
+    def test_of_links_that_nobody_issued_are_limited_by_address(self):
         statuses = [Client().get("/driver/in/x/", REMOTE_ADDR="198.51.100.7").status_code for _try in range(31)]
 
-        refused = Client().post(link, REMOTE_ADDR="198.51.100.7")
-
         assert statuses == [410] * 30 + [429]
-        assert refused.status_code == 429
-        assert not DriverDevice.objects.exists()
-        assert Client().post(link, REMOTE_ADDR="198.51.100.8").status_code == 302
+        assert Client().post("/driver/in/x/", REMOTE_ADDR="198.51.100.7").status_code == 429
+        assert Client().get("/driver/in/x/", REMOTE_ADDR="198.51.100.8").status_code == 410
 
-    def test_of_links_that_work_do_not_count(self, link):
-        statuses = {Client().get(link).status_code for _try in range(31)}
+    def test_beyond_the_limit_leave_other_links_of_the_address_alone(self, link):
+        for _try in range(31):
+            Client().get("/driver/in/x/")
+
+        first, second = Client().post(link), Client().post(link)
+
+        assert (first.status_code, second.status_code) == (302, 410)
+        assert "used already" in second.content.decode()
+
+    @pytest.mark.parametrize("method", ["get", "head"])
+    def test_of_links_that_work_do_not_count(self, link, method):
+        statuses = {getattr(Client(), method)(link).status_code for _try in range(31)}
 
         assert statuses == {200}
+        assert Client().get("/driver/in/x/").status_code == 410
+
+    def test_with_head_do_not_count(self):
+        statuses = {Client().head("/driver/in/x/").status_code for _try in range(31)}
+
+        assert statuses == {200}
+        assert Client().get("/driver/in/x/").status_code == 410
 
 
 class TestSession:
