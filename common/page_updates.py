@@ -23,6 +23,8 @@ CHANNEL = "rota:page-updates:"  # followed by the topic
 STREAM = "rota.page_stream"
 # In place of ids: anything may have changed.
 ANYTHING = "*"
+# In place of ids: the streams with this topic end. The browser opens them again if it may.
+END = "!"
 _MOST_IDS = 32
 _TIMEOUT_SECONDS = 1
 # After a failure Redis is not used for this long, so that its outage does not delay every request.

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from granian._granian import RSGIProtocolClosed as ProtocolClosed  # granian.rsgi does not export it to mypy
 
-from common.page_updates import ANYTHING, StreamRequest
+from common.page_updates import ANYTHING, END, StreamRequest
 from config.page_topics import Topics
 
 if TYPE_CHECKING:
@@ -129,6 +129,9 @@ class _Stream:
 
     def changed(self, ids: Iterable[str]) -> None:
         self._ids.update(ids)
+        if END in self._ids:
+            self.end()
+            return
         if ANYTHING in self._ids or len(self._ids) > _MOST_PENDING:
             self._ids = {ANYTHING}
         self._wanted.set()

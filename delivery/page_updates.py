@@ -8,7 +8,7 @@ driver has moved), `driver:<id>` (on or off duty), `event:<id>` (an attempt was 
 from collections.abc import Iterable
 from uuid import UUID
 
-from common.page_updates import Message
+from common.page_updates import END, Message
 
 
 def board(environment: str) -> str:
@@ -19,6 +19,11 @@ def board(environment: str) -> str:
 def driver(driver_id: UUID) -> str:
     """The topic of one driver's phone."""
     return f"driver:{driver_id}"
+
+
+def session(device_id: UUID) -> str:
+    """The topic of the session of one phone."""
+    return f"session:{device_id}"
 
 
 def offers(environment: str, vehicle_type: str) -> str:
@@ -34,6 +39,11 @@ def account(integrator_id: UUID, environment: str) -> str:
 def endpoint(endpoint_id: int) -> str:
     """The topic of an account's webhooks."""
     return f"endpoint:{endpoint_id}"
+
+
+def session_ended(device_id: UUID) -> Message:
+    """Ends the streams of the phone."""
+    return Message(session(device_id), [END])
 
 
 def delivery_changed(delivery_id: UUID, integrator_id: UUID, environment: str) -> list[Message]:

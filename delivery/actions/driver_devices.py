@@ -7,6 +7,8 @@ from django.conf import settings
 from django.db import transaction
 
 from common import credentials
+from common.page_updates import publish_on_commit
+from delivery import page_updates
 from delivery.actions import drivers, push_subscriptions
 from delivery.driver_errors import LogInLinkUnknown, LogInLinkUnusable, OtherPhoneReports, RouteStillOpen
 from delivery.models import Delivery, Driver, DriverDevice, DriverLogInLink
@@ -38,8 +40,14 @@ def find_link(token: str, *, at: datetime) -> DriverLogInLink:
 
 
 @transaction.atomic
-def log_in(*, token: str, phone: str, language: str, at: datetime) -> tuple[DriverDevice, str]:
-    """Use the link, once, and return the new phone with the text of its session. Raises LogInLinkUnusable."""
+def log_in(
+    *, token: str, phone: str, language: str, at: datetime, former: DriverDevice | None = None
+) -> tuple[DriverDevice, str]:
+    """Use the link, once, and return the new phone with the text of its session. Raises LogInLinkUnusable.
+
+    `former`: the same phone with the session that it has had until now, which ends. The new session reports positions
+    if the former one did and is of the same driver.
+    """
     link = _link(token)
     link = DriverLogInLink.objects.select_for_update(of=("self",)).select_related("driver").get(pk=link.pk)
     _check(link, at=at)
@@ -56,6 +64,8 @@ def log_in(*, token: str, phone: str, language: str, at: datetime) -> tuple[Driv
         created_by=link.created_by,
         expires_at=at + settings.DRIVER_SESSION,
     )
+    if former is not None:
+        _replace(former, device, at=at)
     return device, session
 
 
@@ -76,6 +86,7 @@ def end(*, device: DriverDevice, by: str, at: datetime) -> None:
     driver = _lock(device.driver_id)
     device.revoke(by=by, at=at)
     push_subscriptions.delete(device=device)
+    publish_on_commit(page_updates.session_ended(device.pk))
     was_reporting = DriverDevice.objects.filter(pk=device.pk, reports_positions=True).update(reports_positions=False)
     if was_reporting and not _holds_a_route(driver):
         drivers.set_duty([driver], on_duty=False)
@@ -111,6 +122,15 @@ def go_off_duty(*, driver: Driver) -> None:
     if _holds_a_route(locked):
         raise RouteStillOpen("Finish your route first, or ask the dispatcher to give it to somebody else.")
     drivers.set_duty([locked], on_duty=False)
+
+
+def _replace(former: DriverDevice, device: DriverDevice, *, at: datetime) -> None:
+    _lock(former.driver_id)  # before the phone, as in `end`
+    reporting = DriverDevice.objects.filter(pk=former.pk, driver=device.driver_id, reports_positions=True)
+    if reporting.update(reports_positions=False):  # so that its driver stays on duty
+        device.reports_positions = True
+        device.save(update_fields=["reports_positions"])
+    end(device=former, by=f"driver {former.driver.name}", at=at)
 
 
 def _lock(driver_id: UUID) -> Driver:

@@ -71,11 +71,13 @@ class LogIn(View):
 
     @sensitive_variables("token", "text")
     def post(self, request: HttpRequest, token: str) -> HttpResponse:
+        now = clock.now()
         _device, text = driver_devices.log_in(
             token=token,
             phone=_phone(request.headers.get("User-Agent", "")[:_LONGEST_AGENT]),
             language=translation.get_language() or "pt-br",
-            at=clock.now(),
+            at=now,
+            former=session.device_of(request, at=now),
         )
         response = redirect("driver_app:shell")
         session.begin(response, text)

@@ -100,6 +100,10 @@ class Updates(PhoneView):
 
     def get(self, request: HttpRequest) -> HttpResponse:
         driver = self.device.driver
-        topics = (page_updates.driver(driver.pk), page_updates.offers(driver.environment, driver.vehicle_type))
+        topics = (
+            page_updates.session(self.device.pk),
+            page_updates.driver(driver.pk),
+            page_updates.offers(driver.environment, driver.vehicle_type),
+        )
         request.META[STREAM] = StreamRequest(topics, user=f"driver {driver.pk}")
         return HttpResponse(_WITHOUT_STREAM, content_type="text/event-stream", headers={"X-Accel-Buffering": "no"})

@@ -7,7 +7,7 @@ from django.utils import timezone
 
 from delivery.actions import deliveries, driver_devices
 from tests.config.stream_client import EventStream
-from tests.driver_app.phones import phone
+from tests.driver_app.phones import Phone, phone
 from tests.factories import BY, DeliveryFactory
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -57,6 +57,23 @@ class TestStream:
         deliveries.reassign(delivery=delivery, driver=bia.driver, by=BY, at=timezone.now())
 
         assert [stream.next() for stream in streams] == [f"delivery:{delivery.pk}"] * 2
+
+    def test_ends_with_the_session(self, listen):
+        ana = phone()
+        stream = listen(ana)
+
+        driver_devices.end(device=ana.driver.devices.get(), by=BY, at=timezone.now())
+
+        with pytest.raises(EOFError):
+            stream.next()
+
+    def test_of_another_phone_of_the_driver_goes_on(self, listen):
+        ana = phone()
+        stream = listen(Phone(ana.driver))
+
+        driver_devices.end(device=ana.driver.devices.get(reports_positions=True), by=BY, at=timezone.now())
+
+        assert stream.next() == f"driver:{ana.driver.pk}"
 
     def test_needs_a_session(self, listen, web_server):
         ana = phone()

@@ -95,6 +95,50 @@ class TestTries:
         assert Client().get("/driver/in/x/").status_code == 410
 
 
+class TestLogInAnew:
+    """On a phone that has a session already."""
+
+    def again(self, phone, driver):
+        token = driver_devices.issue_link(driver=driver, by=BY, at=timezone.now())
+        assert phone.client.post(f"/driver/in/{token}/").status_code == 302
+
+    def test_ends_the_former_session(self):
+        ana = phone(on_duty=False)
+        former = ana.client.cookies["driver"].value
+
+        self.again(ana, ana.driver)
+
+        assert DriverDevice.objects.filter(revoked_at=None).count() == 1
+        assert ana.get("state/").status_code == 200
+        ana.client.cookies["driver"] = former
+        assert ana.get("state/").status_code == 401
+
+    def test_goes_on_reporting_positions(self):
+        ana = phone()
+
+        self.again(ana, ana.driver)
+
+        shown = ana.state()["driver"]
+        assert (shown["onDuty"], shown["reportsHere"]) == (True, True)
+
+    def test_of_another_driver_ends_the_duty_of_the_first(self):
+        ana, bia = phone(), DriverFactory.create(on_duty=False)
+
+        self.again(ana, bia)
+
+        ana.driver.refresh_from_db()
+        shown = ana.state()["driver"]
+        assert (shown["id"], shown["onDuty"]) == (str(bia.pk), False)
+        assert not ana.driver.on_duty
+
+    def test_with_a_link_that_does_not_work_leaves_the_session(self):
+        ana = phone()
+
+        assert ana.client.post("/driver/in/x/").status_code == 410
+
+        assert ana.state()["driver"]["reportsHere"]
+
+
 class TestSession:
     def test_ends_at_log_out(self):
         ana = phone()
