@@ -49,6 +49,8 @@ _log = logging.getLogger("rota.server")
 MAX_BODY_BYTES = 4 * 1024 * 1024
 # Endpoints that accept more: drivers' photos, 8 MiB and what shows that there is more.
 MAX_BODY_BYTES_OF = {"/driver/photos/": 8 * 1024 * 1024 + 1}
+# And those from phones on the slowest lines, 16 kbit/s with its overhead.
+BYTES_PER_SECOND_OF = {"/driver/photos/": 1_500}
 SMALL_BODY_BYTES = 256 * 1024
 _END_SECONDS = 0.02  # between one end of the coroutines of answered requests and the next
 
@@ -57,11 +59,13 @@ _END_SECONDS = 0.02  # between one end of the coroutines of answered requests an
 class Limits:
     """A body has to arrive within `body_seconds`, plus a second for every `bytes_per_second` received.
 
-    Bodies over SMALL_BODY_BYTES occupy at most `large_bytes` together, in each process.
+    None has more than `most_seconds` in all. Those over SMALL_BODY_BYTES occupy at most `large_bytes` together, in each
+    process.
     """
 
     body_seconds: float = 10
     bytes_per_second: int = 16 * 1024
+    most_seconds: float = 300
     large_bytes: int = 128 * 1024 * 1024
 
 
@@ -178,6 +182,7 @@ class Application:
             return
         limits, started = self._limits, self._loop.time()
         most = MAX_BODY_BYTES_OF.get(environ["PATH_INFO"], MAX_BODY_BYTES)
+        rate = BYTES_PER_SECOND_OF.get(environ["PATH_INFO"], limits.bytes_per_second)
         empty = 0
         try:
             async with asyncio.timeout_at(started + limits.body_seconds) as deadline:
@@ -193,7 +198,7 @@ class Application:
                     # The end of a body of a declared length needs no further turn of the loop.
                     if size == most or (size == declared and not is_chunked):
                         return
-                    deadline.reschedule(started + limits.body_seconds + size / limits.bytes_per_second)
+                    deadline.reschedule(started + min(limits.body_seconds + size / rate, limits.most_seconds))
         except TimeoutError as error:
             raise UnreadBody("late") from error
         # granian gives an empty chunk at the end, and another one before it for what it could not read: chunks that are

@@ -40,6 +40,6 @@ def echo(environ: dict[str, Any], start_response: Callable[..., Any]) -> Respons
 application = Application(
     echo,
     threads=2,
-    limits=Limits(body_seconds=0.5, large_bytes=5_000_000),
+    limits=Limits(body_seconds=0.5, most_seconds=3, large_bytes=5_000_000),
     streams=PageStreams(settings.REDIS_URL),
 )

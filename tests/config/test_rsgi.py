@@ -59,6 +59,18 @@ def request(*lines, method="POST", path="/"):
     return "\r\n".join(head).encode()
 
 
+def slowly(server, path, *, length, parts):
+    """Send parts of 500 bytes, four a second, of a body of `length` bytes. Returns what the server has seen."""
+    with socket.create_connection(("127.0.0.1", server[0]), timeout=20) as connection:
+        connection.sendall(request(f"Content-Length: {length}", path=path))
+        with suppress(BrokenPipeError, ConnectionResetError):  # refused before all of it was sent
+            for _part in range(parts):
+                connection.sendall(b"x" * 500)
+                time.sleep(0.25)
+        received = b"".join(iter(lambda: connection.recv(65536), b""))
+    return json.loads(received.partition(b"\r\n\r\n")[2])
+
+
 class TestEnviron:
     def test_drops_headers_with_an_underscore_in_their_name(self, send):
         _status, body = send(request("X_Forwarded_For: 6.6.6.6", "X-Forwarded-For: 192.0.2.1", "Content_Length: 9"))
@@ -212,6 +224,22 @@ class TestBody:
             answer = b"".join(iter(lambda: connection.recv(65536), b""))
 
         assert json.loads(answer.partition(b"\r\n\r\n")[2])["body_bytes"] == 163_840
+
+    @pytest.mark.parametrize(("path", "seen"), [("/driver/photos/", 6_000), ("/", "late")])
+    def test_of_a_photo_may_come_at_16_kbit_a_second(self, server, path, seen):
+        """Deadline: 0.5 s, plus 1 s for every 1,500 bytes received, or every 16 KiB elsewhere."""
+        answer = slowly(server, path, length=6_000, parts=12)  # 500 bytes each quarter of a second
+
+        assert answer.get("rota.unread_body", answer["body_bytes"]) == seen
+
+    def test_of_a_photo_has_a_limit_of_time_in_all(self, server):
+        """Of 3 s here, instead of 4.5 s by its rate."""
+        started = time.monotonic()
+
+        answer = slowly(server, "/driver/photos/", length=1_000_000, parts=12)
+
+        assert answer["rota.unread_body"] == "late"
+        assert time.monotonic() - started < 4
 
     @pytest.mark.parametrize("lengths", [("1", "2"), ("-1",), ("a",)])
     def test_has_one_length(self, send, lengths):
