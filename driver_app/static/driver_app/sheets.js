@@ -20,10 +20,17 @@ export function closeSheets() {
 /** Show a sheet: the part with this name. `actions` get a function that closes it. Returns the part. */
 export function openSheet(name, values, actions = {}) {
   const dialog = document.createElement("dialog");
-  const opened = Date.now();
+  const opened = performance.now();
+  let isBusy = false; // a second tap while the first one's action is under way does nothing
   const close = () => dialog.close();
-  const guarded = Object.entries(actions).map(([key, act]) => [key, (event) => {
-    if (Date.now() - opened >= UNTOUCHED) act(close, event);
+  const guarded = Object.entries(actions).map(([key, act]) => [key, async (event) => {
+    if (isBusy || performance.now() - opened < UNTOUCHED) return;
+    isBusy = true;
+    try {
+      await act(close, event);
+    } finally {
+      isBusy = false;
+    }
   }]);
   const sheet = part(name, values, { close, ...Object.fromEntries(guarded) });
   const heading = sheet.querySelector("h1");
@@ -110,12 +117,13 @@ function pinPart() {
 /** Proof of delivery at a point. What was entered there before is there again. */
 export async function openProof(route, point) {
   const { receivedBy, photos } = await draft(route.deliveryId, point.label);
+  if (isSheetOpen()) return; // by a second tap
   const sheet = openSheet("proof", { label: point.label, address: place(point), needsPin: point.needsPin, pin: pinPart() }, {
-    confirm: (close) => {
+    confirm: async (close) => {
       const pin = point.needsPin ? sheet.querySelector("[name=pin]").value : "";
       if (point.needsPhoto && !photos.length) explain(text("error.needs_photo"));
       else if (point.needsPin && !PIN.test(pin)) explain(text("error.pin"));
-      else confirm({ ...move, receivedBy: name.value.trim(), pin, photos: photos.map((photo) => photo.id) }, close, explain);
+      else await confirm({ ...move, receivedBy: name.value.trim(), pin, photos: photos.map((photo) => photo.id) }, close, explain);
     },
   });
   const explain = explainIn(sheet);
@@ -129,13 +137,14 @@ export async function openProof(route, point) {
 /** Why a point was not delivered, with photos. */
 export async function openFailure(route, point) {
   const { receivedBy, photos } = await draft(route.deliveryId, point.label);
+  if (isSheetOpen()) return; // by a second tap
   const sheet = openSheet("failure", { label: point.label, address: place(point) }, {
-    confirm: (close) => {
+    confirm: async (close) => {
       const chosen = sheet.querySelector("[name=reason]:checked");
       const more = sheet.querySelector("[name=more]").value.trim();
       const reason = [chosen?.value, more].filter(Boolean).join(": ").slice(0, LONGEST_REASON);
       if (!reason) explain(text("error.other"));
-      else confirm({ ...move, reason, photos: photos.map((photo) => photo.id) }, close, explain);
+      else await confirm({ ...move, reason, photos: photos.map((photo) => photo.id) }, close, explain);
     },
   });
   const explain = explainIn(sheet);

@@ -4,7 +4,7 @@ from typing import Any
 
 from axe_playwright_python.sync_playwright import Axe
 from django.utils import timezone
-from playwright.sync_api import BrowserContext, Page
+from playwright.sync_api import BrowserContext, Locator, Page
 
 from delivery.actions import driver_devices
 from delivery.distance import Point
@@ -104,9 +104,13 @@ class DriverPhone(Tab):
         self.page.locator("dialog[open]").wait_for(state="detached")
 
     def press_in_sheet(self, name: str) -> None:
-        """Press the button of the sheet that opens. It takes no press at once, counted from when it is there."""
+        """Press the button of the sheet that opens."""
+        self.sheet_button(name).click()
+
+    def sheet_button(self, name: str) -> Locator:
+        """A button of the sheet that opens, which takes no press at once, counted from when it is there."""
         sheet = self.page.locator("dialog[open]")
         sheet.wait_for()
-        opened = self.page.evaluate("Date.now()")
-        self.page.wait_for_function("opened => Date.now() - opened > 400", arg=opened)
-        sheet.get_by_role("button", name=name).click()
+        opened = self.page.evaluate("performance.now()")
+        self.page.wait_for_function("opened => performance.now() - opened > 400", arg=opened)
+        return sheet.get_by_role("button", name=name)

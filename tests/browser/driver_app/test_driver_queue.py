@@ -111,6 +111,29 @@ class TestRoute:
         assert ana.complaints == []
 
 
+class TestSecondTap:
+    def test_on_a_confirmation_makes_no_second_move(self, ana, delivery):
+        ana.press("Collected")
+        button = ana.sheet_button("Yes, collected")
+
+        button.evaluate("(button) => { button.click(); button.click(); }")
+
+        ana.page.locator("dialog[open]").wait_for(state="detached")
+        made(ana, delivery, COLLECT)
+        assert DriverMove.objects.count() == 1
+
+    def test_on_what_opens_a_sheet_opens_no_second_one(self, ana, delivery):
+        collect(ana)
+        button = ana.page.get_by_role("button", name="Delivered")
+
+        button.evaluate("(button) => { button.click(); button.click(); }")
+
+        deliver_button = ana.sheet_button("Confirm delivery")
+        assert ana.page.locator("dialog").count() == 1
+        deliver_button.click()
+        made(ana, delivery, COLLECT, ("deliver", "B"))
+
+
 class TestWithoutSignal:
     def test_a_whole_route_is_kept_and_sent_in_order(self, ana, delivery):
         ana.lose_signal()
