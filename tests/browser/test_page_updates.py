@@ -1,5 +1,7 @@
 """Pages that are told what has changed, with the web server of production and a Redis."""
 
+from datetime import timedelta
+
 import pytest
 from django.contrib.sessions.models import Session
 from django.urls import reverse
@@ -168,6 +170,22 @@ class TestStream:
 
         until(page, lambda: len(opened) > before, seconds=10)
         assert (before, len(opened)) == (1, 2)
+
+    def test_is_opened_again_after_the_clock_was_put_back(self, page_at, shop):
+        delivery = DeliveryFactory.create(token=shop, stops=1)
+        opened = []
+        browser = page_at("delivery", delivery.pk, polls=True)
+        page = browser.page
+        page.on("request", lambda request: opened.append(request.url) if "/updates/" in request.url else None)
+        page.clock.install()
+        with page.expect_response(lambda answer: "rota-automatic" in answer.request.headers):  # after `ready`
+            page.reload()
+        before = len(opened)
+
+        page.clock.set_system_time(timezone.now() - timedelta(hours=2))
+        page.clock.fast_forward(6_000)
+
+        until(page, lambda: len(opened) > before, seconds=10)
 
     def test_leads_to_the_log_in_after_the_session(self, page_at, shop):
         delivery = DeliveryFactory.create(token=shop, stops=1)

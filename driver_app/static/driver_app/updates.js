@@ -41,7 +41,7 @@ function open(changed) {
 export function startUpdates(changed) {
   const check = () => {
     const now = Date.now();
-    const slept = now - ticked > 4 * CHECK;
+    const slept = Math.abs(now - ticked) > 4 * CHECK; // or its clock was set
     ticked = now;
     const isClosed = source.readyState === EventSource.CLOSED;
     if (slept || (isClosed ? now - opened > AGAIN : now - heard > SILENCE)) open(changed);

@@ -88,12 +88,12 @@ window.rota = window.rota || {};
 
     check() {
       const now = Date.now();
-      const slept = now - this.tick > 4 * CHECK;
+      const slept = Math.abs(now - this.tick) > 4 * CHECK; // or its clock was set
       this.tick = now;
       if (!this.wanted) return;
       const closed = !this.source || this.source.readyState === EventSource.CLOSED;
       if (slept || (closed ? now - this.opened > AGAIN : now - this.heard > SILENCE)) this.open();
-      if (now - this.told >= (this.ready ? REFRESH : POLL)) this.tell(null);
+      if (slept || now - this.told >= (this.ready ? REFRESH : POLL)) this.tell(null);
     }
   }
 

@@ -1,11 +1,14 @@
 """Duty and offers on drivers' phones."""
 
+from datetime import timedelta
+
 import pytest
 from django.utils import timezone
 from playwright.sync_api import expect
 
 from delivery.actions import deliveries
 from delivery.models import Delivery
+from tests.browser.waiting import until
 from tests.factories import BY, DeliveryFactory, DriverFactory
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -31,6 +34,20 @@ class TestDuty:
         ana.driver.refresh_from_db()
         assert not ana.driver.on_duty
         assert ana.complaints == []
+
+
+class TestUpdates:
+    def test_go_on_after_the_clock_was_put_back(self, ana):
+        opened = []
+        ana.page.clock.install()
+        ana.page.reload()
+        ana.page.locator(".duty.on").wait_for()
+        ana.page.on("request", lambda request: opened.append(request.url) if "/updates/" in request.url else None)
+
+        ana.page.clock.set_system_time(timezone.now() - timedelta(hours=2))
+        ana.page.clock.fast_forward(6_000)
+
+        until(ana.page, lambda: opened, seconds=10)
 
 
 class TestOffers:
