@@ -25,6 +25,7 @@ let isSending = false;
 let doubted = []; // positions of the last report, sent again beside later ones, which may show that they are right
 let unusable = 0; // reports in a row of which the service could use nothing
 let isOurs = false; // whether this tab watches
+let isAsking = false; // whether it is about to
 
 const radians = (degrees) => (degrees * Math.PI) / 180;
 
@@ -67,6 +68,8 @@ function begin() {
   watch = navigator.geolocation.watchPosition(take, fail, OPTIONS);
 }
 
+const save = async () => { if (isOurs) await keep("positions", unsent); };
+
 function end() {
   navigator.geolocation?.clearWatch(watch);
   if (store.location) update({ location: "" });
@@ -102,7 +105,7 @@ async function send() {
     judge(await post("positions/", { sentAt: new Date().toISOString(), positions }), positions);
   } catch (error) {
     if (error instanceof Unreachable) {
-      await keep("positions", unsent);
+      await save();
       return;
     }
     if (!(error instanceof Refused)) throw error;
@@ -111,10 +114,11 @@ async function send() {
   unsent = unsent.filter((position) => !some.includes(position));
   // Offers in reach, and how far they are, depend on it.
   if (store.state?.offers.some((offer) => offer.toPickupKm === null || offer.seenAt)) await load();
-  await keep("positions", unsent);
+  await save();
 }
 
 async function tick() {
+  watchIfSeen({ ifAvailable: true }); // the tab that watched may have been closed
   if (watch === null || isSending) return;
   // While a phone lies still some browsers report nothing.
   if (performance.now() - heard > WHILE_STANDING) {
@@ -129,13 +133,30 @@ async function tick() {
   }
 }
 
-/** To be called once. Of several tabs one watches. */
-export function startPositions() {
-  navigator.locks.request("driver-positions", async () => {
-    unsent = (await kept("positions")) ?? [];
-    isOurs = true;
-    setInterval(tick, SEND);
+// Of several tabs one watches: the one that was seen last, because browsers tell hidden ones no positions.
+async function watchIfSeen(options) {
+  if (document.hidden || isOurs || isAsking) return;
+  isAsking = true;
+  try {
+    await navigator.locks.request("driver-positions", options, async (lock) => {
+      isAsking = false;
+      if (!lock) return;
+      isOurs = true;
+      watchOnDuty();
+      unsent = [...((await kept("positions")) ?? []), ...unsent];
+      await new Promise(() => {}); // until this tab is closed, or another one is seen
+    });
+  } catch (error) {
+    if (error.name !== "AbortError") throw error;
+    isOurs = isAsking = false;
     watchOnDuty();
-    await new Promise(() => {}); // until this tab is closed
-  });
+  }
+}
+
+/** To be called once. */
+export function startPositions() {
+  setInterval(tick, SEND);
+  const takeOver = () => watchIfSeen({ steal: true });
+  takeOver();
+  document.addEventListener("visibilitychange", takeOver);
 }

@@ -1,6 +1,7 @@
 """The position that drivers' phones report, with Chromium's geolocation."""
 
 import re
+from datetime import timedelta
 
 import pytest
 from django.utils import timezone
@@ -27,12 +28,24 @@ window.looks = 0;
 const every = window.setInterval;
 window.setInterval = (work, pause) => pause === 5_000 ? every(() => { looks += 1; work(); }, 250) : every(work, pause);
 """
+# The phone's clock is `ahead` by so many milliseconds, and so are the positions of a browser that dates them by it.
+CLOCK = """
+window.ahead = %s;
+const Right = Date;
+window.Date = class extends Right {
+  constructor(...moment) { if (moment.length) super(...moment); else super(Right.now() + ahead); }
+  static now() { return Right.now() + ahead; }
+};
+const watch = navigator.geolocation.watchPosition.bind(navigator.geolocation);
+navigator.geolocation.watchPosition = (take, ...rest) => watch(
+  ({ coords, timestamp }) => take({ coords, timestamp: timestamp + (%s ? ahead : 0) }), ...rest);
+"""
 # The latitudes that the page is told from now on, and when the last came. The app's own watch is told at the same time.
 LISTEN = """() => {
   if (window.heard) return;
   window.heard = [];
-  window.heardAt = Date.now();
-  navigator.geolocation.watchPosition(({ coords, timestamp }) => { heard.push(coords.latitude); heardAt = timestamp; });
+  window.heardAt = performance.now();
+  navigator.geolocation.watchPosition(({ coords }) => { heard.push(coords.latitude); heardAt = performance.now(); });
 }"""
 HEARD = "(latitude) => heard.some((each) => Math.abs(each - latitude) < 1e-9)"
 
@@ -44,10 +57,15 @@ def positions(phone, count):
     return list(found.all())
 
 
+def reaches(phone, metres):
+    """Wait until the phone's driver has been seen so far north."""
+    until(phone.page, lambda: phone.driver.positions.filter(latitude__gt=north(metres - 1).latitude).exists())
+
+
 def move_to(phone, point, **more):
     """The app takes at most one position a second."""
     phone.page.evaluate(LISTEN)
-    phone.page.wait_for_function("() => Date.now() - heardAt > 1_050")
+    phone.page.wait_for_function("() => performance.now() - heardAt > 1_050")
     phone.stand_at(point, **more)
     phone.page.wait_for_function(HEARD, arg=point.latitude)
 
@@ -152,6 +170,74 @@ class TestPosition:
         DeliveryFactory.create(stops=1)
 
         expect(ana.page.locator(".offer")).to_contain_text("Your position is unknown")
+
+
+class TestClock:
+    @pytest.mark.parametrize("ahead", [-30_000, 900_000])
+    def test_that_is_wrong_silences_no_positions_of_satellites(self, open_phone, ahead):
+        ana = open_phone(on_duty=True, script=QUICK + CLOCK % (ahead, "false"))
+
+        (found,) = positions(ana, 1)
+
+        assert abs(timezone.now() - found.recorded_at) < timedelta(seconds=20)
+
+    def test_that_is_put_right_on_the_way_stops_no_positions(self, open_phone):
+        ana = open_phone(on_duty=True, script=QUICK + CLOCK % (7_200_000, "true"))
+        positions(ana, 1)
+
+        ana.page.evaluate("ahead = 0")
+        move_to(ana, north(50))
+
+        assert positions(ana, 2)[-1].point.latitude == pytest.approx(north(50).latitude)
+
+
+class TestTwoTabs:
+    def test_report_from_the_one_that_is_seen(self, open_phone):
+        """Browsers tell hidden pages no positions. Headless ones hide none, so the first is made deaf instead."""
+        ana = open_phone(on_duty=True, script=QUICK)
+        positions(ana, 1)
+        first = ana.page
+        first.evaluate("navigator.geolocation.clearWatch(1)")
+
+        ana.page = ana.context.new_page()
+        ana.go("/driver/").locator(".duty.on").wait_for()
+        move_to(ana, north(50))
+
+        reaches(ana, 50)
+        first.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
+        ana.page.close()
+        ana.page = first
+        move_to(ana, north(100))
+        reaches(ana, 100)
+
+
+class TestWithoutUse:
+    def test_is_told_and_ends_with_the_next_position_that_can_be_true(self, open_phone):
+        ana = open_phone(on_duty=True, script=QUICK)
+        positions(ana, 1)
+        notice = ana.page.get_by_text("The place that this phone tells cannot be right")
+
+        for metres in (20, 40, 60):
+            move_to(ana, north(metres), accuracy=5_000)
+            wait_for_looks(ana)
+
+        notice.wait_for()
+        assert ana.driver.positions.count() == 1
+        move_to(ana, north(80))
+        notice.wait_for(state="detached")
+
+    def test_of_one_wrong_position_lasts_for_three_right_ones(self, open_phone):
+        ana = open_phone(script=QUICK)
+        ana.stand_at(north(33_000))
+        ana.go_on_duty()
+        (wrong,) = positions(ana, 1)
+
+        for metres in (20, 40, 60):
+            move_to(ana, north(metres))
+            wait_for_looks(ana)
+
+        assert wrong.point.latitude == pytest.approx(north(33_000).latitude)
+        assert positions(ana, 4)[-1].point.latitude == pytest.approx(north(60).latitude)
 
 
 class TestWithoutPermission:
