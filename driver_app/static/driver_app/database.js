@@ -1,7 +1,7 @@
 // What the phone keeps, in IndexedDB: it outlives the page, the browser and a restart of the phone.
 //
 //   moves   what the driver did and the service has not answered yet, or has refused: see `queue.js`
-//   photos  { id, bytes, takenAt, deliveryId, point }: a JPEG that a move or a draft names
+//   photos  { id, bytes, takenAt, deliveryId, point, version, isSent }: a JPEG that a move or a draft names
 //   drafts  { key, receivedBy, photos }: what was entered at a point and not confirmed yet: see `proofs.js`
 //   kept    by name: the last state, and positions that could not be sent
 

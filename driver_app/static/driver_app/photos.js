@@ -1,8 +1,13 @@
 // Photos: taken with the phone's camera, made small, kept.
 import { part, text } from "./dom.js";
 
-const LONGEST_EDGE = 1600; // pixels
-const QUALITY = 0.85;
+// A photo that does not get through in time is made smaller for the next try. Longest edge in pixels, JPEG quality, and
+// the milliseconds that a try has: the smaller ones get through 16 kbit/s, which is what the service accepts.
+const VERSIONS = [
+  { edge: 1600, quality: 0.85, deadline: 60_000 },
+  { edge: 1000, quality: 0.7, deadline: 120_000 },
+  { edge: 640, quality: 0.6, deadline: 240_000 },
+];
 const MOST = 3;
 
 function draw(canvas, image, longest) {
@@ -12,14 +17,24 @@ function draw(canvas, image, longest) {
   canvas.getContext("2d").drawImage(image, 0, 0, canvas.width, canvas.height);
 }
 
-/** The picture in a file as a JPEG, upright and 1600 pixels at most. Rejects when it cannot be read. */
-async function small(file) {
+/** The picture in a file as a JPEG, upright and no larger than this version. Rejects when it cannot be read. */
+async function small(file, { edge, quality }) {
   const image = await createImageBitmap(file, { imageOrientation: "from-image" });
   const canvas = document.createElement("canvas");
-  draw(canvas, image, LONGEST_EDGE);
+  draw(canvas, image, edge);
   image.close();
-  const blob = await new Promise((resolve) => { canvas.toBlob(resolve, "image/jpeg", QUALITY); });
+  const blob = await new Promise((resolve) => { canvas.toBlob(resolve, "image/jpeg", quality); });
   return blob.arrayBuffer(); // not every browser can keep the blob itself
+}
+
+/** The milliseconds that a try to send the photo has. */
+export const deadlineOf = ({ version = 0 }) => VERSIONS[version].deadline;
+
+/** The photo in the next smaller version, or as it is when there is none. */
+export async function smaller(photo) {
+  const version = (photo.version ?? 0) + 1;
+  if (version === VERSIONS.length) return photo;
+  return { ...photo, version, bytes: await small(new Blob([photo.bytes], { type: "image/jpeg" }), VERSIONS[version]) };
 }
 
 async function preview(photo, remove) {
@@ -52,7 +67,7 @@ export async function photoPart({ photos, required, place, changed, fail }) {
     const takenAt = new Date().toISOString();
     let bytes;
     try {
-      bytes = await small(file);
+      bytes = await small(file, VERSIONS[0]);
     } catch {
       fail(text("error.photo"));
       return;

@@ -1,21 +1,22 @@
 // Moves that the driver has made. Each is written to the phone before anything else, and sent in order until the
 // service has answered. The service does a move once, however often it is sent: it knows the id that the phone gave it.
+// Photos are sent beside them. A move waits for its photos, and lets pass what was done at other points meanwhile.
 //
 // A move: { order, id, driver, deliveryId, trigger, point, reason, receivedBy, pin, photos, madeAt } and, once the
 // service has refused it, { refused: { code, detail } }. `photos` are ids in the store of photos.
 import { read, write } from "./database.js";
+import { deadlineOf, smaller } from "./photos.js";
 import { draftKey } from "./proofs.js";
 import { Refused, Unreachable, accept, post, upload } from "./server.js";
 import { store, update } from "./store.js";
 
 const MOST_AT_ONCE = 50;
-const LONGEST_PAUSE = 30_000; // milliseconds
+// Milliseconds.
 const FIRST_PAUSE = 2_000;
+const LONGEST_PAUSE = 30_000;
+const SLOW = 10_000; // a photo that failed after more than this was too large for the line
 
 const now = () => new Date().toISOString();
-
-let pause = FIRST_PAUSE;
-let timer = null;
 
 async function refresh() {
   update({ moves: await read("moves", (moves) => moves.getAll()) });
@@ -48,34 +49,63 @@ export async function dismiss(move) {
   await refresh();
 }
 
-/** Send what waits, now and again until everything is answered. Of several tabs one sends. */
-export function send() {
-  clearTimeout(timer);
-  return navigator.locks.request("driver-moves", async () => {
-    try {
-      await refresh();
-      while (waiting().length) await sendSome(batch(waiting()));
-      pause = FIRST_PAUSE;
-    } catch (error) {
-      if (error instanceof Refused) return; // logged out: what waits is sent after the next log-in
-      if (!(error instanceof Unreachable)) throw error;
-      clearTimeout(timer);
-      timer = setTimeout(send, pause);
-      pause = Math.min(2 * pause, LONGEST_PAUSE);
-    }
-  });
+/** A function that does this work, now and again until it succeeds. Of several tabs one does it. */
+function repeated(name, work) {
+  let pause = FIRST_PAUSE;
+  let timer = null;
+  const run = () => {
+    clearTimeout(timer);
+    return navigator.locks.request(name, async () => {
+      try {
+        await refresh();
+        await work();
+        pause = FIRST_PAUSE;
+      } catch (error) {
+        if (error instanceof Refused) return; // logged out: what waits is sent after the next log-in
+        if (!(error instanceof Unreachable)) throw error;
+        clearTimeout(timer);
+        timer = setTimeout(run, pause);
+        pause = Math.min(2 * pause, LONGEST_PAUSE);
+      }
+    });
+  };
+  return run;
 }
 
-// A move with photos goes alone, so that those before it need not wait for them.
-function batch(moves) {
-  const withPhotos = moves.findIndex((move) => move.photos.length);
-  return moves.slice(0, withPhotos < 0 ? MOST_AT_ONCE : Math.min(withPhotos || 1, MOST_AT_ONCE));
+const sendMoves = repeated("driver-moves", async () => {
+  for (let moves = await ready(); moves.length; moves = await ready()) await sendSome(moves);
+});
+
+const sendPhotos = repeated("driver-photos", async () => {
+  for (const move of waiting()) {
+    if (move.photos.length && await sendPhotosOf(move)) sendMoves();
+  }
+});
+
+/** Send what waits. Resolves when the moves have been tried; photos may take minutes. */
+export async function send() {
+  sendPhotos();
+  await sendMoves();
+}
+
+/** The moves that can be sent now, in order. */
+async function ready() {
+  const found = [];
+  const held = [];
+  for (const move of waiting()) {
+    const isHeld = held.some((each) => each.deliveryId !== move.deliveryId || !each.point || !move.point || each.point === move.point);
+    if (isHeld || (await unsentPhotos(move)).length) held.push(move);
+    else found.push(move);
+  }
+  return found.slice(0, MOST_AT_ONCE);
+}
+
+async function unsentPhotos(move) {
+  const photos = await Promise.all(move.photos.map((id) => read("photos", (all) => all.get(id))));
+  return photos.filter((photo) => photo && !photo.isSent);
 }
 
 async function sendSome(moves) {
-  for (const move of moves) {
-    if (!await sendPhotos(move)) return;
-  }
   let answer;
   try {
     answer = await post("moves/", { sentAt: now(), moves: moves.map(reported) });
@@ -95,24 +125,27 @@ function reported({ id, deliveryId, trigger, point, reason, receivedBy, pin, pho
 }
 
 /** False if a photo was refused, and the move with it: the driver reads why and takes another one. */
-async function sendPhotos(move) {
-  for (const id of move.photos) {
-    const photo = await read("photos", (photos) => photos.get(id));
-    if (!photo) continue; // it arrived before
+async function sendPhotosOf(move) {
+  for (const photo of await unsentPhotos(move)) {
     const { deliveryId, point } = move;
-    const query = new URLSearchParams({ id, deliveryId, point, takenAt: photo.takenAt, sentAt: now() });
+    const query = new URLSearchParams({ id: photo.id, deliveryId, point, takenAt: photo.takenAt, sentAt: now() });
+    const began = performance.now();
     try {
-      await upload(`photos/?${query}`, photo.bytes);
+      await upload(`photos/?${query}`, photo.bytes, deadlineOf(photo));
     } catch (error) {
+      if (error instanceof Unreachable && performance.now() - began > SLOW) await keepPhoto(await smaller(photo));
       if (!(error instanceof Refused) || error.status === 401) throw error;
-      move.photos = move.photos.filter((each) => each !== id);
-      await write("photos", (photos) => { photos.delete(id); });
+      move.photos = move.photos.filter((each) => each !== photo.id);
+      await write("photos", (photos) => { photos.delete(photo.id); });
       await settle([{ id: move.id, code: error.code, detail: error.message }], [move]);
       return false;
     }
+    await keepPhoto({ ...photo, isSent: true });
   }
   return true;
 }
+
+const keepPhoto = (photo) => write("photos", (photos) => { photos.put(photo); });
 
 /** Write down what became of these moves. What belongs to a refused one is there again when the driver tries again. */
 async function settle(outcomes, moves) {

@@ -4,7 +4,6 @@ import { keep } from "./database.js";
 import { store, update } from "./store.js";
 
 const DEADLINE = 15_000; // milliseconds
-const LONG_DEADLINE = 60_000; // of photos
 const RETRYABLE = new Set([408, 425, 429]);
 
 /** Without an answer of the service: no signal, a server that restarts, the page of a network's log-in. */
@@ -18,13 +17,13 @@ export class Refused extends Error {
   }
 }
 
-async function request(method, path, { json, bytes }) {
+async function request(method, path, { json, bytes, deadline = DEADLINE }) {
   const headers = { Accept: "application/json" };
   if (json) headers["Content-Type"] = "application/json";
   if (bytes) headers["Content-Type"] = "image/jpeg";
   if (store.state?.route) headers["Rota-Route"] = store.state.route.deliveryId;
   if (store.state) headers["X-CSRFToken"] = store.state.csrf;
-  const signal = AbortSignal.timeout(bytes ? LONG_DEADLINE : DEADLINE);
+  const signal = AbortSignal.timeout(deadline);
   try {
     const body = json ? JSON.stringify(json) : bytes;
     const response = await fetch(`/driver/${path}`, { method, headers, body, signal, redirect: "error", cache: "no-store" });
@@ -100,8 +99,9 @@ export async function post(path, json) {
   return call("POST", path, { json });
 }
 
-export async function upload(path, bytes) {
-  return call("POST", path, { bytes });
+/** Throws Unreachable after `deadline` milliseconds, too. */
+export async function upload(path, bytes, deadline) {
+  return call("POST", path, { bytes, deadline });
 }
 
 let loading = null;

@@ -9,6 +9,7 @@ from playwright.sync_api import expect
 
 from delivery.models import ProofPhoto, StopProof
 from delivery.payload import Options
+from tests.browser.waiting import until
 from tests.delivery.proofs import asking_for, first_stop, pin_of, wrong_pin_of
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -36,6 +37,10 @@ def at_the_door(ana):
         return delivery
 
     return go
+
+
+def statuses(delivery):
+    return [stop.status for stop in delivery.stops.order_by("index")]
 
 
 def take_photo(phone, file=None):
@@ -126,6 +131,50 @@ class TestPhoto:
         assert storages["proofs"].exists(photo.name)
         delivery.refresh_from_db()
         assert delivery.status == "DELIVERED"
+
+    def test_that_does_not_get_through_is_made_smaller(self, open_phone):
+        """Each try fails after some milliseconds, which are as many seconds here."""
+        quick = "const late = performance.now.bind(performance); performance.now = () => late() * 1_000;"
+        ana = open_phone(name="Ana Lima", on_duty=True, script=quick)
+        asking_for(Options(needs_photo=True), collected=True, driver=ana.driver)
+        sizes = []
+
+        def lose_three(route):
+            sizes.append(len(route.request.post_data_buffer))
+            ana.page.wait_for_timeout(50)
+            if len(sizes) <= 3:
+                route.abort()
+            else:
+                route.continue_()
+
+        ana.page.route("**/driver/photos/**", lose_three)
+        ana.press("Delivered")
+        take_photo(ana)
+        ana.page.locator(".photo canvas").wait_for()
+        ana.confirm("Confirm delivery")
+        delivered(ana)
+
+        photo = ProofPhoto.objects.get()
+        assert (photo.width, photo.height) == (640, 480)
+        assert sizes[0] > sizes[1] > sizes[2] == sizes[3]
+
+    def test_lets_moves_at_other_points_pass(self, ana):
+        delivery = asking_for(Options(needs_photo=True), Options(), collected=True, driver=ana.driver)
+        held = []
+        ana.page.route("**/driver/photos/**", lambda route: held.append(route))  # noqa: PLW0108  # Playwright marks the function
+        ana.press("Delivered")
+        take_photo(ana)
+        ana.page.locator(".photo canvas").wait_for()
+        ana.confirm("Confirm delivery")
+        ana.press("Delivered")
+        ana.confirm("Confirm delivery")
+
+        until(ana.page, lambda: statuses(delivery) == ["COLLECTED", "DELIVERED"])
+        assert len(held) == 1
+        held[0].continue_()
+
+        delivered(ana)
+        assert statuses(delivery) == ["DELIVERED", "DELIVERED"]
 
     def test_of_a_failure_is_kept_too(self, ana, at_the_door):
         at_the_door()
