@@ -6,7 +6,8 @@ import { Refused, Unreachable, accept as show, forget, forgetGone, load, post } 
 import { openFailure, openNavigation, openProof, openSheet, openStep } from "./sheets.js";
 import { store, update } from "./store.js";
 
-let underWay = null;
+let underWay = ""; // the press whose call is under way
+const pressed = new Map(); // the calls after it, by their presses
 let installPrompt = null;
 
 addEventListener("beforeinstallprompt", (event) => {
@@ -24,28 +25,30 @@ async function attempt(call) {
     else if (error instanceof Refused) update({ problem: store.isLoggedOut ? "" : error.message });
     else throw error;
   } finally {
-    underWay = null;
     document.body.removeAttribute("aria-busy");
   }
 }
 
-// One call at a time: a second tap while the first one's is under way does nothing.
-async function once(call) {
+// One call at a time: what is pressed meanwhile is done after it, but the same press does nothing until it is done.
+async function inTurn(press, call) {
+  if (press === underWay) return;
+  pressed.set(press, call);
   if (underWay) return;
-  underWay = attempt(call);
-  await underWay;
+  try {
+    for (const [each, act] of pressed) {
+      pressed.delete(each);
+      underWay = each;
+      await attempt(act);
+    }
+  } finally {
+    underWay = "";
+  }
 }
 
-// What the menu offers is not lost: the menu is closed by then, and would have to be opened again.
-async function afterwards(call) {
-  while (underWay) await Promise.allSettled([underWay]);
-  await once(call);
-}
+export const onDuty = () => inTurn("onDuty", async () => show(await post("duty/", { onDuty: true })));
+export const offDuty = () => inTurn("offDuty", async () => show(await post("duty/", { onDuty: false })));
 
-export const onDuty = () => once(async () => show(await post("duty/", { onDuty: true })));
-export const offDuty = () => once(async () => show(await post("duty/", { onDuty: false })));
-
-export const accept = (offer) => once(async () => {
+export const accept = (offer) => inTurn(`accept ${offer.deliveryId}`, async () => {
   try {
     await show(await post(`offers/${offer.deliveryId}/accept/`, {}));
   } catch (error) {
@@ -98,7 +101,7 @@ export function menu() {
     language: (close, event) => {
       const language = event.currentTarget.value;
       close();
-      afterwards(async () => {
+      inTurn("language", async () => {
         await submit("/language/", { language, next: "/driver/" });
         // The kept page is in the other language.
         for (const name of await caches.keys()) await (await caches.open(name)).delete("/driver/");
@@ -107,7 +110,7 @@ export function menu() {
     },
     logOut: (close) => {
       close();
-      afterwards(async () => {
+      inTurn("logOut", async () => {
         await submit("/driver/out/", {});
         await stopPush();
         await forget();

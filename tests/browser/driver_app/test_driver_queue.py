@@ -111,6 +111,25 @@ class TestRoute:
         assert ana.complaints == []
 
 
+class TestPressDuringACall:
+    def test_is_shown_and_done_after_it(self, open_phone):
+        ana, delivery = open_phone(name="Ana Lima"), DeliveryFactory.create(stops=1)
+        held = []
+        ana.page.route("**/driver/duty/", lambda route: held.append((route, route.fetch())))
+        ana.press("Go on duty")
+        until(ana.page, lambda: held)
+        ana.page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
+
+        ana.page.get_by_role("button", name=re.compile("Accept")).click()
+        expect(ana.page.locator("body")).to_have_attribute("aria-busy", "true")
+        ((route, answer),) = held
+        route.fulfill(response=answer)
+
+        ana.page.get_by_role("button", name="Collected").wait_for()
+        delivery.refresh_from_db()
+        assert delivery.driver == ana.driver
+
+
 class TestSecondTap:
     def test_on_a_confirmation_makes_no_second_move(self, ana, delivery):
         ana.press("Collected")
