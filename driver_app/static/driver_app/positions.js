@@ -13,6 +13,7 @@ const MOST_AT_ONCE = 100;
 const EARTH = 6_371_000;
 const MOST_DOUBTED = 2; // with the next position there are three, see delivery/position_filter.py
 const MOST_UNUSABLE = 3; // reports in a row
+const MOST_FAULTS = 6; // in about five minutes
 const OPTIONS = { enableHighAccuracy: true, timeout: 30_000, maximumAge: 0 };
 
 let watch = null;
@@ -22,6 +23,8 @@ let taken = 0; // when the last one came that was taken
 let last = null; // that one
 let unsent = [];
 let isSending = false;
+let faults = 0; // of the service at positions, in a row
+let rests = 0; // how often to look without sending, after a fault
 let doubted = []; // positions of the last report, sent again beside later ones, which may show that they are right
 let unusable = 0; // reports in a row of which the service could use nothing
 let isOurs = false; // whether this tab watches
@@ -89,6 +92,7 @@ export function watchOnDuty() {
 /** Tell the driver when the service can use nothing of what the phone reports. */
 function judge({ kept, dropped }, reported) {
   doubted = !kept && dropped.too_fast ? reported.slice(-MOST_DOUBTED) : [];
+  faults = 0;
   unusable = kept ? 0 : unusable + 1;
   if (kept && store.location === "unusable") update({ location: "" });
   if (unusable >= MOST_UNUSABLE) update({ location: "unusable" });
@@ -104,11 +108,19 @@ async function send() {
     const positions = [...doubted, ...some].map(({ driver, ...position }) => position);
     judge(await post("positions/", { sentAt: new Date().toISOString(), positions }), positions);
   } catch (error) {
-    if (error instanceof Unreachable) {
+    if (!(error instanceof Unreachable || error instanceof Refused)) throw error;
+    if (error.isFault) {
+      faults += 1;
+      rests = 2 ** faults;
+    }
+    if (error instanceof Unreachable && faults < MOST_FAULTS) {
       await save();
       return;
     }
-    if (!(error instanceof Refused)) throw error;
+    if (faults === MOST_FAULTS) {
+      faults = 0;
+      update({ location: "unusable" });
+    }
     if (error.status === 409) await load(); // off duty, or on duty with another phone
   }
   unsent = unsent.filter((position) => !some.includes(position));
@@ -124,6 +136,10 @@ async function tick() {
   if (performance.now() - heard > WHILE_STANDING) {
     heard = performance.now();
     navigator.geolocation.getCurrentPosition(take, fail, OPTIONS);
+  }
+  if (rests) {
+    rests -= 1;
+    return;
   }
   isSending = true;
   try {

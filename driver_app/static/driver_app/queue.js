@@ -14,6 +14,8 @@ const MOST_AT_ONCE = 50;
 // Milliseconds.
 const FIRST_PAUSE = 2_000;
 const LONGEST_PAUSE = 30_000;
+const LONGEST_PAUSE_OF_FAULTS = 300_000;
+const MOST_FAULTS = 12; // in a row: in about 20 minutes
 const SLOW = 10_000; // a photo that failed after more than this was too large for the line
 
 const now = () => new Date().toISOString();
@@ -40,7 +42,7 @@ export async function add(move) {
     drafts.delete(draftKey(whole.deliveryId, whole.point));
   });
   await refresh();
-  send();
+  sendAgain();
 }
 
 /** Forget a move that was refused, when the driver has read why. Its photos stay for the next try. */
@@ -49,23 +51,41 @@ export async function dismiss(move) {
   await refresh();
 }
 
-/** A function that does this work, now and again until it succeeds. Of several tabs one does it. */
+/**
+ * A function that does this work, now and again until it succeeds. Of several tabs one does it. Without a signal it is
+ * tried for ever. When the service fails at it, the pauses grow, and in the end the driver is told and decides.
+ */
 function repeated(name, work) {
   let pause = FIRST_PAUSE;
+  let faults = 0;
+  let rests = false; // after a fault nothing but the end of the pause begins it again
   let timer = null;
+  const again = (isFault) => {
+    faults += isFault ? 1 : 0;
+    if (faults === MOST_FAULTS) {
+      faults = 0;
+      pause = FIRST_PAUSE;
+      update({ isStuck: true });
+      return;
+    }
+    rests = isFault;
+    clearTimeout(timer);
+    timer = setTimeout(() => { rests = false; run(); }, pause);
+    pause = Math.min(2 * pause, isFault ? LONGEST_PAUSE_OF_FAULTS : LONGEST_PAUSE);
+  };
   const run = () => {
+    if (rests || store.isStuck) return null;
     clearTimeout(timer);
     return navigator.locks.request(name, async () => {
       try {
         await refresh();
         await work();
         pause = FIRST_PAUSE;
+        faults = 0;
       } catch (error) {
         if (error instanceof Refused) return; // logged out: what waits is sent after the next log-in
         if (!(error instanceof Unreachable)) throw error;
-        clearTimeout(timer);
-        timer = setTimeout(run, pause);
-        pause = Math.min(2 * pause, LONGEST_PAUSE);
+        again(error.isFault);
       }
     });
   };
@@ -86,6 +106,12 @@ const sendPhotos = repeated("driver-photos", async () => {
 export async function send() {
   sendPhotos();
   await sendMoves();
+}
+
+/** What "Try again" does, after the service has failed many times. */
+export function sendAgain() {
+  update({ isStuck: false });
+  send();
 }
 
 /** The moves that can be sent now, in order. */

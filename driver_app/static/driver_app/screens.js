@@ -5,7 +5,7 @@ import { part, show, text, whenFree } from "./dom.js";
 import { area, km, moment, money, phone, place, street } from "./format.js";
 import { nextMove, predicted } from "./predicted.js";
 import { allowPush, refusePush } from "./push.js";
-import { ofOthers, refused, waiting } from "./queue.js";
+import { ofOthers, refused, sendAgain, waiting } from "./queue.js";
 import { closeSheets } from "./sheets.js";
 import { store, update } from "./store.js";
 
@@ -32,7 +32,7 @@ function notices() {
     found.push(part("refused", values, { dismiss: () => actions.dismiss(move) }));
   }
   if (!isReachable && state) found.push(part("unreachable", { since: clockTime(since) }));
-  if (unsent.length) found.push(part("unsent", { moves: unsent.map(moveName).join(", ") }));
+  if (unsent.length) found.push(part("unsent", { moves: unsent.map(moveName).join(", "), stuck: store.isStuck }, { again: sendAgain }));
   if (ofOthers().length) found.push(part("unsent-others"));
   if ((state?.driver.onDuty || state?.route) && !state.driver.reportsHere) found.push(part("other-phone", {}, { report: actions.onDuty }));
   if (location && !isLoggedOut) found.push(part(`location-${location}`, browser()));
@@ -127,14 +127,15 @@ function closeEnded({ state, gone }) {
 /** Draw what has changed. */
 export function draw() {
   whenFree(() => {
-    const { state, gone, isLoggedOut, isReachable, moves, chosen, location, problem, push } = store;
+    const { state, gone, isLoggedOut, isReachable, isStuck, moves, chosen, location, problem, push } = store;
     closeEnded(store);
     const route = predicted(state?.route ?? null, waiting());
     const [content, below] = screen(route);
     const driver = state?.driver;
     const since = isReachable ? 0 : store.since;
     show("bar", JSON.stringify([driver]), () => (driver ? [part("bar", driver, actions)] : []));
-    show("notices", JSON.stringify([moves, driver, Boolean(route), gone, isLoggedOut, isReachable, since, location, problem, push]), notices);
+    const shown = [moves, isStuck, driver, Boolean(route), gone, isLoggedOut, isReachable, since, location, problem, push];
+    show("notices", JSON.stringify(shown), notices);
     const key = JSON.stringify([isLoggedOut, !state && isReachable, driver, state?.offers, route, chosen, moves.length, push]);
     show("screen", key, () => [content()]);
     show("actions", key, () => (below ? [below()] : []));

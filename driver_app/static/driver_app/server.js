@@ -6,8 +6,13 @@ import { store, update } from "./store.js";
 const DEADLINE = 15_000; // milliseconds
 const RETRYABLE = new Set([408, 425, 429]);
 
-/** Without an answer of the service: no signal, a server that restarts, the page of a network's log-in. */
-export class Unreachable extends Error {}
+/**
+ * Without an answer of the service: no signal, a server that restarts, the page of a network's log-in. `isFault`: the
+ * service, or what stands before it, has failed at what it was sent (5xx).
+ */
+export class Unreachable extends Error {
+  isFault = false;
+}
 
 /** The service's answer is no. `message` says why, in the driver's language. */
 export class Refused extends Error {
@@ -44,7 +49,9 @@ async function call(method, path, content = {}) {
       result = await request(method, path, content);
     }
     const { status, answer } = result;
-    if ((!answer && status !== 204) || status >= 500 || RETRYABLE.has(status)) throw new Unreachable(`${status}`);
+    if ((!answer && status !== 204) || status >= 500 || RETRYABLE.has(status)) {
+      throw Object.assign(new Unreachable(`${status}`), { isFault: status >= 500 });
+    }
   } catch (error) {
     if (error instanceof Unreachable) update({ isReachable: false });
     throw error;

@@ -7,6 +7,7 @@ export const store = {
   isLoggedOut: false,
   isReachable: true,
   moves: [], // see `queue.js`
+  isStuck: false, // the service has failed too often at what waits: it is sent again when the driver wants it
   push: "", // notifications while the page is closed: "on", "ask", "later", "denied", or "" where there are none
   location: "", // "denied" or "missing" when positions cannot be had, "unusable" when the service drops them
   problem: "", // what the last press of a button could not do

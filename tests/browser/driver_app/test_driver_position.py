@@ -226,6 +226,21 @@ class TestWithoutUse:
         move_to(ana, north(80))
         notice.wait_for(state="detached")
 
+    def test_is_told_of_positions_that_the_service_fails_at(self, open_phone):
+        tries = []
+
+        def fail(route):
+            tries.append(route.request.url)
+            route.fulfill(status=500, content_type="text/plain", body="")
+
+        ana = open_phone(script=QUICK.replace("250", "20"))
+        ana.page.route("**/driver/positions/", fail)
+        ana.go_on_duty()
+
+        ana.page.get_by_text("The service cannot use what this phone tells").wait_for()
+
+        assert len(tries) == 6
+
     def test_of_one_wrong_position_lasts_for_three_right_ones(self, open_phone):
         ana = open_phone(script=QUICK)
         ana.stand_at(north(33_000))

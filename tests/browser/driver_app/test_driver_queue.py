@@ -111,6 +111,34 @@ class TestRoute:
         assert ana.complaints == []
 
 
+class TestFaults:
+    def test_of_the_service_are_told_in_the_end_and_the_move_is_sent_when_the_driver_wants(self, open_phone):
+        """The page waits 2 s and more between its tries, here as many milliseconds."""
+        quick = "const later = window.setTimeout; window.setTimeout = (work, pause) => later(work, pause / 1_000);"
+        ana = open_phone(name="Ana Lima", on_duty=True, script=quick)
+        delivery = DeliveryFactory.create(stops=1, accepted=True, driver=ana.driver)
+        tries = []
+
+        def fail_once_more(route):
+            tries.append(route.request.post_data)
+            route.fulfill(status=500, content_type="text/plain", body="")
+
+        ana.page.route("**/driver/moves/", fail_once_more)
+        ana.page.get_by_role("button", name="Collected").wait_for()
+        collect(ana)
+        again = ana.page.get_by_role("button", name="Try again")
+        again.wait_for()
+        ana.page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
+        ana.page.wait_for_load_state("networkidle")
+        assert len(tries) == 12
+        assert triggers(delivery) == [("accept", "")]
+
+        ana.page.unroute("**/driver/moves/")
+        again.click()
+
+        made(ana, delivery, COLLECT)
+
+
 class TestPressDuringACall:
     def test_is_shown_and_done_after_it(self, open_phone):
         ana, delivery = open_phone(name="Ana Lima"), DeliveryFactory.create(stops=1)
