@@ -215,7 +215,7 @@ class TestWithoutUse:
     def test_is_told_and_ends_with_the_next_position_that_can_be_true(self, open_phone):
         ana = open_phone(on_duty=True, script=QUICK)
         positions(ana, 1)
-        notice = ana.page.get_by_text("The place that this phone tells cannot be right")
+        notice = ana.page.get_by_text("The service cannot use what this phone tells")
 
         for metres in (20, 40, 60):
             move_to(ana, north(metres), accuracy=5_000)
