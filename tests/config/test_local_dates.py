@@ -33,7 +33,6 @@ REVIEWED = {
     "delivery/models/proof_photo.py": {
         "self.received_at.astimezone(UTC)", "f'{self.received_at.astimezone(UTC):%Y-%m-%d}'",
     },
-    "delivery/actions/simulated_proofs.py": {"f'{at:%Y-%m-%d %H:%M}'"},  # the photo says that it is UTC
     "delivery/management/commands/replay_webhooks.py": {"timezone.make_aware(moment)"},  # typed without an offset
     "delivery/models/alert.py": {"f'{self.created_at:%Y-%m-%d %H:%M}'"},  # for developers, here and below
     "delivery/models/arrival_estimate.py": {"f'{self.arrives_at:%H:%M}'"},

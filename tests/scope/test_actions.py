@@ -19,6 +19,8 @@ NOT_CALLED = {
     "access.invitations.messages_of": "tests/access/test_invitations.py",
     "access.invitations.sign_up": "tests/access/test_invitations.py",
     "access.invitations.users_of": "people have accounts in common",
+    "access.invitations.has_verified_log_in": "people have accounts in common",
+    "access.invitations.new_log_in_name": "people have accounts in common",
     "access.rights.without_privileges": "people have accounts in common",
     "delivery.actions.alerts.mail": _INNER,
     "delivery.actions.dropoff_options.create": _INNER,
