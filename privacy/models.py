@@ -30,6 +30,8 @@ class PersonRequest(models.Model):
     pickups = models.PositiveIntegerField(_("pickups"), default=0)
     orders = models.PositiveIntegerField(_("orders"), default=0)
     drivers = models.PositiveIntegerField(_("drivers"), default=0)
+    # Of those that a driver has held, the last one that is anonymised; None before and after the driver.
+    last_delivery = models.UUIDField(null=True, editable=False)
 
     class Meta:
         verbose_name = _("request about personal data")

@@ -7,7 +7,6 @@ from dataclasses import asdict
 from datetime import datetime
 
 from django.db import transaction
-from django.db.models import F
 
 from common import credentials
 from delivery.actions import forgetting as in_deliveries
@@ -18,6 +17,7 @@ from privacy.models import Kind, PersonRequest
 from privacy.people import Person
 
 _log = logging.getLogger(__name__)
+_Step = Callable[[PersonRequest], int]
 KINDS = ("orders", "stops", "pickups", "drivers")  # of rows, as `PersonRequest` counts them
 
 
@@ -49,27 +49,31 @@ def carry_out(
     """
     person = Person(**json.loads(credentials.decrypt(request.ciphertext)))
     until = request.requested_at
-    steps: dict[str, Callable[[], int]] = {
-        "orders": lambda: in_orders.forget_orders_of(document=person.document, phone=person.phone, until=until, at=at),
+    steps: dict[str, _Step] = {
+        "orders": lambda _: in_orders.forget_orders_of(
+            document=person.document, phone=person.phone, until=until, at=at
+        ),
     }
     if person.phone:
         steps |= {
-            "stops": lambda: in_deliveries.forget_stops_of(person.phone, until=until, at=at),
-            "pickups": lambda: in_deliveries.forget_pickups_of(person.phone, until=until, at=at),
-            "drivers": lambda: forgetting_drivers.forget_one_of(person.phone),
+            "stops": lambda _: in_deliveries.forget_stops_of(person.phone, until=until, at=at),
+            "pickups": lambda _: in_deliveries.forget_pickups_of(person.phone, until=until, at=at),
+            "drivers": lambda locked: _forget_driver(locked, person.phone, at=at),
         }
     left = most_batches
     for what, step in steps.items():
         while left is None or left > 0:
             with transaction.atomic():
                 # A batch that two runs find at once would be counted twice.
-                PersonRequest.objects.select_for_update().get(pk=request.pk)
-                count = step()
-                PersonRequest.objects.filter(pk=request.pk).update(**{what: F(what) + count})
-            if not count:
+                locked = PersonRequest.objects.select_for_update().get(pk=request.pk)
+                before, count = locked.last_delivery, step(locked)
+                setattr(locked, what, getattr(locked, what) + count)
+                locked.save(update_fields=[what, "last_delivery"])
+            if not count and locked.last_delivery == before:
                 break
             left = None if left is None else left - 1
-            tell(what, count)
+            if count:
+                tell(what, count)
     _finish(request, person, at=at)
     request.refresh_from_db()
     return request
@@ -79,6 +83,12 @@ def finish_open(*, at: datetime) -> None:
     """Go on with each request that is not finished. Called by a task."""
     for request in PersonRequest.objects.filter(finished_at=None).order_by("pk"):
         carry_out(request, at=at, most_batches=in_deliveries.MOST_BATCHES)
+
+
+def _forget_driver(request: PersonRequest, phone: str, *, at: datetime) -> int:
+    """Anonymise the next batch of a driver, and keep in the request, which the caller saves, where it ended."""
+    count, request.last_delivery = forgetting_drivers.forget_batch_of(phone, after=request.last_delivery, at=at)
+    return count
 
 
 def _finish(request: PersonRequest, person: Person, *, at: datetime) -> None:

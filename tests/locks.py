@@ -152,7 +152,10 @@ LOCKS: dict[str, tuple[str, ...]] = {
     "delivery/actions/forgetting.py:forget_pickups_of": (_ORDER_ONLY,),
     "delivery/actions/forgetting.py:forget_stops_of": (_OF_A_PERSON,),
     "delivery/actions/forgetting.py:lock": (_OF_A_PERSON,),
-    "delivery/actions/forgetting_drivers.py:_forget_in_deliveries": (_OF_A_PERSON,),
+    "delivery/actions/forgetting_drivers.py:_forget_rows": (
+        f"{_DELIVERY}TestForgetting::test_leaves_a_driver_who_has_just_been_made_active",
+    ),
+    "delivery/actions/forgetting_drivers.py:forget_batch_of": (_OF_A_PERSON,),
     "delivery/actions/integrators.py:change": (f"{_DELIVERY}TestAccount::test_is_audited_once_for_the_same_change",),
     "delivery/actions/position_reports.py:_latest": (_POSITIONS, _POSITIONS),
     "delivery/actions/proof_photos.py:_insert": (

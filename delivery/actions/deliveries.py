@@ -96,10 +96,10 @@ def release(*, delivery: Delivery, by: str, at: datetime) -> Delivery:
     """Take the route from its driver before pickup and offer it again, for as long as a new one. Raises MoveRefused."""
     locked = transitions.lock(delivery)
     after = lifecycle.move(locked.state, Trigger.RELEASE)
-    _tell_former_driver(locked)
+    former = _tell_former_driver(locked)
     locked.driver = None
     locked.offer_expires_at = at + settings.OFFER_TTL
-    return transitions.apply(locked, after, Trigger.RELEASE, by=by, at=at)
+    return transitions.apply(locked, after, Trigger.RELEASE, by=by, at=at, former_driver=former)
 
 
 @transaction.atomic
@@ -113,9 +113,9 @@ def reassign(*, delivery: Delivery, driver: Driver | None, by: str, at: datetime
     after = lifecycle.move(locked.state, Trigger.REASSIGN)
     if driver is not None and driver.pk == locked.driver_id:
         raise DriverNotEligible("%(driver)s holds this route already.", driver=driver.name)
-    _tell_former_driver(locked)
+    former = _tell_former_driver(locked)
     locked.driver = drivers.claim(driver, locked, at=at) if driver else drivers.claim_first_eligible(locked, at=at)
-    return transitions.apply(locked, after, Trigger.REASSIGN, by=by, at=at)
+    return transitions.apply(locked, after, Trigger.REASSIGN, by=by, at=at, former_driver=former)
 
 
 @transaction.atomic
@@ -213,9 +213,10 @@ def expire_early(*, delivery: Delivery, by: str, at: datetime) -> Delivery:
     return transitions.apply(locked, lifecycle.move(locked.state, Trigger.EXPIRE), Trigger.EXPIRE, by=by, at=at)
 
 
-def _tell_former_driver(delivery: Delivery) -> None:
+def _tell_former_driver(delivery: Delivery) -> Driver | None:
     if delivery.driver_id is not None:
         publish_on_commit(page_updates.route_changed(delivery.pk, delivery.driver_id))
+    return delivery.driver
 
 
 def stop_at(delivery: Delivery, point: str) -> Stop:

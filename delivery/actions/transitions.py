@@ -8,17 +8,21 @@ from django.db.models import prefetch_related_objects
 from common import log_context
 from delivery import lifecycle, metrics
 from delivery.lifecycle import Trigger
-from delivery.models import Delivery, Environment, Simulation, Stop, Transition
+from delivery.models import Delivery, Driver, Environment, Simulation, Stop, Transition
 from delivery.models.delivery import TRANSITION_FIELDS
 from delivery.webhooks import outbox, wake_up
 
 
 class Details(TypedDict, total=False):
-    """What the history says of some transitions. `made_at`: when the driver did it, if that is reported later."""
+    """What the history says of some transitions.
+
+    `made_at`: when the driver did it, if that is reported later. `former_driver`: who held the route until now.
+    """
 
     point: str
     reason: str
     made_at: datetime | None
+    former_driver: Driver | None
 
 
 def lock(delivery: Delivery) -> Delivery:

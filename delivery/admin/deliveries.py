@@ -207,7 +207,8 @@ class DeliveryAdmin(LargeTable, Unchangeable, ModelAdmin):
             self.message_user(request, f"{delivery}: {refusal(error)}", messages.ERROR)
             return
         text = done(name, moved, point=request.POST.get("point", ""))
-        self.log_change(request, moved, text)
+        # Without the driver's name, which the log would keep when the driver is forgotten.
+        self.log_change(request, moved, f"{moves.MOVES[name].label} {request.POST.get('point', '')}".strip())
         self.message_user(request, text, messages.SUCCESS)
 
 

@@ -188,7 +188,7 @@ class DriverPosition(Located):
         ]
 
     def __str__(self) -> str:
-        return f"{self.latitude:.5f}, {self.longitude:.5f}"
+        return str(self.pk)  # without the place, because the admin's log keeps it
 
     def age_seconds(self, *, at: datetime) -> int:
         """Whole seconds from the position to `at`, rounded down; 0 for a position recorded after `at`."""

@@ -3,11 +3,13 @@ from datetime import datetime
 import pgtrigger
 from django.contrib.postgres.indexes import BrinIndex
 from django.db import models
+from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
 from common.forgetting import EMPTY, equal_to, read_only_but_forgotten
 from delivery import words
 from delivery.models.delivery import Delivery
+from delivery.models.driver import Driver
 
 FORGOTTEN_DRIVER = "driver"  # as `by`, when a driver was forgotten
 
@@ -27,6 +29,10 @@ class Transition(models.Model):
     at = models.DateTimeField(_("at"))
     # When the driver did it, if the phone reported it later.
     made_at = models.DateTimeField(_("made at"), null=True)
+    # Who held the route until it was released or reassigned.
+    former_driver = models.ForeignKey(
+        Driver, on_delete=models.PROTECT, related_name="+", null=True, editable=False, db_index=False
+    )
 
     class Meta:
         verbose_name = _("transition")
@@ -34,6 +40,9 @@ class Transition(models.Model):
         ordering = ["id"]
         indexes = [
             models.Index(fields=["by", "-id"], name="transition_by_whom"),
+            models.Index(
+                fields=["former_driver"], name="transition_former_driver", condition=Q(former_driver__isnull=False)
+            ),
             # Rows are inserted in order of `at`, which suits a block range index; it is far smaller than a B-tree.
             BrinIndex(fields=["at"], name="transition_age", pages_per_range=32),
         ]

@@ -5,7 +5,7 @@ from dataclasses import replace
 from django.db import connection
 from django.utils import timezone
 
-from delivery.actions import deliveries, receiver_links
+from delivery.actions import deliveries, forgetting_drivers, receiver_links
 from delivery.models import (
     Delivery,
     StopProof,
@@ -56,6 +56,15 @@ def closed(*phones, at=None, token=None):
     WebhookEvent.objects.filter(pk=event.pk).update(attempts_made=1)
     WebhookAttempt.objects.create(event=event, number=1, at=at, milliseconds=1, response_start="Maria Souza: ok")
     return Delivery.objects.get(pk=delivery.pk)
+
+
+def forget_driver(phone, *, at=None):
+    """Anonymise the drivers with this number, in as many batches as it takes. Returns how many there were."""
+    count, after = forgetting_drivers.forget_batch_of(phone, after=None, at=at or timezone.now())
+    while after is not None:
+        more, after = forgetting_drivers.forget_batch_of(phone, after=after, at=at or timezone.now())
+        count += more
+    return count
 
 
 def everything(*, without=()):

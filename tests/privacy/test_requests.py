@@ -8,8 +8,8 @@ import pytest
 from django.core.management import call_command
 from django.utils import timezone
 
-from delivery.actions import deliveries
-from delivery.models import Delivery, Driver, Stop
+from delivery.actions import deliveries, forgetting, forgetting_drivers
+from delivery.models import Delivery, Driver, Stop, WebhookEvent
 from integration.actions import forgetting as forgetting_orders
 from integration.models import Invoice, Order
 from privacy import export, requests, search
@@ -121,6 +121,57 @@ class TestRequest:
 
         assert requests.carry_out(request, at=at, most_batches=2).stops == 2
         assert requests.carry_out(request, at=at).stops == 3
+
+
+class TestRequestOfADriver:
+    @pytest.fixture
+    def gone(self):
+        """A driver who works for us no more, with three deliveries that have ended."""
+        driver = DriverFactory.create(phone=MARIA, name="Maria Lima")
+        for _number in range(3):
+            route = requested(JOAO, collected=True, driver=driver)
+            deliveries.deliver_point(delivery=route, point="B", by="driver Maria Lima", at=timezone.now())
+        Driver.objects.filter(pk=driver.pk).update(active=False)
+        return driver
+
+    @staticmethod
+    def named():
+        """How many deliveries name the driver."""
+        return WebhookEvent.objects.filter(body__contains="Maria Lima").values("delivery").distinct().count()
+
+    def test_ends_a_transaction_after_each_batch_of_deliveries(self, gone, monkeypatch):
+        monkeypatch.setattr(forgetting_drivers, "BATCH", 1)
+        at = timezone.now()
+        request = requests.record(person(phone=MARIA), kind=Kind.FORGET, by=BY, at=at)
+
+        left = []
+        for _run in range(4):
+            request = requests.carry_out(request, at=at, most_batches=1)
+            left.append((self.named(), request.drivers, request.finished_at is None))
+
+        assert left == [(2, 0, True), (1, 0, True), (0, 0, True), (0, 1, False)]
+        gone.refresh_from_db()
+        assert (gone.phone, request.last_delivery) == ("", None)
+
+    def test_goes_on_where_it_was_interrupted(self, gone, monkeypatch):
+        monkeypatch.setattr(forgetting_drivers, "BATCH", 1)
+        rewritten, rewrite = [], forgetting.rewrite
+
+        def rewrite_twice(events, change):
+            rewritten.append(events)
+            if len(rewritten) == 2:
+                raise InterruptedError
+            rewrite(events, change)
+
+        monkeypatch.setattr(forgetting_drivers, "rewrite", rewrite_twice)
+        with pytest.raises(InterruptedError):
+            ask(phone=MARIA)
+        assert self.named() == 2
+
+        finish_requests()
+
+        assert (self.named(), len(rewritten)) == (0, 4)
+        assert PersonRequest.objects.get().finished_at is not None
 
 
 @pytest.mark.django_db(transaction=True)

@@ -165,6 +165,7 @@ class Party:
             "by": lambda: ["tester"],
             "at": lambda: [world.now],
             "until": lambda: [world.now],
+            "after": lambda: [None],
             "point": lambda: ["B", PICKUP],
             "reason": lambda: ["Nobody"],
             "name": lambda: ["New name"],

@@ -22,7 +22,6 @@ from delivery.actions import (
     endpoints,
     events,
     forgetting,
-    forgetting_drivers,
     integrators,
     position_reports,
     push_subscriptions,
@@ -54,7 +53,7 @@ from delivery.webhooks import queue
 from delivery.webhooks.sending import Result
 from delivery.webhooks.settlement import settle
 from tests.delivery.locking import without_waiting
-from tests.delivery.personal_data import JOAO, MARIA, closed
+from tests.delivery.personal_data import JOAO, MARIA, closed, forget_driver
 from tests.delivery.webhooks.settling import NOW as WHEN_DUE
 from tests.delivery.webhooks.settling import OK, REFUSED, claim
 from tests.driver_app.browsers import Browser
@@ -488,11 +487,19 @@ class TestForgetting:
         overlap(forget_maria, forget_joao)
         other = closed(MARIA, at=BEFORE)
         Driver.objects.filter(pk=other.driver_id).update(active=False)
-        overlap(forget_maria, partial(forgetting_drivers.forget_one_of, other.driver.phone))
+        overlap(forget_maria, partial(forget_driver, other.driver.phone))
 
         of_both, of_other = ("".join(route.events.values_list("body", flat=True)) for route in (both, other))
         assert "Rua Um" not in of_both
         assert [text for text in ("Rua Um", other.driver.name) if text in of_other] == []
+
+    def test_leaves_a_driver_who_has_just_been_made_active(self):
+        driver = DriverFactory.create(phone=MARIA, name="Maria", active=False)
+        rows = Driver.objects.filter(pk=driver.pk)
+
+        assert overlap(partial(rows.update, active=True), partial(forget_driver, MARIA)) == [1, 0]
+
+        assert rows.get().name == "Maria"
 
 
 class TestFirstRow:
