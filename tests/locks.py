@@ -150,7 +150,10 @@ LOCKS: dict[str, tuple[str, ...]] = {
     ),
     "delivery/actions/forgetting.py:_forget_whole": (_ORDER_ONLY,),
     "delivery/actions/forgetting.py:forget_pickups_of": (_ORDER_ONLY,),
-    "delivery/actions/forgetting.py:forget_stops_of": (_OF_A_PERSON,),
+    "delivery/actions/forgetting.py:_delete_photos": (
+        f"{_DELIVERY}TestForgetting::test_deletes_a_photo_that_is_being_added",
+    ),
+    "delivery/actions/forgetting.py:_forget_those": (_OF_A_PERSON,),
     "delivery/actions/forgetting.py:lock": (_OF_A_PERSON,),
     "delivery/actions/forgetting_drivers.py:_forget_rows": (
         f"{_DELIVERY}TestForgetting::test_leaves_a_driver_who_has_just_been_made_active",

@@ -18,6 +18,7 @@ from common.forgetting import forgetting
 from common.phones import with_phone
 from delivery import anonymous, lifecycle
 from delivery.actions import proof_photos
+from delivery.lifecycle import Trigger
 from delivery.models import (
     Delivery,
     DriverPosition,
@@ -32,7 +33,7 @@ from delivery.models import (
     WebhookEvent,
     WebhookQueueItem,
 )
-from mail.models import Message
+from mail.models import Kind, Message
 
 BATCH = 500
 MOST_BATCHES = 20  # of one run of a task, which takes a process of the workers meanwhile
@@ -98,16 +99,12 @@ def forget_stops_of(phone: str, *, until: datetime, at: datetime) -> int:
     """Anonymise one batch of the closed stops of this number. Returns how many there were."""
     stops = list(stops_of(phone, until=until).filter(may_be_forgotten("delivery__", at=at))[:BATCH])
     if stops:
-        files = _delete_photo_files([stop.pk for stop in stops])
-        with forgetting():
-            lock({stop.delivery_id for stop in stops})
-            _forget_stops(stops, photos=files, at=at)
-            _forget_in_events(stops)
+        _forget_those(stops, at=at)
     return len(stops)
 
 
 def forget_pickups_of(phone: str, *, until: datetime, at: datetime) -> int:
-    """Likewise the contacts at A."""
+    """Anonymise one batch of the contacts at A with this number. Returns how many there were."""
     keys = list(pickups_of(phone, until=until).filter(may_be_forgotten("", at=at)).values_list("pk", flat=True)[:BATCH])
     if keys:
         with forgetting():
@@ -125,27 +122,52 @@ def may_be_forgotten(prefix: str, *, at: datetime) -> Q:
 
 def _forget_whole(keys: list[UUID], *, at: datetime) -> None:
     stops = list(Stop.objects.filter(delivery__in=keys))
-    files = _delete_photo_files([stop.pk for stop in stops])
     with forgetting():
         lock(keys)
-        _forget_stops(stops, photos=files, at=at)
+        _forget_stops(stops, at=at)
         _execute(_FORGET_PICKUPS, [keys])
         Transition.objects.filter(delivery__in=keys).exclude(reason="").update(reason="")
         rewrite(WebhookEvent.objects.filter(delivery__in=keys), lambda _delivery, body: anonymous.without_people(body))
         Delivery.objects.filter(pk__in=keys, forgotten_at=None).update(forgotten_at=at)
 
 
-def _forget_stops(stops: Collection[Stop], *, photos: Collection[UUID], at: datetime) -> None:
+def _forget_those(stops: list[Stop], *, at: datetime) -> None:
+    with forgetting():
+        lock({stop.delivery_id for stop in stops})
+        _forget_stops(stops, at=at)
+        _forget_in_events(stops)
+
+
+def _forget_stops(stops: Collection[Stop], *, at: datetime) -> None:
     keys = [stop.pk for stop in stops]
-    options = DropoffOptions.objects.filter(pk__in=keys)
-    addresses = list(options.exclude(contact_email="").values_list("contact_email", flat=True))
-    if addresses:
-        Message.objects.filter(recipient__in=[address.lower() for address in addresses]).delete()
-    options.delete()
+    _delete_photos(keys)
+    _delete_mails(keys)
+    DropoffOptions.objects.filter(pk__in=keys).delete()
     ReceiverLink.objects.filter(pk__in=keys).delete()
-    ProofPhoto.objects.filter(pk__in=photos).delete()
     StopProof.objects.filter(pk__in=keys).exclude(received_by="").update(received_by="")
     _execute(_FORGET_STOPS, [at, keys])
+
+
+def _delete_photos(stops: Collection[int]) -> None:
+    """Each file before its row: while the row exists, a deletion that was interrupted is repeated."""
+    # A photo is added under this lock, so none is added between the list and the moment at which the stop refuses it.
+    list(Stop.objects.select_for_update(no_key=True).filter(pk__in=stops).order_by("pk").values_list("pk"))
+    photos = list(ProofPhoto.objects.filter(stop__in=stops))
+    for photo in photos:
+        proof_photos.files().delete(photo.name)
+    ProofPhoto.objects.filter(pk__in=[photo.pk for photo in photos]).delete()
+
+
+def _delete_mails(stops: Collection[int]) -> None:
+    """The e-mails with the links of these stops. Each bears the moment of the collection."""
+    options = DropoffOptions.objects.filter(pk__in=stops).exclude(contact_email="")
+    recipients = list(options.values_list("stop__delivery", "contact_email"))
+    collections = Transition.objects.filter(delivery__in=[key for key, _address in recipients], trigger=Trigger.COLLECT)
+    moments = dict(collections.values_list("delivery", "at"))
+    sent = {(address.lower(), moments[key]) for key, address in recipients if key in moments}
+    mails = Message.objects.filter(kind=Kind.RECEIVER, created_at__in=moments.values())
+    found = mails.values_list("pk", "recipient", "created_at")
+    mails.filter(pk__in=[key for key, *mail in found if tuple(mail) in sent]).delete()
 
 
 def _forget_in_events(stops: Collection[Stop]) -> None:
@@ -169,14 +191,6 @@ def rewrite(events: QuerySet[WebhookEvent], change: Callable[[UUID, str], str]) 
     _execute(_WRITE_BODIES, [keys, bodies])
     # What an endpoint has answered may repeat what it was sent.
     WebhookAttempt.objects.filter(event__in=keys).exclude(response_start="").update(response_start="")
-
-
-def _delete_photo_files(stops: Collection[int]) -> list[UUID]:
-    """Delete the files before the transaction that deletes the rows. Returns the keys of the rows."""
-    photos = list(ProofPhoto.objects.filter(stop__in=stops))
-    for photo in photos:
-        proof_photos.files().delete(photo.name)
-    return [photo.pk for photo in photos]
 
 
 def lock(keys: Collection[UUID]) -> None:

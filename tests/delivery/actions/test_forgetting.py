@@ -166,7 +166,7 @@ class TestForgettingOnePerson:
 
         assert everything() == before
 
-    def test_deletes_photos_with_their_files_and_e_mails(self, photo_folder):  # noqa: F811
+    def test_deletes_photos_with_their_files(self, photo_folder):  # noqa: F811
         ended = closed(MARIA)
         now = timezone.now()
         photo = ProofPhoto.objects.create(
@@ -174,16 +174,24 @@ class TestForgettingOnePerson:
             taken_at=now, received_at=now,
         )  # fmt: skip  # columns
         proof_photos.files().save(photo.name, ContentFile(b"x"))
-        values = {"created_at": now, "expires_at": now, "due_at": now, "subject": "x"}
-        Message.objects.create(kind=Kind.RECEIVER, recipient="maria@example.com", **values)
-        other = Message.objects.create(kind=Kind.RECEIVER, recipient="joao@example.com", **values)
 
         self.forget(MARIA)
 
         assert not ProofPhoto.objects.exists()
         assert [path for path in photo_folder.rglob("*") if path.is_file()] == []
-        assert list(Message.objects.all()) == [other]
         assert not ReceiverLink.objects.exists()
+
+    def test_deletes_the_e_mails_of_the_stop_and_no_others_to_the_address(self, mailbox):
+        ended, open_ = closed(MARIA), requested(JOAO, collected=True)
+        now = timezone.now()
+        values = {"created_at": now, "expires_at": now, "due_at": now, "subject": "x"}
+        reset = Message.objects.create(kind=Kind.PASSWORD_RESET, recipient="maria@example.com", **values)
+        waiting = Message.objects.get(created_at=open_.transitions.get(trigger="collect").at)
+        assert Message.objects.filter(created_at=ended.transitions.get(trigger="collect").at).count() == 1
+
+        self.forget(MARIA)
+
+        assert set(Message.objects.all()) == {reset, waiting}
 
     def test_takes_no_photo_afterwards(self, photo_folder):  # noqa: F811
         ended = closed(MARIA)

@@ -10,6 +10,7 @@ from uuid import uuid4
 
 import pytest
 from django.contrib.auth.models import User
+from django.core.files.base import ContentFile
 from django.utils import timezone
 
 from delivery.actions import (
@@ -24,6 +25,7 @@ from delivery.actions import (
     forgetting,
     integrators,
     position_reports,
+    proof_photos,
     push_subscriptions,
     receiver_links,
     simulations,
@@ -42,6 +44,7 @@ from delivery.models import (
     EndpointAlerts,
     Environment,
     EventState,
+    ProofPhoto,
     Token,
     Transition,
     WebhookEndpoint,
@@ -54,6 +57,7 @@ from delivery.webhooks.sending import Result
 from delivery.webhooks.settlement import settle
 from tests.delivery.locking import without_waiting
 from tests.delivery.personal_data import JOAO, MARIA, closed, forget_driver
+from tests.delivery.proofs import photo_folder  # noqa: F401  # a fixture
 from tests.delivery.webhooks.settling import NOW as WHEN_DUE
 from tests.delivery.webhooks.settling import OK, REFUSED, claim
 from tests.driver_app.browsers import Browser
@@ -492,6 +496,22 @@ class TestForgetting:
         of_both, of_other = ("".join(route.events.values_list("body", flat=True)) for route in (both, other))
         assert "Rua Um" not in of_both
         assert [text for text in ("Rua Um", other.driver.name) if text in of_other] == []
+
+    def test_deletes_a_photo_that_is_being_added(self, photo_folder):  # noqa: F811
+        ended = closed(MARIA, at=BEFORE)
+        photo = ProofPhoto(
+            stop=ended.stops.get(), driver=ended.driver, upload=uuid4(), width=1, height=1, size=1,
+            taken_at=NOW, received_at=NOW,
+        )  # fmt: skip  # columns
+        proof_photos.files().save(photo.name, ContentFile(b"x"))
+
+        overlap(
+            partial(proof_photos._insert, photo, at=NOW),
+            partial(forgetting.forget_stops_of, MARIA, until=NOW, at=NOW),
+        )
+
+        assert not ProofPhoto.objects.exists()
+        assert [path for path in photo_folder.rglob("*") if path.is_file()] == []
 
     def test_leaves_a_driver_who_has_just_been_made_active(self):
         driver = DriverFactory.create(phone=MARIA, name="Maria", active=False)
