@@ -5,10 +5,12 @@ import logging
 from collections.abc import Callable
 from dataclasses import asdict
 from datetime import datetime
+from functools import partial
 
 from django.db import transaction
 
 from common import credentials
+from common.each_row import each
 from delivery.actions import forgetting as in_deliveries
 from delivery.actions import forgetting_drivers
 from integration.actions import forgetting as in_orders
@@ -81,8 +83,11 @@ def carry_out(
 
 def finish_open(*, at: datetime) -> None:
     """Go on with each request that is not finished. Called by a task."""
-    for request in PersonRequest.objects.filter(finished_at=None).order_by("pk"):
-        carry_out(request, at=at, most_batches=in_deliveries.MOST_BATCHES)
+    each(
+        PersonRequest.objects.filter(finished_at=None).order_by("pk"),
+        partial(carry_out, at=at, most_batches=in_deliveries.MOST_BATCHES),
+        doing="go on with the request about personal data",
+    )
 
 
 def _forget_driver(request: PersonRequest, phone: str, *, at: datetime) -> int:

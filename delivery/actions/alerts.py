@@ -7,6 +7,7 @@ webhooks costs nothing more.
 
 import logging
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -15,6 +16,7 @@ from django.db.models import F, Q, QuerySet
 from django.urls import reverse
 
 from common import credentials
+from common.each_row import each
 from delivery import breaker
 from delivery.actions import endpoints
 from delivery.errors import EndpointCannotSend
@@ -43,7 +45,7 @@ _MOST_AT_ONCE = 50
 def report_changes(*, at: datetime) -> int:
     """Record an alert for each endpoint whose state is another than the one reported last. Returns how many."""
     ids = list(_changed(at=at).values_list("pk", flat=True)[:_MOST_AT_ONCE])
-    return sum(_report(pk, at=at) for pk in ids)
+    return sum(each(ids, partial(_report, at=at), doing="report the state of the webhook endpoint"))
 
 
 def choice_of(membership: IntegratorMembership, environment: str) -> AlertChoice:

@@ -3,11 +3,11 @@
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime, timedelta
-from functools import partial
 from typing import NamedTuple
 
 from django.conf import settings
 
+from common.each_row import each
 from common.page_updates import publish
 from delivery import arrivals, lifecycle, page_updates, routing_engines
 from delivery.arrivals import Known, Service
@@ -51,12 +51,17 @@ def _compute(batch: Sequence[Delivery], times: TravelTimes, *, at: datetime) -> 
     """The unsaved estimates of these deliveries."""
     moves = Transition.objects.filter(delivery__in=batch).order_by("delivery_id", "-id").distinct("delivery_id")
     latest = {move.delivery_id: move for move in moves}
-    known = [_known(delivery, latest[delivery.pk]) for delivery in batch]
+    what = "compute the arrival times of delivery"
+    known = each(batch, lambda delivery: (delivery, _known(delivery, latest[delivery.pk])), doing=what)
     with ThreadPoolExecutor(_QUESTIONS) as pool:  # its threads use no database
-        return list(pool.map(partial(_compute_one, times=times, at=at), batch, known))
+        futures = {
+            delivery.pk: pool.submit(_compute_one, delivery, place, times=times, at=at) for delivery, place in known
+        }
+        return each(futures, lambda key: futures[key].result(), doing=what)
 
 
 def _compute_one(delivery: Delivery, known: Known, *, times: TravelTimes, at: datetime) -> _Computed:
+    """The unsaved estimates of the delivery."""
     stops = [stop for stop in delivery.ordered_stops if stop.status in lifecycle.OPEN]
     if not stops:  # they are read after the route, and the last one was closed meanwhile
         return _Computed(delivery, [], [])

@@ -2,12 +2,14 @@
 
 import logging
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Any
 
 from django.db import transaction
 from django.db.models import Count, Q
 from django.utils import timezone
 
+from common.each_row import each
 from delivery.actions import alerts as alerting
 from delivery.lifecycle import Status
 from delivery.models import AlertKind, Delivery, EndpointAlerts, EventState, WebhookEndpoint, WebhookEvent
@@ -30,7 +32,7 @@ def send_due(*, at: datetime) -> int:
         has_readers, Q(alerts__digest_on=None) | Q(alerts__digest_on__lt=today)
     ).distinct()
     ids = list(due.order_by("pk").values_list("pk", flat=True)[:_MOST_AT_ONCE])
-    return sum(_send(pk, at=at) for pk in ids)
+    return sum(each(ids, partial(_send, at=at), doing="record the digest of the webhook endpoint"))
 
 
 @transaction.atomic

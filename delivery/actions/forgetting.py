@@ -6,6 +6,7 @@ first, as moves do. Open deliveries are never changed.
 
 from collections.abc import Callable, Collection
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Any
 from uuid import UUID
 
@@ -14,6 +15,7 @@ from django.db import connection
 from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from common import pruning
+from common.each_row import together_or_each
 from common.forgetting import forgetting
 from common.phones import with_phone
 from delivery import anonymous, lifecycle
@@ -66,13 +68,14 @@ def forget_ended(*, at: datetime) -> int:
         return 0
     before = at - timedelta(days=settings.FORGET_DELIVERY_DAYS)
     due = Delivery.objects.filter(closed_at__lt=before, forgotten_at=None).order_by("closed_at")
-    total = 0
+    total, failed = 0, list[UUID]()
     for _number in range(MOST_BATCHES):
-        keys = list(due.values_list("pk", flat=True)[:BATCH])
+        keys = list(due.exclude(pk__in=failed).values_list("pk", flat=True)[:BATCH])
         if not keys:
             break
-        _forget_whole(keys, at=at)
-        total += len(keys)
+        done = together_or_each(keys, partial(_forget_whole, at=at), doing="anonymise the delivery")
+        failed += set(keys).difference(done)
+        total += len(done)
     return total
 
 
@@ -98,9 +101,7 @@ def pickups_of(phone: str, *, until: datetime) -> QuerySet[Delivery]:
 def forget_stops_of(phone: str, *, until: datetime, at: datetime) -> int:
     """Anonymise one batch of the closed stops of this number. Returns how many there were."""
     stops = list(stops_of(phone, until=until).filter(may_be_forgotten("delivery__", at=at))[:BATCH])
-    if stops:
-        _forget_those(stops, at=at)
-    return len(stops)
+    return len(together_or_each(stops, partial(_forget_those, at=at), doing="anonymise the stop")) if stops else 0
 
 
 def forget_pickups_of(phone: str, *, until: datetime, at: datetime) -> int:

@@ -2,9 +2,9 @@
 
 import logging
 from datetime import datetime
+from functools import partial
 
-from django.db import InterfaceError, OperationalError
-
+from common.each_row import each
 from delivery.actions import deliveries
 from delivery.lifecycle import RouteStatus
 from delivery.models import Delivery
@@ -17,17 +17,14 @@ def expire_overdue(*, at: datetime) -> int:
 
     An error of one offer is logged with its id and does not affect the others. A lost connection is raised.
     """
-    overdue = Delivery.objects.untaken(at=at).order_by("offer_expires_at")
-    count = 0
-    for delivery in overdue.iterator(chunk_size=200):
-        try:
-            expired = deliveries.expire(delivery=delivery, by="system: offer deadline", at=at)
-        except (OperationalError, InterfaceError):
-            raise
-        except Exception:  # noqa: BLE001  # logged with its traceback
-            _log.exception("The offer of delivery %s cannot be expired", delivery.pk)
-        else:
-            count += expired.route_status == RouteStatus.EXPIRED
+    overdue = Delivery.objects.untaken(at=at).order_by("offer_expires_at").iterator(chunk_size=200)
+    expire = partial(_expire, at=at)
+    count = sum(each(overdue, expire, doing="expire the offer of delivery"))
     if count:
         _log.info("%d offers expired", count)
     return count
+
+
+def _expire(delivery: Delivery, *, at: datetime) -> bool:
+    expired = deliveries.expire(delivery=delivery, by="system: offer deadline", at=at)
+    return expired.route_status == RouteStatus.EXPIRED

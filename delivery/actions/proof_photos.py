@@ -2,6 +2,7 @@
 
 import logging
 from datetime import UTC, date, datetime, timedelta
+from functools import partial
 from pathlib import Path
 from uuid import UUID
 
@@ -11,6 +12,7 @@ from django.core.files.storage import Storage, storages
 from django.db import transaction
 
 from common import pruning
+from common.each_row import each
 from delivery import photos
 from delivery.actions import deliveries
 from delivery.driver_errors import NotYourRoute, PhotosBusy, PhotoTooLate, TooManyPhotos
@@ -108,10 +110,8 @@ def prune(*, at: datetime) -> None:
     today = at.astimezone(UTC).date()
     oldest = today - settings.PROOF_PHOTOS_KEPT
     storage = files()
-    for folder in _folders(storage):
-        if folder < oldest.isoformat():
-            _delete_all(storage, folder, storage.listdir(folder)[1])
-            storage.delete(folder)  # a bucket has no folders, and ignores it
+    old = [folder for folder in _folders(storage) if folder < oldest.isoformat()]
+    each(old, partial(_delete_folder, storage), doing="delete the photos of")
     pruning.prune(ProofPhoto, "received_at", before=datetime(oldest.year, oldest.month, oldest.day, tzinfo=UTC))
     for days in range(_LOOKED_AT):
         _delete_orphans(storage, today - timedelta(days=days), at=at)
@@ -173,6 +173,10 @@ def _delete_orphans(storage: Storage, day: date, *, at: datetime) -> None:
     _delete_all(storage, day.isoformat(), old)
 
 
+def _delete_folder(storage: Storage, folder: str) -> None:
+    _delete_all(storage, folder, storage.listdir(folder)[1])
+    storage.delete(folder)  # a bucket has no folders, and ignores it
+
+
 def _delete_all(storage: Storage, folder: str, names: list[str]) -> None:
-    for name in names:
-        storage.delete(f"{folder}/{name}")
+    each([f"{folder}/{name}" for name in names], storage.delete, doing="delete the photo")

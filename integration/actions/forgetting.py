@@ -4,13 +4,15 @@ Statuses, costs, items, codes and the city stay. Of an invoice what was read fro
 """
 
 from datetime import date, datetime, timedelta
+from functools import partial
 
 from django.conf import settings
-from django.db import connection
+from django.db import connection, transaction
 from django.db.models import Q, QuerySet
 from django.db.models.functions import Length
 from django.utils import timezone
 
+from common.each_row import together_or_each
 from common.forgetting import forgetting
 from common.phones import with_phone
 from integration.lifecycle import Status
@@ -42,7 +44,7 @@ def forget_old_orders(*, at: datetime) -> int:
     for _number in range(MOST_BATCHES):
         count = _forget(due, at=at)
         total += count
-        if count < BATCH:
+        if not count:
             break
     return total
 
@@ -104,10 +106,12 @@ def _first_kept(at: datetime) -> datetime:
 
 
 def _forget(orders: QuerySet[Order], *, at: datetime) -> int:
-    with forgetting():
+    with transaction.atomic():
         # A change of the status meanwhile waits, and finds the order anonymised.
         keys = list(orders.select_for_update(of=("self",), no_key=True).values_list("pk", flat=True)[:BATCH])
-        if keys:
-            with connection.cursor() as cursor:
-                cursor.execute(_FORGET_ORDERS, [at, keys])
-    return len(keys)
+        return len(together_or_each(keys, partial(_anonymise, at=at), doing="anonymise the order")) if keys else 0
+
+
+def _anonymise(keys: list[int], *, at: datetime) -> None:
+    with forgetting(), connection.cursor() as cursor:
+        cursor.execute(_FORGET_ORDERS, [at, keys])

@@ -5,6 +5,7 @@ from datetime import UTC, datetime, timedelta
 from io import StringIO
 
 import pytest
+from cryptography.fernet import Fernet
 from django.core.management import call_command
 from django.utils import timezone
 
@@ -172,6 +173,23 @@ class TestRequestOfADriver:
 
         assert (self.named(), len(rewritten)) == (0, 4)
         assert PersonRequest.objects.get().finished_at is not None
+
+
+def test_an_undecryptable_request_stops_no_other(db, settings, caplog):
+    closed(MARIA)
+    keys = settings.CREDENTIALS_KEYS
+    settings.CREDENTIALS_KEYS = [Fernet.generate_key().decode()]
+    lost = requests.record(person(phone=JOAO), kind=Kind.FORGET, by=BY, at=timezone.now())
+    settings.CREDENTIALS_KEYS = keys
+    later = requests.record(person(phone=MARIA), kind=Kind.FORGET, by=BY, at=timezone.now())
+
+    finish_requests()
+
+    assert list(PersonRequest.objects.filter(finished_at=None)) == [lost]
+    later.refresh_from_db()
+    assert later.stops == 1
+    assert f"request about personal data {lost.pk}" in caplog.text
+    assert JOAO not in caplog.text
 
 
 @pytest.mark.django_db(transaction=True)

@@ -8,6 +8,7 @@ from django.core.files.base import ContentFile
 from django.db import connection
 from django.utils import timezone
 
+from common.forgetting import forgetting
 from common.invariants import examine
 from delivery import bodies, invariants
 from delivery.actions import deliveries, proof_photos
@@ -85,6 +86,19 @@ class TestForgetEnded:
             closed(MARIA, at=now - timedelta(days=181))
 
         assert [forgetting_deliveries.forget_ended(at=now) for _run in range(3)] == [2, 1, 0]
+
+    def test_goes_on_after_a_delivery_that_cannot_be_anonymised(self, monkeypatch, caplog):
+        monkeypatch.setattr(forgetting_deliveries, "BATCH", 2)
+        now = timezone.now()
+        bad, good = (closed(MARIA, at=now - timedelta(days=days)) for days in (182, 181))
+        with forgetting():
+            WebhookEvent.objects.filter(delivery=bad, sequence=1).update(body="no JSON")
+
+        assert forgetting_deliveries.forget_ended(at=now) == 1
+
+        assert list(Delivery.objects.filter(forgotten_at=None)) == [bad]
+        assert Stop.objects.get(delivery=good).contact_phone == ""
+        assert f"Cannot anonymise the delivery {bad.pk}" in caplog.text
 
     def test_does_nothing_where_it_is_switched_off(self, settings):
         settings.FORGET_DELIVERY_DAYS = 0

@@ -40,6 +40,25 @@ class TestReportChanges:
             assert subjects()[-1] == subject
         assert len(subjects()) == 4
 
+    def test_goes_on_after_an_endpoint_that_cannot_be_reported(self, endpoint, ana, mailbox, monkeypatch, caplog):
+        other = TokenFactory.create().integrator.endpoints.get(environment="live")
+        change(other, url=endpoint.url)
+        for each in (endpoint, other):
+            fail(each)
+        context_of = alerts.context_of
+
+        def fail_for_the_other(found, **page):
+            if found == other:
+                raise ZeroDivisionError
+            return context_of(found, **page)
+
+        monkeypatch.setattr(alerts, "context_of", fail_for_the_other)
+
+        assert alerts.report_changes(at=NOW()) == 1
+
+        assert subjects() == [FAILS]
+        assert f"endpoint {other.pk}" in caplog.text
+
     def test_says_why_and_where_to_look(self, endpoint, ana, mailbox, settings):
         event = DeliveryFactory.create(token=endpoint.integrator.tokens.get()).events.get()
         other = TokenFactory.create()
