@@ -3,6 +3,7 @@
 import json
 import re
 import sys
+from collections.abc import Iterator
 from contextlib import nullcontext
 from typing import Any
 
@@ -41,13 +42,18 @@ class JSONCommand(BaseCommand):
                 "invalid", "; ".join(f"{name}: {' '.join(texts)}" for name, texts in error.message_dict.items())
             )
         else:
-            self.stdout.write(json.dumps(answer, ensure_ascii=False))
+            for part in answer if isinstance(answer, Iterator) else [json.dumps(answer, ensure_ascii=False)]:
+                self.stdout.write(part, ending="")
+            self.stdout.write("")
 
     def prepare(self, options: dict[str, Any]) -> None:
         """Network calls, made before the transaction of `run`. May store results in `options`."""
 
-    def run(self, options: dict[str, Any]) -> dict[str, Any]:
-        """The command's work. Returns the result; raises DomainError or ValidationError to refuse."""
+    def run(self, options: dict[str, Any]) -> dict[str, Any] | Iterator[str]:
+        """The command's work. Returns the result, or its JSON in parts.
+
+        Raises DomainError or ValidationError to refuse.
+        """
         raise NotImplementedError
 
     def _refuse(self, code: str, detail: str) -> None:

@@ -1,43 +1,58 @@
 """Everything that is stored about one person, as JSON (LGPD, article 18)."""
 
+import json
+from collections.abc import Iterable, Iterator
 from datetime import datetime
 from typing import Any
 
 from delivery import bodies
-from delivery.models import Delivery, Driver, DropoffOptions, Stop, StopProof
+from delivery.models import Delivery, Driver, DriverPosition, DropoffOptions, Stop, StopProof
 from integration.actions import forgetting as in_orders
-from integration.models import Invoice, Order
+from integration.models import Company, Invoice, Order
 from privacy import search
 from privacy.people import Person
 
-MOST = 10_000  # of each kind
+_READ_AT_ONCE = 2000
 
 
-def of(person: Person, *, at: datetime) -> dict[str, Any]:
-    """`complete` is false if there are more than MOST of a kind; the newest are exported."""
+def chunks(person: Person, *, at: datetime) -> Iterator[str]:
+    """The parts of the text of one JSON object, read from the database while they are written.
+
+    Its last key is `complete`, which is true: an export that was interrupted is no JSON.
+    """
     found = search.find(person, until=at)
-    lists: dict[str, list[dict[str, Any]]] = {
-        "dropoffs": [_stop(stop) for stop in _newest_stops(found)],
-        "pickups": [_pickup(delivery) for delivery in found.pickups.order_by("-pk")[: MOST + 1]],
-        "orders": [_order(order) for order in found.orders.select_related("seller").order_by("-pk")[: MOST + 1]],
-        "invoices": [_invoice(invoice) for invoice in found.invoices.defer("raw").order_by("-pk")[: MOST + 1]],
-        "drivers": [_driver(driver) for driver in found.drivers.order_by("pk")[: MOST + 1]],
-        "companies": [
-            {"document": company.document, "name": company.name, "seller": company.seller.name}
-            for company in found.companies.select_related("seller")
-        ],
+    stops = found.stops.select_related("delivery__integrator", "options", "proof").prefetch_related("photos")
+    lists: dict[str, Iterator[str]] = {
+        "dropoffs": _array(map(_stop, stops.order_by("-pk").iterator(_READ_AT_ONCE))),
+        "pickups": _array(map(_pickup, found.pickups.order_by("-pk").iterator(_READ_AT_ONCE))),
+        "orders": _array(map(_order, found.orders.select_related("seller").order_by("-pk").iterator(_READ_AT_ONCE))),
+        "invoices": _array(map(_invoice, found.invoices.defer("raw").order_by("-pk").iterator(_READ_AT_ONCE))),
+        "drivers": _joined(map(_driver, found.drivers.order_by("pk"))),
+        "companies": _array(map(_company, found.companies.select_related("seller"))),
     }
-    return {
-        "exportedAt": at.isoformat(),
-        "person": {"document": person.document} if person.document else {"phone": person.phone},
-        "complete": all(len(rows) <= MOST for rows in lists.values()),
-        **{name: rows[:MOST] for name, rows in lists.items()},
-    }
+    who = {"document": person.document} if person.document else {"phone": person.phone}
+    yield _text({"exportedAt": at.isoformat(), "person": who}).removesuffix("}")
+    for name, parts in lists.items():
+        yield f',\n"{name}": '
+        yield from parts
+    yield ',\n"complete": true}'
 
 
-def _newest_stops(found: search.Found) -> list[Stop]:
-    related = ("delivery__integrator", "options", "proof")
-    return list(found.stops.select_related(*related).prefetch_related("photos").order_by("-pk")[: MOST + 1])
+def _text(value: dict[str, Any]) -> str:
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _array(rows: Iterable[dict[str, Any]]) -> Iterator[str]:
+    return _joined([_text(row)] for row in rows)
+
+
+def _joined(items: Iterable[Iterable[str]]) -> Iterator[str]:
+    """A JSON array of these items, each given in parts."""
+    yield "["
+    for number, parts in enumerate(items):
+        yield ",\n" if number else "\n"
+        yield from parts
+    yield "]"
 
 
 def _stop(stop: Stop) -> dict[str, Any]:
@@ -91,16 +106,23 @@ def _invoice(invoice: Invoice) -> dict[str, Any]:
     }
 
 
-def _driver(driver: Driver) -> dict[str, Any]:
-    positions = driver.positions.order_by("-recorded_at")[:MOST]
-    return {
+def _company(company: Company) -> dict[str, Any]:
+    return {"document": company.document, "name": company.name, "seller": company.seller.name}
+
+
+def _driver(driver: Driver) -> Iterator[str]:
+    known = {
         "name": driver.name,
         "phone": driver.phone,
         "vehicleType": driver.vehicle_type,
         "active": driver.active,
-        "positions": [
-            {"latitude": fix.latitude, "longitude": fix.longitude, "recordedAt": fix.recorded_at.isoformat()}
-            for fix in positions
-        ],
         "phones": [device.name for device in driver.devices.all()],
     }
+    yield _text(known).removesuffix("}")
+    yield ', "positions": '
+    yield from _array(map(_position, driver.positions.order_by("-recorded_at").iterator(_READ_AT_ONCE)))
+    yield "}"
+
+
+def _position(fix: DriverPosition) -> dict[str, Any]:
+    return {"latitude": fix.latitude, "longitude": fix.longitude, "recordedAt": fix.recorded_at.isoformat()}

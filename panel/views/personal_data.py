@@ -1,10 +1,8 @@
 """The data of one person: found by a number, forgotten or exported. For staff; each request is logged."""
 
-import json
-
 from django.contrib import messages
 from django.contrib.auth.mixins import PermissionRequiredMixin
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, HttpResponseBase, StreamingHttpResponse
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 
@@ -29,7 +27,7 @@ class PersonalData(LoggedInView, PermissionRequiredMixin):
     def get(self, request: HttpRequest) -> HttpResponse:
         return self._page(PersonForm())
 
-    def post(self, request: HttpRequest) -> HttpResponse:
+    def post(self, request: HttpRequest) -> HttpResponseBase:
         """Show what there is; with `do` forget or export it."""
         form = PersonForm(request.POST)
         if not form.is_valid():
@@ -53,12 +51,11 @@ class PersonalData(LoggedInView, PermissionRequiredMixin):
             messages.success(self.request, text % {"number": done.hint})
         return redirect("panel:personal_data")
 
-    def _export(self, who: Person) -> HttpResponse:
+    def _export(self, who: Person) -> StreamingHttpResponse:
         at = clock.now()
         requests.record(who, kind=Kind.EXPORT, by=actor(self.request), at=at)
-        text = json.dumps(export.of(who, at=at), ensure_ascii=False, indent=2)
-        headers = {"Content-Disposition": 'attachment; filename="personal-data.json"'}
-        return HttpResponse(text, content_type="application/json", headers=headers)
+        headers = {"Content-Disposition": 'attachment; filename="personal-data.json"', "Cache-Control": "no-store"}
+        return StreamingHttpResponse(export.chunks(who, at=at), content_type="application/json", headers=headers)
 
     def _page(self, form: PersonForm, *, found: search.Summary | None = None, status: int = 200) -> HttpResponse:
         context = {"form": form, "found": found, "requests": PersonRequest.objects.all()[:_SHOWN]}

@@ -72,7 +72,7 @@ class TestThePage:
         response = staff.post(PAGE, typed(MARIA, "export"))
 
         assert response["Content-Disposition"] == 'attachment; filename="personal-data.json"'
-        assert [stop["phone"] for stop in json.loads(response.content)["dropoffs"]] == [MARIA]
+        assert [stop["phone"] for stop in json.loads(response.getvalue())["dropoffs"]] == [MARIA]
         assert PersonRequest.objects.get().kind == "export"
 
     @pytest.mark.parametrize(

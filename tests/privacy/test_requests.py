@@ -9,7 +9,7 @@ from cryptography.fernet import Fernet
 from django.core.management import call_command
 from django.utils import timezone
 
-from delivery.actions import deliveries, forgetting, forgetting_drivers
+from delivery.actions import deliveries, drivers, forgetting, forgetting_drivers
 from delivery.models import Delivery, Driver, Stop, WebhookEvent
 from integration.actions import forgetting as forgetting_orders
 from integration.models import Invoice, Order
@@ -18,7 +18,7 @@ from privacy.models import Kind, PersonRequest
 from privacy.people import InvalidPerson, person
 from privacy.tasks import finish_requests
 from tests.delivery.personal_data import JOAO, MARIA, closed, everything, requested
-from tests.factories import BY, DriverFactory
+from tests.factories import BY, PICKUP, DriverFactory
 from tests.integration.factories import create_order, nfe_xml, send_invoice
 from tests.integration.test_forgetting import delivered, receiver, rows
 
@@ -30,6 +30,10 @@ def ask(**who):
     at = timezone.now()
     request = requests.record(person(**who), kind=Kind.FORGET, by="user dora", at=at)
     return requests.carry_out(request, at=at)
+
+
+def export_of(**who):
+    return json.loads("".join(export.chunks(person(**who), at=timezone.now())))
 
 
 class TestPerson:
@@ -242,7 +246,7 @@ class TestExport:
         send_invoice(seller, nfe_xml().encode())
         DriverFactory.create(phone=MARIA, name="Maria S")
 
-        exported = export.of(person(phone=MARIA), at=timezone.now())
+        exported = export_of(phone=MARIA)
 
         (stop,), (order,) = exported["dropoffs"], exported["orders"]
         assert (stop["name"], stop["phone"], stop["email"]) == ("Maria Souza", MARIA, "maria@example.com")
@@ -259,18 +263,29 @@ class TestExport:
         Invoice.objects.update(received_at=datetime(2020, 3, 4, tzinfo=UTC))
         forgetting_orders.forget_old_invoices(at=timezone.now())
 
-        exported = export.of(person(phone=MARIA), at=timezone.now())
+        exported = export_of(phone=MARIA)
 
         assert ([order["orderId"] for order in exported["orders"]], exported["invoices"]) == (["A-1"], [])
 
-    def test_says_when_there_is_more(self, monkeypatch):
-        monkeypatch.setattr(export, "MOST", 1)
-        closed(MARIA)
-        closed(MARIA)
+    def test_has_every_position_of_a_driver(self, monkeypatch):
+        monkeypatch.setattr(export, "_READ_AT_ONCE", 1000)
+        driver, now = DriverFactory.create(phone=MARIA), timezone.now()
+        fixes = [drivers.Fix(driver.pk, PICKUP, now - timedelta(seconds=second)) for second in range(10_001)]
+        drivers.record_positions(fixes, by=BY)
 
-        exported = export.of(person(phone=MARIA), at=timezone.now())
+        exported = export_of(phone=MARIA)
 
-        assert (len(exported["dropoffs"]), exported["complete"]) == (1, False)
+        (found,) = exported["drivers"]
+        assert len({fix["recordedAt"] for fix in found["positions"]}) == 10_001
+        assert exported["complete"] is True
+
+    def test_that_is_interrupted_is_no_json(self):
+        closed(MARIA)
+        chunks = list(export.chunks(person(phone=MARIA), at=timezone.now()))
+
+        for end in range(1, len(chunks)):
+            with pytest.raises(json.JSONDecodeError):
+                json.loads("".join(chunks[:end]))
 
 
 class TestCommands:

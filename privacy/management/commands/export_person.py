@@ -1,4 +1,5 @@
 from argparse import ArgumentParser
+from collections.abc import Iterator
 from typing import Any
 
 from common import clock
@@ -21,8 +22,8 @@ class Command(JSONCommand):
         who.add_argument("--document", default="", metavar="CPF_OR_CNPJ")
         who.add_argument("--phone", default="", metavar="NUMBER", help="with its area code")
 
-    def run(self, options: dict[str, Any]) -> dict[str, Any]:
+    def run(self, options: dict[str, Any]) -> Iterator[str]:
         at = clock.now()
         who = person(document=options["document"], phone=options["phone"])
         requests.record(who, kind=Kind.EXPORT, by=_BY, at=at)
-        return export.of(who, at=at)
+        return export.chunks(who, at=at)
