@@ -41,7 +41,22 @@ def clean_address(text: str) -> str:
     return address
 
 
-def link(path: str) -> str:
+def is_address(text: str) -> bool:
+    """Whether a message can be sent to this address. Django accepts some that `clean_address` refuses."""
+    try:
+        clean_address(text)
+    except ValidationError:
+        return False
+    return True
+
+
+class Link(str):
+    """An address of this service in the context of a message, which is written as it is."""
+
+    __slots__ = ()
+
+
+def link(path: str) -> Link:
     """The absolute address of a page, for messages."""
     return f"{settings.SITE_URL}{path}"
 

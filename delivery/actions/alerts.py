@@ -93,7 +93,7 @@ def send_test(*, endpoint: WebhookEndpoint, email: str, language: str, by: str, 
             "%(most)s test alerts were sent within an hour, the most there may be; try again later.",
             most=TESTS_PER_HOUR,
         )
-    is_mailed = bool(email) and outbox.is_configured()
+    is_mailed = outbox.is_configured() and outbox.is_address(email)
     if not is_mailed and not alerts.url_ciphertext:
         raise EndpointCannotSend("There is nowhere to send it: no URL is set, and no e-mail can be sent to you.")
     context = context_of(endpoint, page="alerts")
@@ -112,8 +112,12 @@ def tell(alerts: EndpointAlerts, kind: AlertKind, context: dict[str, Any], *, at
     if outbox.is_configured():
         for member in members.select_related("user"):
             choice = choices.get(member.pk) or AlertChoice.default(member, endpoint.environment)
-            if getattr(choice, kind):
+            if not getattr(choice, kind):
+                continue
+            if outbox.is_address(member.user.email):
                 mail(member.user.email, kind, context, language=choice.language, at=at)
+            else:
+                _log.warning("user %s is not told of %s: the address cannot be mailed to", member.user_id, kind)
     post(alerts, kind, context, at=at)
 
 

@@ -14,7 +14,9 @@ from tests import smtp
 from tests.factories import DeliveryFactory, TokenFactory
 from tests.moments import HALF_AN_HOUR, at_each_midnight
 
-EIGHT = datetime(2026, 11, 22, 11, 0, tzinfo=UTC)  # 8:00 in São Paulo
+# The last 8:00 in São Paulo: an e-mail that is older than a day is not sent.
+NOW = datetime.now(UTC)
+EIGHT = NOW - (NOW - datetime(2026, 1, 1, 11, tzinfo=UTC)) % timedelta(days=1)
 YESTERDAY = EIGHT - timedelta(hours=20)
 
 
@@ -52,9 +54,19 @@ class TestSendDue:
 
         (message,) = mailbox.messages
         text = smtp.body_of(message)
-        assert message["Subject"].startswith("Loja on 21 Nov 2026 ")
+        day = EIGHT - timedelta(days=1)
+        assert message["Subject"].startswith(f"Loja on {day.day} {day:%b %Y} ")
         for line in ("Deliveries requested: 3", "received by your endpoint: 1", "no more retries: 1"):
             assert line in text
+
+    def test_reaches_the_others_beside_an_address_that_cannot_be_mailed_to(self, busy, mailbox):
+        maria = busy.integrator.memberships.create(user=User.objects.create_user("maria", '"maria"@example.com'))
+        wanted = dict.fromkeys(("failing", "off", "recovered", "digest"), True)
+        alerts.choose(membership=maria, environment="live", wanted=wanted, language="en")
+
+        assert digests.send_due(at=EIGHT) == 1
+
+        assert [message.recipient for message in Message.objects.all()] == ["ana@example.com"]
 
     @at_each_midnight
     def test_is_about_the_day_before_in_the_services_time_zone(self, token, midnight, monkeypatch):
@@ -133,4 +145,5 @@ class TestSendDue:
 
         digests.send_due(at=EIGHT)
 
-        assert AlertPost.objects.get().text.startswith("Loja em 21/11/2026 (Produção)")
+        day = EIGHT - timedelta(days=1)
+        assert AlertPost.objects.get().text.startswith(f"Loja em {day:%d/%m/%Y} (Produção)")

@@ -40,6 +40,21 @@ class TestReportChanges:
             assert subjects()[-1] == subject
         assert len(subjects()) == 4
 
+    def test_tells_the_others_of_an_account_with_an_address_that_cannot_be_mailed_to(self, endpoint, mailbox, caplog):
+        """Django takes such an address."""
+        maria, ana = (
+            User.objects.create_user(name, address)
+            for name, address in (("maria", '"maria"@example.com'), ("ana", "ana@example.com"))
+        )
+        for user in (maria, ana):
+            endpoint.integrator.memberships.create(user=user)
+        fail(endpoint)
+
+        assert alerts.report_changes(at=NOW()) == 1
+
+        assert [message.recipient for message in Message.objects.all()] == ["ana@example.com"]
+        assert f"user {maria.pk} is not told" in caplog.text
+
     def test_goes_on_after_an_endpoint_that_cannot_be_reported(self, endpoint, ana, mailbox, monkeypatch, caplog):
         other = TokenFactory.create().integrator.endpoints.get(environment="live")
         change(other, url=endpoint.url)
