@@ -11,6 +11,7 @@ from datetime import datetime, timedelta
 from cryptography.fernet import InvalidToken
 from django.conf import settings
 from django.core.mail import EmailMessage, get_connection
+from django.db import Error
 
 from common import clock, credentials, leases, pruning
 from common.deadlines import BoundedCalls, DeadlinePassed, TooManyCalls
@@ -27,11 +28,12 @@ DEADLINE_SECONDS = 30
 LEASE = timedelta(minutes=2)
 KEPT = timedelta(days=30)
 _PERMANENT = 500  # replies of SMTP from here on say that repeating the command does not help
+_CLOSES = 421  # the server ends the connection
 _calls = BoundedCalls(most=2, seconds=DEADLINE_SECONDS)
 
 
 def send_due(is_stopping: Callable[[], bool] = lambda: False) -> None:
-    """Send what is due. Ends at the first failure that is not of one message, such as a server that is away."""
+    """Send what is due. Ends when the server is away or ends the connection; what it refuses of one message is not."""
     if not settings.EMAIL_URL:
         return
     while not is_stopping():
@@ -63,15 +65,16 @@ def _send_and_settle(message: Message) -> bool:
         _calls.run(lambda: _send(message, body))
     except InvalidToken:
         _fail(message, "no key of CREDENTIALS_KEYS decrypts it")
-    except (smtplib.SMTPException, OSError, DeadlinePassed, TooManyCalls) as error:
-        permanent = _is_permanent(error)
+    except Error:  # of the database, not of the message
+        raise
+    except Exception as error:  # noqa: BLE001  # stored with the message; the other messages are sent
         text = f"{type(error).__name__}: {error}".replace("\0", "")[:LONGEST_ERROR]
-        again_at = None if permanent else leases.next_try(message, PAUSES, at=clock.now())
+        again_at = None if _is_permanent(error) else leases.next_try(message, PAUSES, at=clock.now())
         if again_at is None:
             _fail(message, text)
         else:
             _retry(message, text, at=again_at)
-        return permanent
+        return _is_of_the_message(error)
     else:
         _end(message, MessageState.SENT)
     return True
@@ -92,9 +95,23 @@ def _send(message: Message, body: str) -> None:
 
 def _is_permanent(error: Exception) -> bool:
     """Whether the server has refused this message or its recipient for good."""
+    codes = _codes(error)
+    return bool(codes) and all(code >= _PERMANENT for code in codes)
+
+
+def _is_of_the_message(error: Exception) -> bool:
+    """Whether the server, which is there and goes on, has refused this message or its recipient; so not the others."""
+    if isinstance(error, smtplib.SMTPException | OSError | DeadlinePassed | TooManyCalls):
+        codes = _codes(error)
+        return bool(codes) and _CLOSES not in codes
+    return True
+
+
+def _codes(error: Exception) -> list[int]:
+    """The replies of the server about this message and its recipient; empty for other errors."""
     if isinstance(error, smtplib.SMTPRecipientsRefused):
-        return all(code >= _PERMANENT for code, _reply in error.recipients.values())
-    return isinstance(error, smtplib.SMTPDataError) and error.smtp_code >= _PERMANENT
+        return [code for code, _reply in error.recipients.values()]
+    return [error.smtp_code] if isinstance(error, smtplib.SMTPDataError) else []
 
 
 def _retry(message: Message, error: str, *, at: datetime) -> None:

@@ -18,16 +18,22 @@ SENDER = "Rota <rota@example.com>"
 
 
 class Mailbox:
-    """What the server has accepted. `reply` is what it answers to the end of a message, `refused` to recipients."""
+    """What the server has accepted. `reply` is what it answers to the end of a message, `refused` to recipients.
+
+    `replies` are its answers to other recipients, by their addresses.
+    """
 
     def __init__(self) -> None:
         self.messages: list[Message] = []
         self.reply = "250 OK"
         self.refused: set[str] = set()
+        self.replies: dict[str, str] = {}
 
     async def handle_RCPT(self, _server: Any, _session: Any, envelope: Any, address: str, _options: Any) -> str:  # noqa: N802  # aiosmtpd's name
         if address in self.refused:
             return "550 no such mailbox"
+        if address in self.replies:
+            return self.replies[address]
         envelope.rcpt_tos.append(address)
         return "250 OK"
 

@@ -134,6 +134,44 @@ class TestSendDue:
 
         assert [each["To"] for each in mailbox.messages] == ["bia@example.com"]
 
+    @pytest.mark.parametrize("how", ["recipient", "message"])
+    def test_goes_on_after_a_message_that_the_server_defers(self, mailbox, record, how):
+        """A server with greylisting defers the first message to each recipient."""
+        if how == "recipient":
+            mailbox.replies = {"ana@example.com": "451 greylisted", "bia@example.com": "450 greylisted"}
+        else:
+            mailbox.reply = "451 greylisted"
+        deferred = [record(), record("bia@example.com")]
+        if how == "recipient":
+            record("eva@example.com")
+
+        sending.send_due()
+
+        waiting = Message.objects.filter(state="waiting", tries=1)
+        assert set(waiting) == set(deferred)
+        assert [each["To"] for each in mailbox.messages] == ["eva@example.com"] * (how == "recipient")
+
+    def test_ends_when_the_server_ends_the_connection(self, mailbox, record):
+        mailbox.replies = {"ana@example.com": "421 shutting down"}
+        record()
+        record("bia@example.com")
+
+        sending.send_due()
+
+        assert mailbox.messages == []
+        assert sorted(Message.objects.values_list("tries", flat=True)) == [0, 1]
+
+    def test_goes_on_after_a_message_that_cannot_be_built(self, mailbox, record, caplog):
+        bad = record()
+        Message.objects.filter(pk=bad.pk).update(subject="two\nlines")
+        record("bia@example.com")
+
+        sending.send_due()
+
+        assert [each["To"] for each in mailbox.messages] == ["bia@example.com"]
+        bad.refresh_from_db()
+        assert (bad.state, bad.tries, bad.error.partition(":")[0]) == ("waiting", 1, "BadHeaderError")
+
     def test_ends_after_six_attempts(self, away, record):
         message = record()
 
