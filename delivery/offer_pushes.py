@@ -9,9 +9,9 @@ import logging
 from collections import deque
 from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
+from functools import partial
 from uuid import UUID
 
-import aiohttp
 from cryptography.fernet import InvalidToken
 from django.conf import settings
 from django.utils import translation
@@ -21,6 +21,7 @@ from django.utils.translation import ngettext
 
 from common import clock, credentials, web_push
 from common.background import BackgroundWork
+from common.each_row import each
 from common.page_updates import subscribed
 from delivery import page_updates
 from delivery.actions import drivers
@@ -35,15 +36,22 @@ MOST_DRIVERS = 50
 _MOST_WAITING = 1000
 # After a time without workers there may be hundreds of older ones, which pages of drivers have shown meanwhile.
 _NEW = timedelta(minutes=1)
+_OFFERS_AT_ONCE = 20
+_REQUESTS_AT_ONCE = 200
+_SECONDS = 3
+# For so long a push service may answer nothing at all before its subscription is deleted. The phone subscribes anew
+# when its page is opened.
+_GIVEN_UP_AFTER = timedelta(hours=1)
 # The browser has discarded the subscription, or its permission was withdrawn.
 _GONE = {404, 410}
+_Message = tuple[PushSubscription, Request | Result]
 _waiting: deque[UUID] = deque(maxlen=_MOST_WAITING)
 
 
 def push_waiting(is_stopping: Callable[[], bool] = lambda: False) -> None:
-    """Push the offers that wait, one after the other; the messages of an offer at the same time, within 15 s."""
+    """Push the offers that wait, up to 20 at the same time; all their messages at once, each within 3 s."""
     while _waiting and not is_stopping():
-        push(_waiting.popleft(), at=clock.now())
+        push([_waiting.popleft() for _number in range(min(len(_waiting), _OFFERS_AT_ONCE))], at=clock.now())
 
 
 _pushing = BackgroundWork("offer pushes", push_waiting)
@@ -60,24 +68,29 @@ def stop(*, seconds: float) -> None:
     _pushing.stop(seconds=seconds)
 
 
-def push(delivery_id: UUID, *, at: datetime) -> None:
-    """Send the offer to the nearest eligible drivers whose page is closed, if it is still open and new."""
+def push(deliveries: Sequence[UUID], *, at: datetime) -> None:
+    """Send these offers to their nearest eligible drivers whose page is closed, if they are still open and new."""
+    of_each = each(deliveries, partial(_messages, at=at), doing="push the offer of delivery")
+    messages = [message for of_one in of_each for message in of_one]
+    if not messages:
+        return
+    with asyncio.Runner(loop_factory=new_event_loop) as runner:
+        results = runner.run(_send([request for _subscription, request in messages]))
+    for (subscription, _request), result in zip(messages, results, strict=True):
+        _settle(subscription, result, at=at)
+
+
+def _messages(delivery_id: UUID, *, at: datetime) -> list[_Message]:
     delivery = Delivery.objects.filter(
         pk=delivery_id, route_status=RouteStatus.AVAILABLE, offer_expires_at__gt=at, transitions__at__gt=at - _NEW
     ).first()
     if delivery is None:
-        return
+        return []
     nearest = drivers.nearest_with_push(delivery, at=at, count=MOST_DRIVERS)
     open_pages = subscribed([page_updates.driver(driver.pk) for driver in nearest])
     away = [driver.pk for driver in nearest if page_updates.driver(driver.pk) not in open_pages]
-    subscriptions = list(PushSubscription.objects.of_drivers(away, at=at))
-    if not subscriptions:
-        return
-    requests = [_request(subscription, delivery, at) for subscription in subscriptions]
-    with asyncio.Runner(loop_factory=new_event_loop) as runner:
-        results = runner.run(_send(requests))
-    for subscription, result in zip(subscriptions, results, strict=True):
-        _settle(subscription, result)
+    subscriptions = PushSubscription.objects.of_drivers(away, at=at)
+    return each(subscriptions, lambda one: (one, _request(one, delivery, at)), doing="push to the phone")
 
 
 def _request(subscription: PushSubscription, delivery: Delivery, at: datetime) -> Request | Result:
@@ -110,17 +123,28 @@ def _text(subscription: PushSubscription, delivery: Delivery) -> bytes:
 
 
 async def _send(requests: Sequence[Request | Result]) -> list[Result]:
-    async with sending.open_session(allow_loopback=settings.WEBHOOK_ALLOW_LOOPBACK) as session:
-        return await asyncio.gather(*(_send_one(session, request) for request in requests))
+    places = asyncio.Semaphore(_REQUESTS_AT_ONCE)
+
+    async def send(request: Request | Result) -> Result:
+        if isinstance(request, Result):
+            return request
+        async with places:
+            return await sending.send(session, request)
+
+    async with sending.open_session(allow_loopback=settings.WEBHOOK_ALLOW_LOOPBACK, seconds=_SECONDS) as session:
+        return await asyncio.gather(*map(send, requests))
 
 
-async def _send_one(session: aiohttp.ClientSession, request: Request | Result) -> Result:
-    return request if isinstance(request, Result) else await sending.send(session, request)
-
-
-def _settle(subscription: PushSubscription, result: Result) -> None:
-    if result.status_code in _GONE:
-        # Unless the phone has subscribed anew meanwhile.
-        PushSubscription.objects.filter(pk=subscription.pk, ciphertext=subscription.ciphertext).delete()
-    elif not result.succeeded:
+def _settle(subscription: PushSubscription, result: Result, *, at: datetime) -> None:
+    # Unless the phone has subscribed anew meanwhile.
+    current = PushSubscription.objects.filter(pk=subscription.pk, ciphertext=subscription.ciphertext)
+    silent_since = subscription.silent_since
+    is_silent = result.error == "timeout"
+    if result.status_code in _GONE or (is_silent and silent_since and silent_since <= at - _GIVEN_UP_AFTER):
+        current.delete()
+    elif is_silent and silent_since is None:
+        current.update(silent_since=at)
+    elif silent_since and result.status_code is not None:
+        current.update(silent_since=None)
+    if not result.succeeded:
         _log.warning("A push to the phone %s was not taken: %s", subscription.pk, result.status_code or result.error)

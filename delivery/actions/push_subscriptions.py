@@ -32,7 +32,7 @@ def save(*, device: DriverDevice, endpoint: str, p256dh: str, auth: str, at: dat
     subscription = {"endpoint": endpoint, "keys": {"p256dh": p256dh, "auth": auth}}
     PushSubscription.objects.update_or_create(
         device=device,
-        defaults={"ciphertext": credentials.encrypt(json.dumps(subscription)), "created_at": at},
+        defaults={"ciphertext": credentials.encrypt(json.dumps(subscription)), "created_at": at, "silent_since": None},
     )
 
 

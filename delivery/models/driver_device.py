@@ -102,6 +102,8 @@ class PushSubscription(models.Model):
     # JSON of the browser's PushSubscription: endpoint and keys.
     ciphertext = CiphertextField()
     created_at = models.DateTimeField()
+    # Since when no push was answered in time; None after one was.
+    silent_since = models.DateTimeField(null=True, editable=False)
 
     objects = PushSubscriptionQuerySet.as_manager()
 

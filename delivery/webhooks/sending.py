@@ -75,8 +75,12 @@ class Result:
         return self.status_code is not None and 200 <= self.status_code < 300  # noqa: PLR2004  # the class 2xx
 
 
-def open_session(*, allow_loopback: bool) -> aiohttp.ClientSession:
-    """A session that keeps connections open between requests. To be called within the event loop that uses it."""
+def open_session(*, allow_loopback: bool, seconds: float | None = None) -> aiohttp.ClientSession:
+    """A session that keeps connections open between requests. To be called within the event loop that uses it.
+
+    A request has `seconds`, 15 unless given.
+    """
+    total = TOTAL_SECONDS if seconds is None else seconds
     return aiohttp.ClientSession(
         connector=aiohttp.TCPConnector(
             limit=0,
@@ -86,15 +90,16 @@ def open_session(*, allow_loopback: bool) -> aiohttp.ClientSession:
         cookie_jar=aiohttp.DummyCookieJar(),
         auto_decompress=False,  # a small compressed response could expand to gigabytes
         # By default aiohttp rounds deadlines of more than five seconds up to whole seconds.
-        timeout=aiohttp.ClientTimeout(
-            total=TOTAL_SECONDS, sock_connect=_CONNECT_SECONDS, ceil_threshold=TOTAL_SECONDS + 1
-        ),
+        timeout=aiohttp.ClientTimeout(total=total, sock_connect=_CONNECT_SECONDS, ceil_threshold=total + 1),
         trust_env=False,  # .netrc would replace the Bearer token, and a proxy could read it
     )
 
 
 async def send(session: aiohttp.ClientSession, request: Request) -> Result:
-    """Send a request and return its outcome, within 15 s. Every error becomes a Result; only cancellation is raised."""
+    """Send a request and return its outcome, within the session's deadline.
+
+    Every error becomes a Result; only cancellation is raised.
+    """
     at, started = clock.now(), time.monotonic()
     response = await _post(session, request)
     milliseconds = int((time.monotonic() - started) * 1000)

@@ -4,11 +4,15 @@ import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
+_LONGEST_SILENCE = 30  # seconds
+
 
 class PushService:
-    """Takes messages, and answers with `status`."""
+    """Takes messages, and answers with `status`; to paths of `silent` not before `speaks` is set."""
 
     def __init__(self) -> None:
+        self.silent: set[str] = set()
+        self.speaks = threading.Event()
         self.received: list[tuple[str, dict[str, str], bytes]] = []
         self.status = 201
         service = self
@@ -17,6 +21,8 @@ class PushService:
             def do_POST(self) -> None:  # the server's name for it
                 body = self.rfile.read(int(self.headers["Content-Length"]))
                 service.received.append((self.path, {k.lower(): v for k, v in self.headers.items()}, body))
+                if self.path in service.silent:
+                    service.speaks.wait(_LONGEST_SILENCE)
                 self.send_response(service.status)
                 self.send_header("Content-Length", "0")
                 self.end_headers()
@@ -29,5 +35,6 @@ class PushService:
         threading.Thread(target=self.server.serve_forever, daemon=True).start()
 
     def close(self) -> None:
+        self.speaks.set()
         self.server.shutdown()
         self.server.server_close()

@@ -1,14 +1,18 @@
 """Web Push messages of new offers, to a push service on loopback that decrypts them."""
 
+import threading
+import time
+from collections import deque
 from datetime import timedelta
 from typing import Any
 
 import pytest
 from django.conf import settings as django_settings
+from django.db import connection
 from django.utils import timezone
 from redis import Redis
 
-from common import web_push
+from common import credentials, web_push
 from common.page_updates import CHANNEL
 from delivery import offer_pushes, page_updates
 from delivery.actions import deliveries, driver_devices
@@ -43,7 +47,7 @@ def subscribed(url, path="/1", **driver):
 
 
 def push(delivery):
-    offer_pushes.push(delivery.pk, at=timezone.now())
+    offer_pushes.push([delivery.pk], at=timezone.now())
 
 
 class TestPush:
@@ -109,7 +113,7 @@ class TestPush:
         subscribed(service.url)
         delivery = DeliveryFactory.create()
 
-        offer_pushes.push(delivery.pk, at=delivery.created_at + timedelta(seconds=60))
+        offer_pushes.push([delivery.pk], at=delivery.created_at + timedelta(seconds=60))
 
         assert service.received == []
 
@@ -173,6 +177,101 @@ class TestPush:
             push(delivery)
 
         assert len(service.received) == 4
+
+
+class TestPushWaiting:
+    @pytest.fixture
+    def offers(self, monkeypatch):
+        """Three offers that wait."""
+        made = [DeliveryFactory.create().pk for _number in range(3)]
+        monkeypatch.setattr(offer_pushes, "_waiting", deque(made))
+        return [str(key) for key in made]
+
+    @pytest.mark.django_db(transaction=True)
+    def test_sends_all_offers_while_a_push_service_is_silent(self, service, offers, monkeypatch):
+        browser = subscribed(service.url, path="/heard")
+        subscribed(service.url, path="/silent")
+        service.silent = {"/silent"}
+        monkeypatch.setattr(offer_pushes, "_SECONDS", 20)
+        pushing = threading.Thread(target=_with_own_connection, args=(offer_pushes.push_waiting,))
+        pushing.start()
+
+        heard = _until(lambda: [body for path, _headers, body in service.received if path == "/heard"], count=3)
+        is_silent = not service.speaks.is_set() and pushing.is_alive()
+        service.speaks.set()
+        pushing.join(20)
+
+        assert {browser.decrypt(body)["deliveryId"] for body in heard} == set(offers)
+        assert is_silent
+
+    def test_goes_on_after_an_offer_that_cannot_be_pushed(self, service, offers, monkeypatch, caplog):
+        subscribed(service.url)
+        messages = offer_pushes._messages
+
+        def fail_for_the_first(key, **moment):
+            if str(key) == offers[0]:
+                raise ZeroDivisionError
+            return messages(key, **moment)
+
+        monkeypatch.setattr(offer_pushes, "_messages", fail_for_the_first)
+
+        offer_pushes.push_waiting()
+
+        assert len(service.received) == 2
+        assert offers[0] in caplog.text
+
+    def test_goes_on_after_a_subscription_that_is_broken(self, service, offers):
+        subscribed(service.url, path="/broken")
+        PushSubscription.objects.update(ciphertext=credentials.encrypt("[]"))
+        subscribed(service.url)
+
+        offer_pushes.push_waiting()
+
+        assert len(service.received) == 3
+
+
+class TestSilentPushService:
+    @pytest.fixture
+    def silent(self, service, monkeypatch):
+        """The subscription of a phone whose push service does not answer."""
+        monkeypatch.setattr(offer_pushes, "_SECONDS", 0.2)
+        subscribed(service.url)
+        service.silent = {"/1"}
+        return PushSubscription.objects.get()
+
+    def test_is_given_up_after_an_hour(self, silent):
+        push(DeliveryFactory.create())
+        push(DeliveryFactory.create())
+        silent.refresh_from_db()
+        hour_later = silent.silent_since + timedelta(hours=1)
+        offer_pushes.push([DeliveryFactory.create(at=hour_later).pk], at=hour_later)
+
+        assert not PushSubscription.objects.exists()
+
+    def test_is_not_given_up_once_it_has_answered(self, silent, service):
+        push(DeliveryFactory.create())
+        service.silent = set()
+
+        push(DeliveryFactory.create())
+
+        silent.refresh_from_db()
+        assert silent.silent_since is None
+
+
+def _with_own_connection(work):
+    try:
+        work()
+    finally:
+        connection.close()
+
+
+def _until(found, *, count):
+    """What `found` returns once it has so many. Fails after ten seconds."""
+    ends = time.monotonic() + 10
+    while len(found()) < count:
+        assert time.monotonic() < ends, "not within ten seconds"
+        time.sleep(0.01)
+    return found()
 
 
 class TestWakeUp:
