@@ -25,6 +25,9 @@ class _Loop(uvloop.Loop):
     async def getaddrinfo(self, host: Any, port: Any, **options: int) -> Any:
         return await self.run_in_executor(None, partial(socket.getaddrinfo, host, port, **options))
 
+    async def shutdown_default_executor(self, timeout: float | None = None) -> None:  # noqa: ASYNC109  # asyncio's name
+        """Wait for no look-up: one that hangs has outlived its request. `close` lets the threads end by themselves."""
+
 
 def new_event_loop() -> uvloop.Loop:
     """An event loop that looks up as many names at the same time as `_LOOK_UP_THREADS` says."""

@@ -1,9 +1,12 @@
 """Alerts that are posted to the URL of an account."""
 
 import json
+import socket
+import threading
 
 import pytest
 
+from common import credentials
 from delivery.actions import alerts
 from delivery.models import (
     AlertPost,
@@ -108,6 +111,26 @@ class TestPostDue:
             assert len(connections) == 1
         answers = dict(AlertPost.objects.values_list("alerts__endpoint", "answer"))
         assert answers == {endpoint.pk: "timeout", other.pk: "200"}
+
+    def test_waits_no_longer_for_a_name_that_is_being_looked_up(self, endpoint, channel, monkeypatch):
+        monkeypatch.setattr("delivery.webhooks.sending.TOTAL_SECONDS", 0.3)
+        looked_up, answered = threading.Event(), []
+
+        def look_up(*_host, **_options):
+            answered.append(looked_up.wait(20))
+            raise socket.gaierror
+
+        monkeypatch.setattr(socket, "getaddrinfo", look_up)
+        EndpointAlerts.objects.update(url_ciphertext=credentials.encrypt("http://localhost:9/"))
+        fail(endpoint)
+        alerts.report_changes(at=NOW())
+
+        alert_posts.post_due()
+        hung = answered == []
+        looked_up.set()
+
+        assert hung
+        assert AlertPost.objects.get().answer == "timeout"
 
     def test_refuses_a_private_address_when_it_connects(self, endpoint, channel, settings):
         """The name was public when the URL was saved, or loopback was allowed."""
