@@ -20,7 +20,11 @@ def record(delivery: Delivery, *, at: datetime) -> None:
     """
     if delivery.environment == Environment.SANDBOX or not outbox.is_configured():
         return
-    found = DropoffOptions.objects.filter(stop__delivery=delivery).exclude(contact_email="").select_related("stop")
+    found = (
+        DropoffOptions.objects.filter(stop__delivery=delivery)
+        .exclude(contact_email="")
+        .select_related("stop__delivery")
+    )
     stops = {options.stop: options.contact_email for options in found}
     links = receiver_links.addresses(list(stops), at=at)
     for stop, address in stops.items():

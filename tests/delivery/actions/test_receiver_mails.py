@@ -3,9 +3,11 @@
 from datetime import timedelta
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from delivery.actions import deliveries, receiver_links
+from delivery.actions import deliveries, receiver_links, receiver_mails, transitions
 from delivery.errors import MoveRefused
 from delivery.models import ReceiverLink, Stop
 from delivery.payload import Options
@@ -49,6 +51,17 @@ class TestRecord:
 
         assert {received["To"] for received in mailbox.messages} == {"maria@example.com", "joao@example.com"}
         assert len({body_of(received) for received in mailbox.messages}) == 2
+
+    def test_reads_as_much_for_three_receivers_as_for_one(self, mailbox):
+        read = []
+        for count in (1, 3):
+            delivery = asking_for(*[WITH_ADDRESS] * count, accepted=True)
+            locked = transitions.lock(delivery)
+            with CaptureQueriesContext(connection) as queries:
+                receiver_mails.record(locked, at=timezone.now())
+            read.append([query for query in queries.captured_queries if query["sql"].startswith("SELECT")])
+
+        assert len(read[0]) == len(read[1])
 
     def test_keeps_line_breaks_of_a_shops_name_out_of_headers(self, mailbox):
         delivery = asking_for(WITH_ADDRESS, accepted=True)
