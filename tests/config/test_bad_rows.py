@@ -1,0 +1,235 @@
+"""Each periodic task beside one row that it cannot handle: the others are handled, as if that one were not there."""
+
+import asyncio
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from cryptography.fernet import Fernet
+from django.contrib.auth.models import User
+from django.contrib.sessions.models import Session
+from django.core.files.base import ContentFile
+from django.db import connection, transaction
+from django.utils import timezone
+
+from access.models import AttemptCount
+from common import credentials
+from config.celery import app
+from delivery.actions import alerts, arrivals, proof_photos, simulations
+from delivery.models import (
+    AlertPost,
+    ArrivalEstimate,
+    Delivery,
+    DriverPosition,
+    EndpointAlerts,
+    IdempotencyRecord,
+    RefusedDeliveryCall,
+    Stop,
+    Transition,
+    WebhookAttempt,
+    WebhookEndpoint,
+    WebhookEvent,
+)
+from delivery.webhooks import alert_posts
+from integration.models import IdempotencyRecord as RecordOfSeller
+from integration.models import Order, RefusedSellerCall
+from mail import sending
+from mail.models import Kind, Message
+from privacy import requests
+from privacy.models import Kind as Asked
+from privacy.models import PersonRequest
+from privacy.people import person
+from tests.delivery.personal_data import MARIA, closed
+from tests.delivery.proofs import photo_folder
+from tests.delivery.simulated import request as request_simulated
+from tests.delivery.webhooks.conftest import Sink, _send_due, sink
+from tests.factories import BY, PICKUP, DeliveryFactory, DriverFactory, IntegratorFactory, TokenFactory
+from tests.integration.factories import SellerFactory, create_order
+
+__all__ = ["Sink", "photo_folder", "sink"]
+pytestmark = pytest.mark.django_db(transaction=True)
+app.loader.import_default_modules()  # the tasks, as a worker does
+LONG_AGO = timedelta(days=2000)
+Check = Callable[[], bool]
+
+
+def damage(model: Any, pk: Any, **columns: str) -> None:
+    """Write what no code of ours writes, such as a moment that Python cannot read."""
+    values = ", ".join(f"{column} = %s" for column in columns)
+    with transaction.atomic(), connection.cursor() as cursor:
+        cursor.execute("SET LOCAL session_replication_role = replica")  # without triggers
+        table, key = model._meta.db_table, model._meta.pk.column
+        cursor.execute(f"UPDATE {table} SET {values} WHERE {key} = %s", [*columns.values(), pk])  # noqa: S608  # names of the models
+
+
+def pruned(task: str, model: Any, column: str, **values: Any) -> Check:
+    """Two old rows, the age of one of which Python cannot read. `values` may be functions of a number."""
+    now, made = timezone.now(), []
+    for number in range(2):
+        of_row = {name: value(number) if callable(value) else value for name, value in values.items()}
+        made.append(model._default_manager.create(**of_row, **{column: now - LONG_AGO}))
+    damage(model, made[0].pk, **{column: "-infinity"})
+    app.tasks[task]()
+    return lambda: not model._default_manager.exists()
+
+
+def unreadable_endpoint() -> WebhookEndpoint:
+    """A live endpoint that nobody listens at, and another one before it that Python cannot read. Both fail."""
+    found = [TokenFactory.create().integrator.endpoints.get(environment="live") for _number in range(2)]
+    bad, good = sorted(found, key=lambda endpoint: endpoint.pk)
+    WebhookEndpoint.objects.filter(pk__in=[bad.pk, good.pk]).update(
+        url="http://127.0.0.1:9/", failures=9, failing_since=timezone.now()
+    )
+    damage(WebhookEndpoint, bad.pk, last_success_at="-infinity")
+    return good
+
+
+def message(recipient: str) -> Message:
+    now = timezone.now()
+    values = {"created_at": now, "due_at": now, "expires_at": now + timedelta(days=1)}
+    return Message.objects.create(
+        kind=Kind.ALERT, recipient=recipient, subject="x", body_ciphertext=credentials.encrypt("x"), **values
+    )
+
+
+class Cases:
+    """For each task of the schedule: rows of which one is bad, a run of the task, and a check of the others."""
+
+    def __init__(self, sink: Any, mailbox: Any, settings: Any) -> None:
+        self.sink, self.mailbox, self.settings = sink, mailbox, settings
+
+    def send_due_webhooks(self) -> Check:
+        self.sink.answers = [(200, {}, b"")]
+        tokens = [TokenFactory.create() for _number in range(2)]
+        for token in tokens:
+            token.integrator.endpoints.update(url=self.sink.url)
+            DeliveryFactory.create(token=token)
+        tokens[0].integrator.endpoints.update(secret_ciphertext="x")
+        asyncio.run(_send_due())
+        return lambda: len(self.sink.received) == 1
+
+    def advance_simulations(self) -> Check:
+        now = timezone.now()
+        bad, good = request_simulated(at=now), request_simulated(at=now)
+        WebhookEndpoint.objects.filter(integrator=bad.integrator).delete()
+        simulations.advance_due(at=now + timedelta(seconds=30))
+        return lambda: Delivery.objects.get(pk=good.pk).status == "ACCEPT"
+
+    def renew_arrivals(self) -> Check:
+        bad, good = (
+            DeliveryFactory.create(accepted=True, stops=1, driver=DriverFactory.create(at_point=PICKUP))
+            for _number in range(2)
+        )
+        for change in bad.transitions.all():  # a route without a history
+            damage(Transition, change.pk, delivery_id=str(good.pk))
+        arrivals.renew(at=timezone.now())
+        return lambda: ArrivalEstimate.objects.filter(stop__delivery=good).exists()
+
+    def prune_attempts(self) -> Check:
+        event = DeliveryFactory.create().events.get()
+        return pruned(
+            "delivery.webhooks.prune", WebhookAttempt, "at", event=event, number=lambda number: number, milliseconds=1
+        )
+
+    def _refused(self, task: str, model: Any, **owner: Any) -> Check:
+        call = {"method": "GET", "path": "/", "status": 404, "request_id": "x", "credential": "x", "size": 0}
+        return pruned(task, model, "created_at", **call, **owner)
+
+    def prune_refused_deliveries(self) -> Check:
+        owner = {"integrator": IntegratorFactory.create(), "environment": "live"}
+        return self._refused("delivery.prune_refused_calls", RefusedDeliveryCall, **owner)
+
+    def prune_refused_orders(self) -> Check:
+        return self._refused("integration.prune_refused_calls", RefusedSellerCall, seller=SellerFactory.create())
+
+    def _records(self, task: str, model: Any, **owner: Any) -> Check:
+        values = {"endpoint": "x", "key": str, "fingerprint": b"x" * 32, "status": 200, "body": "{}"}
+        return pruned(task, model, "created_at", **values, **owner)
+
+    def prune_idempotency_a(self) -> Check:
+        owner = {"integrator": IntegratorFactory.create(), "environment": "live"}
+        return self._records("delivery.prune_idempotency_records", IdempotencyRecord, **owner)
+
+    def prune_idempotency_b(self) -> Check:
+        seller = SellerFactory.create()
+        return self._records("integration.prune_idempotency_records", RecordOfSeller, seller=seller)
+
+    def prune_proof_photos(self) -> Check:
+        files = proof_photos.files()
+        files.save("2020-01-01/unexpected/x.jpg", ContentFile(b"x"))
+        files.save("2020-01-02/x.jpg", ContentFile(b"x"))
+        app.tasks["delivery.prune_proof_photos"]()
+        return lambda: not files.exists("2020-01-02/x.jpg")
+
+    def forget_deliveries(self) -> Check:
+        bad, good = (closed(MARIA, at=timezone.now() - timedelta(days=days)) for days in (182, 181))
+        damage(WebhookEvent, bad.events.get(sequence=1).pk, body="no JSON")
+        DriverPosition.objects.update(recorded_at=timezone.now() - LONG_AGO)
+        app.tasks["delivery.forget"]()
+        return lambda: Stop.objects.get(delivery=good).contact_phone == "" and not DriverPosition.objects.exists()
+
+    def forget_orders(self) -> Check:
+        seller = SellerFactory.create()
+        bad, good = (create_order(seller, orderId=f"A-{n}", trackingCode=f"T-{n}") for n in range(2))
+        damage(Order, bad.pk, created_at="2019-01-01", receiver="[]")
+        damage(Order, good.pk, created_at="2019-01-01")
+        app.tasks["integration.forget"]()
+        return lambda: Order.objects.get(pk=good.pk).receiver_name == ""
+
+    def forget_people(self) -> Check:
+        closed(MARIA)
+        keys = self.settings.CREDENTIALS_KEYS
+        self.settings.CREDENTIALS_KEYS = [Fernet.generate_key().decode()]
+        requests.record(person(phone=MARIA), kind=Asked.FORGET, by=BY, at=timezone.now())
+        self.settings.CREDENTIALS_KEYS = keys
+        good = requests.record(person(phone=MARIA), kind=Asked.FORGET, by=BY, at=timezone.now())
+        app.tasks["privacy.finish_requests"]()
+        return lambda: PersonRequest.objects.get(pk=good.pk).finished_at is not None
+
+    def prune_sessions(self) -> Check:
+        return pruned("access.prune_sessions", Session, "expire_date", session_key=lambda number: f"key-{number}")
+
+    def prune_login_attempts(self) -> Check:
+        return pruned("access.prune_attempts", AttemptCount, "expires_at", key=str, count=1)
+
+    def send_alerts(self) -> Check:
+        good = unreadable_endpoint()
+        EndpointAlerts.objects.create(endpoint=good, url_ciphertext=credentials.encrypt(self.sink.url), url_host="x")
+        good.integrator.memberships.create(user=User.objects.create_user("ana", "ana@example.com"))
+        alerts.report_changes(at=timezone.now())
+        alert_posts.post_due()
+        told = ["ana@example.com"]
+        return lambda: [each.recipient for each in Message.objects.all()] == told and len(self.sink.received) == 1
+
+    def prune_alert_posts(self) -> Check:
+        of_endpoint = EndpointAlerts.objects.create(endpoint=TokenFactory.create().integrator.endpoints.all()[0])
+        due = {"kind": "test", "text": "x", "due_at": timezone.now(), "state": "sent"}
+        return pruned("delivery.prune_alert_posts", AlertPost, "created_at", alerts=of_endpoint, **due)
+
+    def send_mail(self) -> Check:
+        bad = message("ana@example.com")
+        Message.objects.filter(pk=bad.pk).update(subject="two\nlines")
+        message("bia@example.com")
+        sending.send_due()
+        return lambda: [each["To"] for each in self.mailbox.messages] == ["bia@example.com"]
+
+    def prune_mail(self) -> Check:
+        now = timezone.now()
+        values = {"kind": Kind.ALERT, "recipient": "ana@example.com", "subject": "x", "due_at": now, "expires_at": now}
+        return pruned("mail.prune", Message, "created_at", **values)
+
+    def expire_offers(self) -> Check:
+        bad, good = (DeliveryFactory.create(at=timezone.now() - timedelta(minutes=61 + n)) for n in (1, 0))
+        WebhookEndpoint.objects.filter(integrator=bad.integrator).delete()
+        app.tasks["delivery.expire_offers"]()
+        return lambda: Transition.objects.filter(delivery=good, trigger="expire").exists()
+
+
+@pytest.mark.parametrize("name", sorted(app.conf.beat_schedule))
+def test_a_bad_row_stops_no_other(name, sink, mailbox, settings, photo_folder):
+    case = getattr(Cases(sink, mailbox, settings), name.replace("-", "_"))
+
+    others_were_handled = case()
+
+    assert others_were_handled()
