@@ -21,6 +21,7 @@ from access.addresses import client_address
 from access.rights import has_privileges, without_privileges
 from access.throttle import Attempt, Secret
 from common import clock
+from common.names import validate_name
 from mail import outbox
 
 _log = logging.getLogger(__name__)
@@ -120,7 +121,10 @@ class SignUpForm(forms.Form):
     """The name and the password of an invited person."""
 
     name = forms.CharField(
-        label=_("Your name"), max_length=150, widget=forms.TextInput({"autocomplete": "name", "autofocus": True})
+        label=_("Your name"),
+        max_length=150,
+        validators=[validate_name],
+        widget=forms.TextInput({"autocomplete": "name", "autofocus": True}),
     )
     password1 = forms.CharField(
         label=_("Password"), strip=False, widget=forms.PasswordInput({"autocomplete": "new-password"})

@@ -1,5 +1,6 @@
 """Recording e-mails to be sent. Neither these functions nor web requests talk to the mail server."""
 
+import re
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -14,6 +15,9 @@ from common import credentials
 from mail.models import LONGEST_SUBJECT, Kind, Message
 
 LONGEST_ADDRESS = 254  # RFC 5321
+LONGEST_TEXT = 100  # of a name in a message
+# As in example.com, also as an ideographic or full-width one. Mail programs make links of host names.
+_DOT_OF_A_HOST = re.compile(r"(?<=\w)[.\u3002\uff0e\uff61](?=[^\W\d_]{2})")
 
 
 class MailServerMissing(Exception):
@@ -58,7 +62,7 @@ class Link(str):
 
 def link(path: str) -> Link:
     """The absolute address of a page, for messages."""
-    return f"{settings.SITE_URL}{path}"
+    return Link(f"{settings.SITE_URL}{path}")
 
 
 def record(
@@ -91,8 +95,26 @@ def record(
 
 
 def rendered(template: str, context: dict[str, Any], *, language: str) -> tuple[str, str]:
-    """Subject and body of a template of templates/mail, in a language."""
+    """Subject and body of a template of templates/mail, in a language.
+
+    Texts of the context are made `plain`, but each `Link`.
+    """
+    context = {
+        name: plain(value) if isinstance(value, str) and not isinstance(value, Link) else value
+        for name, value in context.items()
+    }
     with translation.override(language):
         text = render_to_string(f"mail/{template}.txt", context).strip()
     subject, _newline, body = text.partition("\n")
     return " ".join(subject.split())[:LONGEST_SUBJECT], body.strip()
+
+
+def plain(text: str) -> str:
+    """A text that somebody else has written, such as a name: one line, short, and no address that can be clicked.
+
+    An e-mail in the operator's name must not carry a stranger's message or link.
+    """
+    line = " ".join("".join(each if each.isprintable() else " " for each in text).split())
+    if not is_address(line):
+        line = _DOT_OF_A_HOST.sub(". ", line.replace("://", ": "))
+    return line if len(line) <= LONGEST_TEXT else f"{line[: LONGEST_TEXT - 1]}…"

@@ -6,6 +6,7 @@ from django import forms
 from django.core.exceptions import ValidationError
 from django.utils.translation import gettext_lazy as _
 
+from common.names import validate_name
 from delivery import geocoding
 from delivery.distance import Point
 from delivery.models import Integrator
@@ -85,7 +86,7 @@ class _FirstPerson(forms.Form):
 class NewAccountForm(PlaceForm, UrlForm, _FirstPerson):
     """Everything that is known of a new account. Tokens are issued without being asked for."""
 
-    name = forms.CharField(label=_("Name"), max_length=120)
+    name = forms.CharField(label=_("Name"), max_length=120, validators=[validate_name])
 
     field_order = ["name", "place_name", "position", "allow_any_pickup", "url", "email"]
 
@@ -99,7 +100,7 @@ class NewAccountForm(PlaceForm, UrlForm, _FirstPerson):
 class NewSellerForm(_FirstPerson):
     """A new seller with the companies in whose name it ships."""
 
-    name = forms.CharField(label=_("Name"), max_length=120)
+    name = forms.CharField(label=_("Name"), max_length=120, validators=[validate_name])
     documents = forms.CharField(
         label=_("Companies"),
         max_length=5000,

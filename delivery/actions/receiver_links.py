@@ -4,10 +4,9 @@ import secrets
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 
-from django.conf import settings
-
 from common import credentials
 from delivery.models import ReceiverLink, Stop
+from mail import outbox
 
 _RANDOM_BYTES = 16  # 128 bits
 _LENGTH = 22
@@ -15,7 +14,7 @@ _LENGTH = 22
 WORKS_FOR = timedelta(hours=48)
 
 
-def addresses(stops: Sequence[Stop], *, at: datetime) -> dict[int, str]:
+def addresses(stops: Sequence[Stop], *, at: datetime) -> dict[int, outbox.Link]:
     """The address of each stop's page by the stop's key, as far as it works. Links that do not exist yet are made."""
     stops = [stop for stop in stops if not has_ended(stop, at=at)]
     links = ReceiverLink.objects.in_bulk([stop.pk for stop in stops])
@@ -24,7 +23,7 @@ def addresses(stops: Sequence[Stop], *, at: datetime) -> dict[int, str]:
         # Another call may make them at the same time; the first one's stay.
         ReceiverLink.objects.bulk_create([_new(stop, at) for stop in missing], ignore_conflicts=True)
         links = ReceiverLink.objects.in_bulk([stop.pk for stop in stops])
-    return {key: f"{settings.SITE_URL}/t/{link.token}" for key, link in links.items()}
+    return {key: outbox.link(f"/t/{link.token}") for key, link in links.items()}
 
 
 def find(token: str) -> Stop | None:

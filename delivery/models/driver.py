@@ -9,6 +9,7 @@ from django.db.models import Case, F, Q, When
 from django.utils.translation import gettext_lazy as _
 
 from common.constraints import one_of
+from common.names import validate_name
 from delivery import lifecycle
 from delivery.distance import Point
 from delivery.models.ids import Identified
@@ -134,6 +135,10 @@ class Driver(Identified):
 
     def __str__(self) -> str:
         return self.name
+
+    def clean(self) -> None:
+        super().clean()
+        validate_name(self.name)
 
     def latest_position(self) -> "DriverPosition | None":
         return self.positions.order_by("-recorded_at").first()

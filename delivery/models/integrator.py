@@ -3,6 +3,7 @@ from django.db import models
 from django.utils.translation import gettext_lazy as _
 
 from common.limited_calls import LimitedAccount
+from common.names import validate_name
 from common.suspension import Suspendable, suspension_is_whole
 from delivery.errors import AccountSuspended
 from delivery.models.ids import Identified
@@ -42,6 +43,10 @@ class Integrator(Identified, Suspendable, LimitedAccount):
 
     def __str__(self) -> str:
         return self.name
+
+    def clean(self) -> None:
+        super().clean()
+        validate_name(self.name)
 
     def check_active(self) -> None:
         """Raise AccountSuspended while the account is suspended."""

@@ -7,6 +7,7 @@ from django.utils.translation import pgettext_lazy
 
 from common import fields
 from common.limited_calls import LimitedAccount
+from common.names import validate_name
 from common.suspension import Suspendable, suspension_is_whole
 from integration.errors import AccountSuspended
 
@@ -57,6 +58,10 @@ class Seller(Suspendable, LimitedAccount):
         verbose_name_plural = _("sellers")
         ordering = ["name"]
         constraints = [suspension_is_whole("seller_suspension_has_who_and_why")]
+
+    def clean(self) -> None:
+        super().clean()
+        validate_name(self.name)
 
     def __str__(self) -> str:
         return f"{self.name} ({self.reference})"

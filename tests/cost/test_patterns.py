@@ -68,6 +68,9 @@ TABLE = {
     ("common/masking.py", r"(\d{5})-?\d{0,4}"): Bound(COUNTED, LINEAR, "01310-100"),
     ("common/masking.py", r"[\w.,:+-]{1,40}"): Bound(COUNTED, LINEAR, "MOTORCYCLE"),
     ("common/masking.py", r"[\w.-]{1,40}"): Bound(COUNTED, LINEAR, "vehicleType"),
+    ("common/names.py", r"://|\bwww\.|\w\.[^\W\d_]{2,}/"): Bound(
+        "linear: one quantifier, which a point ends, as the next place to begin at needs one", LINEAR, "a.example/"
+    ),
     ("common/payload_warnings.py", r"""(^|,)\s*handling\s*=\s*("strict"|strict)\s*($|[,;])"""): Bound(
         "cut to _LONGEST_PREFER; linear too: a word stands between the repetitions", 500, ', handling = "strict" ,'
     ),
@@ -121,6 +124,7 @@ TABLE = {
         ),
     ): Bound("length checked by _encoding", 200, """<?xml version="1.0" encoding="UTF-8" standalone="yes" ?>"""),
     ("integration/postcodes.py", r"\d{8}"): Bound(COUNTED, LINEAR, "01310100"),
+    ("mail/outbox.py", r"(?<=\w)[.\u3002\uff0e\uff61](?=[^\W\d_]{2})"): Bound(COUNTED, LINEAR, "a.example"),
     ("panel/urls.py", "live|sandbox"): Bound("linear: no quantifier", LINEAR, "live"),
 }
 

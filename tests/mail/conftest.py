@@ -14,7 +14,7 @@ def record(db, settings):
     """Write a message to somebody; `language` is that of its text."""
 
     def write(recipient="ana@example.com", *, name="Loja", language="en", lifetime=DAY):
-        context = {"account": name, "inviter": "maria", "link": "https://rota.example.com/x", "days": 7}
+        context = {"account": name, "inviter": "maria", "link": outbox.Link("https://rota.example.com/x"), "days": 7}
         return outbox.record(
             kind=Kind.INVITATION,
             recipient=recipient,

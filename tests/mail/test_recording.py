@@ -1,10 +1,19 @@
 """What is recorded of an e-mail before it is sent."""
 
-import pytest
-from django.core.exceptions import ValidationError
+import re
+from typing import Any
 
+import pytest
+from django.conf import settings as django_settings
+from django.core.exceptions import ValidationError
+from django.utils import timezone
+
+from delivery.models import WebhookEndpoint
 from mail import outbox, sending
 from mail.models import Message
+
+FOLDER = django_settings.BASE_DIR / "templates" / "mail"
+TEMPLATES = sorted(path.stem for path in FOLDER.glob("*.txt") if path.stem != "alert_end")
 
 
 class TestRecord:
@@ -44,3 +53,45 @@ class TestRecord:
 
         assert "https" not in message.body_ciphertext
         assert "https" not in str(Message.objects.values().get())
+
+
+class TestRendered:
+    STRANGE = "Loja\r\n\nYour account ends.\nhttps://evil.example/x www.evil.example evil.example " + "x" * 500
+
+    @staticmethod
+    def context(name: str) -> dict[str, Any]:
+        """What the templates use; every text that somebody else has written is `name`."""
+        now = timezone.now()
+        return {
+            **dict.fromkeys(("account", "shop", "inviter", "name"), name),
+            "endpoint": WebhookEndpoint(environment="live", failing_since=now, off_since=now, last_success_at=now),
+            "day": now.date(),
+            "link": outbox.link("/x"),
+            "preferences": outbox.link("/y"),
+        }
+
+    @pytest.mark.parametrize("template", TEMPLATES)
+    def test_has_neither_lines_nor_links_of_others(self, template):
+        subject, body = outbox.rendered(template, self.context(self.STRANGE), language="en")
+
+        _subject, ordinary = outbox.rendered(template, self.context("Loja"), language="en")
+        assert len(body.splitlines()) == len(ordinary.splitlines())
+        assert re.findall(r"\S*://\S*", body) == re.findall(r"\S*://\S*", ordinary)
+        assert "evil.example" not in subject + body
+        assert "x" * outbox.LONGEST_TEXT not in body
+
+    @pytest.mark.parametrize(
+        ("text", "shown"),
+        [
+            ("São João & Cia. Ltda.", "São João & Cia. Ltda."),
+            ("A.B. Silva 2.0", "A.B. Silva 2.0"),
+            ("ana@example.com", "ana@example.com"),
+            ("Americanas.com", "Americanas. com"),
+            ("javascript://x", "javascript: x"),
+            ("evil\uff0eexample", "evil. example"),
+            ("a\u202eb\x00c\td", "a b c d"),
+            ("x" * 101, "x" * 99 + "…"),
+        ],
+    )
+    def test_makes_a_name_one_short_line_that_is_no_address(self, text, shown):
+        assert outbox.plain(text) == shown
