@@ -14,9 +14,7 @@ from tests import smtp
 from tests.factories import DeliveryFactory, TokenFactory
 from tests.moments import HALF_AN_HOUR, at_each_midnight
 
-# The last 8:00 in São Paulo: an e-mail that is older than a day is not sent.
-NOW = datetime.now(UTC)
-EIGHT = NOW - (NOW - datetime(2026, 1, 1, 11, tzinfo=UTC)) % timedelta(days=1)
+EIGHT = datetime(2026, 11, 22, 11, 0, tzinfo=UTC)  # 8:00 in São Paulo
 YESTERDAY = EIGHT - timedelta(hours=20)
 
 
