@@ -28,6 +28,7 @@ _RUNS = {
     "driver-day": "driver_day:run",
     "partitions": "partitions:run",
     "reports": "reports:run",
+    "stock-postgresql": "stock_postgresql:run",
     "verify": "verify:run",
 }
 

@@ -14,7 +14,6 @@ from celery.signals import (
     beat_init,
     task_postrun,
     task_prerun,
-    worker_init,
     worker_process_init,
     worker_process_shutdown,
 )
@@ -24,7 +23,7 @@ from kombu.transport.redis import Channel
 from redis import RedisError
 
 from common import clock, log_context, metrics
-from config.database import without_sequential_scans
+from common.postgresql import statistics
 from monitoring import error_reports, heartbeats, tasks, tracing
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
@@ -53,11 +52,6 @@ class ConstantRetryAMQP(AMQP):
 app = Celery("rota", amqp=ConstantRetryAMQP)
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks(["delivery", "delivery.webhooks", "integration", "access", "mail", "privacy"])
-
-
-@worker_init.connect
-def _prepare_database(**_kwargs: Any) -> None:
-    without_sequential_scans(settings.DATABASES["default"])
 
 
 @task_prerun.connect
@@ -111,6 +105,11 @@ def _drop_oldest() -> None:
         _log.warning("The queue of tasks was not shortened: %s", error)
 
 
+@app.task(name="config.analyze_new_tables")
+def _analyze_new_tables() -> None:
+    statistics.analyze_new()
+
+
 def _counted() -> datetime:
     """The monotonic clock as a moment. Beat's schedule goes by it, so that the machine's clock may be set."""
     return datetime.fromtimestamp(time.monotonic(), UTC)
@@ -155,6 +154,8 @@ app.conf.beat_schedule = {
     "send-mail": _every(5, "mail.send_due"),
     # Deletes e-mails older than 30 days.
     "prune-mail": _every(3600, "mail.prune"),
+    # Analyses tables that have rows and no statistics. One quick query while there are none.
+    "analyze-new-tables": _every(60, "config.analyze_new_tables"),
     # Expires offers at most 30 s after their deadline; acceptance checks the deadline itself.
     "expire-offers": _every(30, "delivery.expire_offers"),
 }

@@ -11,6 +11,11 @@ _CONNECTION = {
     "tcp_user_timeout": 30_000,  # milliseconds
 }
 _SESSION = {
+    # The statements of this service take milliseconds. Compiling one takes up to a second, each time it is planned.
+    "jit": "off",
+    # Of a solid-state disk or of memory. By the default, which is of a turning disk, a plan that is made while a table
+    # is empty reads all of it, and is kept until there are statistics.
+    "random_page_cost": "1.1",
     # Bounds how long a client that hangs within a transaction keeps its locks.
     "idle_in_transaction_session_timeout": "60s",
     "tcp_keepalives_idle": "30",
@@ -30,16 +35,6 @@ def for_web_process(database: dict[str, Any]) -> None:
     database["CONN_MAX_AGE"] = None
     if seconds := database["STATEMENT_SECONDS"]:
         database["MOST_SECONDS"] = seconds + _ANSWER_SECONDS
-    without_sequential_scans(database)
-
-
-def without_sequential_scans(database: dict[str, Any]) -> None:
-    """Make sequential scans the last resort, for processes with prepared statements.
-
-    A plan that was made while a table was empty stays in use until PostgreSQL has statistics of the table, and without
-    them even a new plan may be one that reads all rows. Every statement of the APIs, pages and workers has an index.
-    """
-    database["OPTIONS"]["options"] += " -c enable_seqscan=off"
 
 
 def with_deadlines(database: dict[str, Any], *, statement_seconds: float, connect_seconds: int = 5) -> dict[str, Any]:

@@ -5,6 +5,7 @@ import subprocess
 import sys
 import time
 
+import psycopg
 import pytest
 import requests
 
@@ -27,6 +28,16 @@ def pooled(program, external, tmp_path):
             "DATABASE_PREPARE": "0", "WEB_WORKERS": "1", "WORKERS": "1", "PORT": str(free_port()),
             "ROTA_SUPERUSER": "ana", "ROTA_SUPERUSER_PASSWORD": "plum canoe ladder frost",  # pragma: allowlist secret
         }  # fmt: skip  # one row each
+
+
+@pytest.mark.parametrize("entry", ["rota", "rota_web"])
+@pytest.mark.parametrize(("name", "value"), [("jit", "off"), ("random_page_cost", "1.1")])
+def test_every_connection_is_planned_for_alike(pooled, entry, name, value):
+    """PgBouncer does not pass on what the service asks for when it connects."""
+    url = pooled["DATABASE_URL"].removesuffix("/rota")
+
+    with psycopg.connect(f"{url}/{entry}", connect_timeout=10) as connection:
+        assert connection.execute(f"SHOW {name}").fetchone() == (value,)
 
 
 def _wait_until(is_true):
@@ -71,7 +82,10 @@ def test_a_delivery_of_the_sandbox_comes_to_its_end(pooled):
 def _play(api, token):
     """Request a delivery to two drop-offs and wait for its end. Returns its status and its events, oldest first."""
     client = requests.Session()
-    client.headers.update({"Authorization": f"Bearer {token}", "Host": "rota.example.com", "Sandbox-Speed": "120"})
+    client.headers.update({
+        "Authorization": f"Bearer {token}", "Host": "rota.example.com", "X-Forwarded-Proto": "https",
+        "Sandbox-Speed": "120",
+    })  # fmt: skip  # one row for each kind
     created = client.post(f"{api}/request-delivery", json=payload(stops=2), timeout=10)
     assert created.status_code == 201, created.text
     address = f"{api}/deliveries/{created.json()['deliveryId']}"
