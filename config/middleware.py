@@ -170,18 +170,6 @@ class ContentSecurityPolicyMiddleware(CSPMiddleware):
         return response  # type: ignore[return-value]  # likewise
 
 
-class PlainHttpMiddleware:
-    """Refuse API calls over plain HTTP if SECURE_SSL_REDIRECT is set; Django redirects pages to https."""
-
-    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
-        self.get_response = get_response
-
-    def __call__(self, request: HttpRequest) -> HttpResponse:
-        if settings.SECURE_SSL_REDIRECT and area_of(request.path) and not request.is_secure():
-            return errors.tls_required(request)
-        return self.get_response(request)
-
-
 class PageLocaleMiddleware(LocaleMiddleware):
     """The user's language on pages. API texts do not depend on the Accept-Language header."""
 

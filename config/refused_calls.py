@@ -5,20 +5,29 @@ import threading
 from collections.abc import Callable
 from http import HTTPStatus
 
-from django.db import connection
+from django.conf import settings
+from django.db import Error, connection
 from django.http import HttpRequest, HttpResponse
+from rest_framework.exceptions import APIException
+from rest_framework.request import Request
 
 from common import clock
+from common.errors import DomainError
 from common.limited_calls import CALL
 from common.refused_calls import Answered
+from config import errors
+from config.areas import Area, area_of
 from config.middleware import request_id
 from delivery.actions import refused_calls as calls_with_tokens
+from delivery.api.authentication import BearerAuthentication
 from delivery.models import Token
 from integration.actions import refused_calls as calls_with_keys
+from integration.api.authentication import KeyAuthentication
 from integration.models import ApiKey
 
 _log = logging.getLogger(__name__)
 _COUNTED_SECONDS = 1.0
+_AUTHENTICATION = {Area.A: BearerAuthentication, Area.B: KeyAuthentication}
 
 
 class RefusedCallMiddleware:
@@ -36,6 +45,28 @@ class RefusedCallMiddleware:
             except Exception:  # noqa: BLE001  # the answer must not depend on it
                 _log.exception("A refused call could not be recorded")
         return response
+
+
+class PlainHttpMiddleware:
+    """Refuse API calls over plain HTTP if SECURE_SSL_REDIRECT is set; Django redirects pages to https.
+
+    The credential is looked up, so that its account learns which one was sent in clear text.
+    """
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        area = area_of(request.path)
+        if not (settings.SECURE_SSL_REDIRECT and area) or request.is_secure():
+            return self.get_response(request)
+        try:
+            _AUTHENTICATION[area]().authenticate(Request(request))
+        except (APIException, DomainError):
+            pass  # the answer is the same without a valid credential
+        except Error as error:
+            _log.warning("The credential of a call over plain HTTP could not be looked up: %s", error)
+        return errors.tls_required(request)
 
 
 def write_counts_until_exit() -> None:

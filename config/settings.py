@@ -85,11 +85,11 @@ MIDDLEWARE = [
     "config.middleware.NoStoreMiddleware",  # below WhiteNoise: only static files may be cached
     "config.page_middleware.PageSessionMiddleware",
     "config.middleware.PageLocaleMiddleware",
-    "config.middleware.PlainHttpMiddleware",
     "config.middleware.UnreadBodyMiddleware",  # below the locale, because it renders pages
     "config.middleware.LimitMiddleware",  # likewise
     "config.middleware.RateLimitMiddleware",
     "config.refused_calls.RefusedCallMiddleware",
+    "config.refused_calls.PlainHttpMiddleware",  # within the former, which records its refusals
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "config.page_middleware.PageUserMiddleware",
@@ -246,10 +246,10 @@ REDIS_URL = _required("REDIS_URL")
 
 # Behind a proxy that ends TLS, which is how production runs.
 SECURE_PROXY_SSL_HEADER = None if EMBEDDED else ("HTTP_X_FORWARDED_PROTO", "https")
-SECURE_SSL_REDIRECT = not EMBEDDED and env.bool("SECURE_SSL_REDIRECT", False)
+SECURE_SSL_REDIRECT = not EMBEDDED and env.bool("SECURE_SSL_REDIRECT", True)
 # Pages redirect to https. API calls over plain HTTP are refused (`PlainHttpMiddleware`): a redirect would hide that the
-# token was sent in clear text.
-SECURE_REDIRECT_EXEMPT = [r"(?i)^api", r"^(healthz|readyz)$"]
+# token was sent in clear text. Probes come from within, without the proxy that ends TLS.
+SECURE_REDIRECT_EXEMPT = [r"(?i)^api", r"^(healthz|readyz|metrics)$"]
 SECURE_HSTS_SECONDS = 0 if EMBEDDED else env.int("SECURE_HSTS_SECONDS", 31_536_000)
 SECURE_HSTS_INCLUDE_SUBDOMAINS = True
 SILENCED_SYSTEM_CHECKS = [

@@ -30,6 +30,7 @@ SET = {
     "LOG_LEVEL": "WARNING",
     "RATE_LIMIT_PER_HOUR": "0",  # most tests are not about limits
     "RATE_LIMIT_PER_SECOND": "0",
+    "SECURE_SSL_REDIRECT": "0",  # tests call over plain HTTP; matters with the URLs of external servers only
 }
 
 # Not from `config.variables`: what is imported here is imported before coverage is measured.

@@ -151,8 +151,10 @@ SERVICE = (
     ),
     Variable(
         "SECURE_SSL_REDIRECT",
-        "1: pages requested over plain HTTP redirect to https, and calls of the APIs are refused (403)",
-        default="0",
+        "1: pages requested over plain HTTP redirect to https, and calls of the APIs are refused (403). The "
+        "proxy says by `X-Forwarded-Proto: https` that a request came over TLS",
+        default="1",
+        without="1, 0 in embedded mode",
         check=value_checks.boolean,
     ),
     Variable(

@@ -153,7 +153,7 @@ def test_an_empty_database_becomes_a_service_that_quotes(external):
 
 
 def _quote(port, token):
-    headers = {"Authorization": f"Bearer {token}", "Host": "rota.example.com"}
+    headers = {"Authorization": f"Bearer {token}", "Host": "rota.example.com", "X-Forwarded-Proto": "https"}
     deadline = time.monotonic() + 60
     while True:
         try:

@@ -1,6 +1,14 @@
 """Headers that keep browsers and proxies in bounds: on every kind of answer, those of static files and errors too."""
 
+import json
+
 import pytest
+from django.db import OperationalError
+
+from delivery.models import Delivery, RefusedDeliveryCall
+from integration.models import RefusedSellerCall
+from monitoring import readiness
+from tests.factories import payload
 
 # A page, a redirect, both APIs, an error of each, a static file.
 PATHS = [
@@ -86,7 +94,7 @@ class TestPlainHttp:
         ("path", "key", "value"),
         [("/api/request-delivery", "code", "tls_required"), ("/api/integration/orders", "success", False)],
     )
-    def test_of_an_api_is_refused(self, client, path, key, value):
+    def test_of_an_api_is_refused(self, client, db, path, key, value):
         response = client.post(path, {}, content_type="application/json")
 
         assert response.status_code == 403
@@ -95,8 +103,42 @@ class TestPlainHttp:
     def test_of_an_api_over_tls_is_served(self, client, db):
         assert client.post("/api/request-delivery", {}, content_type="application/json", secure=True).status_code == 401
 
-    def test_of_the_health_check_is_answered(self, client):
-        assert client.get("/healthz").status_code == 200
+    @pytest.mark.parametrize(("path", "status"), [("/healthz", 200), ("/readyz", 200), ("/metrics", 404)])
+    def test_of_a_probe_is_answered(self, client, db, monkeypatch, path, status):
+        monkeypatch.setattr(readiness, "results", dict)
+
+        assert client.get(path).status_code == status
+
+    def test_of_an_integrator_is_named_in_the_account(self, api, token):
+        answer = api.post("/api/request-delivery", payload(), format="json")
+
+        row = RefusedDeliveryCall.objects.get()
+        assert (row.integrator_id, row.credential) == (token.integrator_id, token.hint)
+        assert (row.status, row.code, row.request_id) == (403, "tls_required", answer["X-Request-Id"])
+        assert not Delivery.objects.exists()
+
+    def test_of_a_seller_is_named_in_the_account(self, buyer):
+        answer = buyer.get("/api/integration/orders")
+
+        row = RefusedSellerCall.objects.get()
+        assert (row.status, row.code) == (403, "tls_required")
+        assert json.loads(row.answer) == answer.json()
+
+    def test_without_a_valid_token_is_named_nowhere(self, client, db):
+        answer = client.get("/api/deliveries", headers={"Authorization": "Bearer rota_live_unknown"})
+
+        assert (answer.status_code, answer.json()["code"]) == (403, "tls_required")
+        assert not RefusedDeliveryCall.objects.exists()
+
+    def test_is_refused_while_postgresql_is_away(self, client, monkeypatch):
+        def fail(*_arguments, **_options):
+            raise OperationalError("away")
+
+        monkeypatch.setattr("delivery.actions.tokens.authenticate", fail)
+
+        answer = client.get("/api/deliveries", headers={"Authorization": "Bearer rota_live_unknown"})
+
+        assert (answer.status_code, answer.json()["code"]) == (403, "tls_required")
 
 
 @pytest.mark.parametrize(

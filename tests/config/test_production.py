@@ -36,7 +36,7 @@ def test_the_checks_of_a_deployment_find_nothing():
     result = subprocess.run(
         [sys.executable, "manage.py", "check", "--deploy", "--fail-level", "WARNING"],
         cwd=BASE_DIR,
-        env={"PATH": "", **ENVIRONMENT, "SECURE_SSL_REDIRECT": "1"},
+        env={"PATH": "", **ENVIRONMENT},
         capture_output=True,
         text=True,
         check=False,
