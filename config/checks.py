@@ -23,6 +23,12 @@ def refuse_bad_environment() -> None:
     _refuse(problems(os.environ))
 
 
+def refuse_embedded() -> None:
+    """Raise StartRefused if neither DATABASE_URL nor REDIS_URL is set, for processes that do not start the servers."""
+    if not _is_production(os.environ):
+        _refuse(["DATABASE_URL and REDIS_URL are not set: production needs both, and `make run` starts servers of its own"])
+
+
 def refuse_public_embedded(host: str) -> None:
     """Raise StartRefused if embedded mode would listen for other machines, unless ALLOW_PUBLIC_EMBEDDED is set."""
     is_allowed = os.environ.get("ALLOW_PUBLIC_EMBEDDED") in value_checks.TRUE

@@ -6,6 +6,7 @@
 import os
 import sys
 
+from config import checks
 from config.env import env
 
 
@@ -39,9 +40,11 @@ def commands(port: int) -> dict[str, list[str]]:
 
 
 def main() -> None:
+    checks.refuse_bad_environment()
     known = commands(env.int("PORT", 8000))
     if sys.argv[1:] not in [[name] for name in known]:
         sys.exit(f"usage: python -m config.processes {'|'.join(known)}")
+    checks.refuse_embedded()
     command = known[sys.argv[1]]
     os.execv(command[0], command)  # noqa: S606  # nosec B606  # a constant command, without a shell
 

@@ -7,16 +7,49 @@ import pytest
 
 from config import processes
 from config.env import BASE_DIR
+from tests.production import ENVIRONMENT
+
+
+def start(*arguments, **environment):
+    return subprocess.run(
+        [sys.executable, "-m", "config.processes", *arguments],
+        cwd=BASE_DIR, env=environment, capture_output=True, text=True, check=False, timeout=50,
+    )  # fmt: skip  # a command in few lines
 
 
 @pytest.mark.parametrize("arguments", [[], ["redis"], ["web", "worker"]])
 def test_refuses_what_is_no_process(arguments):
-    done = subprocess.run(
-        [sys.executable, "-m", "config.processes", *arguments],
-        cwd=BASE_DIR, capture_output=True, text=True, check=False, timeout=50,
-    )  # fmt: skip  # a command in few lines
+    done = start(*arguments)
 
     assert (done.returncode, done.stderr) == (1, "usage: python -m config.processes web|worker|beat\n")
+
+
+@pytest.mark.parametrize("name", ["web", "worker", "beat"])
+def test_refuses_a_start_without_the_urls_of_the_servers(name):
+    done = start(name)
+
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr.splitlines() == [
+        "Rota does not start in this environment:",
+        "  DATABASE_URL and REDIS_URL are not set: production needs both, and `make run` starts servers of its own",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("name", "variable", "value", "said"),
+    [
+        ("web", "WEB_WORKERS", "zwei", "WEB_WORKERS is 'zwei', not a whole number from 1 to 512"),
+        ("web", "SECRET_KEY", "a", "SECRET_KEY is too weak"),
+        ("worker", "SECRET_KEY", "a", "SECRET_KEY is too weak"),
+        ("beat", "PORT", "http", "PORT is 'http', not a whole number from 1 to 65,535"),
+    ],
+)
+def test_refuses_a_wrong_value_once(name, variable, value, said):
+    done = start(name, **{**ENVIRONMENT, variable: value})
+
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr.count(said) == 1
+    assert len(done.stderr.splitlines()) == 2
 
 
 def test_takes_address_and_numbers_from_the_environment(monkeypatch):

