@@ -1,14 +1,15 @@
-"""Django's PostgreSQL backend with two changes. The value of ENGINE.
+"""Django's PostgreSQL backend with three changes. The value of ENGINE.
 
-Checking a kept connection takes no statement. With the setting MOST_SECONDS a server that is silent is given up.
+Checking a kept connection takes no statement. With the setting MOST_SECONDS a server that is silent is given up. A
+migration waits for a lock for a second.
 """
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, Self
 
 import psycopg
-from django.db.backends.postgresql import base
+from django.db.backends.postgresql import base, schema
 from django.db.backends.postgresql.psycopg_any import IsolationLevel
 from django.db.backends.utils import CursorWrapper
 from psycopg.pq import ConnStatus, TransactionStatus
@@ -17,7 +18,23 @@ from common.postgresql import silence
 from common.postgresql.prepared import PreparedCursor
 
 
+class SchemaEditor(schema.DatabaseSchemaEditor):
+    """Gives up a lock after a second, because all calls that need the table wait behind it for that long.
+
+    Only in a transaction: a concurrent index waits for older transactions, keeps nobody waiting, and stays behind
+    invalid if it is given up. `manage.py migrate` repeats the migration.
+    """
+
+    def __enter__(self) -> Self:
+        super().__enter__()
+        if self.atomic_migration and not self.collect_sql:
+            with self.connection.cursor() as cursor:
+                cursor.execute("SET LOCAL lock_timeout = '1s'")
+        return self
+
+
 class DatabaseWrapper(base.DatabaseWrapper):
+    SchemaEditorClass = SchemaEditor
     _prepared: PreparedCursor | None = None
 
     def get_new_connection(self, conn_params: dict[str, Any]) -> psycopg.Connection[Any]:

@@ -1,0 +1,86 @@
+"""`manage.py migrate` beside a transaction that holds a table, such as that of pg_dump."""
+
+import io
+import threading
+
+import pytest
+from django.core.management import CommandError, call_command
+from django.core.management.commands import migrate as djangos
+from django.db import connection, transaction
+
+from config.management.commands import migrate
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture
+def migration(monkeypatch):
+    """Make one migration of `migrate`, which locks a table that every call reads. Returns what it printed so far."""
+
+    def alter(_command, *_arguments, **_options):
+        with connection.schema_editor() as editor:
+            editor.execute("ALTER TABLE delivery_token ALTER COLUMN name SET DEFAULT ''")
+            editor.execute("ALTER TABLE delivery_token ALTER COLUMN name DROP DEFAULT")
+
+    monkeypatch.setattr(djangos.Command, "handle", alter)
+    monkeypatch.setattr(migrate, "_PAUSE_SECONDS", 0.05)
+    return io.StringIO()
+
+
+@pytest.fixture
+def dump():
+    """Another connection, which has read the table in a transaction that goes on."""
+    other = connection.copy()
+    other.set_autocommit(False)
+    with other.cursor() as cursor:
+        cursor.execute("SELECT count(*) FROM delivery_token")
+    yield other
+    other.close()
+
+
+class TestMigrate:
+    def test_lets_calls_pass_while_it_waits_and_ends_after_the_dump(self, migration, dump):
+        told, failed = threading.Event(), []
+        write = migration.write
+
+        def write_and_tell(text):
+            told.set()
+            return write(text)
+
+        migration.write = write_and_tell
+
+        def run():
+            try:
+                call_command("migrate", stderr=migration)
+            except Exception as error:  # noqa: BLE001  # looked at below
+                failed.append(error)
+            finally:
+                connection.close()
+
+        running = threading.Thread(target=run)
+        running.start()
+        assert told.wait(20)
+        with transaction.atomic(), connection.cursor() as cursor:
+            cursor.execute("SET LOCAL statement_timeout = '4s'")
+            cursor.execute("SELECT count(*) FROM delivery_token")
+        assert running.is_alive()
+        dump.rollback()
+        running.join(20)
+
+        assert not running.is_alive()
+        assert failed == []
+        assert "A table is in use" in migration.getvalue()
+
+    def test_gives_up_in_a_sentence(self, migration, dump, monkeypatch):
+        monkeypatch.setattr(migrate, "_MOST_SECONDS", 0)
+
+        with pytest.raises(CommandError, match="pg_stat_activity has the oldest transactions"):
+            call_command("migrate", stderr=migration)
+
+
+class TestSchemaEditor:
+    @pytest.mark.parametrize(("atomic", "waits"), [(True, "1s"), (False, "0")])
+    def test_limits_the_wait_for_locks_in_a_transaction(self, atomic, waits):
+        with connection.schema_editor(atomic=atomic), connection.cursor() as cursor:
+            cursor.execute("SHOW lock_timeout")
+            assert cursor.fetchone() == (waits,)
