@@ -8,9 +8,13 @@ from django.core.management import execute_from_command_line
 
 from config import checks
 from config.env import is_embedded
+from config.version import VERSION
 
 
 def main() -> None:
+    if sys.argv[1:] in (["--version"], ["version"]):
+        sys.stdout.write(f"{VERSION}\n")
+        return
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
     checks.refuse_bad_environment()
     if is_embedded():

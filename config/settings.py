@@ -1,5 +1,6 @@
 """Settings. What varies between installations comes from the environment."""
 
+import logging
 import sys
 from datetime import timedelta
 from pathlib import Path
@@ -14,6 +15,7 @@ from common.replica import ALIAS as REPLICA
 from config import admin_appearance, checks, content_security_policy, logs, mail_server, proof_storage
 from config.database import with_deadlines
 from config.env import BASE_DIR, data_dir, env, is_embedded
+from config.version import VERSION as VERSION  # noqa: PLC0414  # a setting
 from delivery import service_area
 
 django_stubs_ext.monkeypatch()
@@ -93,6 +95,7 @@ MIDDLEWARE = [
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "config.page_middleware.PageUserMiddleware",
+    "config.page_middleware.VersionMiddleware",
     "access.sessions.SessionLifetimeMiddleware",
     "config.page_middleware.PageMessageMiddleware",
     "allauth.account.middleware.AccountMiddleware",
@@ -401,4 +404,5 @@ if OTEL_ENDPOINT:
 
 # --- Logging ---------------------------------------------------------------------------------------------------------
 
+logging.captureWarnings(True)
 LOGGING = logs.configuration(level=env.str("LOG_LEVEL", "INFO"), style=env.str("LOG_FORMAT", "line"))

@@ -3,6 +3,7 @@
 import logging
 from collections.abc import Callable, Iterable, Iterator
 
+from django.conf import settings
 from django.db import Error
 from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
 from prometheus_client.core import GaugeMetricFamily
@@ -19,6 +20,12 @@ from monitoring import database_metrics, heartbeats, readiness
 
 _log = logging.getLogger(__name__)
 CONTENT_TYPE = CONTENT_TYPE_LATEST
+
+
+def _info() -> Iterator[Metric]:
+    family = GaugeMetricFamily("rota_info", "1, with the version of the web process that answers", labels=["version"])
+    family.add_metric([settings.VERSION], 1)
+    yield family
 
 
 def _checks() -> Iterator[Metric]:
@@ -49,6 +56,7 @@ class _Everything:
     """The part of a prometheus_client registry that `generate_latest` uses."""
 
     _COLLECTORS: tuple[Callable[[], Iterable[Metric]], ...] = (
+        _info,
         _checks,
         _heartbeats,
         _replica,

@@ -27,7 +27,7 @@ def ready(_request: HttpRequest) -> HttpResponse:
         for name, result in results.items()
     }
     code = HTTPStatus.SERVICE_UNAVAILABLE if status == "unready" else HTTPStatus.OK
-    response = JsonResponse({"status": status, "checks": checks}, status=code)
+    response = JsonResponse({"status": status, "version": settings.VERSION, "checks": checks}, status=code)
     response._has_been_logged = True  # type: ignore[attr-defined]  # noqa: SLF001  # Django would log an error at every probe
     return response
 

@@ -219,3 +219,6 @@ class TestServers:
 
         assert found["rota_check_ok", "database"] == 1
         assert found["rota_check_ok", "migrations"] == 1
+
+    def test_the_version_is_a_label(self, db, scrape, settings):
+        assert scrape()["rota_info", settings.VERSION] == 1
