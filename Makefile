@@ -5,6 +5,10 @@ UV_VERSION := 0.13.8
 PIP_AUDIT_VERSION := 2.10.1
 COSMIC_RAY_VERSION := 8.7.0
 
+# uv keeps packages in the user's cache, or here if that cannot be written.
+export UV_CACHE_DIR ?= $(shell cache="$${XDG_CACHE_HOME:-$$HOME/.cache}/uv"; mkdir -p "$$cache" 2>/dev/null && test -w "$$cache" \
+	&& echo "$$cache" || echo "$(CURDIR)/var/uv-cache")
+
 .PHONY: run test test-faults mutants bench bench-webhooks bench-admin bench-import bench-growth lint security audit format lock postman clean
 
 run: .venv/.ready

@@ -2,28 +2,32 @@
 
 import logging
 import os
+import sys
 import time
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from celery import Celery, states
 from celery.app.amqp import AMQP
+from celery.beat import ScheduleEntry, Scheduler
 from celery.schedules import schedule
 from celery.signals import (
     after_task_publish,
     beat_init,
+    setup_logging,
     task_postrun,
     task_prerun,
+    worker_init,
     worker_process_init,
     worker_process_shutdown,
 )
-from django.conf import settings
 from kombu import Connection
 from kombu.transport.redis import Channel
 from redis import RedisError
 
 from common import clock, log_context, metrics
 from common.postgresql import statistics
+from config.logs import formatter_of_environment
 from monitoring import error_reports, heartbeats, tasks, tracing
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
@@ -45,6 +49,16 @@ class ConstantRetryConnection(Connection):
         return super().ensure_connection(*args, **{**kwargs, "interval_max": 2})
 
 
+class QuietScheduler(Scheduler):
+    """Logs one line where Celery's logs 30 kB: a task that could not be sent, while Redis is away or full."""
+
+    def apply_entry(self, entry: ScheduleEntry, producer: Any = None) -> None:
+        try:
+            self.apply_async(entry, producer=producer, advance=False)
+        except Exception as error:  # noqa: BLE001  # as Celery's does: the next time may succeed
+            _log.warning("The task %s was not sent: %s", entry.task, error)
+
+
 class ConstantRetryAMQP(AMQP):
     Connection = ConstantRetryConnection
 
@@ -52,6 +66,22 @@ class ConstantRetryAMQP(AMQP):
 app = Celery("rota", amqp=ConstantRetryAMQP)
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks(["delivery", "delivery.webhooks", "integration", "access", "mail", "privacy"])
+
+
+def _say(message: str, _file: Any = None) -> None:
+    """What Celery's handlers of signals tell, as a record. Written as they do: a handler may interrupt a write."""
+    record = logging.LogRecord("celery", logging.INFO, "", 0, message, (), None)
+    os.write(sys.stderr.fileno(), f"{formatter_of_environment().format(record)}\n".encode())
+
+
+@worker_init.connect
+def _say_in_records(**_kwargs: Any) -> None:
+    sys.modules["celery.apps.worker"].safe_say = _say  # type: ignore[attr-defined]  # by the name that it calls
+
+
+@setup_logging.connect
+def _leave_logging_to_django(**_kwargs: Any) -> None:
+    """Celery adds no handlers, with a format of its own, where somebody listens to this signal."""
 
 
 @task_prerun.connect

@@ -6,12 +6,15 @@
 import ipaddress
 import os
 from collections.abc import Mapping
+from difflib import get_close_matches
 
 from config import value_checks
 from config.env import StartRefused
 from config.value_checks import Check
 from config.variables import VARIABLES
 
+# Of two names, from 0 to 1: one wrong or missing letter in nine, or two letters that are exchanged.
+_SIMILAR = 0.85
 _PUBLIC = (
     "would open the embedded mode to other machines, and it asks for no second factor, sends its cookies without TLS "
     "and lets webhooks reach this machine: set DATABASE_URL and REDIS_URL for production, or ALLOW_PUBLIC_EMBEDDED=1"
@@ -26,7 +29,9 @@ def refuse_bad_environment() -> None:
 def refuse_embedded() -> None:
     """Raise StartRefused if neither DATABASE_URL nor REDIS_URL is set, for processes that do not start the servers."""
     if not _is_production(os.environ):
-        _refuse(["DATABASE_URL and REDIS_URL are not set: production needs both, and `make run` starts servers of its own"])
+        _refuse(
+            ["DATABASE_URL and REDIS_URL are not set: production needs both, and `make run` starts servers of its own"]
+        )
 
 
 def refuse_public_embedded(host: str) -> None:
@@ -57,6 +62,17 @@ def problems(environment: Mapping[str, str]) -> list[str]:
             if variable.required and name not in given
         ]
         found += _faults(given, {name: variable.in_production for name, variable in VARIABLES.items()})
+    return found
+
+
+def misspelt(environment: Mapping[str, str]) -> list[str]:
+    """A sentence for each variable that is none of this service but nearly the name of one that is not set."""
+    found = []
+    for name in sorted(environment):
+        if name not in VARIABLES and (near := get_close_matches(name, VARIABLES, n=1, cutoff=_SIMILAR)):
+            (meant,) = near
+            if meant not in environment:
+                found.append(f"{name} is not a variable of Rota and has no effect: the nearest is {meant}")
     return found
 
 

@@ -14,6 +14,7 @@ from types import TracebackType
 from typing import Any, TypeAlias
 
 from common.outages import is_unavailable
+from config.env import env
 
 _ExcInfo: TypeAlias = tuple[type[BaseException], BaseException, TracebackType | None] | tuple[None, None, None]
 
@@ -61,11 +62,8 @@ def configuration(*, level: str, style: str = "line") -> dict[str, Any]:
         "disable_existing_loggers": False,
         "filters": {"context": {"()": "config.middleware.ContextFilter"}},
         "formatters": {
-            "line": {
-                "()": "config.logs.LineFormatter",
-                "format": "%(asctime)s %(levelname)s %(name)s [%(request_id)s] %(message)s",
-            },
-            "json": {"()": "config.logs.JsonFormatter"},
+            "line": {"()": "config.logs.formatter", "style": "line"},
+            "json": {"()": "config.logs.formatter", "style": "json"},
         },
         "handlers": {
             # Standard error, because commands print their results to standard output.
@@ -79,8 +77,26 @@ def configuration(*, level: str, style: str = "line") -> dict[str, Any]:
             "django.security": {"level": "CRITICAL"},
             "django.security.csrf": {"level": "WARNING"},  # a line without a traceback, which says why
             "django.server": {"level": "ERROR"},
+            # A line for each task, every two seconds.
+            "celery": {"level": "WARNING"},
+            # Celery's processes; its library gives the root logger none of its records.
+            "multiprocessing": {"level": "ERROR", "handlers": ["stderr"]},
         },
     }
+
+
+def formatter(style: str) -> logging.Formatter:
+    """The formatter of a style, `line` or `json`. Also for records of processes without Django."""
+    if style == "json":
+        return JsonFormatter()
+    return LineFormatter(
+        "%(asctime)s %(levelname)s %(name)s [%(request_id)s] %(message)s", defaults={"request_id": "-"}
+    )
+
+
+def formatter_of_environment() -> logging.Formatter:
+    """The formatter that LOG_FORMAT says, for granian and for a process before its start."""
+    return formatter(env.str("LOG_FORMAT", "line"))
 
 
 class LineFormatter(logging.Formatter):

@@ -1,6 +1,6 @@
 """What `/readyz` examines: the servers behind this process, and whether the other processes work.
 
-The answer names no host, version or error text, because everybody may ask.
+The answer names no host, error text or version of a server, because everybody may ask; of this service it does.
 """
 
 import logging
@@ -16,6 +16,7 @@ from django.conf import settings
 from django.db import Error, connection
 from django.db.migrations.loader import MigrationLoader
 from redis import RedisError
+from redis.exceptions import OutOfMemoryError
 
 from common import clock
 from common.replica import ALIAS as REPLICA
@@ -112,7 +113,10 @@ def _check_database(results: Results) -> None:
 
 def _check_redis(results: Results) -> None:
     with _timed(results, "redis"):
-        heartbeats.client().ping()
+        try:
+            heartbeats.client().set("rota:readyz", 1, px=1000)
+        except OutOfMemoryError as error:  # it answers a ping, and takes no task
+            raise _Failed("its memory is full, so nothing can be written to it") from error
     for process in heartbeats.PROCESSES:
         with _timed(results, process):
             age = heartbeats.ages()[process]

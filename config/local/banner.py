@@ -2,6 +2,7 @@
 
 import json
 import shlex
+import sys
 from typing import Any
 
 from config.env import env
@@ -103,7 +104,11 @@ def _manage(command: str) -> str:
     return f"{f'DATA_DIR={shlex.quote(folder)} ' if folder else ''}.venv/bin/python manage.py {command}"
 
 
+def _prints_any_letter() -> bool:
+    return (sys.stdout.encoding or "").lower().startswith("utf")
+
+
 def _curl(url: str, authorization: str, content: dict[str, Any]) -> str:
-    body = json.dumps(content, ensure_ascii=False)
+    body = json.dumps(content, ensure_ascii=not _prints_any_letter())
     headers = f"-H 'Authorization: {authorization}' -H 'Content-Type: application/json'"
     return f"curl -s {shlex.quote(url)} {headers} -d '{body}'"

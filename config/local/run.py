@@ -4,6 +4,7 @@ Starts PostgreSQL and Redis too where no URL names one. Children run in sessions
 only this process, which stops them in order. If it is killed, the kernel terminates them (Linux).
 """
 
+import io
 import json
 import os
 import signal
@@ -41,7 +42,12 @@ def main() -> int:
     # SIGINT too: a shell starts background jobs with SIGINT ignored.
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, _interrupt)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")  # names with accents on a terminal that knows ASCII only
     checks.refuse_bad_environment()
+    for sentence in checks.misspelt(os.environ):
+        log(sentence)
     checks.refuse_public_embedded(processes.host())
     try:
         with _only_run():  # held until all processes have stopped, so that the next run cannot overlap
@@ -57,6 +63,7 @@ def _run(port: int) -> NoReturn:
         _wait_for_port(port)
         postgres = _timed("PostgreSQL", embedded.hold_postgres)
         _start(children, port)
+        _timed("Worker and beat", lambda: _wait_for_services(port, children))
         print(banner(_base_url(port), _seed_demo(), is_embedded=is_embedded()), flush=True)
         _supervise(children, postgres)
     finally:
@@ -183,6 +190,25 @@ def _wait_for_web(port: int, web: Child) -> None:
                 return
         time.sleep(0.1)
     raise StartRefused("The web server did not start; see its messages above.")
+
+
+def _wait_for_services(port: int, children: list[Child]) -> None:
+    """Return once worker and beat have given a sign of life. Raises StartRefused if one has ended or gives none."""
+    deadline = time.monotonic() + _START_SECONDS
+    while time.monotonic() < deadline:
+        for child in children:
+            if child.process is not None and child.process.poll() is not None:
+                raise StartRefused(f"{child.name} has ended with {child.process.returncode}; see its messages above.")
+        with suppress(OSError, HTTPException), closing(HTTPConnection(_local_host(), port, timeout=5)) as connection:
+            connection.request("GET", "/readyz")
+            answer = connection.getresponse()
+            if answer.status == HTTPStatus.BAD_REQUEST:
+                return  # ALLOWED_HOSTS lacks this address, so it says nothing
+            found = json.loads(answer.read())["checks"]
+            if found["worker"]["ok"] and found["beat"]["ok"]:
+                return
+        time.sleep(0.2)
+    raise StartRefused(f"Worker and beat gave no sign of life within {_START_SECONDS} s; see their messages above.")
 
 
 def _seed_demo() -> dict[str, str] | None:

@@ -153,6 +153,31 @@ RIGHT = [
 ]
 
 
+class TestMisspelt:
+    @pytest.mark.parametrize(
+        ("name", "meant"),
+        [
+            ("OFFER_TLL", "OFFER_TTL"),
+            ("WORKER", "WORKERS"),
+            ("ALOWED_HOSTS", "ALLOWED_HOSTS"),
+            ("LOG_FORMT", "LOG_FORMAT"),
+        ],
+    )
+    def test_names_the_nearest_variable(self, name, meant):
+        assert checks.misspelt({name: "1"}) == [
+            f"{name} is not a variable of Rota and has no effect: the nearest is {meant}"
+        ]
+
+    @pytest.mark.parametrize(
+        "name", ["PATH", "HOSTNAME", "HOME", "LANG", "PGHOST", "PYTHONPATH", "WEB_PORT", "LOGNAME"]
+    )
+    def test_leaves_variables_of_others_alone(self, name):
+        assert checks.misspelt({name: "1"}) == []
+
+    def test_says_nothing_where_the_nearest_is_set_too(self):
+        assert checks.misspelt({"OFFER_TLL": "1", "OFFER_TTL": "60"}) == []
+
+
 class TestProblems:
     @pytest.mark.parametrize("changes", RIGHT, ids=" ".join)
     def test_are_none_in_a_right_environment(self, changes):

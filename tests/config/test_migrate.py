@@ -7,6 +7,7 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.core.management.commands import migrate as djangos
 from django.db import connection, transaction
+from django.db.migrations.recorder import MigrationRecorder
 
 from config.management.commands import migrate
 
@@ -76,6 +77,26 @@ class TestMigrate:
 
         with pytest.raises(CommandError, match="pg_stat_activity has the oldest transactions"):
             call_command("migrate", stderr=migration)
+
+
+class TestAnotherHistory:
+    @pytest.fixture
+    def recorder(self):
+        """What the database has recorded, with a migration of former files."""
+        recorder = MigrationRecorder(connection)
+        recorder.record_applied("delivery", "0002_webhook_turns")
+        yield recorder
+        recorder.record_unapplied("delivery", "0002_webhook_turns")
+
+    def test_is_refused_in_a_sentence(self, recorder):
+        recorder.migration_qs.filter(app="mail").update(app="other")
+
+        with pytest.raises(CommandError, match=r"not those of this one: it has delivery\.0002_webhook_turns"):
+            call_command("migrate", verbosity=0)
+        recorder.migration_qs.filter(app="other").update(app="mail")
+
+    def test_of_a_newer_version_is_left_as_it_is(self, recorder):
+        call_command("migrate", verbosity=0)
 
 
 class TestSchemaEditor:

@@ -3,6 +3,7 @@
 import json
 import os
 import socket
+import subprocess
 import threading
 from contextlib import closing
 from datetime import timedelta
@@ -13,12 +14,15 @@ import pytest
 from django.conf import settings as django_settings
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
+from redis import Redis
 
 from common import clock
 from monitoring import heartbeats, readiness
 from monitoring.cached import Cached
 from tests.config.stream_client import granian
 from tests.factories import DeliveryFactory
+from tests.faults.waiting import until
+from tests.ports import free_port, listens
 from tests.production import ENVIRONMENT
 
 NAMES = ["database", "migrations", "clock", "webhooks", "redis", "beat", "worker", "worker_clock"]
@@ -34,6 +38,19 @@ def _all_alive():
     heartbeats._written_at.clear()
     for process in heartbeats.PROCESSES:
         heartbeats.written_by(process)
+
+
+@pytest.fixture
+def full_redis(program):
+    """A client of a Redis that answers and takes nothing."""
+    port = free_port()
+    settings = ["--port", str(port), "--bind", "127.0.0.1", "--save", "", "--maxmemory", "1"]
+    server = subprocess.Popen([program("redis-server"), *settings], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
+    until(lambda: listens(port), what="redis-server")
+    with Redis(port=port, socket_timeout=5) as client:
+        yield client
+    server.terminate()
+    server.wait(10)
 
 
 @pytest.fixture
@@ -57,6 +74,14 @@ class TestReady:
         assert list(body["checks"]) == NAMES
         assert all(set(check) == {"ok", "why", "milliseconds"} for check in body["checks"].values())
         assert response["Cache-Control"] == "no-store, private"
+
+    def test_is_degraded_while_the_memory_of_redis_is_full(self, ask, full_redis, monkeypatch):
+        monkeypatch.setattr(heartbeats, "client", lambda: full_redis)
+
+        status, text, failed = ask()
+
+        assert (status, text) == (200, "degraded")
+        assert failed["redis"] == "its memory is full, so nothing can be written to it"
 
     @pytest.mark.parametrize("process", heartbeats.PROCESSES)
     def test_is_degraded_without_a_sign_of_life(self, ask, process):

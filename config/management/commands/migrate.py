@@ -1,13 +1,21 @@
 import time
+from pathlib import Path
 from typing import Any
 
+from django.apps import apps
+from django.conf import settings
 from django.core.management.base import CommandError
 from django.core.management.commands import migrate
-from django.db import OperationalError
+from django.db import OperationalError, connections
+from django.db.migrations.loader import MigrationLoader
 from psycopg.errors import LockNotAvailable
 
 _PAUSE_SECONDS = 5.0
 _MOST_SECONDS = 30 * 60
+
+
+def _apps_of_ours() -> set[str]:
+    return {app.label for app in apps.get_app_configs() if Path(app.path).parent == settings.BASE_DIR}
 
 
 class Command(migrate.Command):
@@ -15,6 +23,7 @@ class Command(migrate.Command):
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Migrations that were applied are not repeated. Raises CommandError."""
+        self._refuse_another_history(options["database"])
         deadline = time.monotonic() + _MOST_SECONDS
         while True:
             try:
@@ -31,3 +40,19 @@ class Command(migrate.Command):
                 time.sleep(_PAUSE_SECONDS)
             else:
                 return
+
+    def _refuse_another_history(self, database: str) -> None:
+        """Raise CommandError if there is something to do and the database has migrations that are not of this version.
+
+        A newer version's database has more of them, and nothing is left to do there.
+        """
+        loader = MigrationLoader(connections[database])
+        ours = _apps_of_ours()
+        unknown = [key for key in loader.applied_migrations if key[0] in ours and key not in loader.disk_migrations]
+        pending = set(loader.graph.leaf_nodes()) - set(loader.applied_migrations)
+        if unknown and pending:
+            app, name = min(unknown)
+            raise CommandError(
+                f"The database was made by a version whose migrations are not those of this one: it has {app}.{name}. "
+                "Use an empty one (another DATA_DIR or DATABASE_URL), or the version that made it."
+            )

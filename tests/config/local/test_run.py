@@ -14,7 +14,9 @@ import psycopg
 import pytest
 import requests
 
-from config.env import BASE_DIR
+from config.env import BASE_DIR, StartRefused
+from config.local import run as local_run
+from config.local.children import Child
 from tests.ports import free_port
 from tests.production import ENVIRONMENT
 
@@ -110,8 +112,11 @@ def secrets_in(text):
 
 
 def start_and_kill(folder, port):
-    """Start a run, call it, and refuse another one beside it; then kill it. Returns its text and the calls' answers."""
-    run = Run(folder, port)
+    """Start a run, call it, and refuse another one beside it; then kill it. Returns its text and the calls' answers.
+
+    Its output can be ASCII only, and the calls have letters with accents.
+    """
+    run = Run(folder, port, PYTHONIOENCODING="ascii")
     try:
         text = run.wait_for("Rota is running")
         answers = [paste(line) for line in curls(text)]
@@ -170,6 +175,38 @@ def test_starts_serves_restarts_and_stops(tmp_path):
 
     assert code == 0
     assert gone(again.processes)
+
+
+class TestWaitForServices:
+    def test_names_a_process_that_has_ended(self):
+        worker = Child("worker", [sys.executable, "-c", "raise SystemExit(3)"])
+        worker.start().wait(30)
+
+        with pytest.raises(StartRefused, match="worker has ended with 3; see its messages above"):
+            local_run._wait_for_services(free_port(), [worker])
+
+    def test_gives_up_without_a_sign_of_life(self, monkeypatch):
+        monkeypatch.setattr(local_run, "_START_SECONDS", 0.5)
+        worker = Child("worker", ["sleep", "60"])
+        worker.start()
+
+        try:
+            with pytest.raises(StartRefused, match="no sign of life"):
+                local_run._wait_for_services(free_port(), [worker])
+        finally:
+            worker.signal_end()
+            worker.stop(time.monotonic() + 10)
+
+
+@pytest.mark.parametrize(("home", "cache"), [("/proc/1", "{base}/var/uv-cache"), ("{tmp}", "{tmp}/.cache/uv")])
+def test_packages_are_cached_where_files_can_be_written(program, tmp_path, home, cache):
+    done = subprocess.run(
+        [program("make"), "--no-print-directory", "--eval", "shown: ; @echo $$UV_CACHE_DIR", "shown"],
+        cwd=BASE_DIR, env={"PATH": os.environ["PATH"], "HOME": home.format(tmp=tmp_path)},
+        check=True, capture_output=True, text=True, timeout=30,
+    )  # fmt: skip  # a command in few lines
+
+    assert done.stdout.strip() == cache.format(tmp=tmp_path, base=BASE_DIR)
 
 
 def test_a_taken_port_is_named(tmp_path):
