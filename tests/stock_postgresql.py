@@ -6,6 +6,7 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 from urllib.parse import quote
 
 PROGRAM = "pg_ctlcluster"  # of the package; the server's own programs are not in PATH
@@ -14,20 +15,24 @@ _USER = "postgres"  # which the package makes, for a caller who is root
 _SECONDS = 60
 
 
+def programs() -> Path:
+    """The folder of the newest installed version's programs."""
+    return max(_PROGRAMS.glob("*/bin"), key=lambda folder: int(folder.parent.name))
+
+
 @contextmanager
 def stock_postgresql(**settings: str) -> Iterator[tuple[str, Path]]:
     """Start one of its own, whatever runs on the machine already. Yields its URL and its log."""
-    programs = max(_PROGRAMS.glob("*/bin"), key=lambda folder: int(folder.parent.name))
     with tempfile.TemporaryDirectory(prefix="rota-stock-") as name:
         folder = Path(name)
-        run_as = {}
+        run_as: dict[str, Any] = {}
         if folder.owner() == "root":
             shutil.chown(folder, _USER, _USER)
             run_as = {"user": _USER, "group": _USER, "extra_groups": []}
 
         def run(program: str, *arguments: str) -> None:
             subprocess.run(
-                [programs / program, "-D", "data", *arguments],
+                [programs() / program, "-D", "data", *arguments],
                 cwd=folder, check=True, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, timeout=_SECONDS, **run_as,
             )  # fmt: skip  # a command in few lines
 
