@@ -1,4 +1,5 @@
 # syntax=docker/dockerfile:1
+# No image was ever built from this file: each step was done by hand.
 # The image of the web server, the workers and beat. See docs/deployment.md.
 ARG PYTHON=3.13-slim-bookworm
 
