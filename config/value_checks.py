@@ -28,10 +28,10 @@ _MAX_SHOWN = 80
 _SSL_MODES = ("disable", "allow", "prefer", "require", "verify-ca", "verify-full")
 
 # How an operator makes what is missing or wrong.
-NEW_KEY = 'make one: python -c "import secrets; print(secrets.token_urlsafe(50))"'
-_HOW_TO_MAKE_ONE = 'make one: python -c "import secrets; print(secrets.token_urlsafe(32))"'
+NEW_KEY = 'make one: python3 -c "import secrets; print(secrets.token_urlsafe(50))"'
+_HOW_TO_MAKE_ONE = 'make one: python3 -c "import secrets; print(secrets.token_urlsafe(32))"'
 NEW_FERNET_KEY = (
-    'make one: python -c "from cryptography.fernet import Fernet; print(Fernet.generate_key().decode())"'
+    'make one: python3 -c "import base64, os; print(base64.urlsafe_b64encode(os.urandom(32)).decode())"'
     " (several, comma-separated: the first encrypts, all decrypt)"
 )
 

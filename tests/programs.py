@@ -15,6 +15,7 @@ PACKAGES = {
     "promtool": "prometheus",  # alert rules
     "docker-compose": "docker-compose",
     "systemd-analyze": "systemd",
+    "nginx": "nginx-light",
     "pg_ctlcluster": "postgresql",
     "pgbouncer": "pgbouncer",
     "redis-server": "redis-server",
