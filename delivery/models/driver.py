@@ -129,7 +129,7 @@ class Driver(Identified):
                             ERRCODE = 'check_violation', CONSTRAINT = 'driver_fits_open_route';
                     END IF;
                     RETURN NEW;
-                """,
+                """,  # nosec B608  # constants
             ),
         ]
 
