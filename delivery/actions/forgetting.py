@@ -4,14 +4,14 @@ Statuses, money, distances, ids and the externalId stay. Each batch is one trans
 first, as moves do. Open deliveries are never changed.
 """
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterable
 from datetime import datetime, timedelta
 from functools import partial
 from typing import Any
 from uuid import UUID
 
 from django.conf import settings
-from django.db import connection
+from django.db import connection, transaction
 from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from common import pruning
@@ -123,6 +123,7 @@ def may_be_forgotten(prefix: str, *, at: datetime) -> Q:
 
 def _forget_whole(keys: list[UUID], *, at: datetime) -> None:
     stops = list(Stop.objects.filter(delivery__in=keys))
+    _delete_files(ProofPhoto.objects.filter(stop__in=stops))
     with forgetting():
         lock(keys)
         _forget_stops(stops, at=at)
@@ -133,6 +134,7 @@ def _forget_whole(keys: list[UUID], *, at: datetime) -> None:
 
 
 def _forget_those(stops: list[Stop], *, at: datetime) -> None:
+    _delete_files(ProofPhoto.objects.filter(stop__in=stops))
     with forgetting():
         lock({stop.delivery_id for stop in stops})
         _forget_stops(stops, at=at)
@@ -150,13 +152,21 @@ def _forget_stops(stops: Collection[Stop], *, at: datetime) -> None:
 
 
 def _delete_photos(stops: Collection[int]) -> None:
-    """Each file before its row: while the row exists, a deletion that was interrupted is repeated."""
+    """The rows, whose files are deleted already: an interrupted deletion is repeated while the row exists.
+
+    Files are deleted outside of the transaction, because the storage may be reached by HTTP.
+    """
     # A photo is added under this lock, so none is added between the list and the moment at which the stop refuses it.
     list(Stop.objects.select_for_update(no_key=True).filter(pk__in=stops).order_by("pk").values_list("pk"))
     photos = list(ProofPhoto.objects.filter(stop__in=stops))
+    ProofPhoto.objects.filter(pk__in=[photo.pk for photo in photos]).delete()
+    # Those that were added since. After an interruption `proof_photos.prune` finds them, because they are new.
+    transaction.on_commit(partial(_delete_files, photos))
+
+
+def _delete_files(photos: Iterable[ProofPhoto]) -> None:
     for photo in photos:
         proof_photos.files().delete(photo.name)
-    ProofPhoto.objects.filter(pk__in=[photo.pk for photo in photos]).delete()
 
 
 def _delete_mails(stops: Collection[int]) -> None:
