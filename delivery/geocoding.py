@@ -71,7 +71,9 @@ def search(url: str, query: str, *, language: str) -> list[Found]:
             Found(str(row["display_name"])[:300], Point(float(row["lat"]), float(row["lon"])))
             for row in response.json()[:_MOST_FOUND]
         ]
-    except (requests.RequestException, ValueError, TypeError, LookupError) as error:
+    except requests.RequestException as error:  # its text has the URL, and so the address
+        raise GeocodingFailed(type(error).__name__) from error
+    except (ValueError, TypeError, LookupError) as error:
         raise GeocodingFailed(str(error)) from error
     except (DeadlinePassed, TooManyCalls) as error:
         raise GeocodingFailed(f"{type(error).__name__} {error}") from error

@@ -86,8 +86,8 @@ def _ask(
 ) -> list[Leg]:
     try:
         response = _calls.run(call)
-    except requests.RequestException as error:
-        raise EngineAway(f"{who}: {error}") from error
+    except requests.RequestException as error:  # its text has the URL, and so the coordinates
+        raise EngineAway(f"{who}: {type(error).__name__}") from error
     except (DeadlinePassed, TooManyCalls) as error:
         raise EngineAway(f"{who}: {type(error).__name__} {error}") from error
     if response.status_code != HTTPStatus.OK:

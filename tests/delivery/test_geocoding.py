@@ -119,6 +119,12 @@ class TestSearch:
 
         assert len(server.asked) == 1
 
+    def test_does_not_name_the_address_when_the_server_is_away(self):
+        with pytest.raises(geocoding.GeocodingFailed) as failed:
+            geocoding.search("http://127.0.0.1:9", "Rua Augusta 12", language="en")
+
+        assert str(failed.value) == "ConnectionError"
+
     def test_waits_no_longer_than_its_deadline(self, server, monkeypatch):
         monkeypatch.setattr(geocoding, "_calls", BoundedCalls(most=1, seconds=0.2))
         server.pause = 1.0

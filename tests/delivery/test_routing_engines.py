@@ -48,6 +48,12 @@ class TestOsrm:
         assert not isinstance(failed.value, EngineAway)
         assert len(routing_server.paths) == 1  # no redirect is followed
 
+    def test_does_not_name_the_coordinates_when_the_server_is_away(self):
+        with pytest.raises(EngineAway) as away:
+            routing_engines.osrm("http://127.0.0.1:9")([SAO_PAULO, RIO])
+
+        assert str(away.value) == "OSRM at http://127.0.0.1:9: ConnectionError"
+
     def test_is_reached_without_the_proxy_of_the_environment(self, routing_server, monkeypatch):
         monkeypatch.setenv("http_proxy", "http://127.0.0.1:9")
         monkeypatch.setenv("no_proxy", "")
