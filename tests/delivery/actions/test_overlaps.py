@@ -11,6 +11,8 @@ from uuid import uuid4
 import pytest
 from django.contrib.auth.models import User
 from django.core.files.base import ContentFile
+from django.core.files.storage import FileSystemStorage
+from django.db import connection
 from django.utils import timezone
 
 from delivery.actions import (
@@ -497,7 +499,13 @@ class TestForgetting:
         assert "Rua Um" not in of_both
         assert [text for text in ("Rua Um", other.driver.name) if text in of_other] == []
 
-    def test_deletes_a_photo_that_is_being_added(self, photo_folder):  # noqa: F811
+    def test_deletes_a_photo_that_is_being_added(self, photo_folder, monkeypatch):  # noqa: F811
+        delete, in_transaction = FileSystemStorage.delete, []
+        monkeypatch.setattr(
+            FileSystemStorage,
+            "delete",
+            lambda files, name: (in_transaction.append(connection.in_atomic_block), delete(files, name)),
+        )
         ended = closed(MARIA, at=BEFORE)
         photo = ProofPhoto(
             stop=ended.stops.get(), driver=ended.driver, upload=uuid4(), width=1, height=1, size=1,
@@ -512,6 +520,7 @@ class TestForgetting:
 
         assert not ProofPhoto.objects.exists()
         assert [path for path in photo_folder.rglob("*") if path.is_file()] == []
+        assert in_transaction == [False]  # the storage may be reached by HTTP
 
     def test_leaves_a_driver_who_has_just_been_made_active(self):
         driver = DriverFactory.create(phone=MARIA, name="Maria", active=False)
