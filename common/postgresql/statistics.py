@@ -4,8 +4,10 @@ Without them the planner guesses, and a plan that was made while a table was emp
 them too, but not where it is switched off, and late where many tables wait for it.
 """
 
-from django.db import connection
+from django.db import connection, transaction
 from psycopg import sql
+
+from common.each_row import each
 
 # Tables with rows. Without superuser rights the view shows the columns that the role may read: all of its own tables.
 _WITHOUT = """
@@ -21,6 +23,10 @@ def analyze_new() -> list[str]:
     with connection.cursor() as cursor:
         cursor.execute(_WITHOUT)
         tables = [name for (name,) in cursor.fetchall()]
-        for name in tables:
-            cursor.execute(sql.SQL("ANALYZE (SKIP_LOCKED) {}").format(sql.Identifier(name)))
-    return tables
+    return each(tables, _analyze, doing="analyse the table")
+
+
+def _analyze(table: str) -> str:
+    with transaction.atomic(), connection.cursor() as cursor:
+        cursor.execute(sql.SQL("ANALYZE (SKIP_LOCKED) {}").format(sql.Identifier(table)))
+    return table

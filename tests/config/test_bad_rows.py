@@ -225,6 +225,23 @@ class Cases:
         app.tasks["delivery.expire_offers"]()
         return lambda: Transition.objects.filter(delivery=good, trigger="expire").exists()
 
+    def analyze_new_tables(self) -> Check:
+        with connection.cursor() as cursor:
+            cursor.execute("CREATE TABLE a_bad AS SELECT 1 AS id")
+            cursor.execute("CREATE TABLE b_good AS SELECT 1 AS id")
+            function = "FUNCTION checked(int) RETURNS int IMMUTABLE LANGUAGE sql AS 'SELECT 1 / {}'"
+            cursor.execute(f"CREATE {function.format(1)}")
+            cursor.execute("CREATE INDEX ON a_bad (checked(id))")
+            cursor.execute(f"CREATE OR REPLACE {function.format(0)}")
+            try:
+                app.tasks["config.analyze_new_tables"]()
+                cursor.execute("SELECT tablename FROM pg_stats WHERE tablename IN ('a_bad', 'b_good')")
+                analysed = cursor.fetchall()
+            finally:
+                cursor.execute("DROP TABLE a_bad, b_good")
+                cursor.execute("DROP FUNCTION checked")
+        return lambda: analysed == [("b_good",)]
+
 
 @pytest.mark.parametrize("name", sorted(app.conf.beat_schedule))
 def test_a_bad_row_stops_no_other(name, sink, mailbox, settings, photo_folder):
