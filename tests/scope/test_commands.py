@@ -29,6 +29,7 @@ NOT_CALLED = {
     "fetch_map": _NO_OBJECTS,
     "forget": "of a person in every account",
     "messages": _NO_OBJECTS,
+    "migrate": _NO_OBJECTS,
     "openapi": _NO_OBJECTS,
     "reencrypt_credentials": _NO_OBJECTS,
     "seed_demo": _NO_OBJECTS,

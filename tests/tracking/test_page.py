@@ -4,6 +4,7 @@ import re
 from datetime import timedelta
 from uuid import uuid4
 
+import pgtrigger
 import pytest
 from django.utils import timezone
 
@@ -110,7 +111,8 @@ class TestSentence:
 
     def test_names_no_simulated_driver(self, read):
         found = delivery(accepted=True)
-        Driver.objects.update(environment="sandbox", simulated_for=found.integrator)
+        with pgtrigger.ignore("delivery.Driver:driver_fits_open_route"):
+            Driver.objects.update(environment="sandbox", simulated_for=found.integrator)
 
         assert "The driver is on the way to the shop." in read(found)
 
