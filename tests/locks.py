@@ -120,6 +120,7 @@ LOCKS: dict[str, tuple[str, ...]] = {
     "delivery/actions/driver_devices.py:go_off_duty": (_DUTY_DURING_A_ROUTE,),
     "delivery/actions/driver_devices.py:go_on_duty": (_LAST_PHONE,),
     "delivery/actions/driver_devices.py:log_in": (f"{_DELIVERY}TestLogInLink::test_is_used_once",),
+    "delivery/actions/driver_devices.py:_replace": (_ORDER_ONLY,),
     "delivery/actions/driver_devices.py:report_positions": (
         f"{_DELIVERY}TestDuty::test_is_reported_by_the_first_of_two_phones_that_begin",
     ),
@@ -160,7 +161,8 @@ LOCKS: dict[str, tuple[str, ...]] = {
     ),
     "delivery/actions/forgetting_drivers.py:forget_batch_of": (_OF_A_PERSON,),
     "delivery/actions/integrators.py:change": (f"{_DELIVERY}TestAccount::test_is_audited_once_for_the_same_change",),
-    "delivery/actions/position_reports.py:_latest": (_POSITIONS, _POSITIONS),
+    "delivery/actions/position_reports.py:_lock": (_POSITIONS, _POSITIONS),
+    "delivery/actions/position_reports.py:record": (_POSITIONS,),
     "delivery/actions/proof_photos.py:_insert": (
         "tests/delivery/actions/test_proof_photos.py::TestAdd::test_refuses_more_photos_of_a_stop_than_are_kept",
     ),

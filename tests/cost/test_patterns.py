@@ -97,6 +97,10 @@ TABLE = {
     ("delivery/webhooks/address_guard.py", r"[0-9]+|0[xX][0-9a-fA-F]*"): Bound(
         "length checked by _split; linear too: one quantifier in each alternative", LINEAR, "0x7f000001"
     ),
+    ("delivery/photo_process.py", r"\xff([\xc0-\xcf\xd8-\xfe])"): Bound(
+        "linear: no quantifier; at most 8 MB", LINEAR, "\xff\xda"
+    ),
+    ("driver_app/reports.py", r"[\x00\ud800-\udfff]"): Bound("linear: no quantifier", LINEAR, "\0"),
     ("delivery/webhooks/address_guard.py", r"[\x00-\x20\x7f-\x9f\\]"): Bound("linear: no quantifier", LINEAR, "\\"),
     ("integration/api/fields.py", r"[\x00\ud800-\udfff]"): Bound("linear: no quantifier", LINEAR, "\0"),
     ("integration/api/fields.py", r"[0-9]{1,18}"): Bound(COUNTED, LINEAR, "12"),

@@ -196,7 +196,7 @@ class TestNotification:
         delivery = DeliveryFactory.create(stops=2)
 
         def is_pushed():  # the server notices after a moment that the page's stream has ended
-            assert at_once(lambda: offer_pushes.push(delivery.pk, at=timezone.now())) == [None]
+            assert at_once(lambda: offer_pushes.push([delivery.pk], at=timezone.now())) == [None]
             return service.received
 
         until(ana.page, is_pushed)

@@ -12,8 +12,10 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture
 def imported():
-    """A table that was prepared for while it was empty, and has rows now."""
+    """A table without statistics, in a schema of its own: plans of other tests depend on the statistics of theirs."""
     with connection.cursor() as cursor:
+        cursor.execute("CREATE SCHEMA analysed")
+        cursor.execute("SET LOCAL search_path = analysed")
         cursor.execute("CREATE TABLE imported (id int PRIMARY KEY, account int)")
         cursor.execute("INSERT INTO imported SELECT n, n / 10 FROM generate_series(1, 5000) n")
         yield cursor

@@ -96,7 +96,9 @@ class TestRecord:
         assert DriverDevice.objects.get(reports_positions=True) == first
         assert DriverPosition.objects.count() == 1
 
-    @pytest.mark.parametrize("ended", [{"revoked_at": NOW, "revoked_by": BY}, {"expires_at": NOW}], ids=["log-out", "age"])
+    @pytest.mark.parametrize(
+        "ended", [{"revoked_at": NOW, "revoked_by": BY}, {"expires_at": NOW}], ids=["log-out", "age"]
+    )
     def test_passes_from_a_phone_that_is_logged_out_to_another(self, ended):
         driver = DriverFactory.create()
         former, new = phone(driver), phone(driver, on_duty=False)
