@@ -1,8 +1,7 @@
 """Fixtures that every app's tests share."""
 
 import shutil
-from collections import Counter
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from threading import Barrier
 from typing import Any
@@ -22,33 +21,6 @@ from integration.actions import refused_calls as calls_with_keys
 from tests import empty_tables, programs, servers, smtp
 from tests.factories import TariffFactory, TokenFactory
 from tests.smtp import Mailbox
-
-# Measuring coverage takes as long as the tests themselves. It leaves out what reaches hardly a line that no other test
-# reaches: the further cases of a parametrised test, and the tests of these folders.
-_MEASURED_CASES = 2
-_UNMEASURED_FOLDERS = ("tests/browser/", "tests/contract/", "tests/cost/", "tests/scope/")
-_UNMEASURED = pytest.StashKey[bool]()
-
-
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    cases: Counter[str] = Counter()
-    for item in items:
-        function = item.nodeid.partition("[")[0]
-        cases[function] += 1
-        item.stash[_UNMEASURED] = cases[function] > _MEASURED_CASES or function.startswith(_UNMEASURED_FOLDERS)
-
-
-@pytest.hookimpl(wrapper=True)
-def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
-    plugin = item.config.pluginmanager.getplugin("_cov")
-    coverage = plugin and plugin.cov_controller
-    if coverage is None or not item.stash[_UNMEASURED]:
-        return (yield)
-    coverage.pause()
-    try:
-        return (yield)
-    finally:
-        coverage.resume()
 
 
 @pytest.fixture(scope="session")

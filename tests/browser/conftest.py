@@ -39,6 +39,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if "tests/browser" in str(item.path):
             item.add_marker(pytest.mark.timeout(180))
+            item.add_marker(pytest.mark.no_cover)  # a third longer with it, for less than one percent
             if reason := programs.missing("chromium"):
                 if programs.is_needed():
                     raise pytest.UsageError(reason)
