@@ -94,6 +94,7 @@ def subscribed(ana) -> None:
 
 def deliver(page: Page, text: str) -> None:
     """What the browser does with a message of the push service that it has decrypted."""
+    page.evaluate("navigator.serviceWorker.ready.then(() => true)")  # a message to a worker that starts is lost
     tools = page.context.new_cdp_session(page)
     registrations: list[str] = []
     tools.on(
