@@ -6,7 +6,7 @@ import unicodedata
 from django.core.exceptions import ValidationError
 from django.utils.translation import gettext as _
 
-_WEB_ADDRESS = re.compile(r"://|\bwww\.|\w\.[^\W\d_]{2,}/", re.IGNORECASE)
+_WEB_ADDRESS = re.compile(r"://|\bwww\.", re.IGNORECASE)
 
 
 def validate_name(text: str) -> None:

@@ -56,6 +56,7 @@ UPDATE delivery_delivery SET contact_name = '', contact_phone = '', cancel_reaso
     latitude = round(latitude::numeric, 1), longitude = round(longitude::numeric, 1)
 WHERE id = ANY(%s)
 """
+_FORGET_CANCELLATIONS = "UPDATE delivery_delivery SET cancel_reason = '' WHERE id = ANY(%s) AND cancel_reason <> ''"
 _WRITE_BODIES = """
 UPDATE delivery_webhookevent event SET body = new.body
 FROM unnest(%s::uuid[], %s::text[]) AS new (id, body) WHERE event.id = new.id
@@ -187,7 +188,10 @@ def _forget_in_events(stops: Collection[Stop]) -> None:
     for stop in stops:
         points.setdefault(stop.delivery_id, set()).add(stop.label)
     for delivery, labels in points.items():
-        Transition.objects.filter(delivery=delivery, point__in=labels).exclude(reason="").update(reason="")
+        # The reason of a cancellation has no point: it may be about any of the receivers.
+        told = Transition.objects.filter(delivery=delivery, point__in=[*labels, ""])
+        told.exclude(reason="").update(reason="")
+    _execute(_FORGET_CANCELLATIONS, [list(points)])
     events = WebhookEvent.objects.filter(delivery__in=points)
     rewrite(events, lambda delivery, body: anonymous.without_receivers(body, points=points[delivery]))
 

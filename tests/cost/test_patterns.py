@@ -68,9 +68,7 @@ TABLE = {
     ("common/masking.py", r"(\d{5})-?\d{0,4}"): Bound(COUNTED, LINEAR, "01310-100"),
     ("common/masking.py", r"[\w.,:+-]{1,40}"): Bound(COUNTED, LINEAR, "MOTORCYCLE"),
     ("common/masking.py", r"[\w.-]{1,40}"): Bound(COUNTED, LINEAR, "vehicleType"),
-    ("common/names.py", r"://|\bwww\.|\w\.[^\W\d_]{2,}/"): Bound(
-        "linear: one quantifier, which a point ends, as the next place to begin at needs one", LINEAR, "a.example/"
-    ),
+    ("common/names.py", r"://|\bwww\."): Bound("linear: no quantifier", LINEAR, "www."),
     ("common/payload_warnings.py", r"""(^|,)\s*handling\s*=\s*("strict"|strict)\s*($|[,;])"""): Bound(
         "cut to _LONGEST_PREFER; linear too: a word stands between the repetitions", 500, ', handling = "strict" ,'
     ),

@@ -149,6 +149,17 @@ class TestForgettingOnePerson:
         assert sorted(reasons) == [("B", ""), ("C", "Maria ausente")]
         assert foreign.stops.get().contact_phone == JOAO
 
+    def test_empties_the_reason_of_a_cancellation(self):
+        cancelled = requested(MARIA, JOAO)
+        now = timezone.now()
+        deliveries.cancel(delivery=cancelled, reason="Maria desistiu", by=BY, at=now)
+
+        forgetting_deliveries.forget_stops_of(MARIA, until=now, at=now + timedelta(days=5))
+
+        cancelled.refresh_from_db()
+        assert cancelled.cancel_reason == ""
+        assert set(cancelled.transitions.values_list("reason", flat=True)) == {""}
+
     def test_leaves_open_deliveries_until_they_end(self):
         open_ = requested(MARIA, collected=True)
         before = everything()

@@ -501,11 +501,12 @@ class TestForgetting:
 
     def test_deletes_a_photo_that_is_being_added(self, photo_folder, monkeypatch):  # noqa: F811
         delete, in_transaction = FileSystemStorage.delete, []
-        monkeypatch.setattr(
-            FileSystemStorage,
-            "delete",
-            lambda files, name: (in_transaction.append(connection.in_atomic_block), delete(files, name)),
-        )
+
+        def noting(files, name):
+            in_transaction.append(connection.in_atomic_block)
+            delete(files, name)
+
+        monkeypatch.setattr(FileSystemStorage, "delete", noting)
         ended = closed(MARIA, at=BEFORE)
         photo = ProofPhoto(
             stop=ended.stops.get(), driver=ended.driver, upload=uuid4(), width=1, height=1, size=1,
