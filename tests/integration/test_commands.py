@@ -39,6 +39,12 @@ class TestCreateSeller:
         assert (code, printed["error"]) == (1, "invalid_document")
         assert not Seller.objects.exists()
 
+    def test_refuses_a_name_with_a_web_address(self, db, capsys):
+        printed, code = run(capsys, "create_seller", "https://evil.example", "--company=11222333000181")
+
+        assert (code, printed["error"]) == (1, "invalid")
+        assert Seller.objects.count() == 0
+
     def test_refuses_a_company_that_is_taken(self, seller, capsys):
         printed, code = run(capsys, "create_seller", "Loja", "--company=11222333000181")
 

@@ -4,6 +4,7 @@ from typing import Any
 from common import clock
 from common.commands import JSONCommand
 from integration.actions import keys, sellers
+from integration.models import Seller
 
 
 class Command(JSONCommand):
@@ -16,6 +17,7 @@ class Command(JSONCommand):
         )
 
     def run(self, options: dict[str, Any]) -> dict[str, str]:
+        Seller(name=options["name"]).full_clean()  # as the admin does
         seller = sellers.open_(name=options["name"], documents=options["company"])
         issued = keys.issue(seller=seller, by="command create_seller", at=clock.now())
         return {"seller": str(seller.pk), "api_key": issued.clear_text, "reference": seller.reference}
