@@ -1,9 +1,13 @@
 """Parses JSON objects of requests within limits of size and depth. Pure."""
 
 import json
+import re
 from collections.abc import Callable
 from enum import Enum
 from typing import IO, Any, NoReturn
+
+# In the texts of a body: NUL, which PostgreSQL's text types cannot hold, and surrogates, which UTF-8 cannot encode.
+UNSTORABLE = re.compile(r"[\x00\ud800-\udfff]")
 
 
 class BodyTooLarge(Exception):

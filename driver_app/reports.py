@@ -1,7 +1,6 @@
 """Reads what phones report. Lengths and numbers are checked before anything is done with them."""
 
 import math
-import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -10,6 +9,7 @@ from uuid import UUID
 
 from django.utils.dateparse import parse_datetime
 
+from common.json_body import UNSTORABLE
 from delivery.actions.deliveries import LONGEST_REASON
 from delivery.actions.driver_moves import Report
 from delivery.actions.proof_photos import MOST_PHOTOS
@@ -27,8 +27,6 @@ _LONGEST_ENDPOINT, _LONGEST_KEY = 2000, 200
 # By so much a right clock may be ahead of another right one.
 _ABOUT = timedelta(seconds=5)
 _TRIGGERS = {trigger.value: trigger for trigger in REPORTED}
-# NUL, which PostgreSQL's text types cannot hold, and surrogates, which UTF-8 cannot encode.
-_UNSTORABLE = re.compile(r"[\x00\ud800-\udfff]")
 T = TypeVar("T")
 
 
@@ -149,7 +147,7 @@ def _text(item: dict[str, Any], name: str, longest: int) -> str:
     value = item.get(name)
     if value is None:
         return ""
-    if not isinstance(value, str) or len(value) > longest or _UNSTORABLE.search(value):
+    if not isinstance(value, str) or len(value) > longest or UNSTORABLE.search(value):
         raise InvalidReport("'%(name)s' is not what it should be.", name=name)
     return value
 

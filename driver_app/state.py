@@ -53,8 +53,9 @@ def _offers(driver: Driver, at: datetime) -> list[Delivery]:
 def _old_position(driver: Driver, at: datetime) -> datetime | None:
     """When the driver was where distances are counted from, if that position is not fresh."""
     latest: LatestPosition | None = getattr(driver, "latest", None)
-    is_old = latest is not None and latest.recorded_at < at - settings.POSITION_FRESH
-    return latest.recorded_at if latest is not None and is_old else None
+    if latest is None or latest.recorded_at >= at - settings.POSITION_FRESH:
+        return None
+    return latest.recorded_at
 
 
 def _offer(delivery: Delivery, *, seen_at: datetime | None) -> dict[str, Any]:

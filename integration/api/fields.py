@@ -11,14 +11,13 @@ from typing import Any
 from rest_framework import serializers
 
 from common.body_fields import BodyCharField
+from common.json_body import UNSTORABLE
 from integration import postcodes
 
 _PLAIN_NUMBER = re.compile(r"\d{1,16}(\.\d{1,20})?", re.ASCII)
 _SIDE = re.compile(r"\d{1,3}", re.ASCII)
 _DIMENSIONS = re.compile(r"\d{1,6}x\d{1,6}x\d{1,6},\d{1,6}(\.\d{1,6})?", re.ASCII)
 _ISSUE_DATE = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d", re.ASCII)
-# NUL, which PostgreSQL's text types cannot hold, and surrogates, which UTF-8 cannot encode.
-_UNSTORABLE = re.compile(r"[\x00\ud800-\udfff]")
 _PLACES = Decimal("0.0001")
 _LARGEST_INTEGER = 2**63 - 1  # of PostgreSQL's bigint
 
@@ -43,7 +42,7 @@ class TextField(BodyCharField):
     def to_internal_value(self, data: Any) -> str:
         if not isinstance(data, str):
             self.fail("invalid")
-        if _UNSTORABLE.search(data):
+        if UNSTORABLE.search(data):
             self.fail("unstorable")
         return super().to_internal_value(data)
 

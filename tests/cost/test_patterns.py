@@ -98,9 +98,8 @@ TABLE = {
     ("delivery/photo_process.py", r"\xff([\xc0-\xcf\xd8-\xfe])"): Bound(
         "linear: no quantifier; at most 8 MB", LINEAR, "\xff\xda"
     ),
-    ("driver_app/reports.py", r"[\x00\ud800-\udfff]"): Bound("linear: no quantifier", LINEAR, "\0"),
     ("delivery/webhooks/address_guard.py", r"[\x00-\x20\x7f-\x9f\\]"): Bound("linear: no quantifier", LINEAR, "\\"),
-    ("integration/api/fields.py", r"[\x00\ud800-\udfff]"): Bound("linear: no quantifier", LINEAR, "\0"),
+    ("common/json_body.py", r"[\x00\ud800-\udfff]"): Bound("linear: no quantifier", LINEAR, "\0"),
     ("integration/api/fields.py", r"[0-9]{1,18}"): Bound(COUNTED, LINEAR, "12"),
     ("integration/api/fields.py", r"\d{1,16}(\.\d{1,20})?"): Bound(COUNTED, LINEAR, "12.50"),
     ("integration/api/fields.py", r"\d{1,3}"): Bound(COUNTED, LINEAR, "12"),
