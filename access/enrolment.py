@@ -21,9 +21,9 @@ from django.http import HttpRequest
 from django.utils.crypto import salted_hmac
 from django.utils.translation import gettext, gettext_noop
 
-from access.addresses import client_address
 from access.models import EnrolmentCode
 from access.rights import has_privileges
+from common.addresses import client_address
 
 LIFETIME = timedelta(hours=24)
 # Without I, L, O, 0 and 1, which are easily confused.

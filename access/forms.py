@@ -17,12 +17,13 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from access import enrolment
-from access.addresses import client_address
 from access.rights import has_privileges, without_privileges
-from access.throttle import Attempt, Secret
+from access.throttle import Secret
 from common import clock
+from common.addresses import client_address
+from common.attempts import Attempt
+from common.mail import outbox
 from common.names import validate_name
-from mail import outbox
 
 _log = logging.getLogger(__name__)
 

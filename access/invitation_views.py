@@ -65,7 +65,7 @@ class InvitationView(View):
             "invitation": self.invitation,
             "log_in_name": invitations.new_log_in_name(self.invitation.email),
             "form": form or self._form(),
-            "has_log_in": invitations.has_verified_log_in(self.invitation.email),
+            "has_log_in": invitations.verified_log_in(self.invitation.email) is not None,
             "is_invited": user.is_authenticated and people.filter(pk=user.pk).exists(),
             "here": self.request.get_full_path(),
         }

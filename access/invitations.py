@@ -17,15 +17,15 @@ from django.db.models.functions import Collate, Lower
 from django.urls import reverse
 from django.utils.translation import gettext
 
-from access import teams, throttle
+from access import teams
 from access.models import Invitation, InvitationState
 from access.teams import Account, TeamRefusal
-from access.throttle import Limit, TooManyAttempts
-from common import credentials
+from common import attempts, credentials
+from common.attempts import Limit, TooManyAttempts
+from common.mail import outbox
+from common.mail.models import Kind, Message
 from common.membership import Role
 from delivery.models import AuditAction, Integrator
-from mail import outbox
-from mail.models import Kind, Message
 
 LIFETIME = timedelta(days=7)
 # Each can be an e-mail to somebody who has not asked for it.
@@ -133,9 +133,13 @@ def users_of(address: str) -> QuerySet[User]:
     ).distinct()
 
 
-def has_verified_log_in(address: str) -> bool:
-    """Whether somebody has shown to read the mail of an address. Anybody can have made another log-in of it."""
-    return EmailAddress.objects.filter(email=address, verified=True).exists()
+def verified_log_in(address: str) -> str | None:
+    """The name of the log-in whose user has shown to read the mail of an address.
+
+    Anybody can have made another log-in of the address.
+    """
+    found = EmailAddress.objects.filter(email=address.lower(), verified=True)
+    return found.values_list("user__username", flat=True).first()
 
 
 @transaction.atomic
@@ -151,9 +155,10 @@ def accept(*, invitation: Invitation, user: User, at: datetime) -> None:
 def sign_up(*, invitation: Invitation, name: str, password: str, at: datetime) -> User:
     """Create the log-in of the invited address, and make it a member. Raises NotOpen, HasLogIn."""
     invitation = _lock_open(invitation, at=at)
-    if has_verified_log_in(invitation.email):
-        raise HasLogIn
+    # Before the check: where another invitation of this address is accepted between the two, this name is free no more.
     username = new_log_in_name(invitation.email)
+    if verified_log_in(invitation.email) is not None:
+        raise HasLogIn
     try:
         with transaction.atomic():
             user = User.objects.create_user(username, invitation.email, password, first_name=name)
@@ -178,7 +183,7 @@ def new_log_in_name(address: str) -> str:
 def _issue(invitation: Invitation, *, by: User, language: str, at: datetime) -> Issued:
     account = invitation.account
     try:
-        throttle.count(PER_ACCOUNT, _column(account), str(account.pk))
+        attempts.count(PER_ACCOUNT, _column(account), str(account.pk))
     except TooManyAttempts as error:
         text = gettext("%(most)s invitations were sent within a day, the most there may be; try again tomorrow.")
         raise TeamRefusal(text % {"most": PER_ACCOUNT.amount}) from error

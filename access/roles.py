@@ -36,7 +36,7 @@ ROLES: dict[str, dict[str, dict[str, tuple[str, ...]]]] = {
             "transition": _VIEW,
         },
         "mail": {"message": _VIEW},
-        "privacy": {"personrequest": ("view", "add")},
+        "access": {"personrequest": ("view", "add")},
         "integration": {
             "seller": _NO_DELETE,
             "company": _NO_DELETE,
@@ -44,6 +44,7 @@ ROLES: dict[str, dict[str, dict[str, tuple[str, ...]]]] = {
             "freightrate": _ALL,
             "freightparameters": ("view", "change"),
             "freightpricechange": _VIEW,
+            "freightparameterschange": _VIEW,
             "order": _VIEW,
             "statuslog": _VIEW,
             "searchcode": _VIEW,

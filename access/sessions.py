@@ -19,8 +19,8 @@ from django.dispatch import receiver
 from django.http import HttpRequest, HttpResponse
 from django.utils.translation import gettext
 
-from access.addresses import client_address
 from common import clock
+from common.addresses import client_address
 from common.clock import agreed_now
 
 _TIMES = "began_and_seen"  # key of the session: [log-in, last request] in seconds since 1970

@@ -2,16 +2,25 @@
 
 from celery import shared_task
 
-from access import sessions, throttle
+from access import sessions
+from access.personal_data import requests
+from common import attempts
+from common.clock import agreed_now
 
 
 @shared_task(name="access.prune_attempts")
 def prune_attempts() -> None:
     """Delete the counters of failed log-ins whose window is over."""
-    throttle.prune()
+    attempts.prune()
 
 
 @shared_task(name="access.prune_sessions")
 def prune_sessions() -> None:
     """Delete the sessions that have ended."""
     sessions.prune()
+
+
+@shared_task(name="access.finish_person_requests")
+def finish_person_requests() -> None:
+    """Forget what has ended since, of the people who have asked for it."""
+    requests.finish_open(at=agreed_now())

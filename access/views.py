@@ -15,7 +15,7 @@ from django.views.generic import View
 
 from access import enrolment
 from common import clock
-from mail import outbox
+from common.mail import outbox
 
 
 class ActivateTOTPView(totp.ActivateTOTPView):

@@ -118,7 +118,7 @@ def statements(call: Call) -> int:
 
     def act() -> None:
         answer = ask(call.method, path, query=query, headers=call.headers, body=call.content)
-        if answer.status >= 400:  # noqa: PLR2004  # an error
+        if answer.status >= 400:  # an error
             raise RuntimeError(f"{call.method} {path}: {answer.status} {answer.body[:200]!r}")
 
     act()  # writes the time of the credential's last use, which is done once a minute

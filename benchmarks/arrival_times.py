@@ -1,4 +1,4 @@
-"""How exact arrival times are: those of `delivery.arrivals` beside those of simulated drives."""
+"""How exact arrival times are: those of `delivery.geo.arrivals` beside those of simulated drives."""
 
 import tempfile
 from collections.abc import Iterator
@@ -11,10 +11,10 @@ from django.conf import settings
 from benchmarks import report
 from benchmarks.drives import Drive, Drives
 from benchmarks.streets import Streets
-from delivery import arrivals, routing_engines
-from delivery.arrivals import Estimate, Known, Service
-from delivery.travel_times import PLAIN, TravelTimes
-from tests.delivery import valhalla
+from delivery.geo import arrivals, routing_engines
+from delivery.geo.arrivals import Estimate, Known, Service
+from delivery.geo.travel_times import PLAIN, TravelTimes
+from tests.delivery.geo import valhalla
 
 _DRIVES = 100  # with each vehicle
 _RENEWAL_SECONDS = 15

@@ -8,7 +8,7 @@ from uuid import UUID
 from asgiref.sync import sync_to_async
 
 from benchmarks.day_phones import Phone, Tally, now, report_of
-from delivery.distance import Point, metres
+from delivery.geo.distance import Point, metres
 from delivery.models import DropoffOptions
 from delivery.models.stop import LABELS
 

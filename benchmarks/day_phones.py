@@ -60,12 +60,12 @@ class Phone:
         """Open the link, look at the page, and press its button."""
         path = f"/driver/in/{token}/"
         async with self._http.get(self._base + path) as page:
-            assert page.status == 200, page.status  # noqa: S101, PLR2004  # else the day is another one
+            assert page.status == 200, page.status
         cookies = self._http.cookie_jar.filter_cookies(page.url)
         async with self._http.post(
             self._base + path, data={"csrfmiddlewaretoken": cookies["csrftoken"].value}, allow_redirects=False
         ) as answer:
-            assert answer.status == 302, answer.status  # noqa: S101, PLR2004  # likewise
+            assert answer.status == 302, answer.status
         await self.state()
 
     async def close(self) -> None:
@@ -75,9 +75,9 @@ class Phone:
         """That of the latest answer, or of a new one if that was taken already."""
         if self._latest is None:
             status, body = await self._call("state", "GET", "state/")
-            assert status == 200, body  # noqa: S101, PLR2004  # likewise
+            assert status == 200, body
         found, self._latest = self._latest, None
-        assert found is not None  # noqa: S101  # it was read or is from before
+        assert found is not None
         self._csrf = found["csrf"]
         return found
 
@@ -85,7 +85,7 @@ class Phone:
         """Repeated until it is answered. It is unknown when a lost call took effect, so the whole time counts."""
         before = datetime.now(UTC)
         status, body = await self._call("duty", "POST", "duty/", {"onDuty": on}, may_be_lost=True)
-        assert status == 200, body  # noqa: S101, PLR2004  # likewise
+        assert status == 200, body
         if on:
             self._duty_since = before
         elif self._duty_since is not None:
@@ -94,13 +94,13 @@ class Phone:
 
     async def accept(self, delivery: str) -> tuple[int, dict[str, Any]]:
         status, body = await self._call("accept", "POST", f"offers/{delivery}/accept/", {}, may_be_lost=True)
-        self._tally.count[f"accept: {'won' if status == 200 else body['code']}"] += 1  # noqa: PLR2004  # HTTP
+        self._tally.count[f"accept: {'won' if status == 200 else body['code']}"] += 1  # HTTP
         return status, body
 
     async def move(self, moves: list[dict[str, Any]]) -> list[dict[str, Any]]:
         """The outcomes of these moves. Some are sent twice, one after the other or at the same time."""
         times = 2 if self.choice.random() < REPEATED else 1
-        if times == 1 or self.choice.random() < 0.5:  # noqa: PLR2004  # half of them
+        if times == 1 or self.choice.random() < 0.5:  # half of them
             answers = [await self._moves(moves) for _time in range(times)]
         else:
             answers = await asyncio.gather(*(self._moves(moves) for _time in range(times)))
@@ -112,7 +112,7 @@ class Phone:
         status, body = await self._call("positions", "POST", "positions/", {"positions": positions})
         self._tally.kept_positions += body.get("kept", 0)
         self._tally.count["positions dropped"] += sum(body.get("dropped", {}).values())
-        return "" if status == 200 else body["code"]  # noqa: PLR2004  # HTTP
+        return "" if status == 200 else body["code"]  # HTTP
 
     async def upload_photo(self, delivery: str, point: str) -> str:
         """The phone's id of a photo that it has taken at this point."""
@@ -121,13 +121,13 @@ class Phone:
         while True:
             status, body = await self._call("photos", "POST", f"photos/?{query}", content=_PHOTO, may_be_lost=True)
             self._tally.count[f"photos: {body.get('code', 'kept')}"] += 1
-            if status != 503:  # noqa: PLR2004  # HTTP; otherwise the server is encoding as many as it can
+            if status != 503:  # HTTP; otherwise the server is encoding as many as it can
                 return upload
             await asyncio.sleep(self.choice.uniform(1, 3))
 
     async def _moves(self, moves: list[dict[str, Any]]) -> list[dict[str, Any]]:
         status, body = await self._call("moves", "POST", "moves/", {"moves": moves}, may_be_lost=True)
-        assert status == 200, body  # noqa: S101, PLR2004  # likewise
+        assert status == 200, body
         for outcome in body["outcomes"]:
             self._tally.outcomes[outcome["id"]].add((outcome["done"], outcome["code"]))
         return list(body["outcomes"])

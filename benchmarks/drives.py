@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from benchmarks.streets import Crossing, Streets
-from delivery.distance import Point, away_from
+from delivery.geo.distance import Point, away_from
 
 _PICKUP_MINUTES, _STOP_MINUTES = 4.0, 3.0  # medians
 _SPREAD_OF_SERVICE = 0.5  # standard deviation of the logarithm

@@ -70,11 +70,11 @@ def deliveries(
             "id": None, "delivery_id": "numbered.id",
             "external_id": "concat_ws('-', 'order', n, nullif(pattern.index, 0))",
             "status": f"CASE WHEN {_ACTIVE} THEN 'PENDING' ELSE pattern.status END",
-        })  # fmt: skip  # likewise
+        })  # fmt: skip  # a table
         _copy(cursor, Transition, [transition.pk for transition in transitions], {
             "id": None, "delivery_id": "numbered.id", "at": moment,
             "by": f"CASE WHEN n % {1000 // rare} = 0 THEN 'user dora' ELSE 'token rota_live_…' END",
-        })  # fmt: skip  # likewise
+        })  # fmt: skip  # a table
         _copy(cursor, WebhookEvent, [event.pk for event in events], {
             "id": f"uuidv7({later} - ({_AGE}))", "delivery_id": "numbered.id", "endpoint_id": str(endpoint.pk),
             "created_at": f"{moment} + {later}", "attempts_made": "1", "sent_at": f"{moment} + {later}",
@@ -83,7 +83,7 @@ def deliveries(
             # Now and then one pending, so that no range of blocks is without that word: in service none is.
             "state": f"CASE WHEN pattern.sequence > 1 THEN 'sent' WHEN n % {1000 // rare} = 0 THEN 'dead'"
                      f" WHEN n % {100 // rare} = 1 THEN 'pending' ELSE 'sent' END",
-        })  # fmt: skip  # likewise
+        })  # fmt: skip  # a table
         _queue_some(cursor)
 
 

@@ -15,12 +15,12 @@ from django.urls import reverse
 from django.utils import timezone
 
 from benchmarks import pages
+from config.monitoring import database_metrics
 from delivery.actions import deliveries, drivers
 from delivery.lifecycle import RouteStatus
 from delivery.models import Delivery, Driver, Token
 from delivery.webhooks import backlog
 from integration.models import Invoice, Order, Seller
-from monitoring import database_metrics
 from tests.factories import BY, PICKUP, payload
 from tests.integration.factories import key_of, nfe_xml, order_body
 
@@ -214,7 +214,7 @@ def _ask(
     answer = ask(
         method, path, query=query, headers=headers, body=content or (b"" if body is None else json.dumps(body).encode())
     )
-    if answer.status >= 400:  # noqa: PLR2004  # an error
+    if answer.status >= 400:  # an error
         raise RuntimeError(f"{method} {path}: {answer.status} {answer.body[:200]!r}")
     return answer.body
 

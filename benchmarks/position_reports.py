@@ -64,9 +64,9 @@ def _measure(size: int) -> tuple[str, ...]:
         seconds = time.monotonic() - began
         in_web, in_postgres = _cpu(web) - before[0], _cpu(postgres) - before[1]
     requests = len(done["milliseconds"])
-    assert done["statuses"] == {"200": requests}, done["statuses"]  # noqa: S101  # else the rate is of something else
+    assert done["statuses"] == {"200": requests}, done["statuses"]
     counts = DriverPosition.objects.count(), done["kept"], requests * size
-    assert len(set(counts)) == 1, f"stored, kept, sent: {counts}"  # noqa: S101  # likewise
+    assert len(set(counts)) == 1, f"stored, kept, sent: {counts}"
     median, slowest = (report.percentile(done["milliseconds"], share) for share in (0.5, 0.99))
     return (
         f"{size}",

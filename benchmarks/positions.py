@@ -13,7 +13,7 @@ from django.utils import timezone
 from benchmarks import report, seed
 from delivery.actions import drivers
 from delivery.actions.drivers import Fix
-from delivery.distance import Point
+from delivery.geo.distance import Point
 from delivery.models import Driver, DriverPosition, LatestPosition
 from tests.factories import BY, PICKUP
 
@@ -28,8 +28,8 @@ def run() -> None:
     for size in (1, 10, 100):
         made = _drivers()
         reported = _per_second(made, size=size)
-        assert DriverPosition.objects.count() == reported  # noqa: S101  # else the rate is that of something else
-        assert LatestPosition.objects.count() <= _DRIVERS  # noqa: S101  # likewise
+        assert DriverPosition.objects.count() == reported
+        assert LatestPosition.objects.count() <= _DRIVERS
         rows.append((f"{size}", f"{reported / _SECONDS:,.0f}", _updates(), _pages()))
     report.table(
         f"Positions of {_DRIVERS:,} drivers in turn, {_CONNECTIONS} connections, {_SECONDS} s",

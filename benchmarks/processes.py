@@ -102,7 +102,7 @@ def sink() -> Iterator[Sink]:
     record = DATA / "received"
     process = _start([sys.executable, "-m", "benchmarks.sink", str(record)], stdout=subprocess.PIPE)
     try:
-        assert process.stdout is not None  # noqa: S101  # stdout=PIPE above
+        assert process.stdout is not None
         yield Sink(int(process.stdout.readline()), record)
     finally:
         _end(process)

@@ -6,7 +6,7 @@ from itertools import count, pairwise
 from typing import NamedTuple
 from xml.etree import ElementTree as ET
 
-from delivery.distance import Point, metres
+from delivery.geo.distance import Point, metres
 
 _SIZE = 40  # crossings from north to south, and from west to east
 _BLOCK = 0.0014  # degrees between crossings: about 150 m

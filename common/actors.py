@@ -12,21 +12,19 @@ def actor(request: HttpRequest) -> str:
 
 # The kinds of actors but `user`, whose name says enough.
 _KINDS = {gettext_noop("token"), gettext_noop("key"), gettext_noop("command"), gettext_noop("driver")}
+DATABASE = "database"  # in `common.row_history`: a change without an actor
 _SYSTEM = {
+    DATABASE: gettext_noop("Directly in the database"),
     "system: offer deadline": gettext_noop("offer deadline"),
     "system: sandbox": gettext_noop("sandbox"),
     "sandbox simulator": gettext_noop("sandbox simulator"),
 }
-
-DATABASE_ROLE = "database role "  # in `common.row_history`: a change without an actor
 
 
 def actor_name(value: str) -> str:
     """The actor in the reader's language: a user by the name alone, another with its kind."""
     if value in _SYSTEM:
         return _(_SYSTEM[value])
-    if value.startswith(DATABASE_ROLE):
-        return _("Directly in the database (%(role)s)") % {"role": value.removeprefix(DATABASE_ROLE)}
     kind, _space, name = value.partition(" ")
     if kind == "user":
         return name

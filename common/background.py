@@ -4,7 +4,9 @@ import logging
 import threading
 from collections.abc import Callable
 
-from django.db import Error, InterfaceError, OperationalError, connection
+from django.db import InterfaceError, OperationalError
+
+from common.connections import close_database
 
 _log = logging.getLogger(__name__)
 
@@ -44,15 +46,8 @@ class BackgroundWork:
                 self._work(self._stopping.is_set)
             except (OperationalError, InterfaceError) as error:
                 _log.warning("The database is away; %s goes on with the next wake-up: %s", self._name, error)
-                _close_connection()
+                close_database()
             except Exception:  # noqa: BLE001  # the next wake-up may succeed
                 _log.exception("The background work %s failed", self._name)
-                _close_connection()
-        _close_connection()
-
-
-def _close_connection() -> None:
-    try:
-        connection.close()
-    except Error as error:
-        _log.warning("A broken connection could not be closed: %s", error)
+                close_database()
+        close_database()

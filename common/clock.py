@@ -16,6 +16,8 @@ from celery.exceptions import Ignore
 from django.db import Error, connection
 from django.utils import timezone
 
+from common.connections import close_database
+
 _log = logging.getLogger(__name__)
 # Of two machines the clocks then differ by twice as much at most, which is less than is left of a lease when it is
 # renewed: otherwise one worker would claim what the other one is sending.
@@ -103,7 +105,7 @@ def compare_until_exit(while_different: Callable[[], None] = lambda: None) -> No
             _log.debug("The clocks are not compared: %s", error)
         except Exception:  # noqa: BLE001  # without this thread nobody would see the next jump
             _log.exception("The clocks could not be compared")
-        _close_connection()
+        close_database()
         main.join(COMPARE_SECONDS)
 
 
@@ -123,10 +125,3 @@ def _compare(*, was_different: bool) -> bool:
     if was_different:
         _log.warning("The clocks of this machine and of PostgreSQL agree again")
     return False
-
-
-def _close_connection() -> None:
-    try:
-        connection.close()
-    except Error as error:
-        _log.debug("A broken connection could not be closed: %s", error)

@@ -2,9 +2,14 @@
 
 import csv
 import io
-from typing import NamedTuple
+import unicodedata
+from typing import Any, NamedTuple
 
+from django.conf import settings
+from django.utils import translation
 from django.utils.translation import gettext as _
+
+from common.folded import folded
 
 MOST_IMPORTED = 500
 MOST_BYTES = 100_000
@@ -47,7 +52,7 @@ def decoded(raw: bytes) -> str:
 
 
 def read(text: str) -> list[Row]:
-    """The rows that are not blank, with cells stripped. The number of lines is checked before anything is parsed.
+    """The headings and at least one row, without blank ones and with cells stripped. Lines are counted before parsing.
 
     The separator is a semicolon or a comma, whichever the first line has more of. Raises UnreadableFile.
     """
@@ -65,6 +70,8 @@ def read(text: str) -> list[Row]:
     except csv.Error as error:
         message = _("Line %(line)s: the quotation marks do not match.") % {"line": records.line_num}
         raise UnreadableFile(message) from error
+    if len(rows) < 2:  # noqa: PLR2004  # a heading and a row
+        raise UnreadableFile(_("The file has no rows below its headings."))
     return rows
 
 
@@ -75,3 +82,17 @@ def too_large() -> str:
 
 def _wrong_encoding() -> str:
     return _("The file is not a text in UTF-8 or Windows-1252. Save it as “CSV UTF-8”.")
+
+
+def comparable(text: str) -> str:
+    """Without accents, case and repeated spaces. Some computers write a letter and its accent as two characters."""
+    return " ".join(folded(unicodedata.normalize("NFC", text)).split())
+
+
+def in_every_language(text: Any) -> set[str]:
+    """A translated text in comparable form, in each language of the site."""
+    found = set()
+    for language, _name in settings.LANGUAGES:
+        with translation.override(language):
+            found.add(comparable(str(text)))
+    return found

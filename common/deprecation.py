@@ -40,7 +40,7 @@ class Deprecation:
 class DeprecatableView(APIView):
     """Answers with the headers of `deprecation`, also when it refuses a call.
 
-    For one of several endpoints of a view set, hand it to `as_view`: `as_view({"post": "quote"}, deprecation=…)`.
+    For one of several endpoints of a view set, hand it to its `action`: `@action(…, deprecation=…)`.
     """
 
     deprecation: Deprecation | None = None

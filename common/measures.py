@@ -14,11 +14,10 @@ from django.utils.formats import number_format
 from django.utils.text import capfirst
 from django.utils.translation import gettext as _
 
-from common import csv_columns
-from common.csv_columns import InvalidCell
-
 _LARGEST = 1_000_000
-_LONGEST = 30  # characters
+_LONGEST = 30  # characters of a number
+_LONGEST_SHOWN = 40  # of a wrong one, in its message
+_GROUP = 3  # digits between separators of thousands
 _HUNDRED = 100
 
 
@@ -45,6 +44,10 @@ class Unit:
             return f"{self.prefix} {number}"
         space = " " if self.suffix and self.suffix != "%" else ""
         return f"{number}{space}{self.suffix}"
+
+    @property
+    def name(self) -> str:
+        return self.prefix or self.suffix
 
     @property
     def is_money(self) -> bool:
@@ -75,10 +78,71 @@ def rise(old: Any, new: Any) -> int | None:
     return round((Decimal(new) / Decimal(old) - 1) * _HUNDRED) if old and new is not None else None
 
 
+def shown(text: str) -> str:
+    """A cell's text, cut to what a message can show."""
+    return text if len(text) <= _LONGEST_SHOWN else f"{text[:_LONGEST_SHOWN]}…"
+
+
+def decimal(text: str, *, places: int) -> Decimal:
+    """A number as people write it: `44,90`, `44.90`, `1.234,56`, `1,234.56` and `R$ 44,90`.
+
+    The last of two kinds of separators is the decimal one. One separator before exactly three digits is refused where
+    it may be either, as in `1.234`, because guessing wrong multiplies a price by a thousand. Raises ValueError with a
+    sentence in the reader's language.
+    """
+    compact = "".join(text.removeprefix(REAIS.prefix).split())
+    whole, fraction = _split(compact, text, places)
+    sign, digits = ("-", whole[1:]) if whole.startswith("-") else ("", whole)
+    if not _is_digits(digits) or (fraction and not _is_digits(fraction)) or len(compact) > _LONGEST:
+        raise _not_a_number(text)
+    if len(fraction) > places:
+        detail = {"text": shown(text), "places": places}
+        raise ValueError(_("'%(text)s' has more than %(places)s decimal places") % detail)
+    return Decimal(f"{sign}{digits}.{fraction or '0'}")
+
+
+def _split(compact: str, text: str, places: int) -> tuple[str, str]:
+    """Whole part, without separators of thousands, and fraction."""
+    separators = [letter for letter in compact if letter in ",."]
+    if not separators:
+        return compact, ""
+    last = separators[-1]
+    whole, _separator, fraction = compact.rpartition(last)
+    if len(set(separators)) == 1 and len(separators) > 1:  # 1.234.567
+        return _ungrouped(compact, last, text), ""
+    if not fraction:
+        raise _not_a_number(text)
+    if len(separators) > 1:
+        if separators.count(last) > 1:
+            raise _not_a_number(text)
+        return _ungrouped(whole, separators[0], text), fraction
+    if len(fraction) == _GROUP and places < _GROUP and whole.lstrip("-") not in {"", "0"} and _is_digits(fraction):
+        detail = {"text": shown(text), "example": f"{whole}{fraction}"}
+        raise ValueError(
+            _("'%(text)s' can be read in two ways: write thousands without a separator, as %(example)s") % detail
+        )
+    return whole or "0", fraction
+
+
+def _ungrouped(whole: str, separator: str, text: str) -> str:
+    first, *groups = whole.split(separator)
+    if not 1 <= len(first.removeprefix("-")) <= _GROUP or any(len(group) != _GROUP for group in groups):
+        raise _not_a_number(text)
+    return "".join([first, *groups])
+
+
+def _is_digits(text: str) -> bool:
+    return text.isascii() and text.isdigit()
+
+
+def _not_a_number(text: str) -> ValueError:
+    return ValueError(_("'%(text)s' is not a number") % {"text": shown(text)})
+
+
 class NumberField(forms.CharField):
     """A number of at least `smallest`, or over 0 if it is `positive`. None if it is empty.
 
-    It may have a comma or a point, as `csv_columns.decimal` reads it, and is shown in the reader's notation.
+    It may have a comma or a point, as `decimal` reads it, and is shown in the reader's notation.
     """
 
     def __init__(
@@ -94,8 +158,8 @@ class NumberField(forms.CharField):
         if not text:
             return None
         try:
-            number = csv_columns.decimal(text, places=self._places)
-        except InvalidCell as error:
+            number = decimal(text, places=self._places)
+        except ValueError as error:
             raise forms.ValidationError(str(error)) from error
         if not self._smallest <= number <= self._largest:
             limits = [number_format(limit, force_grouping=True) for limit in (self._smallest, self._largest)]
@@ -111,8 +175,8 @@ class NumberField(forms.CharField):
         if not isinstance(value, str) or len(value) > _LONGEST:
             return value
         try:
-            number = csv_columns.decimal(value.strip(), places=self._places)
-        except InvalidCell:
+            number = decimal(value.strip(), places=self._places)
+        except ValueError:
             return value
         return number_format(number, decimal_places(number), use_l10n=True, force_grouping=False)
 

@@ -17,15 +17,14 @@ from django.conf import settings
 from prometheus_client import CollectorRegistry
 from prometheus_client.metrics_core import Metric
 from redis import Redis, RedisError
-from redis.backoff import NoBackoff
-from redis.retry import Retry
+
+from common.connections import redis
 
 _log = logging.getLogger(__name__)
 # Every counter and histogram belongs to it. Labels have few values: routes and states, never ids.
 REGISTRY = CollectorRegistry()
 KEY = "rota:metrics"
 _FLUSH_SECONDS = 5.0
-_TIMEOUT_SECONDS = 1
 _KEPT_SECONDS = 30 * 24 * 3600
 
 # The time at which a process has made a counter says nothing about the sum.
@@ -96,13 +95,7 @@ def _order(stored: tuple[str, list[list[str]], float]) -> tuple[str, list[list[s
 @cache
 def shared() -> SharedCounts:
     """The counts of this process."""
-    redis = Redis.from_url(
-        settings.REDIS_URL,
-        socket_connect_timeout=_TIMEOUT_SECONDS,
-        socket_timeout=_TIMEOUT_SECONDS,
-        retry=Retry(NoBackoff(), 0),
-    )
-    return SharedCounts(redis, REGISTRY)
+    return SharedCounts(redis(), REGISTRY)
 
 
 def add_until_exit() -> None:

@@ -8,14 +8,14 @@ messages on to browsers.
 import logging
 import time
 from collections.abc import Iterable, Sequence
-from functools import cache, partial
+from functools import partial
 from typing import Any, NamedTuple
 
-from django.conf import settings
 from django.db import transaction
-from redis import Redis, RedisError
-from redis.backoff import NoBackoff
-from redis.retry import Retry
+from django.http import HttpRequest, HttpResponse
+from redis import RedisError
+
+from common.connections import redis
 
 _log = logging.getLogger(__name__)
 CHANNEL = "rota:page-updates:"  # followed by the topic
@@ -26,7 +26,8 @@ ANYTHING = "*"
 # In place of ids: the streams with this topic end. The browser opens them again if it may.
 END = "!"
 _MOST_IDS = 32
-_TIMEOUT_SECONDS = 1
+# Where there is no stream: pages load what they show every ten seconds, and ask for a stream again.
+_WITHOUT_STREAM = "retry: 10000\nevent: away\ndata: -\n\n"
 # After a failure Redis is not used for this long, so that its outage does not delay every request.
 _BACK_OFF_SECONDS = 2
 _next_use = 0.0  # on the monotonic clock
@@ -50,6 +51,21 @@ class Message(NamedTuple):
         return " ".join(self.ids) if len(self.ids) <= _MOST_IDS else ANYTHING
 
 
+def grouped(ids: Iterable[tuple[str, str]]) -> list[Message]:
+    """One message for each topic. `ids`: topics and what has changed there."""
+    by_topic: dict[str, list[str]] = {}
+    for topic, changed in ids:
+        by_topic.setdefault(topic, []).append(changed)
+    return [Message(topic, changed) for topic, changed in by_topic.items()]
+
+
+def stream(request: HttpRequest, *topics: str, user: str) -> HttpResponse:
+    """The answer of a view that allows a stream of the topics."""
+    request.META[STREAM] = StreamRequest(topics, user)
+    # nginx gathers an answer before it passes it on, unless this header forbids it.
+    return HttpResponse(_WITHOUT_STREAM, content_type="text/event-stream", headers={"X-Accel-Buffering": "no"})
+
+
 def add_to(pipeline: Any, messages: Iterable[Message]) -> None:
     """Add the messages to a pipeline of Redis' client."""
     for message in messages:
@@ -69,9 +85,9 @@ def publish(*messages: Message) -> None:
         return
     try:
         if len(messages) == 1:
-            _redis().publish(CHANNEL + messages[0].topic, messages[0].text)
+            redis().publish(CHANNEL + messages[0].topic, messages[0].text)
             return
-        with _redis().pipeline(transaction=False) as pipeline:
+        with redis().pipeline(transaction=False) as pipeline:
             add_to(pipeline, messages)
             pipeline.execute()
     except RedisError as error:
@@ -83,18 +99,8 @@ def subscribed(topics: Sequence[str]) -> set[str]:
     """Those of the topics to which an open page is subscribed; none while Redis is away."""
     try:
         # A list of bytes and numbers, whatever the client's types say.
-        counts: Any = _redis().pubsub_numsub(*(CHANNEL + topic for topic in topics)) if topics else []
+        counts: Any = redis().pubsub_numsub(*(CHANNEL + topic for topic in topics)) if topics else []
     except RedisError as error:
         _log.warning("Which pages are open is not known: %s", error)
         return set()
     return {channel.decode().removeprefix(CHANNEL) for channel, count in counts if count}
-
-
-@cache
-def _redis() -> Redis:
-    return Redis.from_url(
-        settings.REDIS_URL,
-        socket_connect_timeout=_TIMEOUT_SECONDS,
-        socket_timeout=_TIMEOUT_SECONDS,
-        retry=Retry(NoBackoff(), 0),
-    )

@@ -16,9 +16,9 @@ from threading import Lock
 from typing import Any, NamedTuple
 
 from django.conf import settings
-from redis import Redis, RedisError
-from redis.backoff import NoBackoff
-from redis.retry import Retry
+from redis import RedisError
+
+from common.connections import new_redis
 
 _log = logging.getLogger(__name__)
 # To connect, and for each answer.
@@ -110,12 +110,7 @@ class Limiter:
     """Counts calls in Redis, and remembers for a moment which credentials are over their limit. Thread-safe."""
 
     def __init__(self, url: str) -> None:
-        self._redis = Redis.from_url(
-            url,
-            socket_connect_timeout=_TIMEOUT_SECONDS,
-            socket_timeout=_TIMEOUT_SECONDS,
-            retry=Retry(NoBackoff(), 0),
-        )
+        self._redis = new_redis(url, seconds=_TIMEOUT_SECONDS)
         self._script = self._redis.register_script(_SCRIPT)
         self._refusals: dict[bytes, Refusal] = {}
         self._lock = Lock()

@@ -55,6 +55,21 @@ class RefusedCall(models.Model):
     class Meta:
         abstract = True
 
+    def __str__(self) -> str:
+        return f"{self.method} {self.path}: {self.status}"
+
+    @property
+    def reasons(self) -> list[str]:
+        """What the answer says is wrong, with the name of each field; empty for one that is not whole JSON."""
+        try:
+            body: Any = json.loads(self.answer)
+        except ValueError:
+            return []
+        if not isinstance(body, dict):
+            return []
+        found = _of_fields(body.get("errors"))
+        return found or [str(body[name]) for name in ("detail", "message") if body.get(name)][:1]
+
 
 class RefusedCallCount(models.Model):
     """Abstract model of an hour's number of refused calls of an account. Subclasses add the account."""
@@ -65,6 +80,9 @@ class RefusedCallCount(models.Model):
 
     class Meta:
         abstract = True
+
+    def __str__(self) -> str:
+        return f"{self.hour}: {self.refused}"
 
 
 class Totals(NamedTuple):
@@ -84,15 +102,18 @@ class Answered(NamedTuple):
 
 
 class Recorder:
-    """Writes the refused calls of one area's accounts."""
+    """Writes the refused calls of one area's accounts. `owner`: the columns of the account, which credentials have."""
 
-    def __init__(self, calls: type[RefusedCall], counts: type[RefusedCallCount], keys: Keys) -> None:
-        self._calls, self._counts, self._keys = calls, counts, keys
+    def __init__(
+        self, calls: type[RefusedCall], counts: type[RefusedCallCount], *, owner: tuple[str, ...], keys: Keys
+    ) -> None:
+        self._calls, self._counts, self._owner, self._keys = calls, counts, owner, keys
         self._over_limit: Counter[tuple[Any, ...]] = Counter()
         self._lock = Lock()
 
-    def record(self, owner: dict[str, Any], answered: Answered, *, at: datetime) -> None:
-        """Record an answer with status 4xx or 5xx. `owner` has the columns of the account."""
+    def record(self, answered: Answered, *, at: datetime) -> None:
+        """Record an answer with status 4xx or 5xx for the account of the credential."""
+        owner = {name: getattr(answered.call.auth, name) for name in self._owner}
         hour = at.replace(minute=0, second=0, microsecond=0)
         if answered.response.status_code == _TOO_MANY_REQUESTS:
             with self._lock:
@@ -102,7 +123,8 @@ class Recorder:
             if self._add({**owner, "hour": hour}, refused=1) <= MOST_STORED:
                 self._calls._default_manager.create(**owner, created_at=at, **_columns(answered, Masker(self._keys)))
 
-    def totals(self, owner: dict[str, Any], *, at: datetime) -> Totals:
+    def totals(self, *, at: datetime, **owner: Any) -> Totals:
+        """What was refused in the last seven days and is not stored."""
         hours = self._counts._default_manager.filter(**owner, hour__gte=at - KEPT)
         rows = list(hours.values_list("refused", "over_limit"))
         return Totals(sum(max(0, refused - MOST_STORED) for refused, _ in rows), sum(over for _, over in rows))
@@ -147,6 +169,19 @@ class Recorder:
             cursor.execute(statement, [*row.values(), refused, over_limit])
             total: int = cursor.fetchone()[0]
         return total
+
+
+def _of_fields(errors: Any) -> list[str]:
+    """The errors of area A, a list with JSON Pointers, or those of area B, lists of texts by dotted path."""
+    if isinstance(errors, list):
+        return [
+            f"{str(each.get('pointer', '')).removeprefix('#/').replace('/', '.')}: {each.get('detail', '')}"
+            for each in errors
+            if isinstance(each, dict)
+        ]
+    if isinstance(errors, dict):
+        return [f"{path}: {' '.join(map(str, texts))}" for path, texts in errors.items() if isinstance(texts, list)]
+    return []
 
 
 def _columns(answered: Answered, masker: Masker) -> dict[str, Any]:

@@ -1,86 +1,21 @@
-"""History of a table's rows, written by a trigger: every change is recorded, whatever made it."""
+"""Histories of rows, written by triggers of django-pghistory: every change is recorded, whatever made it."""
 
-import json
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass
-from decimal import Decimal
-from typing import Any, ClassVar
+from typing import Any, Self
 
-import pgtrigger
-from django.apps import apps
-from django.core.serializers.json import DjangoJSONEncoder
-from django.db import connection, models, transaction
+import pghistory
+from django.db import models
+from django.db.models import OuterRef, Subquery
 from django.utils.formats import localize
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
+from pghistory.models import Event
 
+from common.actors import DATABASE
 from common.measures import rise
 
 NOTHING = "\N{EN DASH}"
-_FUNCTION = """
-IF TG_OP = 'UPDATE' AND OLD IS NOT DISTINCT FROM NEW THEN
-    RETURN NULL;
-END IF;
-INSERT INTO {history} (table_name, row_key, kind, before, after, made_by, made_at) VALUES (
-    TG_TABLE_NAME,
-    coalesce(NEW.id, OLD.id)::text,
-    CASE TG_OP WHEN 'INSERT' THEN 'added' WHEN 'UPDATE' THEN 'changed' ELSE 'deleted' END,
-    CASE WHEN TG_OP <> 'INSERT' THEN to_jsonb(OLD) END,
-    CASE WHEN TG_OP <> 'DELETE' THEN to_jsonb(NEW) END,
-    coalesce(nullif(current_setting('rota.actor', true), ''), 'database role ' || current_user),
-    transaction_timestamp()
-);
-RETURN NULL;
-"""
-
-
-def recorded_in(history: str) -> pgtrigger.Trigger:
-    """The trigger of a table whose changes go to the table `history` of a `RowChange`."""
-    return pgtrigger.Trigger(
-        name="recorded_in_history",
-        when=pgtrigger.After,
-        operation=pgtrigger.Insert | pgtrigger.Update | pgtrigger.Delete,
-        func=_FUNCTION.format(history=history),
-    )
-
-
-def append_only() -> pgtrigger.Trigger:
-    """The trigger of a `RowChange`'s own table."""
-    return pgtrigger.Protect(name="history_append_only", operation=pgtrigger.Update | pgtrigger.Delete)
-
-
-@contextmanager
-def recorded_by(by: str) -> Iterator[None]:
-    """A transaction whose changes of rows are recorded as made by `by`. Without it they are by the database's role."""
-    with transaction.atomic():
-        record_actor(by)
-        yield
-
-
-def record_actor(by: str) -> None:
-    """As `recorded_by`, until the end of the caller's transaction."""
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT set_config('rota.actor', %s, true)", [by])
-
-
-class _ExactNumbers(json.JSONDecoder):
-    """Reads numbers with a fraction as `Decimal`, so that 9.90 stays 9.90."""
-
-    def __init__(self) -> None:
-        super().__init__(parse_float=Decimal)
-
-
-class RowField(models.JSONField):
-    """A row's columns as JSON, read with exact numbers. A migration has a plain JSONField."""
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **{**kwargs, "null": True, "encoder": DjangoJSONEncoder, "decoder": _ExactNumbers})
-
-    def deconstruct(self) -> Any:
-        name, _path, args, kwargs = super().deconstruct()
-        del kwargs["encoder"], kwargs["decoder"]
-        return name, "django.db.models.JSONField", args, kwargs
 
 
 @dataclass(frozen=True)
@@ -93,60 +28,90 @@ class Difference:
     rise: int | None = None
 
 
-class RowChange(models.Model):
-    """One change of one row of a table. `before` and `after` are the row's columns; None before it was and after."""
+class RowChange(Event):
+    """Base of the histories that `history_of` makes: the row as it was after a change, or before its deletion."""
 
     class Kind(models.TextChoices):
         ADDED = "added", gettext_lazy("Added")
         CHANGED = "changed", gettext_lazy("Changed")
         DELETED = "deleted", gettext_lazy("Deleted")
 
-    table_name = models.CharField(gettext_lazy("table"), max_length=63)
-    row_key = models.CharField(gettext_lazy("row"), max_length=40)
-    kind = models.CharField(gettext_lazy("change"), max_length=7, choices=Kind)
-    before = RowField(gettext_lazy("before"))
-    after = RowField(gettext_lazy("after"))
-    made_by = models.CharField(gettext_lazy("by"), max_length=200)
-    made_at = models.DateTimeField(gettext_lazy("when"))
-
-    # Columns that say nothing about the row.
-    _HIDDEN: ClassVar[frozenset[str]] = frozenset({"id"})
+    pgh_created_at = models.DateTimeField(gettext_lazy("when"), auto_now_add=True)
+    pgh_label = models.TextField(gettext_lazy("change"), choices=Kind)
+    previous: Self | None = None  # the change of the same row before this one, set by `compare`
 
     class Meta:
         abstract = True
 
     def __str__(self) -> str:
-        return f"{self.get_kind_display()}: {self.row_key}"
+        return f"{self.get_pgh_label_display()}: {self.row}"
 
     @property
-    def model(self) -> type[models.Model]:
-        """The model of the row."""
-        return next(each for each in apps.get_models() if each._meta.db_table == self.table_name)
+    def made_by(self) -> str:
+        """The `by` of the `pghistory.context` in which the change was made."""
+        context: dict[str, str] = self.pgh_context or {}  # type: ignore[attr-defined]  # pghistory adds the field
+        return context.get("by", DATABASE)
 
     @property
-    def row(self) -> Any:
-        """The row as it was after the change, or before its deletion. Not saved, and not to be."""
-        columns = self.after or self.before or {}
-        fields = self.model._meta.concrete_fields
-        values = {each.attname: each.to_python(columns.get(each.column)) for each in fields if each.column in columns}
-        return self.model(**values)
+    def row(self) -> str:
+        """The name of the row as it was then."""
+        model: Any = self.pgh_tracked_model
+        return str(model.__str__(self))  # the columns of both models have the same names
 
     @property
     def differences(self) -> list[Difference]:
-        """The columns whose value differs."""
-        before, after = self.before or {}, self.after or {}
+        """The columns whose value differs from the one in `previous`."""
         return [
-            _difference(each, before.get(each.column), after.get(each.column))
-            for each in self.model._meta.concrete_fields
-            if each.column not in self._HIDDEN and before.get(each.column) != after.get(each.column)
+            _difference(each, old, new)
+            for each in self._columns
+            if (old := getattr(self.previous, each.attname, None)) != (new := getattr(self, each.attname))
         ]
 
     @property
     def figures(self) -> list[tuple[str, str]]:
-        """Name and value of each figure of a row that was added or deleted, but for those that are 0."""
-        columns = self.after or self.before or {}
-        fields = [each for each in self.model._meta.concrete_fields if hasattr(each, "unit") and columns[each.column]]
-        return [(str(each.verbose_name), _shown(each, columns[each.column])) for each in fields]
+        """Name and value of each figure of the row, but for those that are 0."""
+        values = [(each, getattr(self, each.attname)) for each in self._columns if hasattr(each, "unit")]
+        return [(str(each.verbose_name), _shown(each, value)) for each, value in values if value]
+
+    @property
+    def _columns(self) -> list[Any]:
+        return [each for each in self.pgh_tracked_model._meta.concrete_fields if not each.primary_key]  # type: ignore[attr-defined]  # set by pghistory
+
+
+def history_of(tracked: type[models.Model], name: str, **names: Any) -> Any:
+    """The model `name` of the changes of this model's rows, append-only. `names`: options of its Meta.
+
+    Who makes a change is said by `with pghistory.context(by=…)` around it.
+    """
+    return pghistory.create_event_model(
+        tracked,
+        pghistory.InsertEvent(RowChange.Kind.ADDED.value),
+        pghistory.UpdateEvent(RowChange.Kind.CHANGED.value),
+        pghistory.DeleteEvent(RowChange.Kind.DELETED.value),
+        model_name=name,
+        base_model=RowChange,
+        abstract=False,
+        append_only=True,
+        context_field=pghistory.ContextJSONField(),
+        context_id_field=None,  # type: ignore[arg-type]  # as its documentation says
+        meta={
+            "ordering": ["-pgh_id"],
+            "indexes": [models.Index(fields=["pgh_created_at"], name=f"{name.lower()}_at")],
+            **names,
+        },
+    )
+
+
+def compare(changes: Sequence[Any]) -> None:
+    """Sets `previous` of changes of one model, by two queries."""
+    if not changes:
+        return
+    rows = type(changes[0]).objects.order_by("-pgh_id")
+    before = rows.filter(pgh_obj_id=OuterRef("pgh_obj_id"), pgh_id__lt=OuterRef("pgh_id")).values("pk")[:1]
+    keys = dict(rows.filter(pk__in=[change.pk for change in changes]).values_list("pk", Subquery(before)))
+    found = rows.in_bulk([key for key in keys.values() if key])
+    for change in changes:
+        change.previous = found.get(keys[change.pk])
 
 
 def _difference(field: Any, old: Any, new: Any) -> Difference:

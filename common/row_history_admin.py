@@ -1,51 +1,66 @@
 """The admin's side of `common.row_history`: who changed a row, on its page and in a list."""
 
+from collections import Counter
 from collections.abc import Iterable
 from typing import Any
 
+import pghistory
 from django.contrib import admin
-from django.db.models import Exists, Model, OuterRef, Q, QuerySet
+from django.contrib.admin.utils import unquote
+from django.db.models import Model, QuerySet
 from django.http import HttpRequest
 from django.template.loader import render_to_string
 from django.utils.html import format_html
 from django.utils.http import urlencode
 from django.utils.translation import gettext_lazy, ngettext
 from unfold.views import ChangeList
+from unfold.widgets import UnfoldAdminTextInputWidget
 
-from common.actors import actor, actor_name
+from common.actors import DATABASE, actor, actor_name
 from common.admin_base import LargeTable, ModelAdmin, Unchangeable
 from common.admin_columns import column
-from common.measure_admin import MeasureAdmin
-from common.row_history import RowChange, record_actor, recorded_by
+from common.measures import MeasuredDecimal, MeasuredInteger
+from common.row_history import compare
 
 _MOST_SHOWN = 50  # on the page of a row
 _MOST_PEOPLE = 100  # in the filter
 
 
-class RecordedAdmin(MeasureAdmin):
-    """Base of the screens of a table whose changes are recorded in `history`."""
+class RecordedAdmin(ModelAdmin):
+    """Base of the screens of a model with a `common.row_history.history_of` it, and whose figures have units."""
 
-    history: type[RowChange]
     change_form_after_template = "admin/row_history.html"
 
-    def record_actor(self, by: str) -> None:
-        record_actor(by)
+    def formfield_for_dbfield(self, db_field: Any, request: HttpRequest, **kwargs: Any) -> Any:
+        """A figure is typed as `23,90` or `23.90`, with its unit inside the field."""
+        if isinstance(db_field, MeasuredDecimal | MeasuredInteger):
+            unit = db_field.unit
+            # Unfold writes the unit over the field: the classes leave room for it.
+            room = "rota-unit-before" if unit.prefix else "rota-unit-after" if unit.suffix else ""
+            attributes = {"inputmode": "decimal", "autocomplete": "off", "class": room}
+            attributes |= {"prefix": unit.prefix} if unit.prefix else {"suffix": unit.suffix}
+            return db_field.formfield(widget=UnfoldAdminTextInputWidget(attributes))
+        return super().formfield_for_dbfield(db_field, request, **kwargs)
 
     def save_model(self, request: HttpRequest, obj: Model, form: Any, change: bool) -> None:
-        with recorded_by(actor(request)):
+        with pghistory.context(by=actor(request)):
             super().save_model(request, obj, form, change)
 
     def delete_model(self, request: HttpRequest, obj: Model) -> None:
-        with recorded_by(actor(request)):
+        with pghistory.context(by=actor(request)):
             super().delete_model(request, obj)
 
     def delete_queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> None:
-        with recorded_by(actor(request)):
+        with pghistory.context(by=actor(request)):
             super().delete_queryset(request, queryset)
 
     def change_view(self, request: HttpRequest, object_id: str, *args: Any, **kwargs: Any) -> Any:
-        changes = self.history._default_manager.filter(table_name=self.opts.db_table, row_key=object_id)
-        extra = {"row_history": changes.order_by("-pk")[:_MOST_SHOWN], **(kwargs.pop("extra_context", None) or {})}
+        history: Any = self.model
+        row = self.get_object(request, unquote(object_id))  # None for what is no key
+        found = history.pgh_event_model.objects.filter(pgh_obj_id=row.pk if row else None)
+        changes = list(found.order_by("-pgh_id")[:_MOST_SHOWN])
+        compare(changes)
+        extra = {"row_history": changes, **(kwargs.pop("extra_context", None) or {})}
         return super().change_view(request, object_id, *args, extra_context=extra, **kwargs)
 
 
@@ -56,30 +71,15 @@ class ActorFilter(admin.SimpleListFilter):
     parameter_name = "by"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> Iterable[tuple[str, str]]:
-        actors = model_admin.model._default_manager.order_by("made_by").values_list("made_by", flat=True).distinct()
-        return [(each, actor_name(each)) for each in actors[:_MOST_PEOPLE]]
+        actors = model_admin.model.objects.order_by("pgh_context__by").values_list("pgh_context__by", flat=True)
+        return [(each or DATABASE, actor_name(each or DATABASE)) for each in actors.distinct()[:_MOST_PEOPLE]]
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
-        return queryset.filter(made_by=self.value()) if self.value() else queryset
-
-
-def column_filter(name: str, label: Any, values: list[tuple[str, Any]]) -> type[admin.SimpleListFilter]:
-    """A filter of changes by a column of the row, before or after the change."""
-
-    class ColumnFilter(admin.SimpleListFilter):
-        title = label
-        parameter_name = name
-
-        def lookups(self, request: HttpRequest, model_admin: Any) -> Iterable[tuple[str, Any]]:
-            return values
-
-        def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
-            value = self.value()
-            return (
-                queryset.filter(Q(**{f"after__{name}": value}) | Q(**{f"before__{name}": value})) if value else queryset
-            )
-
-    return ColumnFilter
+        if not self.value():
+            return queryset
+        if self.value() == DATABASE:
+            return queryset.filter(pgh_context__isnull=True)
+        return queryset.filter(pgh_context__by=self.value())
 
 
 class _ChangesByTransaction(ChangeList):
@@ -89,47 +89,51 @@ class _ChangesByTransaction(ChangeList):
         found: QuerySet[Any] = super().get_queryset(request, *args, **kwargs)
         if self.get_filters_params():
             return found
-        together = self.model._default_manager.filter(made_at=OuterRef("made_at"), made_by=OuterRef("made_by"))
-        return found.filter(~Exists(together.filter(pk__gt=OuterRef("pk"))))
+        return found.order_by("-pgh_created_at", "pgh_context", "-pgh_id").distinct("pgh_created_at", "pgh_context")
 
     def get_results(self, request: HttpRequest) -> None:
-        """Adds to each row how many changes it stands for, by one query."""
+        """Adds to each row its columns before the change, and how many changes it stands for."""
         super().get_results(request)
+        changes: list[Any] = list(self.result_list)  # type: ignore[has-type]  # unfold ships no types
+        compare(changes)
         if not self.get_filters_params():
-            moments = [change.made_at for change in self.result_list]
-            made = list(self.model._default_manager.filter(made_at__in=moments).values_list("made_at", "made_by"))
-            for change in self.result_list:
-                change.made_together = made.count((change.made_at, change.made_by))
+            moments = [change.pgh_created_at for change in changes]
+            rows = self.model._default_manager.filter(pgh_created_at__in=moments)
+            made = Counter(rows.values_list("pgh_created_at", "pgh_context__by"))
+            for change in changes:
+                change.made_together = made[change.pgh_created_at, (change.pgh_context or {}).get("by")]
+        self.result_list = changes
 
 
 class RowChangeAdmin(Unchangeable, LargeTable, ModelAdmin):
     """The list of all changes, newest first."""
 
-    list_display = ["made_at", "label", "changes", column("made_by", gettext_lazy("by"), actor_name)]
+    list_display = ["pgh_created_at", "label", "changes", column("made_by", gettext_lazy("by"), actor_name)]
     fields = list(list_display)
     readonly_fields = list(list_display)
-    list_filter = ["kind", ActorFilter]
-    ordering = ["-pk"]
+    list_filter = ["pgh_label", ActorFilter]
+    ordering = ["-pgh_id"]
     actions = None
 
     def get_changelist(self, request: HttpRequest, **kwargs: Any) -> type[ChangeList]:
         return _ChangesByTransaction
 
+    def get_object(self, request: HttpRequest, object_id: str, from_field: str | None = None) -> Any:
+        change = super().get_object(request, object_id, from_field)
+        compare([change] if change else [])
+        return change
+
     @admin.display(description=gettext_lazy("row"))
-    def label(self, change: RowChange) -> str:
+    def label(self, change: Any) -> str:
         count = getattr(change, "made_together", 1)
         if count == 1:
-            return self.label_of(change)
+            return str(change.row)
         text = ngettext("%(count)s row at once", "%(count)s rows at once", count) % {"count": count}
-        query = urlencode({"made_at": change.made_at.isoformat(), "made_by": change.made_by})
+        query = urlencode({"pgh_created_at": change.pgh_created_at.isoformat(), "by": change.made_by})
         return format_html('<a class="rota-link" href="?{}">{}</a>', query, text)
 
-    def label_of(self, change: RowChange) -> str:
-        """The row's name. Overridden where it needs related rows."""
-        return str(change.row)
-
     @admin.display(description=gettext_lazy("change"))
-    def changes(self, change: RowChange) -> str:
+    def changes(self, change: Any) -> str:
         count = getattr(change, "made_together", 1)
-        context = {"change": change, "label": self.label_of(change) if count > 1 else "", "others": count - 1}
+        context = {"change": change, "label": change.row if count > 1 else "", "others": count - 1}
         return render_to_string("admin/row_change.html", context)

@@ -1,4 +1,4 @@
-"""Traces, if `monitoring.tracing` has switched them on in this process. Without it the functions do nothing."""
+"""Traces, if `config.monitoring.tracing` has switched them on in this process. Without it the functions do nothing."""
 
 from collections.abc import Mapping
 from datetime import datetime

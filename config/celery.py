@@ -26,9 +26,10 @@ from kombu.transport.redis import Channel
 from redis import RedisError
 
 from common import clock, log_context, metrics
+from common.connections import redis
 from common.postgresql import statistics
 from config.logs import formatter_of_environment
-from monitoring import error_reports, heartbeats, tasks, tracing
+from config.monitoring import error_reports, heartbeats, tasks, tracing
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 
@@ -65,7 +66,7 @@ class ConstantRetryAMQP(AMQP):
 
 app = Celery("rota", amqp=ConstantRetryAMQP)
 app.config_from_object("django.conf:settings", namespace="CELERY")
-app.autodiscover_tasks(["delivery", "delivery.webhooks", "integration", "access", "mail", "privacy"])
+app.autodiscover_tasks(["delivery", "delivery.webhooks", "integration", "access", "common.mail"])
 
 
 def _say(message: str, _file: Any = None) -> None:
@@ -130,7 +131,7 @@ def _beat_has_sent(sender: str, **_kwargs: Any) -> None:
 def _drop_oldest() -> None:
     """Keep the newest MOST_WAITING messages, which web processes have sent too."""
     try:
-        heartbeats.client().ltrim(app.conf.task_default_queue, 0, MOST_WAITING - 1)
+        redis().ltrim(app.conf.task_default_queue, 0, MOST_WAITING - 1)
     except RedisError as error:
         _log.warning("The queue of tasks was not shortened: %s", error)
 
@@ -171,7 +172,7 @@ app.conf.beat_schedule = {
     # Anonymise in bounded batches what is older than the FORGET_… settings say, and what people have asked for.
     "forget-deliveries": _every(300, "delivery.forget"),
     "forget-orders": _every(300, "integration.forget"),
-    "forget-people": _every(300, "privacy.finish_requests"),
+    "forget-people": _every(300, "access.finish_person_requests"),
     # Deletes sessions that have ended.
     "prune-sessions": _every(3600, "access.prune_sessions"),
     # Deletes counters of failed log-ins whose window is over.

@@ -1,12 +1,9 @@
-"""Access to the environment's variables. `config.checks` refuses invalid values."""
+"""What is known of the environment before its models are read: folders and mode. Imports no package."""
 
+import os
 from pathlib import Path
 
-from environs import Env
-
 BASE_DIR = Path(__file__).resolve().parent.parent
-
-env = Env()
 
 
 class StartRefused(SystemExit):
@@ -19,9 +16,9 @@ class StartRefused(SystemExit):
 
 def data_dir() -> Path:
     """Folder of everything this installation writes when its servers are embedded."""
-    return Path(env.str("DATA_DIR", "") or BASE_DIR / "var").expanduser().resolve()
+    return Path(os.environ.get("DATA_DIR") or BASE_DIR / "var").expanduser().resolve()
 
 
 def is_embedded() -> bool:
-    """Embedded mode: neither DATABASE_URL nor REDIS_URL is set. Never production."""
-    return not env.str("DATABASE_URL", "") and not env.str("REDIS_URL", "")
+    """Whether `make run` starts the servers: neither URL is set."""
+    return not os.environ.get("DATABASE_URL") and not os.environ.get("REDIS_URL")

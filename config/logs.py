@@ -7,6 +7,7 @@ that PostgreSQL repeats in its errors.
 
 import json
 import logging
+import os
 import re
 import time
 from collections.abc import Iterable
@@ -14,7 +15,6 @@ from types import TracebackType
 from typing import Any, TypeAlias
 
 from common.outages import is_unavailable
-from config.env import env
 
 _ExcInfo: TypeAlias = tuple[type[BaseException], BaseException, TracebackType | None] | tuple[None, None, None]
 
@@ -96,7 +96,7 @@ def formatter(style: str) -> logging.Formatter:
 
 def formatter_of_environment() -> logging.Formatter:
     """The formatter that LOG_FORMAT says, for granian and for a process before its start."""
-    return formatter(env.str("LOG_FORMAT", "line"))
+    return formatter(os.environ.get("LOG_FORMAT", "line"))
 
 
 class LineFormatter(logging.Formatter):
@@ -115,10 +115,10 @@ class LineFormatter(logging.Formatter):
     def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802  # logging's name for it
         return _escaped(without_secrets(super().formatMessage(record)))
 
-    def formatException(self, ei: _ExcInfo) -> str:  # noqa: N802  # likewise
+    def formatException(self, ei: _ExcInfo) -> str:  # noqa: N802  # named by logging
         return _indented(without_secrets(_traceback(ei)).split("\n"))
 
-    def formatStack(self, stack_info: str) -> str:  # noqa: N802  # likewise
+    def formatStack(self, stack_info: str) -> str:  # noqa: N802  # named by logging
         return _indented(super().formatStack(stack_info).split("\n"))
 
 

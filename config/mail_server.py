@@ -21,7 +21,7 @@ class MailServer:
 def parse(url: str) -> MailServer:
     """The server of a URL such as smtp+starttls://mail.example.com:587, with or without credentials.
 
-    An empty URL names none. `value_checks.email_url` has checked it. User name and password are percent-decoded.
+    An empty URL names none. `environment_values.email_url` has checked it. User name and password are percent-decoded.
     """
     if not url:
         return MailServer()

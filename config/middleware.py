@@ -1,7 +1,6 @@
 """Request ids, the access log, and checks before the views."""
 
 import logging
-import math
 import re
 import time
 from collections.abc import Callable
@@ -16,13 +15,13 @@ from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.middleware.locale import LocaleMiddleware
 from django.utils import translation
 
-from access.addresses import client_address
 from common import log_context, rate_limit
-from common.replica.watch import STALE_SECONDS
+from common.addresses import client_address
+from common.replica import CHANGED_SECONDS
 from config import errors, limits
 from config.areas import area_of
 from config.content_security_policy import OF_ANSWERS
-from monitoring import requests
+from config.monitoring import requests
 
 HEADER = "X-Request-Id"
 # Key of the WSGI environ: why `config.rsgi` did not read the body, `late` or `busy`.
@@ -148,7 +147,7 @@ class ChangedCookieMiddleware:
             response.set_cookie(
                 settings.CHANGED_COOKIE_NAME,
                 "1",
-                max_age=math.ceil(STALE_SECONDS),
+                max_age=CHANGED_SECONDS,
                 secure=settings.SESSION_COOKIE_SECURE,
                 httponly=True,
                 samesite="Lax",
@@ -166,8 +165,8 @@ class ContentSecurityPolicyMiddleware(CSPMiddleware):
         if area_of(request.path) is None:
             return super().__call__(request)  # type: ignore[return-value]  # nothing here is asynchronous
         response = self.get_response(request)
-        response.headers[CSP_HEADER] = OF_ANSWERS  # type: ignore[union-attr]  # likewise
-        return response  # type: ignore[return-value]  # likewise
+        response.headers[CSP_HEADER] = OF_ANSWERS  # type: ignore[union-attr]  # see above
+        return response  # type: ignore[return-value]  # see above
 
 
 class PageLocaleMiddleware(LocaleMiddleware):

@@ -13,6 +13,7 @@ from django.utils.text import capfirst
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
+from common.mail.models import Message
 from delivery.models import (
     AuditEntry,
     Delivery,
@@ -30,13 +31,13 @@ from integration.models import (
     ApiKey,
     Company,
     FreightParameters,
+    FreightParametersChange,
     FreightPriceChange,
     FreightRate,
     Invoice,
     Order,
     Seller,
 )
-from mail.models import Message
 
 # Each group's entries: a symbol of Material Symbols, and what is listed.
 _GROUPS: list[tuple[Any, list[tuple[str, type[Model]]]]] = [
@@ -55,7 +56,7 @@ _GROUPS: list[tuple[Any, list[tuple[str, type[Model]]]]] = [
         _("Prices"),
         [
             ("payments", Tariff), ("history", TariffChange), ("table_chart", FreightRate), ("tune", FreightParameters),
-            ("history", FreightPriceChange),
+            ("history", FreightPriceChange), ("history", FreightParametersChange),
         ],
     ),
     (_("People"), [("person", User), ("group", Group), ("phonelink_lock", Authenticator), ("mail", Message)]),

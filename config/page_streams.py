@@ -1,11 +1,12 @@
 """Server-Sent Events to open pages: which objects have changed. Streams occupy no thread.
 
-Django answers the request, so the view decides who may open a stream. An answer whose view has set
-`common.page_updates.STREAM` is replaced by a stream. The view's own answer tells the page to ask from time to time
-instead; it is sent when there are too many streams, and by servers without this module, such as Django's.
+Django answers the request, so the view decides who may open a stream. An answer of `common.page_updates.stream` is
+replaced by a stream. The view's own answer tells the page to ask from time to time instead; it is sent when there are
+too many streams, while Redis is away, and by servers without this module, such as Django's.
 """
 
 import asyncio
+import logging
 import random
 import signal
 from collections import Counter
@@ -17,19 +18,27 @@ from types import FrameType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from granian._granian import RSGIProtocolClosed as ProtocolClosed  # granian.rsgi does not export it to mypy
+from redis.asyncio.client import PubSub
+from redis.exceptions import RedisError
 
-from common.page_updates import ANYTHING, END, StreamRequest
-from config.page_topics import Topics
+from common.connections import new_async_redis
+from common.page_updates import ANYTHING, CHANNEL, END, StreamRequest
 
 if TYPE_CHECKING:
     from granian._granian import RSGIHTTPProtocol as HTTPProtocol
     from granian._granian import RSGIHTTPStreamTransport as Transport
 
+_log = logging.getLogger("rota.server")
 _RECONNECT = "retry: 2000\n\n"
 _BEAT = "event: beat\ndata: -\n\n"
 _READY = "event: ready\ndata: -\n\n"
-_AWAY = "event: away\ndata: -\n\n"
 _MOST_PENDING = 32
+# A subscription without streams, because the library cannot wait for messages without any.
+_ALWAYS = CHANNEL
+_TIMEOUT_SECONDS = 2
+# Redis is asked for an answer this often. Without one until the next time the connection is taken for broken.
+_CHECK_SECONDS = 5
+_PAUSE_SECONDS = 2  # between attempts to connect
 
 
 class Answer(NamedTuple):
@@ -59,40 +68,43 @@ class StreamLimits:
 
 
 class PageStreams:
-    """The open streams of one process. To be used in the event loop only."""
+    """The open streams of one process, with one subscription to Redis. To be used in the event loop only."""
 
     def __init__(self, redis_url: str, limits: StreamLimits | None = None) -> None:
-        self._topics = Topics(redis_url)
-        self._limits = limits or StreamLimits()
-        self._streams: set[_Stream] = set()
+        self._redis_url, self._limits = redis_url, limits or StreamLimits()
+        self._streams: dict[str, set[_Stream]] = {}  # by topic
         self._of_user: Counter[str] = Counter()
+        self._subscription: asyncio.Task[None] | None = None
+        self._pubsub: PubSub | None = None
+        self._is_away = False
         self._has_ended = False
 
     async def send(self, answer: Answer, protocol: "HTTPProtocol") -> None:
-        """Send the stream until it ends, or the answer without it when there are too many."""
-        user = answer.request.user
-        is_full = len(self._streams) >= self._limits.streams or self._of_user[user] >= self._limits.of_user
-        if self._has_ended or is_full:
+        """Send the stream until it ends, or the answer without it where there can be none."""
+        topics, user = answer.request
+        is_full = self._of_user.total() >= self._limits.streams or self._of_user[user] >= self._limits.of_user
+        if self._has_ended or self._is_away or is_full:
             protocol.response_bytes(answer.status, answer.headers, answer.content)
             return
-        stream = _Stream(answer.request.topics)
-        self._streams.add(stream)
+        stream = _Stream(topics)
         self._of_user[user] += 1
+        for topic in topics:
+            self._streams.setdefault(topic, set()).add(stream)
         headers = [(name, value) for name, value in answer.headers if name != "content-length"]
         transport = protocol.response_stream(answer.status, headers)
         disconnected = asyncio.ensure_future(protocol.client_disconnect())
         disconnected.add_done_callback(lambda _: stream.end())
         try:
             with suppress(ProtocolClosed):  # the client has gone away
-                await self._topics.add(stream)
+                await self._subscribe(topics)
                 await stream.write(transport, self._limits)
         finally:
             disconnected.cancel()
-            self._topics.remove(stream)
-            self._streams.remove(stream)
-            self._of_user[user] -= 1
-            if not self._of_user[user]:
-                del self._of_user[user]
+            for topic in topics:
+                self._streams[topic].remove(stream)
+                if not self._streams[topic]:
+                    del self._streams[topic]
+            self._of_user -= Counter([user])  # without those that have none
 
     def end_at_signals(self, loop: asyncio.AbstractEventLoop) -> None:
         """Call `end` in the loop at SIGINT and SIGTERM. To be called in the main thread.
@@ -112,20 +124,90 @@ class PageStreams:
     def end(self) -> None:
         """End all streams, and open no more."""
         self._has_ended = True
-        self._topics.end()
-        for stream in self._streams:
+        if self._subscription is not None:
+            self._subscription.cancel()
+        self._end_streams()
+
+    def _end_streams(self) -> None:
+        for stream in set().union(*self._streams.values()):
             stream.end()
+
+    async def _subscribe(self, topics: Iterable[str]) -> None:
+        """Redis confirms each topic, also one that the process has subscribed to already."""
+        if self._subscription is None:
+            self._subscription = asyncio.create_task(self._receive_until_end())
+        elif self._pubsub is not None:
+            with suppress(RedisError, OSError):  # `_receive` notices it too
+                await self._pubsub.subscribe(*(CHANNEL + topic for topic in topics))
+
+    async def _receive_until_end(self) -> None:
+        """Pass messages on. While Redis is away there are no streams, and pages ask from time to time."""
+        while True:
+            try:
+                async with (
+                    new_async_redis(self._redis_url, seconds=_TIMEOUT_SECONDS) as redis,
+                    redis.pubsub() as pubsub,
+                ):
+                    await pubsub.connect()
+                    self._pubsub = pubsub
+                    await pubsub.subscribe(_ALWAYS, *(CHANNEL + topic for topic in self._streams))
+                    await self._receive(pubsub)
+            except (RedisError, OSError) as error:
+                if not self._is_away:
+                    _log.warning("Open pages ask for updates until Redis answers again: %s", error)
+            except Exception:  # noqa: BLE001  # otherwise no page would be told of anything until the process ends
+                _log.exception("The subscription to page updates failed")
+            self._pubsub, self._is_away = None, True
+            self._end_streams()
+            await asyncio.sleep(_PAUSE_SECONDS * random.uniform(0.5, 1))  # noqa: S311  # nosec B311  # no secret
+
+    async def _receive(self, pubsub: PubSub) -> None:
+        """Raises ConnectionError when Redis does not answer."""
+        loop = asyncio.get_running_loop()
+        next_check = loop.time() + _CHECK_SECONDS
+        is_asked = False
+        while True:
+            message = await pubsub.get_message(timeout=max(0.01, next_check - loop.time()))
+            if message is not None:
+                is_asked = False
+                self._pass_on(message["type"], message["channel"] or "", message["data"])
+            elif is_asked:
+                raise ConnectionError("no answer")
+            if loop.time() >= next_check:
+                next_check = loop.time() + _CHECK_SECONDS
+                is_asked = True
+                await pubsub.ping()
+                if unused := set(pubsub.channels) - {_ALWAYS, *(CHANNEL + topic for topic in self._streams)}:
+                    await pubsub.unsubscribe(*unused)
+
+    def _pass_on(self, kind: str, channel: str, data: str) -> None:
+        topic = channel.removeprefix(CHANNEL)
+        if kind == "subscribe" and self._is_away:
+            _log.warning("Redis answers again, open pages are told of changes.")
+            self._is_away = False
+        for stream in self._streams.get(topic, ()):
+            if kind == "message":
+                stream.changed(data.split(" "))
+            elif kind == "subscribe":
+                stream.subscribed(topic)
 
 
 class _Stream:
     """One stream: what its page has to be told, gathered until it can be sent."""
 
-    def __init__(self, topics: tuple[str, ...]) -> None:
-        self.topics = topics
+    def __init__(self, topics: Iterable[str]) -> None:
+        self._unconfirmed = set(topics)
+        self._is_ready = False  # from now on the page is told of each change; not sent yet
         self._ids: set[str] = set()
-        self._state = ""  # the last change of the connection to Redis that was not sent
         self._wanted = asyncio.Event()
         self._has_ended = False
+
+    def subscribed(self, topic: str) -> None:
+        if topic in self._unconfirmed:
+            self._unconfirmed.remove(topic)
+            if not self._unconfirmed:
+                self._is_ready = True
+                self._wanted.set()
 
     def changed(self, ids: Iterable[str]) -> None:
         self._ids.update(ids)
@@ -134,14 +216,6 @@ class _Stream:
             return
         if ANYTHING in self._ids or len(self._ids) > _MOST_PENDING:
             self._ids = {ANYTHING}
-        self._wanted.set()
-
-    def ready(self) -> None:
-        self._state = _READY
-        self._wanted.set()
-
-    def away(self) -> None:
-        self._state = _AWAY
         self._wanted.set()
 
     def end(self) -> None:
@@ -168,8 +242,8 @@ class _Stream:
     def _next(self) -> str:
         """What is to be sent, or a sign of life."""
         self._wanted.clear()
-        state, self._state = self._state, ""
+        is_ready, self._is_ready = self._is_ready, False
         ids, self._ids = self._ids, set()
-        if state:  # the page loads everything, or asks from time to time
-            return state
+        if is_ready:  # the page loads everything
+            return _READY
         return f"data: {' '.join(sorted(ids))}\n\n" if ids else _BEAT

@@ -6,26 +6,37 @@
 import logging
 import os
 import sys
+from pathlib import Path
 
-from config import checks
-from config.env import BASE_DIR, env
+from config import environment, npm_files
+from config.env import BASE_DIR
 from config.logs import formatter_of_environment
 from config.version import VERSION
 
 
 def host() -> str:
     """Where the web server listens, without the brackets of an IPv6 address in a URL."""
-    return env.str("HOST", "127.0.0.1").strip("[]")
+    return environment.Web().HOST.strip("[]")
+
+
+def _python() -> str:
+    """The path of the interpreter without links to its folder.
+
+    A link to the installation leads to the next version before the processes of this one end. By the link they would
+    load what they have not loaded yet from the packages of the next version.
+    """
+    path = Path(sys.executable)
+    return str(path.parent.resolve() / path.name)
 
 
 def commands(port: int) -> dict[str, list[str]]:
     """The command of each process; `port` is that of the web server."""
-    python = [sys.executable, "-m"]
+    python = [_python(), "-m"]
     celery = [*python, "celery", "--app", "config", "--quiet"]
     return {
         "web": [
             *python, "granian", "--interface", "rsgi", "--loop", "uvloop", "--host", host(), "--port", str(port),
-            "--workers", env.str("WEB_WORKERS", "2"), "--respawn-failed-workers", "--log-level", "warning",
+            "--workers", str(environment.Web().WEB_WORKERS), "--respawn-failed-workers", "--log-level", "warning",
             "--log-config", str(BASE_DIR / "config" / "granian_logs.json"),
             # A process that is told to end while it starts does not hear it: otherwise the server waits for ever.
             "--workers-kill-timeout", "15",
@@ -36,7 +47,7 @@ def commands(port: int) -> dict[str, list[str]]:
         "worker": [
             # Gossip, mingle and heartbeats are not needed, and fail when Redis goes away.
             *celery, "worker", "--without-gossip", "--without-mingle", "--without-heartbeat",
-            "--concurrency", env.str("WORKERS", "2"), "--loglevel", "WARNING",
+            "--concurrency", str(environment.Installation().WORKERS), "--loglevel", "WARNING",
         ],
         # Without a file of what ran when: tasks look for what is due themselves, and run an hour later at most.
         "beat": [*celery, "beat", "--scheduler", "config.celery:QuietScheduler", "--pidfile=", "--loglevel", "WARNING"],
@@ -48,19 +59,21 @@ def _log_start(name: str) -> None:
     handler = logging.StreamHandler()
     handler.setFormatter(formatter_of_environment())
     log = logging.getLogger("rota.start")
-    log.setLevel(env.str("LOG_LEVEL", "INFO"))
+    log.setLevel(environment.Observability().LOG_LEVEL)
     log.addHandler(handler)
-    for sentence in checks.misspelt(os.environ):
+    for sentence in environment.misspelt():
         log.warning("%s", sentence)
     log.info("Rota %s: %s starts", VERSION, name)
 
 
 def main() -> None:
-    checks.refuse_bad_environment()
-    known = commands(env.int("PORT", 8000))
+    environment.refuse_bad_environment()
+    known = commands(environment.Web().PORT)
     if sys.argv[1:] not in [[name] for name in known]:
         sys.exit(f"usage: python -m config.processes {'|'.join(known)}")
-    checks.refuse_embedded()
+    environment.refuse_embedded()
+    if sys.argv[1] == "web":
+        npm_files.refuse_missing()
     _log_start(sys.argv[1])
     command = known[sys.argv[1]]
     os.execv(command[0], command)  # noqa: S606  # nosec B606  # a constant command, without a shell

@@ -6,8 +6,8 @@ from typing import Any
 _CONNECT_SECONDS, _READ_SECONDS, _TRIES = 3, 15, 2
 
 
-def setting(*, bucket: str, endpoint: str, folder: Path) -> dict[str, Any]:
-    """The entry of STORAGES: the bucket at `endpoint` (empty: AWS), or the folder if no bucket is named."""
+def setting(*, bucket: str, folder: Path) -> dict[str, Any]:
+    """The entry of STORAGES: the folder, or the bucket if one is named, at AWS or the server of AWS_ENDPOINT_URL_S3."""
     if not bucket:
         options: dict[str, Any] = {"location": folder, "file_permissions_mode": 0o600, "base_url": None}
         return {"BACKEND": "common.file_storage.DurableFileStorage", "OPTIONS": options}
@@ -15,7 +15,6 @@ def setting(*, bucket: str, endpoint: str, folder: Path) -> dict[str, Any]:
 
     options = {
         "bucket_name": bucket,
-        "endpoint_url": endpoint or None,
         "location": "proofs",
         "default_acl": None,  # the bucket's own, private
         "file_overwrite": True,  # names are unique; otherwise every upload would look for the name first

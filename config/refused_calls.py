@@ -18,15 +18,16 @@ from common.refused_calls import Answered
 from config import errors
 from config.areas import Area, area_of
 from config.middleware import request_id
-from delivery.actions import refused_calls as calls_with_tokens
 from delivery.api.authentication import BearerAuthentication
 from delivery.models import Token
-from integration.actions import refused_calls as calls_with_keys
+from delivery.models import refused_call as with_token
 from integration.api.authentication import KeyAuthentication
 from integration.models import ApiKey
+from integration.models import refused_call as with_key
 
 _log = logging.getLogger(__name__)
 _COUNTED_SECONDS = 1.0
+RECORDERS = {Token: with_token.RECORDER, ApiKey: with_key.RECORDER}
 _AUTHENTICATION = {Area.A: BearerAuthentication, Area.B: KeyAuthentication}
 
 
@@ -41,7 +42,7 @@ class RefusedCallMiddleware:
         call = request.META.get(CALL)
         if call and response.status_code >= HTTPStatus.BAD_REQUEST:
             try:
-                _record(Answered(request, call, response, request_id()))
+                RECORDERS[type(call.auth)].record(Answered(request, call, response, request_id()), at=clock.now())
             except Exception:  # noqa: BLE001  # the answer must not depend on it
                 _log.exception("A refused call could not be recorded")
         return response
@@ -77,18 +78,10 @@ def write_counts_until_exit() -> None:
     main = threading.main_thread()
     while main.is_alive():
         main.join(_COUNTED_SECONDS)
-        for recorder in (calls_with_tokens.recorder, calls_with_keys.recorder):
+        for recorder in RECORDERS.values():
             try:
                 if recorder.write_counts():
                     connection.close()
             except Exception:  # noqa: BLE001  # the next time may succeed
                 _log.exception("Calls over a limit could not be counted")
                 connection.close()
-
-
-def _record(answered: Answered) -> None:
-    match answered.call.auth:
-        case Token() as token:
-            calls_with_tokens.record(token=token, answered=answered, at=clock.now())
-        case ApiKey() as key:
-            calls_with_keys.record(key=key, answered=answered, at=clock.now())

@@ -10,7 +10,6 @@ import gc
 import io
 import logging
 import os
-import resource
 import threading
 import time
 from collections import deque
@@ -29,15 +28,15 @@ from django.conf import settings
 from django.utils.module_loading import import_string
 
 from common import clock, metrics
+from common.connections import raise_file_limit
 from common.page_updates import STREAM
-from common.replica import ALIAS as REPLICA
 from config.database import for_web_process
 from config.limits import get_wsgi_application
 from config.middleware import UNREAD_BODY
+from config.monitoring import error_reports, tracing
+from config.monitoring.requests import WAITED
 from config.page_streams import Answer, PageStreams
 from config.wsgi_environ import environ_of
-from monitoring import error_reports, tracing
-from monitoring.requests import WAITED
 
 if TYPE_CHECKING:
     from granian._granian import RSGIHTTPProtocol as HTTPProtocol  # granian.rsgi does not export the name to mypy
@@ -52,6 +51,8 @@ MAX_BODY_BYTES_OF = {"/driver/photos/": 8 * 1024 * 1024 + 1}
 # And those from phones on the slowest lines, 16 kbit/s with its overhead.
 BYTES_PER_SECOND_OF = {"/driver/photos/": 1_500}
 SMALL_BODY_BYTES = 256 * 1024
+# Concurrent requests in each process, and its database connections. More of them wait for the interpreter.
+_THREADS = 3
 _END_SECONDS = 0.02  # between one end of the coroutines of answered requests and the next
 
 
@@ -120,7 +121,7 @@ class Application:
 
     def __rsgi_init__(self, loop: asyncio.AbstractEventLoop) -> None:
         self._loop = loop
-        _raise_file_limit()
+        raise_file_limit()
         gc.collect()
         gc.freeze()
         self._streams.end_at_signals(loop)
@@ -241,26 +242,18 @@ class Application:
         return None
 
 
-def _raise_file_limit() -> None:
-    """Raise the soft limit of open files, usually 1,024: each connection is one, and granian accepts up to 4,096."""
-    _soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    wanted = 16_384 if hard == resource.RLIM_INFINITY else min(hard, 16_384)
-    resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
-
-
 for database in settings.DATABASES.values():
     for_web_process(database)
 tracing.start("web")
 error_reports.start()
 application = Application(
     get_wsgi_application(),
-    threads=int(os.environ.get("WEB_THREADS", "3")),
+    threads=_THREADS,
     # By its name, because Django must be set up first.
     background=[
         clock.compare_until_exit,
         import_string("config.refused_calls.write_counts_until_exit"),
         *([metrics.add_until_exit] if settings.METRICS_TOKEN else []),
-        *([import_string("common.replica.watch.watch_until_exit")] if REPLICA in settings.DATABASES else []),
     ],
     streams=PageStreams(settings.REDIS_URL),
 )

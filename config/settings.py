@@ -3,55 +3,46 @@
 import logging
 import sys
 from datetime import timedelta
-from pathlib import Path
+from email.utils import parseaddr
 from typing import Any
 
 import dj_database_url
 import django_stubs_ext
-import drf_spectacular_sidecar
-import leaflet
 
-from common.replica import ALIAS as REPLICA
-from config import admin_appearance, checks, content_security_policy, logs, mail_server, proof_storage
+from config import admin_appearance, content_security_policy, environment, logs, mail_server, proof_storage
 from config.database import with_deadlines
-from config.env import BASE_DIR, data_dir, env, is_embedded
+from config.env import BASE_DIR, data_dir, is_embedded
 from config.version import VERSION as VERSION  # noqa: PLC0414  # a setting
-from delivery import service_area
+from delivery.geo import service_area
 
 django_stubs_ext.monkeypatch()
-checks.refuse_bad_environment()
+environment.refuse_bad_environment()
 
 EMBEDDED = is_embedded()
-DEBUG = env.bool("DEBUG", False)
+DEBUG = False  # its pages show code and settings; errors are in the log
 
+_servers, _keys, _web, _limits = environment.Servers(), environment.Keys(), environment.Web(), environment.Limits()
+_installation, _messages = environment.Installation(), environment.Messages()
+_observability, _geography = environment.Observability(), environment.Geography()
+_dispatch, _retention = environment.Dispatch(), environment.Retention()
 _defaults: dict[str, str] = {}
 if EMBEDDED:
     from config.local import embedded  # its packages are absent in production
 
     _defaults = embedded.environment()
 
-
-def _required(name: str) -> str:
-    """Value of a variable that production has to set (`config.checks`) and that embedded mode has a default for."""
-    return env.str(name, "") or _defaults[name]
-
-
-def _items(text: str) -> list[str]:
-    return [item.strip() for item in text.split(",")]
-
-
-SECRET_KEY = _required("SECRET_KEY")
-CREDENTIALS_KEYS = _items(_required("CREDENTIALS_KEYS"))
-ALLOWED_HOSTS = _items(_required("ALLOWED_HOSTS"))
-
-# Former values of SECRET_KEY, which still verify what they signed.
-SECRET_KEY_FALLBACKS: list[str] = env.list("SECRET_KEY_FALLBACKS", [], subcast=str.strip)
+# Former keys still verify what they signed.
+SECRET_KEY, *SECRET_KEY_FALLBACKS = _keys.SECRET_KEY or [_defaults["SECRET_KEY"]]
+CREDENTIALS_KEYS = _keys.CREDENTIALS_KEYS or [_defaults["CREDENTIALS_KEYS"]]
+ALLOWED_HOSTS = _web.ALLOWED_HOSTS or _defaults["ALLOWED_HOSTS"].split(",")
 
 # --- Application -----------------------------------------------------------------------------------------------------
 
 INSTALLED_APPS = [
     "unfold.apps.BasicAppConfig",  # before the admin, whose templates it replaces
     "unfold.contrib.filters",
+    "unfold.contrib.import_export",  # before the package whose templates it replaces
+    "import_export",
     "config.apps.AdminConfig",
     "django.contrib.auth",
     "django.contrib.contenttypes",
@@ -59,22 +50,19 @@ INSTALLED_APPS = [
     "django.contrib.messages",
     "django.contrib.staticfiles",
     "pgtrigger",
+    "pghistory",
     "rest_framework",
     "csp",
     "allauth",
     "allauth.account",
     "allauth.mfa",
     "allauth.usersessions",
-    "django_htmx",
     "django_filters",
     "config",
-    "documentation",
     "access",
-    "privacy",
-    "mail",
+    "common",
+    "common.mail",
     "panel",
-    "driver_app",
-    "tracking",
     "delivery",
     "integration",
 ]
@@ -88,7 +76,7 @@ MIDDLEWARE = [
     "config.page_middleware.PageSessionMiddleware",
     "config.middleware.PageLocaleMiddleware",
     "config.middleware.UnreadBodyMiddleware",  # below the locale, because it renders pages
-    "config.middleware.LimitMiddleware",  # likewise
+    "config.middleware.LimitMiddleware",  # below the locale too
     "config.middleware.RateLimitMiddleware",
     "config.refused_calls.RefusedCallMiddleware",
     "config.refused_calls.PlainHttpMiddleware",  # within the former, which records its refusals
@@ -137,13 +125,12 @@ LOCALE_PATHS = [BASE_DIR / "locale"]
 FORMAT_MODULE_PATH = "config.formats"
 USE_I18N = True
 USE_TZ = True
-TIME_ZONE = env.str("TIME_ZONE", "America/Sao_Paulo")
+TIME_ZONE = _installation.TIME_ZONE
 
 STATIC_URL = "/static/"
-# The packages' files only: as an app Leaflet requires GDAL, and the other brings a second viewer that is not used.
-STATICFILES_DIRS = [
-    ("leaflet", Path(leaflet.__file__).parent / "static" / "leaflet"),
-    ("swagger-ui", Path(drf_spectacular_sidecar.__file__).parent / "static/drf_spectacular_sidecar/swagger-ui-dist"),
+STATICFILES_FINDERS = [
+    "django.contrib.staticfiles.finders.AppDirectoriesFinder",
+    "config.npm_files.NpmFinder",
 ]
 # Serves files from the packages, so that collectstatic is not needed.
 WHITENOISE_USE_FINDERS = True
@@ -171,7 +158,7 @@ ACCOUNT_FORMS = {
 }
 ACCOUNT_EMAIL_UNKNOWN_ACCOUNTS = False  # strangers could have messages sent to anybody
 PASSWORD_RESET_TIMEOUT = 60 * 60
-TRUSTED_PROXIES = env.int("TRUSTED_PROXIES", 0 if EMBEDDED else 1)
+TRUSTED_PROXIES = _web.TRUSTED_PROXIES
 MFA_ADAPTER = "access.adapters.MFAAdapter"
 MFA_SUPPORTED_TYPES = ["totp", "recovery_codes"]
 MFA_RECOVERY_CODES_SHOW_ONCE = True
@@ -183,7 +170,7 @@ MFA_FORMS = {
 }
 # Privileged users have to set up a second factor first, with an enrolment code, and to change a password that somebody
 # else has set.
-REQUIRE_TWO_FACTOR = env.bool("REQUIRE_TWO_FACTOR", not EMBEDDED)
+REQUIRE_TWO_FACTOR = _web.REQUIRE_TWO_FACTOR
 
 SESSION_COOKIE_AGE = 12 * 60 * 60  # a working day, counted from the log-in
 SESSION_IDLE_SECONDS = 60 * 60
@@ -216,21 +203,20 @@ CACHES = {
 
 # --- Servers ---------------------------------------------------------------------------------------------------------
 
-_ENGINES = {"default": "common.postgresql", REPLICA: "common.replica"}
-_URLS = {"default": _required("DATABASE_URL"), REPLICA: env.str("DATABASE_REPLICA_URL", "")}
+_URLS = {"default": _servers.DATABASE_URL or _defaults["DATABASE_URL"], "replica": _servers.DATABASE_REPLICA_URL}
 DATABASES: dict[str, dict[str, Any]] = {
     alias: with_deadlines(
-        dict(dj_database_url.parse(url, engine=_ENGINES[alias])),
+        dict(dj_database_url.parse(url, engine="common.postgresql")),
         # Its default for the web server is set in `config.rsgi`.
-        statement_seconds=env.float("DATABASE_STATEMENT_SECONDS", 0),
-        connect_seconds=2 if alias == REPLICA else 5,
+        statement_seconds=_servers.DATABASE_STATEMENT_SECONDS,
+        connect_seconds=2 if alias == "replica" else 5,
     )
     for alias, url in _URLS.items()
     if url
 }
 for _database in DATABASES.values():
     # Statements are prepared where `common.postgresql.prepared` asks for it, not after so many executions of a text.
-    _database["OPTIONS"]["prepare_threshold"] = sys.maxsize if env.bool("DATABASE_PREPARE", True) else None
+    _database["OPTIONS"]["prepare_threshold"] = sys.maxsize if _servers.DATABASE_PREPARE else None
     # Such a cursor outlives its transaction, after which a pooler gives the connection to others. Lists are bounded.
     _database["DISABLE_SERVER_SIDE_CURSORS"] = True
     _database["CONN_HEALTH_CHECKS"] = True  # a restarted PostgreSQL costs no request
@@ -238,38 +224,40 @@ for _database in DATABASES.values():
 # Apps whose tables may be read from a replica, in answers that may be some seconds old (`common.replica`).
 REPLICA_APPS = {"delivery", "integration", "mail"}
 CHANGED_COOKIE_NAME = f"{_COOKIE_PREFIX}changed"
-if REPLICA in DATABASES:
-    DATABASES[REPLICA]["TEST"] = {"MIRROR": "default"}
-    DATABASE_ROUTERS = ["common.replica.router.Router"]
+if "replica" in DATABASES:
+    DATABASES["replica"]["TEST"] = {"MIRROR": "default"}
+    # A promoted replica, or another server than a replica, is not connected to.
+    DATABASES["replica"]["OPTIONS"].setdefault("target_session_attrs", "standby")
+    DATABASE_ROUTERS = ["common.replica.Router"]
     MIDDLEWARE.append("config.middleware.ChangedCookieMiddleware")
 
-REDIS_URL = _required("REDIS_URL")
+REDIS_URL = _servers.REDIS_URL or _defaults["REDIS_URL"]
 
 # --- HTTP ------------------------------------------------------------------------------------------------------------
 
 # Behind a proxy that ends TLS, which is how production runs.
 SECURE_PROXY_SSL_HEADER = None if EMBEDDED else ("HTTP_X_FORWARDED_PROTO", "https")
-SECURE_SSL_REDIRECT = not EMBEDDED and env.bool("SECURE_SSL_REDIRECT", True)
+SECURE_SSL_REDIRECT = not EMBEDDED and _web.SECURE_SSL_REDIRECT
 # Pages redirect to https. API calls over plain HTTP are refused (`PlainHttpMiddleware`): a redirect would hide that the
 # token was sent in clear text. Probes come from within, without the proxy that ends TLS.
 SECURE_REDIRECT_EXEMPT = [r"(?i)^api", r"^(healthz|readyz|metrics)$"]
-SECURE_HSTS_SECONDS = 0 if EMBEDDED else env.int("SECURE_HSTS_SECONDS", 31_536_000)
+SECURE_HSTS_SECONDS = 0 if EMBEDDED else 31_536_000
 SECURE_HSTS_INCLUDE_SUBDOMAINS = True
 SILENCED_SYSTEM_CHECKS = [
     "security.W021",  # preloading is for the owner of the domain to decide: it holds for all of it, for months
 ]
 SECURE_REFERRER_POLICY = "same-origin"
-CSRF_TRUSTED_ORIGINS: list[str] = env.list("CSRF_TRUSTED_ORIGINS", [], subcast=str.strip)
+CSRF_TRUSTED_ORIGINS = [_web.SITE_URL.rstrip("/")] if _web.SITE_URL else []
 X_FRAME_OPTIONS = "DENY"
 
 # Where weaknesses are reported, as URIs; served as security.txt (RFC 9116). Empty: there is no such file.
-SECURITY_CONTACT: list[str] = env.list("SECURITY_CONTACT", [], subcast=str.strip)
+SECURITY_CONTACT = _web.SECURITY_CONTACT
 
-# Vector tiles (PMTiles) that maps are drawn with, written by `manage.py fetch_map`; without the file maps have no
+# Vector tiles (PMTiles) that browsers draw maps with, see *Maps* in docs/operations.md; without the file maps have no
 # background. A tile server, such as https://tile.example.com/{z}/{x}/{y}.png, takes precedence.
-MAP_FILE = Path(env.str("MAP_FILE", "") or data_dir() / "map.pmtiles")
-MAP_TILE_URL = env.str("MAP_TILE_URL", "")
-MAP_ATTRIBUTION = env.str("MAP_ATTRIBUTION", "")
+MAP_FILE = data_dir() / "map.pmtiles"
+MAP_TILE_URL = _geography.MAP_TILE_URL
+MAP_ATTRIBUTION = _geography.MAP_ATTRIBUTION
 
 CONTENT_SECURITY_POLICY = content_security_policy.policy(tiles=MAP_TILE_URL)
 
@@ -279,49 +267,44 @@ UNFOLD = admin_appearance.UNFOLD
 
 # Where people reach this service, without a slash at the end: for links in messages, which workers write.
 SITE_URL = (
-    env.str("SITE_URL", "")
-    or (f"http://127.0.0.1:{env.int('PORT', 8000)}" if EMBEDDED else f"https://{ALLOWED_HOSTS[0].lstrip('.')}")
+    _web.SITE_URL or (f"http://127.0.0.1:{_web.PORT}" if EMBEDDED else f"https://{ALLOWED_HOSTS[0].lstrip('.')}")
 ).rstrip("/")
 # Empty: nothing is sent, and pages show the links that would have been.
-EMAIL_URL = env.str("EMAIL_URL", "")
+EMAIL_URL = _messages.EMAIL_URL
 _mail_server = mail_server.parse(EMAIL_URL)
 EMAIL_HOST, EMAIL_PORT = _mail_server.host, _mail_server.port
 EMAIL_HOST_USER, EMAIL_HOST_PASSWORD = _mail_server.user, _mail_server.password
 EMAIL_USE_TLS, EMAIL_USE_SSL = _mail_server.starttls, _mail_server.tls
-DEFAULT_FROM_EMAIL = env.str("DEFAULT_FROM_EMAIL", "")
-EMAIL_TIMEOUT = 10  # seconds for each operation of the socket; `mail.sending` limits the whole message
+DEFAULT_FROM_EMAIL = _messages.DEFAULT_FROM_EMAIL
+EMAIL_TIMEOUT = 10  # seconds for each operation of the socket; `common.mail.sending` limits the whole message
 
 # --- Files -----------------------------------------------------------------------------------------------------------
 
 # Photos that drivers take: in a folder, or in a bucket of S3 if one is named (needs requirements-s3.lock). boto3 reads
-# the credentials of the bucket from the environment.
-PROOF_S3_BUCKET = env.str("PROOF_S3_BUCKET", "")
+# the credentials of the bucket, and AWS_ENDPOINT_URL_S3, from the environment.
+PROOF_S3_BUCKET = _retention.PROOF_S3_BUCKET
 STORAGES: dict[str, Any] = {
     "default": {"BACKEND": "django.core.files.storage.InMemoryStorage"},  # not used
     "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"},
-    "proofs": proof_storage.setting(
-        bucket=PROOF_S3_BUCKET,
-        endpoint=env.str("PROOF_S3_URL", ""),
-        folder=Path(env.str("PROOF_FOLDER", "") or data_dir() / "proofs"),
-    ),
+    "proofs": proof_storage.setting(bucket=PROOF_S3_BUCKET, folder=data_dir() / "proofs"),
 }
 # Older photos are deleted, counted in whole days.
-PROOF_PHOTOS_KEPT = timedelta(days=env.int("PROOF_PHOTO_DAYS", 90))
+PROOF_PHOTOS_KEPT = timedelta(days=_retention.PROOF_PHOTO_DAYS)
 
 # --- Personal data ---------------------------------------------------------------------------------------------------
 
 # When they are anonymised or deleted, see docs/personal-data.md; 0: never.
-FORGET_DELIVERY_DAYS = env.int("FORGET_DELIVERY_DAYS", 180)  # after the end of a delivery
-FORGET_ORDER_DAYS = env.int("FORGET_ORDER_DAYS", 1825)  # after the creation of an order
-FORGET_INVOICE_YEARS = env.int("FORGET_INVOICE_YEARS", 5)  # full years after the one in which an invoice arrived
-FORGET_POSITION_DAYS = env.int("FORGET_POSITION_DAYS", 30)  # of drivers
+FORGET_DELIVERY_DAYS = _retention.FORGET_DELIVERY_DAYS  # after the end of a delivery
+FORGET_ORDER_DAYS = _retention.FORGET_ORDER_DAYS  # after the creation of an order
+FORGET_INVOICE_YEARS = 5  # full years after the one in which an invoice arrived
+FORGET_POSITION_DAYS = _retention.FORGET_POSITION_DAYS  # of drivers
 
 REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": [],  # each area sets its own; IsAdminUser below refuses views that set none
     "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAdminUser"],
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
     "DEFAULT_PARSER_CLASSES": [],
-    "DEFAULT_SCHEMA_CLASS": "documentation.schema.generator.DescribedSchema",  # imported by `manage.py openapi` only
+    "DEFAULT_SCHEMA_CLASS": "config.openapi.generator.DescribedSchema",  # imported by `manage.py openapi` only
     "UNAUTHENTICATED_USER": "django.contrib.auth.models.AnonymousUser",
     "TEST_REQUEST_DEFAULT_FORMAT": "json",
 }
@@ -347,62 +330,63 @@ CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 
 # --- Delivery --------------------------------------------------------------------------------------------------------
 
-ROUTING_URL = env.str("ROUTING_URL", "")  # a routing engine, such as http://osrm:5000; empty: geodesic distance
-ROUTING_ENGINE = env.str("ROUTING_ENGINE", "osrm")  # what is at ROUTING_URL: osrm or valhalla
+ROUTING_URL = _geography.ROUTING_URL  # a routing engine, such as http://osrm:5000; empty: geodesic distance
+ROUTING_ENGINE = _geography.ROUTING_ENGINE  # what is at ROUTING_URL: osrm or valhalla
 # A server with the search of Nominatim, for finding pickup places by address; empty: people give coordinates.
-GEOCODER_URL = env.str("GEOCODER_URL", "")
-ROAD_FACTOR = env.float("ROAD_FACTOR", 1.3)  # road kilometres per kilometre of geodesic distance
+GEOCODER_URL = _geography.GEOCODER_URL
+ROAD_FACTOR = _dispatch.ROAD_FACTOR  # road kilometres per kilometre of geodesic distance
 # An engine without data of traffic gives the times of free streets. Motorcycles pass where cars wait.
 ROUTING_TIME_FACTOR = {
-    "MOTORCYCLE": env.float("ROUTING_TIME_FACTOR_MOTORCYCLE", 1.4),
-    "CAR": env.float("ROUTING_TIME_FACTOR_CAR", 1.7),
+    "MOTORCYCLE": _dispatch.ROUTING_TIME_FACTOR_MOTORCYCLE,
+    "CAR": _dispatch.ROUTING_TIME_FACTOR_CAR,
 }
 # Arrival times: how fast a driver is on average where no routing engine says so, and minutes spent at each place.
 SPEED_KMH = {
-    "MOTORCYCLE": env.float("SPEED_KMH_MOTORCYCLE", 25),
-    "CAR": env.float("SPEED_KMH_CAR", 20),
+    "MOTORCYCLE": _dispatch.SPEED_KMH_MOTORCYCLE,
+    "CAR": _dispatch.SPEED_KMH_CAR,
 }
-SERVICE_MINUTES_PICKUP = env.float("SERVICE_MINUTES_PICKUP", 4)
-SERVICE_MINUTES_STOP = env.float("SERVICE_MINUTES_STOP", 3)
-OFFER_TTL = timedelta(minutes=env.float("OFFER_TTL", 60))  # minutes until an untaken offer expires
-DISPATCH_RADIUS_KM = env.float("DISPATCH_RADIUS_KM", 15)
+SERVICE_MINUTES_PICKUP = _dispatch.SERVICE_MINUTES_PICKUP
+SERVICE_MINUTES_STOP = _dispatch.SERVICE_MINUTES_STOP
+OFFER_TTL = timedelta(minutes=_dispatch.OFFER_TTL)  # minutes until an untaken offer expires
+DISPATCH_RADIUS_KM = _dispatch.DISPATCH_RADIUS_KM
 # When a route counts as late, in minutes from the request.
-LATE_WITHOUT_DRIVER = timedelta(minutes=env.float("LATE_WITHOUT_DRIVER_MINUTES", 10))
-LATE_PICKUP = timedelta(minutes=env.float("LATE_PICKUP_MINUTES", 30))
-LATE_PER_KM = timedelta(minutes=env.float("LATE_MINUTES_PER_KM", 4))  # after pickup, time at the doors included
-POSITION_FRESH = timedelta(seconds=env.int("POSITION_FRESH_SECONDS", 120))
+LATE_WITHOUT_DRIVER = timedelta(minutes=_dispatch.LATE_WITHOUT_DRIVER_MINUTES)
+LATE_PICKUP = timedelta(minutes=_dispatch.LATE_PICKUP_MINUTES)
+LATE_PER_KM = timedelta(minutes=_dispatch.LATE_MINUTES_PER_KM)  # after pickup, time at the doors included
+POSITION_FRESH = timedelta(seconds=_dispatch.POSITION_FRESH_SECONDS)
 # A driver's phone stays logged in for so long; a dispatcher can end it earlier.
-DRIVER_SESSION = timedelta(days=env.float("DRIVER_SESSION_DAYS", 30))
+DRIVER_SESSION = timedelta(days=30)
 # Positions that a driver could only have reached faster are dropped.
-DRIVER_MAX_SPEED_KMH = env.float("DRIVER_MAX_SPEED_KMH", 200)
+DRIVER_MAX_SPEED_KMH = 200
 # Share of a delivery's price that is the driver's, in percent; 0: drivers see no amounts.
-DRIVER_SHARE_PERCENT = env.float("DRIVER_SHARE_PERCENT", 0)
+DRIVER_SHARE_PERCENT = _dispatch.DRIVER_SHARE_PERCENT
 # The key of `manage.py vapid_key`, and whom push services may ask: a mailto: or https: URL. Empty: no Web Push.
-VAPID_PRIVATE_KEY, VAPID_SUBJECT = env.str("VAPID_PRIVATE_KEY", ""), env.str("VAPID_SUBJECT", "")
-SERVICE_AREA = service_area.parse(env.str("SERVICE_AREA", ""))  # boxes of coordinates; empty: Brazil
+VAPID_PRIVATE_KEY = _messages.VAPID_PRIVATE_KEY
+VAPID_SUBJECT = f"mailto:{parseaddr(DEFAULT_FROM_EMAIL)[1]}" if DEFAULT_FROM_EMAIL else SITE_URL
+SERVICE_AREA = service_area.parse(_geography.SERVICE_AREA)  # boxes of coordinates; empty: Brazil
 MAX_BODY_BYTES = 256 * 1024
 # Calls of each token and key, unless the admin says otherwise for an account; 0 is no limit.
-RATE_LIMIT_PER_SECOND = env.int("RATE_LIMIT_PER_SECOND", 50)
-RATE_LIMIT_PER_HOUR = env.int("RATE_LIMIT_PER_HOUR", 20_000)
+RATE_LIMIT_PER_SECOND = _limits.RATE_LIMIT_PER_SECOND
+RATE_LIMIT_PER_HOUR = _limits.RATE_LIMIT_PER_HOUR
 # Of each seller, unless the admin says otherwise for one; 0 is no limit.
-INVOICE_QUOTA_MB = env.int("INVOICE_QUOTA_MB", 2048)  # of 1,048,576 bytes, kept
-INVOICES_PER_DAY = env.int("INVOICES_PER_DAY", 5000)  # new ones in 24 hours
+INVOICE_QUOTA_MB = 2048  # of 1,048,576 bytes, kept
+INVOICES_PER_DAY = 5000  # new ones in 24 hours
 
-WEBHOOK_ALLOW_LOOPBACK = env.bool("WEBHOOK_ALLOW_LOOPBACK", EMBEDDED)
+WEBHOOK_ALLOW_LOOPBACK = _installation.WEBHOOK_ALLOW_LOOPBACK
 
 # --- Monitoring ------------------------------------------------------------------------------------------------------
 
 # The Bearer token with which Prometheus reads /metrics; empty: nothing is counted for it and there is no such page.
-METRICS_TOKEN = env.str("METRICS_TOKEN", "")
+METRICS_TOKEN = _observability.METRICS_TOKEN
 
 # Where traces are sent, by OTLP over HTTP, and errors are reported (both need requirements-observability.lock); empty:
 # nothing is.
-OTEL_ENDPOINT = env.str("OTEL_EXPORTER_OTLP_ENDPOINT", "")
-SENTRY_DSN = env.str("SENTRY_DSN", "")
+OTEL_ENDPOINT = _observability.OTEL_EXPORTER_OTLP_ENDPOINT
+SENTRY_DSN = _observability.SENTRY_DSN
 if OTEL_ENDPOINT:
-    MIDDLEWARE.insert(1, "monitoring.tracing.TraceMiddleware")  # within the request's id
+    MIDDLEWARE.insert(1, "config.monitoring.tracing.TraceMiddleware")  # within the request's id
 
 # --- Logging ---------------------------------------------------------------------------------------------------------
 
 logging.captureWarnings(True)
-LOGGING = logs.configuration(level=env.str("LOG_LEVEL", "INFO"), style=env.str("LOG_FORMAT", "line"))
+LOGGING = logs.configuration(level=_observability.LOG_LEVEL, style=_observability.LOG_FORMAT)

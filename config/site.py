@@ -21,7 +21,8 @@ from django.utils.html import format_html
 from django.utils.translation import gettext_lazy
 from unfold.sites import UnfoldAdminSite
 
-from common.replica import reading as replica
+from common import replica
+from config.env import BASE_DIR
 
 _log = logging.getLogger(__name__)
 # "View on site" loads any object without checking a permission, and no model here has such a page. Passwords are
@@ -35,9 +36,7 @@ _MAY_BE_OLD = {"changelist_view", "index"}
 # What Django's admin, its widgets and Unfold raise for malformed ids, page numbers and texts, which they convert
 # without a check, some while the page is rendered.
 _CONVERSION_ERRORS = (ValidationError, ValueError, OverflowError, DataError, InvalidPage)
-_OWN_PACKAGES = {
-    "access", "common", "config", "delivery", "driver_app", "integration", "mail", "panel", "privacy", "tracking",
-}  # fmt: skip  # a list of names
+_OWN_PACKAGES = {path.parent.name for path in BASE_DIR.glob("*/__init__.py")}
 
 
 def _refuse_malformed_input(view: Callable[..., Any]) -> Callable[..., Any]:

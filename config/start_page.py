@@ -30,7 +30,7 @@ from delivery.models import (
     Token,
     WebhookEndpoint,
 )
-from integration.models import FreightPriceChange, RefusedSellerCallCount, Seller
+from integration.models import FreightParametersChange, FreightPriceChange, RefusedSellerCallCount, Seller
 from panel import plots
 
 _MOST_LINES = 6
@@ -166,9 +166,14 @@ def _price_changes(*, at: datetime) -> Section:
     counts = [
         (_("Delivery tariffs"), TariffChange, "admin:delivery_tariffchange_changelist"),
         (_("Freight table"), FreightPriceChange, "admin:integration_freightpricechange_changelist"),
+        (_("Freight parameters"), FreightParametersChange, "admin:integration_freightparameterschange_changelist"),
     ]
-    made = [(name, model._default_manager.filter(made_at__gte=today).count(), url) for name, model, url in counts]
-    lines = [Line(name, str(count), reverse(url)) for name, count, url in made if count]
+    by_migrations = Q(pgh_label="added", pgh_context__isnull=True)
+    lines = [
+        Line(name, str(count), reverse(url))
+        for name, model, url in counts
+        if (count := model.objects.filter(~by_migrations, pgh_created_at__gte=today).count())
+    ]
     return _section(_("Prices changed today"), lines, empty=_("None."), all_url="")
 
 

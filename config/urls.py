@@ -6,9 +6,9 @@ from django.views.generic import RedirectView
 from django.views.i18n import set_language
 
 from config import errors, unknown_paths
+from config.monitoring import views as monitoring
 from config.security_txt import security_txt
-from documentation.openapi import description
-from monitoring import views as monitoring
+from panel.guide.openapi import description
 
 urlpatterns = [
     path("", RedirectView.as_view(url="/panel/")),
@@ -23,10 +23,10 @@ urlpatterns = [
     path("api/", include("delivery.api.urls")),
     path("account/", include("access.urls")),
     path("language/", set_language, name="set_language"),
-    path("docs/", include("documentation.urls")),
+    path("docs/", include("panel.guide.urls")),
     path("panel/", include("panel.urls")),
-    path("driver/", include("driver_app.urls")),
-    path("t/", include("tracking.urls")),
+    path("driver/", include("delivery.driver_app.urls")),
+    path("t/", include("delivery.tracking.urls")),
     path("admin/", admin.site.urls),
 ]
 

@@ -8,7 +8,7 @@ driver has moved), `driver:<id>` (on or off duty), `event:<id>` (an attempt was 
 from collections.abc import Iterable
 from uuid import UUID
 
-from common.page_updates import END, Message
+from common.page_updates import END, Message, grouped
 
 
 def board(environment: str) -> str:
@@ -62,41 +62,35 @@ def route_changed(delivery_id: UUID, driver_id: UUID) -> Message:
 
 
 def drivers_moved(routes: Iterable[tuple[UUID, UUID, str]]) -> list[Message]:
-    """One message for each topic. `routes`: id, account and environment of the deliveries that the drivers hold."""
-    ids_by_topic: dict[str, list[str]] = {}
-    for delivery_id, integrator_id, environment in routes:
-        for topic in (board(environment), account(integrator_id, environment)):
-            ids_by_topic.setdefault(topic, []).append(f"position:{delivery_id}")
-    return [Message(topic, ids) for topic, ids in ids_by_topic.items()]
+    """`routes`: id, account and environment of the deliveries that the drivers hold."""
+    return grouped(
+        (topic, f"position:{delivery_id}")
+        for delivery_id, integrator_id, environment in routes
+        for topic in (board(environment), account(integrator_id, environment))
+    )
 
 
 def arrivals_changed(routes: Iterable[tuple[UUID, UUID, str, UUID]]) -> list[Message]:
-    """The arrival times of routes under way, one message for each topic.
-
-    `routes`: id, account, environment and driver of their deliveries.
-    """
-    ids_by_topic: dict[str, list[str]] = {}
-    for delivery_id, integrator_id, environment, driver_id in routes:
-        for topic in (board(environment), account(integrator_id, environment), driver(driver_id)):
-            ids_by_topic.setdefault(topic, []).append(f"delivery:{delivery_id}")
-    return [Message(topic, ids) for topic, ids in ids_by_topic.items()]
+    """The arrival times of routes under way. `routes`: id, account, environment and driver of their deliveries."""
+    return grouped(
+        (topic, f"delivery:{delivery_id}")
+        for delivery_id, integrator_id, environment, driver_id in routes
+        for topic in (board(environment), account(integrator_id, environment), driver(driver_id))
+    )
 
 
 def duty_changed(drivers: Iterable[tuple[UUID, str]]) -> list[Message]:
     """`drivers`: their ids and environments."""
-    ids_by_topic: dict[str, list[str]] = {}
-    for driver_id, environment in drivers:
-        for topic in (board(environment), driver(driver_id)):
-            ids_by_topic.setdefault(topic, []).append(f"driver:{driver_id}")
-    return [Message(topic, ids) for topic, ids in ids_by_topic.items()]
+    return grouped(
+        (topic, f"driver:{driver_id}")
+        for driver_id, environment in drivers
+        for topic in (board(environment), driver(driver_id))
+    )
 
 
 def events_changed(events: Iterable[tuple[int, UUID]]) -> list[Message]:
     """`events`: their endpoints and ids."""
-    ids_by_endpoint: dict[int, list[str]] = {}
-    for endpoint_id, event_id in events:
-        ids_by_endpoint.setdefault(endpoint_id, []).append(f"event:{event_id}")
-    return [Message(endpoint(endpoint_id), ids) for endpoint_id, ids in ids_by_endpoint.items()]
+    return grouped((endpoint(endpoint_id), f"event:{event_id}") for endpoint_id, event_id in events)
 
 
 def endpoint_changed(endpoint_id: int) -> Message:

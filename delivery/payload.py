@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import TypedDict
 
-from delivery.distance import Point
+from delivery.geo.distance import Point
 from delivery.lifecycle import Mode
 
 _DIMENSIONS = 3

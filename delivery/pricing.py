@@ -21,7 +21,7 @@ class Terms:
     maximum_km: Decimal
     maximum_kg: Decimal
     maximum_side_cm: Decimal | None = None  # None: any
-    maximum_litres: Decimal | None = None  # likewise
+    maximum_litres: Decimal | None = None  # None: any
 
 
 @dataclass(frozen=True)

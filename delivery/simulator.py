@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from enum import StrEnum
 
-from delivery.distance import Point
+from delivery.geo.distance import Point
 from delivery.lifecycle import OPEN, RouteStatus, State, Trigger
 
 # The actor of its moves in histories.

@@ -1,6 +1,6 @@
-"""What is known of stops beside the specification's fields: what was asked for, proof, and arrival."""
+"""What is known of stops beside the specification's fields: what was asked for, proof, arrival, the receiver's page."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
@@ -21,8 +21,13 @@ class PinState(StrEnum):
 
 @dataclass(frozen=True)
 class StopDetails:
-    """Of one stop. Texts that were not sent are empty; `pin` is empty where none was asked for."""
+    """Of one stop. Texts that were not sent are empty; `pin` is empty where none was asked for.
 
+    `link` is the address of the receiver's page, None if it was not asked for or works no longer.
+    """
+
+    stop: Stop
+    link: str | None
     instructions: str
     email: str
     needs_photo: bool
@@ -34,6 +39,12 @@ class StopDetails:
     arrival: ArrivalEstimate | None  # None unless the stop is under way
 
     @property
+    def is_empty(self) -> bool:
+        """Whether there is nothing to show."""
+        texts = self.instructions or self.pin or self.received_by
+        return not (texts or self.link or self.arrival or self.photos or self.needs_photo)
+
+    @property
     def pin_state(self) -> PinState:
         if not self.pin:
             return PinState.NOT_ASKED
@@ -42,15 +53,21 @@ class StopDetails:
         return PinState.LOCKED if self.wrong_pins >= MOST_WRONG_PINS else PinState.WAITING
 
 
-def read(stops: Sequence[Stop]) -> dict[int, StopDetails]:
-    """The details of stops by their keys. Two queries, however many stops there are."""
-    rows = Stop.objects.filter(pk__in=[stop.pk for stop in stops]).select_related("options", "proof", "arrival")
-    return {row.pk: _details(row) for row in rows.prefetch_related("photos")}
+def read(stops: Sequence[Stop], *, addresses: Mapping[int, str] | None = None) -> dict[int, StopDetails]:
+    """The details of stops by their keys, in the order of `stops`. Two queries, however many stops there are.
+
+    `addresses`: those of receivers' pages by the key of the stop (`actions.receiver_links`).
+    """
+    rows = Stop.objects.select_related("options", "proof", "arrival").prefetch_related("photos")
+    found = rows.in_bulk([stop.pk for stop in stops])
+    return {stop.pk: _details(stop, found[stop.pk], (addresses or {}).get(stop.pk)) for stop in stops}
 
 
-def _details(stop: Stop) -> StopDetails:
-    options, proof = getattr(stop, "options", None), getattr(stop, "proof", None)
+def _details(stop: Stop, row: Stop, link: str | None) -> StopDetails:
+    options, proof = getattr(row, "options", None), getattr(row, "proof", None)
     return StopDetails(
+        stop=stop,
+        link=link,
         instructions=options.instructions if options else "",
         email=options.contact_email if options else "",
         needs_photo=bool(options and options.needs_photo),
@@ -58,6 +75,6 @@ def _details(stop: Stop) -> StopDetails:
         received_by=proof.received_by if proof else "",
         pin_confirmed_at=proof.pin_confirmed_at if proof else None,
         wrong_pins=proof.wrong_pins if proof else 0,
-        photos=list(stop.photos.all()),
-        arrival=getattr(stop, "arrival", None) if stop.status in EXPECTED else None,
+        photos=list(row.photos.all()),
+        arrival=getattr(row, "arrival", None) if row.status in EXPECTED else None,
     )

@@ -12,9 +12,17 @@ from common import clock, pruning
 from common.background import BackgroundWork
 from common.clock import agreed_now
 from common.idempotency import KEPT
-from delivery import offer_pushes, simulation_thread
-from delivery.actions import alerts, arrivals, digests, forgetting, offers, proof_photos, refused_calls
-from delivery.models import AlertPost, IdempotencyRecord
+from delivery import offer_pushes
+from delivery.actions import (
+    alerts,
+    arrivals,
+    digests,
+    forgetting,
+    offers,
+    proof_photos,
+    simulations,
+)
+from delivery.models import AlertPost, IdempotencyRecord, refused_call
 from delivery.webhooks import alert_posts, wake_up
 
 # A step takes milliseconds. One that is interrupted is rolled back and made by the next worker.
@@ -34,6 +42,8 @@ def _renew_all(is_stopping: Callable[[], bool]) -> None:
 # In threads, because a routing engine is waited for; two of them, so that a move does not wait for all routes.
 _arrivals_after_moves = BackgroundWork("arrivals after moves", _renew_after_moves)
 _arrivals = BackgroundWork("arrivals", _renew_all)
+# In a thread, because it waits for what falls due shortly.
+_simulating = BackgroundWork("simulations", simulations.advance_until_none_is_due)
 
 
 @shared_task(name="delivery.expire_offers")
@@ -60,7 +70,7 @@ def prune_alert_posts() -> None:
 @shared_task(name="delivery.prune_refused_calls")
 def prune_refused_calls() -> None:
     """Delete refused calls that are older than seven days."""
-    refused_calls.prune(at=agreed_now())
+    refused_call.RECORDER.prune(at=agreed_now())
 
 
 @shared_task(name="delivery.prune_idempotency_records")
@@ -87,7 +97,7 @@ def forget() -> None:
 def advance_simulations() -> None:
     """Have the thread of this process advance the simulated deliveries that are due. Returns at once."""
     wake_up.received(wake_up.ADVANCE_SIMULATIONS)
-    simulation_thread.wake()
+    _simulating.wake()
 
 
 @shared_task(name=wake_up.RENEW_ARRIVALS)
@@ -99,7 +109,7 @@ def renew_arrivals() -> None:
 
 @shared_task(name="delivery.renew_all_arrivals")
 def renew_all_arrivals() -> None:
-    """Likewise those of all routes under way whose driver has reported a position since."""
+    """Have a thread of this process compute those of all routes whose driver has moved. Returns at once."""
     _arrivals.wake()
 
 
@@ -115,5 +125,5 @@ def _stop(**_kwargs: Any) -> None:
     _posting.stop(seconds=_STOP_SECONDS)  # a post that is interrupted is sent once more after its lease
     _arrivals_after_moves.stop(seconds=_STOP_SECONDS)
     _arrivals.stop(seconds=_STOP_SECONDS)
-    simulation_thread.stop(seconds=_STOP_SECONDS)
+    _simulating.stop(seconds=_STOP_SECONDS)
     offer_pushes.stop(seconds=_STOP_SECONDS)

@@ -5,14 +5,14 @@ from celery import shared_task
 from common import pruning
 from common.clock import agreed_now
 from common.idempotency import KEPT
-from integration.actions import forgetting, refused_calls
-from integration.models import IdempotencyRecord
+from integration.actions import forgetting
+from integration.models import IdempotencyRecord, refused_call
 
 
 @shared_task(name="integration.prune_refused_calls")
 def prune_refused_calls() -> None:
     """Delete refused calls that are older than seven days."""
-    refused_calls.prune(at=agreed_now())
+    refused_call.RECORDER.prune(at=agreed_now())
 
 
 @shared_task(name="integration.forget")

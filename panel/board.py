@@ -13,12 +13,12 @@ from uuid import UUID
 from django.template.loader import get_template
 
 from common import clock
-from delivery import lifecycle, stop_facts
-from delivery.actions import moves
+from delivery import lifecycle
+from delivery.actions import moves, receiver_links
 from delivery.forms import text_of_simulator
 from delivery.models import Delivery, Driver, LatestPosition, Stop
 from delivery.models.stop import LABELS
-from delivery.stop_facts import StopFacts
+from delivery.stop_details import StopDetails
 
 # Cards, and so the ids of one request.
 MOST_CARDS = 50
@@ -34,7 +34,7 @@ class Card:
 
     delivery: Delivery
     moves: list[str]
-    stops: list[StopFacts]
+    stops: list[StopDetails]
 
     @property
     def open_stops(self) -> list[Stop]:
@@ -140,11 +140,12 @@ def cards(environment: str, ids: Collection[UUID]) -> dict[str, str]:
     """The HTML of the cards of these routes by id; of those in progress."""
     found = Delivery.objects.in_progress(environment).filter(pk__in=ids).with_due().with_parts()
     deliveries = list(found.select_related("integrator"))
-    facts = stop_facts.of([stop for delivery in deliveries for stop in delivery.ordered_stops], at=clock.now())
+    stops = [stop for delivery in deliveries for stop in delivery.ordered_stops]
+    details = receiver_links.details(stops, at=clock.now())
     template = get_template("panel/board_card.html")
     answer = {}
     for delivery in deliveries:
-        own = [each for each in facts if each.stop.delivery_id == delivery.pk]
+        own = [each for each in details if each.stop.delivery_id == delivery.pk]
         card = Card(delivery, moves.allowed(delivery), own)
         answer[str(delivery.pk)] = template.render({"card": card, "delivery": delivery})
     return answer

@@ -4,14 +4,14 @@ from typing import Any
 
 from django.urls import reverse
 
-from common.ground import pages
+from common import map_file
 from delivery.forms import text_of_simulator
 from delivery.models import Delivery, DriverPosition, LatestPosition
 
 
 def tiles() -> dict[str, Any]:
     """The ground of the maps of the panel. Without a `url` there is none."""
-    return pages.tiles(lambda version: reverse("panel:map_tile", args=[version, 0, 0, 0]))
+    return map_file.ground(lambda version: reverse("panel:map_file", args=[version]))
 
 
 def route(delivery: Delivery, position: DriverPosition | LatestPosition | None) -> dict[str, Any]:

@@ -6,7 +6,7 @@ from django import forms
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
-from privacy.people import InvalidPerson, Person, person
+from access.personal_data.people import InvalidPerson, Person, person
 
 _LONGEST = 40
 

@@ -6,13 +6,13 @@ from django import forms
 from django.core.exceptions import ValidationError
 from django.utils.translation import gettext_lazy as _
 
+from common.mail import outbox
 from common.names import validate_name
-from delivery import geocoding
-from delivery.distance import Point
+from delivery.geo import geocoding
+from delivery.geo.distance import Point
 from delivery.models import Integrator
 from integration.models import Company, Seller, compact_document
 from integration.models.company import validate_document
-from mail import outbox
 from panel.forms import UrlForm
 
 _MOST_COMPANIES = 50

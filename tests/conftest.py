@@ -3,6 +3,7 @@
 import shutil
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from threading import Barrier
 from typing import Any
 
@@ -15,9 +16,8 @@ from rest_framework.test import APIClient
 from whitenoise.middleware import WhiteNoiseMiddleware
 
 from common.rate_limit import limiter
-from delivery.actions import refused_calls as calls_with_tokens
+from config.refused_calls import RECORDERS
 from delivery.models import Token
-from integration.actions import refused_calls as calls_with_keys
 from tests import empty_tables, programs, servers, smtp
 from tests.factories import TariffFactory, TokenFactory
 from tests.smtp import Mailbox
@@ -131,7 +131,7 @@ def django_db_setup(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -
 def _no_limits_of_former_tests() -> None:
     """Forget what this process remembers of calls over a limit, whose accounts are gone."""
     limiter.cache_clear()
-    for recorder in (calls_with_tokens.recorder, calls_with_keys.recorder):
+    for recorder in RECORDERS.values():
         recorder._over_limit.clear()
 
 
@@ -147,3 +147,13 @@ def mailbox(settings: Any) -> Iterator[Mailbox]:
     with smtp.mail_server() as (url, box):
         smtp.use(settings, url)
         yield box
+
+
+@pytest.fixture
+def photo_folder(settings: Any, tmp_path: Path) -> Path:
+    """A folder of this test for photos."""
+    folder = tmp_path / "proofs"
+    proofs = settings.STORAGES["proofs"]
+    options = {**proofs["OPTIONS"], "location": folder}
+    settings.STORAGES = {**settings.STORAGES, "proofs": {**proofs, "OPTIONS": options}}
+    return folder

@@ -8,7 +8,7 @@ import factory
 from django.utils import timezone
 
 from delivery.actions import deliveries, drivers, integrators, tokens
-from delivery.distance import Point
+from delivery.geo.distance import Point
 from delivery.lifecycle import Mode
 from delivery.models import Delivery, Driver, Environment, Integrator, PickupPoint, Tariff, Token, VehicleType
 from delivery.payload import DeliveryRequest, Place

@@ -61,18 +61,19 @@ LOCKS: dict[str, tuple[str, ...]] = {
     "access/teams.py:lock": (_TEAM,),
     "access/teams.py:lock_row": (_TEAM,),
     "access/teams.py:remove": (_TEAM,),
-    "access/throttle.py:_COUNT": (f"{_ATTEMPTS}fifty_wrong_passwords_at_once_are_no_more_than_the_limit",),
-    "access/throttle.py:_PRUNE": (f"{_ATTEMPTS}pruning_does_not_wait_for_a_counter_in_use",),
+    "common/attempts.py:_COUNT": (f"{_ATTEMPTS}fifty_wrong_passwords_at_once_are_no_more_than_the_limit",),
+    "common/attempts.py:_PRUNE": (f"{_ATTEMPTS}pruning_does_not_wait_for_a_counter_in_use",),
     "common/background.py:BackgroundWork.__init__": (
         f"{_THREADS}TestThreadOfAProcess::test_for_background_work_is_started_once",
     ),
-    "common/csv_plan.py:_Reader.__init__": (f"{_SELLER}TestImport::test_compares_with_what_was_changed_meanwhile",),
-    "common/ground/archive.py:_lock": (f"{_THREADS}TestMapFile::test_is_opened_once",),
+    "common/tabular_import.py:_AllRows.__init__": (
+        f"{_SELLER}TestImport::test_compares_with_what_was_changed_meanwhile",
+    ),
     "common/idempotency.py:_RESERVE": (
         "tests/delivery/api/test_idempotency.py::TestConcurrentRequests::test_with_one_key_make_one_delivery",
     ),
     "common/leases.py:claim": (
-        "tests/mail/test_sending.py::TestSendDue::test_is_claimed_by_one_worker_and_not_waited_for_by_others",
+        "tests/common/mail/test_sending.py::TestSendDue::test_is_claimed_by_one_worker_and_not_waited_for_by_others",
     ),
     "common/membership.py:keeps_an_owner": (
         f"{_ACCESS}TestMembership::test_of_the_last_owner_is_kept_by_the_database",
@@ -190,7 +191,6 @@ LOCKS: dict[str, tuple[str, ...]] = {
     "delivery/photos.py:_encoding": (
         "tests/delivery/test_photos.py::TestRefusal::test_of_a_second_photo_while_one_is_encoded",
     ),
-    "delivery/simulation_thread.py:_starting": (_STARTED_ONCE,),
     "delivery/webhooks/dispatch.py:_starting": (_STARTED_ONCE,),
     "delivery/webhooks/feed.py:_ASSIGN": (
         "tests/delivery/webhooks/test_feed_concurrency.py::test_an_event_that_is_being_settled_is_left_with_those_after_it",
@@ -222,11 +222,11 @@ LOCKS: dict[str, tuple[str, ...]] = {
     "integration/actions/orders.py:move": (f"{_SELLER}TestOrder::test_is_created_and_cancelled_once",),
     "integration/models/new_order.py:_LOCK": (_LINKED,),
     "integration/models/seller.py:Seller.locked": (_KEYS,),
-    "monitoring/cached.py:Cached.__init__": (
-        "tests/monitoring/test_cached.py::test_threads_wait_for_the_first_value_and_compute_it_once",
+    "config/monitoring/cached.py:Cached.__init__": (
+        "tests/config/monitoring/test_cached.py::test_threads_wait_for_the_first_value_and_compute_it_once",
     ),
-    "monitoring/readiness.py:_Group.__init__": (f"{_THREADS}TestChecksOfAServer::test_are_begun_once",),
-    "privacy/requests.py:carry_out": (
+    "config/monitoring/readiness.py:_Group.__init__": (f"{_THREADS}TestChecksOfAServer::test_are_begun_once",),
+    "access/personal_data/requests.py:carry_out": (
         f"{_SELLER}TestForgetting::test_of_a_request_counts_a_batch_once_that_two_runs_begin",
     ),
 }

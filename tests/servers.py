@@ -17,7 +17,7 @@ import psycopg
 import pytest
 from psycopg.sql import SQL, Identifier
 
-from config.env import BASE_DIR, data_dir, env, is_embedded
+from config.env import BASE_DIR, data_dir, is_embedded
 from config.local import embedded
 from config.local.children import die_with_parent
 from config.local.embedded.private import locked, open_private, try_lock
@@ -33,9 +33,9 @@ SET = {
     "SECURE_SSL_REDIRECT": "0",  # tests call over plain HTTP; matters with the URLs of external servers only
 }
 
-# Not from `config.variables`: what is imported here is imported before coverage is measured.
+# Not from `config.environment`, which must not be imported before the environment of the tests is set.
 _VARIABLES = set(re.findall(r"^#?([A-Z][A-Z_0-9]*)=", (BASE_DIR / ".env.example").read_text(), re.MULTILINE))
-_NOT_IN_PRODUCTION = {"ALLOW_PUBLIC_EMBEDDED", "DEBUG", "SEED_DEMO", "WEBHOOK_ALLOW_LOOPBACK"}
+_NOT_IN_PRODUCTION = {"ALLOW_PUBLIC_EMBEDDED", "WEBHOOK_ALLOW_LOOPBACK"}
 
 # Those of the product, except what says where the servers of the tests are, and those of Python's locale and time zone
 # and of requests and curl.
@@ -81,11 +81,11 @@ _redis: "subprocess.Popen[bytes] | None" = None
 @pytest.hookimpl(tryfirst=True)  # before pytest-django sets Django up
 def pytest_configure(config: pytest.Config) -> None:
     global _postgres, _redis  # noqa: PLW0603  # servers for the session
-    if not env.str("DATABASE_URL", ""):
+    if not os.environ.get("DATABASE_URL"):
         _postgres = embedded.hold_postgres() if OWN_DATA else shared_postgres()
     if config.getoption("numprocesses") and not _WORKER:
         return  # the controller runs no test itself
-    if not env.str("REDIS_URL", ""):
+    if not os.environ.get("REDIS_URL"):
         # pytest-xdist kills a worker that takes over ten seconds to end.
         _redis = subprocess.Popen(
             embedded.redis_command(),

@@ -37,7 +37,7 @@ class Mailbox:
         envelope.rcpt_tos.append(address)
         return "250 OK"
 
-    async def handle_DATA(self, _server: Any, _session: Any, envelope: Any) -> str:  # noqa: N802  # likewise
+    async def handle_DATA(self, _server: Any, _session: Any, envelope: Any) -> str:  # noqa: N802  # named by aiosmtpd
         if self.reply.startswith("250"):
             message = message_from_bytes(envelope.content, policy=default)
             message["X-Envelope-To"] = ",".join(envelope.rcpt_tos)

@@ -5,13 +5,14 @@ from collections.abc import Iterator
 
 from config.env import BASE_DIR
 
-_NOT_PRODUCT = {"tests", "benchmarks", "docs", "var", "migrations", "node_modules"}
+PACKAGES = sorted({path.parent.name for path in BASE_DIR.glob("*/__init__.py")} - {"benchmarks"})
+_NOT_PRODUCT = {"migrations", "node_modules"}
 
 
 def modules() -> Iterator[tuple[str, str]]:
     """Path and text of each module that runs in production."""
-    for package in sorted(BASE_DIR.glob("*/__init__.py")):
-        for path in sorted(package.parent.rglob("*.py")):
+    for package in PACKAGES:
+        for path in sorted((BASE_DIR / package).rglob("*.py")):
             name = path.relative_to(BASE_DIR)
             if not _NOT_PRODUCT & set(name.parts) and not name.is_relative_to("config/local"):
                 yield name.as_posix(), path.read_text()

@@ -2,12 +2,13 @@
 
 Its name holds a digest of everything that makes it, so that it is made once for a checkout and again after a change of
 the migrations. `python -m tests.template_database NAME` fills the database NAME, in a process of its own because Django
-must not be set up before pytest measures coverage.
+must not be set up before pytest-django does it.
 """
 
 import hashlib
 import subprocess
 import sys
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
@@ -15,6 +16,7 @@ import psycopg
 from psycopg.sql import SQL, Identifier
 
 from config.env import BASE_DIR
+from tests.sources import PACKAGES
 
 _PREFIX = "template_"
 _DRAFT = "template_draft"
@@ -43,9 +45,14 @@ def ensure(url: str) -> None:
 def name() -> str:
     """Of the template that fits the migrations of this project and of the packages that it uses."""
     digest = hashlib.sha256()
-    for path in sorted((*BASE_DIR.glob("*/migrations/*.*"), BASE_DIR / "requirements-dev.lock", Path(__file__))):
+    for path in sorted((*_migrations(), BASE_DIR / "requirements-dev.lock", Path(__file__))):
         digest.update(path.relative_to(BASE_DIR).as_posix().encode() + b"\0" + path.read_bytes())
     return _PREFIX + digest.hexdigest()[:16]
+
+
+def _migrations() -> Iterator[Path]:
+    for package in PACKAGES:
+        yield from (BASE_DIR / package).rglob("migrations/*.*")
 
 
 def _fill(name: str) -> None:

@@ -2,12 +2,12 @@
 
 import ast
 import re
-import tomllib
 from collections import Counter
 from collections.abc import Iterator
 
 from config.env import BASE_DIR
 from tests.locks import LOCKS, NOT_NOTICED
+from tests.sources import PACKAGES
 
 # Calls that lock, or that settle with a unique index which of two transactions writes a row, and functions of ours that
 # are named for the lock they take.
@@ -15,7 +15,7 @@ _CALL = re.compile(r"select_for_update|get_or_create|update_or_create|R?Lock|_?(
 _KEYWORDS = {"ignore_conflicts", "update_conflicts"}
 _SQL = re.compile(r"FOR (NO KEY )?UPDATE|FOR (KEY )?SHARE|ON CONFLICT|pg_(try_)?advisory_\w*lock|LOCK TABLE")
 # Not in production, or run by one process alone.
-_LEFT_OUT = re.compile(r"(.*/)?migrations/|config/local/|common/replica/")
+_LEFT_OUT = re.compile(r"(.*/)?migrations/|config/local/")
 
 
 def test_each_lock_is_in_the_table_with_its_test():
@@ -34,8 +34,7 @@ def test_each_named_test_exists():
 
 
 def _modules() -> Iterator[str]:
-    project = tomllib.loads((BASE_DIR / "pyproject.toml").read_text())
-    for package in project["tool"]["coverage"]["run"]["source"]:
+    for package in PACKAGES:
         for path in (BASE_DIR / package).rglob("*.py"):
             module = path.relative_to(BASE_DIR).as_posix()
             if not _LEFT_OUT.match(module):

@@ -16,13 +16,11 @@ from redis import Redis
 
 from common import background, metrics, rate_limit
 from common.background import BackgroundWork
-from common.ground import archive
 from common.metrics import SharedCounts
 from common.rate_limit import Limiter, Refusal, Standing
 from common.refused_calls import Recorder
-from delivery import simulation_thread
+from config.monitoring.readiness import _Group
 from delivery.webhooks import dispatch
-from monitoring.readiness import _Group
 
 _ENDS_AFTER = 10  # seconds, after which something hangs
 
@@ -75,8 +73,7 @@ def second(lock: WatchedLock) -> Iterator[Second]:
 
 
 class TestThreadOfAProcess:
-    @pytest.mark.parametrize("module", [simulation_thread, dispatch])
-    def test_is_started_once(self, module, lock, second, monkeypatch):
+    def test_is_started_once(self, lock, second, monkeypatch):
         started = []
 
         class Thread:
@@ -90,13 +87,12 @@ class TestThreadOfAProcess:
             def wake(self):
                 pass
 
-        for name in ("_SimulationThread", "_SenderThread"):
-            monkeypatch.setattr(module, name, Thread, raising=False)
-        monkeypatch.setattr(module, "_thread", None)
-        monkeypatch.setattr(module, "_starting", lock)
-        second.call = module.wake
+        monkeypatch.setattr(dispatch, "_SenderThread", Thread)
+        monkeypatch.setattr(dispatch, "_thread", None)
+        monkeypatch.setattr(dispatch, "_starting", lock)
+        second.call = dispatch.wake
 
-        module.wake()
+        dispatch.wake()
 
         assert (second.result(), len(started)) == (None, 1)
 
@@ -117,27 +113,6 @@ class TestThreadOfAProcess:
 
         assert (second.result(), len(started)) == (None, 1)
         work.stop(seconds=_ENDS_AFTER)
-
-
-class TestMapFile:
-    def test_is_opened_once(self, lock, second, monkeypatch, settings, tmp_path):
-        settings.MAP_FILE = tmp_path / "map"
-        settings.MAP_FILE.touch()
-        opened = []
-
-        def open_(path):
-            second.arrives()
-            opened.append(path)
-            return object()
-
-        monkeypatch.setattr(archive, "_open", open_)
-        monkeypatch.setattr(archive, "_opened", None)
-        monkeypatch.setattr(archive, "_lock", lock)
-        second.call = archive.current
-
-        first = archive.current()
-
-        assert (second.result(), len(opened)) == (first, 1)
 
 
 class TestSharedCounts:
@@ -187,11 +162,11 @@ class TestCountOfCallsOverALimit:
                 second.arrives()
                 return count
 
-        recorder, written = Recorder(None, None, None), []  # type: ignore[arg-type]  # nothing is stored
-        refused: Any = SimpleNamespace(response=SimpleNamespace(status_code=429))
+        recorder, written = Recorder(None, None, owner=(), keys=None), []  # type: ignore[arg-type]  # nothing is stored
+        refused: Any = SimpleNamespace(call=SimpleNamespace(auth=None), response=SimpleNamespace(status_code=429))
 
         def count():
-            recorder.record({"account": 1}, refused, at=timezone.now())
+            recorder.record(refused, at=timezone.now())
 
         monkeypatch.setattr(recorder, "_over_limit", Counts())
         monkeypatch.setattr(recorder, "_add", lambda _row, over_limit: written.append(over_limit))

@@ -43,7 +43,7 @@ class DatabaseWrapper(base.DatabaseWrapper):
             connection: psycopg.Connection[Any] = super().get_new_connection(conn_params)
             return connection
         self.isolation_level = IsolationLevel.READ_COMMITTED  # as Django's does before it connects
-        return silence.connect(most_seconds, **conn_params)
+        return silence.connect(most_seconds, silence.silence_of(self.alias), **conn_params)
 
     def prepared_cursor(self) -> CursorWrapper:
         """The cursor of the connection whose statements are prepared. It is kept: making one for each takes longer.

@@ -7,6 +7,7 @@ wait as long as the server is silent, and so would all calls.
 
 import logging
 import time
+from functools import cache
 from typing import Any
 
 import psycopg
@@ -21,9 +22,10 @@ _NO_ANSWER = "PostgreSQL does not answer"
 
 
 class Silence:
-    """Whether the server has left a statement of this process unanswered, and has answered none since."""
+    """Whether a server has left a statement of this process unanswered, and has answered none since."""
 
-    def __init__(self) -> None:
+    def __init__(self, alias: str) -> None:
+        self._alias = alias
         self._ask_at: float | None = None  # on the monotonic clock; None while it answers
 
     @property
@@ -32,12 +34,12 @@ class Silence:
 
     def begins(self) -> None:
         if not self.is_noticed:
-            _log.warning("%s. Requests are refused until it does.", _NO_ANSWER)
+            _log.warning("%s (%s). Statements are refused until it does.", _NO_ANSWER, self._alias)
         self._ask_at = time.monotonic() + _PAUSE_SECONDS
 
     def ends(self) -> None:
         if self.is_noticed:
-            _log.warning("PostgreSQL answers again.")
+            _log.warning("PostgreSQL answers again (%s).", self._alias)
             self._ask_at = None
 
     def refuse_all_but_one(self) -> None:
@@ -53,34 +55,38 @@ class Silence:
         self._ask_at = now + _SHORT_SECONDS + _PAUSE_SECONDS
 
 
-silence = Silence()
+@cache
+def silence_of(alias: str) -> Silence:
+    """That of a database in the settings."""
+    return Silence(alias)
 
 
 class Connection(psycopg.Connection[Any]):
     """Waits at most `most_seconds` for the answer to a statement."""
 
     most_seconds: float
+    silence: Silence
 
     def wait(self, gen: PQGen[RV], *args: Any, **options: Any) -> RV:
         """As psycopg's. Without an answer in time it closes the connection and raises psycopg.OperationalError."""
         limit = self.most_seconds
-        if silence.is_noticed:
-            gen, limit = _listening(gen), _SHORT_SECONDS
+        if self.silence.is_noticed:
+            gen, limit = _listening(gen, self.silence), _SHORT_SECONDS
         began = time.monotonic()
         try:
             return super().wait(gen, *args, **{**options, "timeout": limit})
         except psycopg.errors.ProtocolViolation:  # PgBouncer's query_wait_timeout
-            silence.begins()
+            self.silence.begins()
             raise
         except psycopg.OperationalError as error:
             if time.monotonic() - began < limit:
                 raise
             self.close()
-            silence.begins()
+            self.silence.begins()
             raise psycopg.OperationalError(_NO_ANSWER) from error
 
 
-def _listening(gen: PQGen[RV]) -> PQGen[RV]:
+def _listening(gen: PQGen[RV], silence: Silence) -> PQGen[RV]:
     """`gen`, whose end is an answer if it has read something. To set `autocommit`, for instance, it reads nothing."""
     has_read = False
     try:
@@ -96,7 +102,7 @@ def _listening(gen: PQGen[RV]) -> PQGen[RV]:
         return result
 
 
-def connect(most_seconds: float, **parameters: Any) -> Connection:
+def connect(most_seconds: float, silence: Silence, **parameters: Any) -> Connection:
     """Raises psycopg.OperationalError.
 
     A connection is no answer yet: a pooler accepts it while its server is silent.
@@ -109,5 +115,5 @@ def connect(most_seconds: float, **parameters: Any) -> Connection:
     except psycopg.errors.ConnectionTimeout:
         silence.begins()
         raise
-    connection.most_seconds = most_seconds
+    connection.most_seconds, connection.silence = most_seconds, silence
     return connection

@@ -1,11 +1,10 @@
 """Text that `make run` prints after the start: addresses, credentials, and commands to paste."""
 
 import json
+import os
 import shlex
 import sys
 from typing import Any
-
-from config.env import env
 
 _SHIPMENT = {"origin": "01310100", "destination": "40020000", "weight": 2.5, "declared_amount": 15_000}
 
@@ -61,7 +60,9 @@ def banner(base: str, demo: dict[str, str] | None, *, is_embedded: bool) -> str:
     else:
         lines += [
             "",
-            "An external database gets no demo data, unless it is empty and SEED_DEMO=1 is set.",
+            "An external database gets no demo data. To fill an empty one, and see the credentials:",
+            "",
+            f"  Demo data:   {_manage('seed_demo')}",
             "",
             f"  New log-in:  {_manage('createsuperuser')}",
             f"  its code:    {_manage('enrol_second_factor USERNAME')}",
@@ -100,7 +101,7 @@ def credentials(base: str, demo: dict[str, str]) -> list[str]:
 
 def _manage(command: str) -> str:
     """A management command to paste, with this run's DATA_DIR unless it is the default."""
-    folder = env.str("DATA_DIR", "")
+    folder = os.environ.get("DATA_DIR", "")
     return f"{f'DATA_DIR={shlex.quote(folder)} ' if folder else ''}.venv/bin/python manage.py {command}"
 
 

@@ -21,8 +21,8 @@ from typing import NoReturn, TypeVar
 
 import psycopg
 
-from config import checks, processes
-from config.env import BASE_DIR, StartRefused, data_dir, env, is_embedded
+from config import environment, npm_files, processes
+from config.env import BASE_DIR, StartRefused, data_dir, is_embedded
 from config.local import embedded
 from config.local.banner import banner
 from config.local.children import Child, die_with_parent, log
@@ -45,13 +45,14 @@ def main() -> int:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")  # names with accents on a terminal that knows ASCII only
-    checks.refuse_bad_environment()
-    for sentence in checks.misspelt(os.environ):
+    environment.refuse_bad_environment()
+    for sentence in environment.misspelt():
         log(sentence)
-    checks.refuse_public_embedded(processes.host())
+    environment.refuse_public_embedded(processes.host())
+    npm_files.refuse_missing()
     try:
         with _only_run():  # held until all processes have stopped, so that the next run cannot overlap
-            _run(env.int("PORT", 8000))
+            _run(environment.Web().PORT)
     except KeyboardInterrupt:
         return 0
 
@@ -75,7 +76,7 @@ def _run(port: int) -> NoReturn:
 
 def _start(children: list[Child], port: int) -> None:
     """Start everything but PostgreSQL. Appends each child before its start, so that a failed start is cleaned up."""
-    if not env.str("REDIS_URL", ""):
+    if not os.environ.get("REDIS_URL"):
         redis = Child("redis", embedded.redis_command())
         children.append(redis)
         _timed("Redis", lambda: embedded.wait_for_redis(redis.start()))
@@ -100,7 +101,7 @@ def _base_url(port: int) -> str:
 
 def _check_database() -> None:
     """Raise StartRefused when DATABASE_URL is set and leads to no database."""
-    if not (url := env.str("DATABASE_URL", "")):
+    if not (url := os.environ.get("DATABASE_URL")):
         return
     try:
         psycopg.connect(url, connect_timeout=_CONNECT_SECONDS).close()
@@ -212,12 +213,12 @@ def _wait_for_services(port: int, children: list[Child]) -> None:
 
 
 def _seed_demo() -> dict[str, str] | None:
-    """Fill an empty database: the embedded one, or another with SEED_DEMO. Returns credentials, None if none were made.
+    """Fill an empty embedded database. Returns credentials, None if none were made.
 
     Called last, because the credentials are shown only once.
     """
     (data_dir() / "demo.json").unlink(missing_ok=True)  # earlier versions wrote credentials there
-    if not is_embedded() and not env.bool("SEED_DEMO", False):
+    if not is_embedded():
         return None
     credentials: dict[str, str] | None = json.loads(_timed("Demo data", lambda: _manage("seed_demo")))
     return credentials

@@ -17,6 +17,8 @@ from django.urls import reverse
 
 from common import credentials
 from common.each_row import each
+from common.mail import outbox
+from common.mail.models import Kind
 from delivery import breaker
 from delivery.actions import endpoints
 from delivery.errors import EndpointCannotSend
@@ -31,8 +33,6 @@ from delivery.models import (
     WebhookEndpoint,
     WebhookQueueItem,
 )
-from mail import outbox
-from mail.models import Kind
 
 _log = logging.getLogger(__name__)
 # Between two alerts about one endpoint.

@@ -9,11 +9,12 @@ from django.conf import settings
 
 from common.each_row import each
 from common.page_updates import publish
-from delivery import arrivals, lifecycle, page_updates, routing_engines
-from delivery.arrivals import Known, Service
+from delivery import lifecycle, page_updates
+from delivery.geo import arrivals, routing_engines
+from delivery.geo.arrivals import Known, Service
+from delivery.geo.travel_times import TravelTimes
 from delivery.lifecycle import RouteStatus
 from delivery.models import ArrivalEstimate, Delivery, Stop, Transition
-from delivery.travel_times import TravelTimes
 
 _BATCH = 200  # routes that are read and written together
 _QUESTIONS = 4  # to a routing engine at the same time

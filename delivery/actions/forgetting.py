@@ -17,6 +17,7 @@ from django.db.models import Exists, OuterRef, Q, QuerySet
 from common import pruning
 from common.each_row import together_or_each
 from common.forgetting import forgetting
+from common.mail.models import Kind, Message
 from common.phones import with_phone
 from delivery import anonymous, lifecycle
 from delivery.actions import proof_photos
@@ -35,7 +36,6 @@ from delivery.models import (
     WebhookEvent,
     WebhookQueueItem,
 )
-from mail.models import Kind, Message
 
 BATCH = 500
 MOST_BATCHES = 20  # of one run of a task, which takes a process of the workers meanwhile

@@ -15,8 +15,8 @@ from django_stubs_ext import StrPromise
 
 from delivery import lifecycle
 from delivery.actions import deliveries, drivers
-from delivery.distance import Point
 from delivery.errors import DriverNotFound, InvalidPosition, NoDriverAssigned
+from delivery.geo.distance import Point
 from delivery.lifecycle import RouteStatus, Trigger
 from delivery.models import Delivery, Driver, Simulation, parse_id
 

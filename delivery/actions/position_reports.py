@@ -12,8 +12,8 @@ from delivery import metrics
 from delivery.actions import driver_devices, drivers
 from delivery.actions.drivers import Fix
 from delivery.driver_errors import NotOnDuty
+from delivery.geo.position_filter import Limits, Reason, Reported, plausible
 from delivery.models import Delivery, DriverDevice, LatestPosition
-from delivery.position_filter import Limits, Reason, Reported, plausible
 
 
 @transaction.atomic

@@ -7,10 +7,11 @@ from decimal import Decimal
 
 from django.conf import settings
 
-from delivery import pricing, routing, routing_engines
+from delivery import pricing
 from delivery.actions import quote_ids
-from delivery.distance import Point
 from delivery.errors import PickupNotLinked, PriceUnavailable
+from delivery.geo import routing, routing_engines
+from delivery.geo.distance import Point
 from delivery.lifecycle import Mode
 from delivery.models import Integrator, PickupPoint, Tariff, Token
 from delivery.models.pickup_point import LARGEST_RADIUS_M, is_within_one

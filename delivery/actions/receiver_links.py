@@ -5,8 +5,10 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 
 from common import credentials
+from common.mail import outbox
+from delivery import stop_details
 from delivery.models import ReceiverLink, Stop
-from mail import outbox
+from delivery.stop_details import StopDetails
 
 _RANDOM_BYTES = 16  # 128 bits
 _LENGTH = 22
@@ -24,6 +26,11 @@ def addresses(stops: Sequence[Stop], *, at: datetime) -> dict[int, outbox.Link]:
         ReceiverLink.objects.bulk_create([_new(stop, at) for stop in missing], ignore_conflicts=True)
         links = ReceiverLink.objects.in_bulk([stop.pk for stop in stops])
     return {key: outbox.link(f"/t/{link.token}") for key, link in links.items()}
+
+
+def details(stops: Sequence[Stop], *, at: datetime) -> list[StopDetails]:
+    """The details of stops with the links, in the order of `stops`. Links that do not exist yet are made."""
+    return list(stop_details.read(stops, addresses=addresses(stops, at=at)).values())
 
 
 def find(token: str) -> Stop | None:

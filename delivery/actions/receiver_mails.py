@@ -2,10 +2,10 @@
 
 from datetime import datetime, timedelta
 
+from common.mail import outbox
+from common.mail.models import Kind
 from delivery.actions import receiver_links
 from delivery.models import Delivery, DropoffOptions, Environment
-from mail import outbox
-from mail.models import Kind
 
 # The request does not say which language a receiver reads.
 _LANGUAGE = "pt-br"

@@ -1,14 +1,18 @@
 """The simulated driver of the sandbox: moves deliveries that were requested with a test token."""
 
 import logging
+import time
+from collections.abc import Callable
 from datetime import datetime, timedelta
 from uuid import UUID
 
 from django.conf import settings
 from django.db import InterfaceError, OperationalError, transaction
 
-from delivery import distance, simulator
+from common import clock
+from delivery import simulator
 from delivery.actions import deliveries, drivers, moves, proofs, simulated_proofs
+from delivery.geo import distance
 from delivery.lifecycle import Trigger
 from delivery.models import Delivery, LatestPosition, Simulation
 from delivery.simulator import ACTOR, Outcome, Step
@@ -17,6 +21,9 @@ _log = logging.getLogger(__name__)
 # Pause after the first failure of a step; each further one doubles it.
 _FAILURE_PAUSE = timedelta(seconds=1)
 _MOST_DOUBLINGS = 8
+# Longer than the interval of Celery beat's wake-ups.
+_LOOK_AHEAD = timedelta(seconds=4)
+_LONGEST_SLEEP = 0.2  # seconds, after which a simulation that began meanwhile can be due
 
 
 def advance_due(*, at: datetime) -> int:
@@ -27,6 +34,18 @@ def advance_due(*, at: datetime) -> int:
     the delivery's id, and repeated after a pause of 1 s to 4 min. A lost connection is raised.
     """
     return sum(_advance_one(integrator_id, at=at) for integrator_id in Simulation.objects.integrators_due(at=at))
+
+
+def advance_until_none_is_due(is_stopping: Callable[[], bool]) -> None:
+    """Advance what is due, and wait for what falls due shortly. Without simulations this is one query."""
+    due_at = Simulation.objects.next_due()
+    while due_at is not None and due_at - clock.now() <= _LOOK_AHEAD and not is_stopping():
+        pause = (due_at - clock.now()).total_seconds()
+        time.sleep(min(max(pause, 0), _LONGEST_SLEEP))
+        now = clock.now()
+        while not is_stopping() and advance_due(at=now):
+            now = clock.now()
+        due_at = Simulation.objects.next_due(after=now)  # not those that another process is advancing
 
 
 @transaction.atomic

@@ -3,7 +3,8 @@
 from decimal import Decimal
 from typing import Any
 
-from common.row_history import recorded_by
+import pghistory
+
 from delivery.models import Tariff, VehicleType
 
 _DEFAULTS: dict[VehicleType, dict[str, Any]] = {
@@ -37,7 +38,7 @@ _DEFAULTS: dict[VehicleType, dict[str, Any]] = {
 def create_defaults(*, by: str) -> list[Tariff]:
     """Create the general tariff of each vehicle type that has none, active or not. Returns the new ones."""
     priced = set(Tariff.objects.filter(integrator=None).values_list("vehicle_type", flat=True))
-    with recorded_by(by):
+    with pghistory.context(by=by):
         return [
             Tariff.objects.create(vehicle_type=vehicle_type, **terms)
             for vehicle_type, terms in _DEFAULTS.items()

@@ -20,8 +20,7 @@ from common.actors import actor
 from common.admin_base import LargeTable, ModelAdmin, Unchangeable
 from common.admin_columns import column, linked, pill
 from common.formats import ago
-from delivery import stop_facts
-from delivery.actions import deliveries, drivers, moves
+from delivery.actions import deliveries, drivers, moves, receiver_links
 from delivery.admin import cancelling
 from delivery.admin.delivery_page import PRICE, EventInline, StopInline, TransitionInline, fieldsets
 from delivery.admin.labels import coordinates as written_coordinates
@@ -166,8 +165,8 @@ class DeliveryAdmin(LargeTable, Unchangeable, ModelAdmin):
     def render_change_form(self, request: HttpRequest, context: Any, *args: Any, **kwargs: Any) -> HttpResponse:
         """With what was asked for and proved at the stops. Only for who may see it: links that are missing are made."""
         if delivery := kwargs.get("obj"):
-            found = stop_facts.of(delivery.ordered_stops, at=clock.now())
-            context["stops"] = [facts for facts in found if not facts.is_empty]
+            found = receiver_links.details(delivery.ordered_stops, at=clock.now())
+            context["stops"] = [details for details in found if not details.is_empty]
         return super().render_change_form(request, context, *args, **kwargs)
 
     def _moves(self, request: HttpRequest, object_id: str) -> dict[str, Any]:

@@ -1,87 +1,82 @@
 """Tariffs of deliveries."""
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Iterable
+from typing import Any, ClassVar
 
 from django.contrib import admin
-from django.db.models import OuterRef, QuerySet, Subquery, UUIDField
-from django.db.models.fields.json import KT
-from django.db.models.functions import Cast, Coalesce
-from django.http import HttpRequest
+from django.db.models import QuerySet
 from django.utils.text import capfirst
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
+from import_export.fields import Field
+from import_export.widgets import Widget
 
 from common.admin_columns import column
-from common.csv_columns import REAIS, Choice, Column, InvalidCell, Number, shown
 from common.csv_export import neutralised
-from common.csv_plan import Table
 from common.formats import money
-from common.measures import KILOMETRES
-from common.row_history_admin import RecordedAdmin, RowChangeAdmin, column_filter
-from common.tabular_import import TabularImportAdmin
-from delivery.models import Integrator, Tariff, TariffChange, VehicleType
+from common.measures import KILOMETRES, shown
+from common.row_history_admin import RecordedAdmin, RowChangeAdmin
+from common.tabular_import import TableResource, TabularImportAdmin
+from delivery.models import Integrator, Tariff, TariffChange
 
 
-@dataclass(frozen=True)
-class Account(Column):
+class AccountWidget(Widget):
     """An account by its name. Empty: everybody without a tariff of their own."""
 
-    @property
-    def accepts(self) -> str:
-        return gettext("an account's name; empty for everybody without a tariff of their own")
+    def __init__(self) -> None:
+        super().__init__()
+        self._found: dict[str, Integrator | None] = {}  # None: several
 
-    def parser(self, texts: Iterable[str]) -> Callable[[str], Any]:
-        """Looks up all names by one query. An export writes some names with an apostrophe, as `neutralised` does."""
-        wanted = set(texts)
-        found = {}
-        for account in Integrator.objects.filter(name__in=wanted | {text.removeprefix("'") for text in wanted}):
+    def look_up(self, names: Iterable[str]) -> None:
+        """By one query. An export writes some names with an apostrophe, as `neutralised` does."""
+        wanted = set(names)
+        for account in Integrator.objects.filter(name__in=wanted | {name.removeprefix("'") for name in wanted}):
             for name in {account.name, neutralised(account.name)}:
-                found[name] = None if name in found else account
+                self._found[name] = None if name in self._found else account
 
-        def parse(text: str) -> Integrator:
-            account = found.get(text)
-            if account is None:
-                sentence = (
-                    gettext("several accounts are called '%(name)s'; edit their tariffs in the admin")
-                    if text in found
-                    else gettext("there is no account called '%(name)s'")
-                )
-                raise InvalidCell(sentence % {"name": shown(text)})
-            return account
+    def clean(self, value: str, row: Any = None, **kwargs: Any) -> Integrator | None:
+        if value and self._found.get(value) is None:
+            sentence = (
+                gettext("several accounts are called '%(name)s'; edit their tariffs in the admin")
+                if value in self._found
+                else gettext("there is no account called '%(name)s'")
+            )
+            raise ValueError(sentence % {"name": shown(value)})
+        return self._found.get(value)
 
-        return parse
+    def render(self, value: Any, obj: Any = None, **kwargs: Any) -> str:
+        return str(value or "")
 
 
-TARIFFS = Table(
-    # The active tariffs: at most one for each vehicle and account. The others are kept as they are.
-    rows=lambda: Tariff.objects.filter(active=True).select_related("integrator"),
-    key=("vehicle_type", "integrator"),
-    columns=(
-        Choice("vehicle_type", _("vehicle type"), names=("vehicle_type",), choices=tuple(VehicleType.choices)),
-        Account("integrator", _("account"), names=("integrator",), is_required=False),
-        Number("base_fare", _("base fare"), names=("base_fare",), unit=REAIS),
-        Number("included_km", _("included km"), names=("included_km",), is_required=False),
-        Number("price_per_km", _("price per km"), names=("price_per_km",), unit=REAIS),
-        Number("price_per_extra_dropoff", _("price per extra drop-off"), unit=REAIS, is_required=False),
-        Number("minimum_fare", _("minimum fare"), names=("minimum_fare",), unit=REAIS, is_required=False),
-        Number("return_share", _("return share"), names=("return_share",), is_required=False, places=3),
-        Number("maximum_km", _("maximum km"), names=("maximum_km",)),
-        Number("maximum_kg", _("maximum kg"), names=("maximum_kg",)),
-        Number("maximum_side_cm", _("longest side (cm)"), names=("maximum_side_cm",), is_required=False),
-        Number("maximum_litres", _("maximum volume (litres)"), names=("maximum_litres",), is_required=False),
-        Number("cancel_percent_accepted", _("cancellation fee after acceptance (%)"), is_required=False),
-        Number("cancel_percent_collected", _("cancellation fee after pickup (%)"), is_required=False),
-    ),
-)
+class TariffResource(TableResource):
+    """The active tariffs: at most one for each vehicle and account. The others are kept as they are."""
+
+    integrator = Field("integrator", _("account"), AccountWidget())
+    other_names: ClassVar[dict[str, tuple[Any, ...]]] = {
+        "included_km": (_("included km"),),
+        "maximum_km": (_("maximum km"),),
+        "maximum_kg": (_("maximum kg"),),
+        "maximum_litres": (_("maximum volume (litres)"),),
+    }
+
+    class Meta:
+        model = Tariff
+        exclude = ("id", "active")
+        import_id_fields = ("vehicle_type", "integrator")
+
+    def get_queryset(self) -> QuerySet[Tariff]:
+        return Tariff.objects.filter(active=True).select_related("integrator")
+
+    def before_import(self, dataset: Any, **kwargs: Any) -> None:
+        field = self.fields["integrator"]
+        if str(field.column_name) in dataset.headers:
+            field.widget.look_up(dataset[str(field.column_name)])
 
 
 @admin.register(Tariff)
 class TariffAdmin(RecordedAdmin, TabularImportAdmin):
-    table = TARIFFS
+    resource = TariffResource
     simulator = "panel:delivery_simulator"
-    history = TariffChange
     list_display = [
         "vehicle_type", "account", "active", column("base_fare", _("base fare"), money),
         column("price_per_km", _("price per km"), money), column("minimum_fare", _("minimum fare"), money),
@@ -101,17 +96,5 @@ class TariffAdmin(RecordedAdmin, TabularImportAdmin):
 class TariffChangeAdmin(RowChangeAdmin):
     """Who changed which tariff."""
 
-    list_filter = [
-        column_filter("vehicle_type", _("vehicle"), list(VehicleType.choices)), *RowChangeAdmin.list_filter
-    ]  # fmt: skip  # a list of names
-
-    def get_queryset(self, request: HttpRequest) -> QuerySet[TariffChange]:
-        key = Coalesce(KT("after__integrator_id"), KT("before__integrator_id"))
-        account = Integrator.objects.filter(pk=Cast(OuterRef("integrator_key"), UUIDField())).values("name")
-        return super().get_queryset(request).annotate(integrator_key=key, account=Subquery(account))
-
-    def label_of(self, change: Any) -> str:
-        columns = change.after or change.before or {}
-        vehicle = dict(VehicleType.choices).get(columns["vehicle_type"], columns["vehicle_type"])
-        everybody = gettext("all accounts") if change.integrator_key is None else change.integrator_key
-        return f"{vehicle}, {change.account or everybody}"
+    list_filter = ["vehicle_type", *RowChangeAdmin.list_filter]
+    list_select_related = ["integrator"]

@@ -56,7 +56,7 @@ class WebhookEndpointAdmin(RefusalsAsMessages, ModelAdmin):
     fields = [
         "state", "integrator", "environment", "url", "enabled", "off_since", "failures", "failing_since",
         "paused_until", _LAST_SUCCESS,
-    ]  # fmt: skip  # likewise
+    ]  # fmt: skip  # a table
     actions = ["send_test", "switch_on", "switch_off", "rotate_secret"]
 
     @admin.display(description=_("failures"), ordering="failures")

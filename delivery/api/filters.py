@@ -25,13 +25,13 @@ class EnglishForm(QueryForm):
 
 
 class DeliveryFilter(ListFilter):
-    externalId = TextFilter(method="of_external_id")  # noqa: N815  # the API's name
+    externalId = TextFilter(method="of_external_id")
     status = django_filters.ChoiceFilter(
         choices=[(status, status) for status in _STATUSES],
         error_messages={"invalid_choice": f"Choose one of: {', '.join(_STATUSES)}."},
     )
-    createdFrom = MomentFilter("created_at", "gte")  # noqa: N815  # likewise
-    createdTo = MomentFilter("created_at", "lt", is_end=True)  # noqa: N815  # likewise
+    createdFrom = MomentFilter("created_at", "gte")
+    createdTo = MomentFilter("created_at", "lt", is_end=True)
 
     class Meta:
         model = Delivery

@@ -148,7 +148,7 @@ def tls_required(request: HttpRequest) -> HttpResponse:
         status=403,
         code="tls_required",
         title="This API is served over https only",
-        detail="Nothing was changed. Replace the token: it was sent over the network unencrypted.",
+        detail="Nothing was changed. If the call had a token, replace it: it was sent over the network unencrypted.",
     )
     return JsonResponse(body, status=403, content_type=CONTENT_TYPE)
 

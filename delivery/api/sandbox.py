@@ -1,9 +1,10 @@
 """What only test tokens have: the speed of the simulated driver, and moves of a delivery by hand."""
 
-from django.urls import URLPattern, path
 from rest_framework import serializers
+from rest_framework.decorators import action
 from rest_framework.request import Request
 from rest_framework.response import Response
+from rest_framework.viewsets import ViewSet
 
 from common import clock
 from common.body_serializer import BodySerializer
@@ -13,8 +14,9 @@ from delivery.actions.proofs import LONGEST_NAME
 from delivery.api.fields import LatitudeField, LongitudeField, NumberField, StrictTextField
 from delivery.api.serializers import check_served
 from delivery.api.views import IntegratorView, detail, find_delivery, token_of
-from delivery.distance import Point
 from delivery.errors import InvalidSandboxSpeed
+from delivery.geo.distance import Point
+from delivery.lifecycle import Trigger
 from delivery.models import Delivery, Environment, Token
 
 SPEED_HEADER = "Sandbox-Speed"
@@ -42,7 +44,7 @@ class NoFieldsSerializer(BodySerializer):
 class DeliverSerializer(BodySerializer):
     """Body of deliver; may be missing. With one of its keys the driver delivers with proof."""
 
-    receivedBy = StrictTextField(required=False, allow_null=True, allow_blank=True, max_length=LONGEST_NAME)  # noqa: N815  # JSON
+    receivedBy = StrictTextField(required=False, allow_null=True, allow_blank=True, max_length=LONGEST_NAME)
     pin = StrictTextField(required=False, allow_null=True, allow_blank=True, max_length=10)
 
 
@@ -63,37 +65,55 @@ class PositionSerializer(BodySerializer):
         return {"position": f"{attrs['latitude']},{attrs['longitude']}"}
 
 
-class SandboxMoveView(IntegratorView):
+class SandboxViewSet(IntegratorView, ViewSet):
     """POST /api/sandbox/deliveries/{deliveryId}/{move}, answered as GET /api/deliveries/{deliveryId}.
 
-    Raises DeliveryNotFound with every live token.
+    Each raises DeliveryNotFound with every live token.
     """
 
-    move = ""
+    lookup_field = "delivery_id"
+    lookup_value_converter = "str"
     serializer_class: type[BodySerializer] = NoFieldsSerializer
 
-    def post(self, request: Request, delivery_id: str, point: str = "") -> Response:
+    @action(methods=["post"], detail=True)
+    def accept(self, request: Request, delivery_id: str) -> Response:
+        return self._move(Trigger.ACCEPT, request, delivery_id)
+
+    @action(methods=["post"], detail=True)
+    def collect(self, request: Request, delivery_id: str) -> Response:
+        return self._move(Trigger.COLLECT, request, delivery_id)
+
+    @action(methods=["post"], detail=True, url_path="deliver/<str:point>", serializer_class=DeliverSerializer)
+    def deliver(self, request: Request, delivery_id: str, point: str) -> Response:
+        return self._move(Trigger.DELIVER, request, delivery_id, point)
+
+    @action(methods=["post"], detail=True, url_path="fail/<str:point>", serializer_class=FailSerializer)
+    def fail(self, request: Request, delivery_id: str, point: str) -> Response:
+        return self._move(Trigger.FAIL, request, delivery_id, point)
+
+    @action(methods=["post"], detail=True, url_path="return")
+    def return_(self, request: Request, delivery_id: str) -> Response:
+        return self._move(Trigger.RETURN, request, delivery_id)
+
+    @action(methods=["post"], detail=True, serializer_class=PositionSerializer)
+    def position(self, request: Request, delivery_id: str) -> Response:
+        return self._move("position", request, delivery_id)
+
+    @action(methods=["post"], detail=True)
+    def expire(self, request: Request, delivery_id: str) -> Response:
+        return self._move(Trigger.EXPIRE, request, delivery_id)
+
+    def _move(self, name: str, request: Request, delivery_id: str, point: str = "") -> Response:
         token = token_of(request)
         delivery = find_delivery(
             token, delivery_id, Delivery.objects.with_parts().filter(environment=Environment.SANDBOX)
         )
         serializer = self.read_body(self.serializer_class(data=request.data))
         moved = sandbox.perform(
-            self.move,
+            name,
             delivery=delivery,
             fields={"point": point, **{name: value or "" for name, value in serializer.validated_data.items()}},
             by=f"token {token.hint}",
             at=clock.now(),
         )
         return detail(moved)
-
-
-def move_paths() -> list[URLPattern]:
-    """The paths of the moves, below `sandbox/deliveries/`."""
-    serializer_of = {"deliver": DeliverSerializer, "fail": FailSerializer, "position": PositionSerializer}
-    paths = []
-    for move in sandbox.MOVES:
-        point = "/<str:point>" if move in ("deliver", "fail") else ""
-        view = SandboxMoveView.as_view(move=move, serializer_class=serializer_of.get(move, NoFieldsSerializer))
-        paths.append(path(f"sandbox/deliveries/<str:delivery_id>/{move}{point}", view, name=f"sandbox-{move}"))
-    return paths

@@ -7,7 +7,7 @@ from rest_framework import serializers
 
 from common.body_serializer import BodySerializer
 from common.payload_warnings import Path, PayloadWarning, nearest
-from delivery import service_area, simulator
+from delivery import simulator
 from delivery.api.fields import (
     EmailField,
     FlagField,
@@ -21,7 +21,8 @@ from delivery.api.fields import (
     ZipcodeField,
 )
 from delivery.bodies import ADDRESS_TEXTS
-from delivery.distance import Point
+from delivery.geo import service_area
+from delivery.geo.distance import Point
 from delivery.lifecycle import Mode
 from delivery.models import Environment, VehicleType
 from delivery.models.stop import LABELS
@@ -40,12 +41,12 @@ class ObjectSerializer(BodySerializer):
 
 class ContactsSerializer(ObjectSerializer):
     name = TextField(required=True, allow_null=False, allow_blank=False)
-    phoneNumber = TextField(required=True, allow_null=False, allow_blank=False)  # noqa: N815  # the specification's name
+    phoneNumber = TextField(required=True, allow_null=False, allow_blank=False)
 
 
 class OptionalContactsSerializer(ObjectSerializer):
     name = TextField()
-    phoneNumber = TextField()  # noqa: N815  # the specification's name
+    phoneNumber = TextField()
     email = EmailField()
 
 
@@ -89,7 +90,7 @@ class PickupSerializer(ObjectSerializer):
 
 
 class DropoffSerializer(ObjectSerializer):
-    externalId = TextField(trim_whitespace=False)  # noqa: N815  # the specification's name
+    externalId = TextField(trim_whitespace=False)
     contacts = OptionalContactsSerializer(required=False, allow_null=True)
     address = AddressSerializer()
     coordinates = CoordinatesSerializer(required=False, allow_null=True)
@@ -125,17 +126,15 @@ class PackageSerializer(ObjectSerializer):
 class DeliveryRequestSerializer(ObjectSerializer):
     """Body of quotation-delivery and request-delivery. `context` has the token's `environment`."""
 
-    vehicleType = NamedChoiceField(choices=VehicleType.values)  # noqa: N815  # the specification's name
+    vehicleType = NamedChoiceField(choices=VehicleType.values)
     pickup = PickupSerializer()
     dropoffs: serializers.ListSerializer[Any] = serializers.ListSerializer(
         child=DropoffSerializer(), min_length=1, max_length=len(LABELS)
     )
-    orderPackages: serializers.ListSerializer[Any] = serializers.ListSerializer(  # noqa: N815  # likewise
+    orderPackages: serializers.ListSerializer[Any] = serializers.ListSerializer(
         child=PackageSerializer(), required=False, allow_null=True, max_length=_MAX_PACKAGES
     )
-    deliveryMode = NamedChoiceField(  # noqa: N815  # likewise
-        choices=[mode.value for mode in Mode], required=False, allow_null=True
-    )
+    deliveryMode = NamedChoiceField(choices=[mode.value for mode in Mode], required=False, allow_null=True)
 
     @property
     def delivery_request(self) -> DeliveryRequest:

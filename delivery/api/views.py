@@ -11,7 +11,7 @@ from common.body_view import BodyView
 from common.deprecation import DeprecatableView
 from common.negotiation import AlwaysJSON
 from common.options import OptionsView
-from delivery import detail_bodies
+from delivery import bodies
 from delivery.actions import receiver_links
 from delivery.api import problems
 from delivery.api.authentication import BearerAuthentication, HasToken
@@ -54,7 +54,7 @@ def find_delivery(token: Token, delivery_id: str, queryset: DeliveryQuerySet) ->
 def detail(delivery: Delivery) -> Response:
     """The answer with everything about a delivery."""
     tracking = receiver_links.addresses(delivery.ordered_stops, at=clock.now())
-    return Response(detail_bodies.detail(delivery, tracking=tracking))
+    return Response(bodies.detail(delivery, tracking=tracking))
 
 
 def _found(delivery: Delivery | None) -> Delivery:

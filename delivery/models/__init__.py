@@ -15,13 +15,12 @@ from delivery.models.ids import parse_id
 from delivery.models.integrator import Environment, Integrator
 from delivery.models.membership import IntegratorMembership
 from delivery.models.pickup_point import PickupPoint
-from delivery.models.price_change import TariffChange
 from delivery.models.proof_photo import ProofPhoto
 from delivery.models.receiver_link import ReceiverLink
 from delivery.models.refused_call import RefusedDeliveryCall, RefusedDeliveryCallCount
 from delivery.models.simulation import Simulation
 from delivery.models.stop import Stop
-from delivery.models.tariff import Tariff
+from delivery.models.tariff import Tariff, TariffChange
 from delivery.models.token import Token
 from delivery.models.transition import Transition
 from delivery.models.webhook import OffBecause, WebhookEndpoint, WebhookEvent

@@ -11,7 +11,7 @@ from django.utils.translation import gettext_lazy as _
 from common.constraints import one_of
 from common.names import validate_name
 from delivery import lifecycle
-from delivery.distance import Point
+from delivery.geo.distance import Point
 from delivery.models.ids import Identified
 from delivery.models.integrator import Environment, Integrator
 from delivery.models.location import Located, cartesian, cartesian_columns, distance_m, on_earth

@@ -10,7 +10,7 @@ from django.db.models.expressions import CombinedExpression
 from django.db.models.functions import ASin, Cos, Least, Radians, Sin, Sqrt
 from django.utils.translation import gettext_lazy as _
 
-from delivery.distance import Point
+from delivery.geo.distance import Point
 
 # WGS84.
 _EQUATORIAL_RADIUS_M = 6_378_137.0

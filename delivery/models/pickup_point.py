@@ -11,7 +11,7 @@ from django.db.models import Func, Q
 from django.utils.translation import gettext_lazy as _
 
 from common.compiled_query import CompiledQuery, Parameter
-from delivery.distance import Point, metres
+from delivery.geo.distance import Point, metres
 from delivery.models.ids import Identified
 from delivery.models.integrator import Integrator
 from delivery.models.location import Located, on_earth

@@ -1,7 +1,8 @@
 from django.db import models
 
 from common.constraints import one_of
-from common.refused_calls import RefusedCall, RefusedCallCount
+from common.masking import Keys
+from common.refused_calls import Recorder, RefusedCall, RefusedCallCount
 from delivery.models.integrator import Environment, Integrator
 
 
@@ -18,9 +19,6 @@ class RefusedDeliveryCall(RefusedCall):
             models.Index(fields=["created_at"], name="refused_call_oldest"),
         ]
 
-    def __str__(self) -> str:
-        return f"{self.method} {self.path}: {self.status}"
-
 
 class RefusedDeliveryCallCount(RefusedCallCount):
     """The number of refused calls of an account in one environment within an hour."""
@@ -35,5 +33,15 @@ class RefusedDeliveryCallCount(RefusedCallCount):
         ]
         indexes = [models.Index(fields=["hour"], name="refused_count_oldest")]
 
-    def __str__(self) -> str:
-        return f"{self.hour}: {self.refused}"
+
+_KEYS = Keys(
+    codes=frozenset(
+        {
+            "vehicleType", "deliveryMode", "externalId", "state", "country", "quantity", "weight", "height", "width",
+            "length", "status", "createdFrom", "createdTo", "limit", "cursor", "after", "point", "move",
+        }
+    ),
+    postcodes=frozenset({"zipcode"}),
+    coordinates=frozenset({"latitude", "longitude"}),
+)  # fmt: skip  # a list of names
+RECORDER = Recorder(RefusedDeliveryCall, RefusedDeliveryCallCount, owner=("integrator_id", "environment"), keys=_KEYS)

@@ -66,7 +66,7 @@ class Simulation(models.Model):
     speed = models.FloatField()
     leg = models.PositiveIntegerField(default=0)
     leg_ends_at = models.DateTimeField(null=True)  # when the next move is made; null while the driver waits
-    due_at = models.DateTimeField(null=True)  # when the next position or move is made; null likewise
+    due_at = models.DateTimeField(null=True)  # when the next position or move is made; null while the driver waits
     failures = models.PositiveSmallIntegerField(default=0)  # of the present step, in a row
 
     objects = SimulationQuerySet.as_manager()

@@ -9,8 +9,8 @@ from django.utils.translation import gettext_lazy as _
 from common.compiled_query import CompiledQuery, Parameter
 from common.constraints import one_of
 from common.measures import CENTIMETRES, KILOGRAMS, KILOMETRES, LITRES, PERCENT, REAIS, SHARE, MeasuredDecimal
-from common.row_history import recorded_in
-from delivery.distance import Point
+from common.row_history import history_of
+from delivery.geo.distance import Point
 from delivery.models.driver import VehicleType
 from delivery.models.integrator import Integrator
 from delivery.models.pickup_point import active_nearby, latitudes
@@ -146,7 +146,6 @@ class Tariff(models.Model):
                 ),
             ),
         ]
-        triggers = [recorded_in("delivery_tariffchange")]
 
     def __str__(self) -> str:
         return f"{self.get_vehicle_type_display()}, {self.integrator or _('all accounts')}"
@@ -180,4 +179,12 @@ _IN_FORCE = CompiledQuery(
     lambda: Tariff.objects.for_vehicle(Parameter("vehicle_type"), integrator=Parameter("integrator")).annotate(
         circles=active_nearby()  # type: ignore[no-redef]  # declared for its type
     )[:1]
+)
+
+
+TariffChange: Any = history_of(
+    Tariff,
+    "TariffChange",
+    verbose_name=_("change of delivery prices"),
+    verbose_name_plural=_("changes of delivery prices"),
 )

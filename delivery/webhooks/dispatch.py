@@ -1,7 +1,6 @@
 """The sender of a worker process: one thread with its own event loop, started by the first wake-up."""
 
 import gc
-import resource
 import socket
 import threading
 from concurrent.futures import ThreadPoolExecutor
@@ -10,6 +9,7 @@ from typing import Any
 
 import uvloop
 
+from common.connections import raise_file_limit
 from delivery.webhooks.sender import Sender
 
 # A name look-up that hangs occupies a thread until the resolver gives up; other look-ups need threads meanwhile.
@@ -41,7 +41,7 @@ class _SenderThread(threading.Thread):
 
     def __init__(self) -> None:
         super().__init__(name="webhook-sender", daemon=True)
-        _raise_file_limit()
+        raise_file_limit()
         self._loop = new_event_loop()
         self._sender = Sender()
         # Exempts what is loaded now from garbage collection. Scanning these objects again and again while sending costs
@@ -58,12 +58,6 @@ class _SenderThread(threading.Thread):
     def stop(self, *, seconds: float) -> None:
         self._loop.call_soon_threadsafe(self._sender.stop)
         self.join(seconds)
-
-
-def _raise_file_limit() -> None:
-    """Allow as many open files as the process may have: each endpoint that was sent to lately has a connection."""
-    _soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
 
 
 _thread: _SenderThread | None = None

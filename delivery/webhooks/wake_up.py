@@ -7,16 +7,16 @@ import logging
 import time
 from collections.abc import Sequence
 from datetime import timedelta
-from functools import cache, partial
+from functools import partial
 from uuid import UUID
 
 from celery import current_app
-from django.conf import settings
 from django.db import transaction
 from kombu.exceptions import OperationalError
-from redis import Redis, RedisError
+from redis import RedisError
 
 from common import page_updates
+from common.connections import redis
 from common.page_updates import Message
 
 _log = logging.getLogger(__name__)
@@ -48,7 +48,7 @@ def send(task: str = SEND_DUE, *, messages: Sequence[Message] = ()) -> None:
     if time.monotonic() < _next_use:
         return
     try:
-        with _redis().pipeline(transaction=False) as pipeline:
+        with redis().pipeline(transaction=False) as pipeline:
             page_updates.add_to(pipeline, messages)
             pipeline.set(_PENDING_KEYS[task], 1, nx=True, px=timedelta(seconds=_PENDING_SECONDS))
             is_first = pipeline.execute()[-1]
@@ -74,11 +74,6 @@ def push_offer(delivery_id: UUID) -> None:
 def received(task: str = SEND_DUE) -> None:
     """Let the next change send a wake-up again. A worker calls this before it reads what is due."""
     try:
-        _redis().delete(_PENDING_KEYS[task])
+        redis().delete(_PENDING_KEYS[task])
     except RedisError as error:  # the key expires soon
         _log.warning("Redis is away: %s", error)
-
-
-@cache
-def _redis() -> Redis:
-    return Redis.from_url(settings.REDIS_URL, socket_connect_timeout=1, socket_timeout=1)

@@ -1,60 +1,59 @@
 """The freight table. Rates are edited row by row, or exported and imported as CSV with a preview of the changes."""
 
-from typing import Any
+from typing import Any, ClassVar
 
 from django import forms
 from django.contrib import admin
-from django.db.models import Case, IntegerField, Value, When
+from django.db.models import Case, IntegerField, QuerySet, Value, When
 from django.http import HttpRequest, HttpResponseRedirect
 from django.http.response import HttpResponseBase
 from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
+from import_export.fields import Field
 from unfold.widgets import UnfoldAdminCheckboxSelectMultipleWidget
 
 from common.admin_columns import column
-from common.csv_columns import REAIS, Choice, Hundredths, Whole
-from common.csv_plan import Table
 from common.formats import centavos
-from common.row_history_admin import RecordedAdmin, RowChangeAdmin, column_filter
-from common.tabular_import import TabularImportAdmin
+from common.row_history_admin import RecordedAdmin, RowChangeAdmin
+from common.tabular_import import FormFieldWidget, TableResource, TabularImportAdmin
 from integration.freight import STATES
-from integration.models import FreightParameters, FreightPriceChange, FreightRate
-from integration.models.freight import KINDS, SERVICES, ZONES
+from integration.models import FreightParameters, FreightParametersChange, FreightPriceChange, FreightRate
+from integration.models.freight import ZONES
 
 # The zones in their order of distance.
 BY_DISTANCE = Case(
     *(When(zone=zone, then=Value(number)) for number, (zone, _label) in enumerate(ZONES)), output_field=IntegerField()
 )
-RATES = Table(
-    rows=lambda: FreightRate.objects.order_by("service", BY_DISTANCE, "origin_kind", "destination_kind"),
-    key=("service", "zone", "origin_kind", "destination_kind"),
-    columns=(
-        Choice("service", _("service"), names=("service",), choices=tuple(SERVICES)),
-        Choice("zone", _("zone"), names=("zone",), choices=tuple(ZONES)),
-        Choice("origin_kind", _("origin"), names=("origin_kind",), choices=tuple(KINDS)),
-        Choice("destination_kind", _("destination"), names=("dest_kind", "destination_kind"), choices=tuple(KINDS)),
-        Hundredths("base_centavos", _("up to 1 kg"), unit=REAIS),
-        Hundredths(
-            "extra_kg_centavos",
-            _("each extra kg"),
-            names=("further kg", "further kg (R$)", "kg adicional", "kg adicional (R$)"),
-            unit=REAIS,
-        ),
-        Whole("deadline_days", _("deadline"), names=("deadline_days",), unit=_("business days")),
-    ),
-    # Those of migrations/default_rates.csv.
-    older_columns=(
-        Whole("base_centavos", _("up to 1 kg (centavos)"), names=("base_centavos_up_to_1kg",)),
-        Whole("extra_kg_centavos", _("each extra kg (centavos)"), names=("extra_kg_centavos",)),
-    ),
-)
+
+
+class RateResource(TableResource):
+    """The freight table, and the columns of migrations/default_rates.csv, which are in centavos."""
+
+    old_base = Field("base_centavos", _("up to 1 kg (centavos)"), FormFieldWidget(forms.IntegerField(min_value=0)))
+    old_extra = Field(
+        "extra_kg_centavos", _("each extra kg (centavos)"), FormFieldWidget(forms.IntegerField(min_value=0))
+    )
+    other_names: ClassVar[dict[str, tuple[Any, ...]]] = {
+        "old_base": ("base_centavos_up_to_1kg",),
+        "old_extra": ("extra_kg_centavos",),
+        "destination_kind": ("dest_kind",),
+        "extra_kg_centavos": ("further kg", "further kg (R$)", "kg adicional", "kg adicional (R$)"),
+        "deadline_days": (_("deadline"),),
+    }
+
+    class Meta:
+        model = FreightRate
+        exclude = ("id",)
+        import_id_fields = ("service", "zone", "origin_kind", "destination_kind")
+
+    def get_queryset(self) -> "QuerySet[FreightRate]":
+        return FreightRate.objects.order_by("service", BY_DISTANCE, "origin_kind", "destination_kind")
 
 
 @admin.register(FreightRate)
 class FreightRateAdmin(RecordedAdmin, TabularImportAdmin):
-    table = RATES
+    resource = RateResource
     simulator = "panel:freight_simulator"
-    history = FreightPriceChange
     list_display = [
         "service", "zone_name", "origin_kind", "destination_kind",
         column("base_centavos", _("up to 1 kg"), centavos), column("extra_kg_centavos", _("each extra kg"), centavos),
@@ -86,7 +85,6 @@ class FreightParametersForm(forms.ModelForm[FreightParameters]):
 class FreightParametersAdmin(RecordedAdmin):
     """One row, which is edited and neither added nor deleted; its list leads to its form."""
 
-    history = FreightPriceChange
     form = FreightParametersForm
     fieldsets = [
         (
@@ -120,9 +118,11 @@ class FreightParametersAdmin(RecordedAdmin):
 
 @admin.register(FreightPriceChange)
 class FreightPriceChangeAdmin(RowChangeAdmin):
-    """Who changed which rate or parameter."""
+    """Who changed which rate."""
 
-    list_filter = [
-        column_filter("service", _("service"), SERVICES), column_filter("zone", _("zone"), ZONES),
-        *RowChangeAdmin.list_filter,
-    ]  # fmt: skip  # a list of names
+    list_filter = ["service", "zone", *RowChangeAdmin.list_filter]
+
+
+@admin.register(FreightParametersChange)
+class FreightParametersChangeAdmin(RowChangeAdmin):
+    """Who changed which parameter."""

@@ -119,7 +119,7 @@ _SUMMARY = [
 ]  # fmt: skip  # a list of names
 _RECEIVER = [
     "receiver_name", column("receiver_document", gettext_lazy("document"), document), _contact, _address,
-]  # fmt: skip  # likewise
+]  # fmt: skip  # a table
 _AS_SENT = [_items_as_sent, _receiver_as_sent, _invoice_as_sent]
 FIELDSETS: list[tuple[Any, dict[str, Any]]] = [
     (None, {"classes": ["rota-facts"], "fields": _SUMMARY}),

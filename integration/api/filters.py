@@ -24,14 +24,14 @@ class PortugueseForm(QueryForm):
 
 
 class OrderFilter(ListFilter):
-    orderId = TextFilter("code")  # noqa: N815  # the API's name
-    trackingCode = TextFilter("tracking_code")  # noqa: N815  # likewise
+    orderId = TextFilter("code")
+    trackingCode = TextFilter("tracking_code")
     status = django_filters.ChoiceFilter(
         choices=[(status, status) for status in _STATUSES],
         error_messages={"invalid_choice": f"Deve ser um destes: {', '.join(_STATUSES)}."},
     )
-    createdFrom = MomentFilter("created_at", "gte")  # noqa: N815  # likewise
-    createdTo = MomentFilter("created_at", "lt", is_end=True)  # noqa: N815  # likewise
+    createdFrom = MomentFilter("created_at", "gte")
+    createdTo = MomentFilter("created_at", "lt", is_end=True)
 
     class Meta:
         model = Order

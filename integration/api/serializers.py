@@ -104,9 +104,9 @@ class AddressSerializer(BodySerializer):
 
     state = TextField()
     city = TextField()
-    zipCode = TextField()  # noqa: N815  # the specification's name
+    zipCode = TextField()
     street = TextField()
-    streetNumber = TextField()  # noqa: N815  # likewise
+    streetNumber = TextField()
     neighborhood = TextField()
     complement = OptionalTextField()
 
@@ -127,7 +127,7 @@ class InvoiceSerializer(BodySerializer):
 
     series = TextOrNumberField()
     number = TextOrNumberField()
-    issueDate = IssueDateField(**_OPTIONAL)  # noqa: N815  # the specification's name
+    issueDate = IssueDateField(**_OPTIONAL)
     value = AmountField(**_OPTIONAL)
     key = OptionalTextField()
 
@@ -145,9 +145,9 @@ class OrderSerializer(BodySerializer):
     """Body of an order create request."""
 
     company_document = TextField()
-    orderId = TextField()  # noqa: N815  # the specification's name
-    orderCost = AmountField()  # noqa: N815  # likewise
-    trackingCode = OptionalTextField()  # noqa: N815  # likewise
+    orderId = TextField()
+    orderCost = AmountField()
+    trackingCode = OptionalTextField()
     service = ServiceField()
     # Not a ListField, which validates every entry before it checks their number.
     items: serializers.ListSerializer[Any] = serializers.ListSerializer(
@@ -185,7 +185,7 @@ class OrderSerializer(BodySerializer):
 class CancelSerializer(BodySerializer):
     """Body of a cancellation."""
 
-    orderId = TextField()  # noqa: N815  # the specification's name
+    orderId = TextField()
 
 
 class TrackingSerializer(BodySerializer):

@@ -13,11 +13,10 @@ from django.utils.translation import gettext_lazy as _
 from common.compiled_query import CompiledQuery, Parameter
 from common.constraints import one_of
 from common.measures import BASIS_POINTS, CENTAVOS, GRAMS, NUMBER, MeasuredInteger, Unit
-from common.row_history import recorded_in
+from common.row_history import history_of
 from integration.freight import STATES, Parameters, Rate, Service, Zone
 from integration.postcodes import Kind, Region
 
-_HISTORY = "integration_freightpricechange"
 SERVICES = [(Service.ECONOMY.value, _("Economy")), (Service.EXPRESS.value, _("Express"))]
 ZONES = [
     (Zone.LOCAL.value, _("Local")),
@@ -51,7 +50,6 @@ class FreightRate(models.Model):
                 fields=["service", "zone", "origin_kind", "destination_kind"], name="one_freight_rate_per_way"
             )
         ]
-        triggers = [recorded_in(_HISTORY)]
 
     def __str__(self) -> str:
         return (
@@ -165,7 +163,6 @@ class FreightParameters(models.Model):
             ),
             one_of("freight_quote_service", "quote_service", [s.value for s in Service]),
         ]
-        triggers = [recorded_in(_HISTORY)]
 
     def __str__(self) -> str:
         return str(_("Freight parameters"))
@@ -208,4 +205,18 @@ _CURRENT = CompiledQuery(lambda: FreightParameters.objects.order_by()[:1])
 _RATES: CompiledQuery[Any] = CompiledQuery(_rates)
 _CURRENT_WITH_RATES: CompiledQuery[Any] = CompiledQuery(
     lambda: FreightParameters.objects.annotate(rates=ArraySubquery(_rates().values("texts"))).order_by()[:1]
+)
+
+
+FreightPriceChange: Any = history_of(
+    FreightRate,
+    "FreightPriceChange",
+    verbose_name=_("change of freight prices"),
+    verbose_name_plural=_("changes of freight prices"),
+)
+FreightParametersChange: Any = history_of(
+    FreightParameters,
+    "FreightParametersChange",
+    verbose_name=_("change of freight parameters"),
+    verbose_name_plural=_("changes of freight parameters"),
 )

@@ -1,6 +1,7 @@
 from django.db import models
 
-from common.refused_calls import RefusedCall, RefusedCallCount
+from common.masking import Keys
+from common.refused_calls import Recorder, RefusedCall, RefusedCallCount
 from integration.models.seller import Seller
 
 
@@ -15,9 +16,6 @@ class RefusedSellerCall(RefusedCall):
             models.Index(fields=["created_at"], name="refused_seller_call_oldest"),
         ]
 
-    def __str__(self) -> str:
-        return f"{self.method} {self.path}: {self.status}"
-
 
 class RefusedSellerCallCount(RefusedCallCount):
     """The number of refused calls of a seller within an hour."""
@@ -28,5 +26,16 @@ class RefusedSellerCallCount(RefusedCallCount):
         constraints = [models.UniqueConstraint(fields=["seller", "hour"], name="refused_seller_count_of_hour")]
         indexes = [models.Index(fields=["hour"], name="refused_seller_count_oldest")]
 
-    def __str__(self) -> str:
-        return f"{self.hour}: {self.refused}"
+
+_KEYS = Keys(
+    codes=frozenset(
+        {
+            "orderId", "trackingCode", "service", "orderCost", "price", "quantity", "dimensions", "state", "type",
+            "weight", "height", "width", "length", "declared_amount", "status", "createdFrom", "createdTo",
+            "limit", "cursor",
+        }
+    ),
+    postcodes=frozenset({"origin", "destination", "zipCode"}),
+    coordinates=frozenset(),
+)  # fmt: skip  # a list of names
+RECORDER = Recorder(RefusedSellerCall, RefusedSellerCallCount, owner=("seller_id",), keys=_KEYS)

@@ -42,13 +42,13 @@ class Seller(Suspendable, LimitedAccount):
         _("space for invoices (MB)"),
         null=True,
         blank=True,
-        help_text=_("Empty: this installation's INVOICE_QUOTA_MB. 0: no limit."),
+        help_text=_("Empty: 2048. 0: no limit."),
     )
     invoices_per_day = models.PositiveIntegerField(
         _("invoices in 24 hours"),
         null=True,
         blank=True,
-        help_text=_("Empty: this installation's INVOICES_PER_DAY. 0: no limit."),
+        help_text=_("Empty: 5000. 0: no limit."),
     )
     # Maintained by a trigger of `Invoice`, and so correct for every way of writing and deleting invoices.
     invoice_bytes = models.BigIntegerField(_("bytes of invoices"), default=0, db_default=0, editable=False)

@@ -3,7 +3,7 @@
 from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse
 
-from common.replica.reading import may_be_old
+from common.replica import may_be_old
 from delivery.models import AuditEntry
 from panel.views.base import AccountView
 

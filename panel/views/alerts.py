@@ -11,11 +11,11 @@ from django.utils.translation import gettext as _
 
 from common import clock
 from common.actors import actor
+from common.mail import outbox
 from delivery.actions import alerts
 from delivery.errors import EndpointCannotSend, InvalidWebhookUrl
 from delivery.models import CHOSEN, EndpointAlerts, IntegratorMembership
 from delivery.refusals import refusal
-from mail import outbox
 from panel.forms import AlertUrlForm
 from panel.languages import page_language
 from panel.views.base import AccountView

@@ -6,8 +6,9 @@ from django.db.models import prefetch_related_objects
 from django.http import Http404, HttpRequest, HttpResponse
 
 from common import clock
-from common.replica.reading import may_be_old
-from delivery import models, stop_facts
+from common.replica import may_be_old
+from delivery import models
+from delivery.actions import receiver_links
 from delivery.lifecycle import Trigger
 from panel import maps, timeline
 from panel.filters import DeliveryFilter, listed
@@ -38,7 +39,7 @@ class Delivery(AccountView):
             route=maps.route(found, position),
             tiles=maps.tiles(),
             position=position,
-            stops=stop_facts.of(found.ordered_stops, at=clock.now()),
+            stops=receiver_links.details(found.ordered_stops, at=clock.now()),
             steps=steps,
             collected_at=next((step.change.at for step in steps if step.change.trigger == Trigger.COLLECT), None),
             live_ids=_ids(found, steps),

@@ -8,7 +8,7 @@ from django.db.models import prefetch_related_objects
 from django.http import Http404, HttpRequest, HttpResponse, QueryDict
 from django.utils.dateparse import parse_datetime
 
-from common.replica.reading import may_be_old
+from common.replica import may_be_old
 from delivery.models import EventState, WebhookAttempt, WebhookEvent
 from delivery.models.webhook import WebhookEventQuerySet
 from panel.filters import EventFilter, listed

@@ -12,7 +12,7 @@ from common import csv_export
 from common.actors import actor
 from common.csv_export import Cell
 from common.formats import moment, postcode
-from common.replica.reading import may_be_old
+from common.replica import may_be_old
 from delivery.models import STATE_NAMES, Delivery, Stop, WebhookAttempt, WebhookEvent
 from delivery.models.stop import LABELS
 from panel.filters import DeliveryFilter, EventFilter, all_rows

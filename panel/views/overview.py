@@ -7,7 +7,7 @@ from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
 
 from common import clock
-from common.replica.reading import may_be_old
+from common.replica import may_be_old
 from delivery.lifecycle import Status
 from delivery.models import WebhookAttempt
 from panel import attention, plots

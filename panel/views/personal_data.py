@@ -6,13 +6,13 @@ from django.http import HttpRequest, HttpResponse, HttpResponseBase, StreamingHt
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 
+from access.models import PersonRequest, PersonRequestKind
+from access.personal_data import export, requests, search
+from access.personal_data.people import Person
 from common import clock
 from common.actors import actor
 from panel.person_form import PersonForm
 from panel.views.base import LoggedInView
-from privacy import export, requests, search
-from privacy.models import Kind, PersonRequest
-from privacy.people import Person
 
 _SHOWN = 50  # requests
 # What one web request anonymises, 500 rows each; workers go on with the rest.
@@ -22,7 +22,7 @@ _MOST_BATCHES = 4
 class PersonalData(LoggedInView, PermissionRequiredMixin):
     """The search, what was found, and the log. Numbers are in the bodies of requests only, which no log has."""
 
-    permission_required = "privacy.add_personrequest"
+    permission_required = "access.add_personrequest"
 
     def get(self, request: HttpRequest) -> HttpResponse:
         return self._page(PersonForm())
@@ -33,16 +33,16 @@ class PersonalData(LoggedInView, PermissionRequiredMixin):
         if not form.is_valid():
             return self._page(form, status=422)
         do = request.POST.get("do", "")
-        if do == Kind.FORGET:
+        if do == PersonRequestKind.FORGET:
             return self._forget(form.person)
-        if do == Kind.EXPORT:
+        if do == PersonRequestKind.EXPORT:
             return self._export(form.person)
         at = clock.now()
         return self._page(form, found=search.summary(search.find(form.person, until=at), at=at))
 
     def _forget(self, who: Person) -> HttpResponse:
         at = clock.now()
-        asked = requests.record(who, kind=Kind.FORGET, by=actor(self.request), at=at)
+        asked = requests.record(who, kind=PersonRequestKind.FORGET, by=actor(self.request), at=at)
         done = requests.carry_out(asked, at=at, most_batches=_MOST_BATCHES)
         if done.finished_at:
             messages.success(self.request, _("Everything about %(number)s is forgotten.") % {"number": done.hint})
@@ -53,7 +53,7 @@ class PersonalData(LoggedInView, PermissionRequiredMixin):
 
     def _export(self, who: Person) -> StreamingHttpResponse:
         at = clock.now()
-        requests.record(who, kind=Kind.EXPORT, by=actor(self.request), at=at)
+        requests.record(who, kind=PersonRequestKind.EXPORT, by=actor(self.request), at=at)
         headers = {"Content-Disposition": 'attachment; filename="personal-data.json"', "Cache-Control": "no-store"}
         return StreamingHttpResponse(export.chunks(who, at=at), content_type="application/json", headers=headers)
 

@@ -7,7 +7,7 @@ from django.contrib.auth.mixins import PermissionRequiredMixin
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 
-from delivery import geocoding
+from delivery.geo import geocoding
 from panel.languages import page_language
 from panel.views.base import LoggedInView
 

@@ -10,11 +10,11 @@ from django.shortcuts import render
 
 from common import clock
 from common import refused_calls as technique
-from common.replica.reading import may_be_old
-from delivery.actions import refused_calls as calls_with_tokens
+from common.replica import may_be_old
 from delivery.models import RefusedDeliveryCall
-from integration.actions import refused_calls as calls_with_keys
+from delivery.models import refused_call as with_token
 from integration.models import RefusedSellerCall
+from integration.models import refused_call as with_key
 from panel.filters import RefusedCallFilter, listed
 from panel.views.base import AccountView, SellerView
 
@@ -24,7 +24,7 @@ class RefusedCalls(AccountView):
     def get(self, request: HttpRequest) -> HttpResponse:
         now = clock.now()
         calls = RefusedDeliveryCall.objects.filter(integrator=self.account, environment=self.environment)
-        totals = calls_with_tokens.totals(integrator=self.account, environment=self.environment, at=now)
+        totals = with_token.RECORDER.totals(integrator=self.account, environment=self.environment, at=now)
         return self.page("panel/refused_calls.html", totals=totals, **_listed(request.GET, calls, now=now))
 
 
@@ -39,7 +39,7 @@ class SellerRefusedCalls(SellerView):
     def get(self, request: HttpRequest) -> HttpResponse:
         now = clock.now()
         calls = RefusedSellerCall.objects.filter(seller=self.seller)
-        totals = calls_with_keys.totals(seller=self.seller, at=now)
+        totals = with_key.RECORDER.totals(seller=self.seller, at=now)
         context = {"seller": self.seller, "totals": totals, **_listed(request.GET, calls, now=now)}
         return render(request, "panel/refused_calls.html", context)
 

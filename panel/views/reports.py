@@ -16,7 +16,7 @@ from common import csv_export
 from common.actors import actor
 from common.csv_export import Cell
 from common.pagination import InvalidCursor, Page
-from common.replica.reading import may_be_old
+from common.replica import may_be_old
 from delivery import reports, words
 from delivery.lifecycle import Ending
 from delivery.models import Delivery

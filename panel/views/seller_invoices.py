@@ -11,7 +11,7 @@ from django.utils.translation import gettext as _
 
 from common import clock, csv_export
 from common.actors import actor
-from common.replica.reading import may_be_old
+from common.replica import may_be_old
 from common.uploads import is_cut_short
 from integration import nfe
 from integration.actions import invoices, links

@@ -8,7 +8,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.utils.translation import gettext as _
 
 from common import csv_export
-from common.replica.reading import may_be_old
+from common.replica import may_be_old
 from integration.models import InvoiceLink, Order
 from panel.filters import listed, selected
 from panel.seller_filters import NEWEST, OrderFilter

@@ -15,9 +15,9 @@ from access import invitations, teams
 from access.models import Invitation
 from access.teams import Account, NotAMember, TeamRefusal
 from common import clock
+from common.mail import outbox
 from common.membership import Role
 from delivery.models import Environment
-from mail import outbox
 from panel.forms import InvitationForm
 from panel.languages import page_language
 from panel.views.base import AccountView, LoggedInView, SellerView

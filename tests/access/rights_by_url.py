@@ -27,7 +27,7 @@ _PANEL: dict[str, Row] = {
     "simulators/delivery/": ("LFFF+F+", "LFFFMFM"),
     "board/": (_DISPATCH, "LFFFFMM"),
     "board/routes/": (_DISPATCH, "LFFFFMM"),
-    "map/<str:version>/<int:z>/<int:x>/<int:y>.mvt": (_LOGGED_IN, "LMMMMMM"),
+    "map/<str:version>.pmtiles": ("LNNNNNN", "LMMMMMM"),  # 404 without a file, see tests/panel/test_map_file.py
     "board/updates/<environment:environment>/": (_DISPATCH, "LFFFFMM"),
     "board/cards/": ("LFFFF++", "LFFFFMM"),
     "board/positions/": (_DISPATCH, "LFFFFMM"),
@@ -182,6 +182,7 @@ SCREENS: dict[str, tuple[str, str, str, str]] = {
     "integration.freightrate": (_STAFF_ONLY, _STAFF_ONLY, _STAFF_ONLY, _STAFF_ONLY),
     "integration.freightparameters": (_STAFF_ONLY, _NONE, _STAFF_ONLY, _NONE),
     "integration.freightpricechange": (_STAFF_ONLY, _NONE, _NONE, _NONE),
+    "integration.freightparameterschange": (_STAFF_ONLY, _NONE, _NONE, _NONE),
     "integration.order": (_ALL, _NONE, _DISPATCHERS, _NONE),
     "integration.invoice": (_ALL, _NONE, _STAFF_ONLY, _NONE),
 }
@@ -219,6 +220,7 @@ ACTIONS: dict[str, dict[str, str]] = {
 }  # fmt: skip  # a table
 _TARIFF: dict[str, Row] = {
     "import/": (_STAFF_ONLY, _STAFF_ONLY),
+    "process_import/": ("MMM", _STAFF_ONLY),
     "template/": (_STAFF_ONLY, _STAFF_ONLY),
     "export/": (_STAFF_ONLY, _STAFF_ONLY),
 }
@@ -308,7 +310,7 @@ ROUTES: dict[str, Row] = {
     **{f"driver/{route}": row for route, row in _DRIVER.items()},
     # Of receivers, by the token of their link; see tests/tracking.
     "t/<path:token>": ("NNNNNNN", "NNNNNNN"),
-    "t/<str:token>/map/<str:version>/<int:z>/<int:x>/<int:y>.mvt": ("NNNNNNN", "NNNNNNN"),
+    "t/<str:token>/map/<str:version>.pmtiles": ("NNNNNNN", "NNNNNNN"),
     "admin/login/": ("LFFF+++", "LFFF+++"),
     "admin/logout/": ("++++MMM", ANYBODY),
 }

@@ -59,7 +59,7 @@ class TestSidebar:
         assert sidebar(staff) == {
             "integrator", "token", "auditentry", "webhookendpoint", "webhookevent", "delivery", "transition", "tariff",
             "seller", "company", "apikey", "order", "invoice", "freightrate", "freightparameters", "user",
-            "message", "tariffchange", "freightpricechange",
+            "message", "tariffchange", "freightpricechange", "freightparameterschange",
         }  # fmt: skip  # a list of names
 
     def test_of_dispatchers(self, dispatcher):

@@ -12,16 +12,24 @@ from django.utils import timezone
 
 from access import invitations
 from access.models import Invitation
+from common.mail import sending
+from common.mail.models import Message
 from common.membership import Role
 from delivery.models import AuditEntry
-from mail import sending
-from mail.models import Message
 from tests import smtp
-from tests.access.conftest import ANA, PASSWORD
+from tests.access.conftest import ANA, LOG_IN, PASSWORD
 from tests.factories import IntegratorFactory
 
 WORDS = "quatro palavras em fila"
 FORM = {"name": "Ana Lima", **dict.fromkeys(("password1", "password2"), WORDS)}
+
+
+def user_after(name, password):
+    """Who is logged in after a log-in."""
+    browser = Client()
+    browser.post(LOG_IN, {"login": name, "password": password})
+    key = browser.session.get("_auth_user_id")
+    return User.objects.get(pk=key) if key else None
 
 
 def people_of(account):
@@ -79,6 +87,18 @@ class TestLink:
         assert EmailAddress.objects.get(email=ANA, verified=True).user.check_password(WORDS)
         assert not EmailAddress.objects.filter(user=squatter).exists()
         assert Client().login(username=f"{ANA}_2", password=WORDS)
+
+    def test_leads_to_a_log_in_by_the_address_also_where_it_is_somebody_elses_name(self, account, invite):
+        squatter = User.objects.create_user(ANA, "", PASSWORD)
+        Client().post(invite(), FORM)
+
+        found = {
+            password: [user_after(ANA, password), user_after(ANA.upper(), password)] for password in (WORDS, PASSWORD)
+        }
+
+        invited = EmailAddress.objects.get(email=ANA).user
+        assert found == {WORDS: [invited, invited], PASSWORD: [squatter, squatter]}
+        assert user_after(ANA, "neither of the two") is None
 
     @pytest.mark.parametrize("other", ["joſe@example.com", "JOſE@example.com"])
     def test_of_an_address_is_not_of_one_that_folds_to_it(self, account, invite, other):

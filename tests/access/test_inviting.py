@@ -7,11 +7,12 @@ from django.contrib.auth.models import User
 from django.core.exceptions import PermissionDenied, ValidationError
 from django.utils import timezone
 
-from access import invitations, throttle
+from access import invitations
 from access.models import Invitation
 from access.teams import TeamRefusal
+from common.attempts import Limit
+from common.mail.models import Message
 from common.membership import Role
-from mail.models import Message
 from tests.access.conftest import ANA
 
 
@@ -71,7 +72,7 @@ class TestInvite:
         assert Invitation.objects.count() == 1
 
     def test_is_limited_for_each_account(self, invite, monkeypatch):
-        monkeypatch.setattr(invitations, "PER_ACCOUNT", throttle.Limit("invitations", 2, timedelta(days=1)))
+        monkeypatch.setattr(invitations, "PER_ACCOUNT", Limit("invitations", 2, timedelta(days=1)))
         invite("a@example.com")
         invite("b@example.com")
 

@@ -12,8 +12,10 @@ from django.db.models import F
 from django.test import Client, RequestFactory
 
 from access import throttle
-from access.models import AttemptCount
-from access.throttle import Limit, Secret, TooManyAttempts
+from access.throttle import Secret
+from common import attempts
+from common.attempts import Limit, TooManyAttempts
+from common.models import AttemptCount
 from tests.access.conftest import CHECKED, HERE, IN, LOG_IN, PASSWORD, REFUSED, log_in
 
 
@@ -100,7 +102,7 @@ class TestWindows:
         throttle.begin(RequestFactory().post(LOG_IN, REMOTE_ADDR=HERE), secret=secret, name="maria")
 
         with connection.cursor() as cursor:  # now() is the beginning of the transaction, here and in `begin`
-            cursor.execute("SELECT expires_at - now() FROM access_attemptcount ORDER BY 1")
+            cursor.execute("SELECT expires_at - now() FROM common_attemptcount ORDER BY 1")
             windows = [window for (window,) in cursor.fetchall()]
         assert windows == [timedelta(minutes=5), timedelta(minutes=10), of_the_name]
 
@@ -124,7 +126,7 @@ class TestWindows:
         log_in()
         AttemptCount.objects.update(expires_at=F("expires_at") - timedelta(minutes=7))
 
-        pruned = throttle.prune()
+        pruned = attempts.prune()
 
         assert (pruned, AttemptCount.objects.count()) == (1, 2)  # that of name and address
 
@@ -183,12 +185,12 @@ def test_pruning_does_not_wait_for_a_counter_in_use():
     AttemptCount.objects.update(expires_at=F("expires_at") - timedelta(hours=1))
     other = connection.copy()
     with other.cursor() as cursor, connection.cursor() as own:
-        cursor.execute("BEGIN; SELECT FROM access_attemptcount FOR UPDATE")
+        cursor.execute("BEGIN; SELECT FROM common_attemptcount FOR UPDATE")
         own.execute("SET lock_timeout = '5s'")
 
-        pruned_meanwhile = throttle.prune()
+        pruned_meanwhile = attempts.prune()
         cursor.execute("ROLLBACK")
-        pruned_then = throttle.prune()
+        pruned_then = attempts.prune()
 
         own.execute("RESET lock_timeout")
     other.close()

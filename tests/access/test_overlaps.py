@@ -1,5 +1,6 @@
 """Changes of a team that begin while the transaction of another one is open."""
 
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 
 import pytest
@@ -14,7 +15,7 @@ from access.models import EnrolmentCode, InitialPassword, Invitation
 from common.membership import Role
 from tests.access.conftest import ANA, PASSWORD
 from tests.factories import IntegratorFactory
-from tests.overlapping import overlap
+from tests.overlapping import begin, overlap
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -120,6 +121,26 @@ class TestInvitation:
         assert overlap(*(now(invitations.accept, invitation=each, user=ana) for each in sent)) == [None, None]
 
         assert EmailAddress.objects.get(user=ana).verified
+
+    def test_makes_no_second_log_in_where_another_one_is_accepted_after_the_check(
+        self, account, root, mailbox, monkeypatch
+    ):
+        sent = [invite(each, ANA, by=root) for each in (account, IntegratorFactory.create())]
+        first, second = (now(invitations.sign_up, invitation=each, name="Ana", password=PASSWORD) for each in sent)
+        check = invitations.verified_log_in
+
+        def accepted_meanwhile(address):
+            found = check(address)
+            monkeypatch.undo()
+            with ThreadPoolExecutor(1) as pool:
+                assert name_of(begin(second, pool).result()) == "User"
+            return found
+
+        monkeypatch.setattr(invitations, "verified_log_in", accepted_meanwhile)
+
+        with pytest.raises(invitations.HasLogIn):
+            first()
+        assert User.objects.get(email=ANA).username == ANA
 
 
 class TestFirstRowOfAUser:

@@ -13,8 +13,8 @@ from django.utils import timezone
 
 from access import throttle
 from access.models import InitialPassword
-from mail import sending
-from mail.models import Message
+from common.mail import sending
+from common.mail.models import Message
 from tests import smtp
 from tests.access.conftest import HERE, LOG_IN, PASSWORD
 

@@ -28,7 +28,7 @@ SENT = {
 }  # fmt: skip  # a table
 # Tables that any request may write to.
 # Attempts: the tries of log-in links are counted before a link is looked up.
-_UNWATCHED = {"django_session", "cache", "django_content_type", "django_migrations", "access_attemptcount"}
+_UNWATCHED = {"django_session", "cache", "django_content_type", "django_migrations", "common_attemptcount"}
 
 
 def routes(resolver, prefix=""):

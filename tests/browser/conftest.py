@@ -12,7 +12,7 @@ from django.core.cache import cache
 from django.db import connection
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 
-from common import page_updates
+from common import connections
 from common.page_updates import Message, publish
 from delivery.models import Environment, WebhookEndpoint
 from delivery.webhooks import dispatch, wake_up
@@ -39,7 +39,6 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if "tests/browser" in str(item.path):
             item.add_marker(pytest.mark.timeout(180))
-            item.add_marker(pytest.mark.no_cover)  # a third longer with it, for less than one percent
             if reason := programs.missing("chromium"):
                 if programs.is_needed():
                     raise pytest.UsageError(reason)
@@ -58,10 +57,10 @@ def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestR
 def _patient() -> Iterator[None]:
     """On a slow machine no message to a page is lost."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(page_updates, "_TIMEOUT_SECONDS", SECONDS)
-        page_updates._redis.cache_clear()
+        patch.setattr(connections, "REDIS_SECONDS", SECONDS)
+        connections.redis.cache_clear()
         yield
-    page_updates._redis.cache_clear()
+    connections.redis.cache_clear()
 
 
 @pytest.fixture(scope="session")

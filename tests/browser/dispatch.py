@@ -5,7 +5,7 @@ from datetime import timedelta
 from django.utils import timezone
 
 from delivery.actions import deliveries, drivers
-from delivery.distance import Point
+from delivery.geo.distance import Point
 from delivery.models import VehicleType
 from delivery.payload import Place
 from tests.factories import (

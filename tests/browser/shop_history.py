@@ -8,7 +8,7 @@ from uuid import uuid4
 from django.utils import timezone
 
 from delivery.actions import deliveries, drivers, endpoints, proof_photos
-from delivery.distance import Point
+from delivery.geo.distance import Point
 from delivery.models import Delivery, Token, WebhookEndpoint, WebhookEvent, WebhookQueueItem
 from delivery.payload import Options, Place
 from delivery.simulator import DRIVER_NAME

@@ -8,7 +8,7 @@ from django.utils import timezone
 from playwright.sync_api import expect
 
 from delivery.actions import deliveries
-from delivery.distance import Point
+from delivery.geo.distance import Point
 from delivery.models import Integrator, Token
 from tests.browser.tab import WIDTHS
 from tests.browser.waiting import resize, until

@@ -7,7 +7,7 @@ from django.utils import timezone
 
 from delivery.actions import deliveries, driver_devices
 from tests.config.stream_client import EventStream
-from tests.driver_app.phones import Phone, phone
+from tests.delivery.driver_app.phones import Phone, phone
 from tests.factories import BY, DeliveryFactory
 
 pytestmark = pytest.mark.django_db(transaction=True)

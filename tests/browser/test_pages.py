@@ -6,6 +6,7 @@ Other tests of this folder use one language, one width and no axe-core.
 import re
 from datetime import timedelta
 
+import pghistory
 import pytest
 from allauth.account.models import EmailAddress
 from django.contrib import admin
@@ -17,18 +18,17 @@ from rest_framework.test import APIClient
 
 from access import invitations
 from access.models import InitialPassword
+from common.mail import sending
 from common.membership import Role
 from common.rate_limit import limiter
-from common.row_history import recorded_by
 from delivery.actions import driver_devices, integrators
 from delivery.lifecycle import Ending
 from delivery.models import Integrator, RefusedDeliveryCall, Tariff, WebhookEvent
 from delivery.payload import Options, Place
-from documentation import pages
 from integration.actions import keys, orders, sellers
 from integration.lifecycle import Status
 from integration.models import FreightRate, RefusedSellerCall
-from mail import sending
+from panel.guide import pages
 from tests import smtp
 from tests.browser import shop_history
 from tests.browser.tab import PASSWORD
@@ -439,7 +439,7 @@ class TestAdmin:
     def test_every_list_and_a_page_of_each_kind(self, walk, people, shop, seller):
         load_tariff()
         own = TariffFactory.create(integrator=IntegratorFactory.create(name="Livraria Lua"), vehicle_type="CAR")
-        with recorded_by("user paula"):
+        with pghistory.context(by="user paula"):
             FreightRate.objects.update(base_centavos=F("base_centavos") + 100)
             Tariff.objects.filter(pk=own.pk).update(price_per_km=3)
         driver = DriverFactory.create(name="Ana", at_point=PICKUP)

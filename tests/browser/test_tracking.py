@@ -8,16 +8,15 @@ from django.utils import timezone
 from playwright.sync_api import expect
 
 from delivery.actions import deliveries, drivers, proof_photos
-from delivery.distance import Point
+from delivery.geo.distance import Point
 from delivery.models import ArrivalEstimate, StopProof
 from delivery.payload import Options
 from tests.browser.tab import WIDTHS
 from tests.browser.waiting import until
-from tests.delivery.proofs import photo_folder  # noqa: F401  # a fixture
+from tests.delivery.tracking.links import delivery, driver_of, path_of
 from tests.factories import BY, DROPOFFS, PICKUP, DriverFactory
 from tests.panel import archives
 from tests.photos import photo
-from tests.tracking.links import delivery, driver_of, path_of
 
 pytestmark = pytest.mark.django_db(transaction=True)
 POINTS = ".leaflet-marker-icon.destination"
@@ -31,14 +30,14 @@ def map_file(tmp_path, settings):
 
 
 @pytest.fixture
-def found(map_file, photo_folder):  # noqa: F811
+def found(map_file, photo_folder):
     """A delivery with another stop before the receiver's, who has a PIN and instructions."""
     return delivery(Options(), Options(has_pin=True, instructions="Ring the bell of flat 42."))
 
 
 def ask(page):
     """What the page does every ten seconds."""
-    with page.expect_response(lambda answer: "/t/" in answer.url and ".mvt" not in answer.url):
+    with page.expect_response(lambda answer: "/t/" in answer.url and ".pmtiles" not in answer.url):
         page.evaluate("window.dispatchEvent(new Event('online'))")
 
 
@@ -63,7 +62,7 @@ def expect_arrival(found):
 class TestStates:
     """In both languages, and also at the width of the narrowest phones."""
 
-    def test_can_be_read(self, walk, map_file, photo_folder):  # noqa: F811
+    def test_can_be_read(self, walk, map_file, photo_folder):
         asked = Options(has_pin=True, instructions="Ring the bell of flat 42.")
         now = timezone.now()
         made = {

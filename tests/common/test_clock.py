@@ -115,7 +115,7 @@ class TestThread:
     def compared(self, monkeypatch):
         """Runs the thread's work for as many comparisons as there are outcomes, each an exception or None."""
         monkeypatch.setattr(clock, "COMPARE_SECONDS", 0)
-        monkeypatch.setattr(clock, "_close_connection", lambda: None)
+        monkeypatch.setattr(clock, "close_database", lambda: None)
 
         def run(*outcomes):
             left, noted = list(outcomes), []

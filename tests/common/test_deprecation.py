@@ -4,13 +4,15 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
+from django.urls import resolve
 from rest_framework.response import Response
 from rest_framework.test import APIRequestFactory
+from rest_framework.viewsets import ViewSet
 
 from common.deprecation import Deprecation
+from config.openapi import generator
 from delivery.api.views import IntegratorView
-from documentation.schema import generator
-from integration.api.views import QuoteView, SellerView
+from integration.api.viewsets import SellerViewSet
 
 DEPRECATION = Deprecation(
     since=datetime(2026, 11, 1, tzinfo=UTC), sunset=datetime(2027, 11, 1, tzinfo=UTC), link="/docs/versioning"
@@ -27,11 +29,12 @@ WITHOUT_CREDENTIALS: dict[str, list[type]] = {"authentication_classes": [], "per
 
 def answer(base, *, method="get", **attributes):
     """The answer to a call of a view with this base and these attributes."""
-    view: Any = type("EndingView", (base,), {"get": lambda self, request: Response({})})
-    return view.as_view(**attributes)(getattr(APIRequestFactory(), method)("/api/ending"))
+    bases = (base,) if issubclass(base, ViewSet) else (base, ViewSet)
+    view: Any = type("EndingViewSet", bases, {"list": lambda self, request: Response({})})
+    return view.as_view({"get": "list"}, **attributes)(getattr(APIRequestFactory(), method)("/api/ending"))
 
 
-@pytest.mark.parametrize("base", [IntegratorView, SellerView])
+@pytest.mark.parametrize("base", [IntegratorView, SellerViewSet])
 class TestAnswer:
     @pytest.mark.parametrize(
         ("method", "attributes", "status"),
@@ -55,8 +58,9 @@ class TestDeprecation:
         with pytest.raises(ValueError, match="365 days"):
             Deprecation(since=DEPRECATION.since, sunset=datetime(2027, 10, 31, tzinfo=UTC), link="/docs/versioning")
 
-    def test_marks_the_operations_of_its_view_in_the_openapi_description(self, monkeypatch):
-        monkeypatch.setattr(QuoteView, "deprecation", DEPRECATION)
+    def test_marks_its_operation_in_the_openapi_description(self, monkeypatch):
+        endpoint: Any = resolve("/api/integration/shipping/quote").func
+        monkeypatch.setitem(endpoint.initkwargs, "deprecation", DEPRECATION)
 
         paths = generator.describe()["paths"]
 

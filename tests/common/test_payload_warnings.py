@@ -32,7 +32,9 @@ class TestUnknownKeys:
             ({"zzz": 1}, ("zzz",), ""),
             ({"place": {"latitud": 1}}, ("place", "latitud"), "latitude"),
             ({"places": [{}, {"lng": 1}]}, ("places", 1, "lng"), ""),
-            ({"place": {"latitude": {"deep": 1}}, "x" * 65: 1}, ("x" * 65,), ""),
+            ({"place": {"latitude": {"deep": 1}}, "x": 1}, ("x",), ""),
+            ({"packages".ljust(64, "_"): 1}, ("packages".ljust(64, "_"),), "orderPackages"),
+            ({"packages".ljust(65, "_"): 1}, ("packages".ljust(65, "_"),), ""),
         ],
     )
     def test_are_named_with_the_nearest_known_one(self, body, path, nearest):

@@ -4,7 +4,7 @@ import pytest
 from cryptography.hazmat.primitives.asymmetric import ec
 
 from common import web_push
-from tests.driver_app.browsers import decoded, encoded
+from tests.delivery.driver_app.browsers import decoded, encoded
 
 # RFC 8291, Appendix A.
 SENDER = "yfWPiYE-n46HLnH0KqZOF1fJJU3MYrct3AELtAQ-oRw"  # pragma: allowlist secret

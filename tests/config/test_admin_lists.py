@@ -4,7 +4,7 @@ import pytest
 from django.urls import reverse
 from django.utils import timezone
 
-from mail.models import Kind, Message
+from common.mail.models import Kind, Message
 from tests.factories import DriverFactory, IntegratorFactory
 
 DRIVERS = reverse("admin:delivery_driver_changelist")

@@ -13,8 +13,14 @@ from django.core.files.base import ContentFile
 from django.db import connection, transaction
 from django.utils import timezone
 
-from access.models import AttemptCount
+from access.models import PersonRequest
+from access.models import PersonRequestKind as Asked
+from access.personal_data import requests
+from access.personal_data.people import person
 from common import credentials
+from common.mail import sending
+from common.mail.models import Kind, Message
+from common.models import AttemptCount
 from config.celery import app
 from delivery.actions import alerts, arrivals, proof_photos, simulations
 from delivery.models import (
@@ -34,20 +40,13 @@ from delivery.models import (
 from delivery.webhooks import alert_posts
 from integration.models import IdempotencyRecord as RecordOfSeller
 from integration.models import Order, RefusedSellerCall
-from mail import sending
-from mail.models import Kind, Message
-from privacy import requests
-from privacy.models import Kind as Asked
-from privacy.models import PersonRequest
-from privacy.people import person
 from tests.delivery.personal_data import MARIA, closed
-from tests.delivery.proofs import photo_folder
 from tests.delivery.simulated import request as request_simulated
 from tests.delivery.webhooks.conftest import Sink, _send_due, sink
 from tests.factories import BY, PICKUP, DeliveryFactory, DriverFactory, IntegratorFactory, TokenFactory
 from tests.integration.factories import SellerFactory, create_order
 
-__all__ = ["Sink", "photo_folder", "sink"]
+__all__ = ["Sink", "sink"]
 pytestmark = pytest.mark.django_db(transaction=True)
 app.loader.import_default_modules()  # the tasks, as a worker does
 LONG_AGO = timedelta(days=2000)
@@ -184,7 +183,7 @@ class Cases:
         requests.record(person(phone=MARIA), kind=Asked.FORGET, by=BY, at=timezone.now())
         self.settings.CREDENTIALS_KEYS = keys
         good = requests.record(person(phone=MARIA), kind=Asked.FORGET, by=BY, at=timezone.now())
-        app.tasks["privacy.finish_requests"]()
+        app.tasks["access.finish_person_requests"]()
         return lambda: PersonRequest.objects.get(pk=good.pk).finished_at is not None
 
     def prune_sessions(self) -> Check:

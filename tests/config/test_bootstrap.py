@@ -133,7 +133,7 @@ def test_an_empty_database_becomes_a_service_that_quotes(external):
                 [sys.executable, "manage.py", *arguments],
                 cwd=BASE_DIR, env=environment, check=True, capture_output=True, text=True, timeout=120,
             ).stdout
-        )  # fmt: skip  # likewise
+        )  # fmt: skip  # a table
 
     first, second = manage("bootstrap"), manage("bootstrap")
     shop = manage("create_integrator", "Loja", "--pickup", f"{PICKUP.latitude},{PICKUP.longitude}")
@@ -144,7 +144,7 @@ def test_an_empty_database_becomes_a_service_that_quotes(external):
         web.terminate()
         code = web.wait(20)
 
-    assert first["migrations"] > 50
+    assert first["migrations"] > 20
     assert len(first["enrolment_code"]) == 19
     assert (first["changed"], second["changed"], second["migrations"]) == (True, False, 0)
     assert (answer.status_code, answer.headers["Pickup-Linked"]) == (200, "true")

@@ -14,9 +14,9 @@ from django.utils import timezone
 from kombu.exceptions import OperationalError
 from kombu.utils import functional
 
+from common.connections import redis
 from config import celery, celery_app
 from config.env import BASE_DIR
-from monitoring import heartbeats
 
 SCHEDULE = celery_app.conf.beat_schedule
 
@@ -107,7 +107,7 @@ class TestSchedule:
 class TestQueue:
     @pytest.fixture(autouse=True)
     def _empty(self):
-        heartbeats.client().delete("celery")
+        redis().delete("celery")
 
     def test_keeps_the_newest_messages(self, monkeypatch):
         monkeypatch.setattr(celery, "MOST_WAITING", 3)
@@ -118,13 +118,13 @@ class TestQueue:
 
         with celery_app.connection_for_read() as connection:
             queue = connection.SimpleQueue("celery")
-            kept = [queue.get(timeout=30).payload[0][0] for _ in range(heartbeats.client().llen("celery"))]
+            kept = [queue.get(timeout=30).payload[0][0] for _ in range(redis().llen("celery"))]
         assert kept == [2, 3, 4]
 
     def test_is_left_alone_while_redis_is_away(self, monkeypatch, settings, caplog):
         settings.REDIS_URL = "redis://127.0.0.1:1"
-        client = heartbeats.client.__wrapped__()
-        monkeypatch.setattr(heartbeats, "client", lambda: client)
+        client = redis.__wrapped__()
+        monkeypatch.setattr(celery, "redis", lambda: client)
 
         celery._drop_oldest()
 

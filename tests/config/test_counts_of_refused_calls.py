@@ -9,10 +9,10 @@ from django.test.utils import CaptureQueriesContext
 
 from common import refused_calls
 from config.env import BASE_DIR
-from delivery.actions.refused_calls import recorder as of_tokens
 from delivery.models import Integrator, RefusedDeliveryCall, RefusedDeliveryCallCount
-from integration.actions.refused_calls import recorder as of_keys
+from delivery.models.refused_call import RECORDER as OF_TOKENS
 from integration.models import RefusedSellerCall, RefusedSellerCallCount, Seller
+from integration.models.refused_call import RECORDER as OF_KEYS
 from tests.delivery.api.calls import UNKNOWN
 from tests.factories import TokenFactory, payload
 
@@ -38,7 +38,7 @@ class TestBounds:
                     for client in (api, api, buyer, buyer)]  # fmt: skip
 
         assert statuses == [404, 429, 403, 429]
-        assert of_tokens.write_counts() is of_keys.write_counts() is True
+        assert OF_TOKENS.write_counts() is OF_KEYS.write_counts() is True
         assert RefusedDeliveryCallCount.objects.get().over_limit == 1
         assert RefusedSellerCallCount.objects.get().over_limit == 1
         assert (RefusedDeliveryCall.objects.count(), RefusedSellerCall.objects.count()) == (1, 1)
@@ -51,7 +51,7 @@ class TestBounds:
 
         with django_assert_num_queries(1):  # the token; later ones are refused without it
             statuses = [api.get(f"/api/info-delivery/{UNKNOWN}").status_code for _call in range(3)]
-        written = [of_tokens.write_counts(), of_tokens.write_counts()]
+        written = [OF_TOKENS.write_counts(), OF_TOKENS.write_counts()]
 
         assert statuses == [429, 429, 429]
         assert written == [True, False]
@@ -65,9 +65,9 @@ class TestBounds:
         with connection.cursor() as cursor:
             cursor.execute(f"ALTER TABLE {name} RENAME TO gone")
             with pytest.raises(ProgrammingError):
-                of_tokens.write_counts()
+                OF_TOKENS.write_counts()
             cursor.execute(f"ALTER TABLE gone RENAME TO {name}")
-        of_tokens.write_counts()
+        OF_TOKENS.write_counts()
 
         assert statuses == [404, 429, 429]
         assert RefusedDeliveryCallCount.objects.get().over_limit == 2
@@ -89,15 +89,15 @@ django.setup()
 from django.db import connection
 from django.http import HttpResponse
 from django.utils import timezone
+from types import SimpleNamespace
 from common.refused_calls import Answered
 from config.refused_calls import write_counts_until_exit
-from delivery.actions import refused_calls
-from delivery.models import RefusedDeliveryCallCount, Token
+from delivery.models import RefusedDeliveryCallCount, Token, refused_call
 
 connection.settings_dict["NAME"] = sys.argv[1]
 threading.Thread(target=write_counts_until_exit).start()
-token = Token.objects.get()
-refused_calls.record(token=token, answered=Answered(None, None, HttpResponse(status=429), ""), at=timezone.now())
+call = SimpleNamespace(auth=Token.objects.get())
+refused_call.RECORDER.record(Answered(None, call, HttpResponse(status=429), ""), at=timezone.now())
 if sys.argv[2] == "stay":
     while not RefusedDeliveryCallCount.objects.exists():
         time.sleep(0.05)

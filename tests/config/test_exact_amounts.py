@@ -25,8 +25,7 @@ REVIEWED = {
     "delivery/bodies.py": {
         "float(delivery.shipping_value)", "float(delivery.cancel_fee or 0)", "float(delivery.distance_km)",
     },
-    "delivery/detail_bodies.py": {"float(delivery.shipping_value)", "float(delivery.cancel_fee or 0)"},
-    "driver_app/state.py": {
+    "delivery/driver_app/state.py": {
         "float(part.quantize(_CENT, ROUND_HALF_UP))",
         "delivery.shipping_value * Decimal(str(settings.DRIVER_SHARE_PERCENT)) / 100",  # a Decimal
     },

@@ -5,14 +5,15 @@ import json
 import pytest
 from django.db import OperationalError
 
+from config.monitoring import readiness
 from delivery.models import Delivery, RefusedDeliveryCall
 from integration.models import RefusedSellerCall
-from monitoring import readiness
 from tests.factories import payload
 
 # A page, a redirect, both APIs, an error of each, a static file.
 PATHS = [
     "/account/login/", "/panel/", "/nowhere", "/healthz", "/static/panel/base.css", "/static/panel/icon.svg",
+    "/static/npm/htmx.org/dist/htmx.min.js",
     "/api/request-delivery", "/api/nowhere", "/api/integration/orders", "/api/integration/nowhere",
 ]  # fmt: skip  # a list of paths
 # Directives that `default-src` does not stand for are named.
@@ -146,6 +147,7 @@ class TestPlainHttp:
     [
         "/.git/config", "/.env", "/static/", "/static/panel/", "/static/../config/settings.py",
         "/static/%2e%2e/config/settings.py", "/static/panel/../../config/settings.py", "/var/secrets.json",
+        "/static/npm/leaflet/package.json", "/static/npm/../package.json",
     ],
 )  # fmt: skip  # a list of paths
 def test_no_file_but_static_ones_is_served_and_no_folder_listed(client, db, path):

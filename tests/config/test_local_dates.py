@@ -37,11 +37,10 @@ REVIEWED = {
     "delivery/models/alert.py": {"f'{self.created_at:%Y-%m-%d %H:%M}'"},  # for developers, here and below
     "delivery/models/arrival_estimate.py": {"f'{self.arrives_at:%H:%M}'"},
     "delivery/models/driver_device.py": {"f'{self.expires_at:%H:%M}'"},
-    "delivery/models/refused_call.py": {"self.hour"},  # a column
-    "integration/models/refused_call.py": {"self.hour"},
+    "common/refused_calls.py": {"self.hour"},  # a column
     "delivery/reports.py": {"day.replace(day=1)", "(first + 31 * _DAY).replace(day=1)"},  # of a date
     "delivery/webhooks/retry.py": {"moment.replace(tzinfo=UTC)"},  # RFC 9110: dates of HTTP are in GMT
-    "driver_app/reports.py": {"value.year"},  # only whether arithmetic with it can overflow
+    "delivery/driver_app/reports.py": {"value.year"},  # only whether arithmetic with it can overflow
     "integration/actions/forgetting.py": {"timezone.make_aware(datetime(year, 1, 1))"},  # the local new year
     "integration/api/bodies.py": {  # area B answers in UTC
         "moment.astimezone(UTC)", "moment.astimezone(UTC).strftime('%Y-%m-%dT%H:%M:%S.%fZ')",

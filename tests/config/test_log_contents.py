@@ -17,7 +17,7 @@ from config.middleware import ContextFilter
 from delivery.actions import driver_devices, endpoints
 from delivery.models import Delivery, DropoffOptions, WebhookAttempt
 from delivery.webhooks.sender import Sender
-from tests.driver_app.phones import Phone
+from tests.delivery.driver_app.phones import Phone
 from tests.factories import BY, PICKUP, DriverFactory, payload
 from tests.integration.factories import SellerFactory, key_of, load_tariff, nfe_xml, order_body
 
@@ -130,7 +130,7 @@ class TestLog:
         assert len(pin) == 4
         secrets |= {tracking}
         assert Client().get(f"/t/{tracking}").status_code == 200
-        for path in (f"/t/{tracking}x", f"/t/{tracking}/map/x/1/1/1.mvt", f"/T/{tracking}", f"/driver/in/{tracking}"):
+        for path in (f"/t/{tracking}x", f"/t/{tracking}/map/x.pmtiles", f"/T/{tracking}", f"/driver/in/{tracking}"):
             Client().get(path)
         asyncio.run(_send_due())
 

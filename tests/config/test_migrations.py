@@ -8,9 +8,11 @@ from django.apps import apps
 from django.conf import settings
 from django_migration_linter import MigrationLinter
 
-OUR_APPS = sorted(app.label for app in apps.get_app_configs() if Path(app.path).parent == settings.BASE_DIR)
-FILES = sorted(settings.BASE_DIR.glob("*/migrations/[0-9]*.py"))
-OURS = {path.parent.name for path in settings.BASE_DIR.glob("*/__init__.py")}
+from tests.sources import PACKAGES
+
+FOLDERS = {settings.BASE_DIR / name for name in PACKAGES}
+FILES = sorted(path for name in PACKAGES for path in (settings.BASE_DIR / name).rglob("migrations/[0-9]*.py"))
+OUR_APPS = sorted(app.label for app in apps.get_app_configs() if FOLDERS & {Path(app.path), *Path(app.path).parents})
 
 
 def imports_of(file):
@@ -39,7 +41,9 @@ def test_none_locks_a_table_or_breaks_the_version_before():
 
 
 def test_none_imports_anything_of_ours_that_can_change():
-    changing = {short(file): [name for name in imports_of(file) if name.partition(".")[0] in OURS] for file in FILES}
+    changing = {
+        short(file): [name for name in imports_of(file) if name.partition(".")[0] in PACKAGES] for file in FILES
+    }
 
     assert {name: imported for name, imported in changing.items() if imported} == {}
 

@@ -2,11 +2,12 @@
 
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
-from config import processes
-from config.env import BASE_DIR
+from config import npm_files, processes
+from config.env import BASE_DIR, StartRefused
 from tests.production import ENVIRONMENT
 
 
@@ -62,3 +63,22 @@ def test_takes_address_and_numbers_from_the_environment(monkeypatch):
         "::", "8123", "5",
     ]  # fmt: skip  # one line for the three
     assert commands["worker"][commands["worker"].index("--concurrency") + 1] == "7"
+
+
+def test_keeps_to_its_packages_when_the_link_to_the_installation_changes(tmp_path):
+    (tmp_path / "current").symlink_to(Path(sys.prefix).resolve())
+    code = "from config.processes import commands; print(*{command[0] for command in commands(8000).values()})"
+
+    done = subprocess.run(
+        [tmp_path / "current" / "bin" / "python", "-c", code],
+        cwd=BASE_DIR, capture_output=True, text=True, check=True, timeout=50,
+    )  # fmt: skip  # a command in few lines
+
+    assert done.stdout == f"{Path(sys.prefix).resolve()}/bin/python\n"
+
+
+def test_refuses_a_start_without_the_files_of_npm(monkeypatch, tmp_path):
+    monkeypatch.setattr(npm_files, "_FOLDER", tmp_path)
+
+    with pytest.raises(StartRefused, match="run `npm ci`"):
+        npm_files.refuse_missing()

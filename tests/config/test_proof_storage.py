@@ -82,8 +82,8 @@ def bucket(settings, monkeypatch) -> Iterator[dict[str, bytes]]:
     monkeypatch.setenv("AWS_ACCESS_KEY_ID", "key")
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "secret")  # pragma: allowlist secret
     monkeypatch.setenv("AWS_DEFAULT_REGION", "sa-east-1")
-    url = f"http://127.0.0.1:{server.server_port}"
-    proofs = proof_storage.setting(bucket="photos", endpoint=url, folder=Path("unused"))
+    monkeypatch.setenv("AWS_ENDPOINT_URL_S3", f"http://127.0.0.1:{server.server_port}")
+    proofs = proof_storage.setting(bucket="photos", folder=Path("unused"))
     settings.STORAGES = {**settings.STORAGES, "proofs": proofs}
     yield objects
     server.shutdown()

@@ -1,12 +1,12 @@
 """The settings of a read replica, and what may be read from it. tests/faults/replica has a real one."""
 
 import json
-import math
+import os
 import subprocess
 import sys
 import time
-from decimal import Decimal
 from types import SimpleNamespace
+from unittest import mock
 
 import psycopg
 import pytest
@@ -16,9 +16,9 @@ from django.http import Http404, HttpResponse, StreamingHttpResponse
 from django.test import RequestFactory, override_settings
 from psycopg import errors
 
-from common.replica import reading, watch
-from common.replica.router import Router
-from config.checks import problems
+from common import replica
+from common.replica import AWAY_SECONDS, CHANGED_SECONDS, Router
+from config import environment
 from config.env import BASE_DIR
 from config.middleware import ChangedCookieMiddleware
 from delivery.models import Delivery
@@ -27,14 +27,14 @@ from tests.production import ENVIRONMENT
 URL = "postgres://rota@replica.example.com/rota"
 
 
-def settings_of(module, **environment):
+def settings_of(module, **variables):
     """Settings of the databases in a process that imports the module."""
     code = (
         f"import {module}, json; from django.conf import settings as s;"
         "print(json.dumps([s.DATABASES, s.DATABASE_ROUTERS, s.MIDDLEWARE, s.CHANGED_COOKIE_NAME]))"
     )
-    environment = {"DJANGO_SETTINGS_MODULE": "config.settings", **ENVIRONMENT, **environment}
-    done = subprocess.run([sys.executable, "-c", code], cwd=BASE_DIR, env=environment, capture_output=True, check=True)
+    variables = {"DJANGO_SETTINGS_MODULE": "config.settings", **ENVIRONMENT, **variables}
+    done = subprocess.run([sys.executable, "-c", code], cwd=BASE_DIR, env=variables, capture_output=True, check=True)
     return json.loads(done.stdout)
 
 
@@ -49,17 +49,18 @@ class TestSettings:
         databases, routers, middleware, cookie = settings_of(
             "config.rsgi", DATABASE_REPLICA_URL=URL, DATABASE_PREPARE="0", DATABASE_STATEMENT_SECONDS="7"
         )
-        replica, primary = databases["replica"], databases["default"]
+        of_replica, primary = databases["replica"], databases["default"]
 
-        assert (routers, cookie) == (["common.replica.router.Router"], "__Host-changed")
+        assert (routers, cookie) == (["common.replica.Router"], "__Host-changed")
         assert "config.middleware.ChangedCookieMiddleware" in middleware
-        assert (replica["HOST"], replica["TEST"]["MIRROR"]) == ("replica.example.com", "default")
-        assert (replica["OPTIONS"].pop("connect_timeout"), primary["OPTIONS"].pop("connect_timeout")) == (2, 5)
-        assert replica["OPTIONS"] == primary["OPTIONS"]
-        assert "statement_timeout=7000ms" in replica["OPTIONS"]["options"]
-        assert replica["OPTIONS"]["prepare_threshold"] is None
+        assert (of_replica["HOST"], of_replica["TEST"]["MIRROR"]) == ("replica.example.com", "default")
+        assert (of_replica["OPTIONS"].pop("connect_timeout"), primary["OPTIONS"].pop("connect_timeout")) == (2, 5)
+        assert of_replica["OPTIONS"].pop("target_session_attrs") == "standby"
+        assert of_replica["OPTIONS"] == primary["OPTIONS"]
+        assert "statement_timeout=7000ms" in of_replica["OPTIONS"]["options"]
+        assert of_replica["OPTIONS"]["prepare_threshold"] is None
         for name in ("CONN_MAX_AGE", "CONN_HEALTH_CHECKS", "DISABLE_SERVER_SIDE_CURSORS"):
-            assert replica[name] == primary[name]
+            assert of_replica[name] == primary[name]
 
     @pytest.mark.parametrize(
         ("value", "fault"),
@@ -70,16 +71,17 @@ class TestSettings:
         ],
     )
     def test_are_refused_with_a_wrong_url(self, value, fault):
-        (found,) = problems({**ENVIRONMENT, "DATABASE_REPLICA_URL": value})
+        with mock.patch.dict(os.environ, {**ENVIRONMENT, "DATABASE_REPLICA_URL": value}, clear=True):
+            (found,) = environment.problems()
 
         assert found.startswith(fault)
 
 
 @pytest.fixture
 def _reading():
-    token = reading._is_reading.set(True)
+    token = replica._is_reading.set(True)
     yield
-    reading._is_reading.reset(token)
+    replica._is_reading.reset(token)
 
 
 class TestRouter:
@@ -107,26 +109,24 @@ class TestAnswered:
     @pytest.fixture(autouse=True)
     def _replica(self, settings, monkeypatch):
         settings.DATABASES = {**settings.DATABASES, "replica": {}}
-        self.watch = watch.Watch()
-        self.watch._state = watch._State(time.monotonic(), 0.1)
-        monkeypatch.setattr(reading, "watch", self.watch)
+        monkeypatch.setattr(replica, "_next_use", 0.0)
 
     def read(self, method="GET", respond=None, **headers):
         """Whether queries could be sent to the replica at each call of the view, and the answer."""
         calls = []
 
         def get():
-            calls.append(reading.is_reading())
+            calls.append(replica._is_reading.get())
             return respond() if respond else HttpResponse()
 
         request = RequestFactory().generic(method, "/", headers=headers)
-        return calls, reading.answered(request, get)
+        return calls, replica.answered(request, get)
 
     def test_is_read_from_the_replica(self):
         calls, _answer = self.read()
 
         assert calls == [True]
-        assert not reading.is_reading()
+        assert not replica._is_reading.get()
 
     @pytest.mark.parametrize(
         ("method", "headers"),
@@ -139,26 +139,11 @@ class TestAnswered:
 
         assert calls == [False]
 
-    @pytest.mark.parametrize(
-        "state",
-        [
-            watch._State(),
-            watch._State(math.inf, None),
-            watch._State(math.inf, 10.1),
-            watch._State(math.inf, 0.1, failed=True),
-        ],
-        ids=["never answered", "lag not known", "lag", "failed"],
-    )
-    def test_is_read_from_the_primary_while_the_replica_is_no_use(self, state):
-        self.watch._state = state
-
-        assert self.read()[0] == [False]
-
     def test_of_a_file_is_complete_while_it_may_be_read(self):
         parts = []
 
         def file():
-            parts.append(reading.is_reading())
+            parts.append(replica._is_reading.get())
             yield "row"
 
         _calls, answer = self.read(respond=lambda: StreamingHttpResponse(file()))
@@ -186,17 +171,18 @@ class TestAnswered:
     def test_is_read_from_the_primary_after_a_failure_of_the_replica(self, monkeypatch, kind, cause):
         closed = []
         broken = SimpleNamespace(close=lambda: closed.append(True))
-        monkeypatch.setattr(reading, "connections", {"replica": broken})
+        monkeypatch.setattr(replica, "connections", {"replica": broken})
 
         def fail_at_replica():
-            if reading.is_reading():
+            if replica._is_reading.get():
                 raise kind from cause()
             return HttpResponse("from the primary")
 
         calls, answer = self.read(respond=fail_at_replica)
 
         assert (calls, answer.content, closed) == ([True, False], b"from the primary", [True])
-        assert self.watch.fault() == "it does not answer"
+        assert self.read()[0] == [False]
+        assert 0 < replica._next_use - time.monotonic() <= AWAY_SECONDS
 
     @pytest.mark.parametrize(
         ("kind", "cause"),
@@ -220,60 +206,7 @@ class TestAnswered:
             self.read(respond=fail)
 
         assert calls == [1]
-        assert self.watch.fault() == ""
-
-
-class TestThread:
-    def test_goes_on_after_a_defect_and_reads_from_the_primary_meanwhile(self, monkeypatch, caplog):
-        outcomes = [ValueError("a defect"), ValueError("a defect"), ValueError("a defect"), None, None]
-        watched, faults, left = watch.Watch(), [], list(outcomes)
-
-        def measured():
-            if outcome := left.pop(0):
-                raise outcome
-            return watch._State(time.monotonic(), 0.1)
-
-        main = SimpleNamespace(is_alive=lambda: bool(left), join=lambda _seconds: faults.append(watched.fault()))
-        monkeypatch.setattr(watch, "threading", SimpleNamespace(main_thread=lambda: main))
-        monkeypatch.setattr(watch, "_close_connections", lambda: None)
-        monkeypatch.setattr(watched, "_measured", measured)
-        monkeypatch.setattr(watch, "watch", watched)
-
-        watch.watch_until_exit()
-
-        assert faults == ["it does not answer"] * 3 + [""] * 2
-        assert [bool(record.exc_info) for record in caplog.records] == [True, True, False, False]
-        assert "from the primary" in caplog.messages[2]
-        assert "again" in caplog.messages[3]
-
-
-class TestLag:
-    """Positions in the logs of two servers: the primary's end, and up to where the replica has replayed it."""
-
-    @pytest.fixture
-    def measure(self, monkeypatch):
-        clock, watched = [0.0], watch.Watch()
-        monkeypatch.setattr(time, "monotonic", lambda: clock[0])
-
-        def check(*, at, end, replayed):
-            clock[0] = at
-            positions = {"default": ("1/rota", Decimal(end)), "replica": ("1/rota", Decimal(replayed))}
-            monkeypatch.setattr(watch, "_asked", lambda alias, _statement: positions[alias])
-            watched.check()
-            return watched.lag
-
-        return check
-
-    def test_is_the_age_of_the_last_position_that_was_passed(self, measure):
-        assert measure(at=1, end=100, replayed=90) is None
-        assert measure(at=2, end=200, replayed=100) == 1
-        assert measure(at=3, end=300, replayed=199) == 2
-        assert measure(at=4, end=400, replayed=400) == 0
-
-    def test_is_none_while_the_primary_is_idle(self, measure):
-        measure(at=1, end=100, replayed=100)
-
-        assert measure(at=1000, end=100, replayed=100) == 0
+        assert replica._next_use == 0
 
 
 class TestChangedCookie:
@@ -287,6 +220,6 @@ class TestChangedCookie:
         cookie = answer.cookies.get("changed")
         assert (cookie is not None) == is_set
         if cookie:
-            assert cookie["max-age"] > watch.MOST_LAG_SECONDS + watch.SILENT_SECONDS
+            assert cookie["max-age"] == CHANGED_SECONDS
             assert cookie["httponly"]
             assert cookie["samesite"] == "Lax"

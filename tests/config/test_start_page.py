@@ -15,6 +15,7 @@ from delivery.models import (
     Integrator,
     OffBecause,
     RefusedDeliveryCallCount,
+    Tariff,
     TariffChange,
     Token,
     WebhookEndpoint,
@@ -128,6 +129,7 @@ class TestStartPage:
     def test_counts_the_prices_changed_today(self, as_role, db):
         client = as_role("account staff")
         TariffFactory.create()
+        Tariff.objects.update(price_per_km=3)
 
         section = sections(client)["Prices changed today"]
 
@@ -176,9 +178,12 @@ class TestStartPage:
         for at in (first - TICK, first, midnight.before, midnight.start, midnight.start):
             DeliveryFactory.create(token=shop, stops=1, at=at)
         Integrator.objects.update(created_at=midnight.before)
+        TariffFactory.create()
+        tariff = Tariff.objects.values().get()
         before = [prices_changed(shown(monkeypatch, at)) for at in (midnight.before, midnight.after)]
         for at in (midnight.before, midnight.before, midnight.start):
-            TariffChange.objects.create(table_name="x", row_key="1", kind="added", made_by=BY, made_at=at)
+            monkeypatch.setattr(timezone, "now", lambda at=at: at)
+            TariffChange.objects.create(pgh_label="changed", pgh_obj_id=tariff["id"], **tariff)
 
         late, early = pages = [shown(monkeypatch, at) for at in (midnight.before, midnight.after)]
 

@@ -7,8 +7,8 @@ import sys
 import pytest
 
 from config.env import BASE_DIR
+from config.monitoring import readiness
 from config.version import VERSION
-from monitoring import readiness
 
 
 def test_is_the_one_of_pyproject():

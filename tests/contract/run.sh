@@ -6,7 +6,7 @@ cd "$(dirname "$0")/../.."
 check=$1 url=$2 token=$3 key=$4
 SCHEMATHESIS_VERSION=4.32.5
 PYTHON_CLIENT_VERSION=0.29.1
-described=documentation/openapi.json
+described=panel/guide/openapi.json
 generated=var/contract
 invoice=tests/contract/invoice.xml
 
@@ -47,8 +47,8 @@ python() {
 # The committed collection is that of the description, and each of its requests succeeds.
 postman() {
     tool 180 tsx tests/contract/postman.ts "$described" "$generated/postman.json"
-    diff -u documentation/postman.json "$generated/postman.json" || { echo "Run: make postman"; return 1; }
-    tool 240 tsx tests/contract/run_postman.ts documentation/postman.json "$invoice" "$url" "$token" "$key"
+    diff -u panel/guide/postman.json "$generated/postman.json" || { echo "Run: make postman"; return 1; }
+    tool 240 tsx tests/contract/run_postman.ts panel/guide/postman.json "$invoice" "$url" "$token" "$key"
 }
 
 fuzz_immediate_delivery() { fuzz '^/api/(?!integration)' "Authorization: Bearer $token"; }

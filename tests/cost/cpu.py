@@ -5,7 +5,6 @@ import os
 import re
 import resource
 import signal
-import sys
 import time
 import traceback
 from collections.abc import Callable, Iterable, Mapping
@@ -82,7 +81,6 @@ def _serve(function: Function, pipe: Connection, other_end: Connection) -> NoRet
     other_end.close()
     try:
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-        sys.settrace(None)  # coverage would be part of what is measured
         gc.freeze()  # a collection would copy the memory that is shared with the parent
         if connection.connection is not None:
             # The parent would not know which statements the child has prepared on the connection that they share.

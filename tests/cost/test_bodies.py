@@ -54,9 +54,9 @@ BODIES: dict[str, tuple[type[Serializer[Any]], Callable[[], dict[str, Any]]]] = 
 }
 # Endpoints without a JSON body, tested in test_requests.py and test_invoices.py.
 OTHERS = {
-    "info-delivery", "location-delivery", "deliveries", "delivery", "events", "proof-photo", "orders-tracking",
-    "invoices-marketplace", "order",
-    "sandbox-accept", "sandbox-collect", "sandbox-return", "sandbox-expire",
+    "immediate-delivery-info", "immediate-delivery-location", "delivery-list", "delivery-detail", "event-list",
+    "proof-photo", "order-tracking", "invoice-marketplace", "order-detail",
+    "sandbox-accept", "sandbox-collect", "sandbox-return-", "sandbox-expire",
 }  # fmt: skip  # a list of names
 
 

@@ -31,12 +31,13 @@ COUNTED = "linear: every quantifier is counted"
 ONE = "linear: one quantifier over one class"
 LOG_TEXT = 64 * 1024
 _CUT = "cut to _LONGEST; linear too: one quantifier over one class"
-_OWN = "linear; the texts of config/variables and docs/operations.md"
+_OWN = "linear; the texts of config/environment.py and docs/operations.md"
 TABLE = {
-    ("config/value_checks.py", r"\.?[a-z0-9_-]+(\.[a-z0-9_-]+)*\.?|\[[0-9a-f:.]+\]"): Bound(
+    ("common/map_file.py", r"bytes=([0-9]{1,15})-([0-9]{1,15})"): Bound(COUNTED, LINEAR, "bytes=0-1"),
+    ("config/environment_values.py", r"\.?[a-z0-9_-]+(\.[a-z0-9_-]+)*\.?|\[[0-9a-f:.]+\]"): Bound(
         "linear: a point stands before each repetition; the operator's own environment", LINEAR, ".rota.example.com."
     ),
-    ("config/value_checks.py", r"(https://|mailto:|tel:)[!-~]{1,500}"): Bound(
+    ("config/environment_values.py", r"(https://|mailto:|tel:)[!-~]{1,500}"): Bound(
         "linear: one counted quantifier; the operator's own environment", LINEAR, "mailto:security@example.com"
     ),
     ("config/logs.py", r"(rota_(?:live|test|key)_)[A-Za-z0-9_-]{16,}"): Bound(_CUT, LOG_TEXT, "rota_live_" + "a" * 16),
@@ -60,7 +61,7 @@ TABLE = {
         _OWN, 2_000, "`a` [b](c)"
     ),
     ("access/passwords.py", r"[^\W\d_]+"): Bound("cut to 256 characters; linear too: one quantifier", LINEAR, "rota 1"),
-    ("config/value_checks.py", r"""[\s;,'\"]"""): Bound("linear: no quantifier", LINEAR, ";"),
+    ("config/environment_values.py", r"""[\s;,'\"]"""): Bound("linear: no quantifier", LINEAR, ";"),
     ("common/csv_export.py", r'(?:^|(?<=[,;\t\r\n]))(?=[ \xa0"]*[=+\-@\uff1d\uff0b\uff0d\uff20])|^(?=[\t\r\n])'): Bound(
         "linear: the one repetition begins at a separator, and holds none", LINEAR, ";  =1,+2"
     ),
@@ -79,11 +80,11 @@ TABLE = {
     ("common/refused_calls.py", r"[\w.+-]{1,40}/[\w.+-]{1,60}"): Bound(COUNTED, LINEAR, "application/json"),
     ("integration/api/order_warnings.py", r"[0-9A-Z]{44}"): Bound(COUNTED, LINEAR, "1" * 44),
     ("config/middleware.py", r"[A-Za-z0-9_.:-]{8,128}"): Bound(COUNTED, LINEAR, "0190b5a0-7c3e"),
-    ("delivery/geocoding.py", r"!3d(-?\d{1,3}(?:\.\d{1,20})?)!4d(-?\d{1,3}(?:\.\d{1,20})?)"): Bound(
+    ("delivery/geo/geocoding.py", r"!3d(-?\d{1,3}(?:\.\d{1,20})?)!4d(-?\d{1,3}(?:\.\d{1,20})?)"): Bound(
         COUNTED, LINEAR, "!3d-23.561414!4d-46.655881"
     ),
     (
-        "delivery/geocoding.py",
+        "delivery/geo/geocoding.py",
         r"(-?\d{1,3}(?:\.\d{1,20})?)(?:, ?|%2C|/|;| )(?=(-?\d{1,3}(?:\.\d{1,20})?))",
     ): Bound(COUNTED, LINEAR, "-23.561414, -46.655881"),
     ("delivery/api/fields.py", r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d{1,3})?"): Bound(
@@ -125,7 +126,7 @@ TABLE = {
         ),
     ): Bound("length checked by _encoding", 200, """<?xml version="1.0" encoding="UTF-8" standalone="yes" ?>"""),
     ("integration/postcodes.py", r"\d{8}"): Bound(COUNTED, LINEAR, "01310100"),
-    ("mail/outbox.py", r"(?<=\w)[.\u3002\uff0e\uff61](?=[^\W\d_]{2})"): Bound(COUNTED, LINEAR, "a.example"),
+    ("common/mail/outbox.py", r"(?<=\w)[.\u3002\uff0e\uff61](?=[^\W\d_]{2})"): Bound(COUNTED, LINEAR, "a.example"),
     ("panel/urls.py", "live|sandbox"): Bound("linear: no quantifier", LINEAR, "live"),
 }
 

@@ -4,12 +4,12 @@ from datetime import timedelta
 
 from django.utils import timezone
 
+from common.mail.models import Message
 from delivery.actions import alerts
 from delivery.models import (
     OffBecause,
     WebhookEndpoint,
 )
-from mail.models import Message
 
 NOW = timezone.now
 LATER = alerts.PAUSE + timedelta(seconds=1)

@@ -2,7 +2,7 @@ import threading
 
 import pytest
 
-from tests.delivery.routing_server import RoutingServer
+from tests.delivery.geo.routing_server import RoutingServer
 
 
 @pytest.fixture

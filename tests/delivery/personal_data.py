@@ -13,7 +13,6 @@ from delivery.models import (
     WebhookEvent,
 )
 from delivery.payload import Options, Place
-from tests.delivery.proofs import photo_folder  # noqa: F401  # a fixture
 from tests.factories import BY, DROPOFFS, PICKUP, DeliveryFactory, validated_payload
 
 MARIA, JOAO, SHOP = "+55 11 97777-0001", "(21) 96666-0002", "+55 11 3333-0000"

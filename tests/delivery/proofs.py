@@ -3,8 +3,6 @@
 from dataclasses import replace
 from typing import Any
 
-import pytest
-
 from delivery.models import Delivery, DropoffOptions, Stop
 from delivery.payload import Options
 from tests.factories import DeliveryFactory, validated_payload
@@ -29,13 +27,3 @@ def pin_of(delivery: Delivery) -> str:
 
 def wrong_pin_of(delivery: Delivery) -> str:
     return f"{(int(pin_of(delivery)) + 1) % 10_000:04d}"
-
-
-@pytest.fixture
-def photo_folder(settings, tmp_path):
-    """A folder of this test for photos."""
-    folder = tmp_path / "proofs"
-    proofs = settings.STORAGES["proofs"]
-    options = {**proofs["OPTIONS"], "location": folder}
-    settings.STORAGES = {**settings.STORAGES, "proofs": {**proofs, "OPTIONS": options}}
-    return folder

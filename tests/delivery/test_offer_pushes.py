@@ -18,9 +18,9 @@ from delivery import offer_pushes, page_updates
 from delivery.actions import deliveries, driver_devices
 from delivery.models import Driver, DriverDevice, LatestPosition, PushSubscription
 from delivery.webhooks import wake_up
+from tests.delivery.driver_app.browsers import Browser, claims
+from tests.delivery.driver_app.phones import phone
 from tests.delivery.push_service import PushService
-from tests.driver_app.browsers import Browser, claims
-from tests.driver_app.phones import phone
 from tests.factories import BY, PICKUP, DeliveryFactory
 
 pytestmark = pytest.mark.django_db

@@ -255,7 +255,7 @@ class TestRedisAway:
             asked.append(clock[0])
             return away
 
-        monkeypatch.setattr(technique, "_redis", ask)
+        monkeypatch.setattr(technique, "redis", ask)
 
         for clock[0] in (1000.0, 1001.9, 1002.0):
             technique.publish(Message("board:live", ["a"]), Message("board:sandbox", ["b"]))
@@ -264,7 +264,7 @@ class TestRedisAway:
         assert caplog.text.count("not told of a change") == 2
 
     def test_refuses_no_change(self, token, monkeypatch, django_capture_on_commit_callbacks):
-        monkeypatch.setattr(technique, "_redis", lambda: Redis(port=9, socket_connect_timeout=1))
+        monkeypatch.setattr(technique, "redis", lambda: Redis(port=9, socket_connect_timeout=1))
 
         with django_capture_on_commit_callbacks(execute=True):
             delivery = DeliveryFactory.create(token=token)

@@ -10,11 +10,11 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from delivery.actions import deliveries
+from delivery.driver_app.state import share
 from delivery.errors import PriceUnavailable
 from delivery.lifecycle import RouteStatus
 from delivery.models import Delivery
 from delivery.pricing import Terms, Trip, price
-from driver_app.state import share
 from tests.money import AMOUNTS, PERCENTS, half_up, percent_of
 
 TERMS = Terms(

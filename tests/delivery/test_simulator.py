@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 
 from delivery import simulator
-from delivery.distance import Point
+from delivery.geo.distance import Point
 from delivery.lifecycle import Mode, RouteStatus, State, Status, Trigger
 from delivery.simulator import Outcome, Step
 

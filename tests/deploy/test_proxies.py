@@ -17,16 +17,20 @@ from tests.faults.waiting import until
 from tests.ports import free_port, listens
 
 PROXY = BASE_DIR / "deploy" / "proxy"
+UNANSWERED, NAMING = "/none?receiver=Maria", "https://rota.example.com/panel/?search=Maria"
 
 
 @pytest.fixture
 def web():
-    """A web server that repeats what a proxy says of the client. Its port."""
+    """A web server that repeats what a proxy says of the client, and gives no answer to /none. Its port."""
 
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
 
         def do_GET(self):
+            if self.path.startswith("/none"):
+                self.close_connection = True
+                return
             body = f"{self.headers['Host']} {self.headers['X-Forwarded-Proto']} {self.headers['X-Forwarded-For']}"
             self.send_response(HTTPStatus.OK)
             self.send_header("Content-Length", str(len(body)))
@@ -64,6 +68,28 @@ class TestCaddy:
 
         assert done.returncode == 0, done.stderr
 
+    def test_logs_a_call_without_answer_but_not_whom_it_names(self, tmp_path, web):
+        port, text = free_port(), (PROXY / "Caddyfile").read_text().partition("https://")[0]
+        text = text.replace("http://rota.example.com", f"http://127.0.0.1:{port}").replace("{\n", "{\n\tadmin off\n", 1)
+        text = text.replace("127.0.0.1:8000", f"127.0.0.1:{web}").replace("try_duration 30s", "try_duration 1s")
+        (tmp_path / "Caddyfile").write_text(text)
+        with (tmp_path / "log").open("w") as log:
+            process = subprocess.Popen(
+                [f"{sys.prefix}/bin/caddy", "run", "--adapter", "caddyfile", "--config", str(tmp_path / "Caddyfile")],
+                env={"HOME": str(tmp_path)}, stderr=log,
+            )  # fmt: skip  # a command in few lines
+        try:
+            until(lambda: listens(port), seconds=30, what="caddy")
+            answer = requests.get(f"http://127.0.0.1:{port}{UNANSWERED}", headers={"Referer": NAMING}, timeout=10)
+        finally:
+            process.terminate()
+            process.wait(20)
+
+        logged = (tmp_path / "log").read_text()
+        assert answer.status_code == HTTPStatus.BAD_GATEWAY
+        assert '"uri":"/none"' in logged
+        assert "Maria" not in logged
+
 
 class TestNginx:
     @pytest.fixture
@@ -73,7 +99,7 @@ class TestNginx:
         text = re.sub(r"^\t(listen|ssl_).*\n", "", text, flags=re.MULTILINE)
         text = text.replace("server {\n", f"server {{\n\tlisten 127.0.0.1:{port};\n", 1)
         text = text.replace("127.0.0.1:8000", f"127.0.0.1:{web}")
-        head = f"pid {tmp_path}/pid;\nerror_log stderr;\nevents {{}}\n"
+        head = f"pid {tmp_path}/pid;\nerror_log {tmp_path}/errors;\nevents {{}}\n"
         folders = "".join(
             f"{name}_temp_path {tmp_path}/{name};\n" for name in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
         )
@@ -102,6 +128,12 @@ class TestNginx:
         answer = requests.get(f"http://127.0.0.1:{proxy}/", headers=forged, timeout=10)
 
         assert answer.text == "rota.example.com http 127.0.0.1"
+
+    def test_does_not_log_whom_a_call_without_answer_names(self, proxy, tmp_path):
+        answer = requests.get(f"http://127.0.0.1:{proxy}{UNANSWERED}", headers={"Referer": NAMING}, timeout=10)
+
+        assert answer.status_code == HTTPStatus.BAD_GATEWAY
+        assert "Maria" not in (tmp_path / "errors").read_text()
 
 
 class TestRotaManage:

@@ -36,6 +36,7 @@ def make() -> Path:
         elif source.exists():
             (folder / name).parent.mkdir(exist_ok=True)
             shutil.copyfile(source, folder / name)
+    (folder / "node_modules").symlink_to(BASE_DIR / "node_modules")
     migrations = folder / "delivery" / "migrations"
     last = max(path.stem for path in migrations.glob("[0-9]*.py"))
     (migrations / "9999_next.py").write_text(_MIGRATION.format(last=last))

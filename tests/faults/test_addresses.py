@@ -52,7 +52,7 @@ class WatchedWorker:
             module="tests.faults.worker_with_fake_names",
             FAKE_NAMES_FILE=str(self.folder / "names"),
             CONNECTS_FILE=str(self.folder / "connects"),
-            WEBHOOK_ALLOW_LOOPBACK=str(int(allow_loopback)),
+            ALLOW_LOOPBACK="1" if allow_loopback else "",
         )
 
     @property

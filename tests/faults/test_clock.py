@@ -6,10 +6,11 @@ import pytest
 from django.conf import settings
 from django.utils import timezone
 
+from common.connections import redis
 from config.env import data_dir
+from config.monitoring import heartbeats
 from delivery.lifecycle import RouteStatus
 from delivery.models import Delivery
-from monitoring import heartbeats
 from tests.faults.calls import Traffic, made, new_session, statuses
 from tests.faults.report import await_all, figures_of, print_figures
 from tests.faults.waiting import DEADLINE_SECONDS, until
@@ -105,8 +106,7 @@ def test_the_clock_of_the_machine_of_beat_jumps_by_an_hour(processes, machine):
     for hours in (0, -1, 1, 0):
         machine.jump(hours * _HOUR)
         for _ in range(2):  # one sign of life may have been under way
-            redis = heartbeats.client()
-            redis.delete(*(heartbeats._key(process) for process in heartbeats.PROCESSES))
+            redis().delete(*(heartbeats._key(process) for process in heartbeats.PROCESSES))
             silent.append(until(lambda: None not in heartbeats.ages().values(), what="signs of life"))
 
     print_figures("Clock of beat's machine an hour back and ahead", longest_silence=max(silent[2:]))

@@ -112,13 +112,13 @@ def now():
 
 
 def test_the_disk_of_the_photos_is_full(processes):
-    folder = data_dir() / "full photos"
+    folder = data_dir() / "proofs"
     folder.mkdir(exist_ok=True)
     driver = DriverFactory.create(on_duty=True)
     stop = first_stop(asking_for(Options(needs_photo=True), collected=True, driver=driver))
     port = free_port()
     with mounted(folder, megabytes=4) as disk:
-        web = processes.start("web", port=port, PROOF_FOLDER=str(folder))
+        web = processes.start("web", port=port)
         until(lambda: listens(port), what="the web server")
         phone, logged = Phone(f"http://127.0.0.1:{port}", driver, stop), web.log.stat().st_size
 

@@ -21,7 +21,7 @@ def test_every_webhook_carries_a_token_that_is_valid(shop, endpoint):
     current, revoked_at = shop, {}
     with Load(shop, per_second=20) as load:
         for rotation in range(1, _ROTATIONS + 1):
-            until(lambda: len(endpoint.receipts) > 20 * rotation, what="another 20 received")  # noqa: B023
+            until(lambda: len(endpoint.receipts) > 20 * rotation, what="another 20 received")  # noqa: B023  # used at once
             replaced, current = current, tokens.rotate(token=current, by=BY, at=timezone.now())
             tokens.revoke(token=replaced, by=BY, at=timezone.now())
             revoked_at[f"Bearer {replaced.clear_text}"] = time.time()

@@ -2,10 +2,10 @@
 
 import json
 
+from tests.config.monitoring.receivers import receiver
 from tests.factories import payload
 from tests.faults.test_metrics import call
 from tests.faults.waiting import until
-from tests.monitoring.receivers import receiver
 from tests.ports import free_port, listens
 
 

@@ -1,6 +1,6 @@
 """`python -m tests.faults.worker_to_loopback …` is `python -m celery …`, whose webhooks may be sent to this machine.
 
-For workers with DATABASE_URL and REDIS_URL, which count as production: WEBHOOK_ALLOW_LOOPBACK is refused there.
+For workers with DATABASE_URL and REDIS_URL, which count as production: the setting WEBHOOK_ALLOW_LOOPBACK is off there.
 """
 
 import os

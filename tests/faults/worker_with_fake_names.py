@@ -1,5 +1,6 @@
 """`python -m tests.faults.worker_with_fake_names …` is `python -m celery …` with the names of a file in place of DNS.
 
+The variable ALLOW_LOOPBACK says whether webhooks may be sent to this machine.
 Every connect() to an internet address is written to another file, and only loopback addresses are connected to.
 """
 
@@ -13,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from celery.__main__ import main
+from django.conf import settings
 
 _names: dict[str, list[str]] = json.loads(Path(os.environ["FAKE_NAMES_FILE"]).read_text())
 _connects = Path(os.environ["CONNECTS_FILE"])
@@ -36,6 +38,8 @@ def connect(self: socket.socket, address: Any) -> None:
 
 
 if __name__ == "__main__":
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
+    settings.WEBHOOK_ALLOW_LOOPBACK = bool(os.environ["ALLOW_LOOPBACK"])
     socket.getaddrinfo = getaddrinfo
     socket.socket.connect = connect  # type: ignore[method-assign, assignment]
     sys.exit(main())

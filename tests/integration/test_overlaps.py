@@ -5,17 +5,16 @@ from functools import partial
 from typing import Any
 
 import pytest
-from django.db import transaction
 from django.utils import timezone
 
-from common import csv_plan
+from access.models import PersonRequest, PersonRequestKind
+from access.personal_data import requests
+from access.personal_data.people import person
+from common.tabular_import import TableFile
 from delivery.actions import forgetting as in_deliveries
 from integration.actions import forgetting, invoices, keys, orders
-from integration.admin.freight import FreightRateAdmin
+from integration.admin.freight import RateResource
 from integration.models import FreightRate, InvoiceLink, Order, StatusLog
-from privacy import requests
-from privacy.models import Kind, PersonRequest
-from privacy.people import person
 from tests.delivery.personal_data import MARIA, closed
 from tests.integration.admin.rate_files import LOCAL, NEW
 from tests.integration.factories import ACCESS_KEY, BY, create_order, load_tariff, nfe_xml, send_invoice
@@ -88,7 +87,7 @@ class TestForgetting:
     def test_of_a_request_counts_a_batch_once_that_two_runs_begin(self, monkeypatch):
         closed(MARIA)
         at = timezone.now()
-        request = requests.record(person(phone=MARIA), kind=Kind.FORGET, by=BY, at=at)
+        request = requests.record(person(phone=MARIA), kind=PersonRequestKind.FORGET, by=BY, at=at)
         forget = in_deliveries.forget_stops_of
         runs: list[Any] = []
 
@@ -109,13 +108,12 @@ class TestForgetting:
 class TestImport:
     def test_compares_with_what_was_changed_meanwhile(self):
         load_tariff()
-        admin = FreightRateAdmin
         rates = FreightRate.objects.filter(service="economy", zone="local")
 
-        def plan():
-            with transaction.atomic():
-                return csv_plan.plan(admin.table, NEW + LOCAL.format("44,90", "1,90", 3), lock=True)
+        def load():
+            file = TableFile(RateResource).create_dataset((NEW + LOCAL.format("44,90", "1,90", 3)).encode())
+            return RateResource(is_locking=True).import_data(file)
 
-        _updated, found = overlap(partial(rates.update, base_centavos=777), plan)
+        _updated, found = overlap(partial(rates.update, base_centavos=777), load)
 
-        assert "7.77" in [cell.old for cell in found.changes[0].cells]
+        assert found.changing[0].cells[0].old == "7.77"

@@ -45,7 +45,8 @@ class Worker:
             if (ROOT / name).is_file():
                 (self.tree / name).parent.mkdir(parents=True, exist_ok=True)
                 shutil.copy2(ROOT / name, self.tree / name)
-        (self.tree / ".venv").symlink_to(ROOT / ".venv")
+        for installed in (".venv", "node_modules"):
+            (self.tree / installed).symlink_to(ROOT / installed)
         # Keeps PostgreSQL running between the test runs, until this process closes the pipe.
         self._holder = subprocess.Popen(
             [".venv/bin/python", "-c", _HOLD_POSTGRES],

@@ -4,9 +4,8 @@ import gzip
 import math
 from pathlib import Path
 
-import pytest
 from pmtiles.tile import Compression, TileType, zxy_to_tileid
-from pmtiles.writer import Writer, build_roots_leaves
+from pmtiles.writer import Writer
 
 EXTENT = 4096
 _TREES = ["Acácias", "Aroeiras", "Cerejeiras", "Figueiras", "Jabuticabeiras", "Magnólias", "Palmeiras", "Quaresmeiras"]
@@ -94,13 +93,6 @@ def tile(z: int, x: int, y: int) -> bytes:
 def tile_at(latitude: float, longitude: float, zoom: int) -> tuple[int, int]:
     y = (1 - math.asinh(math.tan(math.radians(latitude))) / math.pi) / 2
     return int((longitude + 180) / 360 * 2**zoom), int(y * 2**zoom)
-
-
-def in_leaves(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Write archives whose directory leads to further directories, as those of large regions do."""
-    monkeypatch.setattr(
-        "pmtiles.writer.optimize_directories", lambda entries, _length: build_roots_leaves(entries, leaf_size=64)
-    )
 
 
 def write(path: Path, latitude: float, longitude: float, *, zooms: range, around: int = 3, **header: object) -> int:

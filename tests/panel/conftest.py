@@ -14,6 +14,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from access import invitations
+from common.mail.models import Kind, Message
 from common.membership import Role
 from delivery.actions import driver_devices, endpoints
 from delivery.models import (
@@ -28,7 +29,6 @@ from delivery.models import (
 )
 from integration.actions import keys, sellers
 from integration.models import ApiKey, FreightParameters, RefusedSellerCall, Seller
-from mail.models import Kind, Message
 from tests.factories import (
     BY,
     PICKUP,

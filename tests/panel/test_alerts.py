@@ -6,9 +6,9 @@ import pytest
 from django.contrib.auth.models import User
 from django.utils import timezone
 
+from common.mail.models import Message
 from delivery.actions import alerts
 from delivery.models import AlertChoice, AlertPost, EndpointAlerts
-from mail.models import Message
 
 
 @pytest.fixture

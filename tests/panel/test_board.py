@@ -7,9 +7,10 @@ from django.urls import reverse
 from django.utils import timezone
 
 from delivery.actions import deliveries, drivers, moves, receiver_links
-from delivery.distance import Point
+from delivery.geo.distance import Point
 from delivery.models import ArrivalEstimate, Delivery, Driver, Environment, LatestPosition, StopProof
 from delivery.payload import Options, Place
+from panel import board
 from panel.board import MOST_CARDS
 from tests.delivery.proofs import asking_for, pin_of
 from tests.factories import (
@@ -146,6 +147,15 @@ class TestFreeDrivers:
         place = {"lat": PICKUP.latitude, "lng": PICKUP.longitude}
         assert shown[0] == {"id": str(free.pk), "name": "Livre", **place, "at": seen.timestamp()}
         assert [(each["name"], each["at"]) for each in shown[1:]] == [("Silent", old.timestamp())]
+
+    def test_are_the_last_heard_of_where_there_are_too_many(self, dispatcher, monkeypatch):
+        monkeypatch.setattr(board, "_MOST_FREE", 2)
+        now = timezone.now()
+        for hours in (2, 1, 3):
+            driver = DriverFactory.create(name=f"{hours} hours")
+            drivers.set_position(driver=driver, point=PICKUP, by=BY, at=now - timedelta(hours=hours))
+
+        assert [each["name"] for each in dispatcher.get(ROUTES).json()["free"]] == ["1 hours", "2 hours"]
 
 
 class TestPositions:

@@ -10,7 +10,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from delivery.actions import deliveries, drivers
-from delivery.distance import Point
+from delivery.geo.distance import Point
 from delivery.models import Delivery, Driver, Environment
 from tests.delivery.drivers import create_many
 from tests.factories import BY, PICKUP, DeliveryFactory, DriverFactory, TokenFactory

@@ -9,10 +9,10 @@ from django.utils import timezone
 
 from delivery.actions import deliveries, proof_photos, proofs, receiver_links
 from delivery.actions.proofs import Proof
-from delivery.distance import Point
+from delivery.geo.distance import Point
 from delivery.models import ArrivalEstimate, Delivery
 from delivery.payload import Options, Place
-from tests.delivery.proofs import asking_for, photo_folder, pin_of  # noqa: F401  # a fixture
+from tests.delivery.proofs import asking_for, pin_of
 from tests.factories import BY, DROPOFFS, DeliveryFactory, validated_payload
 from tests.photos import photo
 
@@ -65,7 +65,7 @@ class TestStops:
         assert "Ring twice" in content
         assert shows_pin(content, asked)
 
-    def test_have_their_proof(self, member, url, asked, photo_folder):  # noqa: F811
+    def test_have_their_proof(self, member, url, asked, photo_folder):
         now = timezone.now()
         driver = Delivery.objects.select_related("driver").get(pk=asked.pk).driver
         assert driver is not None

@@ -7,7 +7,7 @@ import pytest
 from django.utils import timezone
 
 from delivery.actions import deliveries
-from delivery.distance import Point
+from delivery.geo.distance import Point
 from delivery.payload import Place
 from panel import filters
 from tests.factories import BY, DROPOFFS, DeliveryFactory, validated_payload

@@ -7,7 +7,7 @@ from django.utils import timezone
 
 from common import csv_export
 from delivery.actions import deliveries
-from delivery.distance import Point
+from delivery.geo.distance import Point
 from delivery.models import EventState, WebhookAttempt, WebhookEvent
 from delivery.payload import Place
 from panel import filters

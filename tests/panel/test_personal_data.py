@@ -6,10 +6,10 @@ import pytest
 from django.urls import reverse
 from django.utils import timezone, translation
 
+from access.models import PersonRequest
 from common.forgetting import forgetting
 from delivery.models import Stop
 from integration.models import Invoice
-from privacy.models import PersonRequest
 from tests.delivery.personal_data import JOAO, MARIA, closed, everything, requested
 from tests.integration.factories import nfe_xml, send_invoice
 

@@ -8,7 +8,6 @@ from django.utils import timezone
 
 from delivery.models import RefusedDeliveryCall, RefusedDeliveryCallCount
 from integration.models import RefusedSellerCall, RefusedSellerCallCount
-from panel.templatetags import refused_calls
 from tests.delivery.api.calls import UNKNOWN
 from tests.integration.factories import key_of
 from tests.panel.conftest import refused_call
@@ -138,7 +137,7 @@ class TestReasons:
         ],
     )
     def test_are_those_of_the_fields_or_the_detail(self, answer, reasons):
-        assert refused_calls.reasons(answer) == reasons
+        assert RefusedSellerCall(answer=answer).reasons == reasons
 
     def test_are_on_the_list_and_first_on_the_page(self, member, shop, url):
         call = of_shop(shop, answer='{"errors": [{"pointer": "#/vehicleType", "detail": "Choose MOTORCYCLE or CAR."}]}')

@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from delivery.actions import deliveries
-from delivery.distance import Point
+from delivery.geo.distance import Point
 from delivery.lifecycle import Ending
 from delivery.models import Integrator
 from delivery.payload import Place

@@ -11,7 +11,7 @@ from django.conf import settings
 from django.urls import reverse
 
 from delivery.webhooks import signing
-from tests.documentation import snippets
+from tests.panel.guide import snippets
 
 SNIPPETS: Path = settings.BASE_DIR / "templates" / "panel" / "snippets"
 BODY = '{"status": "PENDING", "orders": [{"externalId": "açaí"}]}'.encode()

@@ -18,24 +18,24 @@ from django.db.models import Model
 
 import delivery.actions
 import integration.actions
-from access.models import Invitation
+from access.models import Invitation, PersonRequest
+from access.personal_data import search
+from access.personal_data.people import Person, person
 from common.membership import Role
-from delivery import position_filter, pricing
+from delivery import pricing
 from delivery.actions import quote_ids, receiver_links
 from delivery.actions.driver_moves import Report
 from delivery.actions.drivers import Fix
 from delivery.actions.endpoints import CheckedUrl
 from delivery.actions.proofs import Proof
+from delivery.geo import position_filter
 from delivery.lifecycle import Trigger
 from delivery.models import AlertKind, AuditAction, EndpointAlerts, ProofPhoto, Stop, WebhookEvent
 from delivery.pricing import Quote
 from integration.api.serializers import OrderSerializer
 from integration.lifecycle import Status as OrderStatus
 from integration.models import InvoiceLink
-from privacy import search
-from privacy.models import PersonRequest
-from privacy.people import Person, person
-from tests.driver_app.browsers import Browser
+from tests.delivery.driver_app.browsers import Browser
 from tests.factories import PICKUP
 from tests.integration.factories import COMPANY, OTHER_COMPANY, _whole_items, nfe_xml, order_body
 from tests.photos import photo
@@ -45,8 +45,8 @@ _MODULES = (
     *(f"{package.__name__}.{each.name}" for package in (delivery.actions, integration.actions)
       for each in pkgutil.iter_modules(package.__path__)),
     "access.invitations", "access.teams", "access.rights", "access.enrolment",
-    "driver_app.days", "driver_app.state", "tracking.stop_state",
-    "privacy.requests", "privacy.search", "privacy.export",
+    "delivery.driver_app.days", "delivery.driver_app.state", "delivery.tracking.stop_state",
+    "access.personal_data.requests", "access.personal_data.search", "access.personal_data.export",
     "delivery.reports", "delivery.stop_details", "delivery.webhooks.queue", "delivery.webhooks.feed",
     "panel.attention", "panel.board", "panel.board_search",
 )  # fmt: skip  # a list of names
@@ -145,6 +145,7 @@ class Party:
             "device": lambda: [each["device"] for each in drivers],
             "stop": lambda: [Stop.objects.get(delivery=each, index=0) for each in account.deliveries.values()],
             "stops": lambda: [Late(lambda: list(Stop.objects.filter(delivery=first)))],
+            "addresses": lambda: [{}],
             "token": lambda: [account.token],
             "integrator": lambda: [account.integrator],
             "account": lambda: [account.integrator, seller["seller"]],

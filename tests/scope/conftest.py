@@ -13,7 +13,7 @@ from django.db import connection, transaction
 from django.utils import timezone
 
 from access import invitations
-from access.throttle import Limit
+from common.attempts import Limit
 from delivery.actions import alerts, endpoints, proof_photos, proofs, tokens
 from integration.actions import keys
 from tests.scope.world import LIMIT, World

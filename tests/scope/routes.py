@@ -17,7 +17,7 @@ from access.models import Invitation
 from delivery.actions import receiver_links
 from delivery.models import Stop, WebhookEvent
 from tests.access.test_rights_by_url import routes as routes_of
-from tests.driver_app.browsers import Browser
+from tests.delivery.driver_app.browsers import Browser
 from tests.factories import PICKUP
 from tests.factories import payload as body
 from tests.integration.factories import nfe_xml, order_body

@@ -38,7 +38,9 @@ _RANDOM = re.compile(r"M[\d .hm-]{30,}|[A-Za-z0-9_\-+/=.:…]{16,}|(?<=…)[\w-]
 
 def models() -> list[Any]:
     """All models with a table, those of many-to-many relations included."""
-    found = [model for model in apps.get_models(include_auto_created=True) if model._meta.managed]
+    found = [
+        model for model in apps.get_models(include_auto_created=True) if model._meta.managed and not model._meta.proxy
+    ]
     return [model for model in found if model._meta.db_table not in UNWATCHED]
 
 

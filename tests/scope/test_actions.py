@@ -19,7 +19,7 @@ NOT_CALLED = {
     "access.invitations.messages_of": "tests/access/test_invitations.py",
     "access.invitations.sign_up": "tests/access/test_invitations.py",
     "access.invitations.users_of": "people have accounts in common",
-    "access.invitations.has_verified_log_in": "people have accounts in common",
+    "access.invitations.verified_log_in": "people have accounts in common",
     "access.invitations.new_log_in_name": "people have accounts in common",
     "access.rights.without_privileges": "people have accounts in common",
     "delivery.actions.alerts.mail": _INNER,
@@ -32,10 +32,10 @@ NOT_CALLED = {
     "delivery.actions.moves.parse_point": _PURE,
     "delivery.actions.new_deliveries.build": _INNER,
     "delivery.actions.quotes.trip_between": _PURE,
-    "delivery.actions.refused_calls.record": "test_routes.py: calls with ids of others are refused",
     "delivery.actions.transitions.apply": _INNER,
     "delivery.actions.transitions.history": _INNER,
     "delivery.actions.tariffs.create_defaults": "tariffs of everybody",
+    "delivery.actions.simulations.advance_until_none_is_due": "advances those of every account, by `advance_due`",
     "delivery.reports.all_rows": "of the deliveries it is given; test_routes.py",
     "delivery.reports.of_all_accounts": "staff sees every account; test_routes.py",
     "delivery.reports.of_days": "of the deliveries it is given; test_routes.py",
@@ -53,9 +53,8 @@ NOT_CALLED = {
     "integration.actions.quotes.explain": "tariffs of everybody",
     "integration.actions.quotes.quote": "tariffs of everybody",
     "integration.actions.quotes.services": "tariffs of everybody",
-    "integration.actions.refused_calls.record": "test_routes.py: calls with ids of others are refused",
     "panel.board.cards": "test_routes.py",
-    "privacy.requests.record": "of a person, not of an account",
+    "access.personal_data.requests.record": "of a person, not of an account",
 }
 # More than what its arguments belong to: drivers who are free, offers, other orders of the seller.
 ALSO: dict[str, list[Owner]] = {
@@ -67,11 +66,11 @@ ALSO: dict[str, list[Owner]] = {
         for name in ("eligible", "nearby", "nearest", "nearest_with_push", "claim_first_eligible")
     },
     **{f"delivery.actions.driver_devices.{name}": [("free", "live", "1")] for name in ("find", "find_link", "log_in")},
-    "driver_app.state.state": [("A", "live"), ("B", "live", "requested")],
+    "delivery.driver_app.state.state": [("A", "live"), ("B", "live", "requested")],
     "integration.actions.links.link_new_invoice": [("S",)],
 }
 # Of a person in every account.
-_OF_EVERYBODY = ("privacy.",)
+_OF_EVERYBODY = ("access.personal_data.",)
 # In the sandbox too, where drivers are simulated for one account.
 _IN_SANDBOX = ("delivery.actions.drivers.", "delivery.actions.sandbox.", "delivery.actions.simulations.")
 _MOST = 2  # successful calls of a function with one party's objects

@@ -13,7 +13,7 @@ from tests.scope.runs import run
 from tests.scope.world import World
 
 pytestmark = pytest.mark.django_db
-_PACKAGES = ("access", "config", "delivery", "documentation", "integration", "panel", "privacy")
+_PACKAGES = ("access", "config", "delivery", "integration", "panel")
 _NO_OBJECTS = "takes no objects of an account"
 NOT_CALLED = {
     "bootstrap": "makes an account",
@@ -26,7 +26,6 @@ NOT_CALLED = {
     "environment": _NO_OBJECTS,
     "error_codes": _NO_OBJECTS,
     "export_person": "of a person in every account",
-    "fetch_map": _NO_OBJECTS,
     "forget": "of a person in every account",
     "messages": _NO_OBJECTS,
     "migrate": _NO_OBJECTS,

@@ -31,7 +31,7 @@ NOT_ASKED = {
     "panel/accounts/new/": "has no objects yet",
     "panel/sellers/new/": "has no objects yet",
     "panel/simulators/": "staff names any account; delivery.actions.quotes.explain, see test_actions",
-    "panel/personal-data/": "a person's data in every account; privacy.*, see test_actions",
+    "panel/personal-data/": "a person's data in every account; access.personal_data.*, see test_actions",
     "t/<str:token>/map/": "has no objects",
 }
 

@@ -16,7 +16,11 @@ from django.test import Client
 from django.utils import timezone
 
 from access import invitations
+from access.models import PersonRequestKind as RequestKind
+from access.personal_data import requests
+from access.personal_data.people import person
 from common import credentials
+from common.mail.models import Kind, Message
 from common.membership import Role
 from delivery.actions import (
     alerts,
@@ -55,10 +59,6 @@ from integration.actions import keys, orders
 from integration.lifecycle import Status as OrderStatus
 from integration.models import IdempotencyRecord as SellerRecord
 from integration.models import RefusedSellerCall, RefusedSellerCallCount, Seller
-from mail.models import Kind, Message
-from privacy import requests
-from privacy.models import Kind as RequestKind
-from privacy.people import person
 from tests.factories import (
     BY,
     DROPOFFS,

@@ -20,7 +20,7 @@ _RECEIVER = {
         "state": "BA", "city": "Salvador", "zipCode": "40020-000", "street": "Rua Chile", "streetNumber": "10",
         "neighborhood": "Centro",
     },
-}  # fmt: skip  # likewise
+}  # fmt: skip  # a table
 
 
 def check(*, url: str, say: Callable[[str], None]) -> None:

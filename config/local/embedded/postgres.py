@@ -17,7 +17,7 @@ from pathlib import Path
 from types import MappingProxyType
 from urllib.parse import quote
 
-from config.env import StartRefused, data_dir, env
+from config.env import StartRefused, data_dir
 from config.local.embedded.account import Account
 from config.local.embedded.private import LONGEST_SOCKET_PATH, locked, open_private, runtime_dir, shorten, try_lock
 
@@ -151,7 +151,7 @@ def hold_postgres() -> Postgres | None:
 
     Raises StartRefused when it cannot be started.
     """
-    if env.str("DATABASE_URL", ""):
+    if os.environ.get("DATABASE_URL"):
         return None
     server = Postgres(data_dir() / "postgres")
     atexit.register(server.release)

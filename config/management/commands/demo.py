@@ -4,7 +4,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 
-from config.env import env
+from config.environment import Web
 from config.local.demo import immediate, orders
 from config.local.demo.client import DemoFailed, check_service
 
@@ -13,7 +13,7 @@ class Command(BaseCommand):
     help = "Check a running service end to end: call both APIs, receive webhooks, compare with the specification."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("--url", default=f"http://127.0.0.1:{env.int('PORT', 8000)}", help="the running service")
+        parser.add_argument("--url", default=f"http://127.0.0.1:{Web().PORT}", help="the running service")
 
     def handle(self, *_args: Any, **options: Any) -> None:
         try:

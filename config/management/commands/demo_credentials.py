@@ -5,7 +5,7 @@ from django.core.exceptions import ObjectDoesNotExist
 from django.core.management.base import BaseCommand, CommandError
 from django.db import transaction
 
-from config.env import env
+from config.environment import Web
 from config.local.banner import credentials
 from config.local.demo import data
 
@@ -14,7 +14,7 @@ class Command(BaseCommand):
     help = "Replace the credentials of the demo's log-in, account and seller, and print commands to paste."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("--url", default=f"http://127.0.0.1:{env.int('PORT', 8000)}", help="the running service")
+        parser.add_argument("--url", default=f"http://127.0.0.1:{Web().PORT}", help="the running service")
 
     def handle(self, *_args: Any, **options: Any) -> None:
         try:

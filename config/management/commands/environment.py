@@ -1,12 +1,13 @@
 import re
 import textwrap
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from django.conf import settings
 from django.core.management.base import BaseCommand
+from pydantic.fields import FieldInfo
 
-from config.variables import VARIABLES, Variable
+from config.environment import GROUPS, VARIABLES, Group
 
 EXAMPLE: Path = settings.BASE_DIR / ".env.example"
 DOCUMENT: Path = settings.BASE_DIR / "docs" / "operations.md"
@@ -22,18 +23,16 @@ _INTRODUCTION = """\
 
 def example() -> str:
     """The text of .env.example."""
-    used = [variable for variable in VARIABLES.values() if not variable.embedded_only]
-    needed = [variable for variable in used if variable.required]
-    others = [variable for variable in used if not variable.required]
-    parts = [_INTRODUCTION, "# --- Required ---\n", *map(_entry, needed), "# --- Optional ---\n", *map(_entry, others)]
-    return "\n".join(parts)
+    required = [_entry(name, field) for name, field in VARIABLES.items() if _about(field)["required"]]
+    optional = [part for group in GROUPS for part in _part(group)]
+    return "\n".join([_INTRODUCTION, "# --- Required ---\n", *required, *optional])
 
 
 def table() -> str:
     """The table of docs/operations.md."""
     rows = [
-        f"| `{variable.name}` | {variable.meaning} | {variable.without or variable.default} |".replace("|  |", "| |")
-        for variable in VARIABLES.values()
+        f"| `{name}` | {field.description} | {_about(field)['without'] or default(field)} |".replace("|  |", "| |")
+        for name, field in VARIABLES.items()
     ]
     return "\n".join(["| variable | meaning | default |", "|---|---|---|", *rows]) + "\n"
 
@@ -43,15 +42,37 @@ def document() -> str:
     return _TABLE.sub(lambda _: table(), DOCUMENT.read_text(), count=1)
 
 
-def _entry(variable: Variable) -> str:
-    meaning = _MARKS.sub(r"\1\2", variable.meaning)
-    if variable.without and not variable.required:
-        meaning += ". Default: " + _MARKS.sub(r"\1\2", variable.without)
+def default(field: FieldInfo) -> str:
+    """The default of a field as a value of the environment, empty where it depends on the mode."""
+    if field.default_factory or field.default == []:
+        return ""
+    return f"{field.default:d}" if isinstance(field.default, bool) else str(field.default)
+
+
+def _part(group: type[Group]) -> list[str]:
+    """The title and the entries of a group, without those that are required or of no use in production."""
+    entries = [
+        _entry(name, field)
+        for name, field in group.model_fields.items()
+        if not (_about(field)["required"] or _about(field)["embedded_only"])
+    ]
+    return [f"# --- {(group.__doc__ or '').rstrip('.')} ---\n", *entries] if entries else []
+
+
+def _about(field: FieldInfo) -> dict[str, Any]:
+    return cast("dict[str, Any]", field.json_schema_extra)
+
+
+def _entry(name: str, field: FieldInfo) -> str:
+    required, without = _about(field)["required"], _about(field)["without"]
+    meaning = _MARKS.sub(r"\1\2", field.description or "")
+    if without and not required:
+        meaning += ". Default: " + _MARKS.sub(r"\1\2", without)
     texts = textwrap.wrap(meaning[:1].upper() + meaning[1:], _WIDTH, break_long_words=False, break_on_hyphens=False)
-    if variable.required:
-        texts.append(variable.required[:1].upper() + variable.required[1:])
+    if required:
+        texts.append(required[:1].upper() + required[1:])
     comment = "".join(f"# {text}\n" for text in texts)
-    return f"{comment}{'' if variable.required else '#'}{variable.name}={variable.default}\n"
+    return f"{comment}{'' if required else '#'}{name}={default(field)}\n"
 
 
 class Command(BaseCommand):

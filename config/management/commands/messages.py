@@ -15,14 +15,11 @@ from django.core.management.base import BaseCommand
 from django.utils.translation.template import templatize
 
 from delivery import driver_errors, errors
-from documentation.catalogue import CODES
+from panel.guide.catalogue import CODES
 
 LOCALE = "pt_BR"
 FOLDER = settings.BASE_DIR / "locale" / LOCALE / "LC_MESSAGES"
-_APPS = (
-    "access", "common", "config", "delivery", "documentation", "driver_app", "integration", "mail", "panel", "privacy",
-    "tracking",
-)  # fmt: skip  # a list
+_NOT_THE_PRODUCT = {"benchmarks", "migrations"}
 # Packages without a Brazilian Portuguese translation.
 _UNTRANSLATED_PACKAGES = ("unfold",)
 _UNUSED = {"constance", "guardian", "location_field", "simple_history", "unfold_crispy", "components.py"}
@@ -90,8 +87,8 @@ def _django_catalogs() -> list[Catalog]:
 def _sources() -> list[Path]:
     templates = settings.BASE_DIR / "templates"
     found = [*templates.rglob("*.html"), *templates.glob("mail/*.txt")]
-    for app in _APPS:
-        found += [path for path in (settings.BASE_DIR / app).rglob("*.py") if "migrations" not in path.parts]
+    for own in settings.BASE_DIR.glob("*/__init__.py"):
+        found += [path for path in own.parent.rglob("*.py") if not _NOT_THE_PRODUCT.intersection(path.parts)]
     for package in _UNTRANSLATED_PACKAGES:
         spec = importlib.util.find_spec(package)
         if spec is not None and spec.origin is not None:

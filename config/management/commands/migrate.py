@@ -15,7 +15,8 @@ _MOST_SECONDS = 30 * 60
 
 
 def _apps_of_ours() -> set[str]:
-    return {app.label for app in apps.get_app_configs() if Path(app.path).parent == settings.BASE_DIR}
+    packages = {path.parent for path in settings.BASE_DIR.glob("*/__init__.py")}
+    return {app.label for app in apps.get_app_configs() if packages & {Path(app.path), *Path(app.path).parents}}
 
 
 class Command(migrate.Command):

@@ -6,12 +6,20 @@ window.rota = Object.assign(window.rota || {}, {
   map(element, tiles, bounds) {
     const map = L.map(element, { zoomControl: true, attributionControl: Boolean(tiles.url) });
     map.attributionControl?.setPrefix(false);
-    const tileServer = () => L.tileLayer(tiles.url, { attribution: tiles.attribution, maxZoom: 19 });
-    if (tiles.url) (tiles.is_vector ? rota.ground(tiles) : tileServer()).addTo(map);
+    if (tiles.url) rota.ground(tiles).addTo(map);
     L.control.scale({ imperial: false }).addTo(map);
     if (bounds) rota.fit(map, bounds);
     else map.setView([-23.55, -46.63], 11);
     return map;
+  },
+
+  // Of a tile server, or drawn on canvases from the ranges of the map file: its tiles have the layers of the Protomaps basemap.
+  ground({ url, attribution, is_vector, max_zoom: maxDataZoom }) {
+    const options = { attribution, minZoom: 1, maxZoom: 19 };
+    if (!is_vector) return L.tileLayer(url, options);
+    // Names as they are on signs, in every language of the page. Without a background: where the file has no tile nothing is drawn.
+    const layer = protomapsL.leafletLayer({ url, maxDataZoom, flavor: "light", lang: "pt", ...options });
+    return Object.assign(layer, { backgroundColor: "" });
   },
 
   // Without animation: layers that are added while a map zooms are drawn at the wrong places until it has ended.

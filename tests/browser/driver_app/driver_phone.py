@@ -7,7 +7,7 @@ from django.utils import timezone
 from playwright.sync_api import BrowserContext, Locator, Page
 
 from delivery.actions import driver_devices
-from delivery.distance import Point
+from delivery.geo.distance import Point
 from delivery.models import Driver
 from tests.browser.tab import Tab
 from tests.browser.waiting import resize, until

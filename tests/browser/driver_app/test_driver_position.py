@@ -8,7 +8,7 @@ from django.utils import timezone
 from playwright.sync_api import expect
 
 from delivery.actions import driver_devices, drivers
-from delivery.distance import Point
+from delivery.geo.distance import Point
 from delivery.models import DriverPosition
 from tests.browser.driver_app.driver_phone import DriverPhone
 from tests.browser.waiting import until

@@ -6,6 +6,7 @@ and the browser's own tool for developers hands their text to the service worker
 
 import json
 import os
+import time
 from collections.abc import Iterator
 
 import pytest
@@ -18,12 +19,13 @@ from delivery import offer_pushes
 from delivery.models import PushSubscription
 from tests.browser.waiting import until
 from tests.config.stream_client import granian
+from tests.delivery.driver_app.browsers import Browser
 from tests.delivery.push_service import PushService
-from tests.driver_app.browsers import Browser
 from tests.factories import DeliveryFactory
 
 pytestmark = pytest.mark.django_db(transaction=True)
 _KEY = web_push.new_key()
+_SENT_AGAIN_AFTER = 5  # seconds
 # What Chromium would ask its maker's service for.
 _STAND_IN = """
   const body = %s;
@@ -42,7 +44,7 @@ _STAND_IN = """
 @pytest.fixture(scope="session")
 def push_server(django_db_setup: None) -> Iterator[str]:
     name = str(connection.settings_dict["NAME"])
-    keys = {"VAPID_PRIVATE_KEY": _KEY, "VAPID_SUBJECT": "mailto:rota@example.com"}
+    keys = {"VAPID_PRIVATE_KEY": _KEY, "DEFAULT_FROM_EMAIL": "rota@example.com"}
     with granian("tests.browser.rsgi_on_test_database:application", {**os.environ, "TEST_DATABASE": name, **keys}) as (
         port,
         _process,
@@ -94,7 +96,6 @@ def subscribed(ana) -> None:
 
 def deliver(page: Page, text: str) -> None:
     """What the browser does with a message of the push service that it has decrypted."""
-    page.evaluate("navigator.serviceWorker.ready.then(() => true)")  # a message to a worker that starts is lost
     tools = page.context.new_cdp_session(page)
     registrations: list[str] = []
     tools.on(
@@ -114,9 +115,18 @@ def notifications(page: Page) -> list[dict[str, str]]:
     return found
 
 
-def notified(page: Page) -> list[dict[str, str]]:
-    """The notifications, as soon as there is one."""
-    return until(page, lambda: notifications(page))
+def notified(page: Page, text: str) -> list[dict[str, str]]:
+    """The notifications after a message. The browser's tool drops one that finds the service worker starting."""
+    page.evaluate("navigator.serviceWorker.ready.then(() => true)")
+    sent: list[float] = []
+
+    def shown() -> list[dict[str, str]]:
+        if not sent or time.monotonic() - sent[-1] > _SENT_AGAIN_AFTER:
+            deliver(page, text)
+            sent.append(time.monotonic())
+        return notifications(page)
+
+    return until(page, shown)
 
 
 class TestQuestion:
@@ -201,11 +211,12 @@ class TestNotification:
             return service.received
 
         until(ana.page, is_pushed)
-
-        deliver(ana.page, json.dumps(browser.decrypt(service.received[0][2])))
+        message = json.dumps(browser.decrypt(service.received[0][2]))
 
         km = f"{delivery.distance_km:.1f}"
-        assert notified(ana.page) == [{"title": "New offer", "body": f"{km} km, 2 stops", "tag": str(delivery.pk)}]
+        assert notified(ana.page, message) == [
+            {"title": "New offer", "body": f"{km} km, 2 stops", "tag": str(delivery.pk)}
+        ]
         reopen(ana)
         ana.page.locator(".offer").wait_for()
         until(ana.page, lambda: not notifications(ana.page))
@@ -224,8 +235,7 @@ class TestNotification:
     def test_chooses_its_offer_in_a_page_that_is_open(self, ana):
         first, second = DeliveryFactory.create(stops=1), DeliveryFactory.create(stops=1)
         expect(ana.page.locator(".offer")).to_have_count(2)
-        deliver(ana.page, json.dumps({"title": "New offer", "body": "", "deliveryId": str(second.pk)}))
-        notified(ana.page)
+        notified(ana.page, json.dumps({"title": "New offer", "body": "", "deliveryId": str(second.pk)}))
 
         # A press by a script: the browser gives it no right to bring the page to the front.
         ana.context.service_workers[0].evaluate("""async () => {

@@ -10,10 +10,10 @@ from psycopg.pq import TransactionStatus
 
 from common.postgresql import silence as module
 from common.postgresql.base import DatabaseWrapper
-from common.postgresql.silence import silence
 from config.database import for_web_process, with_deadlines
 
 _SECONDS = 0.3
+silence = module.silence_of("default")
 
 
 @pytest.fixture(autouse=True)
@@ -39,12 +39,12 @@ def connect(db):
 
 @pytest.fixture
 def psycopg_connect(db):
-    """Likewise without Django, which executes a statement at once."""
+    """A connection without Django, which executes a statement at once."""
     with ExitStack() as opened:
 
         def make(**changes):
             parameters = {**connection.get_connection_params(), **changes}
-            return opened.enter_context(module.connect(_SECONDS, **parameters))
+            return opened.enter_context(module.connect(_SECONDS, silence, **parameters))
 
         yield make
 

@@ -221,7 +221,7 @@ def test_a_taken_port_is_named(tmp_path):
 
 
 @pytest.mark.timeout(240)
-def test_an_external_database_gets_demo_data_only_when_asked(tmp_path, external):
+def test_an_external_database_gets_no_demo_data(tmp_path, external):
     production = {**ENVIRONMENT, **external}
     run = Run(tmp_path, free_port(), HOST="127.0.0.2", **production)
     try:
@@ -232,14 +232,6 @@ def test_an_external_database_gets_demo_data_only_when_asked(tmp_path, external)
     assert "http://127.0.0.2:" in text
     assert "An external database gets no demo data" in text
     assert "Log-in " not in text
-
-    run = Run(tmp_path, free_port(), **production, SEED_DEMO="1")
-    try:
-        text = run.wait_for("Rota is running")
-    finally:
-        run.end()
-    assert people_and_shops(external) == (1, 1)
-    assert "Log-in          admin / " in text
 
 
 def test_the_embedded_mode_does_not_open_to_other_machines(tmp_path):

@@ -11,16 +11,16 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
+from access.models import PersonRequestKind as PersonKind
+from access.personal_data import requests
+from access.personal_data.people import person
+from common.mail import outbox
+from common.mail.models import Kind
 from delivery.actions import alerts, driver_devices, endpoints, push_subscriptions, receiver_links
 from delivery.payload import Options
-from mail import outbox
-from mail.models import Kind
-from privacy import requests
-from privacy.models import Kind as PersonKind
-from privacy.people import person
 from tests.config.reencryption.reencrypting import OLD, PASSWORD
+from tests.delivery.driver_app.browsers import Browser
 from tests.delivery.webhooks.conftest import send_due, sink  # noqa: F401  # fixtures
-from tests.driver_app.browsers import Browser
 from tests.factories import BY, DeliveryFactory, DriverFactory, TokenFactory, validated_payload
 from tests.integration.factories import SellerFactory
 

@@ -17,7 +17,7 @@ FORMER, FACTORS = "delivery.WebhookEndpoint.previous_secret_ciphertext", "mfa.Au
 SESSIONS = "sessions.Session.session_data"
 LINKS, PINS = "delivery.ReceiverLink.ciphertext", "delivery.DropoffOptions.pin_ciphertext"
 PHONES = "delivery.PushSubscription.ciphertext"
-PEOPLE = "privacy.PersonRequest.ciphertext"
+PEOPLE = "access.PersonRequest.ciphertext"
 ALERTS, MAILS = "delivery.EndpointAlerts.url_ciphertext", "mail.Message.body_ciphertext"
 
 

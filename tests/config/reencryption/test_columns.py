@@ -7,6 +7,7 @@ from psycopg.sql import SQL, Identifier
 
 from config.env import BASE_DIR
 from tests.config.reencryption.reencrypting import columns
+from tests.sources import PACKAGES
 
 
 class TestColumns:
@@ -32,17 +33,7 @@ class TestColumns:
         """A new place stores what it encrypts in a CiphertextField or joins `panel.ciphertexts`, and is added here."""
         places = {
             str(path.relative_to(BASE_DIR))
-            for package in (
-                "access",
-                "config",
-                "delivery",
-                "driver_app",
-                "integration",
-                "mail",
-                "panel",
-                "privacy",
-                "tracking",
-            )
+            for package in PACKAGES
             for path in (BASE_DIR / package).rglob("*.py")
             if any(_encrypts(node) for node in ast.walk(ast.parse(path.read_text())))
         }
@@ -51,15 +42,15 @@ class TestColumns:
             "delivery/actions/endpoints.py",  # WebhookEndpoint.secret_ciphertext
             "delivery/actions/tokens.py",  # Token.ciphertext
             "panel/views/sellers.py",  # the session
-            "panel/views/seller_setup.py",  # likewise
-            "panel/first_person.py",  # likewise
+            "panel/views/seller_setup.py",  # the session
+            "panel/first_person.py",  # the session
             "delivery/actions/alerts.py",  # EndpointAlerts.url_ciphertext
             "delivery/actions/dropoff_options.py",  # DropoffOptions.pin_ciphertext
             "delivery/actions/push_subscriptions.py",  # PushSubscription.ciphertext
             "delivery/actions/receiver_links.py",  # ReceiverLink.ciphertext
             "access/adapters.py",  # Authenticator.data
-            "privacy/requests.py",  # PersonRequest.ciphertext
-            "mail/outbox.py",  # Message.body_ciphertext
+            "access/personal_data/requests.py",  # PersonRequest.ciphertext
+            "common/mail/outbox.py",  # Message.body_ciphertext
         }
 
 

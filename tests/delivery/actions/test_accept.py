@@ -4,7 +4,6 @@ import pytest
 from django.utils import timezone
 
 from delivery.actions import deliveries
-from delivery.distance import Point
 from delivery.errors import (
     DriverHasOpenRoute,
     DriverNotEligible,
@@ -13,6 +12,7 @@ from delivery.errors import (
     OfferExpired,
     RouteTaken,
 )
+from delivery.geo.distance import Point
 from delivery.models import Delivery, Driver, Environment, Stop, Transition, VehicleType
 from tests.factories import BY, PICKUP, DeliveryFactory, DriverFactory, TokenFactory
 

@@ -7,12 +7,13 @@ from django.utils import timezone
 
 from common import page_updates
 from common.background import BackgroundWork
-from delivery import tasks, travel_times
+from delivery import tasks
 from delivery.actions import arrivals, deliveries, drivers
+from delivery.geo import travel_times
 from delivery.lifecycle import Mode
 from delivery.models import ArrivalEstimate
 from delivery.webhooks import wake_up
-from tests.delivery.routing_server import osrm_answer, valhalla_answer
+from tests.delivery.geo.routing_server import osrm_answer, valhalla_answer
 from tests.factories import BY, DROPOFFS, PICKUP, DeliveryFactory, DriverFactory, TariffFactory, validated_payload
 from tests.faults.waiting import until
 

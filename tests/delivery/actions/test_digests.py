@@ -6,10 +6,10 @@ import pytest
 from django.contrib.auth.models import User
 
 from common import clock
+from common.mail import sending
+from common.mail.models import Message
 from delivery.actions import alerts, digests
 from delivery.models import AlertPost, EndpointAlerts, WebhookEndpoint, WebhookEvent
-from mail import sending
-from mail.models import Message
 from tests import smtp
 from tests.factories import DeliveryFactory, TokenFactory
 from tests.moments import HALF_AN_HOUR, at_each_midnight

@@ -8,7 +8,7 @@ from django.utils import timezone
 from geographiclib.geodesic import Geodesic
 
 from delivery.actions import deliveries, drivers
-from delivery.distance import Point
+from delivery.geo.distance import Point
 from delivery.models import Delivery, Driver, Environment, LatestPosition
 from tests.factories import BY, PICKUP, DeliveryFactory, DriverFactory
 

@@ -10,6 +10,7 @@ from django.utils import timezone
 
 from common.forgetting import forgetting
 from common.invariants import examine
+from common.mail.models import Kind, Message
 from delivery import bodies, invariants
 from delivery.actions import deliveries, proof_photos
 from delivery.actions import forgetting as forgetting_deliveries
@@ -23,9 +24,7 @@ from delivery.models import (
     Transition,
     WebhookEvent,
 )
-from mail.models import Kind, Message
 from tests.delivery.personal_data import JOAO, MARIA, SHOP, TEXTS, closed, everything, requested, texts_of
-from tests.delivery.proofs import photo_folder  # noqa: F401  # a fixture
 from tests.factories import BY, DeliveryFactory, TokenFactory
 
 pytestmark = pytest.mark.django_db
@@ -191,7 +190,7 @@ class TestForgettingOnePerson:
 
         assert everything() == before
 
-    def test_deletes_photos_with_their_files(self, photo_folder):  # noqa: F811
+    def test_deletes_photos_with_their_files(self, photo_folder):
         ended = closed(MARIA)
         now = timezone.now()
         photo = ProofPhoto.objects.create(
@@ -218,7 +217,7 @@ class TestForgettingOnePerson:
 
         assert set(Message.objects.all()) == {reset, waiting}
 
-    def test_takes_no_photo_afterwards(self, photo_folder):  # noqa: F811
+    def test_takes_no_photo_afterwards(self, photo_folder):
         ended = closed(MARIA)
         self.forget(MARIA)
 

@@ -16,7 +16,6 @@ from delivery.models import (
     Transition,
 )
 from tests.delivery.personal_data import JOAO, MARIA, everything, forget_driver, requested, texts_of
-from tests.delivery.proofs import photo_folder  # noqa: F401  # a fixture
 from tests.factories import BY, PICKUP, DriverFactory
 
 pytestmark = pytest.mark.django_db

@@ -14,7 +14,6 @@ from delivery.models import (
     WebhookEvent,
 )
 from tests.delivery.personal_data import MARIA, closed, everything
-from tests.delivery.proofs import photo_folder  # noqa: F401  # a fixture
 
 pytestmark = pytest.mark.django_db
 CHANGES: dict[str, tuple[Any, dict[str, Any]]] = {

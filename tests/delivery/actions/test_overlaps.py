@@ -36,6 +36,7 @@ from delivery.actions import (
 )
 from delivery.actions.driver_moves import Report
 from delivery.actions.events import Replayed
+from delivery.geo.position_filter import Reported
 from delivery.lifecycle import Trigger
 from delivery.models import (
     AlertKind,
@@ -53,16 +54,14 @@ from delivery.models import (
     WebhookEvent,
     WebhookQueueItem,
 )
-from delivery.position_filter import Reported
 from delivery.webhooks import queue
 from delivery.webhooks.sending import Result
 from delivery.webhooks.settlement import settle
+from tests.delivery.driver_app.browsers import Browser
 from tests.delivery.locking import without_waiting
 from tests.delivery.personal_data import JOAO, MARIA, closed, forget_driver
-from tests.delivery.proofs import photo_folder  # noqa: F401  # a fixture
 from tests.delivery.webhooks.settling import NOW as WHEN_DUE
 from tests.delivery.webhooks.settling import OK, REFUSED, claim
-from tests.driver_app.browsers import Browser
 from tests.factories import BY, PICKUP, DeliveryFactory, DriverFactory, TokenFactory
 from tests.overlapping import overlap
 
@@ -499,7 +498,7 @@ class TestForgetting:
         assert "Rua Um" not in of_both
         assert [text for text in ("Rua Um", other.driver.name) if text in of_other] == []
 
-    def test_deletes_a_photo_that_is_being_added(self, photo_folder, monkeypatch):  # noqa: F811
+    def test_deletes_a_photo_that_is_being_added(self, photo_folder, monkeypatch):
         delete, in_transaction = FileSystemStorage.delete, []
 
         def noting(files, name):

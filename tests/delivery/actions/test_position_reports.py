@@ -8,10 +8,10 @@ from django.db import transaction
 from django.utils import timezone
 
 from delivery.actions import driver_devices, drivers, position_reports
-from delivery.distance import Point
 from delivery.driver_errors import NotOnDuty, OtherPhoneReports
+from delivery.geo.distance import Point
+from delivery.geo.position_filter import Reason, Reported
 from delivery.models import DriverDevice, DriverPosition
-from delivery.position_filter import Reason, Reported
 from tests.delivery.locking import wait_for_a_lock_waiter
 from tests.factories import BY, PICKUP, DeliveryFactory, DriverFactory
 

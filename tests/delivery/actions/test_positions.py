@@ -8,8 +8,8 @@ from django.utils import timezone
 
 from delivery.actions import drivers
 from delivery.actions.drivers import Fix
-from delivery.distance import Point
 from delivery.errors import InvalidPosition
+from delivery.geo.distance import Point
 from delivery.models import DriverPosition, LatestPosition
 from tests.factories import BY, PICKUP, DriverFactory
 

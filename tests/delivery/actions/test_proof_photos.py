@@ -13,12 +13,10 @@ from delivery.actions import deliveries, proof_photos
 from delivery.driver_errors import InvalidPhoto, NotYourRoute, PhotosBusy, PhotoTooLate, TooManyPhotos
 from delivery.errors import StopNotFound
 from delivery.models import ProofPhoto
-from tests.delivery.proofs import photo_folder
 from tests.factories import BY, DeliveryFactory, DriverFactory
 from tests.overlapping import overlap
 from tests.photos import photo
 
-__all__ = ["photo_folder"]
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("photo_folder")]
 NOW = datetime(2026, 11, 22, 1, 30, tzinfo=UTC)
 TAKEN = NOW - timedelta(minutes=10)

@@ -17,12 +17,11 @@ from delivery.errors import MoveRefused, StopNotOpen
 from delivery.lifecycle import Trigger
 from delivery.models import DriverMove, StopProof
 from delivery.payload import Options
-from tests.delivery.proofs import asking_for, first_stop, photo_folder, pin_of, wrong_pin_of
+from tests.delivery.proofs import asking_for, first_stop, pin_of, wrong_pin_of
 from tests.factories import BY, DeliveryFactory, DriverFactory
 from tests.overlapping import begin
 from tests.photos import photo
 
-__all__ = ["photo_folder"]
 NOW = timezone.now()
 PHOTO, PIN = Options(needs_photo=True), Options(has_pin=True)
 BOTH = Options(needs_photo=True, has_pin=True)

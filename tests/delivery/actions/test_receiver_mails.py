@@ -7,12 +7,12 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
+from common.mail import outbox, sending
+from common.mail.models import Message
 from delivery.actions import deliveries, receiver_links, receiver_mails, transitions
 from delivery.errors import MoveRefused
 from delivery.models import ReceiverLink, Stop
 from delivery.payload import Options
-from mail import outbox, sending
-from mail.models import Message
 from tests.delivery.proofs import asking_for
 from tests.factories import BY, DeliveryFactory, DriverFactory, TokenFactory
 from tests.smtp import body_of

@@ -3,20 +3,15 @@
 import json
 from datetime import timedelta
 from functools import partial
-from importlib import import_module
 
-import pgtrigger
 import pytest
 from django.conf import settings
-from django.db import connection
 from django.utils import timezone
 
 from delivery.actions import deliveries
 from delivery.errors import DriverHasOpenRoute, DriverNotEligible, MoveRefused, NoEligibleDriver
 from delivery.models import Delivery, Environment, Stop, Transition, WebhookEvent
 from tests.factories import BY, PICKUP, DeliveryFactory, DriverFactory, TokenFactory
-
-MIGRATION = import_module("delivery.migrations.0041_index_of_former_drivers")
 
 
 def stored(delivery):
@@ -181,18 +176,3 @@ class TestFormerDriver:
 
         changes = list(delivery.transitions.values_list("trigger", "former_driver"))
         assert changes == [("request", None), ("accept", None), ("reassign", first.pk), ("release", second.pk)]
-
-    def test_of_earlier_changes_is_found_by_the_migration(self):
-        first, second = DriverFactory.create(), DriverFactory.create()
-        delivery, other = DeliveryFactory.create(accepted=True, driver=first), DeliveryFactory.create()
-        deliveries.reassign(delivery=delivery, driver=second, by=BY, at=timezone.now())
-        deliveries.release(delivery=delivery, by=BY, at=timezone.now())
-        DriverFactory.create(name=second.name)  # with the same number: nobody knows which of them it was
-        with pgtrigger.ignore("delivery.Transition:transition_immutable"):
-            Transition.objects.update(former_driver=None)
-
-        with connection.cursor() as cursor:
-            cursor.execute(MIGRATION.FORMER_DRIVERS)
-
-        assert list(delivery.transitions.values_list("former_driver", flat=True)) == [None, None, first.pk, None]
-        assert list(other.transitions.values_list("former_driver", flat=True)) == [None]

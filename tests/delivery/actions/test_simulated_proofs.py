@@ -10,11 +10,9 @@ from delivery import photos
 from delivery.actions import deliveries, proof_photos, simulated_proofs, simulations
 from delivery.models import ProofPhoto, Stop, StopProof
 from delivery.payload import Options
-from tests.delivery.proofs import photo_folder
 from tests.delivery.simulated import advance, history, request
 from tests.factories import BY
 
-__all__ = ["photo_folder"]
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("photo_folder")]
 ASKED = Options(needs_photo=True, has_pin=True)
 

@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from delivery import bodies
 from delivery.actions import simulations
-from delivery.distance import metres
+from delivery.geo.distance import metres
 from delivery.lifecycle import Mode
 from delivery.models import Delivery, DriverPosition, Simulation, WebhookEvent
 from tests.delivery.simulated import advance, history, request, seconds, statuses

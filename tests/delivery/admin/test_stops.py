@@ -11,7 +11,7 @@ from delivery.actions.proofs import Proof
 from delivery.models import Delivery
 from delivery.payload import Options
 from tests.delivery.admin.moving import page
-from tests.delivery.proofs import asking_for, photo_folder, pin_of  # noqa: F401  # a fixture
+from tests.delivery.proofs import asking_for, pin_of
 from tests.factories import BY
 from tests.photos import photo
 
@@ -40,7 +40,7 @@ class TestStops:
 
         assert re.findall(r'data-copy="(.*?)"', section(dispatcher, asked)) == list(addresses)
 
-    def test_show_the_proof(self, dispatcher, asked, photo_folder):  # noqa: F811
+    def test_show_the_proof(self, dispatcher, asked, photo_folder):
         now, driver = timezone.now(), Delivery.objects.select_related("driver").get(pk=asked.pk).driver
         assert driver is not None
         upload = uuid4()

@@ -3,7 +3,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
-from common.row_history import Difference
+from common.row_history import Difference, compare
 from delivery.models import Tariff, TariffChange
 from tests.delivery.admin.test_tariff_import import HEADER, confirm, upload
 from tests.factories import IntegratorFactory, TariffFactory
@@ -21,7 +21,8 @@ class TestTariffHistory:
         confirm(admin_client, upload(admin_client, f"{HEADER}moto;Padaria Sol;9,90;2,00;30;20\n"))
 
         change = TariffChange.objects.latest("pk")
-        assert (change.kind, change.made_by, change.row_key) == ("changed", "user admin", str(own.pk))
+        compare([change])
+        assert (change.pgh_label, change.made_by, change.pgh_obj_id) == ("changed", "user admin", own.pk)
         assert Difference("base fare", "R$ 10.00", "R$ 9.90", -1) in change.differences
 
     def test_names_account_and_vehicle(self, admin_client, own):

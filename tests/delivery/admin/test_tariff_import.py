@@ -17,13 +17,17 @@ def url(page):
 
 
 def upload(client, text):
-    return client.post(
-        url("import"), {"import_file": File("t.csv", text.encode())}, headers={"Accept-Language": "pt-BR"}
-    )
+    data = {"format": "0", "import_file": File("t.csv", text.encode())}
+    return client.post(url("import"), data, headers={"Accept-Language": "pt-BR"})
 
 
 def confirm(client, preview):
-    return client.post(url("import"), preview.context["previewed"].initial)
+    return client.post(url("process_import"), preview.context["confirm_form"].initial)
+
+
+def counts(preview):
+    totals = preview.context["result"].totals
+    return [totals[kind] for kind in ("new", "update", "skip", "invalid")]
 
 
 @pytest.fixture
@@ -41,7 +45,7 @@ def test_changes_the_active_tariff_and_adds_one_for_an_account(admin_client, gen
     preview = upload(admin_client, text)
     confirm(admin_client, preview)
 
-    assert preview.context["plan"].counts == {"new": 1, "changed": 1, "unchanged": 0}
+    assert counts(preview) == [1, 1, 0, 0]
     changed, own = Tariff.objects.get(pk=general.pk), Tariff.objects.get(integrator=shop)
     assert (changed.base_fare, changed.price_per_km) == (Decimal("9.90"), Decimal("2.50"))
     assert own.active
@@ -56,25 +60,39 @@ def test_of_its_own_export_changes_nothing(admin_client, general):
     preview = upload(admin_client, export)
 
     assert "'=HYPERLINK(1)" in export
-    assert preview.context["plan"].counts == {"new": 0, "changed": 0, "unchanged": 2}
+    assert counts(preview) == [0, 0, 2, 0]
 
 
 @pytest.mark.parametrize(
-    ("row", "fault"),
+    ("row", "column", "fault"),
     [
-        ("MOTORCYCLE;Ninguém;1;1;1;1\n", "Linha 2, conta: não há conta com o nome 'Ninguém'"),
-        ("MOTORCYCLE;Dupla;1;1;1;1\n", "Linha 2, conta: várias contas se chamam 'Dupla'"),
-        ("bicicleta;;1;1;1;1\n", "Linha 2, tipo de veículo: 'bicicleta' não é nenhum de: "),
-        ("MOTORCYCLE;;1;1;1;99999,00\n", "Linha 2, máximo de kg: "),
-        ("MOTORCYCLE;;-1;1;1;1\n", "Linha 2, tarifa base: "),
+        ("MOTORCYCLE;Ninguém;1;1;1;1\n", "conta", "não há conta com o nome 'Ninguém'"),
+        (
+            "MOTORCYCLE;Dupla;1;1;1;1\n",
+            "conta",
+            "várias contas se chamam 'Dupla'; edite as tarifas delas no admin",
+        ),
+        ("bicicleta;;1;1;1;1\n", "tipo de veículo", "'bicicleta' não é nenhum de: "),
+        ("MOTORCYCLE;;1;1;1;99999,00\n", "peso máximo (kg)", "De 0 a 9.999."),
+        ("MOTORCYCLE;;-1;1;1;1\n", "tarifa base (R$)", "De 0 a 999.999."),
+        ("MOTORCYCLE;;;1;1;1\n", "tarifa base (R$)", "Este campo não pode ser nulo."),
     ],
 )
-def test_names_what_is_wrong(admin_client, general, row, fault):
+def test_names_what_is_wrong(admin_client, general, row, column, fault):
     for _number in range(2):
         IntegratorFactory.create(name="Dupla")
     before = list(Tariff.objects.values_list())
 
-    response = upload(admin_client, HEADER + row)
+    (wrong,) = upload(admin_client, HEADER + row).context["result"].invalid_rows
 
-    assert fault in " ".join(map(str, response.context["plan"].faults))
+    assert (wrong.number, list(wrong.field_specific_errors)) == (2, [column])
+    assert fault in wrong.field_specific_errors[column][0]
     assert list(Tariff.objects.values_list()) == before
+
+
+def test_needs_the_column_of_the_account(admin_client, general):
+    (fault,) = (
+        upload(admin_client, HEADER.replace("conta;", "") + "moto;1;1;1;1\n").context["form"].errors["import_file"]
+    )
+
+    assert fault == "Faltam colunas: conta."

@@ -23,6 +23,12 @@ from tests.delivery.api.calls import (
 from tests.factories import payload
 
 
+@pytest.fixture
+def path():
+    """quotation-delivery reads its body by the same serializer: test_quotation_delivery.py."""
+    return REQUEST
+
+
 @pytest.mark.django_db
 class TestAMissingField:
     @pytest.mark.parametrize(

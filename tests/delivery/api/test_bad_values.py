@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from delivery import service_area
+from delivery.geo import service_area
 from tests.delivery.api.calls import (
     CHOICES,
     COORDINATES,
@@ -20,6 +20,12 @@ from tests.delivery.api.calls import (
     send,
 )
 from tests.factories import payload
+
+
+@pytest.fixture
+def path():
+    """quotation-delivery reads its body by the same serializer: test_quotation_delivery.py."""
+    return REQUEST
 
 
 @pytest.mark.django_db

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from delivery import service_area
+from delivery.geo import service_area
 from delivery.models import WebhookEvent
 from tests.delivery.api.calls import (
     INFO,
@@ -35,6 +35,12 @@ LIMITS = [
     ("#/pickup/address/zipcode", "01310200", "0131020"),
     ("#/dropoffs/0/address/zipcode", "01310200", "013102000"),
 ]
+
+
+@pytest.fixture
+def path():
+    """quotation-delivery reads its body by the same serializer: test_quotation_delivery.py."""
+    return REQUEST
 
 
 class TestALimit:

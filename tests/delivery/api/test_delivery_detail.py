@@ -4,7 +4,7 @@ import pytest
 from django.utils import timezone
 
 from delivery.actions import deliveries, drivers
-from delivery.distance import Point
+from delivery.geo.distance import Point
 from delivery.lifecycle import Mode
 from delivery.models import EventState, WebhookEndpoint
 from tests.delivery.api.calls import DETAIL, REQUEST, UNKNOWN, assert_problem, send

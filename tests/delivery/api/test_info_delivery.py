@@ -2,7 +2,7 @@ import pytest
 from django.utils import timezone
 
 from delivery.actions import deliveries
-from delivery.distance import Point
+from delivery.geo.distance import Point
 from tests.delivery.api.calls import INFO, UNKNOWN, assert_problem
 from tests.factories import BY, DeliveryFactory, DriverFactory
 

@@ -3,7 +3,7 @@ from datetime import timedelta
 import pytest
 
 from delivery.actions import deliveries, drivers
-from delivery.distance import Point
+from delivery.geo.distance import Point
 from tests.delivery.api.calls import INFO, LOCATION, UNKNOWN, assert_problem
 from tests.factories import BY, DeliveryFactory, DriverFactory
 

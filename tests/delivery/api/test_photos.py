@@ -7,11 +7,9 @@ from django.utils import timezone
 
 from delivery.actions import proof_photos
 from delivery.models import ProofPhoto
-from tests.delivery.proofs import photo_folder
 from tests.factories import DeliveryFactory
 from tests.photos import photo
 
-__all__ = ["photo_folder"]
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("photo_folder")]
 
 

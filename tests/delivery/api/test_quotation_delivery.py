@@ -16,6 +16,20 @@ PRICES = [
 
 
 @pytest.mark.django_db
+class TestBody:
+    def test_is_refused_as_by_request_delivery(self, api):
+        body = {
+            "vehicleType": "TRUCK",
+            "dropoffs": [{"contacts": [], "orderCost": "x"}],
+            "pickup": {"address": {"latitude": 1}},
+        }
+
+        refused, expected = (api.post(path, body).json()["errors"] for path in (QUOTE, REQUEST))
+
+        assert refused == expected
+        assert len(refused) > 3
+
+
 class TestQuote:
     @pytest.mark.parametrize(("stops", "mode", "price"), PRICES)
     def test_answers_the_price_and_nothing_else(self, api, stops, mode, price):

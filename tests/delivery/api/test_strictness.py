@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from delivery import service_area
+from delivery.geo import service_area
 from tests.delivery.api.calls import QUOTE, REQUEST, assert_nothing_written, assert_problem, changed, send
 from tests.factories import DeliveryFactory, payload
 

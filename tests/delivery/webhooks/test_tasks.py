@@ -64,7 +64,7 @@ class TestSend:
             asked.append(clock[0])
             return away
 
-        monkeypatch.setattr(wake_up, "_redis", ask)
+        monkeypatch.setattr(wake_up, "redis", ask)
 
         for clock[0] in (1000.0, 1001.9, 1002.0):
             wake_up.send()

@@ -12,4 +12,4 @@ def rates(tariff):
 @pytest.fixture
 def previewed(admin_client, tariff):
     """What the second step sends: the local economy rate becomes R$ 44,90."""
-    return upload(admin_client, NEW + LOCAL.format("44,90", "1,90", 3)).context["previewed"].initial
+    return upload(admin_client, NEW + LOCAL.format("44,90", "1,90", 3)).context["confirm_form"].initial

@@ -16,8 +16,9 @@ def url(page):
 
 def upload(client, text, *, encoding="utf-8"):
     raw = text if isinstance(text, bytes) else text.encode(encoding)
-    return client.post(url("import"), {"import_file": File("fretes.csv", raw)}, headers={"Accept-Language": "pt-BR"})
+    data = {"format": "0", "import_file": File("fretes.csv", raw)}
+    return client.post(url("import"), data, headers={"Accept-Language": "pt-BR"})
 
 
 def confirm(client, preview):
-    return client.post(url("import"), preview.context["previewed"].initial, follow=True)
+    return client.post(url("process_import"), preview.context["confirm_form"].initial, follow=True)

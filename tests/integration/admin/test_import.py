@@ -1,17 +1,24 @@
-"""The freight table as CSV: its preview, the import, and who may do it."""
+"""The freight table as CSV: its preview, the import, what is refused, and who may do it."""
 
 import re
 
 import pytest
 from django.contrib.admin.models import ADDITION, LogEntry
 from django.contrib.auth.models import Permission, User
+from django.core.cache import cache
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
+from django.urls import reverse
 
+from common.csv_file import MOST_BYTES, MOST_IMPORTED
 from integration.models import FreightRate
-from tests.integration.admin.rate_files import LOCAL, NEW, OLD, confirm, upload, url
+from tests.integration.admin.rate_files import LOCAL, NEW, OLD, ROW, confirm, upload, url
 from tests.integration.factories import DEFAULT_TARIFF
+
+
+def text_of(page):
+    return re.sub(r" ?(</?(ins|del|b)>) ?", r"\1", " ".join(page.content.decode().split()))
 
 
 class TestImport:
@@ -37,9 +44,9 @@ class TestImport:
         during = rates()
         done = confirm(admin_client, preview)
 
-        assert preview.context["plan"].counts == {"new": 0, "changed": 1, "unchanged": 0}
+        assert "novas: 0, alteradas: 1, sem mudança: 0" in text_of(preview)
         assert during == before
-        assert "Imported: 1 changed." in done.content.decode()
+        assert "Imported: new: 0, changed: 1, unchanged: 0." in done.content.decode()
         changed = FreightRate.objects.get(service="economy", zone="local")
         assert (changed.base_centavos, changed.extra_kg_centavos, changed.deadline_days) == (4490, 190, 3)
         assert len(set(rates()) - set(before)) == 1
@@ -51,14 +58,11 @@ class TestImport:
 
         response = upload(admin_client, text)
 
-        page = " ".join(response.content.decode().split())
-        plan = response.context["plan"]
-        base = plan.changes[2].cells[4]
-        assert "fretes.csv: 1 nova, 1 alterada, 1 sem mudança" in page
-        assert [change.number for change in plan.changing] == [3, 4]
+        page, (new, changed) = text_of(response), response.context["result"].changing
+        assert "fretes.csv: novas: 1, alteradas: 1, sem mudança: 1" in page
+        assert [(row.line, len(row.cells)) for row in (new, changed)] == [(3, 3), (4, 3)]
         assert "<b>Econômico, Distante, Capital → Capital</b>" in page
-        assert (base.new, base.is_changed) == ("31,00", True)
-        assert re.search(rf"<del ?> ?R\$ {base.old} ?</del> → <ins ?> ?R\$ 31,00 ?</ins>", page)
+        assert f"<del>{changed.cells[0].old}</del>→<ins>31,00</ins>" in page
 
     @pytest.mark.parametrize(
         ("price", "told"),
@@ -68,7 +72,7 @@ class TestImport:
         ],
     )  # fmt: skip  # a table
     def test_warns_of_a_price_that_rises_by_more_than_thirty_percent(self, admin_client, tariff, price, told):
-        page = " ".join(upload(admin_client, NEW + LOCAL.format(price, "1,90", 3)).content.decode().split())
+        page = text_of(upload(admin_client, NEW + LOCAL.format(price, "1,90", 3)))
 
         assert ("Maior aumento" in page) is bool(told)
         assert (told or "") in page
@@ -80,7 +84,7 @@ class TestImport:
         confirm(admin_client, upload(admin_client, DEFAULT_TARIFF.RATES.read_bytes()))
 
         assert FreightRate.objects.count() == 48
-        assert LogEntry.objects.filter(action_flag=ADDITION).count() == 48
+        assert LogEntry.objects.filter(action_flag=ADDITION, change_message="By import.").count() == 48
 
     def test_reads_and_writes_the_table_once_however_many_rows_there_are(self, admin_client, tariff):
         text = DEFAULT_TARIFF.RATES.read_text().replace("0,", "1,")
@@ -88,8 +92,10 @@ class TestImport:
             preview = upload(admin_client, text)
             confirm(admin_client, preview)
 
-        touching = [row["sql"][:6] for row in captured if '"integration_freightrate"' in row["sql"]]
-        assert preview.context["plan"].counts["changed"] == 48
+        # Behind who makes the change, which goes before each statement that writes.
+        statements = [row["sql"].rpartition(", true); ")[2] for row in captured]
+        touching = [each[:6] for each in statements if '"integration_freightrate"' in each]
+        assert preview.context["result"].totals["update"] == 48
         assert touching[:3] == ["SELECT", "SELECT", "UPDATE"]
 
     def test_of_what_the_table_says_already_offers_nothing_to_confirm(self, admin_client, rates):
@@ -98,25 +104,141 @@ class TestImport:
         preview = upload(admin_client, export)
 
         assert export.count(b"\n") == FreightRate.objects.count() + 1 == 49
-        assert preview.context["plan"].counts == {"new": 0, "changed": 0, "unchanged": 48}
-        assert preview.context["previewed"] is None
+        assert preview.context["result"].totals["skip"] == 48
+        assert "confirm_form" not in preview.context
 
+
+class TestConfirmation:
     def test_shows_a_new_preview_if_the_table_has_changed_meanwhile(self, admin_client, rates, previewed):
         FreightRate.objects.filter(service="economy", zone="local").update(base_centavos=1)
         before = rates()
 
-        page = admin_client.post(url("import"), previewed)
+        page = admin_client.post(url("process_import"), previewed)
+        assert "has changed since the preview" in page.content.decode()
+        assert rates() == before
+        assert page.context["result"].changing[0].cells[0].old == "0.01"
+
+        confirm(admin_client, page)
+        assert rates() != before
+
+    def test_is_of_the_previewed_file_only(self, admin_client, rates, previewed):
+        before = rates()
+        other = upload(admin_client, NEW + LOCAL.format("0,01", "1,90", 3)).context["confirm_form"].initial
+
+        page = admin_client.post(url("process_import"), {**previewed, "import_file_name": other["import_file_name"]})
 
         assert "has changed since the preview" in page.content.decode()
         assert rates() == before
-        assert page.context["plan"].changes[0].cells[4].old == "0.01"
 
-    def test_shows_a_new_preview_if_the_text_is_not_the_previewed_one(self, admin_client, rates, previewed):
+    @pytest.mark.parametrize("sent", [{}, {"digest": "x" * 65}, {"import_file_name": "x"}])
+    def test_without_its_preview_does_nothing(self, admin_client, rates, previewed, sent):
         before = rates()
 
-        admin_client.post(url("import"), {**previewed, "text": previewed["text"].replace("44,90", "0,01")})
+        page = admin_client.post(url("process_import"), {**previewed, **sent} if sent else {}, follow=True)
 
+        assert "Upload the file again" in page.content.decode()
         assert rates() == before
+
+    def test_is_of_this_table_only(self, admin_client, previewed):
+        page = admin_client.post(reverse("admin:delivery_tariff_process_import"), previewed, follow=True)
+
+        assert "Upload the file again" in page.content.decode()
+
+    def test_happens_once_and_while_the_upload_is_kept(self, admin_client, rates, previewed):
+        admin_client.post(url("process_import"), previewed)
+        after = rates()
+        again = admin_client.post(url("process_import"), previewed, follow=True)
+        other = upload(admin_client, NEW + LOCAL.format("1,00", "1,90", 3))
+        cache.clear()
+        late = confirm(admin_client, other)
+
+        assert ["Upload the file again" in page.content.decode() for page in (again, late)] == [True, True]
+        assert rates() == after
+
+
+class TestFaults:
+    @pytest.mark.parametrize(
+        ("text", "fault"),
+        [
+            (LOCAL.format("44,90", "abc", 3), "Linha 2, kg adicional (R$): 'abc' não é número"),
+            (LOCAL.format("=1+1", "1,90", 3), "Linha 2, até 1 kg (R$): '=1+1' não é número"),
+            (LOCAL.format("1.234", "1,90", 3), "Linha 2, até 1 kg (R$): '1.234' pode ser lido de duas formas"),
+            (LOCAL.format("-1", "1,90", 3), "Linha 2, até 1 kg (R$): De 0 a 21.474.836,47."),
+            (LOCAL.format("99999999999", "1,90", 3), "Linha 2, até 1 kg (R$): De 0 a 21.474.836,47."),
+            (LOCAL.format("44,90", "", 3), "Linha 2, kg adicional (R$): Este campo não pode ser nulo."),
+            (LOCAL.format("44,90", "1,90", "3,5"), "Linha 2, prazo (dias úteis): Informe um número inteiro."),
+            (LOCAL.format("1", "1", 1).replace("local", "lua"), "Linha 2, zona: 'lua' não é nenhum de: "),
+            ("\n" + LOCAL.format("1", "1", 1) * 2, "Linha 4: repete a linha 3"),
+            ("econômico;local\n", "Linha 2, origem: Este campo não pode ser nulo."),
+        ],
+    )  # fmt: skip
+    def test_name_line_and_column(self, admin_client, rates, text, fault):
+        before = rates()
+
+        response = upload(admin_client, NEW + text)
+
+        assert fault in re.sub(r"\s*</?b>\s*", "", text_of(response)).replace("&#x27;", "'")
+        assert "confirm_form" not in response.context
+        assert rates() == before
+
+    def test_are_all_named_at_once_up_to_a_bound(self, admin_client, tariff):
+        few = text_of(upload(admin_client, NEW + LOCAL.format("a", "b", "c")))
+        many = text_of(upload(admin_client, NEW + LOCAL.format("a", "b", "c") * 100))
+
+        assert few.count("Linha 2, ") == 3
+        assert many.count("Linha ") == 52  # three of the first line, one of each other
+        assert "as primeiras 50 estão na lista." in many
+
+    @pytest.mark.parametrize(
+        ("text", "fault"),
+        [
+            (NEW, "O arquivo não tem linhas abaixo dos títulos."),
+            ("\n", "O arquivo não tem linhas abaixo dos títulos."),
+            ("zona;serviço\nlocal;econômico\n", "Faltam colunas: origem, destino, até 1 kg (R$), kg adicional (R$)"),
+            ("zona;preço\nlocal;1\n", "Coluna desconhecida 'preço'."),
+            ("zona;ZONE\nlocal;1\n", "A coluna 'ZONE' aparece duas vezes."),
+            ("até 1 kg (R$);base_centavos_up_to_1kg\n1;1\n", "A coluna 'base_centavos_up_to_1kg' aparece duas vezes."),
+            (NEW + '"econômico;local\n', "Linha 2: as aspas não fecham."),
+            (NEW + "a;b;c;d;e;f;g;h\n", "Linha 2: mais células do que títulos"),
+        ],
+    )
+    def test_of_the_file_as_a_whole_are_named(self, admin_client, tariff, text, fault):
+        (found,) = upload(admin_client, text).context["form"].errors["import_file"]
+
+        assert fault in found
+
+    def test_are_shown_as_text(self, admin_client, tariff):
+        page = upload(admin_client, NEW + LOCAL.format("<script>", "1", 1)).content.decode()
+
+        assert "&lt;script&gt;" in page
+        assert "<script>&#x27;" not in page
+
+
+class TestLimits:
+    @pytest.mark.parametrize(
+        "content",
+        [b"x" * (MOST_BYTES + 1), b"economy,local,capital,capital,1,1,1\n" * 100_000, b"\n" * 50_000],
+        ids=["bytes", "100,000 lines", "empty lines"],
+    )
+    def test_refuse_a_file_before_it_is_parsed(self, admin_client, rates, content, monkeypatch):
+        before = rates()
+        monkeypatch.delattr("csv.reader")
+
+        page = upload(admin_client, content)
+
+        assert "No máximo 500 linhas e 100 kB por vez." in page.content.decode()
+        assert rates() == before
+
+    def test_are_named_for_a_file_whose_end_the_server_has_cut_off(self, admin_client, rates):
+        page = admin_client.post(url("import"), {"other": "x" * (MOST_BYTES + 1)})
+
+        assert "At most 500 rows and 100 kB at once." in page.content.decode()
+        assert "This field is required" not in page.content.decode()
+
+    def test_allow_as_many_rows_as_they_say(self, admin_client, tariff):
+        assert "Linha 3: repete a linha 2" in re.sub(
+            r"</?b>", "", text_of(upload(admin_client, OLD + ROW.decode() * MOST_IMPORTED))
+        )
 
 
 def browser_with(*codenames):
@@ -128,34 +250,27 @@ def browser_with(*codenames):
 
 
 class TestRights:
-    @pytest.mark.parametrize(
-        "permissions",
-        [
-            (),
-            ("view_freightrate",),
-            ("view_freightrate", "change_freightrate"),
-            ("view_freightrate", "add_freightrate"),
-        ],
-    )
+    @pytest.mark.parametrize("permissions", [(), ("change_freightrate",), ("view_freightrate", "add_freightrate")])
     def test_an_import_needs_both_permissions(self, rates, previewed, permissions):
         browser, before = browser_with(*permissions), rates()
 
-        answers = [browser.get(url("import")), browser.get(url("template")), browser.post(url("import"), previewed)]
+        answers = [
+            browser.get(url("import")), browser.get(url("template")), upload(browser, NEW + LOCAL.format("1", "1", 1)),
+            browser.post(url("process_import"), previewed),
+        ]  # fmt: skip  # a list
 
-        assert [answer.status_code for answer in answers] == [403, 403, 403]
+        assert [answer.status_code for answer in answers] == [403] * 4
         assert rates() == before
 
     def test_an_import_with_both_permissions_changes_the_rates(self, rates, previewed):
         browser, before = browser_with("change_freightrate", "add_freightrate"), rates()
 
-        response = browser.post(url("import"), previewed)
+        response = browser.post(url("process_import"), previewed)
 
         assert response.status_code == 302
         assert rates() != before
 
-    @pytest.mark.parametrize(
-        ("permissions", "status"), [((), 403), (("view_order",), 403), (("view_freightrate",), 200)]
-    )
+    @pytest.mark.parametrize(("permissions", "status"), [((), 403), (("view_freightrate",), 200)])
     def test_an_export_needs_the_permission_to_view(self, tariff, permissions, status):
         assert browser_with(*permissions).get(url("export")).status_code == status
 

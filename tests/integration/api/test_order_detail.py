@@ -91,7 +91,20 @@ class TestOrderDetail:
         assert (data["invoice"], data["invoices"]) == (None, [])
 
     @pytest.mark.parametrize(
-        "code", ["a/b", "a/b/c", "/x", "a?b", "a#b", "a%2Fb", "é 🛵", "tracking/", "tracking/1", "x" * 255, "."]
+        "code",
+        [
+            "a/b",
+            "a/b/c",
+            "/x",
+            "a?b",
+            "a#b",
+            "a%2Fb",
+            "é 🛵",
+            "tracking/",
+            "tracking/1",
+            "x" * 255,
+            ".",
+        ],
     )
     def test_takes_an_order_id_of_any_characters(self, api, seller, code):
         create_order(seller, orderId=code)

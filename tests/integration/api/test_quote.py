@@ -80,7 +80,7 @@ class TestQuote:
             b'{"a":' + b"[" * 200 + b"]" * 200 + b"}", b"[" * 100_000,
             b'{"origin": "\\ud800", "destination": "\\u0000"}',
         ],
-    )  # fmt: skip  # likewise
+    )  # fmt: skip  # a table
     def test_refuses_a_malformed_body(self, api, raw):
         assert post_raw(api, raw).status_code == 400
 

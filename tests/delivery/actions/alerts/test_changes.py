@@ -5,6 +5,8 @@ from datetime import timedelta
 import pytest
 from django.contrib.auth.models import User
 
+from common.mail import sending as mail_sending
+from common.mail.models import Message
 from common.membership import Role
 from delivery.actions import alerts, endpoints
 from delivery.models import (
@@ -12,8 +14,6 @@ from delivery.models import (
     EndpointAlerts,
     WebhookAttempt,
 )
-from mail import sending as mail_sending
-from mail.models import Message
 from tests import smtp
 from tests.delivery.alerting import FAILS, LATER, NOW, OFF, WORKS, change, fail, recover, subjects, switch_off
 from tests.delivery.webhooks.conftest import Sink, sink

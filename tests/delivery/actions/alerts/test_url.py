@@ -5,6 +5,7 @@ from datetime import timedelta
 
 import pytest
 
+from common.mail import sending as mail_sending
 from delivery.actions import alerts
 from delivery.errors import AccountSuspended, EndpointCannotSend, InvalidWebhookUrl
 from delivery.models import (
@@ -13,7 +14,6 @@ from delivery.models import (
     EndpointAlerts,
 )
 from delivery.webhooks import alert_posts
-from mail import sending as mail_sending
 from tests.delivery.alerting import NOW, fail
 from tests.delivery.webhooks.conftest import Sink, sink
 from tests.factories import BY, IntegratorFactory

@@ -5,10 +5,8 @@ import pytest
 from delivery.models import Delivery, DropoffOptions, ProofPhoto, Stop, StopProof
 from tests.delivery.api.calls import REQUEST, assert_field_refused, assert_problem
 from tests.delivery.api.sandbox.sandbox_calls import MOVE
-from tests.delivery.proofs import photo_folder
 from tests.factories import payload
 
-__all__ = ["photo_folder"]
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("photo_folder")]
 
 

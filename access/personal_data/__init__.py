@@ -1,0 +1,1 @@
+"""What people ask about their personal data: found (`search`), exported (`export`), forgotten (`requests`)."""

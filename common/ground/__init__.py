@@ -1,1 +1,0 @@
-"""The ground of the maps: a file of vector tiles on this server, in the format PMTiles."""

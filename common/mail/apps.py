@@ -1,0 +1,9 @@
+from django.apps import AppConfig
+from django.utils.translation import gettext_lazy as _
+
+
+class MailConfig(AppConfig):
+    """Outgoing e-mail."""
+
+    name = "common.mail"
+    verbose_name = _("E-mail")

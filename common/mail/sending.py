@@ -1,0 +1,129 @@
+"""Sending the messages that are due, one after the other, through SMTP.
+
+A message that is sent once more after a worker was killed (`common.leases`) has the same Message-ID.
+"""
+
+import logging
+import smtplib
+from collections.abc import Callable
+from datetime import datetime, timedelta
+
+from cryptography.fernet import InvalidToken
+from django.conf import settings
+from django.core.mail import EmailMessage, get_connection
+from django.db import Error
+
+from common import clock, credentials, leases, pruning
+from common.deadlines import BoundedCalls, DeadlinePassed, TooManyCalls
+from common.mail.models import LONGEST_ERROR, Message, MessageState
+
+_log = logging.getLogger(__name__)
+# Until the second attempt, the third, and so on. After the last one the message has failed.
+PAUSES = (
+    timedelta(minutes=1), timedelta(minutes=5), timedelta(minutes=15), timedelta(hours=1), timedelta(hours=4),
+)  # fmt: skip  # a list
+# For connecting and sending one message. EMAIL_TIMEOUT limits each operation of the socket only, so a server that
+# sends one byte now and then could take hours.
+DEADLINE_SECONDS = 30
+LEASE = timedelta(minutes=2)
+KEPT = timedelta(days=30)
+_PERMANENT = 500  # replies of SMTP from here on say that repeating the command does not help
+_CLOSES = 421  # the server ends the connection
+_calls = BoundedCalls(most=2, seconds=DEADLINE_SECONDS)
+
+
+def send_due(is_stopping: Callable[[], bool] = lambda: False) -> None:
+    """Send what is due. Ends when the server is away or ends the connection; what it refuses of one message is not."""
+    if not settings.EMAIL_URL:
+        return
+    while not is_stopping():
+        message = _claim(at=clock.now())
+        if message is None or not _send_and_settle(message):
+            return
+
+
+def prune(*, at: datetime) -> None:
+    """Delete messages that are older than 30 days."""
+    pruning.prune(Message, "created_at", before=at - KEPT)
+
+
+def _claim(*, at: datetime) -> Message | None:
+    waiting = Message.objects.filter(state=MessageState.WAITING)
+    return next(iter(leases.claim(waiting, at=at, lease=LEASE, most=1)), None)
+
+
+def _send_and_settle(message: Message) -> bool:
+    """Returns whether the next message may be tried at once."""
+    if message.expires_at <= clock.now():
+        _fail(message, f"expired; {message.error}" if message.error else "expired")
+        return True
+    if message.tries > len(PAUSES) + 1:  # the workers that tried were killed
+        _fail(message, "interrupted each time")
+        return True
+    try:
+        body = credentials.decrypt(message.body_ciphertext)
+        _calls.run(lambda: _send(message, body))
+    except InvalidToken:
+        _fail(message, "no key of CREDENTIALS_KEYS decrypts it")
+    except Error:  # of the database, not of the message
+        raise
+    except Exception as error:  # noqa: BLE001  # stored with the message; the other messages are sent
+        text = f"{type(error).__name__}: {error}".replace("\0", "")[:LONGEST_ERROR]
+        again_at = None if _is_permanent(error) else leases.next_try(message, PAUSES, at=clock.now())
+        if again_at is None:
+            _fail(message, text)
+        else:
+            _retry(message, text, at=again_at)
+        return _is_of_the_message(error)
+    else:
+        _end(message, MessageState.SENT)
+    return True
+
+
+def _send(message: Message, body: str) -> None:
+    host = settings.SITE_URL.partition("://")[2].partition(":")[0]
+    mail = EmailMessage(
+        message.subject,
+        body,
+        settings.DEFAULT_FROM_EMAIL,
+        [message.recipient],
+        headers={"Message-ID": f"<rota-{message.pk}@{host}>", "Auto-Submitted": "auto-generated"},
+        connection=get_connection("django.core.mail.backends.smtp.EmailBackend"),
+    )
+    mail.send()
+
+
+def _is_permanent(error: Exception) -> bool:
+    """Whether the server has refused this message or its recipient for good."""
+    codes = _codes(error)
+    return bool(codes) and all(code >= _PERMANENT for code in codes)
+
+
+def _is_of_the_message(error: Exception) -> bool:
+    """Whether the server, which is there and goes on, has refused this message or its recipient; so not the others."""
+    if isinstance(error, smtplib.SMTPException | OSError | DeadlinePassed | TooManyCalls):
+        codes = _codes(error)
+        return bool(codes) and _CLOSES not in codes
+    return True
+
+
+def _codes(error: Exception) -> list[int]:
+    """The replies of the server about this message and its recipient; empty for other errors."""
+    if isinstance(error, smtplib.SMTPRecipientsRefused):
+        return [code for code, _reply in error.recipients.values()]
+    return [error.smtp_code] if isinstance(error, smtplib.SMTPDataError) else []
+
+
+def _retry(message: Message, error: str, *, at: datetime) -> None:
+    # Without the error, which can contain the address. The admin shows it.
+    _log.warning("e-mail %s was not sent and is tried again", message.pk)
+    leases.still_claimed(message).update(due_at=at, error=error)
+
+
+def _fail(message: Message, error: str) -> None:
+    _log.error("e-mail %s was not sent, and is not tried again", message.pk)
+    _end(message, MessageState.FAILED, error[:LONGEST_ERROR])
+
+
+def _end(message: Message, state: MessageState, error: str = "") -> None:
+    leases.still_claimed(message).update(state=state, body_ciphertext="", ended_at=clock.now(), error=error)

@@ -1,0 +1,115 @@
+"""A read replica of PostgreSQL for answers that may be some seconds old, if DATABASE_REPLICA_URL is set.
+
+`may_be_old` marks such answers, and `Router` chooses the server of each query. A replica that fails is not asked again
+for AWAY_SECONDS by this process; the primary answers instead.
+"""
+
+import logging
+import time
+from collections.abc import Callable
+from contextvars import ContextVar
+from functools import partial, wraps
+from typing import Any, TypeVar, cast
+
+from django.conf import settings
+from django.db import DEFAULT_DB_ALIAS, Error, connections
+from django.db.models import Model
+from django.http import HttpRequest, HttpResponseBase, StreamingHttpResponse
+from prometheus_client import Counter
+from psycopg.errors import DeadlockDetected, SerializationFailure, UndefinedColumn, UndefinedFunction, UndefinedTable
+
+from common.metrics import REGISTRY
+from common.outages import is_unavailable
+
+_log = logging.getLogger("rota.replica")
+ALIAS = "replica"
+AWAY_SECONDS = 10.0
+# Who has changed something reads from the primary for so long. A replica is expected to be less behind.
+CHANGED_SECONDS = 20
+READS = Counter(
+    "rota_replica_reads",
+    "Requests that may be answered from the replica: from it, or why not",
+    ["source"],
+    registry=REGISTRY,
+)
+# At the primary these do not happen, or not again: what the replica replays has ended the query, or has not brought a
+# table, column or function of the running version yet.
+_OF_REPLAY = (DeadlockDetected, SerializationFailure, UndefinedColumn, UndefinedFunction, UndefinedTable)
+_is_reading: ContextVar[bool] = ContextVar("is_reading", default=False)
+_next_use = 0.0  # on the monotonic clock
+
+View = TypeVar("View", bound=Callable[..., HttpResponseBase])
+
+
+class Router:
+    """Sessions, people and their rights are read from the primary always, as is everything within a transaction."""
+
+    def db_for_read(self, model: type[Model], **_hints: Any) -> str:
+        may_be_old = _is_reading.get() and model._meta.app_label in settings.REPLICA_APPS
+        return ALIAS if may_be_old and not connections[DEFAULT_DB_ALIAS].in_atomic_block else DEFAULT_DB_ALIAS
+
+    def db_for_write(self, _model: type[Model], **_hints: Any) -> str:
+        return DEFAULT_DB_ALIAS
+
+    def allow_relation(self, _first: Model, _second: Model, **_hints: Any) -> bool:
+        return True  # both servers have the same rows
+
+    def allow_migrate(self, db: str, _app_label: str, **_hints: Any) -> bool:
+        return db == DEFAULT_DB_ALIAS
+
+
+def may_be_old(get: View) -> View:
+    """Mark the method `get` of a view.
+
+    It runs after the view has checked the person's rights, at the primary, and reads only what the page shows. It must
+    change nothing: if the replica fails, it is called again.
+    """
+
+    @wraps(get)
+    def answer(view: Any, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+        return answered(request, partial(get, view, request, *args, **kwargs))
+
+    return cast("View", answer)
+
+
+def answered(request: HttpRequest, respond: Callable[[], HttpResponseBase]) -> HttpResponseBase:
+    """The answer of `respond`, for which `may_be_old` holds."""
+    global _next_use  # noqa: PLW0603  # of the process
+    if ALIAS not in settings.DATABASES or request.method not in {"GET", "HEAD"}:
+        return respond()
+    source = _source(request)
+    if source == ALIAS:
+        try:
+            response = _from_replica(respond)
+        except Error as error:
+            if not (is_unavailable(error) or isinstance(error.__cause__, _OF_REPLAY)):
+                raise
+            _log.warning("Lists and reports are read from the primary for %d s: %s", AWAY_SECONDS, error)
+            _next_use = time.monotonic() + AWAY_SECONDS
+            connections[ALIAS].close()
+            source = "primary_failed"
+    READS.labels(source).inc()
+    return response if source == ALIAS else respond()
+
+
+def _source(request: HttpRequest) -> str:
+    """The replica, or the primary and why."""
+    if settings.CHANGED_COOKIE_NAME in request.COOKIES:
+        return "primary_changed"
+    # The page was told of a change, and shows it now or at its next change.
+    if "Rota-Automatic" in request.headers:
+        return "primary_told"
+    return "primary_away" if time.monotonic() < _next_use else ALIAS
+
+
+def _from_replica(respond: Callable[[], HttpResponseBase]) -> HttpResponseBase:
+    token = _is_reading.set(True)
+    try:
+        response = respond()
+        # Read here, where a failure can still be made good. The web server would keep all of it in memory too
+        # (`common.csv_export`).
+        if isinstance(response, StreamingHttpResponse):
+            response.streaming_content = [response.getvalue()]
+        return response
+    finally:
+        _is_reading.reset(token)

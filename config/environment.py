@@ -1,0 +1,460 @@
+"""Every variable of the environment that the product reads: a typed model for each group, with meaning and default.
+
+A field has the name of its variable. An empty variable counts as one that is not set. Every process begins with
+`refuse_bad_environment`. `manage.py environment` writes `.env.example` and the table of docs/operations.md.
+"""
+
+import ipaddress
+import os
+from difflib import get_close_matches
+from typing import Any, Literal
+
+from pydantic import Field, ValidationError, model_validator
+from pydantic.fields import FieldInfo
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+from config import environment_values as values
+from config.env import StartRefused, is_embedded
+
+# Of two names, from 0 to 1: one wrong or missing letter in nine, or two letters that are exchanged.
+_SIMILAR = 0.85
+_MAX_SHOWN = 80
+_BILLION = 1_000_000_000
+_PUBLIC = (
+    "would open the embedded mode to other machines, and it asks for no second factor, sends its cookies without TLS "
+    "and lets webhooks reach this machine: set DATABASE_URL and REDIS_URL for production, or ALLOW_PUBLIC_EMBEDDED=1"
+)
+
+
+def _variable(
+    default: Any,
+    meaning: str,
+    *,
+    without: str = "",
+    required: str = "",
+    is_secret: bool = False,
+    embedded_only: bool = False,
+    **limits: Any,
+) -> Any:
+    """A field whose default is a value, or a function of the mode.
+
+    `meaning` and `without`, which says what holds without a value where the default alone does not, are Markdown.
+    `required` says how to make a value that production has to have.
+    """
+    given: dict[str, Any] = {"default_factory": default} if callable(default) else {"default": default}
+    about: dict[str, Any] = {"without": without, "required": required, "embedded_only": embedded_only}
+    return Field(
+        **given,
+        description=meaning,
+        repr=not is_secret,
+        validate_default=bool(required),
+        json_schema_extra=about,
+        **limits,
+    )
+
+
+class Group(BaseSettings):
+    """Variables that belong together."""
+
+    model_config = SettingsConfigDict(
+        case_sensitive=True, env_ignore_empty=True, extra="ignore", frozen=True, allow_inf_nan=False
+    )
+
+
+class Servers(Group):
+    """PostgreSQL and Redis."""
+
+    DATABASE_URL: values.RequiredDatabaseUrl = _variable(
+        "",
+        "PostgreSQL, as `postgres://USER@HOST:5432/DATABASE` (or `postgresql://`), `:PASSWORD` behind the user. With "
+        "both URLs the service runs in production mode",
+        without="embedded server",
+        required=values.PAIR,
+        is_secret=True,
+    )
+    REDIS_URL: values.RequiredRedisUrl = _variable(
+        "",
+        "Redis or Valkey, as `redis://:PASSWORD@HOST:6379/0`, `rediss://` or `unix://`",
+        without="embedded server",
+        required=values.PAIR,
+        is_secret=True,
+    )
+    DATABASE_REPLICA_URL: values.DatabaseUrl = _variable(
+        "",
+        "a streaming replica of `DATABASE_URL`, in the same form, from which web processes read lists, exports and "
+        "reports; see *Read replica* in [deployment.md](deployment.md#read-replica)",
+        without="none: everything is read from `DATABASE_URL`",
+        is_secret=True,
+    )
+    DATABASE_PREPARE: bool = _variable(
+        True,
+        "0 where a connection pooler between the service and PostgreSQL does not support prepared statements "
+        "(PgBouncer does from 1.21, with `max_prepared_statements`)",
+    )
+    DATABASE_STATEMENT_SECONDS: float = _variable(
+        0,
+        "time limit of a database statement. If it is set, a lock is waited for 5 s at most, and a web process waits "
+        "3 s longer for a server that does not answer. 0: no limit",
+        without="15 for web processes, 0 for workers, migrations and commands",
+        ge=0,
+        le=86_400,
+    )
+
+    @model_validator(mode="after")
+    def _replica_is_another(self) -> "Servers":
+        if self.DATABASE_REPLICA_URL and self.DATABASE_REPLICA_URL == self.DATABASE_URL:
+            raise ValueError("DATABASE_REPLICA_URL is the same as DATABASE_URL: it names a replica, or is not set")
+        return self
+
+
+class Keys(Group):
+    """Keys."""
+
+    SECRET_KEY: values.RequiredSecretKeys = _variable(
+        [],
+        "Django's keys, each at least 50 characters, comma-separated: the first signs, all verify; see *Rotating keys*",
+        without="generated in `DATA_DIR`",
+        required=values.NEW_KEY,
+        is_secret=True,
+    )
+    CREDENTIALS_KEYS: values.RequiredFernetKeys = _variable(
+        [],
+        "Fernet keys for tokens, signing secrets and second factors, comma-separated: the first encrypts, all "
+        "decrypt; see *Rotating keys*",
+        without="generated in `DATA_DIR`",
+        required=values.NEW_FERNET_KEY,
+        is_secret=True,
+    )
+
+
+class Web(Group):
+    """Web server."""
+
+    ALLOWED_HOSTS: values.RequiredHosts = _variable(
+        [],
+        "host names served, comma-separated; `*` is refused in production",
+        without="localhost, 127.0.0.1, [::1]",
+        required=values.HOST_NAMES,
+    )
+    HOST: str = _variable("127.0.0.1", "address of the web server; one other than loopback is refused in embedded mode")
+    PORT: int = _variable(8000, "port of the web server", ge=1, le=65_535)
+    SITE_URL: values.Origin = _variable(
+        "",
+        "address at which people reach the service, such as `https://rota.example.com`: for links in e-mails, and the "
+        "origin of forms where the proxy gives another `Host`",
+        without="the first of `ALLOWED_HOSTS` with https; `http://127.0.0.1:PORT` in embedded mode",
+    )
+    WEB_WORKERS: int = _variable(2, "processes of the web server", ge=1, le=512)
+    TRUSTED_PROXIES: int = _variable(
+        lambda: 0 if is_embedded() else 1,
+        "number of proxies in front, each of which appends the address it sees to `X-Forwarded-For`; the service "
+        "must be reachable through them only",
+        without="1, 0 in embedded mode",
+        ge=0,
+        le=10,
+    )
+    SECURE_SSL_REDIRECT: bool = _variable(
+        lambda: not is_embedded(),
+        "1: pages requested over plain HTTP redirect to https, and calls of the APIs are refused (403). The "
+        "proxy says by `X-Forwarded-Proto: https` that a request came over TLS",
+        without="1, 0 in embedded mode",
+    )
+    REQUIRE_TWO_FACTOR: bool = _variable(
+        lambda: not is_embedded(),
+        "privileged people set up a second factor with an enrolment code before anything else; passwords set by "
+        "others are changed at the first log-in",
+        without="1, 0 in embedded mode",
+    )
+    SECURITY_CONTACT: values.Contacts = _variable(
+        [],
+        "contacts for reports of vulnerabilities, as URIs (`https://`, `mailto:`, `tel:`), comma-separated; "
+        "served as `/.well-known/security.txt`",
+        without="none, and no such file",
+    )
+
+
+class Limits(Group):
+    """Limits."""
+
+    RATE_LIMIT_PER_SECOND: int = _variable(
+        50,
+        "calls of each token and key in a second; 0: no limit. The admin can set another value for one account",
+        ge=0,
+        le=_BILLION,
+    )
+    RATE_LIMIT_PER_HOUR: int = _variable(
+        20_000,
+        "calls of each token and key in an hour; 0: no limit. The admin can set another value for one account",
+        ge=0,
+        le=_BILLION,
+    )
+
+
+class Installation(Group):
+    """Installation."""
+
+    DATA_DIR: str = _variable(
+        "var",
+        "folder of what the service writes beside the databases: photos, the map, and all data of embedded servers",
+    )
+    WORKERS: int = _variable(2, "processes of a worker", ge=1, le=512)
+    TIME_ZONE: values.TimeZone = _variable(
+        "America/Sao_Paulo", "IANA name; determines the offset of timestamps in answers"
+    )
+    WEBHOOK_ALLOW_LOOPBACK: values.EmbeddedOnly = _variable(
+        is_embedded, "1: webhooks to this machine are allowed", without="1 in embedded mode, else 0", embedded_only=True
+    )
+    ALLOW_PUBLIC_EMBEDDED: bool = _variable(
+        False,
+        "1 allows another `HOST` in embedded mode, which has no required second factor, cookies without TLS, and "
+        "webhooks to this machine",
+        embedded_only=True,
+    )
+
+
+class Messages(Group):
+    """E-mail and Web Push."""
+
+    EMAIL_URL: values.EmailUrl = _variable(
+        "",
+        "the mail server: `smtp+starttls://host:587`, `smtps://host:465`, each with `USER:PASSWORD@` before the "
+        "host, or `smtp://host:25` without encryption. User and password are percent-encoded. See *E-mail*",
+        without="none: nothing is sent",
+        is_secret=True,
+    )
+    DEFAULT_FROM_EMAIL: values.Sender = _variable(
+        "", "sender of e-mails, such as `Rota <rota@example.com>`; required with `EMAIL_URL`"
+    )
+    VAPID_PRIVATE_KEY: values.VapidKey = _variable(
+        "",
+        "the key with which drivers are told of new offers by Web Push while the page is closed: `private_key` of"
+        " `manage.py vapid_key`. A new key ends all subscriptions. Push services are told `DEFAULT_FROM_EMAIL`, or "
+        "else `SITE_URL`, as whom to ask",
+        without="none: no Web Push",
+        is_secret=True,
+    )
+
+    @model_validator(mode="after")
+    def _mail_has_a_sender(self) -> "Messages":
+        if self.EMAIL_URL and not self.DEFAULT_FROM_EMAIL:
+            raise ValueError("DEFAULT_FROM_EMAIL is not set: the sender of e-mails, such as Rota <rota@example.com>")
+        return self
+
+
+class Observability(Group):
+    """Logs, metrics and traces."""
+
+    LOG_FORMAT: Literal["line", "json"] = _variable(
+        "line", "`line`, or `json`: each record is one JSON object; see [monitoring.md](monitoring.md#logs)"
+    )
+    LOG_LEVEL: Literal["DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL"] = _variable(
+        "INFO", "DEBUG, INFO, WARNING, ERROR or CRITICAL"
+    )
+    METRICS_TOKEN: values.BearerToken = _variable(
+        "",
+        "Bearer token of Prometheus for `/metrics`, at least 32 characters; see [monitoring.md](monitoring.md)",
+        without="none: there is no such page",
+        is_secret=True,
+    )
+    OTEL_EXPORTER_OTLP_ENDPOINT: values.CollectorUrl = _variable(
+        "",
+        "collector of traces, such as `http://otel-collector:4318`; see "
+        "[monitoring.md](monitoring.md#traces-and-error-reports)",
+        without="none: no traces",
+        is_secret=True,
+    )
+    SENTRY_DSN: values.SentryUrl = _variable(
+        "",
+        "where errors are reported; see [monitoring.md](monitoring.md#traces-and-error-reports)",
+        without="none",
+        is_secret=True,
+    )
+
+
+class Geography(Group):
+    """Maps and routes."""
+
+    ROUTING_URL: values.Url = _variable(
+        "",
+        "URL of a routing engine, for prices and arrival times; without an answer within 2 s the geodesic "
+        "distance is used",
+        without="geodesic distance",
+        is_secret=True,
+    )
+    ROUTING_ENGINE: Literal["osrm", "valhalla"] = _variable(
+        "osrm",
+        "what is at `ROUTING_URL`: `osrm` (one profile for both vehicles) or `valhalla` (costing `motorcycle` or "
+        "`auto`)",
+    )
+    GEOCODER_URL: values.HttpsUrl = _variable(
+        "",
+        "https URL of a server with the search of Nominatim, by which staff find a pickup place by address or "
+        "CEP. What is searched for is sent to it. Without an answer within 3 s, or without a server, people paste"
+        " coordinates or a map link, or click on the map",
+        without="none",
+        is_secret=True,
+    )
+    SERVICE_AREA: values.Boxes = _variable(
+        "",
+        "boxes within which points are served, in degrees: `south,west,north,east; south,west,north,east`",
+        without="Brazil",
+    )
+    MAP_TILE_URL: values.TileUrl = _variable(
+        "",
+        "a tile server that is used instead of the map file, such as `https://tile.example.com/{z}/{x}/{y}.png`; "
+        "follow its terms of use",
+        without="none: `map.pmtiles` in `DATA_DIR`; see *Maps*",
+    )
+    MAP_ATTRIBUTION: str = _variable("", "attribution of the map")
+
+
+class Dispatch(Group):
+    """Dispatch."""
+
+    ROAD_FACTOR: float = _variable(1.3, "road kilometres per geodesic kilometre, 1 to 10", ge=1, le=10)
+    ROUTING_TIME_FACTOR_MOTORCYCLE: float = _variable(
+        1.4,
+        "what a routing engine's travel times are multiplied by, 0.5 to 5; without data of traffic they are those"
+        " of free streets. 1 for an engine with such data",
+        ge=0.5,
+        le=5,
+    )
+    ROUTING_TIME_FACTOR_CAR: float = _variable(1.7, "the same factor of a car", ge=0.5, le=5)
+    SPEED_KMH_MOTORCYCLE: float = _variable(
+        25,
+        "average speed in km/h from which arrival times are computed without a routing engine, 1 to 200; the way "
+        "is the geodesic distance times `ROAD_FACTOR`",
+        ge=1,
+        le=200,
+    )
+    SPEED_KMH_CAR: float = _variable(20, "the same speed of a car", ge=1, le=200)
+    SERVICE_MINUTES_PICKUP: float = _variable(
+        4, "minutes that a driver spends at A, 0 to 240, for arrival times", ge=0, le=240
+    )
+    SERVICE_MINUTES_STOP: float = _variable(3, "minutes that a driver spends at each stop", ge=0, le=240)
+    OFFER_TTL: float = _variable(60, "minutes until an offer expires that no driver has accepted", ge=0.01, le=525_600)
+    DISPATCH_RADIUS_KM: float = _variable(
+        15, "greatest distance in km from A to an eligible driver with a fresh position", ge=0.01, le=20_040
+    )
+    LATE_WITHOUT_DRIVER_MINUTES: float = _variable(
+        10, "minutes after the request from which a route without a driver is late", ge=0.01, le=525_600
+    )
+    LATE_PICKUP_MINUTES: float = _variable(
+        30, "minutes after the request from which a route that was not collected is late", ge=0.01, le=525_600
+    )
+    LATE_MINUTES_PER_KM: float = _variable(
+        4,
+        "a collected route is late after `LATE_PICKUP_MINUTES` and so many minutes for each kilometre of the route",
+        ge=0,
+        le=525_600,
+    )
+    POSITION_FRESH_SECONDS: int = _variable(
+        120,
+        "age in seconds up to which a position decides whether a driver is too far away for a route",
+        ge=1,
+        le=86_400,
+    )
+    DRIVER_SHARE_PERCENT: float = _variable(
+        0,
+        "the drivers' share of a delivery's price, in percent, which they see with offers and in their day; 0: no"
+        " amounts are shown",
+        ge=0,
+        le=100,
+    )
+
+
+class Retention(Group):
+    """Personal data and photos."""
+
+    FORGET_DELIVERY_DAYS: int = _variable(
+        180,
+        "people in deliveries are anonymised so many days after the end, see [personal-data.md](personal-data.md); 0: "
+        "never",
+        ge=0,
+        le=36_500,
+    )
+    FORGET_ORDER_DAYS: int = _variable(
+        1825, "receivers of orders are anonymised so many days after the creation; 0: never", ge=0, le=36_500
+    )
+    FORGET_POSITION_DAYS: int = _variable(
+        30, "positions of drivers are deleted after so many days; 0: never", ge=0, le=36_500
+    )
+    PROOF_PHOTO_DAYS: int = _variable(90, "photos of deliveries are deleted after so many whole days", ge=1, le=3650)
+    PROOF_S3_BUCKET: str = _variable("", "bucket of the photos; see *Photos*", without="none: `proofs` in `DATA_DIR`")
+
+
+GROUPS: tuple[type[Group], ...] = (
+    Servers, Keys, Web, Limits, Installation, Messages, Observability, Geography, Dispatch, Retention,
+)  # fmt: skip  # a list of names
+VARIABLES: dict[str, FieldInfo] = {name: field for group in GROUPS for name, field in group.model_fields.items()}
+
+
+def refuse_bad_environment() -> None:
+    """Raise StartRefused naming all problems of this process's environment."""
+    _refuse(problems())
+
+
+def refuse_embedded() -> None:
+    """Raise StartRefused if neither DATABASE_URL nor REDIS_URL is set, for processes that do not start the servers."""
+    if is_embedded():
+        _refuse(
+            ["DATABASE_URL and REDIS_URL are not set: production needs both, and `make run` starts servers of its own"]
+        )
+
+
+def refuse_public_embedded(host: str) -> None:
+    """Raise StartRefused if embedded mode would listen for other machines, unless ALLOW_PUBLIC_EMBEDDED is set."""
+    if is_embedded() and not _is_loopback(host) and not Installation().ALLOW_PUBLIC_EMBEDDED:
+        _refuse([f"HOST={host} {_PUBLIC}"])
+
+
+def problems() -> list[str]:
+    """One sentence for each value that is refused. No sentence repeats a secret."""
+    found = []
+    for group in GROUPS:
+        try:
+            group()
+        except ValidationError as error:
+            found += [_sentence(group, dict(each)) for each in error.errors(include_url=False)]
+    return found
+
+
+def misspelt() -> list[str]:
+    """A sentence for each variable that is none of this service but nearly the name of one that is not set."""
+    found = []
+    for name in sorted(os.environ):
+        if name not in VARIABLES and (near := get_close_matches(name, VARIABLES, n=1, cutoff=_SIMILAR)):
+            (meant,) = near
+            if meant not in os.environ:
+                found.append(f"{name} is not a variable of Rota and has no effect: the nearest is {meant}")
+    return found
+
+
+def _sentence(group: type[Group], error: dict[str, Any]) -> str:
+    name, *place = error["loc"] or [""]
+    if error["type"] == "value_error":  # of a check in `environment_values` or of a model
+        which = f" (value {place[0] + 1})" if place and "," in os.environ[name] else ""
+        return f"{name}{which} {error['ctx']['error']}".strip()
+    return f"{name} is '{str(error['input'])[:_MAX_SHOWN]}', not {_taken(group, name)}"
+
+
+def _taken(group: type[Group], name: str) -> str:
+    """What a variable takes whose type is a number, a boolean or one of some words."""
+    schema = group.model_json_schema()["properties"][name]
+    if "enum" in schema:
+        return f"one of {', '.join(schema['enum'])}"
+    if schema["type"] == "boolean":
+        return "1 or 0"
+    return f"a {'whole ' * (schema['type'] == 'integer')}number from {schema['minimum']:,} to {schema['maximum']:,}"
+
+
+def _refuse(found: list[str]) -> None:
+    if found:
+        raise StartRefused("\n".join(["Rota does not start in this environment:", *(f"  {text}" for text in found)]))
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host.strip("[]")).is_loopback
+    except ValueError:
+        return host.lower() == "localhost"

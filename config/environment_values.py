@@ -1,0 +1,270 @@
+"""Types of the values that the environment gives, each with the check that pydantic applies."""
+
+import re
+from collections.abc import Callable
+from email.utils import parseaddr
+from importlib.util import find_spec
+from typing import Annotated, Any
+from urllib.parse import SplitResult, parse_qs, parse_qsl, urlsplit
+from zoneinfo import ZoneInfo
+
+from cryptography.fernet import Fernet
+from django.core.exceptions import ValidationError
+from django.core.validators import validate_email
+from psycopg import ProgrammingError, conninfo
+from pydantic import AfterValidator, BeforeValidator
+from pydantic_settings import NoDecode
+
+from common import web_push
+from config.env import is_embedded
+from config.mail_server import PORTS
+from delivery.geo import service_area
+
+_MIN_KEY_LENGTH = 50
+_MIN_DISTINCT_CHARACTERS = 5
+_MIN_TOKEN_LENGTH = 32
+_HOST_NAME = re.compile(r"\.?[a-z0-9_-]+(\.[a-z0-9_-]+)*\.?|\[[0-9a-f:.]+\]", re.IGNORECASE)
+_MAX_HOST_NAME_LENGTH = 255
+_CONTACT = re.compile(r"(https://|mailto:|tel:)[!-~]{1,500}")
+_MAX_SHOWN = 80
+_SSL_MODES = ("disable", "allow", "prefer", "require", "verify-ca", "verify-full")
+
+# How an operator makes what is missing or wrong.
+NEW_KEY = 'make one: python3 -c "import secrets; print(secrets.token_urlsafe(50))"'
+_HOW_TO_MAKE_ONE = 'make one: python3 -c "import secrets; print(secrets.token_urlsafe(32))"'
+NEW_FERNET_KEY = (
+    'make one: python3 -c "import base64, os; print(base64.urlsafe_b64encode(os.urandom(32)).decode())"'
+    " (several, comma-separated: the first encrypts, all decrypt)"
+)
+PAIR = "DATABASE_URL and REDIS_URL belong together: set both for production, neither for the embedded servers"
+HOST_NAMES = "the host names this service answers to, comma-separated, such as rota.example.com"
+
+# Takes a value. Returns None for a valid one, else a predicate that completes a sentence beginning with the variable's
+# name, such as "is not a URL".
+Check = Callable[[str], str | None]
+
+
+def boxes(text: str) -> str | None:
+    try:
+        service_area.parse(text)
+    except (TypeError, ValueError):
+        return f"is '{text[:_MAX_SHOWN]}', not boxes of degrees as south,west,north,east; south,west,north,east"
+    return None
+
+
+def time_zone(text: str) -> str | None:
+    try:
+        ZoneInfo(text)
+    except (ValueError, OSError, KeyError):
+        return f"is '{text[:_MAX_SHOWN]}', no time zone of the IANA database such as America/Sao_Paulo"
+    return None
+
+
+def url(*schemes: str) -> Check:
+    """A URL with one of the schemes and a host. The value is not repeated, because it can hold a password."""
+
+    def check(text: str) -> str | None:
+        if (parts := _split(text)) is None:
+            return "is no URL: its port or host cannot be read"
+        if parts.scheme not in schemes:
+            return f"has to begin with {' or '.join(f'{scheme}://' for scheme in schemes)}"
+        return None if parts.hostname or parts.scheme == "unix" else "names no host"
+
+    return check
+
+
+def needing(package: str, check: Check) -> Check:
+    """`check`, for a variable that needs a package which is not installed everywhere."""
+
+    def both(text: str) -> str | None:
+        missing = find_spec(package) is None
+        return f"needs the package {package}: install requirements-observability.lock too" if missing else check(text)
+
+    return both
+
+
+def _split(text: str) -> SplitResult | None:
+    try:
+        parts = urlsplit(text)
+        _ = parts.port  # raises ValueError where it is none
+    except ValueError:
+        return None
+    return parts
+
+
+def database_url(text: str) -> str | None:
+    if (parts := _split(text)) is None:
+        return "is no URL: its port or host cannot be read"
+    if parts.scheme not in {"postgres", "postgresql"}:
+        return "has to begin with postgres:// or postgresql://: Rota needs PostgreSQL"
+    if not parts.hostname and "host" not in parse_qs(parts.query):
+        return "names no host"
+    if not parts.path.strip("/"):
+        return "names no database: postgres://USER@HOST:5432/DATABASE"
+    return _connection_options(dict(parse_qsl(parts.query)))
+
+
+def _connection_options(options: dict[str, str]) -> str | None:
+    """Check the query parameters of DATABASE_URL, which libpq would otherwise refuse at each connection."""
+    for name, value in options.items():
+        try:
+            conninfo.make_conninfo(**{name: value})
+        except ProgrammingError:
+            return f"has the option '{name[:_MAX_SHOWN]}', which libpq does not know"
+        if name.endswith(("timeout", "idle", "interval", "count")) and not value.isdecimal():
+            return f"has the option {name}, whose value is no number"
+    if options.get("sslmode", "prefer") not in _SSL_MODES:
+        return f"has an sslmode that is none of {', '.join(_SSL_MODES)}"
+    return None
+
+
+def redis_url(text: str) -> str | None:
+    if fault := url("redis", "rediss", "unix")(text):
+        return fault
+    parts = urlsplit(text)
+    if parts.scheme == "unix":
+        return None if parts.path else "names no socket"
+    database = parts.path.strip("/")
+    return None if not database or database.isdecimal() else "ends in something else than the number of a database"
+
+
+def tile_url(text: str) -> str | None:
+    if fault := url("http", "https")(text):
+        return fault
+    # It becomes part of the Content-Security-Policy, where these characters are separators.
+    if re.search(r"[\s;,'\"]", text):
+        return "holds a space, a quotation mark, a comma or a semicolon"
+    return None if all(part in text for part in ("{z}", "{x}", "{y}")) else "lacks {z}, {x} or {y}"
+
+
+def email_url(text: str) -> str | None:
+    if fault := url(*PORTS)(text):
+        return fault
+    parts = urlsplit(text)
+    if parts.path.strip("/") or parts.query or parts.fragment:
+        return "has something after the port"
+    if parts.scheme == "smtp" and parts.username and parts.hostname not in {"localhost", "127.0.0.1", "::1"}:
+        return "would send its password without encryption: use smtp+starttls:// or smtps://"
+    return None
+
+
+def sender(text: str) -> str | None:
+    """An address of RFC 5322, with or without a name."""
+    try:
+        validate_email(parseaddr(text)[1])
+    except ValidationError:
+        return f"is {text[:_MAX_SHOWN]!r}, no sender such as Rota <rota@example.com>"
+    return None if text.isprintable() else "holds a control character"
+
+
+def origin(text: str) -> str | None:
+    parts = _split(text)
+    if parts is None or parts.scheme not in {"http", "https"} or not parts.netloc or parts.path or parts.query:
+        return f"is '{text[:_MAX_SHOWN]}', which is no origin such as https://rota.example.com"
+    return None
+
+
+def host(text: str) -> str | None:
+    if text == "*":
+        return None if is_embedded() else "is '*': name the hosts"
+    if len(text) > _MAX_HOST_NAME_LENGTH or not _HOST_NAME.fullmatch(text):
+        return f"is '{text[:_MAX_SHOWN]}', which is no host name (no scheme, port or path)"
+    return None
+
+
+def bearer_token(text: str) -> str | None:
+    if len(text) >= _MIN_TOKEN_LENGTH and text.isascii() and text.isprintable() and " " not in text:
+        return None
+    return f"has to be at least {_MIN_TOKEN_LENGTH} printable characters without spaces; {_HOW_TO_MAKE_ONE}"
+
+
+def vapid_key(text: str) -> str | None:
+    try:
+        web_push.private_key(text)
+    except web_push.InvalidKey as error:
+        return f"is no key of Web Push: {error} Make one: manage.py vapid_key"
+    return None
+
+
+def contact(text: str) -> str | None:
+    if not _CONTACT.fullmatch(text):
+        return f"is {text[:_MAX_SHOWN]!r}, which does not begin with https://, mailto: or tel:"
+    return None
+
+
+def fernet_key(text: str) -> str | None:
+    try:
+        Fernet(text)
+    except ValueError:
+        return f"is no Fernet key; {NEW_FERNET_KEY}"
+    return None
+
+
+def strong_key(text: str) -> str | None:
+    if text.startswith("django-insecure-"):
+        return f"is one of Django's `startproject`, which are for development; {NEW_KEY}"
+    if len(text) >= _MIN_KEY_LENGTH and len(set(text)) >= _MIN_DISTINCT_CHARACTERS:
+        return None
+    return (
+        f"is too weak: it takes {_MIN_KEY_LENGTH} characters, {_MIN_DISTINCT_CHARACTERS} of them different; {NEW_KEY}"
+    )
+
+
+def _checked(check: Check) -> AfterValidator:
+    def validate(text: str) -> str:
+        if text and (fault := check(text)):
+            raise ValueError(fault)
+        return text
+
+    return AfterValidator(validate)
+
+
+def _required(how: str) -> AfterValidator:
+    """Refuses an empty value in production. `how` says how to make one."""
+
+    def validate(value: Any) -> Any:
+        if not value and not is_embedded():
+            raise ValueError(f"is not set: {how}")
+        return value
+
+    return AfterValidator(validate)
+
+
+def _parts(value: Any) -> Any:
+    return [part.strip() for part in value.split(",") if part.strip()] if isinstance(value, str) else value
+
+
+_COMMA_SEPARATED = (NoDecode, BeforeValidator(_parts))
+
+DatabaseUrl = Annotated[str, _checked(database_url)]
+RequiredDatabaseUrl = Annotated[DatabaseUrl, _required(PAIR)]
+RequiredRedisUrl = Annotated[str, _checked(redis_url), _required(PAIR)]
+RequiredSecretKeys = Annotated[list[Annotated[str, _checked(strong_key)]], *_COMMA_SEPARATED, _required(NEW_KEY)]
+RequiredFernetKeys = Annotated[list[Annotated[str, _checked(fernet_key)]], *_COMMA_SEPARATED, _required(NEW_FERNET_KEY)]
+RequiredHosts = Annotated[
+    list[Annotated[str, _checked(host)]],
+    *_COMMA_SEPARATED,
+    _required(HOST_NAMES),
+]
+Url = Annotated[str, _checked(url("http", "https"))]
+HttpsUrl = Annotated[str, _checked(url("https"))]
+CollectorUrl = Annotated[str, _checked(needing("opentelemetry", url("http", "https")))]
+SentryUrl = Annotated[str, _checked(needing("sentry_sdk", url("https", "http")))]
+TileUrl = Annotated[str, _checked(tile_url)]
+EmailUrl = Annotated[str, _checked(email_url)]
+Sender = Annotated[str, _checked(sender)]
+Origin = Annotated[str, _checked(origin)]
+Contacts = Annotated[list[Annotated[str, _checked(contact)]], *_COMMA_SEPARATED]
+BearerToken = Annotated[str, _checked(bearer_token)]
+VapidKey = Annotated[str, _checked(vapid_key)]
+TimeZone = Annotated[str, _checked(time_zone)]
+
+
+def _embedded_only(is_on: bool) -> bool:
+    if is_on and not is_embedded():
+        raise ValueError("is on, which is for the embedded mode only")
+    return is_on
+
+
+EmbeddedOnly = Annotated[bool, AfterValidator(_embedded_only)]
+Boxes = Annotated[str, _checked(boxes)]

@@ -1,0 +1,103 @@
+"""Gauges that are read from PostgreSQL at a scrape, so that they are right whatever processes there are."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from django.conf import settings
+from django.db import connection, transaction
+from prometheus_client.core import GaugeMetricFamily
+from prometheus_client.metrics_core import Metric
+
+from common import clock
+from config.monitoring.cached import Cached
+from delivery import breaker, lifecycle
+from delivery.webhooks import backlog
+
+_CACHED_SECONDS = 5.0
+_STATEMENT_MS = 2000
+# More rows of the queue are not counted, so that a backlog of millions does not slow the scrapes down.
+MOST_COUNTED = 100_000
+
+# Metric: what it is, and its labels.
+FAMILIES: dict[str, tuple[str, tuple[str, ...]]] = {
+    "rota_routes_in_progress": ("Routes that are offered or held", ("route_status", "environment")),
+    "rota_offers_late": ("Live offers without a driver for longer than LATE_WITHOUT_DRIVER_MINUTES", ()),
+    "rota_offer_oldest_seconds": ("Age of the oldest live offer without a driver", ()),
+    "rota_drivers": ("Live drivers on duty, with an open route (busy) or without (free)", ("state",)),
+    "rota_webhook_queue_items": (
+        f"Queue items, counted up to {MOST_COUNTED}: due, due later, or claimed by a worker", ("state",)
+    ),
+    "rota_webhook_oldest_due_seconds": ("For how long the event that is due first has waited for a worker", ()),
+    "rota_webhook_endpoints": ("Endpoints with a URL, by breaker: closed, open, or switched off", ("breaker",)),
+    "rota_mail_waiting": ("E-mails that wait to be sent", ()),
+    "rota_mail_oldest_seconds": ("Age of the oldest e-mail that waits", ()),
+    "rota_database_connections": ("Connections to this database, of all programs", ("state",)),
+    "rota_database_connections_limit": ("PostgreSQL's max_connections", ()),
+    "rota_database_archive_fails": ("Whether PostgreSQL's last attempt to archive its log failed: 1 or 0", ()),
+}  # fmt: skip  # a table
+
+# One row for each sample: the metric, its labels, the value. Each part reads an index or a small table.
+_STATEMENT = """
+WITH open_routes AS MATERIALIZED (
+    SELECT route_status, environment, created_at FROM delivery_delivery WHERE route_status = ANY(%(in_progress)s)
+), offers AS (
+    SELECT created_at FROM open_routes WHERE route_status = 'AVAILABLE' AND environment = 'live'
+), queue AS (
+    SELECT lease, due_at FROM delivery_webhookqueueitem LIMIT %(most)s
+), waiting_mail AS (
+    SELECT created_at FROM mail_message WHERE state = 'waiting' LIMIT %(most)s
+)
+SELECT 'rota_routes_in_progress', ARRAY[route_status, environment]::text[], count(*)::float
+FROM open_routes GROUP BY route_status, environment
+UNION ALL SELECT 'rota_offers_late', '{}', count(*) FROM offers WHERE created_at < %(late_since)s
+UNION ALL SELECT 'rota_offer_oldest_seconds', '{}', coalesce(EXTRACT(EPOCH FROM %(at)s - min(created_at)), 0)
+FROM offers
+UNION ALL SELECT 'rota_drivers', ARRAY[CASE WHEN held.driver_id IS NULL THEN 'free' ELSE 'busy' END], count(*)
+FROM delivery_driver d
+LEFT JOIN delivery_delivery held ON held.driver_id = d.id AND held.route_status = ANY(%(held)s)
+WHERE d.active AND d.on_duty AND d.environment = 'live' GROUP BY held.driver_id IS NULL
+UNION ALL SELECT 'rota_webhook_queue_items',
+       ARRAY[CASE WHEN due_at <= %(at)s THEN 'due' WHEN lease IS NULL THEN 'later' ELSE 'claimed' END], count(*)
+FROM queue GROUP BY 2
+UNION ALL SELECT 'rota_webhook_endpoints',
+       ARRAY[CASE WHEN NOT enabled THEN 'off' WHEN failures >= %(opens_after)s THEN 'open' ELSE 'closed' END], count(*)
+FROM delivery_webhookendpoint WHERE url <> '' GROUP BY 2
+UNION ALL SELECT 'rota_mail_waiting', '{}', count(*) FROM waiting_mail
+UNION ALL SELECT 'rota_mail_oldest_seconds', '{}', coalesce(EXTRACT(EPOCH FROM %(at)s - min(created_at)), 0)
+FROM waiting_mail
+UNION ALL SELECT 'rota_database_connections', ARRAY[coalesce(state, 'unknown')], count(*)
+FROM pg_stat_activity WHERE datname = current_database() GROUP BY 2
+UNION ALL SELECT 'rota_database_connections_limit', '{}', current_setting('max_connections')::float
+UNION ALL SELECT 'rota_database_archive_fails', '{}',
+       coalesce(last_failed_time > last_archived_time, last_failed_time IS NOT NULL)::int
+FROM pg_stat_archiver
+"""
+
+
+def read() -> list[Metric]:
+    """The gauges now. Raises django.db.Error."""
+    at = clock.now()
+    parameters: dict[str, Any] = {
+        "at": at,
+        "late_since": at - settings.LATE_WITHOUT_DRIVER,
+        "in_progress": [status.value for status in lifecycle.IN_PROGRESS],
+        "held": [status.value for status in lifecycle.HELD],
+        "opens_after": breaker.OPENS_AFTER,
+        "most": MOST_COUNTED,
+    }
+    families = {name: GaugeMetricFamily(name, text, labels=labels) for name, (text, labels) in FAMILIES.items()}
+    with transaction.atomic(), connection.cursor() as cursor:
+        cursor.execute("SELECT set_config('statement_timeout', %s, TRUE)", [str(_STATEMENT_MS)])
+        cursor.execute(_STATEMENT, parameters)
+        for name, labels, value in cursor.fetchall():
+            families[name].add_metric(labels, value)
+        families["rota_webhook_oldest_due_seconds"].add_metric([], backlog.oldest_due_seconds(at=at))
+    return list(families.values())
+
+
+_gauges = Cached(read, seconds=_CACHED_SECONDS)
+
+
+def collect() -> Iterator[Metric]:
+    """The gauges, at most five seconds old. Raises django.db.Error."""
+    yield from _gauges.get()

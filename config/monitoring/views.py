@@ -1,0 +1,43 @@
+"""What monitoring asks a web process."""
+
+from http import HTTPStatus
+
+from django.conf import settings
+from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
+from django.utils.crypto import constant_time_compare
+from django.views.decorators.http import require_safe
+
+from config.monitoring import exposition, readiness
+
+
+@require_safe
+def health(_request: HttpRequest) -> HttpResponse:
+    """Liveness probe. Uses neither PostgreSQL nor Redis, so that their failure does not cause restarts."""
+    return JsonResponse({"status": "ok"})
+
+
+@require_safe
+def ready(_request: HttpRequest) -> HttpResponse:
+    """Readiness probe: 503 if this process cannot serve, 200 with `degraded` if only something else is missing."""
+    results = readiness.results()
+    failed = {name for name, result in results.items() if not result.ok}
+    status = "unready" if failed & readiness.REQUIRED else "degraded" if failed else "ready"
+    checks = {
+        name: {"ok": result.ok, "why": result.why, "milliseconds": result.milliseconds}
+        for name, result in results.items()
+    }
+    code = HTTPStatus.SERVICE_UNAVAILABLE if status == "unready" else HTTPStatus.OK
+    response = JsonResponse({"status": status, "version": settings.VERSION, "checks": checks}, status=code)
+    response._has_been_logged = True  # type: ignore[attr-defined]  # noqa: SLF001  # Django would log an error at every probe
+    return response
+
+
+@require_safe
+def metrics(request: HttpRequest) -> HttpResponse:
+    """Metrics for Prometheus, with METRICS_TOKEN as Bearer token; without that setting there is no such page."""
+    if not settings.METRICS_TOKEN:
+        raise Http404
+    scheme, _space, given = request.headers.get("Authorization", "").partition(" ")
+    if scheme.lower() != "bearer" or not constant_time_compare(given.strip(), settings.METRICS_TOKEN):
+        return HttpResponse(status=HTTPStatus.UNAUTHORIZED, headers={"WWW-Authenticate": "Bearer"})
+    return HttpResponse(exposition.exposition(), content_type=exposition.CONTENT_TYPE)

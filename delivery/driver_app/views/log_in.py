@@ -1,0 +1,112 @@
+"""Log-in of a phone by a dispatcher's link, and log-out."""
+
+from datetime import timedelta
+from typing import Any
+
+from django.conf import settings
+from django.http import HttpRequest, HttpResponse, HttpResponseBase
+from django.shortcuts import redirect, render
+from django.utils import translation
+from django.utils.translation import gettext as _
+from django.views.decorators.debug import sensitive_variables
+from django.views.generic import View
+
+from common import attempts, clock
+from common.addresses import client_address
+from common.attempts import Limit, TooManyAttempts
+from delivery.actions import driver_devices
+from delivery.driver_app import session
+from delivery.driver_errors import LogInLinkUnknown, LogInLinkUnusable
+from delivery.refusals import refusal
+
+# Of links that nobody issued. Phones in one mobile network often share an address, so others are never refused for it.
+PER_ADDRESS = Limit("log-in link and address", 30, timedelta(minutes=10))
+_LONGEST_AGENT = 300
+# What people call their browsers and systems, by a part of the User-Agent header; the first that fits.
+_BROWSERS = {
+    "Edg": "Edge",
+    "SamsungBrowser": "Samsung Internet",
+    "Firefox": "Firefox",
+    "Chrome": "Chrome",
+    "CriOS": "Chrome",
+    "Safari": "Safari",
+}
+_SYSTEMS = {
+    "Android": "Android",
+    "iPhone": "iPhone",
+    "iPad": "iPad",
+    "Windows": "Windows",
+    "Mac OS": "macOS",
+    "Linux": "Linux",
+}
+
+
+class LogIn(View):
+    """GET shows whose link it is and changes nothing: messengers fetch links to show previews of them."""
+
+    http_method_names = ["get", "head", "post"]
+
+    def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+        try:
+            return super().dispatch(request, *args, **kwargs)
+        except LogInLinkUnknown as error:
+            try:
+                attempts.count(PER_ADDRESS, client_address(request.META, proxies=settings.TRUSTED_PROXIES))
+            except TooManyAttempts:
+                reason = _("Too many links from here did not work. Try again in ten minutes.")
+                return _refused(request, reason, status=429)
+            return _unusable(request, error)
+        except LogInLinkUnusable as error:
+            return _unusable(request, error)
+
+    def head(self, _request: HttpRequest, token: str) -> HttpResponse:
+        """Says nothing about the link, and is no try of it: programs send it before they show a preview."""
+        return HttpResponse()
+
+    @sensitive_variables("token")
+    def get(self, request: HttpRequest, token: str) -> HttpResponse:
+        link = driver_devices.find_link(token, at=clock.now())
+        return render(request, "driver_app/log_in.html", {"driver": link.driver})
+
+    @sensitive_variables("token", "text")
+    def post(self, request: HttpRequest, token: str) -> HttpResponse:
+        now = clock.now()
+        _device, text = driver_devices.log_in(
+            token=token,
+            phone=_phone(request.headers.get("User-Agent", "")[:_LONGEST_AGENT]),
+            language=translation.get_language() or "pt-br",
+            at=now,
+            former=session.device_of(request, at=now),
+        )
+        response = redirect("driver_app:shell")
+        session.begin(response, text)
+        return response
+
+
+class LogOut(View):
+    """Ends the session of this phone."""
+
+    http_method_names = ["post"]
+
+    def post(self, request: HttpRequest) -> HttpResponse:
+        now = clock.now()
+        device = session.device_of(request, at=now)
+        if device is not None:
+            driver_devices.end(device=device, by=f"driver {device.driver.name}", at=now)
+        response = redirect("driver_app:shell")
+        session.end(response)
+        return response
+
+
+def _unusable(request: HttpRequest, error: LogInLinkUnusable) -> HttpResponse:
+    return _refused(request, refusal(error), status=error.status)
+
+
+def _refused(request: HttpRequest, reason: str, *, status: int) -> HttpResponse:
+    return render(request, "driver_app/link_unusable.html", {"reason": reason}, status=status)
+
+
+def _phone(agent: str) -> str:
+    """Browser and system as people call them, such as "Chrome, Android"; empty when neither is known."""
+    found = (next((name for part, name in names.items() if part in agent), "") for names in (_BROWSERS, _SYSTEMS))
+    return ", ".join(filter(None, found))

@@ -1,0 +1,85 @@
+"""The page of the app, its manifest and its service worker. They hold nothing of a driver, so phones may keep them."""
+
+import json
+from hashlib import sha256
+
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.template.loader import render_to_string
+from django.templatetags.static import static
+from django.urls import reverse
+from django.utils import translation
+from django.utils.translation import gettext as _
+from django.views.generic import View
+
+from delivery.driver_app import files
+from delivery.driver_app.texts import texts
+
+_ICONS = ("192", "512", "maskable")
+_COLOUR = "#0b3d2e"
+
+
+class Shell(View):
+    """The same page for everybody: what it shows is in `/driver/state/`, which requires a session."""
+
+    http_method_names = ["get"]
+
+    def get(self, _request: HttpRequest) -> HttpResponse:
+        return HttpResponse(_shell())
+
+
+class Manifest(View):
+    """Lets browsers install the page as an app."""
+
+    http_method_names = ["get"]
+
+    def get(self, _request: HttpRequest) -> HttpResponse:
+        home = reverse("driver_app:shell")
+        manifest = {
+            "id": home,
+            "name": _("Rota for drivers"),
+            "short_name": "Rota",
+            "description": _("Offers, routes and proof of delivery for drivers."),
+            "lang": translation.get_language(),
+            "start_url": home,
+            "scope": home,
+            "display": "standalone",
+            "orientation": "portrait",
+            "background_color": "#ffffff",
+            "theme_color": _COLOUR,
+            "icons": [_icon(name) for name in _ICONS],
+        }
+        return JsonResponse(manifest, content_type="application/manifest+json")
+
+
+class Worker(View):
+    """The service worker. Its text, and so its version, changes with each file of the app and with the language."""
+
+    http_method_names = ["get"]
+
+    def get(self, _request: HttpRequest) -> HttpResponse:
+        shell = _shell()
+        settings = {
+            "version": sha256(files.digest() + shell.encode()).hexdigest()[:16],
+            "shell": reverse("driver_app:shell"),
+            "files": files.addresses(),
+            "icon": static("driver_app/icon-192.png"),
+        }
+        script = render_to_string(
+            "driver_app/sw.js",
+            {"settings": json.dumps(settings), "worker": static("driver_app/worker.js")},
+        )
+        return HttpResponse(script, content_type="text/javascript; charset=utf-8")
+
+
+def _shell() -> str:
+    return render_to_string("driver_app/shell.html", {"modules": files.modules(), "texts": texts()})
+
+
+def _icon(name: str) -> dict[str, str]:
+    size = "192" if name == "192" else "512"
+    return {
+        "src": static(f"driver_app/icon-{name}.png"),
+        "sizes": f"{size}x{size}",
+        "type": "image/png",
+        "purpose": "maskable" if name == "maskable" else "any",
+    }

@@ -1,0 +1,1 @@
+"""Where things are: distances, routes on streets, travel times, addresses, positions of drivers."""

@@ -1,0 +1,72 @@
+"""When a driver arrives at the stops of a route: the time on the way, and the time at each place before. Pure."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from itertools import accumulate
+from typing import NamedTuple
+
+from delivery.geo.distance import Point
+
+
+class Known(NamedTuple):
+    """Where a driver was at a moment: the latest position, or the place of the latest move."""
+
+    point: Point
+    at: datetime
+
+
+@dataclass(frozen=True)
+class Service:
+    """Minutes that a driver spends at A until leaving with the goods, and at each stop."""
+
+    pickup: float
+    stop: float
+
+
+@dataclass(frozen=True)
+class Way:
+    """What is left of a route. `points`: where the driver was at `since`, A unless collected, and the open stops.
+
+    `waits` has for each point but the first the seconds that pass there before the driver goes on.
+    """
+
+    since: datetime
+    points: list[Point]
+    waits: list[float]
+    stops: int
+
+
+class Estimate(NamedTuple):
+    """When a driver arrives, and between which moments almost surely."""
+
+    at: datetime
+    earliest: datetime
+    latest: datetime
+
+
+def way(known: Known, *, pickup: Point | None, stops: Sequence[Point], service: Service) -> Way:
+    """The way of a driver to `stops`, the open ones in order. `pickup`: A, or None once the goods are collected."""
+    before = [] if pickup is None else [pickup]
+    waits = [service.pickup * 60] * len(before) + [service.stop * 60] * len(stops)
+    return Way(known.at, [known.point, *before, *stops], waits, len(stops))
+
+
+def estimates(way: Way, legs: Sequence[float], *, now: datetime) -> list[Estimate]:
+    """One for each stop of the way. `legs`: seconds from each of its points to the next."""
+    left = accumulate(way.waits[:-1], initial=0.0)
+    arrivals = [
+        way.since + timedelta(seconds=on_way + waited) for on_way, waited in zip(accumulate(legs), left, strict=True)
+    ]
+    return [_with_spread(max(at, now), now) for at in arrivals[-way.stops :]]
+
+
+def _with_spread(at: datetime, now: datetime) -> Estimate:
+    left = at - now
+    return Estimate(at, max(at - left * _EARLIER - _LEAST, now), at + left * _LATER + _LEAST)
+
+
+# Shares of the time that is left, and what is added to them. See "Arrival times" in docs/operations.md: nine in ten
+# simulated drives arrive within.
+_EARLIER, _LATER = 0.2, 0.3
+_LEAST = timedelta(minutes=1)

@@ -1,0 +1,28 @@
+"""Geodesic distances."""
+
+from typing import NamedTuple
+
+from geographiclib.geodesic import Geodesic
+
+
+class Point(NamedTuple):
+    """Decimal degrees, WGS84."""
+
+    latitude: float
+    longitude: float
+
+    @property
+    def is_on_earth(self) -> bool:
+        """Whether the coordinates are within -90..90 and -180..180. False for NaN."""
+        return abs(self.latitude) <= 90 and abs(self.longitude) <= 180  # noqa: PLR2004  # degrees of the globe
+
+
+def metres(start: Point, end: Point) -> float:
+    """Geodesic distance on the WGS84 ellipsoid, in metres."""
+    return float(Geodesic.WGS84.Inverse(*start, *end, outmask=Geodesic.DISTANCE)["s12"])
+
+
+def away_from(start: Point, *, metres: float, bearing: float) -> Point:
+    """The point at this geodesic distance, in the direction of `bearing`: degrees clockwise from north."""
+    found = Geodesic.WGS84.Direct(*start, bearing, metres)
+    return Point(found["lat2"], found["lon2"])

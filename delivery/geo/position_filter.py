@@ -1,0 +1,135 @@
+"""Which of the positions that a phone reports can be true. Pure.
+
+Phones send wrong positions: from a network's or a proxy's location, from before they had a fix, at 0,0.
+"""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from enum import StrEnum
+
+from delivery.geo import service_area
+from delivery.geo.distance import Point, metres
+
+# A clock may be ahead by so much, and by less than a second in the phone's own measurement.
+_AHEAD = timedelta(seconds=5)
+_OLDEST = timedelta(hours=24)
+# Less exact ones say nothing about the way.
+_LEAST_ACCURATE_M = 1000.0
+# A jump from a position that is older than this is believed: the older one may be the wrong one.
+_ANCHOR_AGE = timedelta(minutes=10)
+# Satellites and the networks around a phone find it within so much; its radio cell alone does not.
+_EXACT_M = 100.0
+# So many consistent positions that contradict the last one that was believed are believed instead of it.
+_MAJORITY = 3
+_SECONDS_PER_HOUR = 3600
+
+
+class Reason(StrEnum):
+    """Why a position was dropped."""
+
+    IMPOSSIBLE = "impossible"  # no coordinates on earth
+    OUTSIDE = "outside_service_area"
+    FUTURE = "future"
+    TOO_OLD = "too_old"
+    INACCURATE = "inaccurate"
+    TOO_FAST = "too_fast"  # a jump, or a speed that no vehicle has
+    OUT_OF_ORDER = "out_of_order"  # not later than the one before, or reported before
+
+
+@dataclass(frozen=True)
+class Reported:
+    """A position as a phone reports it; `accuracy_m` is the radius in which it is probably.
+
+    `told_at`: its moment as the phone told it. When a phone sends a position again, `at` may differ by the time that
+    the requests took; this one is the same.
+    """
+
+    point: Point
+    at: datetime
+    accuracy_m: float | None = None
+    told_at: datetime | None = None
+
+    @property
+    def is_exact(self) -> bool:
+        return (self.accuracy_m or 0) <= _EXACT_M
+
+
+@dataclass(frozen=True)
+class Limits:
+    """`area`: boxes of the service area."""
+
+    area: list[service_area.Box]
+    kmh: float
+
+
+def plausible(
+    reported: Sequence[Reported], *, last: Reported | None, limits: Limits, at: datetime
+) -> tuple[list[Reported], Counter[Reason]]:
+    """The positions that are believed, oldest first, and the number of others by reason.
+
+    `reported`: in the order in which the phone heard of them. `last`: the position before these that was believed.
+    `at`: now, by the clock that the reports' moments are from.
+
+    Of two positions that contradict each other the exact one is believed, and of two that are alike the earlier one,
+    until three in a row agree that it was wrong.
+    """
+    kept: list[Reported] = []
+    repeated = _repeated(reported, last)
+    dropped = Counter({Reason.OUT_OF_ORDER: repeated})
+    agreeing: list[Reported] = []
+    for position in sorted(reported[repeated:], key=lambda each: each.at):
+        before = kept[-1] if kept else last
+        reason = _alone(position, limits, at) or _after(before, position, limits)
+        if reason is None:
+            kept.append(position)
+            agreeing = []
+            continue
+        dropped[reason] += 1
+        if reason is Reason.TOO_FAST and before and (position.is_exact or not before.is_exact):
+            agrees = agreeing and _after(agreeing[-1], position, limits) is None
+            agreeing = [*agreeing, position] if agrees else [position]
+        if len(agreeing) == _MAJORITY:
+            kept += agreeing
+            dropped[Reason.TOO_FAST] -= _MAJORITY
+            agreeing = []
+    return kept, +dropped
+
+
+def _repeated(reported: Sequence[Reported], last: Reported | None) -> int:
+    """How many of the first were reported before, because their answer was lost: those up to the last believed one."""
+    if last is None or last.told_at is None:
+        return 0
+    return max((number for number, each in enumerate(reported, 1) if each.told_at == last.told_at), default=0)
+
+
+def _alone(position: Reported, limits: Limits, at: datetime) -> Reason | None:
+    """What is wrong with a position whatever was before it."""
+    point = position.point
+    if not point.is_on_earth:
+        return Reason.IMPOSSIBLE
+    if not service_area.serves(limits.area, point.latitude, point.longitude):
+        return Reason.OUTSIDE
+    if position.at > at + _AHEAD:
+        return Reason.FUTURE
+    if position.at < at - _OLDEST:
+        return Reason.TOO_OLD
+    return Reason.INACCURATE if (position.accuracy_m or 0) > _LEAST_ACCURATE_M else None
+
+
+def _after(last: Reported | None, position: Reported, limits: Limits) -> Reason | None:
+    """What is wrong with a position after the last one that was believed."""
+    if last is None:
+        return None
+    passed = position.at - last.at
+    if passed <= timedelta(0):
+        return Reason.OUT_OF_ORDER
+    if passed > _ANCHOR_AGE:
+        return None
+    # As far as it was at least, if both are inexact towards each other.
+    way = metres(last.point, position.point) - (last.accuracy_m or 0) - (position.accuracy_m or 0)
+    reachable = limits.kmh * 1000 / _SECONDS_PER_HOUR * passed.total_seconds()
+    if way <= reachable or (position.is_exact and not last.is_exact):
+        return None
+    return Reason.TOO_FAST

@@ -1,0 +1,178 @@
+// Where the phone is: watched while the driver is on duty with this phone, and sent every five seconds.
+import { keep, kept } from "./database.js";
+import { Refused, Unreachable, load, post } from "./server.js";
+import { store, update } from "./store.js";
+
+// Milliseconds and metres.
+const SEND = 5_000;
+const APART = 1_000;
+const STANDING = 10;
+const WHILE_STANDING = 30_000;
+const OLDEST = 600_000;
+const MOST_AT_ONCE = 100;
+const EARTH = 6_371_000;
+const MOST_DOUBTED = 2; // with the next position there are three, see delivery/geo/position_filter.py
+const MOST_UNUSABLE = 3; // reports in a row
+const MOST_FAULTS = 6; // in about five minutes
+const OPTIONS = { enableHighAccuracy: true, timeout: 30_000, maximumAge: 0 };
+
+let watch = null;
+// Both since the page was opened, because the phone's clock may be put right on the way.
+let heard = 0; // when the last position came
+let taken = 0; // when the last one came that was taken
+let last = null; // that one
+let unsent = [];
+let isSending = false;
+let faults = 0; // of the service at positions, in a row
+let rests = 0; // how often to look without sending, after a fault
+let doubted = []; // positions of the last report, sent again beside later ones, which may show that they are right
+let unusable = 0; // reports in a row of which the service could use nothing
+let isOurs = false; // whether this tab watches
+let isAsking = false; // whether it is about to
+
+const radians = (degrees) => (degrees * Math.PI) / 180;
+
+function metres(one, other) {
+  const north = radians(one.latitude - other.latitude);
+  const east = radians(one.longitude - other.longitude) * Math.cos(radians(one.latitude));
+  return EARTH * Math.hypot(north, east);
+}
+
+function take({ coords, timestamp }) {
+  heard = performance.now();
+  if (["denied", "missing"].includes(store.location)) update({ location: "" });
+  const { latitude, longitude, accuracy } = coords;
+  // `at` is by the clock of the satellites or of the phone. The service finds out by which, see delivery/driver_app/reports.py.
+  const at = new Date(timestamp).toISOString();
+  const heardAt = new Date().toISOString();
+  const position = { driver: store.state.driver.id, latitude, longitude, accuracy, at, heardAt };
+  if (last) {
+    const passed = heard - taken;
+    const isStanding = metres(last, position) < STANDING;
+    if (passed < (isStanding ? WHILE_STANDING : APART)) return;
+  }
+  last = position;
+  taken = heard;
+  unsent.push(position);
+}
+
+function fail({ code, PERMISSION_DENIED }) {
+  // A timeout or a place without reception: the watch goes on, and the next position ends the notice.
+  if (code === PERMISSION_DENIED) update({ location: "denied" });
+  else if (!last) update({ location: "missing" });
+}
+
+function begin() {
+  if (!navigator.geolocation) {
+    update({ location: "missing" });
+    return;
+  }
+  heard = performance.now();
+  watch = navigator.geolocation.watchPosition(take, fail, OPTIONS);
+}
+
+const save = async () => { if (isOurs) await keep("positions", unsent); };
+
+function end() {
+  navigator.geolocation?.clearWatch(watch);
+  if (store.location) update({ location: "" });
+  watch = last = null;
+  unsent = [];
+  doubted = [];
+  unusable = 0;
+}
+
+/** Watch if the driver is on duty, or holds a route, with this phone, and only then: nobody is followed in their free time. */
+export function watchOnDuty() {
+  const wanted = Boolean(isOurs && store.state?.driver.reportsHere);
+  if (wanted && watch === null) begin();
+  if (!wanted && watch !== null) end();
+}
+
+/** Tell the driver when the service can use nothing of what the phone reports. */
+function judge({ kept, dropped }, reported) {
+  doubted = !kept && dropped.too_fast ? reported.slice(-MOST_DOUBTED) : [];
+  faults = 0;
+  unusable = kept ? 0 : unusable + 1;
+  if (kept && store.location === "unusable") update({ location: "" });
+  if (unusable >= MOST_UNUSABLE) update({ location: "unusable" });
+}
+
+async function send() {
+  const oldest = Date.now() - OLDEST;
+  const { id } = store.state.driver;
+  unsent = unsent.filter((position) => position.driver === id && Date.parse(position.heardAt) > oldest);
+  const some = unsent.slice(0, MOST_AT_ONCE - MOST_DOUBTED);
+  if (!some.length) return;
+  try {
+    const positions = [...doubted, ...some].map(({ driver, ...position }) => position);
+    judge(await post("positions/", { sentAt: new Date().toISOString(), positions }), positions);
+  } catch (error) {
+    if (!(error instanceof Unreachable || error instanceof Refused)) throw error;
+    if (error.isFault) {
+      faults += 1;
+      rests = 2 ** faults;
+    }
+    if (error instanceof Unreachable && faults < MOST_FAULTS) {
+      await save();
+      return;
+    }
+    if (faults === MOST_FAULTS) {
+      faults = 0;
+      update({ location: "unusable" });
+    }
+    if (error.status === 409) await load(); // off duty, or on duty with another phone
+  }
+  unsent = unsent.filter((position) => !some.includes(position));
+  // Offers in reach, and how far they are, depend on it.
+  if (store.state?.offers.some((offer) => offer.toPickupKm === null || offer.seenAt)) await load();
+  await save();
+}
+
+async function tick() {
+  watchIfSeen({ ifAvailable: true }); // the tab that watched may have been closed
+  if (watch === null || isSending) return;
+  // While a phone lies still some browsers report nothing.
+  if (performance.now() - heard > WHILE_STANDING) {
+    heard = performance.now();
+    navigator.geolocation.getCurrentPosition(take, fail, OPTIONS);
+  }
+  if (rests) {
+    rests -= 1;
+    return;
+  }
+  isSending = true;
+  try {
+    await send();
+  } finally {
+    isSending = false;
+  }
+}
+
+// Of several tabs one watches: the one that was seen last, because browsers tell hidden ones no positions.
+async function watchIfSeen(options) {
+  if (document.hidden || isOurs || isAsking) return;
+  isAsking = true;
+  try {
+    await navigator.locks.request("driver-positions", options, async (lock) => {
+      isAsking = false;
+      if (!lock) return;
+      isOurs = true;
+      watchOnDuty();
+      unsent = [...((await kept("positions")) ?? []), ...unsent];
+      await new Promise(() => {}); // until this tab is closed, or another one is seen
+    });
+  } catch (error) {
+    if (error.name !== "AbortError") throw error;
+    isOurs = isAsking = false;
+    watchOnDuty();
+  }
+}
+
+/** To be called once. */
+export function startPositions() {
+  setInterval(tick, SEND);
+  const takeOver = () => watchIfSeen({ steal: true });
+  takeOver();
+  document.addEventListener("visibilitychange", takeOver);
+}

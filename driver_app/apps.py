@@ -1,5 +1,0 @@
-from django.apps import AppConfig
-
-
-class DriverAppConfig(AppConfig):
-    name = "driver_app"

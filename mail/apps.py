@@ -1,9 +1,0 @@
-from django.apps import AppConfig
-from django.utils.translation import gettext_lazy as _
-
-
-class MailConfig(AppConfig):
-    """Outgoing e-mail."""
-
-    name = "mail"
-    verbose_name = _("E-mail")

@@ -1,0 +1,1 @@
+"""The pages at /docs/: the guide, the reference, error codes."""

@@ -1,0 +1,169 @@
+"""Error codes of every call: transport, authentication, bodies, headers, queries. Pure."""
+
+from panel.guide.catalogue.entry import BOTH, B, ErrorCode
+
+CODES = (
+    # Of the transport and of authentication.
+    ErrorCode(
+        "bad_request",
+        400,
+        "The Host header names no host of this service, or the request is malformed.",
+        "Check the base URL.",
+        BOTH,
+    ),
+    ErrorCode(
+        "invalid_token",
+        401,
+        "The token is missing, unknown, expired or revoked.",
+        "Send 'Authorization: Bearer <token>' with a token of the panel, of the environment that you mean.",
+    ),
+    ErrorCode(
+        "key_missing",
+        401,
+        "The Authorization header is missing or holds no API key.",
+        "Send 'Authorization: Basic <API_KEY>', with the key that begins with rota_key_.",
+        (B,),
+    ),
+    ErrorCode(
+        "invalid_key",
+        401,
+        "The API key is unknown or revoked.",
+        "Issue a new one on the seller's page in the panel, or ask the operator of the service.",
+        (B,),
+    ),
+    ErrorCode(
+        "account_suspended",
+        401,
+        "The credentials are valid and the account is suspended. Deliveries in progress and their webhooks continue.",
+        "Ask the operator of the service to lift the suspension.",
+        BOTH,
+    ),
+    ErrorCode(
+        "tls_required",
+        403,
+        "The call was made over plain HTTP. Nothing was changed.",
+        "Use https, and replace the token or key: it was sent in clear text.",
+        BOTH,
+    ),
+    ErrorCode(
+        "no_such_path",
+        404,
+        "No endpoint has this path.",
+        "Check the path: lower case, without double slashes and trailing slashes.",
+        BOTH,
+    ),
+    ErrorCode("method_not_allowed", 405, "The path has other methods.", "Use one that the header Allow names.", BOTH),
+    ErrorCode(
+        "late_body",
+        408,
+        "The body took longer than 10 seconds, and one more for every 16 KiB. Nothing was changed.",
+        "Send the body without pauses.",
+        BOTH,
+    ),
+    ErrorCode(
+        "body_too_large",
+        413,
+        "The body is over 256 KiB, or an invoice over 2 MiB.",
+        "Send less.",
+        BOTH,
+    ),
+    ErrorCode("url_too_long", 414, "Path and query are over 4 KiB.", "Shorten them.", BOTH),
+    ErrorCode(
+        "unsupported_media_type",
+        415,
+        "The body is not sent as JSON. Order integration answers with 422, or 400.",
+        "Send the header 'Content-Type: application/json'.",
+        BOTH,
+    ),
+    ErrorCode(
+        "malformed_body",
+        422,
+        "The body is not a JSON object in UTF-8, or has too many levels. The message says which. The quote and the "
+        "cancellation of order integration answer with 400.",
+        "Serialise the body with a JSON library, uncompressed, in UTF-8.",
+        BOTH,
+    ),
+    ErrorCode(
+        "rate_limited",
+        429,
+        "The token or key is over its limit of calls. Nothing was changed.",
+        "Wait for the seconds in Retry-After before the next call with it, and spread calls evenly.",
+        BOTH,
+    ),
+    ErrorCode("header_too_long", 431, "A header is over 8 KiB.", "Shorten it.", BOTH),
+    ErrorCode(
+        "server_error",
+        500,
+        "An error on our side. The request may have had its effect.",
+        "Repeat a GET. Repeat a POST only with its Idempotency-Key; without one, look the delivery or order "
+        "up first. "
+        "Name the X-Request-Id when you report it.",
+        BOTH,
+    ),
+    ErrorCode(
+        "busy",
+        503,
+        "The service is receiving too many large bodies at the same time. Nothing was changed.",
+        "Repeat the call after the seconds in Retry-After.",
+        BOTH,
+    ),
+    ErrorCode(
+        "unavailable",
+        503,
+        "The service cannot reach its database. The request may have had its effect.",
+        "Wait for the seconds in Retry-After. Repeat a GET. Repeat a POST only with its Idempotency-Key; without one, "
+        "look the delivery or order up first.",
+        BOTH,
+    ),
+    # Of payloads, headers and queries.
+    ErrorCode(
+        "invalid_payload",
+        422,
+        "Fields are invalid; 'errors' names each of them. The quote and the cancellation of order "
+        "integration answer "
+        "with 400 and name them in the message.",
+        "Correct the fields.",
+        BOTH,
+    ),
+    ErrorCode(
+        "unknown_key",
+        422,
+        "You prefer strict handling, and the body or query has unknown keys. 'errors' names them.",
+        "Correct the spelling, or leave the header 'Prefer: handling=strict' out.",
+        BOTH,
+    ),
+    ErrorCode(
+        "outside_service_area",
+        422,
+        "Points lie outside the area that this service serves. 'errors' names them.",
+        "Check whether latitude and longitude are swapped.",
+    ),
+    ErrorCode("invalid_query", 422, "Query parameters are invalid; 'errors' names each of them.", "Correct them."),
+    ErrorCode(
+        "invalid_cursor",
+        422,
+        "The cursor was changed, or belongs to another account, environment, list or filter.",
+        "Send nextCursor of an answer to the same filters unchanged, or begin without a cursor.",
+    ),
+    ErrorCode(
+        "invalid_idempotency_key",
+        422,
+        "The Idempotency-Key is empty, over 255 characters or not printable ASCII.",
+        "Send a UUID, or the number of your order.",
+        BOTH,
+    ),
+    ErrorCode(
+        "idempotency_key_reused",
+        422,
+        "A call within the last 24 hours had this Idempotency-Key and another body.",
+        "Use a new key for each delivery or order, and the same one only to repeat a call unchanged.",
+        BOTH,
+    ),
+    ErrorCode(
+        "call_in_progress",
+        409,
+        "The first call with this Idempotency-Key has not ended after ten seconds.",
+        "Repeat the call unchanged after the seconds in Retry-After.",
+        BOTH,
+    ),
+)

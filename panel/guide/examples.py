@@ -1,0 +1,175 @@
+"""The answer with each error code, made by the functions that make the answers of the APIs."""
+
+import json
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import cache
+from types import ModuleType, SimpleNamespace
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse
+from rest_framework import exceptions
+from rest_framework.response import Response
+
+from common.body_view import InvalidBody, InvalidQuery
+from common.errors import DomainError
+from common.payload_warnings import UNKNOWN_KEY, PayloadWarning
+from delivery import driver_errors
+from delivery import errors as delivery_errors
+from delivery.api import errors as delivery_api_errors
+from delivery.api import problems
+from delivery.api.filters import EnglishForm
+from integration import errors as integration_errors
+from integration.api import answers
+from panel.guide.catalogue import CODES, A, B
+
+_PATH_A = "/api/request-delivery"
+_PROBLEMS = (
+    problems.not_found, problems.bad_request, problems.server_error, problems.late_body, problems.tls_required,
+    problems.busy, problems.unavailable,
+)  # fmt: skip  # a list
+_ANSWERS = (
+    answers.not_found, answers.bad_request, answers.server_error, answers.late_body, answers.tls_required,
+    answers.busy, answers.unavailable,
+)  # fmt: skip  # a table
+# Errors whose class has no message, with one that they are raised with. tests/panel/guide/test_examples.py finds each
+# of them in the source.
+_MESSAGES: dict[type[DomainError], str] = {
+    delivery_errors.AccountSuspended: (
+        "The account is suspended. Ask whoever runs this service to lift the suspension."
+    ),
+    delivery_errors.PriceUnavailable: ("The route is 72.41 km long; this tariff serves up to 60.00 km."),
+    delivery_errors.QuoteExpired: ("A quote is valid for 10 minutes. Quote again, and request with the new Quote-Id."),
+    delivery_errors.QuoteMismatch: (
+        "The Quote-Id is for other points, packages, vehicleType or deliveryMode than this request. Quote it first."
+    ),
+    delivery_errors.PickupNotLinked: (
+        "pickup.address lies 312 m from the nearest active pickup point, 'Loja Paulista', which accepts at most 150 m. "
+        "The panel lists all of them on the account's page."
+    ),
+    delivery_errors.DeliveryNotFound: ("No delivery of this account and environment has this deliveryId."),
+    delivery_errors.InvalidCursor: ("Take nextCursor of an answer to the same filters, or begin without a cursor."),
+    delivery_errors.MoveRefused: ("Only an offer of the sandbox expires before its deadline."),
+    delivery_errors.AlreadyFinished: ("The delivery has ended; there is nothing left to cancel."),
+    delivery_errors.StopNotOpen: ("This point is closed already; name a point that is still open."),
+    delivery_errors.StopNotFound: ("This route's drop-offs are B, C."),
+    delivery_errors.RouteTaken: ("A driver has accepted this route already; one acceptance covers all of it."),
+    delivery_errors.OfferExpired: ("The offer has expired; the integrator has to request the delivery again."),
+    delivery_errors.NoDriverAssigned: ("No driver holds this route, so no position can be recorded."),
+    delivery_errors.TooManySimulations: (
+        "Simulated drivers move 500 deliveries of this account, which is all that they do at once. Request this one "
+        "when others have ended."
+    ),
+    delivery_errors.InvalidSandboxSpeed: ("The header Sandbox-Speed is a number from 1 to 120."),
+    driver_errors.PhotoNotFound: (
+        "The address is not one of a photo, is older than an hour, or the photo was deleted."
+    ),
+    driver_errors.PinRequired: ("Ask the receiver for the PIN of four digits."),
+    driver_errors.WrongPin: ("This is not the receiver's PIN. Only your dispatcher can deliver this one now."),
+    driver_errors.PinLocked: ("There were five wrong PINs. Only your dispatcher can deliver this one now."),
+    delivery_errors.InvalidToken: (
+        "Send 'Authorization: Bearer <token>' with a token that is neither revoked nor expired."
+    ),
+    delivery_api_errors.MalformedBody: ("The body is not JSON: Expecting value: line 1 column 8 (char 7)."),
+    delivery_api_errors.BodyTooLarge: ("The body is larger than 256 KiB."),
+    delivery_api_errors.InvalidDeliveryId: ("A deliveryId is the UUID that request-delivery answered with."),
+}
+# Errors whose constructor needs more than a message, or one with values.
+_WITH_VALUES: list[DomainError] = [
+    delivery_errors.RateLimited(retry_after=1),
+    integration_errors.RateLimited(retry_after=1),
+    integration_errors.DuplicateOrder("orderId"),
+    integration_errors.TooManyInvoices(most=5000, retry_after=120),
+    integration_errors.InvoiceStorageFull(most_mb=2048),
+    integration_errors.TooHeavy("Peso acima do limite de 30 kg: sem cobertura"),
+    integration_errors.MalformedBody("O corpo deve ser um objeto JSON em UTF-8."),
+    integration_errors.BodyTooLarge(),
+]
+_OUTSIDE = (
+    "(-46.655881, -23.561414) is outside the area that this service serves. Latitude and longitude seem to be swapped: "
+    "the other way round it is inside."
+)
+# Of `config.limits`, in English and Portuguese.
+_TOO_LONG = {
+    "url_too_long": ("The URL is longer than 4 KiB.", "O endereço é maior que 4 KiB"),
+    "header_too_long": ("The header Cookie is longer than 8 KiB.", "O cabeçalho Cookie é maior que 8 KiB"),
+}
+
+
+@dataclass(frozen=True)
+class Answer:
+    """An error's status and body."""
+
+    status: int
+    body: dict[str, Any]
+
+
+@cache
+def answers_of(api: str) -> dict[str, Answer]:
+    """The answers of this API (`catalogue.A` or `B`) by their code."""
+    return {answer.body["code"]: answer for answer in (_of_a() if api == A else _of_b())}
+
+
+def _of_a() -> Iterator[Answer]:
+    request = HttpRequest()
+    request.path = _PATH_A
+    yield from (_of_page(make(request)) for make in _PROBLEMS)
+    yield from (
+        _of_page(problems.too_long(request, detail, status=CODES[code].status, code=code))
+        for code, (detail, _portuguese) in _TOO_LONG.items()
+    )
+    context = {"request": SimpleNamespace(path=_PATH_A)}
+    of_fields = [
+        InvalidBody({"vehicleType": [_detail("This field is required.", "required")]}, []),
+        InvalidBody({}, [PayloadWarning(("packages",), UNKNOWN_KEY, "orderPackages")]),
+        InvalidBody({"pickup": {"address": [_detail(_OUTSIDE, "outside_service_area")]}}, []),
+        InvalidQuery({"limit": [_detail(EnglishForm.messages["invalid_limit"], "invalid_limit")]}, []),
+        exceptions.MethodNotAllowed("PUT"),
+        exceptions.UnsupportedMediaType("text/plain"),
+    ]
+    raised = [*of_fields, *_domain_errors([delivery_errors, delivery_api_errors, driver_errors], A)]
+    yield from (_of_response(problems.handle(error, context)) for error in raised)
+
+
+def _of_b() -> Iterator[Answer]:
+    request = HttpRequest()
+    yield from (_of_page(make(request)) for make in _ANSWERS)
+    yield from (
+        _of_page(answers.too_long(message, status=CODES[code].status, code=code))
+        for code, (_english, message) in _TOO_LONG.items()
+    )
+    context = {"view": SimpleNamespace(invalid_status=422)}
+    of_fields = [
+        InvalidBody({"orderId": [_detail("Campo obrigatório.", "required")]}, []),
+        InvalidBody({}, [PayloadWarning(("orderid",), UNKNOWN_KEY, "orderId")]),
+        exceptions.MethodNotAllowed("PUT"),
+        exceptions.UnsupportedMediaType("text/plain"),
+    ]
+    raised = [*of_fields, *_domain_errors([integration_errors], B)]
+    yield from (_of_response(answers.exception_handler(error, context)) for error in raised)
+
+
+def _detail(message: str, code: str) -> exceptions.ErrorDetail:
+    return exceptions.ErrorDetail(message, code)
+
+
+def _domain_errors(modules: Iterable[ModuleType], api: str) -> Iterator[DomainError]:
+    """An error of each class in the modules whose code the API has."""
+    made = {type(error): error for error in _WITH_VALUES}
+    for module in modules:
+        for kind in vars(module).values():
+            if not (isinstance(kind, type) and issubclass(kind, DomainError) and kind.__module__ == module.__name__):
+                continue
+            entry = CODES.get(getattr(kind, "code", ""))
+            if entry and api in entry.apis:
+                yield made.get(kind) or kind(_MESSAGES.get(kind, ""))
+
+
+def _of_page(response: HttpResponse) -> Answer:
+    return Answer(response.status_code, json.loads(response.content))
+
+
+def _of_response(response: Response | None) -> Answer:
+    if response is None:
+        raise TypeError("An exception handler made no answer.")
+    return Answer(response.status_code, response.data)

@@ -1,0 +1,11 @@
+from django.urls import path
+
+from panel.guide.views import ErrorView, PageView, ReferenceView
+
+app_name = "documentation"
+urlpatterns = [
+    path("", PageView.as_view(), {"page": ""}, name="first"),
+    path("reference", ReferenceView.as_view(), name="reference"),
+    path("errors/<str:code>", ErrorView.as_view(), name="error"),
+    path("<str:page>", PageView.as_view(), name="page"),
+]

@@ -1,0 +1,81 @@
+from decimal import Decimal
+
+import pytest
+from django.utils import translation
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from common.measures import CENTAVOS, MeasureField, decimal
+from common.tabular_import import ChoiceWidget, FormFieldWidget
+
+
+@pytest.fixture(autouse=True)
+def _english():
+    with translation.override("en"):
+        yield
+
+
+class TestDecimal:
+    @pytest.mark.parametrize(
+        ("text", "number"),
+        [
+            ("44,90", "44.90"), ("44.90", "44.90"), ("44,9", "44.9"), ("44", "44"), ("R$ 44,90", "44.90"),
+            ("R$\xa01.234,56", "1234.56"), ("1,234.56", "1234.56"), ("1.234.567", "1234567"), ("1,234,567", "1234567"),
+            ("0,50", "0.50"), (",5", "0.5"), ("-3,20", "-3.20"), ("1 234,56", "1234.56"),
+        ],
+    )  # fmt: skip  # a table
+    def test_reads_amounts_as_people_write_them(self, text, number):
+        assert decimal(text, places=2) == Decimal(number)
+
+    @pytest.mark.parametrize(
+        "text",
+        [
+            "abc", "=B2*2", "1,2,3", "1.2.3", "1.23,456.7", "12.34,5", "1e5", "--1", "1-", "٤٤", "NaN", "9" * 31, ".",
+            "44,", "1.,2", "+5", "", "-",
+        ],
+    )  # fmt: skip  # a list
+    def test_refuses_what_is_no_number(self, text):
+        with pytest.raises(ValueError, match="is not a number"):
+            decimal(text, places=2)
+
+    @pytest.mark.parametrize("text", ["1.234", "1,234", "-12.345"])
+    def test_does_not_guess_between_thousands_and_decimals(self, text):
+        with pytest.raises(ValueError, match="can be read in two ways"):
+            decimal(text, places=2)
+
+    def test_takes_three_decimals_where_there_may_be_three(self):
+        assert [decimal(text, places=3) for text in ("0,500", "1.000")] == [Decimal("0.5"), Decimal(1)]
+
+    @pytest.mark.parametrize(("text", "places"), [("0,123", 2), ("1,2345", 2), ("1,5", 0)])
+    def test_refuses_more_places_than_allowed(self, text, places):
+        with pytest.raises(ValueError, match=f"more than {places} decimal places"):
+            decimal(text, places=places)
+
+    def test_cuts_a_long_cell_in_its_message(self):
+        with pytest.raises(ValueError, match="x…' is not a number") as refused:
+            decimal("x" * 5000, places=2)
+
+        assert len(str(refused.value)) < 100
+
+
+class TestCells:
+    @given(st.integers(0, 10**8), st.sampled_from(["en", "pt-br"]))
+    @example(115, "en")  # 1.15 x 100 = 114.99999999999999 as floats
+    def test_of_amounts_keep_every_centavo(self, centavos, language):
+        widget = FormFieldWidget(MeasureField(unit=CENTAVOS))
+
+        with translation.override(language):
+            assert widget.clean(widget.render(centavos)) == centavos
+
+    def test_of_choices_take_value_and_label_in_any_case_and_without_accents(self):
+        widget = ChoiceWidget([("mid", "Média"), ("far", "Far")])
+
+        assert [widget.clean(text) for text in ("mid", "MEDIA", " média", "far", "")] == [
+            "mid",
+            "mid",
+            "mid",
+            "far",
+            None,
+        ]
+        with pytest.raises(ValueError, match="'near' is none of: Média, Far"):
+            widget.clean("near")

@@ -1,0 +1,39 @@
+"""Metrics as Prometheus reads them."""
+
+import pytest
+from prometheus_client.parser import text_string_to_metric_families
+
+from common import metrics
+from config.monitoring import database_metrics, readiness
+from config.monitoring.cached import Cached
+
+TOKEN = "a-token-of-prometheus-for-these-tests"
+
+
+@pytest.fixture
+def metrics_token(settings):
+    settings.METRICS_TOKEN = TOKEN
+    return TOKEN
+
+
+@pytest.fixture
+def scrape(client, metrics_token, monkeypatch):
+    """The value of each sample by its name and the values of its labels, these in the order of the labels' names.
+
+    With what this process has counted since the last scrape.
+    """
+
+    def do():
+        for module, compute in ((readiness, readiness._examine), (database_metrics, database_metrics.read)):
+            name = "_results" if module is readiness else "_gauges"
+            monkeypatch.setattr(module, name, Cached(compute, seconds=0))
+        metrics.shared().add()
+        response = client.get("/metrics", headers={"Authorization": f"Bearer {metrics_token}"})
+        assert response.status_code == 200, response.content
+        return {
+            (sample.name, *(value for _name, value in sorted(sample.labels.items()))): sample.value
+            for family in text_string_to_metric_families(response.content.decode())
+            for sample in family.samples
+        }
+
+    return do

@@ -1,0 +1,77 @@
+"""Values that are computed once in a while."""
+
+import threading
+import time
+from itertools import count
+
+from config.monitoring.cached import Cached
+
+
+def test_a_value_is_computed_once_while_it_is_fresh():
+    cached = Cached(count().__next__, seconds=60)
+
+    assert [cached.get(), cached.get()] == [0, 0]
+
+
+def test_an_old_value_is_computed_anew():
+    cached = Cached(count().__next__, seconds=0)
+
+    assert [cached.get(), cached.get()] == [0, 1]
+
+
+def test_the_former_value_is_given_while_another_thread_computes():
+    computing, go_on = threading.Event(), threading.Event()
+    values = iter([1, 2])
+
+    def compute():
+        value = next(values)
+        if value == 2:
+            computing.set()
+            go_on.wait(10)
+        return value
+
+    cached = Cached(compute, seconds=0)
+    cached.get()
+    thread = threading.Thread(target=cached.get)
+    thread.start()
+    computing.wait(10)
+
+    while_computing = cached.get()
+
+    go_on.set()
+    thread.join(10)
+    assert while_computing == 1
+    assert cached._value == 2
+
+
+def test_threads_wait_for_the_first_value_and_compute_it_once(at_once):
+    calls = []
+
+    def compute():
+        calls.append(1)
+        time.sleep(0.1)
+        return len(calls)
+
+    cached = Cached(compute, seconds=60)
+
+    assert at_once(*[cached.get] * 5) == [1] * 5
+
+
+def test_a_failed_computation_is_repeated():
+    outcomes = iter([ZeroDivisionError(), 7])
+
+    def compute():
+        outcome = next(outcomes)
+        if isinstance(outcome, Exception):
+            raise outcome
+        return outcome
+
+    cached = Cached(compute, seconds=60)
+    failed = None
+    try:
+        cached.get()
+    except ZeroDivisionError as error:
+        failed = error
+
+    assert failed is not None
+    assert cached.get() == 7

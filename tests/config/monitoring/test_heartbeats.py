@@ -1,0 +1,65 @@
+"""Signs of life of beat and of the workers."""
+
+import pytest
+from celery import signals
+
+from common.connections import redis
+from config import celery, celery_app
+from config.monitoring import heartbeats
+
+
+@pytest.fixture(autouse=True)
+def _nobody_yet():
+    heartbeats._written_at.clear()
+    redis().delete(*(heartbeats._key(process) for process in heartbeats.PROCESSES))
+
+
+class TestAges:
+    def test_are_unknown_without_a_sign_of_life(self):
+        assert heartbeats.ages() == {"beat": None, "worker": None}
+
+    def test_are_seconds_since_the_last_one(self):
+        heartbeats.written_by("worker")
+
+        ages = heartbeats.ages()
+        assert ages["beat"] is None
+        assert ages["worker"] is not None
+        assert 0 <= ages["worker"] < 60
+
+    def test_are_those_of_the_first_sign_within_five_seconds(self):
+        heartbeats.written_by("worker")
+        redis().pexpire(heartbeats._key("worker"), heartbeats._KEPT_MS - 3000)
+
+        heartbeats.written_by("worker")
+
+        assert (heartbeats.ages()["worker"] or 0) >= 3
+
+
+class TestSignals:
+    def test_a_task_that_has_run_is_a_sign_of_a_worker(self):
+        task = celery_app.tasks["celery.backend_cleanup"]
+
+        signals.task_postrun.send(sender=task, task=task, state="SUCCESS")
+
+        assert heartbeats.ages()["worker"] is not None
+
+    def test_a_task_that_was_sent_is_a_sign_of_beat_in_beat_only(self):
+        signals.after_task_publish.send(sender="x")
+        in_another_process = heartbeats.ages()["beat"]
+        signals.beat_init.send(sender="beat")
+
+        signals.after_task_publish.send(sender="x")
+
+        signals.after_task_publish.disconnect(celery._beat_has_sent)
+        assert in_another_process is None
+        assert heartbeats.ages()["beat"] is not None
+
+
+def test_a_redis_that_is_away_is_logged_and_raises_nothing(monkeypatch, settings, caplog):
+    settings.REDIS_URL = "redis://127.0.0.1:1"
+    client = redis.__wrapped__()
+    monkeypatch.setattr(heartbeats, "redis", lambda: client)
+
+    heartbeats.written_by("worker")
+
+    assert "The sign of life was not written" in caplog.text

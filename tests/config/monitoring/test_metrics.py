@@ -1,0 +1,224 @@
+"""`/metrics`: who may read it, and what it says."""
+
+import asyncio
+import re
+from datetime import timedelta
+
+import pytest
+from django.db import connection
+from django.urls import get_resolver
+from django.utils import timezone
+
+from delivery.actions import deliveries, endpoints
+from delivery.errors import MoveRefused
+from delivery.geo.distance import Point
+from delivery.models import WebhookEndpoint
+from delivery.webhooks.sender import Sender
+from tests.config.test_api_callers import CALLS
+from tests.delivery.driver_app.phones import now, phone
+from tests.factories import BY, PICKUP, DeliveryFactory, DriverFactory
+
+
+class TestAccess:
+    def test_is_404_without_a_token_in_the_settings(self, client, db):
+        assert client.get("/metrics").status_code == 404
+        assert client.get("/metrics", headers={"Authorization": "Bearer "}).status_code == 404
+
+    @pytest.mark.parametrize(
+        "header", ["", "Bearer", "Bearer ", "Bearer x", "Basic {token}", "{token}", "Bearer {token}x"]
+    )
+    def test_is_401_without_the_right_one(self, client, metrics_token, header):
+        response = client.get("/metrics", headers={"Authorization": header.format(token=metrics_token)})
+
+        assert (response.status_code, response.content) == (401, b"")
+        assert response["WWW-Authenticate"] == "Bearer"
+
+    def test_refuses_a_token_that_is_not_ascii(self, client, metrics_token):
+        assert client.get("/metrics", HTTP_AUTHORIZATION="Bearer \xff").status_code == 401
+
+    def test_is_plain_text_for_the_right_one(self, client, db, metrics_token):
+        response = client.get("/metrics", headers={"Authorization": f"bearer {metrics_token}"})
+
+        assert response.status_code == 200
+        assert response["Content-Type"].startswith("text/plain; version=")
+
+
+def difference(before, after):
+    return {key: value - before.get(key, 0) for key, value in after.items() if value != before.get(key, 0)}
+
+
+class TestRequests:
+    def test_are_counted_by_route_method_and_status(self, api, token, scrape):
+        delivery = DeliveryFactory.create(token=token)
+        before = scrape()
+
+        api.get(f"/api/info-delivery/{delivery.pk}")
+        api.get("/api/info-delivery/x")
+        api.get("/api/info-delivery/y")
+
+        route = "api/info-delivery/<str:delivery_id>"
+        found = difference(before, scrape())
+        assert found["rota_http_requests_total", route, "GET", "200"] == 1
+        assert found["rota_http_requests_total", route, "GET", "404"] == 2
+        assert found["rota_http_request_seconds_count", route, "GET"] == 3
+        assert found["rota_http_request_seconds_bucket", route, "+Inf", "GET"] == 3
+
+    def test_have_labels_of_the_service_and_never_of_clients(self, api, client, token, scrape):
+        routes = {str(pattern.pattern) for pattern in get_resolver().url_patterns}
+        before = scrape()
+        for path in ("/nowhere/1", "/api/nowhere/2", "/static/none.js", "/t/abcdef", "/%0a", "/admin/none/3/"):
+            client.get(path)
+        client.generic("BREW", "/healthz")
+        for route, (method, body, *_answers) in CALLS.items():
+            getattr(api, method)("/" + re.sub("<str:delivery_id>|<path:order_id>|<str:point>", "c0ffee", route), body)
+
+        # Without what other tests of this process have counted.
+        counted = [key for key in difference(before, scrape()) if key[0] == "rota_http_requests_total"]
+        endpoints, methods = {key[1] for key in counted}, {key[2] for key in counted}
+        assert not {endpoint for endpoint in endpoints if "c0ffee" in endpoint or "abcdef" in endpoint}
+        assert {endpoint for endpoint in endpoints if not endpoint.startswith(tuple(routes - {""}))} == {
+            "unknown",
+            "static",
+        }
+        assert methods == {"GET", "POST", "other"}
+
+
+@pytest.mark.django_db
+class TestDeliveries:
+    def test_moves_are_counted_by_trigger_when_they_are_committed(
+        self, token, scrape, django_capture_on_commit_callbacks
+    ):
+        before = scrape()
+
+        with django_capture_on_commit_callbacks(execute=True):
+            delivery = DeliveryFactory.create(token=token, accepted=True)
+            deliveries.cancel(delivery=delivery, reason="", by=BY, at=timezone.now())
+
+        found = difference(before, scrape())
+        moves = {key[2]: value for key, value in found.items() if key[0] == "rota_moves_total"}
+        assert moves == {"request": 1, "accept": 1, "cancel": 1}
+
+    def test_a_refused_move_is_not_counted(self, token, scrape, django_capture_on_commit_callbacks):
+        delivery = DeliveryFactory.create(token=token)
+        before = scrape()
+
+        with django_capture_on_commit_callbacks(execute=True), pytest.raises(MoveRefused):
+            deliveries.collect(delivery=delivery, by=BY, at=timezone.now())
+
+        assert not [key for key in difference(before, scrape()) if key[0] == "rota_moves_total"]
+
+    def test_positions_are_counted_as_kept_or_by_why_they_were_dropped(
+        self, scrape, django_capture_on_commit_callbacks
+    ):
+        ana = phone()
+        ana.driver.latest.delete()
+        before = scrape()
+        here, nowhere = PICKUP, Point(0, 0)
+        reported = [
+            {"latitude": point.latitude, "longitude": point.longitude, "accuracy": 6.5, "at": now()}
+            for point in (here, nowhere)
+        ]
+
+        with django_capture_on_commit_callbacks(execute=True):
+            ana.post("positions/", {"sentAt": now(), "positions": reported})
+
+        found = difference(before, scrape())
+        positions = {key[1]: value for key, value in found.items() if key[0] == "rota_positions_total"}
+        assert positions == {"kept": 1, "outside_service_area": 1}
+
+    def test_offers_without_a_driver_are_gauges(self, token, scrape, settings):
+        late = settings.LATE_WITHOUT_DRIVER + timedelta(minutes=1)
+        DeliveryFactory.create(token=token)
+        DeliveryFactory.create(token=token, at=timezone.now() - late)
+        DeliveryFactory.create(token=token, accepted=True, driver=DriverFactory.create())
+        DriverFactory.create()
+
+        found = scrape()
+
+        assert found["rota_offers_late",] == 1
+        assert found["rota_offer_oldest_seconds",] == pytest.approx(late.total_seconds(), abs=30)
+        assert found["rota_routes_in_progress", "live", "AVAILABLE"] == 2
+        assert found["rota_routes_in_progress", "live", "ACCEPTED"] == 1
+        assert (found["rota_drivers", "busy"], found["rota_drivers", "free"]) == (1, 1)
+
+
+@pytest.mark.django_db(transaction=True)
+class TestWebhooks:
+    @pytest.fixture
+    def endpoint(self, token):
+        found = token.integrator.endpoints.get(environment=token.environment)
+        endpoints.set_url(endpoint=found, url="http://127.0.0.1:9/hook", by=BY, at=timezone.now())
+        return found
+
+    def test_the_queue_and_its_age_are_gauges(self, token, endpoint, scrape):
+        for minutes in (2, 1, -1):
+            DeliveryFactory.create(token=token, at=timezone.now() - timedelta(minutes=minutes))
+
+        found = scrape()
+
+        assert found["rota_webhook_queue_items", "due"] == 2
+        assert found["rota_webhook_queue_items", "later"] == 1
+        assert found["rota_webhook_oldest_due_seconds",] == pytest.approx(120, abs=30)
+        assert found["rota_check_ok", "webhooks"] == 0
+
+    @pytest.mark.parametrize(
+        ("changes", "state"),
+        [({}, "closed"), ({"failures": 5}, "open"), ({"enabled": False, "off_because": "staff"}, "off")],
+    )
+    def test_breakers_are_a_gauge(self, endpoint, scrape, changes, state):
+        off_since = {"off_since": timezone.now()} if "enabled" in changes else {}
+        WebhookEndpoint.objects.filter(pk=endpoint.pk).update(**changes, **off_since)
+
+        found = scrape()
+
+        assert {key[1]: value for key, value in found.items() if key[0] == "rota_webhook_endpoints"} == {state: 1}
+
+    def test_attempts_are_counted_by_their_outcome(self, token, endpoint, scrape):
+        DeliveryFactory.create(token=token)
+        before = scrape()
+
+        asyncio.run(send_due())  # nothing listens there
+
+        found = difference(before, scrape())
+        assert found["rota_webhook_attempts_total", "connect"] == 1
+        assert "rota_webhook_sent_seconds_count" not in {key[0] for key in found}
+
+
+async def send_due():
+    sender = Sender()
+    running = asyncio.create_task(sender.run())
+    sender.wake()
+    await sender.idle.wait()
+    sender.stop()
+    await running
+
+
+class TestServers:
+    def test_connections_of_the_database_are_gauges(self, db, scrape):
+        found = scrape()
+
+        assert found["rota_database_connections", "active"] >= 1
+        assert found["rota_database_connections_limit",] >= 10
+
+    @pytest.mark.parametrize(("archived", "failed", "fails"), [
+        ("NULL", "NULL", 0), ("now()", "NULL", 0), ("now()", "now() - interval '1 hour'", 0),
+        ("now() - interval '1 hour'", "now()", 1), ("NULL", "now()", 1),
+    ])  # fmt: skip  # a table
+    def test_an_archive_that_fails_is_a_gauge(self, db, scrape, archived, failed, fails):
+        with connection.cursor() as cursor:
+            cursor.execute("SET LOCAL search_path = pg_temp, pg_catalog, public")
+            cursor.execute(
+                f"CREATE TEMP VIEW pg_stat_archiver AS SELECT ({archived})::timestamptz AS last_archived_time,"
+                f" ({failed})::timestamptz AS last_failed_time"
+            )
+
+        assert scrape()["rota_database_archive_fails",] == fails
+
+    def test_checks_of_readiness_are_gauges(self, db, scrape):
+        found = scrape()
+
+        assert found["rota_check_ok", "database"] == 1
+        assert found["rota_check_ok", "migrations"] == 1
+
+    def test_the_version_is_a_label(self, db, scrape, settings):
+        assert scrape()["rota_info", settings.VERSION] == 1

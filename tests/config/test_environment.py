@@ -1,0 +1,295 @@
+"""The variables of the environment: a sentence for each invalid value, and what is written from their models."""
+
+import os
+import re
+from unittest import mock
+
+import pytest
+
+from common import web_push
+from config import environment
+from config.env import StartRefused
+from config.environment import VARIABLES
+from config.management.commands import environment as command
+from tests.production import ENVIRONMENT
+
+FERNET = ENVIRONMENT["CREDENTIALS_KEYS"]
+
+_ASSIGNMENT = re.compile(r"^(#?)([A-Z_0-9]+)=(.*)$", re.MULTILINE)
+
+
+def problems(variables):
+    """The sentences about an environment that has these variables alone."""
+    with mock.patch.dict(os.environ, variables, clear=True):
+        return environment.problems()
+
+
+def misspelt(variables):
+    with mock.patch.dict(os.environ, variables, clear=True):
+        return environment.misspelt()
+
+
+def assigned(mark):
+    return {name: value for hash_, name, value in _ASSIGNMENT.findall(command.example()) if hash_ == mark}
+
+
+# Variable, value, and what the sentence says; in production and embedded mode alike.
+WRONG = [
+    ("SECURITY_CONTACT", "security@example.com", "does not begin with https://, mailto: or tel:"),
+    ("SECURITY_CONTACT", "https://example.com/a,mailto:a@example.com\nContact: b", "does not begin with"),
+    ("CREDENTIALS_KEYS", "x", "is no Fernet key"),
+    ("CREDENTIALS_KEYS", f"{FERNET},short", "(value 2) is no Fernet key"),
+    ("ALLOWED_HOSTS", "https://rota.example.com", "no host name"),
+    ("ALLOWED_HOSTS", "rota.example.com:8000", "no host name"),
+    ("ALLOWED_HOSTS", "a" * 300, "no host name"),
+    ("ALLOW_PUBLIC_EMBEDDED", "always", "not 1 or 0"),
+    ("PORT", "0", "from 1 to 65,535"),
+    ("PORT", "65536", "from 1 to 65,535"),
+    ("PORT", "http", "not a whole number"),
+    ("WORKERS", "-1", "from 1 to 512"),
+    ("WEB_WORKERS", "2.5", "not a whole number"),
+    ("DATABASE_STATEMENT_SECONDS", "-1", "from 0 to 86,400"),
+    ("TRUSTED_PROXIES", "-1", "from 0 to 10"),
+    ("TRUSTED_PROXIES", "11", "from 0 to 10"),
+    ("WORKERS", "513", "from 1 to 512"),
+    ("DATABASE_STATEMENT_SECONDS", "86401", "from 0 to 86,400"),
+    ("POSITION_FRESH_SECONDS", "86401", "from 1 to 86,400"),
+    ("DISPATCH_RADIUS_KM", "20041", "from 0.01 to 20,040"),
+    ("ROAD_FACTOR", "10.01", "from 1 to 10"),
+    ("TIME_ZONE", "Mars/Olympus", "no time zone"),
+    ("TIME_ZONE", "../../etc/passwd", "no time zone"),
+    ("TIME_ZONE", "America", "no time zone"),
+    ("METRICS_TOKEN", "short", "at least 32 printable characters"),
+    ("METRICS_TOKEN", "with spaces " * 4, "without spaces"),
+    ("LOG_FORMAT", "xml", "not one of line, json"),
+    ("OTEL_EXPORTER_OTLP_ENDPOINT", "collector:4318", "http:// or https://"),
+    ("SENTRY_DSN", "key@sentry.example.com/1", "https:// or http://"),
+    ("LOG_LEVEL", "LOUD", "not one of DEBUG, INFO"),
+    ("ROUTING_ENGINE", "graphhopper", "not one of osrm, valhalla"),
+    ("SPEED_KMH_CAR", "0", "from 1 to 200"),
+    ("SERVICE_MINUTES_STOP", "-1", "from 0 to 240"),
+    ("ROUTING_URL", "osrm:5000", "http:// or https://"),
+    ("GEOCODER_URL", "http://nominatim:8080", "https://"),
+    ("ROUTING_URL", "file:///etc/passwd", "http:// or https://"),
+    ("ROUTING_URL", "http://", "names no host"),
+    ("ROUTING_URL", "http://osrm:99999", "no URL"),
+    ("MAP_TILE_URL", "javascript:alert(1)/{z}/{x}/{y}", "http:// or https://"),
+    ("MAP_TILE_URL", "https://tile.example.com/{z}/{x}", "lacks {z}, {x} or {y}"),
+    ("MAP_TILE_URL", "https://tile.example.com; script-src */{z}/{x}/{y}", "semicolon"),
+    ("ROAD_FACTOR", "nan", "from 1 to 10"),
+    ("ROAD_FACTOR", "0.9", "from 1 to 10"),
+    ("ROAD_FACTOR", "inf", "from 1 to 10"),
+    ("OFFER_TTL", "-60", "from 0.01"),
+    ("OFFER_TTL", "0", "from 0.01"),
+    ("OFFER_TTL", "1e400", "from 0.01"),
+    ("DISPATCH_RADIUS_KM", "nan", "not a number"),
+    ("DISPATCH_RADIUS_KM", "-15", "from 0.01"),
+    ("POSITION_FRESH_SECONDS", "0", "from 1"),
+    ("RATE_LIMIT_PER_SECOND", "-1", "from 0 to"),
+    ("RATE_LIMIT_PER_SECOND", "0.5", "not a whole number"),
+    ("RATE_LIMIT_PER_HOUR", "1000000001", "from 0 to"),
+    ("SITE_URL", "rota.example.com", "no origin"),
+    ("SITE_URL", "https://rota.example.com/panel", "no origin"),
+    ("DEFAULT_FROM_EMAIL", "Rota", "no sender"),
+    ("DEFAULT_FROM_EMAIL", "Rota <rota@example.com>\nBcc: x@example.com", "control character"),
+]
+
+WRONG_IN_PRODUCTION = [
+    ("DATABASE_URL", "postgresql://x", "names no database"),
+    ("DATABASE_URL", "postgresql:///rota", "names no host"),
+    ("DATABASE_URL", "postgresql://rota@db:port/rota", "no URL"),
+    ("DATABASE_URL", "sqlite:///rota.db", "Rota needs PostgreSQL"),
+    ("DATABASE_URL", "mysql://db/rota", "Rota needs PostgreSQL"),
+    ("DATABASE_URL", "", "belong together"),
+    ("DATABASE_URL", " ", "Rota needs PostgreSQL"),
+    ("REDIS_URL", "", "belong together"),
+    ("REDIS_URL", "amqp://broker", "redis:// or rediss:// or unix://"),
+    ("REDIS_URL", "127.0.0.1:6379", "redis:// or rediss:// or unix://"),
+    ("REDIS_URL", "redis://127.0.0.1/x", "number of a database"),
+    ("REDIS_URL", "unix://", "names no socket"),
+    ("SECRET_KEY", "", "is not set"),
+    ("SECRET_KEY", "a", "too weak"),
+    ("SECRET_KEY", ENVIRONMENT["SECRET_KEY"][:49], "too weak"),
+    ("SECRET_KEY", "django-insecure-" + "abcdefgh" * 8, "startproject"),
+    ("DATABASE_URL", "postgres://rota@db/rota?bogus=1", "'bogus', which libpq does not know"),
+    ("DATABASE_URL", "postgres://rota@db/rota?sslmode=zz", "none of disable"),
+    ("DATABASE_URL", "postgres://rota@db/rota?connect_timeout=x", "connect_timeout, whose value is no number"),
+    ("SECRET_KEY", "a" * 60, "too weak"),
+    ("CREDENTIALS_KEYS", "", "is not set"),
+    ("CREDENTIALS_KEYS", " ", "is not set"),
+    ("SECRET_KEY", f"{ENVIRONMENT['SECRET_KEY']},a", "(value 2) is too weak"),
+    ("ALLOWED_HOSTS", "", "is not set"),
+    ("ALLOWED_HOSTS", "*", "name the hosts"),
+    ("ALLOWED_HOSTS", "rota.example.com,*", "name the hosts"),
+]
+
+WRONG_MAIL_SERVERS = [
+    ("mail.example.com:25", "smtp:// or smtp+starttls:// or smtps://"),
+    ("smtps://", "names no host"),
+    ("smtps://mail.example.com:x", "no URL"),
+    ("smtps://mail.example.com/inbox", "after the port"),
+    ("smtp://rota:hunter2@mail.example.com", "without encryption"),  # pragma: allowlist secret
+]
+
+RIGHT = [
+    {},
+    {
+        "EMAIL_URL": "smtp+starttls://rota%40example.com:hunter2@mail.example.com:587",  # pragma: allowlist secret
+        "DEFAULT_FROM_EMAIL": "Rota <rota@example.com>",
+        "SITE_URL": "https://rota.example.com",
+    },
+    {"EMAIL_URL": "smtp://10.0.0.5", "DEFAULT_FROM_EMAIL": "rota@example.com"},
+    {"ALLOWED_HOSTS": "rota.example.com, .example.org,[::1],127.0.0.1"},
+    {"CREDENTIALS_KEYS": f"{FERNET}, {FERNET}"},
+    {"SECRET_KEY": ENVIRONMENT["SECRET_KEY"][:50]},
+    {
+        "DATABASE_URL": "postgresql://u:p%40ss@db:5432/rota?sslmode=require",  # pragma: allowlist secret
+        "REDIS_URL": "rediss://:secret@redis:6380/3",
+    },
+    {"DATABASE_URL": "postgres://rota@%2Fvar%2Frun%2Fpostgresql/rota", "REDIS_URL": "unix:///run/redis.sock"},
+    {"DATABASE_URL": "postgres:///rota?host=/var/run/postgresql"},
+    {"MAP_TILE_URL": "https://{s}.tile.example.com/{z}/{x}/{y}.png", "ROUTING_URL": "http://osrm:5000"},
+    {"ROUTING_URL": "http://valhalla:8002", "ROUTING_ENGINE": "valhalla", "SERVICE_MINUTES_PICKUP": "0"},
+    {"MAP_TILE_URL": "", "PORT": "", "TIME_ZONE": "", "DATABASE_PREPARE": ""},
+    {"SECRET_KEY": f"{ENVIRONMENT['SECRET_KEY']}, {ENVIRONMENT['SECRET_KEY'][:50]}"},
+    {"DATABASE_PREPARE": "0", "SECURE_SSL_REDIRECT": "false", "TIME_ZONE": "America/Manaus", "LOG_LEVEL": "DEBUG"},
+    {"ROAD_FACTOR": "1", "OFFER_TTL": "0.5", "DISPATCH_RADIUS_KM": "7.5", "TRUSTED_PROXIES": "0"},
+]
+
+
+class TestMisspelt:
+    @pytest.mark.parametrize(
+        ("name", "meant"),
+        [
+            ("OFFER_TLL", "OFFER_TTL"),
+            ("WORKER", "WORKERS"),
+            ("ALOWED_HOSTS", "ALLOWED_HOSTS"),
+            ("LOG_FORMT", "LOG_FORMAT"),
+        ],
+    )
+    def test_names_the_nearest_variable(self, name, meant):
+        assert misspelt({name: "1"}) == [f"{name} is not a variable of Rota and has no effect: the nearest is {meant}"]
+
+    @pytest.mark.parametrize(
+        "name", ["PATH", "HOSTNAME", "HOME", "LANG", "PGHOST", "PYTHONPATH", "WEB_PORT", "LOGNAME"]
+    )
+    def test_leaves_variables_of_others_alone(self, name):
+        assert misspelt({name: "1"}) == []
+
+    def test_says_nothing_where_the_nearest_is_set_too(self):
+        assert misspelt({"OFFER_TLL": "1", "OFFER_TTL": "60"}) == []
+
+
+class TestProblems:
+    @pytest.mark.parametrize("changes", RIGHT, ids=" ".join)
+    def test_are_none_in_a_right_environment(self, changes):
+        assert problems({**ENVIRONMENT, **changes}) == []
+
+    @pytest.mark.parametrize("base", [{}, ENVIRONMENT], ids=["embedded", "production"])
+    @pytest.mark.parametrize(("name", "value", "text"), WRONG)
+    def test_name_a_wrong_value(self, base, name, value, text):
+        (problem,) = problems({**base, name: value})
+
+        assert problem.startswith(f"{name} ")
+        assert text in problem
+        assert "\n" not in problem
+
+    @pytest.mark.parametrize(("name", "value", "text"), WRONG_IN_PRODUCTION)
+    def test_name_what_production_cannot_have(self, name, value, text):
+        (problem,) = problems({**ENVIRONMENT, name: value})
+
+        assert problem.startswith(f"{name} ")
+        assert text in problem
+
+    @pytest.mark.parametrize(("url", "text"), WRONG_MAIL_SERVERS)
+    def test_name_a_wrong_mail_server(self, url, text):
+        (problem,) = problems({"EMAIL_URL": url, "DEFAULT_FROM_EMAIL": "rota@example.com"})
+
+        assert problem.startswith("EMAIL_URL ")
+        assert text in problem
+        assert "hunter2" not in problem
+
+    def test_name_a_wrong_key_of_web_push(self):
+        (problem,) = problems({"VAPID_PRIVATE_KEY": "x"})
+
+        assert problem.startswith("VAPID_PRIVATE_KEY is no key of Web Push")
+        assert problems({"VAPID_PRIVATE_KEY": web_push.new_key()}) == []
+
+    def test_name_a_missing_sender(self):
+        (problem,) = problems({"EMAIL_URL": "smtps://mail.example.com"})
+
+        assert problem.startswith("DEFAULT_FROM_EMAIL is not set")
+
+    def test_are_named_all_at_once(self):
+        wrong = {"SECRET_KEY": "", "PORT": "x", "DATABASE_URL": "postgresql://x", "TIME_ZONE": "x"}
+
+        found = {problem.split()[0] for problem in problems({**ENVIRONMENT, **wrong})}
+
+        assert found == set(wrong)
+
+    @pytest.mark.parametrize("name", ["DATABASE_URL", "REDIS_URL", "SECRET_KEY", "CREDENTIALS_KEYS"])
+    def test_repeat_no_secret(self, name):
+        (problem,) = problems({**ENVIRONMENT, name: "hunter2://:hunter2@x"})
+
+        assert "hunter2" not in problem
+
+    def test_are_none_of_the_embedded_mode_by_itself(self):
+        assert problems({"DATABASE_URL": "", "REDIS_URL": "", "ALLOWED_HOSTS": "*"}) == []
+
+
+class TestRefusePublicEmbedded:
+    @pytest.mark.parametrize("host", ["0.0.0.0", "::", "", "192.0.2.7", "rota.example.com", "127.0.0.1.example.com"])
+    def test_refuses_what_other_machines_reach(self, host, monkeypatch):
+        monkeypatch.setenv("DATABASE_URL", "")
+        monkeypatch.setenv("REDIS_URL", "")
+
+        with pytest.raises(StartRefused, match="ALLOW_PUBLIC_EMBEDDED=1"):
+            environment.refuse_public_embedded(host)
+
+    @pytest.mark.parametrize("host", ["127.0.0.1", "127.8.8.8", "::1", "[::1]", "localhost", "LOCALHOST"])
+    def test_allows_loopback(self, host, monkeypatch):
+        monkeypatch.setenv("DATABASE_URL", "")
+        monkeypatch.setenv("REDIS_URL", "")
+
+        environment.refuse_public_embedded(host)
+
+    @pytest.mark.parametrize("change", [{"ALLOW_PUBLIC_EMBEDDED": "1"}, ENVIRONMENT], ids=["wanted", "production"])
+    def test_allows_any_host_in_production_or_when_it_is_set_to(self, change, monkeypatch):
+        for name, value in change.items():
+            monkeypatch.setenv(name, value)
+
+        environment.refuse_public_embedded("0.0.0.0")
+
+
+class TestExample:
+    def test_is_current(self):
+        assert command.EXAMPLE.read_text() == command.example(), "run: manage.py environment"
+
+    def test_leaves_open_what_production_requires_and_has_no_other_variable_twice(self):
+        assert assigned("") == dict.fromkeys(ENVIRONMENT, "")
+        assert assigned("").keys() | assigned("#").keys() == VARIABLES.keys() - {
+            "ALLOW_PUBLIC_EMBEDDED",
+            "WEBHOOK_ALLOW_LOOPBACK",
+        }
+
+    def test_has_defaults_that_are_accepted(self):
+        assert problems({**ENVIRONMENT, **assigned("#")}) == []
+
+
+class TestTable:
+    def test_is_current(self):
+        assert command.DOCUMENT.read_text() == command.document(), "run: manage.py environment"
+
+    def test_has_a_row_for_each_variable(self):
+        rows = re.findall(r"^\| `([A-Z_0-9]+)` \| \S.* \|.* \|$", command.table(), re.MULTILINE)
+
+        assert rows == list(VARIABLES)
+
+
+def test_values_that_are_secret_are_not_shown_by_a_group():
+    secret = {"SECRET_KEY": ENVIRONMENT["SECRET_KEY"], "METRICS_TOKEN": "m" * 40, "EMAIL_URL": "smtps://a:b@c.example"}
+    sender = {"DEFAULT_FROM_EMAIL": "rota@example.com"}
+    with mock.patch.dict(os.environ, {**ENVIRONMENT, **secret, **sender}, clear=True):
+        shown = "".join(repr(group()) for group in environment.GROUPS)
+
+    assert not [value for value in {**ENVIRONMENT, **secret}.values() if value in shown and "example.com" not in value]

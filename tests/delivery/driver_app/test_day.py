@@ -1,0 +1,126 @@
+"""What drivers have done and earned."""
+
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+
+from delivery.actions import deliveries
+from delivery.driver_app import days
+from delivery.driver_app.state import share
+from delivery.lifecycle import Ending
+from delivery.models import Delivery
+from tests.delivery.driver_app.phones import phone
+from tests.delivery.ended import Ended, insert
+from tests.factories import BY, DeliveryFactory, DriverFactory
+from tests.moments import at_each_midnight
+from tests.money import percent_of
+
+NOON = datetime(2026, 11, 22, 15, tzinfo=UTC)
+
+
+@pytest.fixture
+def ana(db, settings):
+    settings.DRIVER_SHARE_PERCENT = 70.0
+    return DriverFactory.create(name="Ana")
+
+
+def finished(driver, at):
+    delivery = DeliveryFactory.create(stops=1, collected=True, driver=driver, at=at - timedelta(minutes=20))
+    return deliveries.deliver_point(delivery=delivery, point="B", by=BY, at=at)
+
+
+def of(driver, at=NOON):
+    return days.latest(driver, at=at)
+
+
+class TestLatest:
+    def test_sums_the_routes_of_a_day(self, ana):
+        first, second = finished(ana, NOON), finished(ana, NOON)
+
+        today, *before = of(ana)
+
+        assert today.routes == 2
+        assert today.distance_km == first.distance_km + second.distance_km
+        assert today.earned == 2 * (first.shipping_value * Decimal("0.7")).quantize(Decimal("0.01"))
+        assert [day.routes for day in before] == [0] * 6
+        assert [day.earned for day in before] == [Decimal(0)] * 6
+
+    @at_each_midnight
+    def test_counts_a_route_on_the_day_of_its_end_in_the_services_time_zone(self, ana, midnight):
+        week = timedelta(days=7)
+        ends = [midnight.before, midnight.start, midnight.start, midnight.start - week, midnight.before - week]
+        insert(DeliveryFactory.create(stops=1), *map(Ended, ends), driver=ana)
+
+        late, early = of(ana, at=midnight.before), of(ana, at=midnight.after)
+
+        assert [day.routes for day in late] == [1, 0, 0, 0, 0, 0, 1]
+        assert [day.routes for day in early] == [2, 1, 0, 0, 0, 0, 0]
+        assert (late[0].day, early[0].day) == (midnight.eve, midnight.day)
+
+    @pytest.mark.parametrize("percent", ["50", "12.5", "70.1", "0.5", "99.99"])
+    def test_adds_up_the_shares_that_were_shown_with_the_offers(self, ana, settings, percent):
+        """Each is rounded half up. Half of these shares end in half a centavo, or in nearly one."""
+        settings.DRIVER_SHARE_PERCENT = float(percent)
+        step = Decimal("5.00") if percent in {"70.1", "0.5"} else Decimal("0.05")
+        prices = [Decimal("0.01"), Decimal("99999999.95"), *(step * number for number in range(1, 20))]
+        cancelled = Ended(NOON, Ending.CANCELLED, price=Decimal(1000), fee=step * 5)
+        pattern = DeliveryFactory.create(stops=1)
+        insert(pattern, cancelled, *(Ended(NOON, price=price) for price in prices), driver=ana)
+
+        today = of(ana)[0]
+
+        owed = [*prices, cancelled.fee]
+        assert today.earned == sum(percent_of(amount, Decimal(percent)) for amount in owed)
+        assert today.earned == sum(Decimal(str(share(Delivery(shipping_value=amount)))) for amount in owed)
+
+    def test_pays_the_share_of_the_fee_of_a_cancelled_delivery(self, ana):
+        delivery = DeliveryFactory.create(stops=1, accepted=True, driver=ana, at=NOON)
+        deliveries.cancel(delivery=delivery, reason="", by=BY, at=NOON)
+
+        today = of(ana)[0]
+
+        assert (today.routes, today.distance_km) == (0, 0)
+        assert today.earned == (deliveries.fee_of_cancelling(delivery) * Decimal("0.7")).quantize(Decimal("0.01"))
+
+    def test_hides_amounts_without_a_share(self, ana, settings):
+        settings.DRIVER_SHARE_PERCENT = 0.0
+        finished(ana, NOON)
+
+        assert [day.earned for day in of(ana)] == [None] * 7
+
+    def test_reads_the_week_and_not_the_history_before_it(self, ana):
+        history = (Ended(NOON - timedelta(days=30, minutes=number)) for number in range(2_000))
+        insert(DeliveryFactory.create(stops=1), *history, Ended(NOON), driver=ana)
+
+        with CaptureQueriesContext(connection) as queries:
+            assert of(ana)[0].routes == 1
+
+        with connection.cursor() as cursor:
+            cursor.execute("ANALYZE delivery_delivery")
+            cursor.execute(f"EXPLAIN (ANALYZE) {queries[0]['sql']}")
+            plan = "\n".join(line for (line,) in cursor.fetchall())
+        assert len(queries) == 1
+        assert "delivery_ended_of_driver" in plan
+        assert "Rows Removed by Filter" not in plan
+
+    def test_shows_no_other_drivers_routes(self, ana):
+        finished(DriverFactory.create(), NOON)
+
+        assert of(ana)[0].routes == 0
+
+
+@pytest.mark.django_db
+class TestPage:
+    @pytest.mark.parametrize(("language", "text"), [("en", "Today"), ("pt-br", "Hoje")])
+    def test_is_for_the_driver(self, language, text):
+        ana = phone()
+
+        page = ana.client.get("/driver/day/", headers={"accept-language": language}).content.decode()
+
+        assert f"<h1>{text}</h1>" in page
+
+    def test_needs_a_session(self, client):
+        assert client.get("/driver/day/").headers["Location"] == "/driver/"

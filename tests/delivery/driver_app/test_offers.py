@@ -1,0 +1,249 @@
+"""Duty, offers and acceptance on phones."""
+
+from datetime import datetime, timedelta
+from functools import partial
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
+
+from delivery.actions import deliveries
+from delivery.driver_app import state
+from delivery.geo.distance import Point
+from delivery.models import Delivery, DropoffOptions, LatestPosition
+from delivery.payload import Place
+from tests.delivery.driver_app.phones import phone
+from tests.factories import BY, PICKUP, DeliveryFactory, DriverFactory, TokenFactory, validated_payload
+
+pytestmark = pytest.mark.django_db
+FAR = Point(-22.9, -43.2)
+BEYOND = Point(PICKUP.latitude + 0.3, PICKUP.longitude)  # the dispatch radius
+
+
+def offer():
+    return DeliveryFactory.create(stops=2)
+
+
+def offer_at(point):
+    token = TokenFactory.create(integrator__allow_any_pickup=True)
+    pickup = Place(point=point, address={}, contact_name="Shop", contact_phone="+55 11 3333-0000")
+    return DeliveryFactory.create(token=token, payload=validated_payload(stops=1, pickup=pickup))
+
+
+class TestDuty:
+    def test_offers_come_on_duty_only(self):
+        delivery, ana = offer(), phone(on_duty=False)
+        assert ana.state()["offers"] == []
+
+        answer = ana.post("duty/", {"onDuty": True}).json()
+
+        assert answer["driver"]["onDuty"]
+        assert answer["driver"]["reportsHere"]
+        assert [item["deliveryId"] for item in answer["offers"]] == [str(delivery.pk)]
+
+    def test_does_not_end_with_a_route(self):
+        ana, delivery = phone(), offer()
+        ana.post(f"offers/{delivery.pk}/accept/")
+
+        response = ana.post("duty/", {"onDuty": False})
+
+        assert (response.status_code, response.json()["code"]) == (409, "route_still_open")
+
+    @pytest.mark.parametrize("value", [None, 1, "true", []])
+    def test_is_a_boolean(self, value):
+        ana = phone(on_duty=False)
+
+        assert ana.post("duty/", {"onDuty": value}).status_code == 422
+        ana.driver.refresh_from_db()
+        assert not ana.driver.on_duty
+
+
+class TestOffers:
+    def test_show_the_whole_route_without_contacts(self, settings):
+        settings.DRIVER_SHARE_PERCENT = 70.0
+        delivery = offer()
+
+        (shown,) = phone().state()["offers"]
+
+        assert [point["label"] for point in shown["points"]] == ["A", "B", "C"]
+        assert shown["toPickupKm"] == 0.0
+        assert shown["share"] == round(float(delivery.shipping_value) * 0.7, 2)
+        assert "contacts" not in str(shown)
+        assert delivery.contact_phone not in str(shown)
+
+    def test_hide_amounts_without_a_share(self):
+        offer()
+
+        assert phone().state()["offers"][0]["share"] is None
+
+    @pytest.mark.parametrize(
+        "driver", [{"vehicle_type": "CAR"}, {"environment": "sandbox"}], ids=["other vehicle", "sandbox driver"]
+    )
+    def test_are_those_that_the_driver_could_accept(self, driver):
+        offer()
+
+        assert phone(**driver).state()["offers"] == []
+
+    @pytest.mark.parametrize("has_position", [True, False])
+    def test_of_one_place_are_the_oldest_in_their_order(self, monkeypatch, has_position):
+        """The first row was written again, so the table has it last."""
+        monkeypatch.setattr(state, "_MOST_OFFERS", 2)
+        now = timezone.now()
+        oldest, second, _third = (DeliveryFactory.create(stops=2, at=now) for _offer in range(3))
+        held = deliveries.accept(delivery=oldest, driver=DriverFactory.create(), by=BY, at=now)
+        deliveries.release(delivery=held, by=BY, at=now)
+        driver = DriverFactory.create(**({"at_point": PICKUP} if has_position else {}))
+
+        offers = state._offers(driver, now)
+
+        assert offers == [oldest, second]
+
+    def test_are_within_reach(self):
+        offer()
+        ana = phone()
+        ana.driver.positions.all().delete()
+        ana.driver.latest.delete()
+
+        far = phone()
+        far.driver.latest.__class__.objects.filter(pk=far.driver.pk).update(
+            latitude=FAR.latitude, longitude=FAR.longitude
+        )
+
+        assert far.state()["offers"] == []
+        assert ana.state()["offers"][0]["toPickupKm"] is None
+
+    def test_are_the_nearest_first_from_where_the_driver_was_last(self, settings):
+        far, near = offer_at(BEYOND), offer_at(PICKUP)
+        ana, seen = phone(), timezone.now() - timedelta(hours=3)
+        LatestPosition.objects.filter(pk=ana.driver.pk).update(recorded_at=seen)
+
+        offers = ana.state()["offers"]
+
+        shown = [(str(near.pk), 0.0), (str(far.pk), 33.2)]
+        assert [(item["deliveryId"], item["toPickupKm"]) for item in offers] == shown
+        assert {datetime.fromisoformat(item["seenAt"]) for item in offers} == {seen}
+
+    def test_of_a_driver_seen_now_are_within_reach_and_say_no_moment(self):
+        near, _far = offer_at(PICKUP), offer_at(BEYOND)
+
+        (shown,) = phone().state()["offers"]
+
+        assert (shown["deliveryId"], shown["seenAt"]) == (str(near.pk), None)
+
+
+class TestState:
+    def test_takes_as_many_queries_for_three_stops_as_for_one(self, django_assert_num_queries):
+        ana, bia = phone(), phone()
+        DeliveryFactory.create(stops=1, accepted=True, driver=ana.driver)
+        long = DeliveryFactory.create(stops=3, accepted=True, driver=bia.driver)
+        DropoffOptions.objects.create(stop=long.ordered_stops[1], instructions="Ring twice")
+
+        with CaptureQueriesContext(connection) as short:
+            ana.state()
+        with django_assert_num_queries(len(short)):
+            points = bia.state()["route"]["points"]
+
+        assert [point["instructions"] for point in points[1:]] == ["", "Ring twice", ""]
+
+
+class TestRouteThatIsGone:
+    @pytest.fixture
+    def ana(self):
+        return phone()
+
+    @pytest.fixture
+    def delivery(self, ana):
+        return DeliveryFactory.create(stops=1, accepted=True, driver=ana.driver)
+
+    def why(self, ana, delivery):
+        """What the phone is told that shows this route."""
+        answer = ana.client.get("/driver/state/", headers={"rota-route": str(delivery.pk)}).json()
+        assert answer["route"] is None
+        return answer["gone"] and answer["gone"]["why"]
+
+    def test_was_cancelled(self, ana, delivery):
+        deliveries.cancel(delivery=delivery, reason="", by=BY, at=timezone.now())
+
+        assert self.why(ana, delivery) == "cancelled"
+
+    def test_was_taken_away(self, ana, delivery):
+        deliveries.release(delivery=delivery, by=BY, at=timezone.now())
+
+        assert self.why(ana, delivery) == "taken"
+
+    def test_was_given_to_another_driver_whose_affair_its_cancellation_is(self, ana, delivery):
+        deliveries.reassign(delivery=delivery, driver=DriverFactory.create(), by=BY, at=timezone.now())
+        deliveries.cancel(delivery=delivery, reason="", by=BY, at=timezone.now())
+
+        assert self.why(ana, delivery) == "taken"
+
+    def test_needs_no_reason_when_it_was_finished(self, ana, delivery):
+        deliveries.collect(delivery=delivery, by=BY, at=timezone.now())
+        deliveries.deliver_point(delivery=delivery, point="B", by=BY, at=timezone.now())
+
+        assert self.why(ana, delivery) is None
+
+    @pytest.mark.parametrize("header", ["", "x", "0190b5a0", "' OR 1=1"])
+    def test_is_not_looked_for_by_another_text(self, ana, header):
+        answer = ana.client.get("/driver/state/", headers={"rota-route": header}).json()
+
+        assert answer["gone"] is None
+
+    def test_is_not_the_one_that_the_driver_holds(self, ana, delivery):
+        answer = ana.client.get("/driver/state/", headers={"rota-route": str(delivery.pk)}).json()
+
+        assert (answer["route"]["deliveryId"], answer["gone"]) == (str(delivery.pk), None)
+
+
+class TestAccept:
+    def test_gives_the_route_with_its_contacts(self):
+        ana, delivery = phone(), offer()
+
+        answer = ana.post(f"offers/{delivery.pk}/accept/").json()
+
+        assert answer["offers"] == []
+        assert answer["route"]["deliveryId"] == str(delivery.pk)
+        assert answer["route"]["next"] == ["collect"]
+        assert answer["route"]["points"][0]["contacts"]["phoneNumber"] == delivery.contact_phone
+        delivery.refresh_from_db()
+        assert delivery.driver == ana.driver
+
+    def test_may_be_repeated_after_a_lost_answer(self):
+        ana, delivery = phone(), offer()
+
+        answers = [ana.post(f"offers/{delivery.pk}/accept/").status_code for _try in range(2)]
+
+        assert answers == [200, 200]
+        assert delivery.transitions.filter(trigger="accept").count() == 1
+
+    def test_tells_the_loser_why(self):
+        ana, bia, delivery = phone(), phone(), offer()
+        ana.post(f"offers/{delivery.pk}/accept/")
+
+        response = bia.post(f"offers/{delivery.pk}/accept/")
+
+        assert response.json()["code"] == "route_taken"
+        delivery.refresh_from_db()
+        assert delivery.driver == ana.driver
+
+    @pytest.mark.django_db(transaction=True)
+    @pytest.mark.parametrize("round_", range(3))
+    def test_has_one_winner(self, round_, at_once):
+        phones, delivery = [phone() for _driver in range(4)], offer()
+
+        results = at_once(*(partial(each.post, f"offers/{delivery.pk}/accept/") for each in phones))
+
+        assert sorted(result.status_code for result in results) == [200, 422, 422, 422]
+        delivery.refresh_from_db()
+        winner = results.index(next(result for result in results if result.status_code == 200))
+        assert delivery.driver == phones[winner].driver
+
+    def test_knows_no_delivery_of_the_other_environment(self):
+        ana = phone()
+        sandbox = DeliveryFactory.create(token=TokenFactory.create(sandbox=True))
+
+        response = ana.post(f"offers/{sandbox.pk}/accept/")
+
+        assert response.status_code == 404
+        assert not Delivery.objects.filter(driver=ana.driver).exists()

@@ -1,0 +1,151 @@
+"""Phones and dispatchers that do something at the same moment, with real threads on real PostgreSQL."""
+
+from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
+from functools import partial
+from uuid import uuid4
+
+import pytest
+from django.db import connection, transaction
+from django.utils import timezone
+
+from delivery.actions import deliveries, driver_devices, drivers
+from delivery.driver_errors import RouteStillOpen
+from delivery.errors import MoveRefused
+from delivery.models import Driver, DriverDevice, DriverMove, Transition
+from tests.delivery.driver_app.phones import Phone, now, phone
+from tests.delivery.locking import wait_for_a_lock_waiter
+from tests.factories import BY, DeliveryFactory, DriverFactory
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture
+def ana():
+    return phone(name="Ana")
+
+
+@pytest.fixture
+def delivery(ana):
+    return DeliveryFactory.create(stops=2, accepted=True, driver=ana.driver, at=timezone.now() - timedelta(hours=1))
+
+
+def move(delivery, trigger="collect", **changes):
+    return {"id": str(uuid4()), "deliveryId": str(delivery.pk), "trigger": trigger, "madeAt": now(), **changes}
+
+
+def send(sender, *moves):
+    """A call that sends the moves and returns their outcomes."""
+    return lambda: sender.post("moves/", {"sentAt": now(), "moves": moves}).json()["outcomes"]
+
+
+class TestTwoPhonesOfADriver:
+    def test_make_a_move_once(self, ana, delivery, at_once):
+        """Each phone has its own report of it."""
+        phones = ana, Phone(ana.driver)
+
+        (first,), (second,) = at_once(*(send(each, move(delivery)) for each in phones))
+
+        assert sorted([first["done"], second["done"]]) == [False, True]
+        assert Transition.objects.filter(trigger="collect").count() == 1
+
+    def test_are_answered_alike_to_the_same_report(self, ana, delivery, at_once):
+        """As when a request is repeated whose answer was lost, while the first is still under way."""
+        report = move(delivery)
+
+        first, second = at_once(send(ana, report), send(Phone(ana.driver), report))
+
+        assert first == second == [{"id": report["id"], "done": True, "code": "", "detail": ""}]
+        assert DriverMove.objects.count() == Transition.objects.filter(trigger="collect").count() == 1
+
+    def test_report_positions_from_one_of_them(self, ana, at_once):
+        other = Phone(ana.driver)
+
+        results = at_once(*(partial(each.post, "duty/", {"onDuty": True}) for each in (ana, other)))
+
+        assert [result.status_code for result in results] == [200, 200]
+        assert DriverDevice.objects.filter(driver=ana.driver, reports_positions=True).count() == 1
+
+
+class TestDispatcher:
+    def test_releases_a_route_while_its_driver_reports(self, ana, delivery, at_once):
+        """Either comes first; the other is refused, and neither waits for the other forever."""
+        release = partial(deliveries.release, delivery=delivery, by=BY, at=timezone.now())
+
+        (outcome,), released = at_once(send(ana, move(delivery)), release)
+
+        delivery.refresh_from_db()
+        if outcome["done"]:
+            assert isinstance(released, MoveRefused)
+            assert (delivery.route_status, delivery.driver) == ("COLLECTED", ana.driver)
+        else:
+            assert outcome["code"] == "not_your_route"
+            assert (delivery.route_status, delivery.driver) == ("AVAILABLE", None)
+
+    def test_gives_a_route_to_another_driver_while_both_report(self, ana, delivery, at_once):
+        bia = phone(name="Bia")
+        other = DeliveryFactory.create(stops=1)
+        reassign = partial(deliveries.reassign, delivery=delivery, driver=bia.driver, by=BY, at=timezone.now())
+        accept = partial(bia.post, f"offers/{other.pk}/accept/")
+
+        (outcome,), _reassigned, _accepted = at_once(send(ana, move(delivery)), reassign, accept)
+
+        delivery.refresh_from_db()
+        held = [each for each in (delivery, other) if type(each).objects.get(pk=each.pk).driver == bia.driver]
+        assert len(held) == 1
+        assert outcome["done"] == (delivery.driver == ana.driver)
+
+
+class TestEndingASession:
+    def test_locks_the_driver_before_the_phone(self):
+        """As going on duty does; in the other order the two could deadlock."""
+        phone()
+        device = DriverDevice.objects.get()
+        with ThreadPoolExecutor(1) as pool, transaction.atomic():
+            Driver.objects.select_for_update(no_key=True).get(pk=device.driver_id)
+            ending = pool.submit(end, device)
+            wait_for_a_lock_waiter()
+
+            DriverDevice.objects.select_for_update(nowait=True).get(pk=device.pk)
+
+        assert ending.result(10) is None
+        device.refresh_from_db()
+        assert device.revoked_by == BY
+
+    def test_loses_no_moves_and_makes_none_twice(self, ana, delivery):
+        """The answer to the first moves was lost with the session; the phone sends them again after a new log-in."""
+        first, second = move(delivery), move(delivery, "deliver", point="B")
+        done = send(ana, first)()
+        driver_devices.end(device=DriverDevice.objects.get(), by=BY, at=timezone.now())
+        refused = ana.post("moves/", {"sentAt": now(), "moves": [first, second]})
+
+        again = send(Phone(ana.driver), first, second)()
+
+        assert refused.status_code == 401
+        assert again[0] == done[0]
+        assert [outcome["done"] for outcome in again] == [True, True]
+        assert Transition.objects.filter(trigger__in=["collect", "deliver"]).count() == 2
+
+
+class TestDriverWhoHasLeft:
+    def test_is_logged_out_after_a_dispatcher_has_moved_the_route(self, ana, delivery):
+        left = Driver.objects.get(pk=ana.driver.pk)
+        left.active = False
+        with pytest.raises(RouteStillOpen):
+            drivers.save(driver=left, by=BY, at=timezone.now())
+        other = DriverFactory.create()
+        deliveries.reassign(delivery=delivery, driver=other, by=BY, at=timezone.now())
+        drivers.save(driver=left, by=BY, at=timezone.now())
+
+        refused = ana.post("moves/", {"sentAt": now(), "moves": [move(delivery)]})
+
+        assert (refused.status_code, refused.json()["code"]) == (401, "logged_out")
+        delivery.refresh_from_db()
+        assert (delivery.route_status, delivery.driver) == ("ACCEPTED", other)
+
+
+def end(device):
+    try:
+        driver_devices.end(device=device, by=BY, at=timezone.now())
+    finally:
+        connection.close()

@@ -1,0 +1,297 @@
+"""Moves and positions that phones report over HTTP."""
+
+from datetime import timedelta
+from uuid import uuid4
+
+import pytest
+from django.utils import timezone
+
+from delivery.driver_app import reports
+from delivery.models import DriverMove, DriverPosition, Transition
+from tests.delivery.driver_app.phones import now, phone
+from tests.factories import PICKUP, DeliveryFactory
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def ana():
+    return phone(name="Ana")
+
+
+@pytest.fixture
+def delivery(ana):
+    return DeliveryFactory.create(stops=2, accepted=True, driver=ana.driver, at=timezone.now() - timedelta(hours=1))
+
+
+def move(delivery, trigger="collect", **changes):
+    return {"id": str(uuid4()), "deliveryId": str(delivery.pk), "trigger": trigger, "madeAt": now(), **changes}
+
+
+def position(**changes):
+    return {"latitude": PICKUP.latitude, "longitude": PICKUP.longitude, "accuracy": 6.5, "at": now(), **changes}
+
+
+def sent(**lists):
+    return {"sentAt": now(), **lists}
+
+
+class TestMoves:
+    def test_are_made_in_order_and_answered_each(self, ana, delivery):
+        moves = [
+            move(delivery),
+            move(delivery, "deliver", point="B"),
+            move(delivery, "deliver", point="B"),
+            move(delivery, "fail", point="C", reason="Nobody there"),
+        ]
+
+        answer = ana.post("moves/", sent(moves=moves)).json()
+
+        assert [(outcome["id"], outcome["done"]) for outcome in answer["outcomes"]] == [
+            (item["id"], item is not moves[2]) for item in moves
+        ]
+        assert answer["outcomes"][2]["code"] == "stop_not_open"
+        assert answer["route"]["next"] == ["return"]
+
+    def test_are_done_once_when_they_are_sent_again(self, ana, delivery):
+        body = sent(moves=[move(delivery), move(delivery, "deliver", point="B")])
+
+        first, second = ana.post("moves/", body).json(), ana.post("moves/", body).json()
+
+        assert first["outcomes"] == second["outcomes"]
+        assert Transition.objects.filter(trigger__in=["collect", "deliver"]).count() == 2
+
+    def test_keep_their_moments_by_the_services_clock(self, ana, delivery):
+        """The phone's clock is two hours behind, and the move was made ten minutes before it was sent."""
+        phones = timezone.now() - timedelta(hours=2)
+        made = move(delivery, madeAt=(phones - timedelta(minutes=10)).isoformat())
+
+        ana.post("moves/", {"sentAt": phones.isoformat(), "moves": [made]})
+
+        stored = Transition.objects.latest("id").made_at or timezone.now()
+        assert abs(timezone.now() - timedelta(minutes=10) - stored) < timedelta(seconds=30)
+
+    def test_of_another_drivers_route_are_refused(self, ana):
+        other = DeliveryFactory.create(accepted=True)
+
+        answer = ana.post("moves/", sent(moves=[move(other)])).json()
+
+        assert answer["outcomes"][0]["code"] == "not_your_route"
+        other.refresh_from_db()
+        assert other.route_status == "ACCEPTED"
+
+    def test_of_an_unknown_and_of_another_drivers_delivery_refuse_themselves_only(self, ana, delivery):
+        other = DeliveryFactory.create(accepted=True)
+        unknown = move(delivery, deliveryId=str(uuid4()))
+
+        answer = ana.post("moves/", sent(moves=[unknown, move(other), move(delivery)])).json()
+
+        first, second, third = answer["outcomes"]
+        assert {**first, "id": ""} == {**second, "id": ""}
+        assert (first["code"], third["done"]) == ("not_your_route", True)
+
+    @pytest.mark.parametrize(
+        "changes",
+        [
+            {"id": "1"},
+            {"id": None},
+            {"deliveryId": "x" * 36},
+            {"trigger": "accept"},
+            {"trigger": ["collect"]},
+            {"point": "BC"},
+            {"point": {}},
+            {"reason": "x" * 256},
+            {"reason": "\0"},
+            {"reason": "\ud800"},
+            {"madeAt": "yesterday"},
+            {"madeAt": "2026-11-22T10:00:00"},
+            {"madeAt": "0001-01-01T00:00:00+00:00"},
+            {"madeAt": "9999-12-31T23:59:59+00:00"},
+            {"madeAt": "2026-13-01T00:00:00+00:00"},
+            {"madeAt": "1" * 5000},
+            {"madeAt": 5},
+        ],
+        ids=str,
+    )
+    def test_of_another_form_are_refused_as_a_whole(self, ana, delivery, changes):
+        response = ana.post("moves/", sent(moves=[move(delivery), move(delivery, **changes)]))
+
+        assert (response.status_code, response.json()["code"]) == (422, "invalid_report")
+        assert not DriverMove.objects.exists()
+
+    @pytest.mark.parametrize("body", [{}, {"moves": []}, {"sentAt": "x", "moves": []}, {"moves": 5}])
+    def test_need_a_moment_and_a_list(self, ana, body):
+        assert ana.post("moves/", body).status_code == 422
+
+    def test_are_fifty_at_most(self, ana, delivery):
+        assert ana.post("moves/", sent(moves=[move(delivery)] * 51)).status_code == 422
+
+    @pytest.mark.parametrize("raw", ["", "[]", "nonsense", "[" * 5000, '{"a":' * 10 + "1" + "}" * 10])
+    def test_are_json_objects(self, ana, raw):
+        assert ana.client.post("/driver/moves/", raw, content_type="application/json").status_code == 422
+
+    def test_have_128_kib_at_most(self, ana):
+        raw = '{"a": "' + "x" * 131_072 + '"}'
+
+        response = ana.client.post("/driver/moves/", raw, content_type="application/json")
+
+        assert (response.status_code, response.json()["code"]) == (413, "body_too_large")
+
+
+class TestPositions:
+    def test_are_recorded_and_counted(self, ana):
+        DriverPosition.objects.all().delete()
+        ana.driver.latest.delete()
+        reported = [position(), position(latitude=0, longitude=0)]
+
+        answer = ana.post("positions/", sent(positions=reported)).json()
+
+        assert answer == {"kept": 1, "dropped": {"outside_service_area": 1}}
+        kept = DriverPosition.objects.get()
+        assert (kept.point, kept.accuracy_m, kept.recorded_by) == (PICKUP, 6.5, "driver Ana")
+
+    def test_are_stored_once_when_they_are_sent_again(self, ana):
+        """The answer was lost, and the second request took 0.3 s longer than the first."""
+        DriverPosition.objects.all().delete()
+        ana.driver.latest.delete()
+        at = timezone.now() - timedelta(seconds=10)
+        reported = [position(at=(at + timedelta(seconds=second)).isoformat()) for second in range(3)]
+        sent_at = timezone.now() - timedelta(seconds=1)
+
+        for moment in (sent_at, sent_at - timedelta(seconds=0.3)):
+            answer = ana.post("positions/", {"sentAt": moment.isoformat(), "positions": reported})
+
+        assert answer.json() == {"kept": 0, "dropped": {"out_of_order": 3}}
+        assert DriverPosition.objects.count() == 3
+
+    def test_off_duty_are_refused(self):
+        bia = phone(on_duty=False)
+        before = DriverPosition.objects.count()
+
+        response = bia.post("positions/", sent(positions=[position()]))
+
+        assert (response.status_code, response.json()["code"]) == (409, "not_on_duty")
+        assert DriverPosition.objects.count() == before
+
+    @pytest.mark.parametrize(
+        "changes",
+        [
+            {"latitude": "1"},
+            {"latitude": True},
+            {"longitude": None},
+            {"longitude": 10**400},
+            {"accuracy": "near"},
+            {"accuracy": -(10**400)},
+            {"at": ""},
+            {"at": 1},
+        ],
+        ids=lambda changes: str(changes)[:40],
+    )
+    def test_of_another_form_are_refused(self, ana, changes):
+        assert ana.post("positions/", sent(positions=[position(**changes)])).status_code == 422
+
+    def test_are_a_hundred_at_most(self, ana):
+        assert ana.post("positions/", sent(positions=[position()] * 101)).status_code == 422
+
+    def test_have_their_moments_by_the_services_clock(self):
+        """The phone's clock is an hour behind."""
+        at = timezone.now()
+        taken = position(at=(at - timedelta(minutes=70)).isoformat())
+        body = {"sentAt": (at - timedelta(hours=1)).isoformat(), "positions": [taken]}
+
+        (found,) = reports.positions(body, at=at)
+
+        assert found.at == at - timedelta(minutes=10)
+
+    @pytest.mark.parametrize("ahead", [-7200, -30, -4, 4, 30, 900, 7200], ids="{}s".format)
+    @pytest.mark.parametrize("source", ["phone", "satellites"])
+    def test_have_their_moments_whatever_the_clocks_of_the_phone_and_of_their_source(self, ahead, source):
+        """`ahead`: seconds of the phone's clock. The page heard of the position 20 s before it sent it."""
+        at, wrong = timezone.now(), timedelta(seconds=ahead)
+        found_at = at - timedelta(seconds=20)
+        told = position(
+            at=(found_at + (wrong if source == "phone" else timedelta(0))).isoformat(),
+            heardAt=(found_at + wrong).isoformat(),
+        )
+
+        (found,) = reports.positions({"sentAt": (at + wrong).isoformat(), "positions": [told]}, at=at)
+
+        assert abs(found.at - found_at) <= timedelta(seconds=5)
+
+    @pytest.mark.parametrize("ahead", [-7200, -30], ids="{}s".format)
+    def test_of_satellites_from_an_older_page_are_not_in_the_future(self, ahead):
+        """An older page does not say when it heard of them."""
+        at = timezone.now()
+        body = {"sentAt": (at + timedelta(seconds=ahead)).isoformat(), "positions": [position(at=at.isoformat())]}
+
+        (found,) = reports.positions(body, at=at)
+
+        assert found.at == at
+
+    def test_that_were_old_when_the_page_heard_of_them_are_old(self):
+        """As the last known place, with which some phones begin."""
+        at = timezone.now()
+        told = position(at=(at - timedelta(minutes=8)).isoformat(), heardAt=at.isoformat())
+
+        (found,) = reports.positions({"sentAt": at.isoformat(), "positions": [told]}, at=at)
+
+        assert found.at == at - timedelta(minutes=8)
+
+    def test_that_waited_while_the_phones_clock_was_put_back_are_not_in_the_future(self):
+        """It was two hours ahead when the page heard of them."""
+        at = timezone.now()
+        found_at = at - timedelta(seconds=20)
+        told = position(at=found_at.isoformat(), heardAt=(found_at + timedelta(hours=2)).isoformat())
+
+        (found,) = reports.positions({"sentAt": at.isoformat(), "positions": [told]}, at=at)
+
+        assert found.at == found_at
+
+
+class TestAnyCall:
+    @pytest.mark.parametrize(
+        ("method", "path"),
+        [
+            ("get", "state/"),
+            ("post", "duty/"),
+            ("post", "offers/01890000-0000-7000-8000-000000000000/accept/"),
+            ("post", "moves/"),
+            ("post", "positions/"),
+            ("get", "updates/"),
+            ("get", "push/"),
+            ("post", "push/"),
+            ("delete", "push/"),
+        ],
+    )
+    def test_needs_a_session(self, client, method, path):
+        response = getattr(client, method)(f"/driver/{path}", content_type="application/json")
+
+        assert (response.status_code, response.json()["code"]) == (401, "logged_out")
+
+    def test_needs_the_csrf_token_of_the_state(self, ana, delivery):
+        ana.client.handler.enforce_csrf_checks = True
+
+        refused = ana.post("moves/", sent(moves=[move(delivery)]))
+        token = ana.state()["csrf"]
+        done = ana.client.post(
+            "/driver/moves/",
+            sent(moves=[move(delivery)]),
+            content_type="application/json",
+            headers={"x-csrftoken": token},
+        )
+
+        assert (refused.status_code, done.status_code) == (403, 200)
+        assert DriverMove.objects.count() == 1
+
+
+class TestPhoto:
+    @pytest.mark.parametrize(("sent", "ago"), [(True, timedelta(minutes=10)), (False, timedelta(minutes=70))])
+    def test_was_taken_by_the_services_clock(self, sent, ago):
+        """The phone's clock is an hour behind. An older page does not say when it sends."""
+        at = timezone.now()
+        phones = at - timedelta(hours=1)
+        query = {"id": str(uuid4()), "deliveryId": str(uuid4()), "point": "B"}
+        query |= {"takenAt": (phones - timedelta(minutes=10)).isoformat()}
+        query |= {"sentAt": phones.isoformat()} if sent else {}
+
+        assert reports.photo(query, at=at).taken_at == at - ago

@@ -1,0 +1,24 @@
+import math
+
+import pytest
+
+from delivery.geo import distance
+from delivery.geo.distance import Point
+
+# Published geodesic distance between the two cities' zero markers, about 357.7 km.
+SAO_PAULO, RIO = Point(-23.550278, -46.633889), Point(-22.908333, -43.196389)
+
+
+class TestPoint:
+    @pytest.mark.parametrize("point", [Point(90, 180), Point(-90, -180), Point(0, 0)])
+    def test_is_on_earth_up_to_the_poles_and_the_180th_meridian(self, point):
+        assert point.is_on_earth
+
+    @pytest.mark.parametrize("point", [Point(90.0001, 0), Point(0, -180.0001), Point(math.nan, 0), Point(0, math.inf)])
+    def test_is_not_on_earth_beyond_them(self, point):
+        assert not point.is_on_earth
+
+
+class TestMetres:
+    def test_measures_on_the_ellipsoid(self):
+        assert distance.metres(SAO_PAULO, RIO) == pytest.approx(357_700, rel=0.005)

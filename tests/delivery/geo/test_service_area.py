@@ -1,0 +1,34 @@
+import pytest
+
+from delivery.geo import service_area
+from delivery.geo.service_area import BRAZIL, Box
+
+FAR_ENDS = {
+    "Arroio Chuí": (-33.751, -53.394), "Monte Caburaí": (5.272, -60.212), "Nascente do Moa": (-7.535, -73.990),
+    "Ponta do Seixas": (-7.155, -34.793), "Fernando de Noronha": (-3.854, -32.424), "Trindade": (-20.525, -29.325),
+}  # fmt: skip  # a table
+
+
+@pytest.mark.parametrize("place", FAR_ENDS)
+def test_brazil_is_served_to_its_ends(place):
+    assert service_area.serves([BRAZIL], *FAR_ENDS[place])
+
+
+@pytest.mark.parametrize("point", [(0, 0), (40.7, -74), (-34.6, -58.4), (-23.5, 46.6), (-46.6, -23.5)])
+def test_other_places_are_not(point):
+    assert not service_area.serves([BRAZIL], *point)
+
+
+class TestParse:
+    def test_reads_boxes(self):
+        assert service_area.parse("-24,-47,-23,-46; 1.5,2,3,4") == [Box(-24, -47, -23, -46), Box(1.5, 2, 3, 4)]
+
+    def test_takes_nothing_for_brazil(self):
+        assert service_area.parse("") == [BRAZIL]
+
+    @pytest.mark.parametrize(
+        "text", ["1,2,3", "1,2,3,4,5", "a,b,c,d", "3,2,1,4", "1,4,3,2", "-91,0,0,1", "0,0,nan,1", ";"]
+    )
+    def test_refuses_what_is_no_box(self, text):
+        with pytest.raises((ValueError, TypeError)):
+            service_area.parse(text)

@@ -1,0 +1,90 @@
+"""Lengths and times from a real Valhalla server."""
+
+from decimal import Decimal
+
+import pytest
+from django.utils import timezone
+
+from delivery.actions import arrivals, quotes
+from delivery.geo import routing_engines
+from delivery.geo.distance import Point, metres
+from delivery.geo.routing_engines import EngineAway, RoutingFailed
+from delivery.models import ArrivalEstimate
+from tests.delivery.geo import valhalla
+from tests.delivery.geo.valhalla import ONE_WAY_ROW, crossing
+from tests.factories import DROPOFFS, PICKUP, DeliveryFactory
+
+VEHICLES = ("MOTORCYCLE", "CAR")
+
+
+@pytest.fixture(scope="session")
+def url(tmp_path_factory):
+    with valhalla.server(tmp_path_factory.mktemp("valhalla"), valhalla.grid()) as url:
+        yield url
+
+
+def kmh(leg):
+    return leg.metres / leg.seconds * 3.6
+
+
+class TestValhalla:
+    @pytest.mark.parametrize("vehicle", VEHICLES)
+    def test_follows_the_streets(self, url, vehicle):
+        corner, end = crossing(2, 1), crossing(2, 9)
+
+        legs = routing_engines.valhalla(url, vehicle=vehicle)([corner, end, crossing(10, 9), corner])
+
+        block_east, block_north = metres(corner, crossing(2, 2)), metres(corner, crossing(3, 1))
+        lengths = [8 * block_east, 8 * block_north, 8 * (block_east + block_north)]
+        assert [leg.metres for leg in legs] == pytest.approx(lengths, rel=0.02)
+        assert all(20 < kmh(leg) < 50 for leg in legs)
+
+    @pytest.mark.parametrize("vehicle", VEHICLES)
+    def test_respects_a_one_way_street(self, url, vehicle):
+        west, east = crossing(ONE_WAY_ROW, 5), crossing(ONE_WAY_ROW, 7)
+
+        there, back = routing_engines.valhalla(url, vehicle=vehicle)([west, east, west])
+
+        assert back.metres > 1.9 * there.metres
+        assert back.seconds > 1.5 * there.seconds
+
+    def test_takes_no_time_to_where_the_driver_is(self, url):
+        (leg,) = routing_engines.valhalla(url, vehicle="CAR")([PICKUP, PICKUP])
+
+        assert leg == (0, 0)
+
+    def test_knows_no_way_where_no_road_is(self, url):
+        with pytest.raises(RoutingFailed, match="status 400") as failed:
+            routing_engines.valhalla(url, vehicle="CAR")([PICKUP, Point(-10, -50)])
+        assert not isinstance(failed.value, EngineAway)
+
+
+@pytest.mark.django_db
+class TestService:
+    @pytest.fixture(autouse=True)
+    def _engine(self, settings, url):
+        settings.ROUTING_ENGINE, settings.ROUTING_URL = "valhalla", url
+
+    def test_computes_arrival_times_with_it(self, url, settings):
+        settings.SERVICE_MINUTES_STOP, settings.ROUTING_TIME_FACTOR = 2, {"MOTORCYCLE": 1}
+        now = timezone.now()
+        delivery = DeliveryFactory.create(collected=True, stops=3, at=now)
+
+        arrivals.renew(at=now)
+
+        first, second, third = routing_engines.valhalla(url, vehicle="MOTORCYCLE")([PICKUP, *DROPOFFS])
+        rows = ArrivalEstimate.objects.filter(stop__delivery=delivery).order_by("stop__index")
+        expected = [
+            first.seconds,
+            first.seconds + 120 + second.seconds,
+            first.seconds + second.seconds + third.seconds + 240,
+        ]
+        assert [(row.arrives_at - now).total_seconds() for row in rows] == pytest.approx(expected)
+        assert {row.engine for row in rows} == {"valhalla"}
+
+    def test_computes_prices_with_its_lengths(self, url):
+        trip = quotes.trip_between([PICKUP, DROPOFFS[0]], vehicle_type="CAR", returning=False, weight_kg=Decimal(1))
+
+        (leg,) = routing_engines.valhalla(url, vehicle="CAR")([PICKUP, DROPOFFS[0]])
+        assert float(trip.outbound_km) == pytest.approx(leg.metres / 1000, abs=0.01)
+        assert leg.metres > metres(PICKUP, DROPOFFS[0])

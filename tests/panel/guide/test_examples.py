@@ -1,0 +1,76 @@
+"""The answers that the pages of error codes show are made with messages of the product."""
+
+import ast
+import re
+from pathlib import Path
+
+import pytest
+from django.conf import settings
+from rest_framework.fields import Field
+
+from config import limits
+from panel.guide import examples
+from panel.guide.catalogue import A, B
+
+LIMITS = {"url_too_long": limits._URL, "header_too_long": limits._header("Cookie")}
+SHORTEST = 15  # characters besides placeholders; shorter texts would match any sentence
+SUGGESTION = re.compile(r" Did you mean '\w+'\?$")
+# Their examples come from the handlers, without a text of the examples; one is DRF's, one is put together.
+MADE_BY_HANDLERS = {"method_not_allowed", "server_error"}
+PLACEHOLDER = re.compile(r"%\(\w+\)s|\{\w+\}")
+
+
+def text_of(node):
+    """A text of the source, with a placeholder for each value that is inserted; None for other nodes."""
+    if isinstance(node, ast.Constant) and isinstance(node.value, str):
+        return node.value
+    if isinstance(node, ast.JoinedStr):
+        return "".join(str(part.value) if isinstance(part, ast.Constant) else "{value}" for part in node.values)
+    return None
+
+
+def messages():
+    """The texts of sentences in the packages of both APIs, as patterns."""
+    for package in ("delivery", "integration"):
+        for path in Path(settings.BASE_DIR / package).rglob("*.py"):
+            for node in ast.walk(ast.parse(path.read_text())):
+                text = text_of(node)
+                parts = PLACEHOLDER.split(text or "")
+                if sum(map(len, parts)) >= SHORTEST:
+                    yield "(.+)".join(map(re.escape, parts))
+
+
+def shown(api):
+    """Every sentence of every example, with its code."""
+    for code, answer in examples.answers_of(api).items():
+        yield code, answer.body["detail" if api == A else "message"]
+        errors = answer.body.get("errors", [])
+        if api == A:
+            yield from ((code, SUGGESTION.sub("", error["detail"])) for error in errors)
+
+
+@pytest.fixture(scope="module")
+def is_message():
+    known = {re.compile(pattern, re.DOTALL) for pattern in messages()}
+    return lambda text: any(pattern.fullmatch(text) for pattern in known)
+
+
+@pytest.mark.parametrize("api", [A, B])
+def test_every_example_has_a_message_of_the_product(api, is_message):
+    others = {str(Field.default_error_messages["required"])}
+    others |= {limit.english if api == A else limit.portuguese for limit in LIMITS.values()}
+
+    missing = [
+        (code, text)
+        for code, text in shown(api)
+        if code not in MADE_BY_HANDLERS and text not in others and not is_message(text)
+    ]
+
+    assert missing == []
+
+
+def test_what_is_no_message_is_recognised(is_message):
+    assert is_message("The body is larger than 256 KiB.")
+    assert not is_message("The body is larger than 256 KiB")
+    assert not is_message("The header Sandbox-Speed is not a number from 1 to 120.")
+    assert settings.MAX_BODY_BYTES == 256 * 1024

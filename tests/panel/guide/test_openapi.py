@@ -1,0 +1,145 @@
+"""The OpenAPI description and the Postman collection: valid, current, complete, and served to everybody."""
+
+import json
+
+import pytest
+import yaml
+from openapi_spec_validator import validate
+
+from config.openapi import files
+from config.openapi.operations import OPERATIONS
+from panel.guide.catalogue import CODES, A, B
+
+CANCEL_DELIVERY = ("Cancel a delivery", "POST", "/api/cancel-delivery/:deliveryId")
+
+
+@pytest.fixture(scope="module")
+def description():
+    return json.loads((files.FOLDER / "openapi.json").read_text())
+
+
+def _enumerations(value):
+    """The values of each enumeration that has more than one."""
+    if isinstance(value, dict):
+        if len(value.get("enum", ())) > 1:
+            yield tuple(sorted(str(item) for item in value["enum"] if item is not None))
+        value = list(value.values())
+    if isinstance(value, list):
+        for inner in value:
+            yield from _enumerations(inner)
+
+
+class TestTheFiles:
+    def test_are_what_the_code_describes(self):
+        """Otherwise run `manage.py openapi`."""
+        for path, text in files.contents().items():
+            assert path.read_text() == text, f"{path.name} is not current"
+
+    def test_have_the_same_content(self, description):
+        assert yaml.safe_load((files.FOLDER / "openapi.yaml").read_text()) == description
+
+
+class TestTheDescription:
+    def test_is_valid_openapi(self, description):
+        assert description["openapi"] == "3.1.0"
+        validate(description)
+
+    def test_names_every_error_code_of_its_catalogue(self):
+        for api, prefix in ((A, "/api/"), (B, "/api/integration/")):
+            paths = [key for key in OPERATIONS if key[1].startswith("/api/integration/") == (api == B)]
+            described = {code for key in paths for code in OPERATIONS[key].errors}
+            assert described == {code for code, entry in CODES.items() if api in entry.apis}, prefix
+
+    @pytest.mark.parametrize("key", OPERATIONS, ids=" ".join)
+    def test_has_the_common_refusals_of_every_operation(self, key):
+        needed = {
+            "rate_limited",
+            "server_error",
+            "unavailable",
+            "account_suspended",
+            "tls_required",
+            "url_too_long",
+            "header_too_long",
+        }
+
+        assert needed <= set(OPERATIONS[key].errors)
+
+    def test_lists_the_values_of_an_enumeration_once(self, description):
+        """Otherwise a generated client has several types for them, and `enumerations` has to name them."""
+        lists = list(_enumerations(description))
+
+        assert len(lists) > 5
+        assert sorted({values for values in lists if lists.count(values) > 1}) == []
+
+    def test_has_the_webhook(self, description):
+        body = description["webhooks"]["delivery"]["post"]["requestBody"]["content"]["application/json"]["schema"]
+        assert body == {"$ref": "#/components/schemas/Event"}
+
+
+class TestThePostmanCollection:
+    def test_has_a_request_for_each_operation(self, description):
+        """Otherwise run `make postman`. CI compares the whole collection with a new one."""
+        described = {
+            (operation["tags"][0], operation["summary"], method.upper(), path.replace("{", ":").replace("}", ""))
+            for path, methods in description["paths"].items()
+            for method, operation in methods.items()
+        }
+
+        collection = json.loads((files.FOLDER / "postman.json").read_text())
+
+        requests = [
+            (folder["name"], item["name"], item["request"]["method"], "/" + "/".join(item["request"]["url"]["path"]))
+            for folder in collection["item"]
+            for item in folder["item"]
+        ]
+        in_order = [folder for folder, *_request in requests]
+        assert len(requests) == len(described) == len(OPERATIONS)
+        assert {*requests} - described == {("Cancel", *CANCEL_DELIVERY)}
+        assert described - {*requests} == {("Immediate delivery", *CANCEL_DELIVERY)}
+        assert in_order.index("Cancel") > in_order.index("Sandbox")
+        assert requests[-1][1] == "Cancel an order"
+
+
+class TestTheAddress:
+    @pytest.mark.parametrize(
+        ("name", "media_type"),
+        [
+            ("openapi.json", "application/json"),
+            ("openapi.yaml", "application/yaml"),
+        ],
+    )
+    def test_answers_without_credentials(self, client, name, media_type):
+        response = client.get(f"/api/{name}")
+
+        assert response.status_code == 200
+        assert response["Content-Type"] == media_type
+        assert response["Cache-Control"] == "public, max-age=300"
+        assert response.content == (files.FOLDER / name).read_bytes()
+
+    @pytest.mark.parametrize("base", ["https://rota.example.com:8443", "http://127.0.0.1:8711"])
+    def test_of_the_postman_collection_is_that_of_the_service(self, client, settings, base):
+        settings.ALLOWED_HOSTS = ["*"]
+        scheme, _, host = base.partition("://")
+
+        response = client.get("/api/postman.json", headers={"Host": host}, secure=scheme == "https")
+
+        collection = json.loads(response.content)
+        kept = json.loads((files.FOLDER / "postman.json").read_text())
+        assert response["Content-Type"] == "application/json"
+        assert {"key": "baseUrl", "value": base} in collection["variable"]
+        assert collection["item"] == kept["item"]
+
+    def test_of_the_postman_collection_has_an_etag_of_its_own(self, client, settings):
+        settings.ALLOWED_HOSTS = ["*"]
+
+        tags = {client.get("/api/postman.json", headers={"Host": host})["ETag"] for host in ("a.example", "b.example")}
+
+        assert len(tags) == 2
+
+    def test_answers_304_to_whoever_has_it(self, client):
+        etag = client.get("/api/openapi.json")["ETag"]
+
+        assert client.get("/api/openapi.json", headers={"If-None-Match": etag}).status_code == 304
+
+    def test_refuses_other_methods(self, client):
+        assert client.post("/api/openapi.json").status_code == 405

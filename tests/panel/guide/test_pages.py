@@ -1,0 +1,178 @@
+"""The guide at /docs/ in each language: every file is a page, every link leads somewhere, nothing is raw HTML."""
+
+import re
+from html import escape
+from urllib.parse import urldefrag, urljoin
+
+import pytest
+from django.conf import settings
+from django.test import Client
+from django.utils.translation import gettext, override
+from lxml.html import document_fromstring
+
+from panel.guide import error_codes, markdown, pages
+from panel.guide.catalogue import CODES
+
+LANGUAGES = [language for language, _name in settings.LANGUAGES]
+FILES = sorted(pages.FOLDER.glob("*.md"))
+FENCE = re.compile(r"^```([^\n]*)\n(.*?)^```", re.MULTILINE | re.DOTALL)
+
+
+@pytest.fixture
+def browser():
+    return Client()
+
+
+def read(browser, url):
+    """The targets of a page's links, and the ids of its elements."""
+    root = document_fromstring(browser.get(url).content)
+    targets = [urljoin(url, link.attrib["href"]) for link in root.iter("a") if "href" in link.attrib]
+    return targets, [element.attrib["id"] for element in root.iter("*") if "id" in element.attrib]
+
+
+class TestGuide:
+    def test_has_a_page_for_every_file(self):
+        names = {path.stem if path.name != "README.md" else "" for path in FILES}
+
+        assert names == pages.NAMES
+
+    @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+    def test_blocks_of_code_name_their_language(self, path):
+        infos = [info for info, _code in FENCE.findall(path.read_text())]
+
+        assert [
+            info for info in infos if not re.fullmatch(r"text|json|(bash|python|javascript|php) [a-z-]+", info)
+        ] == []
+
+    @pytest.mark.parametrize("language", LANGUAGES)
+    def test_lists_every_error_code(self, language):
+        text = (pages.folder(language) / "error-codes.md").read_text()
+
+        assert text == error_codes.markdown(language), "run `manage.py error_codes`"
+
+    @pytest.mark.parametrize(("language", "unchanged"), [("en", "nothing was changed"), ("pt-br", "nada mudou")])
+    def test_says_what_had_no_effect_as_the_error_codes_do(self, language, unchanged):
+        rows = (pages.folder(language) / "retries.md").read_text().splitlines()
+
+        for each in (each for each in CODES.values() if each.status >= 500):  # of the service
+            (row,) = [row for row in rows if f"`{each.code}`" in row]
+            assert (unchanged in row) == ("Nothing was changed." in each.meaning), each.code
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+class TestLinks:
+    def test_lead_to_pages_and_to_elements_of_them(self, browser, language):
+        browser.cookies[settings.LANGUAGE_COOKIE_NAME] = language
+        found, waiting, dead = {}, {pages.url("")}, []
+        while waiting:
+            url = waiting.pop()
+            links, ids = found[url] = read(browser, url)
+            assert len(ids) == len(set(ids)), f"{url} has an id twice"
+            waiting |= {page for page, _anchor in map(urldefrag, links) if page.startswith("/docs/")} - set(found)
+
+        for url, (links, _ids) in found.items():
+            for page, anchor in map(urldefrag, links):
+                exists = page in found or browser.get(page).status_code in {200, 302}
+                if not exists or (anchor and anchor not in found[page][1]):
+                    dead.append(f"{url} links to {page}#{anchor}")
+
+        assert dead == []
+        assert set(found) == {
+            *map(pages.url, pages.NAMES),
+            *(f"/docs/errors/{code}" for code in CODES),
+            "/docs/reference",
+        }
+
+
+class TestPage:
+    @pytest.mark.parametrize("language", LANGUAGES)
+    @pytest.mark.parametrize("name", sorted(pages.NAMES))
+    def test_is_shown_without_a_log_in_and_without_a_query(self, browser, name, language):
+        browser.cookies[settings.LANGUAGE_COOKIE_NAME] = language
+
+        response = browser.get(pages.url(name))
+
+        assert response.status_code == 200
+        assert pages.page(name, language).html in response.content.decode()
+
+    def test_is_not_found_under_another_name(self, browser):
+        assert browser.get("/docs/nothing").status_code == 404
+        assert browser.get("/docs/README").status_code == 404
+
+    def test_links_to_pages_and_to_error_codes(self):
+        html = pages.page("sandbox", "en").html
+
+        assert '<a href="/docs/deliveries#everything-about-a-delivery"><code>' in html
+        assert '<a href="/docs/errors/move_refused"><code>move_refused</code></a>' in html
+        assert ".md" not in html
+
+    def test_has_the_title_of_its_column_in_each_cell_of_a_table(self):
+        html = markdown._markdown().render("| `a` | b |\n|---|---|\n| 1 | 2 |\n| 3 | 4 |\n\n| c |\n|---|\n| 5 |\n")
+
+        cells = document_fromstring(html).iter("td")
+        assert [(cell.text, cell.attrib["data-title"]) for cell in cells] == [
+            ("1", "a"), ("2", "b"), ("3", "a"), ("4", "b"), ("5", "c"),
+        ]  # fmt: skip  # a table
+
+    def test_escapes_html(self):
+        html = markdown._markdown().render("<script>alert(1)</script>\n\n[a](javascript:alert(1))")
+
+        assert "<script" not in html
+        assert "href" not in html
+
+    def test_is_in_the_language_of_the_reader(self, browser):
+        browser.cookies[settings.LANGUAGE_COOKIE_NAME] = "pt-br"
+
+        text = browser.get("/docs/quickstart").content.decode()
+
+        assert '<html lang="pt-br">' in text
+        assert "Nesta página" in text
+        assert ">Início rápido</h1>" in text
+        assert ">Copiar</button>" in text
+
+    def test_has_the_anchors_of_the_english_page_in_every_language(self, tmp_path, monkeypatch):
+        monkeypatch.setattr(pages, "FOLDER", tmp_path)
+        (tmp_path / "pt-br").mkdir()
+        (tmp_path / "limits.md").write_text("# Limits\n\n## Calls")
+        (tmp_path / "pt-br" / "limits.md").write_text("# Limites\n\n## Chamadas")
+
+        page = pages.page.__wrapped__("limits", "pt-br")
+
+        assert page.title == "Limites"
+        assert page.headings == (pages.Heading(2, "calls", "Chamadas"),)
+        assert '<h2 id="calls">Chamadas</h2>' in page.html
+
+    def test_refuses_a_translation_with_other_headings(self, tmp_path, monkeypatch):
+        monkeypatch.setattr(pages, "FOLDER", tmp_path)
+        (tmp_path / "pt-br").mkdir()
+        (tmp_path / "limits.md").write_text("# Limits\n\n## Calls")
+        (tmp_path / "pt-br" / "limits.md").write_text("# Limites")
+
+        with pytest.raises(ValueError, match="zip"):
+            pages.page.__wrapped__("limits", "pt-br")
+
+
+class TestErrorPage:
+    @pytest.mark.parametrize("entry", CODES.values(), ids=CODES)
+    def test_has_what_the_code_means_and_a_body(self, browser, entry):
+        response = browser.get(f"/docs/errors/{entry.code}")
+
+        assert response.status_code == 200
+        assert response.context["entry"] == entry
+        assert [f'"code": "{entry.code}"' in body for _api, body in response.context["bodies"]] == [True] * len(
+            entry.apis
+        )
+
+    @pytest.mark.parametrize("entry", CODES.values(), ids=CODES)
+    def test_is_in_the_language_of_the_reader(self, browser, entry):
+        browser.cookies[settings.LANGUAGE_COOKIE_NAME] = "pt-br"
+
+        text = browser.get(f"/docs/errors/{entry.code}").content.decode()
+
+        with override("pt-br"):
+            assert f"<dd>{escape(gettext(entry.meaning))}</dd>" in text
+            assert f"<dd>{escape(gettext(entry.remedy))}</dd>" in text
+        assert f"<dd>{escape(entry.meaning)}</dd>" not in text
+
+    def test_is_not_found_for_another_code(self, browser):
+        assert browser.get("/docs/errors/nothing").status_code == 404

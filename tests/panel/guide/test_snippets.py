@@ -1,0 +1,145 @@
+"""The guide's snippets, run as a reader runs them: one shell and one folder for each page, against a real server.
+
+Answers have the keys that the guide shows, and no refusal but those it announces.
+"""
+
+import json
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.management import call_command
+
+from delivery.models import Delivery
+from tests.integration.factories import load_tariff
+from tests.panel.guide import snippets
+
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.timeout(120)]
+
+# Its answer is a refusal with this code.
+REFUSED = {"strict-handling": "unknown_key"}
+# Their answers do not depend on the time and on ids: the guide shows them as they are.
+CONSTANT = {"quote-delivery", "quote-freight", "quote-services", "cancel-order", "send-invoice"}
+# The guide shows one key of the answer, and only after the goods were collected.
+PARTIAL = {"cancel-delivery"}
+# Run by tests of their own.
+OTHERS = {"receive-webhooks", "verify-webhook", "verify-with-library"}
+_SECONDS = 60
+
+
+@pytest.fixture
+def environment(live_server, tmp_path):
+    """What the reader has put into the shell, with the accounts and tariffs of `make run`."""
+    load_tariff()  # as the migrations do; other tests with real transactions have deleted it
+    out = StringIO()
+    call_command("seed_demo", stdout=out)
+    made = json.loads(out.getvalue())
+    return {
+        "PATH": os.environ["PATH"],
+        "HOME": str(tmp_path),
+        "BASE_URL": live_server.url,
+        "TOKEN": made["sandbox_token"],
+        "API_KEY": made["api_key"],
+        "WEBHOOK_SECRET": made["sandbox_signing_secret"],
+    }
+
+
+def run_shell(blocks: list[snippets.Snippet], environment: dict[str, str], folder: Path) -> dict[str, str]:
+    """What each block prints."""
+    script = "\n".join(f"echo '@@{block.name}'\n{block.code}\necho" for block in blocks)
+    done = subprocess.run(
+        ["/bin/bash", "-euo", "pipefail", "-c", script],
+        env=environment, cwd=folder, capture_output=True, text=True, timeout=_SECONDS, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout + done.stderr
+    parts = (part.partition("\n") for part in done.stdout.split("@@")[1:])
+    return {name: output for name, _, output in parts}
+
+
+def in_file(block: snippets.Snippet, folder: Path) -> str:
+    """The answer that the block has curl write to a file instead of printing it."""
+    written = re.search(r"curl -s -o (\S+)", block.code)
+    return (folder / written[1]).read_text() if written else ""
+
+
+def documents(output: str) -> Iterator[Any]:
+    """The JSON objects in what curl printed, whatever stands between them."""
+    decoder, at = json.JSONDecoder(), output.find("{")
+    while at >= 0:
+        value, end = decoder.raw_decode(output, at)
+        yield value
+        at = output.find("{", end)
+
+
+def differences(shown: Any, given: Any, place: str = "") -> list[str]:
+    """Where the keys differ. Nothing is compared below null, and of lists the first items."""
+    if isinstance(shown, dict) and isinstance(given, dict):
+        own = [f"{place}: {sorted(shown.keys() ^ given.keys())}"] if shown.keys() != given.keys() else []
+        common = shown.keys() & given.keys()
+        return own + [found for key in common for found in differences(shown[key], given[key], f"{place}/{key}")]
+    if isinstance(shown, list) and isinstance(given, list):
+        return differences(shown[0], given[0], f"{place}/0") if shown and given else []
+    is_same_kind = shown is None or given is None or isinstance(shown, dict | list) == isinstance(given, dict | list)
+    return [] if is_same_kind else [f"{place}: {given!r}"]
+
+
+class TestShell:
+    @pytest.mark.parametrize("page", sorted({snippet.page for snippet in snippets.all_named()}))
+    def test_each_answer_is_what_the_guide_shows(self, page, environment, tmp_path):
+        blocks = [each for each in snippets.of_page(page) if each.language == "bash" and each.name not in OTHERS]
+
+        outputs = run_shell(blocks, environment, tmp_path)
+
+        assert list(outputs) == [block.name for block in blocks]
+        for block in blocks:
+            answers = list(documents(outputs[block.name] + in_file(block, tmp_path)))
+            assert [answer.get("code") for answer in answers if "code" in answer] == [
+                code for name, code in REFUSED.items() if name == block.name
+            ], outputs[block.name]
+            if block.answer is not None and block.name not in PARTIAL:
+                assert differences(block.answer, answers[0]) == [], block.name
+            if block.name in CONSTANT:
+                assert answers == [block.answer]
+
+
+class TestRequest:
+    @pytest.mark.parametrize(
+        ("language", "command"), [("python", sys.executable), ("javascript", "node"), ("php", "php")]
+    )
+    def test_prints_the_id_of_a_new_delivery(self, language, command, environment, tmp_path, program):
+        (tmp_path / "snippet").write_text(only("quickstart", "request-delivery", language).code)
+        run_shell([only("quickstart", "delivery-body", "bash")], environment, tmp_path)
+
+        done = subprocess.run(
+            [program(command), "snippet"],
+            env=environment,
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+            timeout=_SECONDS,
+            check=False,
+        )
+
+        assert done.stderr == ""
+        assert Delivery.objects.get().pk.hex == done.stdout.strip().replace("-", "")
+
+
+def only(page: str, name: str, language: str) -> snippets.Snippet:
+    (found,) = [each for each in snippets.of_page(page) if (each.name, each.language) == (name, language)]
+    return found
+
+
+def test_each_snippet_is_run_by_a_test():
+    named = snippets.all_named()
+    tested = {
+        "bash": {each.name for each in named},
+        **{language: {"request-delivery"} for language in ("python", "javascript", "php")},
+    }
+
+    assert [str(each) for each in named if each.name not in OTHERS | tested[each.language]] == []
