@@ -173,6 +173,15 @@ class Traffic(Threads):
 
         return until(is_over, what=f"{count} good answers in a row")
 
+    def until_unanswered(self, count: int) -> None:
+        """Wait until that many calls have got no answer, one of them a call that `repeat` makes again."""
+
+        def is_over() -> bool:
+            unanswered = [answer for answer in list(self.answers) if not answer.status]
+            return len(unanswered) >= count and any(answer.request.key for answer in unanswered)
+
+        until(is_over, what=f"{count} calls without an answer")
+
     def repeat(self, base: str, answers: Iterable[Answer]) -> list[Answer]:
         """Make those requests again that have a key, one after the other."""
         with new_session() as session:

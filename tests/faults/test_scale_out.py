@@ -81,7 +81,7 @@ def test_one_of_two_web_servers_and_of_three_workers_are_killed(nodes, workers, 
     with Traffic(callers, [first, second], per_second=50) as traffic:
         until(lambda: len(endpoint.receipts) > 30, what="30 webhooks received")
         nodes[first].kill()
-        until(lambda: statuses(traffic.answers)[0] > 10, what="10 calls that are not answered")
+        traffic.until_unanswered(10)
         nodes[first].start()
         until_web_answers(first)
         back = time.monotonic()
