@@ -32,7 +32,7 @@ from access.models import InitialPassword
 from access.rights import has_privileges, without_privileges
 from access.roles import ROLES
 from common import clock
-from common.admin_columns import LAST_USED, pill
+from common.admin_base import LAST_USED, pill
 
 for _model in (User, Group, Authenticator, EmailAddress, UserSession):
     admin.site.unregister(_model)

@@ -6,8 +6,7 @@ from django.db import models
 from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
-from common.constraints import one_of
-from common.fields import CiphertextField
+from common.fields import CiphertextField, one_of
 from common.membership import Role
 from delivery.models import Integrator
 from integration.models import Seller

@@ -1,17 +1,31 @@
-"""Base classes of the admin screens of both areas."""
+"""What the admin of both areas shares: base classes, columns written as the panel writes them, pages that confirm an action."""
 
 import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
+from uuid import UUID
 
 from django.contrib import admin
 from django.core.paginator import Paginator
-from django.http import HttpRequest, HttpResponse
+from django.db.models import Model
+from django.forms import Form
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.template.response import TemplateResponse
+from django.urls import reverse
 from django.utils.functional import cached_property
 from django.utils.html import format_html
+from django.utils.safestring import SafeString
 from django.utils.text import capfirst
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 from django_stubs_ext import StrOrPromise
 from unfold.admin import ModelAdmin
 from unfold.admin import TabularInline as UnfoldTabularInline
+
+from common import formats
+from common.actors import actor_name
 
 _EXACT_COUNT = 10_000  # reading as many index entries takes a few milliseconds
 
@@ -109,3 +123,164 @@ __all__ = [
     "Unchangeable",
     "pretty",
 ]
+
+
+Column = Callable[[Any], Any]
+
+
+def column(field: str, title: Any, write: Callable[[Any], Any], *, is_long: bool = False) -> Column:
+    """The attribute `field` of a row, written by `write`; a dash where it is empty. For lists, forms and inlines.
+
+    Its text stays in one line unless it `is_long`.
+    """
+
+    @admin.display(description=title, ordering=field)
+    def shown(row: Any) -> Any:
+        value = getattr(row, field)
+        if value is None or value == "":
+            return None
+        text = write(value)
+        return text if is_long else format_html('<span class="rota-short">{}</span>', text)
+
+    shown.__name__ = field
+    return shown
+
+
+def identity(title: Any) -> Column:
+    """The column of the row's own id, which links to its page; `list_display_links` is None beside it."""
+
+    @admin.display(description=title)
+    def shown(row: Model) -> SafeString:
+        return linked(row)
+
+    shown.__name__ = "identity"
+    return shown
+
+
+def short(value: UUID | str) -> SafeString:
+    """The end of an id with a button that copies all of it."""
+    return format_html(
+        '<span class="rota-id"><code title="{value}">{end}</code>{button}</span>',
+        value=value,
+        end=formats.short_id(value),
+        button=_copy(value),
+    )
+
+
+def pill(text: Any, colour: str = "", *, title: Any = "") -> SafeString:
+    """A state as the panel's badges show it. `colour`: good, info, warn, bad; empty for grey."""
+    return format_html('<span class="rota-pill{}" title="{}">{}</span>', f" is-{colour}" if colour else "", title, text)
+
+
+def copyable(value: str) -> SafeString:
+    """A code that people compare in full, such as an access key, with a button that copies it."""
+    return format_html('<span class="rota-id"><code>{}</code>{}</span>', value, _copy(value))
+
+
+def copy_button(value: str, text: Any) -> SafeString:
+    """A button that copies a long text and says so."""
+    return format_html('<button type="button" class="rota-button is-secondary" data-copy="{}">{}</button>', value, text)
+
+
+def linked(row: Model) -> SafeString:
+    """The end of a row's id as a link to the row's page, with a button that copies the id."""
+    opts = row._meta
+    return format_html(
+        '<span class="rota-id"><a class="rota-link" href="{url}" title="{pk}">{end}</a>{button}</span>',
+        url=reverse(f"admin:{opts.app_label}_{opts.model_name}_change", args=[row.pk]),
+        pk=row.pk,
+        end=formats.short_id(row.pk),
+        button=_copy(row.pk),
+    )
+
+
+def _copy(value: UUID | str) -> SafeString:
+    # The symbol is drawn by ids.css: as text it would become part of what is copied with the cell.
+    label = _("Copy %(value)s") % {"value": formats.short_id(value)}
+    return format_html('<button type="button" class="rota-copy" data-copy="{}" aria-label="{}"></button>', value, label)
+
+
+# Columns of credentials.
+CREATED_BY = column("created_by", gettext_lazy("created by"), actor_name)
+
+
+def ago_or_never(value: datetime | None) -> SafeString:
+    """How long ago, in a column whose heading says what."""
+    return format_html('<span class="rota-named">{}</span>', formats.ago(value) if value else _("never"))
+
+
+@admin.display(description=gettext_lazy("last used"), ordering="last_used_at")
+def LAST_USED(row: Any) -> str:  # noqa: N802  # a column, as the others
+    """How long ago a credential was used."""
+    return ago_or_never(row.last_used_at)
+
+
+REVOKED_BY = column("revoked_by", gettext_lazy("revoked by"), actor_name)
+
+
+@dataclass(frozen=True)
+class Row:
+    """A chosen row: its id, its name and what the action means for it.
+
+    `agreed` is sent back with the confirmation. The action compares it with the row's state of then.
+    """
+
+    pk: Any
+    name: str
+    facts: Sequence[StrOrPromise]
+    agreed: str = ""
+
+
+def is_confirmed(request: HttpRequest) -> bool:
+    """Whether the request was sent by the page that `ask` shows."""
+    return request.POST.get("confirmed") == "yes"
+
+
+def agreed(request: HttpRequest, pk: Any) -> str:
+    """`Row.agreed` of a row as the page showed it; empty if it did not show the row."""
+    return request.POST.get(f"agreed-{pk}", "")
+
+
+def ask(
+    model_admin: ModelAdmin,
+    request: HttpRequest,
+    *,
+    title: StrOrPromise,
+    submit: StrOrPromise,
+    rows: Sequence[Row],
+    notes: Sequence[StrOrPromise] = (),
+    form: Form | None = None,
+    is_final: bool = True,
+) -> TemplateResponse:
+    """The page. Its form repeats the request with the fields of `form`, so that the same view performs the action.
+
+    `notes` are about all rows. `is_final` colours the button red.
+    """
+    context = {
+        **model_admin.admin_site.each_context(request),
+        "title": title,
+        "opts": model_admin.opts,
+        "submit": submit,
+        "rows": rows,
+        "notes": notes,
+        "form": form,
+        "is_final": is_final,
+        "action": request.POST.get("action", ""),
+        "row_page": _row_page(model_admin, request),
+    }
+    return TemplateResponse(request, "admin/confirm.html", context)
+
+
+def back(model_admin: ModelAdmin, request: HttpRequest) -> HttpResponse | None:
+    """Where an action ends that was started on the page of a row; None for one of the list, which stays there."""
+    page = _row_page(model_admin, request)
+    return HttpResponseRedirect(page) if page else None
+
+
+def _row_page(model_admin: ModelAdmin, request: HttpRequest) -> str:
+    """The page of the row on which the action was started; empty for an action of the list."""
+    chosen = request.POST.getlist("_selected_action")
+    if request.POST.get("from_page") != "yes" or len(chosen) != 1:
+        return ""
+    opts = model_admin.opts
+    return reverse(f"admin:{opts.app_label}_{opts.model_name}_change", args=chosen)

@@ -1,11 +1,12 @@
-"""Connections of a process: clients of Redis, the end of a broken connection to PostgreSQL, the limit of open files."""
+"""Connections of a process: clients of Redis, a PostgreSQL that is away, the limit of open files."""
 
 import logging
 import resource
 from functools import cache
 
+import psycopg
 from django.conf import settings
-from django.db import Error, connection
+from django.db import Error, OperationalError, connection
 from redis import Redis
 from redis.asyncio import Redis as AsyncRedis
 from redis.asyncio.retry import Retry as AsyncRetry
@@ -52,3 +53,20 @@ def raise_file_limit() -> None:
     _soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     wanted = _MOST_FILES if hard == resource.RLIM_INFINITY else min(hard, _MOST_FILES)
     resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+
+
+# Classes of PostgreSQL's error codes: a connection failed; connections, memory or space on the disk are used up; the
+# server stops or starts.
+_UNAVAILABLE = ("08", "53", "57P")
+
+
+def is_unavailable(error: BaseException | None) -> bool:
+    """Whether PostgreSQL cannot be reached, starts, stops, or lacks connections, memory or space on its disk.
+
+    An OperationalError of psycopg without a code is of the connection, but for one: a statement with more than 65,535
+    parameters, which libpq refuses with a text only. An InterfaceError is a wrong use of psycopg.
+    """
+    cause = error.__cause__ if isinstance(error, OperationalError) else None
+    if not isinstance(cause, psycopg.OperationalError):
+        return False
+    return cause.sqlstate is None or cause.sqlstate.startswith(_UNAVAILABLE)

@@ -1,9 +1,11 @@
-"""Model fields that both areas use."""
+"""Model fields and constraints that both areas use."""
 
+from collections.abc import Iterable
 from typing import Any
 from uuid import UUID
 
 from django.db import models
+from django.db.models import Q
 
 
 class _PlainInMigrations:
@@ -32,3 +34,8 @@ class CiphertextField(_PlainInMigrations, models.TextField[str, str]):
 
     `config.reencryption` finds the columns to re-encrypt by this type, so every encrypted column has to have it.
     """
+
+
+def one_of(name: str, field: str, choices: Iterable[str]) -> models.CheckConstraint:
+    """Constraint that `field` holds one of these words."""
+    return models.CheckConstraint(name=name, condition=Q(**{f"{field}__in": list(choices)}))

@@ -14,7 +14,7 @@ from django.contrib.postgres.expressions import ArraySubquery
 from django.core import signing
 from django.db.models import Model, QuerySet
 
-from common.any_of import any_of
+from common.expressions import any_of
 
 Row = TypeVar("Row", bound=Model)
 

@@ -16,7 +16,7 @@ from urllib.parse import quote
 
 from rest_framework.serializers import BaseSerializer, ListSerializer, Serializer
 
-from common.body_serializer import BodySerializer
+from common.serializers import BodySerializer
 
 HEADER = "Rota-Warnings"
 UNKNOWN_KEY = "unknown_key"

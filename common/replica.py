@@ -18,8 +18,8 @@ from django.http import HttpRequest, HttpResponseBase, StreamingHttpResponse
 from prometheus_client import Counter
 from psycopg.errors import DeadlockDetected, SerializationFailure, UndefinedColumn, UndefinedFunction, UndefinedTable
 
+from common.connections import is_unavailable
 from common.metrics import REGISTRY
-from common.outages import is_unavailable
 
 _log = logging.getLogger("rota.replica")
 ALIAS = "replica"
@@ -107,7 +107,7 @@ def _from_replica(respond: Callable[[], HttpResponseBase]) -> HttpResponseBase:
     try:
         response = respond()
         # Read here, where a failure can still be made good. The web server would keep all of it in memory too
-        # (`common.csv_export`).
+        # (`common.csv_files`).
         if isinstance(response, StreamingHttpResponse):
             response.streaming_content = [response.getvalue()]
         return response

@@ -17,8 +17,7 @@ from unfold.views import ChangeList
 from unfold.widgets import UnfoldAdminTextInputWidget
 
 from common.actors import DATABASE, actor, actor_name
-from common.admin_base import LargeTable, ModelAdmin, Unchangeable
-from common.admin_columns import column
+from common.admin_base import LargeTable, ModelAdmin, Unchangeable, column
 from common.measures import MeasuredDecimal, MeasuredInteger
 from common.row_history import compare
 

@@ -36,10 +36,10 @@ from import_export.widgets import Widget
 from tablib import Dataset
 from unfold.contrib.import_export.forms import ImportForm
 
-from common import csv_export, csv_file
+from common import csv_files
 from common.actors import actor
 from common.admin_base import ModelAdmin
-from common.csv_file import UnreadableFile, comparable, in_every_language
+from common.csv_files import UnreadableFile, comparable, in_every_language
 from common.measures import NUMBER, rise, shown
 from common.uploads import is_cut_short
 
@@ -290,7 +290,7 @@ class TableFile(CSV):
 
     def create_dataset(self, in_stream: bytes, **kwargs: Any) -> Dataset:
         """Raises UnreadableFile."""
-        headings, *rows = csv_file.read(csv_file.decoded(in_stream))
+        headings, *rows = csv_files.read(csv_files.decoded(in_stream))
         fields = self._resource().in_file(headings.cells)
         dataset = Dataset(headers=[*(str(field.column_name) for field in fields), _LINE])
         for row in rows:
@@ -314,7 +314,7 @@ class UploadForm(ImportForm):
     def clean_import_file(self) -> Any:
         file = self.cleaned_data["import_file"]
         try:
-            csv_file.check_size(file.size)
+            csv_files.check_size(file.size)
         except UnreadableFile as error:
             raise forms.ValidationError(str(error)) from error
         return file
@@ -368,7 +368,7 @@ class TabularImportAdmin(ImportMixin, ModelAdmin):
     def _download(self, name: str, rows: Any) -> StreamingHttpResponse:
         """Not by the library, which would remove the `=` that begins a cell, and leave `+`, `-` and `@`."""
         resource = self.resource()
-        return csv_export.response(name, header=resource.get_export_headers(), rows=map(resource.export_resource, rows))
+        return csv_files.response(name, header=resource.get_export_headers(), rows=map(resource.export_resource, rows))
 
     def get_import_resource_classes(self, request: HttpRequest) -> list[type[TableResource]]:
         return [self.resource]
@@ -378,9 +378,9 @@ class TabularImportAdmin(ImportMixin, ModelAdmin):
 
     def create_import_form(self, request: HttpRequest) -> UploadForm:
         form: UploadForm = super().create_import_form(request)
-        if is_cut_short(request, field="import_file", most=csv_file.MOST_BYTES):
+        if is_cut_short(request, field="import_file", most=csv_files.MOST_BYTES):
             form.errors.clear()
-            form.add_error("import_file", csv_file.too_large())
+            form.add_error("import_file", csv_files.too_large())
         return form
 
     def add_data_read_fail_error_to_form(self, form: UploadForm, e: Exception) -> None:

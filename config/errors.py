@@ -11,7 +11,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.template.loader import render_to_string
 
-from common.outages import is_unavailable
+from common.connections import is_unavailable
 from config.areas import Area, area_of
 from config.limits import TooLong
 from delivery.api import problems

@@ -17,7 +17,7 @@ from django.db.models import Count, DateField, DecimalField, F, OuterRef, Q, Que
 from django.db.models.functions import Coalesce, Round, TruncDate, TruncMonth
 from django.utils import timezone
 
-from common.any_of import any_of
+from common.expressions import any_of
 from common.pagination import Page, newest_first
 from delivery.lifecycle import Ending, RouteStatus
 from delivery.models import Delivery, Driver, Environment, Integrator, Stop

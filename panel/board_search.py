@@ -8,7 +8,7 @@ from django.contrib.postgres.expressions import ArraySubquery
 from django.db.models import CharField, F, Func, OuterRef, Q, QuerySet, TextField, Value
 from django.db.models.functions import Cast
 
-from common.folded import Folded, folded
+from common.expressions import Folded, folded
 from delivery.models import Delivery, Stop
 
 _MOST_WORDS = 10

@@ -8,8 +8,7 @@ from django.contrib.postgres.expressions import ArraySubquery
 from django.db.models import Exists, F, OuterRef, Q, QuerySet
 from django.utils.translation import gettext_lazy as _
 
-from common.any_of import any_of
-from common.folded import Folded, folded
+from common.expressions import Folded, any_of, folded
 from integration import words
 from integration.models import Invoice, InvoiceLink, InvoiceReference, Order, SearchCode, Seller, compact_document
 from panel.period_filter import PeriodFilter

@@ -3,8 +3,7 @@
 from django.contrib import admin
 from django.utils.translation import gettext_lazy as _
 
-from common.admin_base import LargeTable, ModelAdmin, Unchangeable
-from common.admin_columns import column, pill
+from common.admin_base import LargeTable, ModelAdmin, Unchangeable, column, pill
 from common.formats import moment
 from common.mail.models import Message, MessageState
 

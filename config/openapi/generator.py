@@ -7,7 +7,7 @@ from drf_spectacular.openapi import AutoSchema
 from drf_spectacular.plumbing import ResolvedComponent
 from drf_spectacular.settings import patched_settings
 
-from common.deprecation import DeprecatableView
+from common.views import DeprecatableView
 from config.openapi import enumerations, headers
 from config.openapi import fields as _fields  # registers its extensions
 from config.openapi.json_schema import Schema, schema_of

@@ -7,7 +7,7 @@ from django.conf import settings
 from django.db import transaction
 
 from common import log_context
-from common.insert_together import insert_together
+from common.compiled_queries import insert_together
 from common.page_updates import publish_on_commit
 from delivery import lifecycle, metrics, page_updates
 from delivery.actions import drivers, dropoff_options, new_deliveries, quotes, receiver_mails, transitions

@@ -18,12 +18,20 @@ from django_stubs_ext import StrOrPromise
 from unfold.admin import StackedInline
 
 from common import clock
+from common.account_admin import LimitFields, SuspendableAdmin, named
 from common.actors import actor
-from common.admin_base import OneTimeSecretAdmin, ReadOnlyInline
-from common.admin_columns import CREATED_BY, LAST_USED, REVOKED_BY, ago_or_never, column, pill, short
+from common.admin_base import (
+    CREATED_BY,
+    LAST_USED,
+    REVOKED_BY,
+    OneTimeSecretAdmin,
+    ReadOnlyInline,
+    ago_or_never,
+    column,
+    pill,
+    short,
+)
 from common.formats import moment
-from common.limit_fields import LimitFields
-from common.suspension_admin import SuspendableAdmin, named
 from delivery.actions import integrators, tokens
 from delivery.admin.labels import endpoint_state
 from delivery.admin.refusals import RefusalsAsMessages

@@ -8,7 +8,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 from django_stubs_ext import StrOrPromise
 
-from common import admin_confirm
+from common import admin_base
 from common.admin_base import ModelAdmin
 from common.formats import money, short_id
 from delivery.actions import deliveries, moves
@@ -20,9 +20,9 @@ from delivery.models import Delivery
 def unless_agreed(model_admin: ModelAdmin, request: HttpRequest, chosen: Iterable[Delivery]) -> HttpResponse | None:
     """The page, unless the request confirms one that named the fees of now. None: the deliveries may be cancelled."""
     found = list(chosen)
-    if not admin_confirm.is_confirmed(request):
+    if not admin_base.is_confirmed(request):
         return _page(model_admin, request, found, notes=[])
-    if any(_terms(delivery) != admin_confirm.agreed(request, delivery.pk) for delivery in found):
+    if any(_terms(delivery) != admin_base.agreed(request, delivery.pk) for delivery in found):
         return _page(model_admin, request, found, notes=[_("Something has changed meanwhile. Read the fees again.")])
     return None
 
@@ -34,14 +34,14 @@ def _page(
     total = sum((deliveries.fee_of_cancelling(delivery) for delivery in possible), Decimal(0))
     submit = _("Cancel, fee %(fee)s") % {"fee": money(total)} if total else _("Cancel without a fee")
     count = len(chosen)
-    return admin_confirm.ask(
+    return admin_base.ask(
         model_admin,
         request,
         title=ngettext("Cancel this delivery?", "Cancel %(count)s deliveries?", count) % {"count": count},
         submit=submit,
         notes=[*notes, _("This cannot be undone.")],
         rows=[
-            admin_confirm.Row(delivery.pk, _name(delivery), list(_facts(delivery)), agreed=_terms(delivery))
+            admin_base.Row(delivery.pk, _name(delivery), list(_facts(delivery)), agreed=_terms(delivery))
             for delivery in chosen
         ],
         form=MoveForm("cancel", chosen[0]) if chosen else None,

@@ -17,8 +17,7 @@ from unfold.contrib.filters.admin import AutocompleteSelectFilter
 
 from common import clock
 from common.actors import actor
-from common.admin_base import LargeTable, ModelAdmin, Unchangeable
-from common.admin_columns import column, linked, pill
+from common.admin_base import LargeTable, ModelAdmin, Unchangeable, column, linked, pill
 from common.formats import ago
 from delivery.actions import deliveries, drivers, moves, receiver_links
 from delivery.admin import cancelling

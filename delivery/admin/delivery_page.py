@@ -11,8 +11,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from common.actors import actor_name
-from common.admin_base import ReadOnlyInline
-from common.admin_columns import column, short
+from common.admin_base import ReadOnlyInline, column, short
 from common.formats import moment, money, phone
 from delivery.admin.labels import CHANGE, in_one_line, kilometres
 from delivery.forms import text_of_simulator

@@ -12,8 +12,7 @@ from django.utils.translation import gettext_lazy as _
 
 from common import clock
 from common.actors import actor, actor_name
-from common.admin_base import LargeTable, ModelAdmin, ReadOnlyInline
-from common.admin_columns import column, pill
+from common.admin_base import LargeTable, ModelAdmin, ReadOnlyInline, column, pill
 from common.formats import ago, moment, phone
 from delivery.actions import drivers
 from delivery.admin.labels import coordinates, metres

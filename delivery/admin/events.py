@@ -12,8 +12,18 @@ from django.utils.translation import gettext_lazy as _
 
 from common import clock
 from common.actors import actor
-from common.admin_base import LargeTable, ModelAdmin, ReadOnlyInline, Unchangeable, pretty
-from common.admin_columns import column, copy_button, linked, pill, short
+from common.admin_base import (
+    LargeTable,
+    ModelAdmin,
+    ReadOnlyInline,
+    Unchangeable,
+    column,
+    copy_button,
+    linked,
+    pill,
+    pretty,
+    short,
+)
 from common.formats import moment
 from delivery.actions import events
 from delivery.admin.labels import EVENT_COLOURS

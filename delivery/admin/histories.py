@@ -6,8 +6,7 @@ from django.http import HttpRequest
 from django.utils.translation import gettext_lazy as _
 
 from common.actors import actor_name
-from common.admin_base import LargeTable, ModelAdmin, Unchangeable
-from common.admin_columns import column, linked
+from common.admin_base import LargeTable, ModelAdmin, Unchangeable, column, linked
 from common.formats import moment
 from delivery.admin.labels import CHANGE
 from delivery.models import AuditEntry, Stop, Transition, parse_id

@@ -14,7 +14,7 @@ from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext, gettext_lazy, ngettext
 
-from common.admin_columns import pill
+from common.admin_base import pill
 from common.formats import postcode
 from delivery import words
 from delivery.lifecycle import RouteStatus, Status

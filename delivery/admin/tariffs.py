@@ -11,8 +11,8 @@ from django.utils.translation import gettext_lazy as _
 from import_export.fields import Field
 from import_export.widgets import Widget
 
-from common.admin_columns import column
-from common.csv_export import neutralised
+from common.admin_base import column
+from common.csv_files import neutralised
 from common.formats import money
 from common.measures import KILOMETRES, shown
 from common.row_history_admin import RecordedAdmin, RowChangeAdmin

@@ -12,8 +12,7 @@ from django.utils.translation import gettext_lazy as _
 
 from common import clock
 from common.actors import actor
-from common.admin_base import ModelAdmin
-from common.admin_columns import ago_or_never, column
+from common.admin_base import ModelAdmin, ago_or_never, column
 from common.formats import ago
 from delivery.actions import endpoints
 from delivery.admin.labels import endpoint_state

@@ -8,8 +8,8 @@ from typing import Any
 from django.core.exceptions import ValidationError as DjangoValidationError
 from rest_framework import serializers
 
-from common.body_fields import BodyCharField, BodyFloatField
 from common.mail import outbox
+from common.serializers import BodyCharField, BodyFloatField
 
 _NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d{1,3})?", re.ASCII)
 _ZIPCODE = re.compile(r"\d{5}-?\d{3}", re.ASCII)

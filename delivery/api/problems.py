@@ -11,7 +11,7 @@ from django.http import HttpRequest, HttpResponse, JsonResponse
 from rest_framework import exceptions, status
 from rest_framework.response import Response
 
-from common.body_view import InvalidBody, InvalidQuery
+from common.views import InvalidBody, InvalidQuery
 from delivery.api import field_errors
 from delivery.api.field_errors import FieldError
 from delivery.errors import DeliveryError

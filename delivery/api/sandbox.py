@@ -7,7 +7,7 @@ from rest_framework.response import Response
 from rest_framework.viewsets import ViewSet
 
 from common import clock
-from common.body_serializer import BodySerializer
+from common.serializers import BodySerializer
 from delivery import simulator
 from delivery.actions import sandbox
 from delivery.actions.proofs import LONGEST_NAME

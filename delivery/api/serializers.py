@@ -5,8 +5,8 @@ from typing import Any
 from django.conf import settings
 from rest_framework import serializers
 
-from common.body_serializer import BodySerializer
 from common.payload_warnings import Path, PayloadWarning, nearest
+from common.serializers import BodySerializer
 from delivery import simulator
 from delivery.api.fields import (
     EmailField,

@@ -1,6 +1,6 @@
 from django.urls import path
 
-from common.api_router import ApiRouter
+from common.views import ApiRouter
 from delivery.api.photos import PhotoView
 from delivery.api.sandbox import SandboxViewSet
 from delivery.api.viewsets import DeliveryViewSet, EventViewSet, ImmediateDeliveryViewSet

@@ -7,10 +7,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from common import clock
-from common.body_view import BodyView
-from common.deprecation import DeprecatableView
-from common.negotiation import AlwaysJSON
-from common.options import OptionsView
+from common.views import AlwaysJSON, BodyView, DeprecatableView, OptionsView
 from delivery import bodies
 from delivery.actions import receiver_links
 from delivery.api import problems

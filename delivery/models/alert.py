@@ -2,8 +2,7 @@ from django.db import models
 from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
-from common.constraints import one_of
-from common.fields import CiphertextField
+from common.fields import CiphertextField, one_of
 from delivery.models.integrator import Environment
 from delivery.models.membership import IntegratorMembership
 from delivery.models.webhook import WebhookEndpoint

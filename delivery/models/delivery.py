@@ -8,8 +8,8 @@ from django.utils.functional import cached_property
 from django.utils.translation import gettext_lazy as _
 
 from common import fields, log_context
-from common.compiled_query import CompiledQuery, Parameter
-from common.constraints import one_of
+from common.compiled_queries import CompiledQuery, Parameter
+from common.fields import one_of
 from common.forgetting import EMPTY, FEWER_KEYS, ROUNDED, SET_ONCE, read_only_but_forgotten, unless_forgotten
 from common.formats import short_id
 from common.phones import phone_key

@@ -8,7 +8,7 @@ from django.db import models
 from django.db.models import Case, F, Q, When
 from django.utils.translation import gettext_lazy as _
 
-from common.constraints import one_of
+from common.fields import one_of
 from common.names import validate_name
 from delivery import lifecycle
 from delivery.geo.distance import Point

@@ -8,7 +8,7 @@ from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
 from common import credentials
-from common.compiled_query import CompiledQuery, Parameter
+from common.compiled_queries import CompiledQuery, Parameter
 from common.credential_model import Credential
 from common.fields import CiphertextField
 from delivery.models.driver import Driver

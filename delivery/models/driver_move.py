@@ -2,7 +2,7 @@ import pgtrigger
 from django.db import models
 from django.utils.translation import gettext_lazy as _
 
-from common.constraints import one_of
+from common.fields import one_of
 from common.forgetting import EMPTY, read_only_but_forgotten
 from delivery.lifecycle import Trigger
 from delivery.models.delivery import Delivery

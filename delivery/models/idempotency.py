@@ -1,6 +1,6 @@
 from django.db import models
 
-from common.constraints import one_of
+from common.fields import one_of
 from common.idempotency import IdempotencyRecord as AbstractRecord
 from delivery.models.integrator import Environment, Integrator
 

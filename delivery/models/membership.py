@@ -1,7 +1,7 @@
 import pgtrigger
 from django.db import models
 
-from common.constraints import one_of
+from common.fields import one_of
 from common.membership import Membership, Role, keeps_an_owner
 from delivery.models.integrator import Integrator
 

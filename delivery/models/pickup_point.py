@@ -10,7 +10,7 @@ from django.db import models
 from django.db.models import Func, Q
 from django.utils.translation import gettext_lazy as _
 
-from common.compiled_query import CompiledQuery, Parameter
+from common.compiled_queries import CompiledQuery, Parameter
 from delivery.geo.distance import Point, metres
 from delivery.models.ids import Identified
 from delivery.models.integrator import Integrator

@@ -1,6 +1,6 @@
 from django.db import models
 
-from common.constraints import one_of
+from common.fields import one_of
 from common.masking import Keys
 from common.refused_calls import Recorder, RefusedCall, RefusedCallCount
 from delivery.models.integrator import Environment, Integrator

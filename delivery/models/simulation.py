@@ -4,7 +4,7 @@ from uuid import UUID
 from django.db import models
 from django.db.models import Q
 
-from common.constraints import one_of
+from common.fields import one_of
 from delivery import simulator
 from delivery.models.delivery import Delivery
 from delivery.models.integrator import Integrator

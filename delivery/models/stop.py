@@ -4,8 +4,7 @@ from django.db import models
 from django.db.models import Func, Q
 from django.utils.translation import gettext_lazy as _
 
-from common.any_of import any_of
-from common.folded import Folded, folded
+from common.expressions import Folded, any_of, folded
 from common.forgetting import EMPTY, FEWER_KEYS, ROUNDED, SET_ONCE, read_only_but_forgotten
 from common.phones import phone_key
 from delivery import lifecycle, words

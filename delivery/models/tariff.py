@@ -6,8 +6,8 @@ from django.db import models
 from django.db.models import F, Q
 from django.utils.translation import gettext_lazy as _
 
-from common.compiled_query import CompiledQuery, Parameter
-from common.constraints import one_of
+from common.compiled_queries import CompiledQuery, Parameter
+from common.fields import one_of
 from common.measures import CENTIMETRES, KILOGRAMS, KILOMETRES, LITRES, PERCENT, REAIS, SHARE, MeasuredDecimal
 from common.row_history import history_of
 from delivery.geo.distance import Point

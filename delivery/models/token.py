@@ -6,10 +6,9 @@ from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
 from common import credentials
-from common.compiled_query import CompiledQuery, Parameter
-from common.constraints import one_of
+from common.compiled_queries import CompiledQuery, Parameter
 from common.credential_model import Credential
-from common.fields import CiphertextField
+from common.fields import CiphertextField, one_of
 from delivery.models.ids import Identified
 from delivery.models.integrator import Environment, Integrator
 

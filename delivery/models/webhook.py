@@ -13,10 +13,9 @@ from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
 from common import credentials
-from common.any_of import any_of
-from common.compiled_query import CompiledQuery, Parameter
-from common.constraints import one_of
-from common.fields import CiphertextField
+from common.compiled_queries import CompiledQuery, Parameter
+from common.expressions import any_of
+from common.fields import CiphertextField, one_of
 from common.forgetting import REDACTED, read_only_but_forgotten
 from delivery import breaker, words
 from delivery.lifecycle import Status

@@ -8,8 +8,8 @@ from uuid import UUID
 from cryptography.fernet import InvalidToken
 from django.db.models import Model
 
-from common.any_of import any_of
-from common.compiled_query import CompiledQuery, Parameter
+from common.compiled_queries import CompiledQuery, Parameter
+from common.expressions import any_of
 from delivery.models import Token, WebhookEndpoint
 from delivery.webhooks import request_headers, signing
 from delivery.webhooks.queue import ClaimedItem

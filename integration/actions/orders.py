@@ -7,7 +7,7 @@ from typing import NotRequired, TypedDict
 
 from django.db import transaction
 
-from common.insert_together import insert_together
+from common.compiled_queries import insert_together
 from integration import lifecycle, tracking_codes
 from integration.actions import links
 from integration.errors import CompanyNotFound, DuplicateOrder, ForeignCompany

@@ -12,7 +12,7 @@ from django.utils.translation import gettext_lazy as _
 from import_export.fields import Field
 from unfold.widgets import UnfoldAdminCheckboxSelectMultipleWidget
 
-from common.admin_columns import column
+from common.admin_base import column
 from common.formats import centavos
 from common.row_history_admin import RecordedAdmin, RowChangeAdmin
 from common.tabular_import import FormFieldWidget, TableResource, TabularImportAdmin

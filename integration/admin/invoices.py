@@ -15,9 +15,8 @@ from unfold.widgets import UnfoldAdminTextInputWidget
 
 from common import clock
 from common.actors import actor, actor_name
-from common.admin_base import LargeTable, ModelAdmin, ReadOnlyInline
-from common.admin_columns import column, copyable, short
-from common.any_of import any_of
+from common.admin_base import LargeTable, ModelAdmin, ReadOnlyInline, column, copyable, short
+from common.expressions import any_of
 from common.formats import document, money
 from integration.actions import invoices
 from integration.models import Invoice, InvoiceLink, InvoiceReference, Order

@@ -11,10 +11,9 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 from django_stubs_ext import StrOrPromise
 
-from common import admin_confirm
+from common import admin_base
 from common.actors import actor_name
-from common.admin_base import ModelAdmin, ReadOnlyInline, TabularInline, pretty
-from common.admin_columns import CREATED_BY, column, copyable, pill
+from common.admin_base import CREATED_BY, ModelAdmin, ReadOnlyInline, TabularInline, column, copyable, pill, pretty
 from common.formats import document, money
 from integration import lifecycle, words
 from integration.lifecycle import Status
@@ -134,21 +133,21 @@ def unless_agreed(
     model_admin: ModelAdmin, request: HttpRequest, orders: list[Order], target: Status
 ) -> HttpResponse | None:
     """The page that asks. None if it was answered, or if the status is the usual next one of each order."""
-    if admin_confirm.is_confirmed(request):
+    if admin_base.is_confirmed(request):
         return None
     if all(lifecycle.USUAL.get(Status(order.status)) == target for order in orders):
         return None
     count = len(orders)
     values = {"move": MOVES[target], "count": count}
     title = ngettext("%(move)s: this order?", "%(move)s: %(count)s orders?", count) % values
-    return admin_confirm.ask(
+    return admin_base.ask(
         model_admin,
         request,
         title=title,
         submit=MOVES[target],
         notes=[_("Tracking shows the new status at once. It stays in the order's history.")],
         rows=[
-            admin_confirm.Row(order.pk, f"{order.code}, {order.receiver_name}", [_change(order, target)])
+            admin_base.Row(order.pk, f"{order.code}, {order.receiver_name}", [_change(order, target)])
             for order in orders
         ],
         is_final=target in {Status.CANCELLED, Status.RETURNED, Status.DELIVERY_FAILED},

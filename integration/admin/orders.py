@@ -9,7 +9,7 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy as _
 from unfold.contrib.filters.admin import AutocompleteSelectFilter
 
-from common import admin_confirm, clock
+from common import admin_base, clock
 from common.actors import actor
 from common.admin_base import LargeTable, ModelAdmin
 from integration import lifecycle, words
@@ -130,7 +130,7 @@ def _list_action(status: Status) -> Any:
             return page
         for order in chosen:
             model_admin.move(request, order, status)
-        return admin_confirm.back(model_admin, request)
+        return admin_base.back(model_admin, request)
 
     act.__name__ = f"move_to_{status}"
     return act

@@ -18,12 +18,22 @@ from django_stubs_ext import StrOrPromise
 from unfold.widgets import UnfoldAdminTextInputWidget
 
 from common import clock
+from common.account_admin import LimitFields, SuspendableAdmin, named
 from common.actors import actor
-from common.admin_base import ModelAdmin, OneTimeSecretAdmin, ReadOnlyInline, TabularInline
-from common.admin_columns import CREATED_BY, LAST_USED, REVOKED_BY, ago_or_never, column, copyable, pill
+from common.admin_base import (
+    CREATED_BY,
+    LAST_USED,
+    REVOKED_BY,
+    ModelAdmin,
+    OneTimeSecretAdmin,
+    ReadOnlyInline,
+    TabularInline,
+    ago_or_never,
+    column,
+    copyable,
+    pill,
+)
 from common.formats import document, moment
-from common.limit_fields import LimitFields
-from common.suspension_admin import SuspendableAdmin, named
 from integration.actions import keys, sellers
 from integration.errors import AccountSuspended, TooManyKeys
 from integration.models import ApiKey, Company, Seller, compact_document

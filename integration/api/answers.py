@@ -7,9 +7,9 @@ from django.http import HttpRequest, HttpResponse, JsonResponse
 from rest_framework import exceptions, status
 from rest_framework.response import Response
 
-from common.body_view import InvalidBody, InvalidQuery
 from common.errors import DomainError
 from common.payload_warnings import UNKNOWN_KEY, PayloadWarning, UnknownParameter
+from common.views import InvalidBody, InvalidQuery
 from integration.errors import IntegrationError, MalformedBody
 
 _INVALID = "Dados inválidos"

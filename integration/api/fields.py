@@ -10,8 +10,8 @@ from typing import Any
 
 from rest_framework import serializers
 
-from common.body_fields import BodyCharField
 from common.json_body import UNSTORABLE
+from common.serializers import BodyCharField
 from integration import postcodes
 
 _PLAIN_NUMBER = re.compile(r"\d{1,16}(\.\d{1,20})?", re.ASCII)

@@ -5,8 +5,8 @@ from typing import Any, NotRequired, TypedDict
 
 from rest_framework import serializers
 
-from common.body_serializer import BodySerializer
 from common.payload_warnings import PayloadWarning
+from common.serializers import BodySerializer
 from integration.actions.orders import InvoiceData, Item, NewOrder, Receiver
 from integration.api.fields import (
     REQUIRED,

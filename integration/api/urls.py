@@ -1,4 +1,4 @@
-from common.api_router import ApiRouter
+from common.views import ApiRouter
 from integration.api.viewsets import InvoiceViewSet, OrderViewSet, ShippingViewSet
 
 router = ApiRouter()

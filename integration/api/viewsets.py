@@ -12,11 +12,8 @@ from rest_framework.response import Response
 from rest_framework.viewsets import ViewSet
 
 from common import clock, pagination
-from common.body_view import BodyView
-from common.deprecation import DeprecatableView
-from common.negotiation import AlwaysJSON
-from common.options import OptionsView
 from common.payload_warnings import PayloadWarning
+from common.views import AlwaysJSON, BodyView, DeprecatableView, OptionsView
 from integration.actions import invoices, orders, quotes
 from integration.actions import tracking as trackings
 from integration.api import answers, bodies, order_bodies

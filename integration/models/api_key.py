@@ -2,7 +2,7 @@ from django.db import models
 from django.utils.translation import gettext_lazy as _
 
 from common import credentials
-from common.compiled_query import CompiledQuery, Parameter
+from common.compiled_queries import CompiledQuery, Parameter
 from common.credential_model import Credential
 from integration.models.seller import Seller
 

@@ -10,8 +10,8 @@ from django.db.models import F, Func, Q
 from django.db.models.functions import Cast
 from django.utils.translation import gettext_lazy as _
 
-from common.compiled_query import CompiledQuery, Parameter
-from common.constraints import one_of
+from common.compiled_queries import CompiledQuery, Parameter
+from common.fields import one_of
 from common.measures import BASIS_POINTS, CENTAVOS, GRAMS, NUMBER, MeasuredInteger, Unit
 from common.row_history import history_of
 from integration.freight import STATES, Parameters, Rate, Service, Zone

@@ -7,8 +7,8 @@ from django.contrib.postgres.fields import ArrayField
 from django.db.models import Exists, Func, Q, QuerySet, TextField
 from django.db.models.functions import Cast
 
-from common.any_of import any_of
-from common.compiled_query import CompiledQuery, Parameter
+from common.compiled_queries import CompiledQuery, Parameter
+from common.expressions import any_of
 from common.postgresql import prepared
 from integration.models.invoice import Invoice, InvoiceReference
 from integration.models.order import CUT_REFERENCE, Order

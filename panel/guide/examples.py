@@ -11,9 +11,9 @@ from django.http import HttpRequest, HttpResponse
 from rest_framework import exceptions
 from rest_framework.response import Response
 
-from common.body_view import InvalidBody, InvalidQuery
 from common.errors import DomainError
 from common.payload_warnings import UNKNOWN_KEY, PayloadWarning
+from common.views import InvalidBody, InvalidQuery
 from delivery import driver_errors
 from delivery import errors as delivery_errors
 from delivery.api import errors as delivery_api_errors

@@ -8,9 +8,9 @@ from django.db.models import prefetch_related_objects
 from django.http import HttpRequest, HttpResponseBase
 from django.utils.translation import gettext as _
 
-from common import csv_export
+from common import csv_files
 from common.actors import actor
-from common.csv_export import Cell
+from common.csv_files import Cell
 from common.formats import moment, postcode
 from common.replica import may_be_old
 from delivery.models import STATE_NAMES, Delivery, Stop, WebhookAttempt, WebhookEvent
@@ -35,7 +35,7 @@ class Deliveries(AccountView):
         ]  # fmt: skip  # a list of columns
         for label in LABELS:
             header += [f"{label}: externalId", f"{label}: {_('Status')}", *_header_of_place(label)]
-        return csv_export.response("deliveries", header=header, rows=self._rows())
+        return csv_files.response("deliveries", header=header, rows=self._rows())
 
     def _rows(self) -> Iterator[list[Cell]]:
         for rows, searched_until in all_rows(DeliveryFilter, self.request.GET, self.deliveries):
@@ -55,7 +55,7 @@ class Events(EventsView):
             "webhook-id", _("Event"), "webhook-sequence", "deliveryId", _("State"), _("Made"), _("Received"),
             _("Attempts"), _("Last attempt"), _("Last answer"), "ms", _("Error"),
         ]  # fmt: skip  # a list of columns
-        return csv_export.response("events", header=header, rows=self._rows())
+        return csv_files.response("events", header=header, rows=self._rows())
 
     def _rows(self) -> Iterator[list[Cell]]:
         for rows, _searched_until in all_rows(EventFilter, self.request.GET, self.events):

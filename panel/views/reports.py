@@ -12,9 +12,9 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import pgettext
 
-from common import csv_export
+from common import csv_files
 from common.actors import actor
-from common.csv_export import Cell
+from common.csv_files import Cell
 from common.pagination import InvalidCursor, Page
 from common.replica import may_be_old
 from delivery import reports, words
@@ -68,7 +68,7 @@ class AllAccountsExport(AllAccounts):
         header = [_("Account"), "id", _("First day"), _("Last day"), *map(str, words.ENDINGS.values())]
         header += [_("Prices"), _("Cancellation fees"), _("Amount")]
         rows = (_row_of_account(line, period) for line in reports.of_all_accounts(period))
-        return csv_export.response(f"accounts-{_name_of(period)}", header=header, rows=rows)
+        return csv_files.response(f"accounts-{_name_of(period)}", header=header, rows=rows)
 
 
 class DriversExport(AllAccounts):
@@ -82,7 +82,7 @@ class DriversExport(AllAccounts):
         _log.info("%s exported the earnings of drivers", actor(request))
         header = [_("Driver"), "id", _("First day"), _("Last day"), _("Routes"), "km", _("Earned")]
         rows = (_row_of_driver(each, period) for each in reports.of_drivers(period))
-        return csv_export.response(f"drivers-{_name_of(period)}", header=header, rows=rows)
+        return csv_files.response(f"drivers-{_name_of(period)}", header=header, rows=rows)
 
 
 class Account(AccountView):
@@ -140,7 +140,7 @@ class DeliveriesExport(Deliveries):
         header += [_("Price"), _("Cancellation fee"), _("Amount")]
         rows = map(_row_of_delivery, reports.all_rows(self.deliveries, period))
         name = f"report-{self.environment}-{_name_of(period)}"
-        return csv_export.response(name, header=header, rows=rows, most=_MOST_ROWS)
+        return csv_files.response(name, header=header, rows=rows, most=_MOST_ROWS)
 
 
 def _context(form: PeriodForm) -> dict[str, Any]:

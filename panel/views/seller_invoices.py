@@ -9,7 +9,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.utils.translation import gettext as _
 
-from common import clock, csv_export
+from common import clock, csv_files
 from common.actors import actor
 from common.replica import may_be_old
 from common.uploads import is_cut_short
@@ -81,10 +81,10 @@ class InvoicesExport(SellerView):
             _("access key"), _("number"), _("series"), _("issuer"), _("value"), _("issued at"), _("received at"),
             _("order references"), _("linked orders"),
         ]  # fmt: skip  # a list of names
-        rows = self._rows(newest[: csv_export.MOST_EXPORTED + 1].iterator(_CHUNK))
-        return csv_export.response("invoices", header=header, rows=rows)
+        rows = self._rows(newest[: csv_files.MOST_EXPORTED + 1].iterator(_CHUNK))
+        return csv_files.response("invoices", header=header, rows=rows)
 
-    def _rows(self, found: Iterator[Invoice]) -> Iterator[list[csv_export.Cell]]:
+    def _rows(self, found: Iterator[Invoice]) -> Iterator[list[csv_files.Cell]]:
         for invoice in found:
             references = " ".join(reference.value for reference in invoice.references.all())
             linked = " ".join(link.order.code for link in invoice.links.all())

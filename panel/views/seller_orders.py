@@ -7,7 +7,7 @@ from django.db.models import Prefetch, prefetch_related_objects
 from django.http import Http404, HttpRequest, HttpResponse
 from django.utils.translation import gettext as _
 
-from common import csv_export
+from common import csv_files
 from common.replica import may_be_old
 from integration.models import InvoiceLink, Order
 from panel.filters import listed, selected
@@ -31,14 +31,14 @@ class OrdersExport(SellerView):
     @may_be_old
     def get(self, request: HttpRequest) -> Any:
         orders = selected(OrderFilter, request.GET, Order.objects.all().of(self.seller), seller=self.seller)
-        newest = orders.select_related("company").order_by("-created_at", "-pk")[: csv_export.MOST_EXPORTED + 1]
+        newest = orders.select_related("company").order_by("-created_at", "-pk")[: csv_files.MOST_EXPORTED + 1]
         header = [
             "orderId", _("tracking code"), _("status"), _("service"), _("cost"), _("company"), _("receiver"),
             _("receiver's document"), _("city"), _("state"), _("invoice key"), _("created at"),
         ]  # fmt: skip  # a list of names
-        return csv_export.response("orders", header=header, rows=self._rows(newest.iterator(_CHUNK)))
+        return csv_files.response("orders", header=header, rows=self._rows(newest.iterator(_CHUNK)))
 
-    def _rows(self, orders: Iterator[Order]) -> Iterator[list[csv_export.Cell]]:
+    def _rows(self, orders: Iterator[Order]) -> Iterator[list[csv_files.Cell]]:
         for order in orders:
             address = order.receiver.get("address") or {}
             yield [

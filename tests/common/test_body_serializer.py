@@ -4,7 +4,7 @@ from typing import Any
 
 from rest_framework import serializers
 
-from common.body_serializer import BodySerializer
+from common.serializers import BodySerializer
 
 
 class Inner(BodySerializer):

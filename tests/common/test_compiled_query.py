@@ -8,7 +8,7 @@ from django.db.models import Q, Value
 from django.db.models.functions import Upper
 from django.utils import timezone
 
-from common.compiled_query import CompiledQuery, Parameter
+from common.compiled_queries import CompiledQuery, Parameter
 from delivery.models import Delivery, Tariff, Token
 from tests.factories import DeliveryFactory, TariffFactory, TokenFactory
 

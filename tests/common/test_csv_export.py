@@ -8,20 +8,20 @@ import pytest
 from django.utils import translation
 from django.utils.translation import gettext_lazy
 
-from common import csv_export
+from common import csv_files
 
 
 def written(rows, *, language="en", header=("a",)):
     """The file as text."""
     with translation.override(language):
-        response = csv_export.response("list", header=header, rows=rows)
+        response = csv_files.response("list", header=header, rows=rows)
     with translation.override("en"):  # the request has ended when the file is written
         return b"".join(response).decode()
 
 
 class TestResponse:
     def test_is_a_download_with_a_byte_order_mark(self):
-        response = csv_export.response("orders", header=["a"], rows=[])
+        response = csv_files.response("orders", header=["a"], rows=[])
 
         assert response["Content-Disposition"] == 'attachment; filename="orders.csv"'
         assert response["Content-Type"] == "text/csv; charset=utf-8"
@@ -47,7 +47,7 @@ class TestResponse:
         assert '"Entrega"' in written([], language="pt-br", header=[gettext_lazy("Delivery")])
 
     def test_ends_at_the_bound_and_says_so(self, monkeypatch):
-        monkeypatch.setattr(csv_export, "MOST_EXPORTED", 3)
+        monkeypatch.setattr(csv_files, "MOST_EXPORTED", 3)
 
         assert written([[1], [2], [3]]).splitlines()[1:] == ['"1"', '"2"', '"3"']
         lines = written([number] for number in range(4)).splitlines()
@@ -55,7 +55,7 @@ class TestResponse:
         assert lines[4].startswith('"Only the first 3 rows')
 
     def test_reads_no_more_rows_than_it_needs(self, monkeypatch):
-        monkeypatch.setattr(csv_export, "MOST_EXPORTED", 3)
+        monkeypatch.setattr(csv_files, "MOST_EXPORTED", 3)
         rows = ([number] for number in range(10))
 
         written(rows)
@@ -65,7 +65,7 @@ class TestResponse:
     def test_is_written_in_parts(self):
         rows = ([number] for number in range(1000))
 
-        parts = iter(csv_export.response("list", header=["a"], rows=rows))
+        parts = iter(csv_files.response("list", header=["a"], rows=rows))
         next(parts)
 
         assert next(rows)[0] < 300  # 200 lines, the first of them the header
@@ -77,16 +77,16 @@ class TestFormulas:
         "＝1+1", "＋1", "－1", "＠A1",
     ])  # fmt: skip  # a table
     def test_are_neutralised_at_the_beginning(self, text):
-        assert csv_export.neutralised(text).startswith("'")
-        assert csv_export.neutralised(text).replace("'", "") == text
+        assert csv_files.neutralised(text).startswith("'")
+        assert csv_files.neutralised(text).replace("'", "") == text
 
     @pytest.mark.parametrize("separator", [",", ";", "\t", "\n"])
     def test_are_neutralised_where_another_separator_would_cut_the_text(self, separator):
-        assert csv_export.neutralised(f"a{separator}=1+1") == f"a{separator}'=1+1"
+        assert csv_files.neutralised(f"a{separator}=1+1") == f"a{separator}'=1+1"
 
     @pytest.mark.parametrize("text", ["", "Rua A, 12", "a=b", "a@b.com", "x - y", "order-1", "3/4", "'quoted'"])
     def test_are_not_seen_in_ordinary_text(self, text):
-        assert csv_export.neutralised(text) == text
+        assert csv_files.neutralised(text) == text
 
     @pytest.mark.parametrize("cell", ['";=1', '",=1', 'a"\r\n"=1', '"";=HYPERLINK("http://x")'])
     @pytest.mark.parametrize("delimiter", [",", ";", "\t"])

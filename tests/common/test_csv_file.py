@@ -1,7 +1,7 @@
 import pytest
 from django.utils import translation
 
-from common.csv_file import MOST_BYTES, MOST_IMPORTED, UnreadableFile, decoded, read
+from common.csv_files import MOST_BYTES, MOST_IMPORTED, UnreadableFile, decoded, read
 
 
 @pytest.fixture(autouse=True)

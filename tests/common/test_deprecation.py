@@ -9,7 +9,7 @@ from rest_framework.response import Response
 from rest_framework.test import APIRequestFactory
 from rest_framework.viewsets import ViewSet
 
-from common.deprecation import Deprecation
+from common.views import Deprecation
 from config.openapi import generator
 from delivery.api.views import IntegratorView
 from integration.api.viewsets import SellerViewSet

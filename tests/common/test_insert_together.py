@@ -4,7 +4,7 @@ import pytest
 from django.db import DatabaseError, transaction
 from django.utils import timezone
 
-from common.insert_together import insert_together
+from common.compiled_queries import insert_together
 from delivery.models import Delivery, Integrator, PickupPoint, Stop, Tariff
 from tests.factories import DeliveryFactory, TariffFactory
 

@@ -16,7 +16,7 @@ from psycopg.errors import (
     TooManyConnections,
 )
 
-from common.outages import is_unavailable
+from common.connections import is_unavailable
 from delivery.actions import quotes
 from delivery.models import Delivery
 from tests.delivery.api.calls import QUOTE

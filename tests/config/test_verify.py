@@ -11,8 +11,7 @@ from django.utils import timezone
 
 import delivery.invariants
 import integration.invariants
-from common.invariants import Invariant, examine
-from common.schema_invariants import of_schema
+from common.invariants import Invariant, examine, of_schema
 from delivery.actions import deliveries, endpoints
 from delivery.models import WebhookEvent
 from delivery.webhooks import feed

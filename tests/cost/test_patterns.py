@@ -62,7 +62,7 @@ TABLE = {
     ),
     ("access/passwords.py", r"[^\W\d_]+"): Bound("cut to 256 characters; linear too: one quantifier", LINEAR, "rota 1"),
     ("config/environment_values.py", r"""[\s;,'\"]"""): Bound("linear: no quantifier", LINEAR, ";"),
-    ("common/csv_export.py", r'(?:^|(?<=[,;\t\r\n]))(?=[ \xa0"]*[=+\-@\uff1d\uff0b\uff0d\uff20])|^(?=[\t\r\n])'): Bound(
+    ("common/csv_files.py", r'(?:^|(?<=[,;\t\r\n]))(?=[ \xa0"]*[=+\-@\uff1d\uff0b\uff0d\uff20])|^(?=[\t\r\n])'): Bound(
         "linear: the one repetition begins at a separator, and holds none", LINEAR, ";  =1,+2"
     ),
     ("common/idempotency.py", r"[ -~]+"): Bound(ONE, LINEAR, "order-1"),

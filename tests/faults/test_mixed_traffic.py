@@ -80,8 +80,8 @@ def running(processes, port):
 
 
 @pytest.mark.timeout(_SECONDS + 600)
-# Fails if an error of the connection is not known as one (`is_unavailable` in common/outages.py): 500 while PostgreSQL
-# is away; and for the reasons named in test_web_killed.py, test_workers.py and test_postgres.py.
+# Fails if an error of the connection is not known as one (`is_unavailable` in common/connections.py): 500 while
+# PostgreSQL is away; and for the reasons named in test_web_killed.py, test_workers.py and test_postgres.py.
 @pytest.mark.ci
 def test_everything_adds_up_afterwards(running, port, callers, endpoint, shop):
     base, faults = f"http://127.0.0.1:{port}", Faults(running)

@@ -15,7 +15,7 @@ from tests.faults.waiting import until
 _MOST_CONNECTIONS = 1000
 
 
-# Fails if an error of the connection is not known as one (`is_unavailable` in common/outages.py): 500 instead of 503.
+# Fails if an error of the connection is not known as one (`is_unavailable` in common/connections.py): 500, not 503.
 @pytest.mark.ci
 def test_postgres_is_killed_and_away(web, callers):
     with Traffic(callers, [web], per_second=40) as traffic:

@@ -5,7 +5,7 @@ import csv
 import pytest
 from django.utils import timezone
 
-from common import csv_export
+from common import csv_files
 from delivery.actions import deliveries
 from delivery.geo.distance import Point
 from delivery.models import EventState, WebhookAttempt, WebhookEvent
@@ -79,7 +79,7 @@ class TestDeliveries:
             assert len(table(member.get(url("deliveries_export")))) == 11
 
     def test_end_at_the_bound(self, member, url, shop, monkeypatch):
-        monkeypatch.setattr(csv_export, "MOST_EXPORTED", 1)
+        monkeypatch.setattr(csv_files, "MOST_EXPORTED", 1)
         DeliveryFactory.create(token=shop.token, stops=1)
 
         assert "Only the first 1 rows" in table(member.get(url("deliveries_export")))[1]["deliveryId"]

@@ -8,9 +8,9 @@ from django.conf import settings
 from django.http import QueryDict
 from django.utils import timezone, translation
 
-from common import csv_export
+from common import csv_files
+from common.account_admin import named
 from common.formats import age, moment
-from common.suspension_admin import named
 from delivery.models import Integrator, Transition
 from delivery.reports import Period
 from panel.report_forms import PeriodForm
@@ -40,7 +40,7 @@ class TestDayOfAMoment:
         assert time_of_day(midnight.before) == "23:30:00"
 
     def test_is_local_in_a_csv_file(self, midnight):
-        file = b"".join(csv_export.response("list", header=[], rows=[[midnight.before]])).decode()
+        file = b"".join(csv_files.response("list", header=[], rows=[[midnight.before]])).decode()
 
         assert file.splitlines()[1] == f'"{midnight.eve} 23:30:00"'
 

@@ -11,7 +11,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
-from common.csv_file import MOST_BYTES, MOST_IMPORTED
+from common.csv_files import MOST_BYTES, MOST_IMPORTED
 from integration.models import FreightRate
 from tests.integration.admin.rate_files import LOCAL, NEW, OLD, ROW, confirm, upload, url
 from tests.integration.factories import DEFAULT_TARIFF

@@ -1,7 +1,20 @@
-"""Texts in lower case and without accents in SQL, for searches. PostgreSQL's `unaccent` is not part of every server."""
+"""SQL expressions that Django does not have: one of many values, and text without case and accents."""
 
-from django.db.models import F, Func, TextField, Value
+from typing import Any
+
+from django.db.models import BooleanField, F, Func, TextField, Value
 from django.db.models.functions import Lower
+
+
+def any_of(field: str, values: Any) -> Func:
+    """The condition that `field`, the name of a column, is one of `values`: an ArraySubquery, or a Parameter of a list.
+
+    In SQL `= ANY(ARRAY(…))`. PostgreSQL reads the array first, from the index of the subquery, and then the rows by
+    their keys. With IN it may join instead, and as long as a table has no statistics it then reads all rows of an
+    account: 112 ms with 100,000 deliveries.
+    """
+    return Func(F(field), values, template="%(expressions)s)", arg_joiner=" = ANY(", output_field=BooleanField())
+
 
 # The letters of Latin-1, which has those of Portuguese. `translate` compares each character with each of them, so
 # further alphabets would make searches slower.

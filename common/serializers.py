@@ -68,3 +68,17 @@ def _validated(of: type[BodySerializer]) -> Sequence[tuple[str, Callable[[Any], 
             raise TypeError(f"{of.__name__}.{name}: a body has no read-only field, no source, and no validate_{name}")
         found.append((name, field.run_validation, not field.required and field.default is empty))
     return found
+
+
+class BodyCharField(serializers.CharField):
+    def run_validators(self, value: Any) -> None:
+        """Printable text has neither NUL nor surrogates."""
+        if not value.isprintable() or self.min_length is not None or len(value) > (self.max_length or 0):
+            super().run_validators(value)
+
+
+class BodyFloatField(serializers.FloatField):
+    def run_validators(self, value: Any) -> None:
+        low, high = self.min_value, self.max_value
+        if (low is not None and value < low) or (high is not None and value > high):
+            super().run_validators(value)

@@ -1,14 +1,16 @@
-"""The admin's part of suspension: the state beside the name, and suspending and resuming from list and page."""
+"""The admin's part of accounts: suspension beside the name, and limits, of which an empty one is the installation's."""
 
 from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
 from django import forms
+from django.conf import settings
 from django.contrib import admin, messages
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
+from django.utils.formats import number_format
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
@@ -16,10 +18,9 @@ from django.utils.translation import gettext_lazy
 from django_stubs_ext import StrOrPromise
 from unfold.widgets import UnfoldAdminTextInputWidget
 
-from common import admin_confirm, clock
+from common import admin_base, clock
 from common.actors import actor
-from common.admin_base import ModelAdmin
-from common.admin_columns import pill
+from common.admin_base import ModelAdmin, pill
 from common.formats import day_and_month
 from common.suspension import LONGEST_REASON, InvalidReason, Suspendable
 
@@ -73,7 +74,7 @@ class SuspendableAdmin(ModelAdmin):
     @admin.action(description=gettext_lazy("Suspend"), permissions=["change"])
     def suspend(self, request: HttpRequest, queryset: QuerySet[Suspendable]) -> HttpResponse | None:
         accounts, now, reason = list(queryset), clock.now(), request.POST.get("reason", "")
-        if not admin_confirm.is_confirmed(request):
+        if not admin_base.is_confirmed(request):
             return self._ask(request, accounts, at=now)
         for account in accounts:
             try:
@@ -84,7 +85,7 @@ class SuspendableAdmin(ModelAdmin):
             if suspended:
                 self.log_change(request, account, _("Suspended: %(reason)s") % {"reason": reason.strip()})
                 self.message_user(request, _("%(account)s is suspended.") % {"account": account}, messages.SUCCESS)
-        return admin_confirm.back(self, request)
+        return admin_base.back(self, request)
 
     @admin.action(description=gettext_lazy("Resume"), permissions=["change"])
     def lift_suspension(self, request: HttpRequest, queryset: QuerySet[Suspendable]) -> HttpResponse | None:
@@ -93,13 +94,13 @@ class SuspendableAdmin(ModelAdmin):
                 self.log_change(request, account, _("Suspension lifted."))
                 text = _("%(account)s is no longer suspended.") % {"account": account}
                 self.message_user(request, text, messages.SUCCESS)
-        return admin_confirm.back(self, request)
+        return admin_base.back(self, request)
 
     def _ask(self, request: HttpRequest, accounts: Sequence[Any], *, at: datetime) -> HttpResponse:
         facts = self.suspension_facts(accounts, at=at)
-        rows = [admin_confirm.Row(account.pk, account.name, facts[account.pk]) for account in accounts]
+        rows = [admin_base.Row(account.pk, account.name, facts[account.pk]) for account in accounts]
         names = ", ".join(account.name for account in accounts)
-        return admin_confirm.ask(
+        return admin_base.ask(
             self,
             request,
             title=_("Suspend %(names)s?") % {"names": names},
@@ -107,3 +108,18 @@ class SuspendableAdmin(ModelAdmin):
             rows=rows,
             form=ReasonForm(initial={"reason": request.POST.get("reason", "")}),
         )
+
+
+class LimitFields:
+    """Mixin. `limits` maps the names of fields to the settings whose values they replace."""
+
+    limits: dict[str, str]
+
+    def formfield_for_dbfield(self, db_field: Any, request: HttpRequest, **kwargs: Any) -> Any:
+        field = super().formfield_for_dbfield(db_field, request, **kwargs)  # type: ignore[misc]  # a ModelAdmin follows
+        if field is not None and db_field.name in self.limits:
+            value = getattr(settings, self.limits[db_field.name])
+            text = number_format(value, force_grouping=True) if value else _("no limit")
+            field.widget.attrs["placeholder"] = _("default: %(value)s") % {"value": text}
+            field.help_text = _("0: no limit.")
+        return field

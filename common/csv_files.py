@@ -1,0 +1,187 @@
+"""CSV files as spreadsheets read and write them.
+
+Reading goes from bytes to text to rows, within limits of size. What is written is bounded, made row by row, and has no
+cell that is taken for a formula. Excel reads the separator from the language of the computer, so it follows the reader's
+language: a semicolon with a decimal comma in Portuguese, a comma with a decimal point in English. Both files are UTF-8
+with a byte order mark, without which Excel reads another encoding.
+"""
+
+import csv
+import io
+import re
+import unicodedata
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import date, datetime
+from decimal import Decimal
+from itertools import islice
+from typing import Any, NamedTuple
+from uuid import UUID
+
+from django.conf import settings
+from django.http import StreamingHttpResponse
+from django.utils import timezone, translation
+from django.utils.functional import Promise
+from django.utils.translation import gettext as _
+
+from common.expressions import folded
+
+MOST_IMPORTED = 500
+MOST_BYTES = 100_000
+_WORKBOOK = b"PK\x03\x04"  # a ZIP archive, such as .xlsx and .ods
+_UTF_16 = (b"\xff\xfe", b"\xfe\xff")
+
+
+class UnreadableFile(Exception):
+    """The file as a whole cannot be read. `str` says why, in the reader's language."""
+
+
+class Row(NamedTuple):
+    """One record. `number` counts from 1 as spreadsheets do: blank lines count, lines within quotes do not."""
+
+    number: int
+    cells: list[str]
+
+
+def check_size(size: int) -> None:
+    """Raise UnreadableFile over MOST_BYTES. For a caller that knows the size before it has the content."""
+    if size > MOST_BYTES:
+        raise UnreadableFile(too_large())
+
+
+def decoded(raw: bytes) -> str:
+    """The file's text: UTF-8, with or without a byte order mark, or else Windows-1252. Raises UnreadableFile."""
+    check_size(len(raw))
+    if raw.startswith(_WORKBOOK):
+        raise UnreadableFile(_("This is a workbook. In the spreadsheet, save it as CSV."))
+    if raw.startswith(_UTF_16) or b"\0" in raw:
+        raise UnreadableFile(_wrong_encoding())
+    try:
+        return raw.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        pass
+    try:
+        return raw.decode("windows-1252")
+    except UnicodeDecodeError as error:
+        raise UnreadableFile(_wrong_encoding()) from error
+
+
+def read(text: str) -> list[Row]:
+    """The headings and at least one row, without blank ones and with cells stripped. Lines are counted before parsing.
+
+    The separator is a semicolon or a comma, whichever the first line has more of. Raises UnreadableFile.
+    """
+    if len(text) > MOST_BYTES or max(text.count("\n"), text.count("\r")) > MOST_IMPORTED + 1:
+        raise UnreadableFile(too_large())
+    first_line = text.lstrip().partition("\n")[0]
+    separator = ";" if first_line.count(";") >= first_line.count(",") else ","
+    records = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
+    rows = []
+    try:
+        for number, record in enumerate(records, start=1):
+            cells = [cell.strip() for cell in record]
+            if any(cells):
+                rows.append(Row(number, cells))
+    except csv.Error as error:
+        message = _("Line %(line)s: the quotation marks do not match.") % {"line": records.line_num}
+        raise UnreadableFile(message) from error
+    if len(rows) < 2:  # noqa: PLR2004  # a heading and a row
+        raise UnreadableFile(_("The file has no rows below its headings."))
+    return rows
+
+
+def too_large() -> str:
+    limits = {"rows": MOST_IMPORTED, "kilobytes": MOST_BYTES // 1000}
+    return _("At most %(rows)s rows and %(kilobytes)s kB at once.") % limits
+
+
+def _wrong_encoding() -> str:
+    return _("The file is not a text in UTF-8 or Windows-1252. Save it as “CSV UTF-8”.")
+
+
+def comparable(text: str) -> str:
+    """Without accents, case and repeated spaces. Some computers write a letter and its accent as two characters."""
+    return " ".join(folded(unicodedata.normalize("NFC", text)).split())
+
+
+def in_every_language(text: Any) -> set[str]:
+    """A translated text in comparable form, in each language of the site."""
+    found = set()
+    for language, _name in settings.LANGUAGES:
+        with translation.override(language):
+            found.add(comparable(str(text)))
+    return found
+
+
+# Rows of one file. The web server keeps a file in memory until it is sent, 2 to 5 MB with as many rows.
+MOST_EXPORTED = 10_000
+_LINES_OF_A_CHUNK = 200
+_BYTE_ORDER_MARK = "\ufeff"
+# Where a spreadsheet may see the beginning of a formula, in full-width characters too: where the text begins, and
+# after a separator in it, because a computer whose separator is another one cuts the text there.
+_FORMULA = re.compile(r'(?:^|(?<=[,;\t\r\n]))(?=[ \xa0"]*[=+\-@\uff1d\uff0b\uff0d\uff20])|^(?=[\t\r\n])')
+
+Cell = str | int | float | Decimal | date | UUID | Promise | None
+
+
+class _Echo:
+    """A file whose `write` returns the text, which `writerow` returns in turn."""
+
+    def write(self, text: str) -> str:
+        return text
+
+
+def response(
+    name: str, *, header: Sequence[Cell], rows: Iterable[Sequence[Cell]], most: int | None = None
+) -> StreamingHttpResponse:
+    """A download of `<name>.csv`, in the reader's language. `name` is ASCII.
+
+    At most `most` rows, MOST_EXPORTED unless given; when there are more, the last line of the file says so. `rows` are
+    read while it is written, so they should come in portions, and bring along what they refer to.
+    """
+    language = translation.get_language() or "en"
+    return StreamingHttpResponse(
+        _chunks(language, header, rows, most or MOST_EXPORTED),
+        content_type="text/csv; charset=utf-8",
+        headers={"Content-Disposition": f'attachment; filename="{name}.csv"', "Cache-Control": "no-store"},
+    )
+
+
+def neutralised(text: str) -> str:
+    """The text with an apostrophe wherever a spreadsheet would see the beginning of a formula. Nothing is removed."""
+    return _FORMULA.sub("'", text)
+
+
+def _chunks(language: str, header: Sequence[Cell], rows: Iterable[Sequence[Cell]], most: int) -> Iterator[str]:
+    """The file in parts. Each is made in the language of the request, which may have ended by then."""
+    lines = _lines(language, header, rows, most)
+    while True:
+        with translation.override(language):
+            chunk = "".join(islice(lines, _LINES_OF_A_CHUNK))
+        if not chunk:
+            return
+        yield chunk
+
+
+def _lines(language: str, header: Sequence[Cell], rows: Iterable[Sequence[Cell]], most: int) -> Iterator[str]:
+    is_portuguese = language.startswith("pt")
+    # Every cell is quoted, so that a separator in a text does not begin a new cell.
+    writer: Any = csv.writer(_Echo(), delimiter=";" if is_portuguese else ",", quoting=csv.QUOTE_ALL)
+    point = "," if is_portuguese else "."
+    yield _BYTE_ORDER_MARK + writer.writerow([_text(cell, point) for cell in header])
+    for number, row in enumerate(rows):
+        if number == most:
+            note = _("Only the first %(most)s rows are in this file. Filter the list to export the others.")
+            yield writer.writerow([note % {"most": most}])
+            return
+        yield writer.writerow([_text(cell, point) for cell in row])
+
+
+def _text(cell: Cell, point: str) -> str:
+    """A cell as text. Numbers keep their sign: they cannot hold a formula."""
+    if cell is None:
+        return ""
+    if isinstance(cell, datetime):
+        return timezone.localtime(cell).strftime("%Y-%m-%d %H:%M:%S")  # read as a moment by Excel in every language
+    if isinstance(cell, int | float | Decimal):
+        return str(cell).replace(".", point)
+    return neutralised(str(cell))
