@@ -1,4 +1,4 @@
-"""Users, groups and second factors in the admin."""
+"""Users, groups and second factors in the admin, with translated names of roles and permissions."""
 
 from typing import Any
 
@@ -10,9 +10,9 @@ from django.contrib.auth.admin import GroupAdmin as DjangoGroupAdmin
 from django.contrib.auth.admin import UserAdmin as DjangoUserAdmin
 from django.contrib.auth.forms import ReadOnlyPasswordHashWidget
 from django.contrib.auth.hashers import is_password_usable
-from django.contrib.auth.models import Group, User
+from django.contrib.auth.models import Group, Permission, User
 from django.core.exceptions import PermissionDenied
-from django.db.models import Exists, OuterRef, QuerySet
+from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.template.loader import render_to_string
@@ -20,19 +20,67 @@ from django.template.response import TemplateResponse
 from django.urls import URLPattern, path
 from django.utils.html import format_html_join
 from django.utils.safestring import SafeString
-from django.utils.translation import gettext
-from django.utils.translation import gettext_lazy as _
+from django.utils.text import capfirst
+from django.utils.translation import gettext, gettext_lazy, gettext_noop
+from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
 from unfold.admin import ModelAdmin
 from unfold.forms import AdminPasswordChangeForm, UserChangeForm, UserCreationForm
 
 from access import enrolment, sessions
-from access.labels import RoleFilter, permission_name, role_name, with_screens
 from access.models import InitialPassword
 from access.rights import has_privileges, without_privileges
 from access.roles import ROLES
 from common import clock
 from common.admin_base import LAST_USED, pill
+
+# The names of `ROLES`.
+gettext_noop("Account staff")
+gettext_noop("Dispatchers")
+
+_VERBS = {
+    "view": gettext_noop("view"),
+    "add": gettext_noop("add"),
+    "change": gettext_noop("change"),
+    "delete": gettext_noop("delete"),
+}
+# allauth's names of a model
+gettext_noop("authenticator")
+gettext_noop("authenticators")
+# Models with a screen that no role may open, by app.
+_OF_SUPERUSERS: dict[str, Any] = {"auth": {"user", "group"}, "mfa": {"authenticator"}}
+
+
+def role_name(group: Group) -> str:
+    """The group's name, in the reader's language if it is a role of `access.roles`."""
+    return _(group.name) if group.name in ROLES else group.name
+
+
+def permission_name(permission: Permission) -> str:
+    """`Entrega: ver`. Reads the related content type."""
+    verb = permission.codename.partition("_")[0]
+    model = permission.content_type.model_class()
+    if verb not in _VERBS or model is None:
+        return _(permission.name)
+    return f"{capfirst(_(str(model._meta.verbose_name)))}: {_(_VERBS[verb])}"
+
+
+def with_screens() -> QuerySet[Permission]:
+    """The permissions that a screen asks for, which are those worth granting."""
+    wanted = Q()
+    screens: list[dict[str, Any]] = [*ROLES.values(), _OF_SUPERUSERS]
+    for models in screens:
+        for app, names in models.items():
+            wanted |= Q(content_type__app_label=app, content_type__model__in=list(names))
+    return Permission.objects.filter(wanted).select_related("content_type").order_by("content_type", "pk")
+
+
+class RoleFilter(admin.RelatedFieldListFilter):
+    """Filters users by role."""
+
+    def field_choices(self, field: Any, request: Any, model_admin: Any) -> list[tuple[Any, Any]]:
+        return [(group.pk, role_name(group)) for group in Group.objects.order_by("name")]
+
 
 for _model in (User, Group, Authenticator, EmailAddress, UserSession):
     admin.site.unregister(_model)
@@ -46,7 +94,7 @@ _RIGHTS_SHOWN: Any = ["is_staff", "is_superuser", "roles", "permission_names"]
 
 
 class NamedRights:
-    """Mixin: roles and permissions are called by `access.labels` in the fields where they are chosen."""
+    """Mixin: roles and permissions are called by `access.admin` in the fields where they are chosen."""
 
     def formfield_for_manytomany(self, db_field: Any, request: HttpRequest, **kwargs: Any) -> Any:
         if db_field.name in {"user_permissions", "permissions"}:
@@ -91,15 +139,15 @@ class UserAdmin(NamedRights, DjangoUserAdmin, ModelAdmin):  # type: ignore[type-
     add_form = UserCreationForm
     change_password_form = PasswordForm
     list_display = ["username", "state", "email", "person", "accounts", "role_names", "two_steps", "last_login"]
-    add_text = _("New person")
+    add_text = gettext_lazy("New person")
     list_filter = ["is_staff", "is_superuser", "is_active", ("groups", RoleFilter)]
     readonly_fields = ["last_login", "date_joined"]
     actions = ["end_sessions"]
     fieldsets = [
         (None, {"fields": ["username", "password", "is_active"]}),
-        (_("Person"), {"fields": ["first_name", "last_name", "email"]}),
-        (_("Rights"), {"fields": _RIGHTS}),
-        (_("Dates"), {"fields": ["last_login", "date_joined"]}),
+        (gettext_lazy("Person"), {"fields": ["first_name", "last_name", "email"]}),
+        (gettext_lazy("Rights"), {"fields": _RIGHTS}),
+        (gettext_lazy("Dates"), {"fields": ["last_login", "date_joined"]}),
     ]
 
     def get_fieldsets(self, request: HttpRequest, obj: Any = None) -> Any:
@@ -119,35 +167,35 @@ class UserAdmin(NamedRights, DjangoUserAdmin, ModelAdmin):  # type: ignore[type-
         found = super().get_queryset(request).annotate(has_steps=steps)
         return found.prefetch_related("groups", "integrators", "sellers")
 
-    @admin.display(description=_("status"))
+    @admin.display(description=gettext_lazy("status"))
     def state(self, user: User) -> str:
         return pill(gettext("Active"), "good") if user.is_active else pill(gettext("Inactive"))
 
-    @admin.display(description=_("name"), ordering="first_name")
+    @admin.display(description=gettext_lazy("name"), ordering="first_name")
     def person(self, user: User) -> str | None:
         return user.get_full_name() or None
 
-    @admin.display(description=_("accounts"))
+    @admin.display(description=gettext_lazy("accounts"))
     def accounts(self, user: User) -> str | None:
         """The accounts and sellers that the user is a member of."""
         integrators = [account.name for account in user.integrators.all()]
         sellers = [seller.name for seller in user.sellers.all()]
         return ", ".join([*integrators, *sellers]) or None
 
-    @admin.display(description=_("roles"))
+    @admin.display(description=gettext_lazy("roles"))
     def role_names(self, user: User) -> str | None:
         names = [gettext("Superuser")] if user.is_superuser else []
         return ", ".join([*names, *(role_name(group) for group in user.groups.all())]) or None
 
-    @admin.display(description=_("two-step verification"), boolean=True)
+    @admin.display(description=gettext_lazy("two-step verification"), boolean=True)
     def two_steps(self, user: User) -> bool:
         return bool(vars(user)["has_steps"])
 
-    @admin.display(description=_("roles"))
+    @admin.display(description=gettext_lazy("roles"))
     def roles(self, user: User) -> str:
         return ", ".join(role_name(group) for group in user.groups.order_by("name"))
 
-    @admin.display(description=_("permissions"))
+    @admin.display(description=gettext_lazy("permissions"))
     def permission_names(self, user: User) -> str:
         return _names(user.user_permissions)
 
@@ -176,12 +224,14 @@ class UserAdmin(NamedRights, DjangoUserAdmin, ModelAdmin):  # type: ignore[type-
         try:
             code = enrolment.issue(user=user, by=request.user.get_username(), at=clock.now())
         except enrolment.AlreadyEnrolled:
-            self.message_user(request, _("This person has a second factor. Delete it first."), messages.ERROR)
+            self.message_user(
+                request, gettext_lazy("This person has a second factor. Delete it first."), messages.ERROR
+            )
             return redirect("admin:auth_user_change", user.pk)
-        self.log_change(request, user, _("Enrolment code issued."))
+        self.log_change(request, user, gettext_lazy("Enrolment code issued."))
         context = {
             **self.admin_site.each_context(request),
-            "title": _("Enrolment code"),
+            "title": gettext_lazy("Enrolment code"),
             "person": user,
             "code": code,
             "opts": self.opts,
@@ -193,13 +243,13 @@ class UserAdmin(NamedRights, DjangoUserAdmin, ModelAdmin):  # type: ignore[type-
         allowed: bool = super().has_change_permission(request, obj)
         return allowed and (obj is None or _may_grant_rights(request) or not has_privileges(obj))
 
-    @admin.action(description=_("Log out everywhere"), permissions=["change"])
+    @admin.action(description=gettext_lazy("Log out everywhere"), permissions=["change"])
     def end_sessions(self, request: HttpRequest, people: QuerySet[User]) -> None:
         """End every session of the chosen users, except those whom this user may not change."""
         if not _may_grant_rights(request):
             people = without_privileges(people)
         number = sessions.end_sessions(people)
-        self.message_user(request, _("Sessions ended: %(number)d") % {"number": number})
+        self.message_user(request, gettext_lazy("Sessions ended: %(number)d") % {"number": number})
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         return False  # deactivate instead: history entries refer to users
@@ -214,11 +264,11 @@ class GroupAdmin(NamedRights, DjangoGroupAdmin, ModelAdmin):  # type: ignore[mis
     def get_fields(self, request: HttpRequest, obj: Any = None) -> Any:
         return ["role", "permission_names"] if _is_role(obj) else ["name", "permissions"]
 
-    @admin.display(description=_("role"))
+    @admin.display(description=gettext_lazy("role"))
     def role(self, group: Group) -> str:
         return role_name(group)
 
-    @admin.display(description=_("permissions"))
+    @admin.display(description=gettext_lazy("permissions"))
     def permission_names(self, group: Group) -> str:
         return _names(group.permissions)
 
@@ -251,13 +301,13 @@ class AuthenticatorAdmin(ModelAdmin):
     """Second factors, without their secrets. Deleting one lets a user who lost the device set up another."""
 
     list_display = ["user", "kind", "created_at", LAST_USED]
-    nothing_yet = _("Nobody has set up two-step verification yet.")
+    nothing_yet = gettext_lazy("Nobody has set up two-step verification yet.")
     list_filter = ["type"]
     list_select_related = ["user"]
     search_fields = ["user__username"]
     fields = readonly_fields = ["user", "kind", "created_at", LAST_USED]
 
-    @admin.display(description=_("kind"))
+    @admin.display(description=gettext_lazy("kind"))
     def kind(self, authenticator: Authenticator) -> str:
         kinds = {"totp": gettext("Authenticator app"), "recovery_codes": gettext("Recovery codes")}
         return kinds.get(authenticator.type, authenticator.type)

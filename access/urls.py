@@ -6,8 +6,7 @@ from allauth.mfa.recovery_codes import views as codes
 from allauth.mfa.totp import views as totp
 from django.urls import path
 
-from access.invitation_views import InvitationView
-from access.views import ActivateTOTPView, LogOutView, ResetLinkView, ResetPasswordView, SessionsView
+from access.views import ActivateTOTPView, InvitationView, LogOutView, ResetLinkView, ResetPasswordView, SessionsView
 
 urlpatterns = [
     path("login/", account.login, name="account_login"),

@@ -1,21 +1,29 @@
-"""Extensions of allauth's views."""
+"""Extensions of allauth's views, and the page that the link of an invitation leads to."""
 
 from typing import Any
 
 from allauth.account.decorators import reauthentication_required
+from allauth.account.internal.flows.login import perform_login, record_authentication
+from allauth.account.models import Login
 from allauth.account.views import INTERNAL_RESET_SESSION_KEY, LogoutView, PasswordResetFromKeyView, PasswordResetView
 from allauth.mfa.totp import views as totp
 from allauth.usersessions.views import ListUserSessionsView
+from django.contrib import messages
 from django.db import transaction
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.utils.decorators import method_decorator
 from django.utils.translation import gettext
+from django.utils.translation import gettext as _
 from django.views.generic import View
 
-from access import enrolment
+from access import enrolment, invitations
+from access.forms import SignUpForm
+from access.models import Invitation, InvitationState
 from common import clock
 from common.mail import outbox
+from delivery.models import Environment, Integrator
 
 
 class ActivateTOTPView(totp.ActivateTOTPView):
@@ -61,3 +69,75 @@ class LogOutView(LogoutView):
 @method_decorator(reauthentication_required(allow_get=True), name="dispatch")
 class SessionsView(ListUserSessionsView):
     """The user's own sessions. Ending the others requires a recent authentication."""
+
+
+_GONE = 410
+
+
+class InvitationView(View):
+    """Lets the invited address in: with its log-in, or with a new one. An ended invitation says why it has ended."""
+
+    invitation: Invitation
+
+    def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+        found = invitations.find(request.GET.get("key", ""))
+        if found is None:
+            return render(request, "account/invitation_unknown.html", status=404)
+        self.invitation = found
+        if found.state(at=clock.now()) != InvitationState.OPEN:
+            return self._ended(found)
+        try:
+            return super().dispatch(request, *args, **kwargs)
+        except invitations.NotOpen as error:
+            return self._ended(error.invitation)
+        except (invitations.OfAnotherAddress, invitations.HasLogIn):
+            return self._page()
+
+    def get(self, request: HttpRequest) -> HttpResponse:
+        return self._page()
+
+    def post(self, request: HttpRequest) -> HttpResponse:
+        user, now = request.user, clock.now()
+        if user.is_authenticated:
+            invitations.accept(invitation=self.invitation, user=user, at=now)
+            messages.success(request, self._welcome())
+            return redirect(self._home())
+        form = self._form(request.POST)
+        if not form.is_valid():
+            return self._page(form, status=422)
+        name, password = form.cleaned_data["name"], form.cleaned_data["password1"]
+        created = invitations.sign_up(invitation=self.invitation, name=name, password=password, at=now)
+        record_authentication(request, created, method="password", username=created.get_username())
+        response: HttpResponse = perform_login(request, Login(user=created, redirect_url=self._home()))
+        messages.success(request, self._welcome())
+        return response
+
+    def _page(self, form: SignUpForm | None = None, *, status: int = 200) -> HttpResponse:
+        people = invitations.users_of(self.invitation.email)
+        user = self.request.user
+        context = {
+            "invitation": self.invitation,
+            "log_in_name": invitations.new_log_in_name(self.invitation.email),
+            "form": form or self._form(),
+            "has_log_in": invitations.verified_log_in(self.invitation.email) is not None,
+            "is_invited": user.is_authenticated and people.filter(pk=user.pk).exists(),
+            "here": self.request.get_full_path(),
+        }
+        return render(self.request, "account/invitation.html", context, status=status)
+
+    def _ended(self, invitation: Invitation) -> HttpResponse:
+        state = invitation.state(at=clock.now())
+        context = {"invitation": invitation, "state": state}
+        return render(self.request, "account/invitation_ended.html", context, status=_GONE)
+
+    def _form(self, data: Any = None) -> SignUpForm:
+        return SignUpForm(data, log_in_name=invitations.log_in_name(self.invitation.email))
+
+    def _home(self) -> str:
+        account = self.invitation.account
+        if isinstance(account, Integrator):
+            return reverse("panel:overview", args=[account.pk, Environment.LIVE])
+        return reverse("panel:seller", args=[account.pk])
+
+    def _welcome(self) -> str:
+        return _("Welcome to %(account)s.") % {"account": self.invitation.account.name}

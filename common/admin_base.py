@@ -1,4 +1,4 @@
-"""What the admin of both areas shares: base classes, columns written as the panel writes them, pages that confirm an action."""
+"""What the admin of both areas shares: base classes, columns as the panel writes them, pages that confirm an action."""
 
 import json
 from collections.abc import Callable, Sequence

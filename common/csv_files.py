@@ -1,7 +1,7 @@
 """CSV files as spreadsheets read and write them.
 
 Reading goes from bytes to text to rows, within limits of size. What is written is bounded, made row by row, and has no
-cell that is taken for a formula. Excel reads the separator from the language of the computer, so it follows the reader's
+cell that is taken for a formula. Excel reads the separator from the computer's language, so it follows the reader's
 language: a semicolon with a decimal comma in Portuguese, a comma with a decimal point in English. Both files are UTF-8
 with a byte order mark, without which Excel reads another encoding.
 """

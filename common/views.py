@@ -1,4 +1,4 @@
-"""What the views of both APIs share: the router, reading bodies and queries, OPTIONS, and the announced end of an endpoint."""
+"""What the views of both APIs share: the router, reading of bodies and queries, and an announced end."""
 
 from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar

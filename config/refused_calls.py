@@ -20,10 +20,10 @@ from config.areas import Area, area_of
 from config.middleware import request_id
 from delivery.api.authentication import BearerAuthentication
 from delivery.models import Token
-from delivery.models import refused_call as with_token
+from delivery.models import call as with_token
 from integration.api.authentication import KeyAuthentication
 from integration.models import ApiKey
-from integration.models import refused_call as with_key
+from integration.models import call as with_key
 
 _log = logging.getLogger(__name__)
 _COUNTED_SECONDS = 1.0

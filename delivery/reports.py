@@ -21,7 +21,7 @@ from common.expressions import any_of
 from common.pagination import Page, newest_first
 from delivery.lifecycle import Ending, RouteStatus
 from delivery.models import Delivery, Driver, Environment, Integrator, Stop
-from delivery.models.delivery_queryset import ENDED, DeliveryQuerySet
+from delivery.models.delivery import ENDED, DeliveryQuerySet
 
 _DAY = timedelta(days=1)
 # A period of more days is summed by months.

@@ -6,8 +6,7 @@ from datetime import datetime
 from enum import StrEnum
 
 from delivery.models import ArrivalEstimate, ProofPhoto, Stop
-from delivery.models.arrival_estimate import EXPECTED
-from delivery.models.dropoff_options import MOST_WRONG_PINS
+from delivery.models.stop import EXPECTED, MOST_WRONG_PINS
 
 
 class PinState(StrEnum):

@@ -13,16 +13,8 @@ from common.background import BackgroundWork
 from common.clock import agreed_now
 from common.idempotency import KEPT
 from delivery import offer_pushes
-from delivery.actions import (
-    alerts,
-    arrivals,
-    digests,
-    forgetting,
-    offers,
-    proof_photos,
-    simulations,
-)
-from delivery.models import AlertPost, IdempotencyRecord, refused_call
+from delivery.actions import alerts, arrivals, forgetting, offers, proofs, simulations
+from delivery.models import AlertPost, IdempotencyRecord, call
 from delivery.webhooks import alert_posts, wake_up
 
 # A step takes milliseconds. One that is interrupted is rolled back and made by the next worker.
@@ -57,7 +49,7 @@ def send_alerts() -> None:
     """Record the alerts and digests that are due, and have the thread of this process post those for URLs."""
     now = clock.now()
     alerts.report_changes(at=now)
-    digests.send_due(at=now)
+    alerts.send_due(at=now)
     _posting.wake()
 
 
@@ -70,7 +62,7 @@ def prune_alert_posts() -> None:
 @shared_task(name="delivery.prune_refused_calls")
 def prune_refused_calls() -> None:
     """Delete refused calls that are older than seven days."""
-    refused_call.RECORDER.prune(at=agreed_now())
+    call.RECORDER.prune(at=agreed_now())
 
 
 @shared_task(name="delivery.prune_idempotency_records")
@@ -82,7 +74,7 @@ def prune_idempotency_records() -> None:
 @shared_task(name="delivery.prune_proof_photos")
 def prune_proof_photos() -> None:
     """Delete photos that are no longer kept, and files without a row."""
-    proof_photos.prune(at=agreed_now())
+    proofs.prune(at=agreed_now())
 
 
 @shared_task(name="delivery.forget")

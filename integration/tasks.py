@@ -6,13 +6,13 @@ from common import pruning
 from common.clock import agreed_now
 from common.idempotency import KEPT
 from integration.actions import forgetting
-from integration.models import IdempotencyRecord, refused_call
+from integration.models import IdempotencyRecord, call
 
 
 @shared_task(name="integration.prune_refused_calls")
 def prune_refused_calls() -> None:
     """Delete refused calls that are older than seven days."""
-    refused_call.RECORDER.prune(at=agreed_now())
+    call.RECORDER.prune(at=agreed_now())
 
 
 @shared_task(name="integration.forget")

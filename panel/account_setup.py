@@ -1,16 +1,32 @@
-"""What the form of a new account and the page of its set-up share: adding a pickup point, tokens and the URL."""
+"""Bringing in integrators and sellers: the forms, what the form and the page of an account share, and the steps.
 
+The state of each step is read from the account, so that staff can go on later.
+"""
+
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from django import forms
+from django.core.exceptions import ValidationError
 from django.http import HttpRequest
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
+from access import invitations
 from common import clock
 from common.actors import actor
+from common.mail import outbox
+from common.names import validate_name
 from delivery.actions import endpoints, tokens
 from delivery.errors import InvalidWebhookUrl
-from delivery.models import Environment, Integrator, PickupPoint, WebhookEvent
+from delivery.geo import geocoding
+from delivery.geo.distance import Point
+from delivery.models import Environment, Integrator, PickupPoint, WebhookAttempt, WebhookEndpoint, WebhookEvent
 from delivery.refusals import refusal
+from integration.models import Company, Seller, compact_document
+from integration.models.seller import validate_document
+from panel.forms import UrlForm
 
 # Session key of the ids of the tokens whose clear text the access sheet shows, once.
 ISSUED = "tokens_of_sheet"
@@ -46,3 +62,168 @@ def store_url(account: Integrator, url: endpoints.CheckedUrl, *, by: str, at: da
         endpoints.store_url(endpoint=endpoint, url=url, by=by, at=at)
     sandbox = account.endpoints.get(environment=Environment.SANDBOX)
     return endpoints.send_test(endpoint=sandbox, by=by, at=at)
+
+
+@dataclass(frozen=True)
+class Step:
+    """A step of the set-up, and whether it is done."""
+
+    name: str
+    title: str
+    is_done: bool
+
+
+def of(account: Integrator, endpoint: WebhookEndpoint, attempt: WebhookAttempt | None, *, at: datetime) -> list[Step]:
+    """The steps in the order in which the page has them.
+
+    `endpoint` is the one that test events are sent to, `attempt` the latest test's last one. It is stored before the
+    endpoint's last success, which would contradict it for a moment.
+    """
+    is_received = endpoint.last_success_at is not None or (attempt is not None and attempt.succeeded)
+    has_place = account.allow_any_pickup or account.pickup_points.active().exists()
+    valid = {token.environment for token in account.tokens.valid(at=at)}
+    is_staffed = account.members.exists() or invitations.pending(account).exists()
+    return [
+        Step("place", _("Pickup point"), has_place),
+        Step("webhook", _("Webhook"), is_received),
+        Step("tokens", _("Tokens"), valid == set(Environment.values)),
+        Step("people", _("People"), is_staffed),
+    ]
+
+
+def context(
+    account: Integrator, endpoint: WebhookEndpoint, attempt: WebhookAttempt | None, *, at: datetime
+) -> dict[str, Any]:
+    """What `panel/setup_steps.html` shows."""
+    steps = of(account, endpoint, attempt, at=at)
+    return {
+        "steps": steps,
+        "done": {each.name: each.is_done for each in steps},
+        "all_done": all(each.is_done for each in steps),
+    }
+
+
+_MOST_COMPANIES = 50
+
+
+class PositionField(forms.CharField):
+    """Coordinates, or a link to a place on a map. The value is a Point, or None for an empty field."""
+
+    def to_python(self, value: Any) -> Any:
+        text = super().to_python(value)
+        if not text:
+            return None
+        point = geocoding.point_in(text)
+        if point is None:
+            raise ValidationError(
+                gettext_lazy(
+                    "No coordinates were found in this text. A shortened link contains none: open it, and copy the "
+                    "address that the browser shows then."
+                )
+            )
+        return point
+
+
+class PlaceForm(forms.Form):
+    """The pickup point of an account: a place on the map, or anywhere."""
+
+    place_name = forms.CharField(
+        label=gettext_lazy("Name of the pickup point"),
+        max_length=120,
+        required=False,
+        widget=forms.TextInput({"placeholder": gettext_lazy("The account's name")}),
+    )
+    position = PositionField(
+        label=gettext_lazy("Google Maps link or coordinates"),
+        max_length=2000,
+        required=False,
+        help_text=gettext_lazy(
+            "Links of OpenStreetMap work too. The place then appears on the map, where the pin can be moved."
+        ),
+        widget=forms.TextInput({"data-position": "", "autocomplete": "off", "placeholder": "-23.56141, -46.65588"}),
+    )
+    allow_any_pickup = forms.BooleanField(
+        label=gettext_lazy("Pick up anywhere"),
+        required=False,
+        help_text=gettext_lazy("Requests may start at any address, not only near this point."),
+    )
+
+    def clean(self) -> None:
+        cleaned = super().clean() or self.cleaned_data
+        has_place = "position" not in cleaned or isinstance(cleaned["position"], Point)
+        if not has_place and not cleaned.get("allow_any_pickup"):
+            self.add_error("position", gettext_lazy("Give the pickup point, or let the account pick up anywhere."))
+
+
+class WebhookForm(UrlForm):
+    """The URL, which both environments get."""
+
+
+class _FirstPerson(forms.Form):
+    email = forms.CharField(
+        label=gettext_lazy("Email of the first person"),
+        max_length=254,
+        required=False,
+        help_text=gettext_lazy("Gets an invitation as owner, and invites the others."),
+        widget=forms.EmailInput({"autocomplete": "off", "placeholder": "ana@example.com"}),
+    )
+
+    def clean_email(self) -> str:
+        text: str = self.cleaned_data["email"]
+        return outbox.clean_address(text) if text else ""
+
+
+class NewAccountForm(PlaceForm, UrlForm, _FirstPerson):
+    """Everything that is known of a new account. Tokens are issued without being asked for."""
+
+    name = forms.CharField(label=gettext_lazy("Name"), max_length=120, validators=[validate_name])
+
+    field_order = ["name", "place_name", "position", "allow_any_pickup", "url", "email"]
+
+    def clean_name(self) -> str:
+        name: str = self.cleaned_data["name"]
+        if Integrator.objects.filter(name__iexact=name).exists():
+            raise ValidationError(gettext_lazy("There is an account with this name already."))
+        return name
+
+
+class NewSellerForm(_FirstPerson):
+    """A new seller with the companies in whose name it ships."""
+
+    name = forms.CharField(label=gettext_lazy("Name"), max_length=120, validators=[validate_name])
+    documents = forms.CharField(
+        label=gettext_lazy("Companies"),
+        max_length=5000,
+        help_text=gettext_lazy("A CNPJ or CPF in each line, with or without mask."),
+        widget=forms.Textarea({"rows": 4, "placeholder": "11.222.333/0001-81"}),
+    )
+
+    field_order = ["name", "documents", "email"]
+
+    def clean_name(self) -> str:
+        name: str = self.cleaned_data["name"]
+        if Seller.objects.filter(name__iexact=name).exists():
+            raise ValidationError(gettext_lazy("There is a seller with this name already."))
+        return name
+
+    def clean_documents(self) -> list[str]:
+        """The documents without mask. Names the lines that are wrong or registered already."""
+        lines = [line.strip() for line in self.cleaned_data["documents"].splitlines() if line.strip()]
+        if len(lines) > _MOST_COMPANIES:
+            raise ValidationError(gettext_lazy("At most %(most)s companies at once."), params={"most": _MOST_COMPANIES})
+        documents = [compact_document(line) for line in lines]
+        taken = set(Company.objects.filter(document__in=documents).values_list("document", flat=True))
+        errors = []
+        for line, document in zip(lines, documents, strict=True):
+            try:
+                validate_document(document)
+            except ValidationError:
+                text = gettext_lazy("'%(line)s' is neither a CNPJ nor a CPF: its check digits do not fit.")
+                errors.append(ValidationError(text, params={"line": line[:40]}))
+            if document in taken or documents.count(document) > 1:
+                errors.append(
+                    ValidationError(gettext_lazy("'%(line)s' is registered already."), params={"line": line[:40]})
+                )
+        if errors:
+            raise ValidationError(errors)
+        return documents

@@ -112,7 +112,7 @@ LOCKS: dict[str, tuple[str, ...]] = {
     "delivery/actions/deliveries.py:reassign": (_OF_A_DELIVERY,),
     "delivery/actions/deliveries.py:release": (_OF_A_DELIVERY,),
     "delivery/actions/deliveries.py:return_": (_OF_A_DELIVERY,),
-    "delivery/actions/digests.py:_send": (
+    "delivery/actions/alerts.py:_send": (
         f"{_DELIVERY}TestAlerts::test_of_a_day_are_recorded_once_without_waiting",
         _FIRST_ROW,
     ),
@@ -157,14 +157,14 @@ LOCKS: dict[str, tuple[str, ...]] = {
     ),
     "delivery/actions/forgetting.py:_forget_those": (_OF_A_PERSON,),
     "delivery/actions/forgetting.py:lock": (_OF_A_PERSON,),
-    "delivery/actions/forgetting_drivers.py:_forget_rows": (
+    "delivery/actions/forgetting.py:_forget_rows": (
         f"{_DELIVERY}TestForgetting::test_leaves_a_driver_who_has_just_been_made_active",
     ),
-    "delivery/actions/forgetting_drivers.py:forget_batch_of": (_OF_A_PERSON,),
+    "delivery/actions/forgetting.py:forget_batch_of": (_OF_A_PERSON,),
     "delivery/actions/integrators.py:change": (f"{_DELIVERY}TestAccount::test_is_audited_once_for_the_same_change",),
     "delivery/actions/position_reports.py:_lock": (_POSITIONS, _POSITIONS),
     "delivery/actions/position_reports.py:record": (_POSITIONS,),
-    "delivery/actions/proof_photos.py:_insert": (
+    "delivery/actions/proofs.py:_insert": (
         "tests/delivery/actions/test_proof_photos.py::TestAdd::test_refuses_more_photos_of_a_stop_than_are_kept",
     ),
     "delivery/actions/proofs.py:_check": (_UNDER_THE_DELIVERY,),
@@ -172,8 +172,8 @@ LOCKS: dict[str, tuple[str, ...]] = {
     "delivery/actions/proofs.py:deliver": (
         "tests/delivery/actions/test_proofs.py::TestReportedPins::test_beside_each_other_have_five_tries_together",
     ),
-    "delivery/actions/push_subscriptions.py:save": (_FIRST_ROW,),
-    "delivery/actions/receiver_links.py:addresses": (_FIRST_ROW,),
+    "delivery/actions/driver_devices.py:save": (_FIRST_ROW,),
+    "delivery/actions/receivers.py:addresses": (_FIRST_ROW,),
     "delivery/actions/simulations.py:_advance_one": (_STEPS,),
     "delivery/actions/simulations.py:accept": (
         f"{_DELIVERY}TestClaimOfADriver::test_by_the_simulator_comes_after_the_lock_of_the_delivery",
@@ -217,7 +217,7 @@ LOCKS: dict[str, tuple[str, ...]] = {
     "integration/actions/forgetting.py:_forget": (f"{_SELLER}TestForgetting::test_counts_an_order_once",),
     "integration/actions/invoices.py:receive": (f"{_SELLER}TestOrdersAndInvoices::test_are_stored_once",),
     "integration/actions/keys.py:issue": (_KEYS,),
-    "integration/actions/links.py:link": (_LINKED_BY_HAND, _LINKED_BY_HAND),
+    "integration/actions/invoices.py:link": (_LINKED_BY_HAND, _LINKED_BY_HAND),
     "integration/actions/orders.py:create": (_LINKED,),
     "integration/actions/orders.py:move": (f"{_SELLER}TestOrder::test_is_created_and_cancelled_once",),
     "integration/models/new_order.py:_LOCK": (_LINKED,),

@@ -14,8 +14,8 @@ from access.personal_data import search
 from access.personal_data.people import Person
 from common import credentials
 from common.each_row import each
+from delivery.actions import forgetting
 from delivery.actions import forgetting as in_deliveries
-from delivery.actions import forgetting_drivers
 from integration.actions import forgetting as in_orders
 
 _log = logging.getLogger(__name__)
@@ -92,7 +92,7 @@ def finish_open(*, at: datetime) -> None:
 
 def _forget_driver(request: PersonRequest, phone: str, *, at: datetime) -> int:
     """Anonymise the next batch of a driver, and keep in the request, which the caller saves, where it ended."""
-    count, request.last_delivery = forgetting_drivers.forget_batch_of(phone, after=request.last_delivery, at=at)
+    count, request.last_delivery = forgetting.forget_batch_of(phone, after=request.last_delivery, at=at)
     return count
 
 

@@ -7,8 +7,8 @@ from itertools import chain
 from django.db.models import QuerySet
 
 from access.personal_data.people import Person
+from delivery.actions import forgetting
 from delivery.actions import forgetting as in_deliveries
-from delivery.actions import forgetting_drivers
 from delivery.models import Delivery, Driver, Stop
 from integration.actions import forgetting as in_orders
 from integration.models import Company, Invoice, Order
@@ -34,7 +34,7 @@ def find(person: Person, *, until: datetime) -> Found:
     if person.phone:
         stops = in_deliveries.stops_of(person.phone, until=until)
         pickups = in_deliveries.pickups_of(person.phone, until=until)
-        drivers = forgetting_drivers.drivers_of(person.phone)
+        drivers = forgetting.drivers_of(person.phone)
     orders = in_orders.orders_of(document=person.document, phone=person.phone, until=until)
     return Found(
         stops,
@@ -87,5 +87,5 @@ def summary(found: Found, *, at: datetime) -> Summary:
         companies=found.companies.count(),
         open_deliveries=list(dict.fromkeys(str(key) for (key,) in waiting)),
         open_orders=list(open_orders[:_MOST_NAMED]),
-        active_drivers=found.drivers.filter(forgetting_drivers.IS_WORKING).count(),
+        active_drivers=found.drivers.filter(forgetting.IS_WORKING).count(),
     )

@@ -10,7 +10,7 @@ from common import log_context
 from common.compiled_queries import insert_together
 from common.page_updates import publish_on_commit
 from delivery import lifecycle, metrics, page_updates
-from delivery.actions import drivers, dropoff_options, new_deliveries, quotes, receiver_mails, transitions
+from delivery.actions import drivers, dropoff_options, quotes, receivers, transitions
 from delivery.errors import (
     AlreadyFinished,
     DriverNotEligible,
@@ -25,7 +25,7 @@ from delivery.errors import (
 from delivery.lifecycle import RouteStatus, Trigger
 from delivery.models import Delivery, Driver, Environment, Simulation, Stop, Token
 from delivery.models.simulation import MOST_SIMULATIONS
-from delivery.payload import DeliveryRequest, Options
+from delivery.payload import DeliveryRequest, Options, Place
 from delivery.pricing import Quote
 from delivery.webhooks import outbox, wake_up
 
@@ -48,7 +48,7 @@ def request(
     what `quotes.quote_for_request` raises, or TooManySimulations, having written nothing.
     """
     quote = quote or quotes.quote_for_request(token=token, payload=payload, quote_id=None, at=at)
-    delivery = new_deliveries.build(token, payload, quote, at)
+    delivery = build(token, payload, quote, at)
     history = transitions.history(delivery, "request", by=by, at=at)
     event = outbox.event_of(delivery=delivery, at=at)
     queue_item = outbox.first_queue_item(event, at=at)
@@ -127,7 +127,7 @@ def collect(*, delivery: Delivery, by: str, at: datetime, made_at: datetime | No
     locked = transitions.lock(delivery)
     after = lifecycle.move(locked.state, Trigger.COLLECT)
     collected = transitions.apply(locked, after, Trigger.COLLECT, by=by, at=at, made_at=made_at)
-    receiver_mails.record(collected, at=at)
+    receivers.record(collected, at=at)
     return collected
 
 
@@ -241,3 +241,47 @@ def _fee_percent(delivery: Delivery) -> Decimal:
     if delivery.route_status == RouteStatus.ACCEPTED:
         return delivery.cancel_percent_accepted
     return delivery.cancel_percent_collected
+
+
+def build(token: Token, payload: DeliveryRequest, quote: Quote, at: datetime) -> Delivery:
+    """An unsaved delivery with its unsaved stops."""
+    state = lifecycle.new(orders=len(payload.dropoffs), mode=payload.mode)
+    delivery = Delivery(
+        integrator=token.integrator,
+        environment=token.environment,
+        token=token,
+        vehicle_type=payload.vehicle_type,
+        mode=state.mode.value,
+        status=state.delivery.value,
+        route_status=state.route.value,
+        packages=payload.packages,
+        shipping_value=quote.value,
+        distance_km=quote.distance_km,
+        cancel_percent_accepted=quote.cancel_percent_accepted,
+        cancel_percent_collected=quote.cancel_percent_collected,
+        created_at=at,
+        offer_expires_at=at + settings.OFFER_TTL,
+        last_sequence=1,
+        **_place_fields(payload.pickup),
+    )
+    delivery.ordered_stops = [
+        Stop(
+            delivery=delivery,
+            index=index,
+            status=state.orders[index].value,
+            external_id=dropoff.external_id,
+            **_place_fields(dropoff),
+        )
+        for index, dropoff in enumerate(payload.dropoffs)
+    ]
+    return delivery
+
+
+def _place_fields(place: Place) -> dict[str, object]:
+    return {
+        "latitude": place.point.latitude,
+        "longitude": place.point.longitude,
+        "contact_name": place.contact_name,
+        "contact_phone": place.contact_phone,
+        "address": place.address,
+    }

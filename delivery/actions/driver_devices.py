@@ -1,17 +1,20 @@
-"""Log-in of drivers: links that dispatchers issue, and the phones on which they were used."""
+"""Log-in of drivers: links that dispatchers issue, and the phones on which they were used, with their push messages."""
 
+import json
 from datetime import datetime, timedelta
 from uuid import UUID
 
 from django.conf import settings
 from django.db import transaction
 
-from common import credentials
+from common import credentials, web_push
 from common.page_updates import publish_on_commit
 from delivery import page_updates
-from delivery.actions import drivers, push_subscriptions
-from delivery.driver_errors import LogInLinkUnknown, LogInLinkUnusable, OtherPhoneReports, RouteStillOpen
-from delivery.models import Delivery, Driver, DriverDevice, DriverLogInLink
+from delivery.actions import drivers
+from delivery.driver_errors import InvalidReport, LogInLinkUnknown, LogInLinkUnusable, OtherPhoneReports, RouteStillOpen
+from delivery.errors import InvalidWebhookUrl
+from delivery.models import Delivery, Driver, DriverDevice, DriverLogInLink, PushSubscription
+from delivery.webhooks.address_guard import check_url
 
 _LINK_PREFIX = "rota_in_"
 _SESSION_PREFIX = "rota_driver_"
@@ -85,7 +88,7 @@ def end(*, device: DriverDevice, by: str, at: datetime) -> None:
     # Before the phone, as in `go_on_duty`; in the other order the two could deadlock.
     driver = _lock(device.driver_id)
     device.revoke(by=by, at=at)
-    push_subscriptions.delete(device=device)
+    delete(device=device)
     publish_on_commit(page_updates.session_ended(device.pk))
     was_reporting = DriverDevice.objects.filter(pk=device.pk, reports_positions=True).update(reports_positions=False)
     if was_reporting and not _holds_a_route(driver):
@@ -156,3 +159,32 @@ def _check(link: DriverLogInLink, *, at: datetime) -> None:
         raise LogInLinkUnusable("This link was used already. Ask your dispatcher for a new one.")
     if link.expires_at <= at or not link.driver.active:
         raise LogInLinkUnusable("This link has expired. Ask your dispatcher for a new one.")
+
+
+def public_key() -> str | None:
+    """The key with which browsers subscribe; None where this service sends no Web Push messages."""
+    if not settings.VAPID_PRIVATE_KEY:
+        return None
+    return web_push.public_key(web_push.private_key(settings.VAPID_PRIVATE_KEY))
+
+
+def save(*, device: DriverDevice, endpoint: str, p256dh: str, auth: str, at: datetime) -> None:
+    """Send messages for this phone to the browser's push service from now on. Raises InvalidReport.
+
+    The addresses of its host are checked when a message is sent, as those of webhooks are.
+    """
+    try:
+        check_url(endpoint, allow_loopback=settings.WEBHOOK_ALLOW_LOOPBACK)
+        web_push.Recipient.read(p256dh, auth)
+    except (InvalidWebhookUrl, web_push.InvalidKey) as error:
+        raise InvalidReport("'%(name)s' is not what it should be.", name="subscription") from error
+    subscription = {"endpoint": endpoint, "keys": {"p256dh": p256dh, "auth": auth}}
+    PushSubscription.objects.update_or_create(
+        device=device,
+        defaults={"ciphertext": credentials.encrypt(json.dumps(subscription)), "created_at": at, "silent_since": None},
+    )
+
+
+def delete(*, device: DriverDevice) -> None:
+    """Send no more messages to this phone."""
+    PushSubscription.objects.filter(device=device).delete()

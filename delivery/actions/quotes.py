@@ -1,20 +1,25 @@
-"""The price of a delivery, for quotes and requests alike."""
+"""The price of a delivery, for quotes and requests alike.
 
+A Quote-Id is a signed text that holds a price and the trip it is for, so that quoting writes nothing.
+"""
+
+import hashlib
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from decimal import Decimal
 
 from django.conf import settings
+from django.core.signing import BadSignature, Signer
 
 from delivery import pricing
-from delivery.actions import quote_ids
-from delivery.errors import PickupNotLinked, PriceUnavailable
+from delivery.errors import PickupNotLinked, PriceUnavailable, QuoteExpired, QuoteMismatch
 from delivery.geo import routing, routing_engines
 from delivery.geo.distance import Point
 from delivery.lifecycle import Mode
 from delivery.models import Integrator, PickupPoint, Tariff, Token
-from delivery.models.pickup_point import LARGEST_RADIUS_M, is_within_one
+from delivery.models.integrator import LARGEST_RADIUS_M, is_within_one
 from delivery.payload import DeliveryRequest
 from delivery.pricing import Quote
 
@@ -46,7 +51,7 @@ def quote_for_request(*, token: Token, payload: DeliveryRequest, quote_id: str |
     if not is_linked:
         raise _not_linked(integrator, pickup)
     if quote_id is not None:
-        return quote_ids.redeem(quote_id, token=token, payload=payload, at=at)
+        return redeem(quote_id, token=token, payload=payload, at=at)
     if tariff is None:
         raise _no_tariff(payload)
     return _price(tariff, payload)
@@ -132,3 +137,46 @@ def _legs(points: Sequence[Point], vehicle: str, *, returning: bool) -> tuple[De
     legs = legs_of([*points, points[0]] if returning else list(points))
     count = len(points) - 1
     return sum(legs[:count], Decimal(0)), sum(legs[count:], Decimal(0))
+
+
+LIFETIME = timedelta(minutes=10)
+_LONGEST = 1000  # characters; an id has about 250
+_MEASURES = ("height", "width", "length", "weight", "quantity")
+_signer = Signer(salt="delivery.quote")
+
+
+def issue(quote: Quote, *, token: Token, payload: DeliveryRequest, at: datetime) -> str:
+    """The id of a quote made now. It is valid for LIFETIME, for the account and environment of the token."""
+    figures = (quote.value, quote.distance_km, quote.cancel_percent_accepted, quote.cancel_percent_collected)
+    return _signer.sign_object([*_subject(token, payload), (at + LIFETIME).timestamp(), *map(str, figures)])
+
+
+def redeem(quote_id: str, *, token: Token, payload: DeliveryRequest, at: datetime) -> Quote:
+    """The quote that was issued under this id. Raises QuoteExpired or QuoteMismatch."""
+    try:
+        account, trip, expires, *figures = _signer.unsign_object(quote_id[:_LONGEST])
+    except BadSignature as error:
+        raise QuoteMismatch("The header Quote-Id is not one that quotation-delivery has answered with.") from error
+    own_account, own_trip = _subject(token, payload)
+    if account != own_account:
+        raise QuoteMismatch("The Quote-Id was issued to another account, or in the other environment.")
+    if trip != own_trip:
+        raise QuoteMismatch(
+            "The Quote-Id is for other points, packages, vehicleType or deliveryMode than this request. Quote it first."
+        )
+    if at.timestamp() >= expires:
+        raise QuoteExpired("A quote is valid for 10 minutes. Quote again, and request with the new Quote-Id.")
+    return Quote(*map(Decimal, figures))
+
+
+def _subject(token: Token, payload: DeliveryRequest) -> tuple[str, str]:
+    """What a quote is for: the account with its environment, and a digest of the trip."""
+    points = [payload.pickup.point, *(dropoff.point for dropoff in payload.dropoffs)]
+    trip = [
+        payload.vehicle_type,
+        payload.mode,
+        [(point.latitude, point.longitude) for point in points],
+        [[item.get(measure) for measure in _MEASURES] for item in payload.packages],
+    ]
+    digest = hashlib.sha256(json.dumps(trip).encode()).hexdigest()[:32]
+    return f"{token.integrator_id.hex}/{token.environment}", digest

@@ -3,7 +3,7 @@
 from datetime import datetime
 
 from delivery import simulator
-from delivery.actions import proof_photos
+from delivery.actions import proofs
 from delivery.actions.proofs import NO_PROOF, Proof
 from delivery.lifecycle import Status
 from delivery.models import DropoffOptions, ProofPhoto, Stop
@@ -13,7 +13,7 @@ def take_photo(stop: Stop, *, at: datetime) -> None:
     """Take the photo of an open stop, once, if the request asked for it. Raises what `proof_photos.add` raises."""
     is_wanted = DropoffOptions.objects.filter(pk=stop.pk, needs_photo=True).exists()
     if is_wanted and stop.status == Status.COLLECTED:
-        proof_photos.add_simulated(stop, at=at)
+        proofs.add_simulated(stop, at=at)
 
 
 def proof(stop: Stop) -> Proof:

@@ -19,7 +19,7 @@ from common import clock
 from common.actors import actor
 from common.admin_base import LargeTable, ModelAdmin, Unchangeable, column, linked, pill
 from common.formats import ago
-from delivery.actions import deliveries, drivers, moves, receiver_links
+from delivery.actions import deliveries, drivers, moves, receivers
 from delivery.admin import cancelling
 from delivery.admin.delivery_page import PRICE, EventInline, StopInline, TransitionInline, fieldsets
 from delivery.admin.labels import coordinates as written_coordinates
@@ -164,7 +164,7 @@ class DeliveryAdmin(LargeTable, Unchangeable, ModelAdmin):
     def render_change_form(self, request: HttpRequest, context: Any, *args: Any, **kwargs: Any) -> HttpResponse:
         """With what was asked for and proved at the stops. Only for who may see it: links that are missing are made."""
         if delivery := kwargs.get("obj"):
-            found = receiver_links.details(delivery.ordered_stops, at=clock.now())
+            found = receivers.details(delivery.ordered_stops, at=clock.now())
             context["stops"] = [details for details in found if not details.is_empty]
         return super().render_change_form(request, context, *args, **kwargs)
 

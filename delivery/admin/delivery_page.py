@@ -11,11 +11,11 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from common.actors import actor_name
-from common.admin_base import ReadOnlyInline, column, short
+from common.admin_base import LargeTable, ModelAdmin, ReadOnlyInline, Unchangeable, column, linked, short
 from common.formats import moment, money, phone
 from delivery.admin.labels import CHANGE, in_one_line, kilometres
 from delivery.forms import text_of_simulator
-from delivery.models import Delivery, Stop, Transition, WebhookEvent
+from delivery.models import AuditEntry, Delivery, Stop, Transition, WebhookEvent, parse_id
 
 PRICE = column("shipping_value", gettext_lazy("price"), money)
 _FACTS: list[tuple[Any, dict[str, Any]]] = [
@@ -104,3 +104,45 @@ class EventInline(ReadOnlyInline):
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[WebhookEvent]:
         return super().get_queryset(request).select_related("queue_item")
+
+
+_WHEN = column("at", gettext_lazy("when"), moment)
+_WHO = column("by", gettext_lazy("who"), actor_name)
+
+
+@admin.register(AuditEntry)
+class AuditEntryAdmin(LargeTable, Unchangeable, ModelAdmin):
+    """A small table, so filters without an index are fast enough."""
+
+    list_display = [_WHEN, "action", _WHO, "integrator", column("subject", gettext_lazy("object"), str), "environment"]
+    fields = list_display
+    nothing_yet = gettext_lazy("Nothing recorded yet: tokens, webhooks and members of accounts leave an entry each.")
+    list_filter = ["action", "environment", ("at", admin.DateFieldListFilter)]
+    list_select_related = ["integrator"]
+    search_fields = ["integrator__name", "by", "subject"]
+    ordering = ["-id"]
+
+
+@admin.register(Transition)
+class TransitionAdmin(LargeTable, Unchangeable, ModelAdmin):
+    list_display = [_WHEN, *CHANGE, _WHO, column("delivery", gettext_lazy("delivery"), linked)]
+    fields = [_WHEN, *CHANGE, _WHO, "delivery"]
+    nothing_yet = gettext_lazy("Nothing has moved yet.")
+    list_filter = [("at", admin.DateFieldListFilter)]
+    list_select_related = ["delivery"]
+    search_fields = ["delivery__stops__external_id"]
+    search_help_text = gettext_lazy("Id, external id, or who (user ana), whole")
+    ordering = ["-id"]
+
+    def get_search_results(
+        self, request: HttpRequest, queryset: QuerySet[Transition], search_term: str
+    ) -> tuple[QuerySet[Transition], bool]:
+        """Exact matches only, each by its index."""
+        term = search_term.strip()
+        if not term:
+            return queryset, False
+        if key := parse_id(term):
+            return queryset.filter(delivery=key), False
+        if Transition.objects.filter(by=term).exists():
+            return queryset.filter(by=term), False
+        return queryset.filter(Stop.refers_to("delivery", external_id=term)), False

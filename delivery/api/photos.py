@@ -4,7 +4,7 @@ from django.http import HttpResponse
 from rest_framework.permissions import AllowAny
 from rest_framework.request import Request
 
-from delivery.actions import proof_photos
+from delivery.actions import proofs
 from delivery.api.views import IntegratorView
 from delivery.driver_errors import PhotoNotFound
 from delivery.models import ProofPhoto
@@ -18,7 +18,7 @@ class PhotoView(IntegratorView):
 
     def get(self, _request: Request, signed: str) -> HttpResponse:
         photo = ProofPhoto.find(signed)
-        content = proof_photos.read(photo) if photo else None
+        content = proofs.read(photo) if photo else None
         if content is None:
             raise PhotoNotFound("The address is not one of a photo, is older than an hour, or the photo was deleted.")
         headers = {"Content-Disposition": 'inline; filename="photo.jpg"'}

@@ -9,13 +9,13 @@ from rest_framework.response import Response
 from common import clock
 from common.views import AlwaysJSON, BodyView, DeprecatableView, OptionsView
 from delivery import bodies
-from delivery.actions import receiver_links
+from delivery.actions import receivers
 from delivery.api import problems
 from delivery.api.authentication import BearerAuthentication, HasToken
 from delivery.api.parsers import BoundedJSONParser
 from delivery.errors import DeliveryNotFound
 from delivery.models import Delivery, Token, parse_id
-from delivery.models.delivery_queryset import DeliveryQuerySet
+from delivery.models.delivery import DeliveryQuerySet
 
 
 class IntegratorView(OptionsView, DeprecatableView, BodyView):
@@ -50,7 +50,7 @@ def find_delivery(token: Token, delivery_id: str, queryset: DeliveryQuerySet) ->
 
 def detail(delivery: Delivery) -> Response:
     """The answer with everything about a delivery."""
-    tracking = receiver_links.addresses(delivery.ordered_stops, at=clock.now())
+    tracking = receivers.addresses(delivery.ordered_stops, at=clock.now())
     return Response(bodies.detail(delivery, tracking=tracking))
 
 

@@ -12,7 +12,7 @@ from rest_framework.viewsets import ViewSet
 
 from common import clock, pagination
 from delivery import bodies
-from delivery.actions import deliveries, quote_ids, quotes
+from delivery.actions import deliveries, quotes
 from delivery.api import sandbox
 from delivery.api.errors import InvalidDeliveryId
 from delivery.api.filters import DeliveryFilter, FeedQuery
@@ -35,8 +35,8 @@ class ImmediateDeliveryViewSet(IntegratorView, ViewSet):
         token, payload, at = token_of(request), self._delivery_request(request), clock.now()
         quote, is_linked = quotes.quote(integrator=token.integrator, payload=payload)
         headers = {
-            "Quote-Id": quote_ids.issue(quote, token=token, payload=payload, at=at),
-            "Quote-Expires": timezone.localtime(at + quote_ids.LIFETIME).isoformat(timespec="seconds"),
+            "Quote-Id": quotes.issue(quote, token=token, payload=payload, at=at),
+            "Quote-Expires": timezone.localtime(at + quotes.LIFETIME).isoformat(timespec="seconds"),
             "Pickup-Linked": "true" if is_linked else "false",
         }
         return Response({"shippingValue": float(quote.value)}, headers=headers)

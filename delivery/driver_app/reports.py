@@ -12,14 +12,13 @@ from django.utils.dateparse import parse_datetime
 from common.json_body import UNSTORABLE
 from delivery.actions.deliveries import LONGEST_REASON
 from delivery.actions.driver_moves import Report
-from delivery.actions.proof_photos import MOST_PHOTOS
-from delivery.actions.proofs import LONGEST_NAME, Proof
+from delivery.actions.proofs import LONGEST_NAME, MOST_PHOTOS, Proof
 from delivery.driver_errors import InvalidReport
 from delivery.geo.distance import Point
 from delivery.geo.position_filter import Reported
 from delivery.lifecycle import Trigger
 from delivery.models import parse_id
-from delivery.models.driver_move import REPORTED
+from delivery.models.driver import REPORTED
 
 MOST_MOVES, MOST_POSITIONS = 50, 100
 _LONGEST_MOMENT, _LONGEST_PIN = 40, 10

@@ -11,7 +11,7 @@ from delivery import bodies, lifecycle
 from delivery.bodies import moment, moment_or_none
 from delivery.lifecycle import RouteStatus
 from delivery.models import Delivery, Driver, DriverDevice, LatestPosition, Stop
-from delivery.models.driver_move import REPORTED
+from delivery.models.driver import REPORTED
 
 _MOST_OFFERS = 20
 _CENT = Decimal("0.01")

@@ -3,8 +3,7 @@ from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
 from common.fields import CiphertextField, one_of
-from delivery.models.integrator import Environment
-from delivery.models.membership import IntegratorMembership
+from delivery.models.integrator import Environment, IntegratorMembership
 from delivery.models.webhook import WebhookEndpoint
 
 

@@ -1,12 +1,27 @@
+import math
+from collections.abc import Iterable, Sequence
+from operator import itemgetter
+from typing import Any, Self
+
+import pgtrigger
 from django.conf import settings
+from django.contrib.postgres.expressions import ArraySubquery
+from django.contrib.postgres.fields import ArrayField
+from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
+from django.db.models import Func, Q
 from django.utils.translation import gettext_lazy as _
 
+from common.compiled_queries import CompiledQuery, Parameter
+from common.fields import one_of
 from common.limited_calls import LimitedAccount
+from common.membership import Membership, Role, keeps_an_owner
 from common.names import validate_name
 from common.suspension import Suspendable, suspension_is_whole
 from delivery.errors import AccountSuspended
+from delivery.geo.distance import Point, metres
 from delivery.models.ids import Identified
+from delivery.models.location import Located, on_earth
 
 
 class Environment(models.TextChoices):
@@ -52,3 +67,113 @@ class Integrator(Identified, Suspendable, LimitedAccount):
         """Raise AccountSuspended while the account is suspended."""
         if self.is_suspended:
             raise AccountSuspended("The account is suspended. Ask whoever runs this service to lift the suspension.")
+
+
+class IntegratorMembership(Membership):
+    """A person who sees an account in the panel."""
+
+    # The unique index begins with it.
+    integrator = models.ForeignKey(Integrator, on_delete=models.CASCADE, related_name="memberships", db_index=False)
+
+    class Meta(Membership.Meta):
+        db_table = "delivery_integrator_members"  # from when it held no role
+        unique_together = [("integrator", "user")]
+        constraints = [one_of("integrator_membership_role", "role", Role.values)]
+        triggers = [
+            pgtrigger.ReadOnly(name="integrator_membership_stays", fields=["integrator", "user"]),
+            keeps_an_owner("integrator_keeps_an_owner", column="integrator_id", accounts="delivery_integrator"),
+        ]
+
+
+LARGEST_RADIUS_M = 5_000
+# A degree of latitude is at least 110.57 km long, so a box of this height contains every circle of that radius.
+_LARGEST_RADIUS_DEGREES = LARGEST_RADIUS_M / 110_500
+
+
+class PickupPointQuerySet(models.QuerySet["PickupPoint"]):
+    def active(self) -> Self:
+        return self.filter(active=True)
+
+    def nearest(self, point: Point) -> "tuple[PickupPoint, float] | None":
+        """The nearest of these pickup points and its distance in metres; None if all are beyond LARGEST_RADIUS_M."""
+        distances = [(metres(pickup.point, point), pickup) for pickup in self._nearby(point)]
+        distance, pickup = min(distances, key=itemgetter(0), default=(math.inf, None))
+        return (pickup, distance) if pickup is not None and distance <= LARGEST_RADIUS_M else None
+
+    def _nearby(self, point: Point) -> Self:
+        """Those in a box around `point` that contains all within LARGEST_RADIUS_M."""
+        return self.filter(latitude__range=latitudes(point))
+
+
+class PickupPoint(Identified, Located):
+    """A place from which an integrator may request deliveries."""
+
+    integrator = models.ForeignKey(
+        Integrator, verbose_name=_("integrator"), on_delete=models.CASCADE, related_name="pickup_points"
+    )
+    name = models.CharField(_("name"), max_length=120)
+    radius_m = models.PositiveIntegerField(
+        _("radius (m)"),
+        default=150,
+        validators=[MinValueValidator(1), MaxValueValidator(LARGEST_RADIUS_M)],
+        help_text=_("A request's pickup must lie this near."),
+    )
+    active = models.BooleanField(_("active"), default=True)
+
+    objects = PickupPointQuerySet.as_manager()
+
+    class Meta:
+        verbose_name = _("pickup point")
+        verbose_name_plural = _("pickup points")
+        ordering = ["name"]
+        constraints = [
+            on_earth("pickup_point_on_earth"),
+            models.CheckConstraint(
+                name="pickup_point_radius", condition=Q(radius_m__gte=1, radius_m__lte=LARGEST_RADIUS_M)
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+    @staticmethod
+    def covers(point: Point, *, integrator: Integrator) -> bool:
+        """Whether `point` is within the radius of one of the integrator's active pickup points."""
+        south, north = latitudes(point)
+        found = _WITH_ACTIVE_NEARBY.first(integrator=integrator.pk, south=south, north=north)
+        return found is not None and is_within_one(point, found.circles)
+
+
+def latitudes(point: Point) -> tuple[float, float]:
+    """The southern and the northern edge of a box around `point` that contains all within LARGEST_RADIUS_M."""
+    return point.latitude - _LARGEST_RADIUS_DEGREES, point.latitude + _LARGEST_RADIUS_DEGREES
+
+
+def active_nearby() -> ArraySubquery:
+    """Latitude, longitude and radius of an account's active pickup points, each an array of three floats.
+
+    For a CompiledQuery with the Parameters `integrator`, `south` and `north`: the edges from `latitudes`.
+    """
+    circle: Func = Func(
+        "latitude",
+        "longitude",
+        "radius_m",
+        template="ARRAY[%(expressions)s]",
+        output_field=ArrayField(models.FloatField()),
+    )
+    nearby = PickupPoint.objects.filter(
+        integrator=Parameter("integrator"), active=True, latitude__range=(Parameter("south"), Parameter("north"))
+    )
+    return ArraySubquery(nearby.order_by().values_list(circle))
+
+
+def is_within_one(point: Point, circles: Iterable[Sequence[float]]) -> bool:
+    """Whether `point` is in one of the circles that `active_nearby` reads."""
+    return any(metres(Point(latitude, longitude), point) <= radius for latitude, longitude, radius in circles)
+
+
+_WITH_ACTIVE_NEARBY: CompiledQuery[Any] = CompiledQuery(
+    lambda: (
+        Integrator.objects.filter(pk=Parameter("integrator")).annotate(circles=active_nearby()).only("pk").order_by()
+    )
+)

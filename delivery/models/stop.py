@@ -1,14 +1,24 @@
+from collections.abc import Iterable
+from datetime import UTC, timedelta
+from uuid import NAMESPACE_OID, UUID, uuid5
+
 import pgtrigger
 from django.contrib.postgres.expressions import ArraySubquery
+from django.core import signing
 from django.db import models
-from django.db.models import Func, Q
+from django.db.models import F, Func, Q
+from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
 
+from common import credentials
 from common.expressions import Folded, any_of, folded
+from common.fields import CiphertextField
 from common.forgetting import EMPTY, FEWER_KEYS, ROUNDED, SET_ONCE, read_only_but_forgotten
 from common.phones import phone_key
 from delivery import lifecycle, words
 from delivery.lifecycle import Status
+from delivery.models.driver import Driver
+from delivery.models.ids import Identified
 from delivery.models.location import Located, on_earth
 
 LABELS = "BCD"
@@ -114,3 +124,186 @@ class Stop(Located):
     @property
     def label(self) -> str:
         return LABELS[self.index]
+
+
+MOST_WRONG_PINS = 5
+
+
+class DropoffOptions(models.Model):
+    """What a request asked for at a drop-off with the optional keys. Immutable; without these keys there is no row."""
+
+    stop = models.OneToOneField(Stop, primary_key=True, on_delete=models.CASCADE, related_name="options")
+    instructions = models.CharField(_("instructions"), max_length=500, blank=True)
+    contact_email = models.EmailField(_("email"), blank=True)
+    needs_photo = models.BooleanField(_("needs a photo"), default=False)
+    # Of four digits. Empty: none is asked for.
+    pin_ciphertext = CiphertextField(blank=True)
+
+    class Meta:
+        default_permissions = ()
+        verbose_name = _("options of a drop-off")
+        verbose_name_plural = _("options of drop-offs")
+        triggers = [pgtrigger.ReadOnly(name="dropoff_options_immutable", exclude=["pin_ciphertext"])]
+
+    def __str__(self) -> str:
+        return str(self.stop_id)
+
+    @property
+    def pin(self) -> str:
+        """The PIN that the receiver tells the driver, or an empty string."""
+        return credentials.decrypt(self.pin_ciphertext) if self.pin_ciphertext else ""
+
+    @property
+    def needs_pin(self) -> bool:
+        return bool(self.pin_ciphertext)
+
+
+class StopProof(models.Model):
+    """What proves that a stop was delivered, beside its photos. `wrong_pins`: refused tries so far."""
+
+    stop = models.OneToOneField(Stop, primary_key=True, on_delete=models.CASCADE, related_name="proof")
+    received_by = models.CharField(_("received by"), max_length=120, blank=True)
+    pin_confirmed_at = models.DateTimeField(_("PIN confirmed at"), null=True)
+    wrong_pins = models.PositiveSmallIntegerField(_("wrong PINs"), default=0)
+
+    class Meta:
+        default_permissions = ()
+        verbose_name = _("proof of delivery")
+        verbose_name_plural = _("proofs of delivery")
+        constraints = [models.CheckConstraint(name="proof_wrong_pins", condition=Q(wrong_pins__lte=MOST_WRONG_PINS))]
+
+    def __str__(self) -> str:
+        return self.received_by
+
+
+_signer = signing.TimestampSigner(salt="delivery.ProofPhoto")
+_LONGEST_SIGNED = 150
+# How long a signed address works.
+ADDRESS_WORKS_FOR = timedelta(hours=1)
+
+
+class ProofPhoto(Identified):
+    """A photo that a driver took at a stop, encoded anew as JPEG.
+
+    `upload` is the phone's own id of the photo, by which a repeated upload is found. The photos of simulated drivers
+    have ids of their own, and are all the same picture, which is no file of the storage.
+    """
+
+    stop = models.ForeignKey(Stop, on_delete=models.CASCADE, related_name="photos")
+    driver = models.ForeignKey(
+        Driver,
+        on_delete=models.PROTECT,
+        related_name="photos",
+        db_index=False,  # the unique index begins with it
+    )
+    upload = models.UUIDField()
+    width = models.PositiveIntegerField()
+    height = models.PositiveIntegerField()
+    size = models.PositiveIntegerField()  # bytes
+    taken_at = models.DateTimeField(_("taken at"))
+    received_at = models.DateTimeField(_("received at"), db_index=True)
+
+    class Meta:
+        default_permissions = ()
+        verbose_name = _("photo of a delivery")
+        verbose_name_plural = _("photos of deliveries")
+        ordering = ["taken_at", "id"]
+        constraints = [models.UniqueConstraint(fields=["driver", "upload"], name="proof_photo_once")]
+
+    def __str__(self) -> str:
+        return self.name
+
+    @property
+    def name(self) -> str:
+        """Its name in the storage of proofs: a folder for each day (UTC), so that days can be deleted."""
+        return f"{self.received_at.astimezone(UTC):%Y-%m-%d}/{self.pk}.jpg"
+
+    @staticmethod
+    def simulated_upload(stop_id: int) -> UUID:
+        """The id of the photo that a simulated driver takes at a stop."""
+        return uuid5(NAMESPACE_OID, f"simulated photo {stop_id}")
+
+    @property
+    def is_simulated(self) -> bool:
+        return self.upload == self.simulated_upload(self.stop_id)
+
+    @property
+    def path(self) -> str:
+        """The path at which everybody can read it for an hour from now."""
+        return reverse("proof-photo", args=[_signer.sign(self.pk.hex)])
+
+    @staticmethod
+    def find(signed: str) -> "ProofPhoto | None":
+        """The photo of a signed path that works still, or None."""
+        if len(signed) > _LONGEST_SIGNED:
+            return None
+        try:
+            key = _signer.unsign(signed, max_age=ADDRESS_WORKS_FOR)
+        except signing.BadSignature:
+            return None
+        return ProofPhoto.objects.filter(pk=key).first()
+
+
+class ReceiverLink(models.Model):
+    """The link with which a receiver follows one stop. Made when it is first asked for."""
+
+    stop = models.OneToOneField(Stop, primary_key=True, on_delete=models.CASCADE, related_name="receiver_link")
+    digest = models.BinaryField(max_length=32, unique=True, editable=False)
+    ciphertext = CiphertextField(editable=False)
+    created_at = models.DateTimeField()
+
+    class Meta:
+        default_permissions = ()
+
+    def __str__(self) -> str:
+        return str(self.stop_id)
+
+    @property
+    def token(self) -> str:
+        """128 random bits in base64url, 22 characters."""
+        return credentials.decrypt(self.ciphertext)
+
+
+# Of stops that a driver is on the way to, or comes to later.
+EXPECTED = (Status.ACCEPT, Status.COLLECTED)
+
+
+class ArrivalEstimateQuerySet(models.QuerySet["ArrivalEstimate"]):
+    def of(self, stops: Iterable[Stop]) -> "dict[int, ArrivalEstimate]":
+        """The estimates of those of these stops that a driver is expected at, by the stop's key. One query at most."""
+        expected = [stop.pk for stop in stops if stop.status in EXPECTED]
+        return self.in_bulk(expected) if expected else {}
+
+    def obsolete(self) -> "ArrivalEstimateQuerySet":
+        """Those of stops at which no driver is expected any more."""
+        return self.exclude(stop__status__in=EXPECTED)
+
+
+class ArrivalEstimate(models.Model):
+    """When the driver is expected at a stop, and between which moments, as computed at `computed_at`.
+
+    Workers renew it, see `delivery.actions.arrivals`; it is a little older than the latest move or position.
+    """
+
+    stop = models.OneToOneField(Stop, primary_key=True, on_delete=models.CASCADE, related_name="arrival")
+    arrives_at = models.DateTimeField(_("arrives at"))
+    earliest = models.DateTimeField(_("earliest"))
+    latest = models.DateTimeField(_("latest"))
+    computed_at = models.DateTimeField(_("computed at"))
+    engine = models.CharField(max_length=8)  # osrm, valhalla or distance
+    # The delivery's `last_sequence` that it was computed from. Another one: the route has moved since.
+    sequence = models.PositiveIntegerField(db_default=0)
+
+    objects = ArrivalEstimateQuerySet.as_manager()
+
+    class Meta:
+        default_permissions = ()
+        constraints = [
+            models.CheckConstraint(
+                name="arrival_within_its_spread",
+                condition=Q(earliest__lte=F("arrives_at"), latest__gte=F("arrives_at")),
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.stop_id} {self.arrives_at:%H:%M}"

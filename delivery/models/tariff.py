@@ -12,8 +12,7 @@ from common.measures import CENTIMETRES, KILOGRAMS, KILOMETRES, LITRES, PERCENT,
 from common.row_history import history_of
 from delivery.geo.distance import Point
 from delivery.models.driver import VehicleType
-from delivery.models.integrator import Integrator
-from delivery.models.pickup_point import active_nearby, latitudes
+from delivery.models.integrator import Integrator, active_nearby, latitudes
 from delivery.pricing import Terms
 
 _NOT_NEGATIVE = [MinValueValidator(Decimal(0))]

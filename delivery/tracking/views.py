@@ -14,7 +14,7 @@ from django.views.generic import View
 from common import clock, map_file
 from common.addresses import client_address
 from common.rate_limit import Limits, limiter
-from delivery.actions import receiver_links
+from delivery.actions import receivers
 from delivery.models import Stop
 from delivery.tracking import stop_state
 
@@ -42,11 +42,11 @@ class _OfLink(View):
     @sensitive_variables()
     def _unknown_or_ended(self, request: HttpRequest, token: str) -> HttpResponse | None:
         self.token = token.removesuffix("/")
-        stop = receiver_links.find(self.token)
+        stop = receivers.find(self.token)
         if stop is None:
             return _unknown(request)
         self.stop = stop
-        ended = receiver_links.has_ended(stop, at=clock.now())
+        ended = receivers.has_ended(stop, at=clock.now())
         return HttpResponse(render_to_string("tracking/ended.html"), status=410) if ended else None
 
 

@@ -9,7 +9,7 @@ from django.db import transaction
 
 from common.compiled_queries import insert_together
 from integration import lifecycle, tracking_codes
-from integration.actions import links
+from integration.actions import invoices
 from integration.errors import CompanyNotFound, DuplicateOrder, ForeignCompany
 from integration.lifecycle import Status
 from integration.models import Company, Invoice, Order, SearchCode, Seller, StatusLog, compact_document, new_order
@@ -72,7 +72,7 @@ class NewOrder:
 
     @property
     def invoice_key(self) -> str:
-        return links.compact_key((self.invoice or {}).get("key") or "")
+        return invoices.compact_key((self.invoice or {}).get("key") or "")
 
     @property
     def invoice_number(self) -> str:
@@ -91,12 +91,12 @@ def create(*, seller: Seller, payload: NewOrder, by: str, at: datetime) -> Order
         numbers = new_order.lock_company(document, seller_id=seller.pk, needs_tracking_number=not payload.tracking_code)
         if numbers is None:
             raise ForeignCompany if Company.objects.filter(document=document).exists() else CompanyNotFound
-        tracking_code, invoices = _checked(seller, payload, numbers)
+        tracking_code, named = _checked(seller, payload, numbers)
         order = _order(seller, numbers, payload, tracking_code, by=by, at=at)
         insert_together(
             order, _log_entry(order, Status.PENDING, via_api=True, by=by, at=at), *_search_codes(order, payload)
         )
-        links.link([(invoice, order) for invoice in invoices], by=by, at=at)
+        invoices.link([(invoice, order) for invoice in named], by=by, at=at)
     return order
 
 

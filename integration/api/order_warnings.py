@@ -6,7 +6,7 @@ from decimal import Decimal
 
 from common.payload_warnings import PayloadWarning
 from integration import freight, postcodes
-from integration.actions.links import compact_key
+from integration.actions.invoices import compact_key
 from integration.actions.orders import Address, Item, NewOrder
 from integration.errors import NoCoverage
 from integration.models import FreightParameters

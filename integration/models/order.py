@@ -13,8 +13,7 @@ from common.forgetting import EMPTY, FEWER_KEYS, SET_ONCE, read_only_but_forgott
 from common.phones import phone_key
 from integration import words
 from integration.lifecycle import Status
-from integration.models.company import Company
-from integration.models.seller import Seller
+from integration.models.seller import Company, Seller
 
 LONGEST_CODE = 255
 # The NF-e layout allows 15 characters for xPed, so marketplaces cut longer order ids to that.

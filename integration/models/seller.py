@@ -1,12 +1,20 @@
+import re
 import secrets
 
+import pgtrigger
 from django.conf import settings
+from django.core.exceptions import ValidationError
 from django.db import models
+from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import pgettext_lazy
+from stdnum.br import cnpj, cpf
+from stdnum.exceptions import ValidationError as WrongNumber
 
-from common import fields
+from common import fields, formats
+from common.fields import one_of
 from common.limited_calls import LimitedAccount
+from common.membership import Membership, Role, keeps_an_owner
 from common.names import validate_name
 from common.suspension import Suspendable, suspension_is_whole
 from integration.errors import AccountSuspended
@@ -74,3 +82,66 @@ class Seller(Suspendable, LimitedAccount):
         """Raise AccountSuspended while the seller is suspended."""
         if self.is_suspended:
             raise AccountSuspended
+
+
+class SellerMembership(Membership):
+    """A person who sees a seller in the panel."""
+
+    # The unique index begins with it.
+    seller = models.ForeignKey(Seller, on_delete=models.CASCADE, related_name="memberships", db_index=False)
+
+    class Meta(Membership.Meta):
+        db_table = "integration_seller_members"  # from when it held no role
+        unique_together = [("seller", "user")]
+        constraints = [one_of("seller_membership_role", "role", Role.values)]
+        triggers = [
+            pgtrigger.ReadOnly(name="seller_membership_stays", fields=["seller", "user"]),
+            keeps_an_owner("seller_keeps_an_owner", column="seller_id", accounts="integration_seller"),
+        ]
+
+
+_LONGEST_DOCUMENT = len("11.222.333/0001-81")
+_MASK = re.compile(r"[\s./-]+")
+
+
+def compact_document(text: str) -> str:
+    """A CNPJ or CPF without its mask, in upper case. Does not check it."""
+    return _MASK.sub("", text).upper()
+
+
+def validate_document(text: str) -> None:
+    """Raise ValidationError unless `text` is a CNPJ (numeric or alphanumeric) or CPF with correct check digits."""
+    # Numbers of one repeated digit have correct check digits, but are not assigned.
+    kinds = (cnpj, cpf) if len(text) <= _LONGEST_DOCUMENT and len(set(text)) > 1 else ()
+    for kind in kinds:
+        try:
+            kind.validate(text)
+        except WrongNumber:
+            continue
+        return
+    raise ValidationError(_("This is neither a CNPJ nor a CPF: its check digits do not fit."), code="invalid_document")
+
+
+class Company(models.Model):
+    """A sender of orders. The integer id is the `company_id` of status logs."""
+
+    seller = models.ForeignKey(Seller, verbose_name=_("seller"), on_delete=models.PROTECT, related_name="companies")
+    document = fields.CharField(
+        _("document"), max_length=14, unique=True, validators=[validate_document], help_text=_("CNPJ or CPF.")
+    )
+    name = models.CharField(_("name"), max_length=120, blank=True)
+
+    class Meta:
+        verbose_name = _("company")
+        verbose_name_plural = _("companies")
+        ordering = ["document"]
+        constraints = [
+            models.CheckConstraint(
+                name="company_document_compact",
+                condition=Q(document__regex=r"^([0-9A-Z]{12}[0-9]{2}|[0-9]{11})$"),
+                violation_error_message=_("Without its mask, in upper case."),
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.name} {formats.document(self.document)}".strip()

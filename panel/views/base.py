@@ -18,7 +18,7 @@ from common import log_context
 from common.actors import actor
 from delivery.errors import AccountSuspended
 from delivery.models import Delivery, Environment, Integrator, WebhookEndpoint
-from delivery.models.delivery_queryset import DeliveryQuerySet
+from delivery.models.delivery import DeliveryQuerySet
 from delivery.refusals import refusal
 from integration.errors import AccountSuspended as SellerSuspended
 from integration.models import Seller

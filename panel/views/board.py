@@ -1,20 +1,32 @@
-"""The dispatch board: the page, and what its script asks for. The moves are in `board_moves`.
+"""The dispatch board: the page, what its script asks for, and the dialogs of moves.
 
 The page has no cards; `board.js` fetches those that are shown. What a board shows is in the browser, so that its tabs,
 its order and the clock of lateness need no request.
 """
 
+import json
+from typing import Any
 from uuid import UUID
 
 from django.conf import settings
-from django.http import HttpRequest, HttpResponse, HttpResponseBadRequest, JsonResponse
+from django.contrib import messages
+from django.forms import HiddenInput
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBadRequest, JsonResponse
 from django.shortcuts import render
+from django.utils.translation import gettext, pgettext_lazy
 from django.utils.translation import gettext_lazy as _
-from django.utils.translation import pgettext_lazy
 
+from common import clock
+from common.actors import actor
+from common.formats import short_id
+from delivery.actions import deliveries, drivers, moves
+from delivery.errors import DeliveryError
+from delivery.forms import FAILURE_REASONS, MoveForm, done, driver_label, move_fields, text_of_simulator
 from delivery.lifecycle import RouteStatus
-from delivery.models import Environment, parse_id
-from panel import board, board_search, maps
+from delivery.models import Delivery, Environment, parse_id
+from delivery.models.stop import LABELS
+from delivery.refusals import refusal
+from panel import board, maps
 from panel.views.base import DispatcherView
 
 _LONGEST_SEARCH = 100  # characters
@@ -50,7 +62,7 @@ class Board(DispatcherView):
 def _found(request: HttpRequest, *, ids: list[UUID] | None = None) -> list[str] | None:
     """Ids of the routes that match the text `q`, or None without one. With `ids`, of these routes only."""
     text = request.GET.get("q", "")[:_LONGEST_SEARCH].strip()
-    return board_search.matching(_environment(request), text, ids=ids) if text else None
+    return board.matching(_environment(request), text, ids=ids) if text else None
 
 
 class Routes(DispatcherView):
@@ -101,3 +113,126 @@ def _ids(request: HttpRequest) -> list[UUID] | None:
     texts = sent.split(",", board.MOST_CARDS) if sent else []  # at most one more than are allowed
     ids = [key for text in texts if (key := parse_id(text)) is not None]
     return None if len(texts) > board.MOST_CARDS or len(ids) < len(texts) else ids
+
+
+# Drivers to choose from at once; a search finds the others.
+_MAX_DRIVERS = 20
+_CHOOSES_DRIVER = ("accept", "reassign")
+# Titles of the dialogs.
+_TITLES = {
+    "accept": _("Who takes this route?"),
+    "reassign": _("Who takes this route instead of %(driver)s?"),
+    "release": _("Take the route from %(driver)s?"),
+    "fail": _("Why was %(point)s not delivered?"),
+    "cancel": _("Cancel this delivery?"),
+}
+
+
+class Drivers(DispatcherView):
+    """A fragment: the eligible drivers that match the search `q`, and the one chosen before (`driver`)."""
+
+    def get(self, request: HttpRequest, delivery: UUID) -> HttpResponse:
+        found = _delivery(delivery)
+        context = _choice(found, search=request.GET.get("q", "").strip(), chosen=request.GET.get("driver", ""))
+        return render(request, "panel/board_drivers.html", context)
+
+
+class Move(DispatcherView):
+    """A move of a delivery. GET is the fragment with its form, POST performs it."""
+
+    def get(self, request: HttpRequest, delivery: UUID, move: str) -> HttpResponse:
+        found = _delivery_to_move(delivery, move)
+        if move not in moves.allowed(found):
+            text = gettext("This move is not possible any more. The list is up to date now.")
+            return self._result(request, text, is_error=True)
+        return self._dialog(request, found, move)
+
+    def post(self, request: HttpRequest, delivery: UUID, move: str) -> HttpResponse:
+        found = _delivery_to_move(delivery, move)
+        if move == "cancel" and move in moves.allowed(found):
+            has_changed = request.POST.get("route_status", found.route_status) != found.route_status
+            if has_changed:  # the fee that the dispatcher has agreed to is not the one of now
+                return self._dialog(request, found, move, has_changed=True)
+        try:
+            moved = moves.perform(
+                move, delivery=found, fields=move_fields(request.POST), by=actor(request), at=clock.now()
+            )
+        except DeliveryError as error:
+            if "Rota-Leaving" in request.headers:  # the page is gone, so the next one says it
+                messages.error(request, f"{found.integrator.name} {short_id(found.pk)}: {refusal(error)}")
+            return self._result(request, refusal(error), is_error=True)
+        return self._result(request, done(move, moved, point=request.POST.get("point", "")), is_error=False)
+
+    def _dialog(
+        self, request: HttpRequest, delivery: Delivery, move: str, *, has_changed: bool = False
+    ) -> HttpResponse:
+        form = MoveForm(move, delivery)
+        sent = request.GET.get("point", "")
+        point = sent if sent in {*LABELS} else ""
+        driver = text_of_simulator(delivery.driver.name) if delivery.driver else ""
+        context: dict[str, Any] = {
+            "form": form,
+            "delivery": delivery,
+            "has_changed": has_changed,
+            "title": _TITLES.get(move, form.label) % {"point": point or gettext("this point"), "driver": driver},
+            "button": form.label,
+        }
+        if point and "point" in form.fields:
+            form.initial["point"] = point
+            form.fields["point"].widget = HiddenInput()  # the title names it
+            context["stop"] = next((stop for stop in delivery.ordered_stops if stop.label == point), None)
+        if move in _CHOOSES_DRIVER:
+            context |= {"chooses_driver": True, **_choice(delivery)}
+        if move == "fail":
+            context["reasons"] = FAILURE_REASONS
+            form.fields["reason"].required = False  # a choice from the list is enough
+            form.fields["reason"].label = _("Details (optional)")
+            context["button"] = _("Record as not delivered")
+        if move == "cancel":
+            context["fee"] = deliveries.fee_of_cancelling(delivery)
+        response = render(request, "panel/board_move.html", context)
+        if has_changed:
+            response["HX-Retarget"] = "#move"
+        return response
+
+    def _result(self, request: HttpRequest, text: str, *, is_error: bool) -> HttpResponse:
+        """The message with the result of a move, and an event that tells `board.js` whether it was refused."""
+        response = render(request, "panel/board_message.html", {"text": text, "is_error": is_error})
+        if request.method == "GET" or not is_error:  # a refused form shows the reason in the dialog
+            response["HX-Retarget"] = "#board-message"
+        response["HX-Trigger"] = json.dumps({"refused" if is_error else "moved": ""})
+        return response
+
+
+def _choice(delivery: Delivery, *, search: str = "", chosen: str = "") -> dict[str, Any]:
+    """Context of the list of drivers: the nearest eligible ones that match `search`.
+
+    The driver with the id `chosen` stays in the list, matching or not, because it replaces the list in which that
+    driver was chosen.
+    """
+    now = clock.now()
+    eligible = drivers.eligible(delivery, at=now).select_related("latest")
+    kept = list(eligible.filter(pk=key)) if (key := parse_id(chosen)) else []
+    found = drivers.nearest(delivery, at=now, count=_MAX_DRIVERS + 1 + len(kept), search=search)
+    matching = [driver for driver in found if driver not in kept]
+    return {
+        "options": [(driver.pk, driver_label(driver, at=now)) for driver in (kept + matching)[:_MAX_DRIVERS]],
+        "chosen": kept[0].pk if kept else None,
+        "has_more": len(kept) + len(matching) > _MAX_DRIVERS,
+        "most_drivers": _MAX_DRIVERS,
+        "search": search,
+        "is_sandbox": delivery.environment == Environment.SANDBOX,
+    }
+
+
+def _delivery(key: UUID) -> Delivery:
+    found: Delivery | None = Delivery.objects.with_parts().select_related("integrator").filter(pk=key).first()
+    if found is None:
+        raise Http404
+    return found
+
+
+def _delivery_to_move(key: UUID, move: str) -> Delivery:
+    if move not in moves.MOVES:
+        raise Http404
+    return _delivery(key)

@@ -1,18 +1,26 @@
-"""The list of an account's deliveries, and the page of one."""
+"""The list of an account's deliveries, the page of one, and moves of a sandbox delivery by hand."""
 
+from typing import Any
 from uuid import UUID
 
+from django.contrib import messages
 from django.db.models import prefetch_related_objects
 from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.utils.translation import gettext as _
 
 from common import clock
+from common.actors import actor
 from common.replica import may_be_old
-from delivery import models
-from delivery.actions import receiver_links
+from delivery import lifecycle, models
+from delivery.actions import receivers, sandbox
+from delivery.errors import DeliveryError
+from delivery.forms import FAILURE_REASONS, MoveForm, move_fields
 from delivery.lifecycle import Trigger
+from delivery.models import Environment, Simulation
+from delivery.refusals import refusal
 from panel import maps, timeline
 from panel.filters import DeliveryFilter, listed
-from panel.views import sandbox
 from panel.views.base import AccountView
 
 
@@ -39,11 +47,11 @@ class Delivery(AccountView):
             route=maps.route(found, position),
             tiles=maps.tiles(),
             position=position,
-            stops=receiver_links.details(found.ordered_stops, at=clock.now()),
+            stops=receivers.details(found.ordered_stops, at=clock.now()),
             steps=steps,
             collected_at=next((step.change.at for step in steps if step.change.trigger == Trigger.COLLECT), None),
             live_ids=_ids(found, steps),
-            **sandbox.context(found),
+            **context(found),
         )
 
 
@@ -51,3 +59,72 @@ def _ids(delivery: models.Delivery, steps: list[timeline.Step]) -> str:
     """The ids of page updates (`delivery.page_updates`) that concern this page."""
     events = [f"event:{step.event.pk}" for step in steps if step.event]
     return " ".join([f"delivery:{delivery.pk}", f"position:{delivery.pk}", *events])
+
+
+_WITH_FIELDS = ("deliver", "fail", "position")
+
+
+class Move(AccountView):
+    """A move of a delivery of the account in the sandbox."""
+
+    def post(self, request: HttpRequest, delivery: UUID, move: str) -> HttpResponse:
+        found = self.deliveries.with_parts().filter(pk=delivery).first()
+        if found is None or self.environment != Environment.SANDBOX or move not in sandbox.MOVES:
+            raise Http404
+        try:
+            moved = sandbox.perform(
+                move, delivery=found, fields=move_fields(request.POST), by=actor(request), at=clock.now()
+            )
+        except DeliveryError as error:
+            messages.error(request, refusal(error))
+        else:
+            ended, goes_on = (
+                _("Done. The delivery has ended."),
+                _("Done. The simulated driver now waits for your moves."),
+            )
+            messages.success(request, ended if moved.is_closed else goes_on)
+        return redirect(self.url("delivery", found.pk))
+
+
+def context(delivery: models.Delivery) -> dict[str, Any]:
+    """What the delivery's page shows of the sandbox: the moves possible now, and what happens by itself."""
+    if delivery.environment != Environment.SANDBOX or delivery.is_closed:
+        return {}
+    simulation = Simulation.objects.filter(pk=delivery.pk).first()
+    allowed = sandbox.allowed(delivery)
+    position_form = MoveForm("position", delivery)
+    position_form.fields["position"].widget.attrs["data-on-map"] = True  # a click on the map fills it in
+    position_form.fields["position"].label = _("Latitude, longitude, or a click on the map")
+    return {
+        "sandbox_moves": allowed,
+        "simple_moves": [move for move in allowed if move not in _WITH_FIELDS],
+        "reasons": FAILURE_REASONS,
+        "open_stops": [stop for stop in delivery.ordered_stops if stop.status in lifecycle.OPEN],
+        "position_form": position_form,
+        "is_simulated": simulation is not None,
+        "next_step": _next_step(delivery, simulation),
+    }
+
+
+def _next_step(delivery: models.Delivery, simulation: Simulation | None) -> str:
+    if simulation is None:
+        return _("Nothing happens by itself: the delivery waits for your moves.")
+    step = simulation.next_step(delivery)
+    if step is None or simulation.leg_ends_at is None:
+        return ""  # it has just ended
+    point = "" if step.index is None else delivery.ordered_stops[step.index].label
+    seconds = max(round((simulation.leg_ends_at - clock.now()).total_seconds()), 0)
+    time = f"{seconds}\N{NO-BREAK SPACE}s"
+    if step.is_wait:
+        return _(
+            "The simulated driver waits for a cancellation. Without one every drop-off fails in about %(time)s."
+        ) % {"time": time}
+    texts = {
+        Trigger.ACCEPT: _("The simulated driver accepts in about %(time)s."),
+        Trigger.COLLECT: _("The simulated driver collects in about %(time)s."),
+        Trigger.DELIVER: _("The simulated driver delivers %(point)s in about %(time)s."),
+        Trigger.FAIL: _("The simulated driver fails to deliver %(point)s in about %(time)s."),
+        Trigger.RETURN: _("The simulated driver returns to A in about %(time)s."),
+        Trigger.EXPIRE: _("No driver accepts, and the offer expires in about %(time)s."),
+    }
+    return texts[step.trigger] % {"point": point, "time": time}

@@ -1,18 +1,56 @@
 """The data of one person: found by a number, forgotten or exported. For staff; each request is logged."""
 
+from typing import Any
+
+from django import forms
 from django.contrib import messages
 from django.contrib.auth.mixins import PermissionRequiredMixin
 from django.http import HttpRequest, HttpResponse, HttpResponseBase, StreamingHttpResponse
 from django.shortcuts import redirect, render
+from django.utils.translation import gettext, gettext_lazy
 from django.utils.translation import gettext as _
 
 from access.models import PersonRequest, PersonRequestKind
 from access.personal_data import export, requests, search
-from access.personal_data.people import Person
+from access.personal_data.people import InvalidPerson, Person, person
 from common import clock
 from common.actors import actor
-from panel.person_form import PersonForm
 from panel.views.base import LoggedInView
+
+_LONGEST = 40
+
+
+class PersonForm(forms.Form):
+    """A telephone number or a document. `person` of a valid form is who has it."""
+
+    kind = forms.ChoiceField(
+        label=gettext_lazy("Find by"),
+        choices=[("phone", gettext_lazy("Telephone number")), ("document", gettext_lazy("CPF or CNPJ"))],
+        initial="phone",
+    )
+    number = forms.CharField(
+        label=gettext_lazy("Number"),
+        max_length=_LONGEST,
+        help_text=gettext_lazy("A telephone number with its area code. Punctuation does not matter."),
+        widget=forms.TextInput({"autocomplete": "off", "inputmode": "text"}),
+    )
+    person: Person
+
+    def clean(self) -> dict[str, Any]:
+        data = super().clean() or self.cleaned_data
+        if {"kind", "number"} <= data.keys():
+            try:
+                self.person = person(**{data["kind"]: data["number"]})
+            except InvalidPerson:
+                is_phone = data["kind"] == "phone"
+                self.add_error(
+                    "number",
+                    gettext("A telephone number has its area code, such as (11) 97777-0001.")
+                    if is_phone
+                    else gettext("A CPF has 11 digits, a CNPJ 14 characters."),
+                )
+        return data
+
 
 _SHOWN = 50  # requests
 # What one web request anonymises, 500 rows each; workers go on with the rest.

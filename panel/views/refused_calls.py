@@ -12,9 +12,9 @@ from common import clock
 from common import refused_calls as technique
 from common.replica import may_be_old
 from delivery.models import RefusedDeliveryCall
-from delivery.models import refused_call as with_token
+from delivery.models import call as with_token
 from integration.models import RefusedSellerCall
-from integration.models import refused_call as with_key
+from integration.models import call as with_key
 from panel.filters import RefusedCallFilter, listed
 from panel.views.base import AccountView, SellerView
 

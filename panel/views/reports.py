@@ -1,16 +1,18 @@
 """Reports: what accounts owe for the deliveries that ended within a period, and what drivers have earned."""
 
 import logging
+from datetime import date, timedelta
 from typing import Any
 
+from django import forms
 from django.contrib.auth.mixins import PermissionRequiredMixin
 from django.db.models import prefetch_related_objects
-from django.http import HttpRequest, HttpResponse, HttpResponseBase
+from django.http import HttpRequest, HttpResponse, HttpResponseBase, QueryDict
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext as _
-from django.utils.translation import pgettext
+from django.utils.translation import gettext_lazy, pgettext
 
 from common import csv_files
 from common.actors import actor
@@ -23,8 +25,53 @@ from delivery.models import Delivery
 from delivery.models.stop import LABELS
 from delivery.reports import Earnings, Line, Period, Row
 from panel.filters import PER_PAGE
-from panel.report_forms import PeriodForm
 from panel.views.base import AccountView, LoggedInView
+
+LONGEST = timedelta(days=366)
+_EARLIEST, _LATEST = date(2000, 1, 1), date(2100, 12, 31)
+
+
+class DayField(forms.DateField):
+    """A day, in the form that browsers send."""
+
+    def __init__(self, **kwargs: Any) -> None:
+        widget = forms.DateInput({"type": "date"}, format="%Y-%m-%d")
+        super().__init__(input_formats=["%Y-%m-%d"], widget=widget, **kwargs)
+
+    def to_python(self, value: Any) -> date | None:
+        day: date | None = super().to_python(value)
+        if day is not None and not _EARLIEST <= day <= _LATEST:
+            raise forms.ValidationError(_("Choose a day between 2000 and 2100."))
+        return day
+
+
+class PeriodForm(forms.Form):
+    """A period of a year at most. Without a choice it is this month."""
+
+    since = DayField(label=gettext_lazy("First day"))
+    until = DayField(label=gettext_lazy("Last day"))
+
+    @classmethod
+    def of(cls, query: QueryDict) -> "PeriodForm":
+        if query.get("since") or query.get("until"):
+            return cls(query)
+        month = Period.month_of(timezone.localdate())
+        return cls({"since": month.first, "until": month.last})
+
+    @property
+    def period(self) -> Period | None:
+        """None if the form is not valid."""
+        return Period(self.cleaned_data["since"], self.cleaned_data["until"]) if self.is_valid() else None
+
+    def clean(self) -> dict[str, Any]:
+        first, last = self.cleaned_data.get("since"), self.cleaned_data.get("until")
+        if first and last:
+            if last < first:
+                raise forms.ValidationError(_("The last day is before the first."))
+            if last - first >= LONGEST:
+                raise forms.ValidationError(_("A report covers a year at most."))
+        return self.cleaned_data
+
 
 _log = logging.getLogger(__name__)
 # Lines that a page shows. The file has all of them.

@@ -14,11 +14,10 @@ from common.actors import actor
 from common.replica import may_be_old
 from common.uploads import is_cut_short
 from integration import nfe
-from integration.actions import invoices, links
+from integration.actions import invoices
 from integration.errors import AccountSuspended, IntegrationError, InvalidInvoice, InvoiceMissing, InvoiceTooLarge
 from integration.models import Invoice, Order
-from panel.filters import listed, selected
-from panel.seller_filters import NEWEST, InvoiceFilter, find_orders
+from panel.filters import NEWEST, InvoiceFilter, find_orders, listed, selected
 from panel.views.base import SellerView
 
 _CHUNK = 1000  # rows read at once for an export
@@ -107,7 +106,7 @@ class InvoicePage(SellerView):
             invoice=found,
             items=_items(found),
             references=references,
-            links=[(link, links.reason(link, invoice=found, references=references)) for link in linked],
+            links=[(link, invoices.reason(link, invoice=found, references=references)) for link in linked],
             words=words,
             orders=self._found(words, linked),
             most=_MOST_FOUND,

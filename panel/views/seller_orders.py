@@ -10,8 +10,7 @@ from django.utils.translation import gettext as _
 from common import csv_files
 from common.replica import may_be_old
 from integration.models import InvoiceLink, Order
-from panel.filters import listed, selected
-from panel.seller_filters import NEWEST, OrderFilter
+from panel.filters import NEWEST, OrderFilter, listed, selected
 from panel.views.base import SellerView
 
 _CHUNK = 1000  # rows read at once for an export

@@ -1,19 +1,27 @@
-"""Sellers of area B: their API keys and the quickstart."""
+"""Sellers of area B: bringing one in, its API keys, the quickstart and the sheet to hand over."""
+
+from typing import Any
 
 from cryptography.fernet import InvalidToken
 from django.contrib import messages
-from django.http import Http404, HttpRequest, HttpResponse
+from django.contrib.auth.mixins import PermissionRequiredMixin
+from django.core.exceptions import PermissionDenied
+from django.db import transaction
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 
+from access import invitations
 from common import clock, credentials
 from common.actors import actor
-from integration.actions import keys
+from integration.actions import keys, sellers
 from integration.errors import TooManyKeys
 from integration.models import ApiKey
+from panel import first_person
+from panel.account_setup import NewSellerForm
 from panel.ciphertexts import FRESH_KEY
 from panel.forms import CredentialNameForm
-from panel.views.base import SellerView
+from panel.views.base import LoggedInView, SellerView
 
 
 class Keys(SellerView):
@@ -93,3 +101,42 @@ class Quickstart(SellerView):
             "company": self.seller.companies.first(),
         }
         return render(request, "panel/seller_quickstart.html", context)
+
+
+class NewSeller(LoggedInView, PermissionRequiredMixin):
+    permission_required = "integration.add_seller"
+
+    def get(self, request: HttpRequest) -> HttpResponse:
+        return render(request, "panel/seller_new.html", {"form": NewSellerForm()})
+
+    def post(self, request: HttpRequest) -> HttpResponse:
+        form = NewSellerForm(request.POST)
+        if not form.is_valid():
+            return render(request, "panel/seller_new.html", {"form": form}, status=422)
+        with transaction.atomic():
+            seller = sellers.open_(name=form.cleaned_data["name"], documents=form.cleaned_data["documents"])
+            issued = keys.issue(seller=seller, by=actor(request), at=clock.now())
+        request.session[FRESH_KEY] = credentials.encrypt(issued.clear_text)
+        first_person.invite(request, seller, form.cleaned_data["email"])
+        return redirect("panel:seller_sheet", seller.pk)
+
+
+class Sheet(SellerView):
+    """The sheet to print and hand over. It shows a new key once."""
+
+    def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+        if request.user.is_authenticated and not request.user.has_perm("integration.change_seller"):
+            raise PermissionDenied
+        return super().dispatch(request, *args, **kwargs)
+
+    def get(self, request: HttpRequest) -> HttpResponse:
+        context = {
+            "seller": self.seller,
+            "companies": self.seller.companies.all(),
+            "fresh": fresh_key(request),
+            "has_people": self.seller.members.exists() or invitations.pending(self.seller).exists(),
+            "invitation_link": first_person.fresh_link(request),
+            "base": request.build_absolute_uri("/").rstrip("/"),
+            "at": clock.now(),
+        }
+        return render(request, "panel/seller_sheet.html", context)

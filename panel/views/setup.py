@@ -1,24 +1,26 @@
-"""The steps of an integrator's set-up that are left. What is missing can be done here."""
+"""Bringing in an integrator: one form opens the account, then the steps that are left, and a sheet to hand over."""
 
 from datetime import timedelta
 from typing import Any
 
 from django.conf import settings
 from django.contrib import messages
+from django.contrib.auth.mixins import PermissionRequiredMixin
 from django.core.exceptions import PermissionDenied
 from django.db import transaction
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
-from django.shortcuts import redirect
+from django.shortcuts import redirect, render
+from django.utils.translation import gettext as _
 
 from common import clock
 from common.actors import actor
-from delivery.actions import integrators
+from delivery.actions import endpoints, integrators
 from delivery.errors import EndpointCannotSend, TooManyTokens
-from delivery.models import WebhookEvent
+from delivery.models import Environment, Integrator, Token, WebhookEvent
 from delivery.refusals import refusal
-from panel import account_setup, first_person, setup_steps
-from panel.setup_forms import PlaceForm, WebhookForm
-from panel.views.base import AccountView
+from panel import account_setup, first_person
+from panel.account_setup import ISSUED, NewAccountForm, PlaceForm, WebhookForm
+from panel.views.base import AccountView, LoggedInView
 
 _TEST_SHOWN = timedelta(days=1)
 
@@ -83,7 +85,7 @@ class Setup(StaffAccountView):
         attempt = test.attempts.last() if test else None
         return self.page(
             "panel/setup.html",
-            **setup_steps.context(self.account, self.endpoint, attempt, at=now),
+            **account_setup.context(self.account, self.endpoint, attempt, at=now),
             place_form=place,
             webhook_form=webhook,
             places=list(self.account.pickup_points.active()),
@@ -94,3 +96,63 @@ class Setup(StaffAccountView):
             invitation_link=first_person.fresh_link(self.request),
             status=status,
         )
+
+
+class NewAccount(LoggedInView, PermissionRequiredMixin):
+    """The form that opens an account with everything that is known of it."""
+
+    permission_required = "delivery.add_integrator"
+
+    def get(self, request: HttpRequest) -> HttpResponse:
+        return self._show(NewAccountForm())
+
+    def post(self, request: HttpRequest) -> HttpResponse:
+        form = NewAccountForm(request.POST)
+        checked = account_setup.checked_url(form) if form.is_valid() else None
+        if checked is None:
+            return self._show(form, status=422)
+        account = _open(form, checked, request)
+        first_person.invite(request, account, form.cleaned_data["email"])
+        messages.success(request, _("The account %(name)s is open.") % {"name": account.name})
+        return redirect("panel:setup", account.pk, Environment.SANDBOX)
+
+    def _show(self, form: NewAccountForm, *, status: int = 200) -> HttpResponse:
+        context = {"form": form, "has_geocoder": bool(settings.GEOCODER_URL)}
+        return render(self.request, "panel/setup_new.html", context, status=status)
+
+
+@transaction.atomic
+def _open(form: NewAccountForm, url: endpoints.CheckedUrl, request: HttpRequest) -> Integrator:
+    account = integrators.open_(
+        Integrator(name=form.cleaned_data["name"], allow_any_pickup=form.cleaned_data["allow_any_pickup"]),
+        by=actor(request),
+        at=clock.now(),
+    )
+    account_setup.add_place(account, form)
+    account_setup.issue_tokens(account, request)
+    if url.text:
+        account_setup.store_url(account, url, by=actor(request), at=clock.now())
+    return account
+
+
+class Sheet(StaffAccountView):
+    """Shows new tokens once, and the signing secrets, which is recorded."""
+
+    def get(self, request: HttpRequest) -> HttpResponse:
+        return redirect(self.url("setup"))
+
+    def post(self, request: HttpRequest) -> HttpResponse:
+        fresh = Token.objects.filter(pk__in=request.session.pop(ISSUED, []), integrator=self.account)
+        clear = {token.environment: token.clear_text for token in fresh}
+        by, at = actor(request), clock.now()
+        parts = [
+            {
+                "environment": Environment(endpoint.environment),
+                "token": clear.get(endpoint.environment),
+                "url": endpoint.url,
+                "secret": endpoints.show_secret(endpoint=endpoint, by=by, at=at),
+            }
+            for endpoint in self.account.endpoints.order_by("-environment")
+        ]
+        base = request.build_absolute_uri("/").rstrip("/")
+        return self.page("panel/sheet.html", parts=parts, has_tokens=bool(clear), base=base, at=at)

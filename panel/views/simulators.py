@@ -1,20 +1,145 @@
 """Simulators: what a freight or a delivery would cost, and why. Nothing is stored."""
 
+from decimal import Decimal
 from typing import Any
 
+from django import forms
 from django.contrib.auth.mixins import PermissionRequiredMixin
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import render
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
+from common.measures import NumberField
+from delivery import pricing
+from delivery.actions import quotes
 from delivery.actions import quotes as delivery_quotes
 from delivery.errors import PriceUnavailable
-from delivery.models import Integrator
+from delivery.models import Integrator, VehicleType
 from delivery.refusals import refusal
+from integration import postcodes
 from integration.actions import quotes as freight_quotes
-from integration.errors import TooHeavy
-from panel.simulator_forms import POINTS, DeliveryForm, FreightForm
+from integration.errors import NoCoverage, TooHeavy
+from integration.freight import Package
+from panel.account_setup import PositionField
 from panel.views.base import LoggedInView, SellerView
+
+POINTS = ("a", "b", "c", "d")
+
+
+class PostcodeField(forms.CharField):
+    """A CEP with or without its hyphen, which a region has."""
+
+    def __init__(self, **kwargs: Any) -> None:
+        attributes = {"inputmode": "numeric", "placeholder": "01310-100", "autocomplete": "off"}
+        super().__init__(max_length=10, widget=forms.TextInput(attributes), **kwargs)
+
+    def clean(self, value: Any) -> str:
+        text: str = super().clean(value)
+        compact = text.replace("-", "").replace(".", "").replace(" ", "")
+        if not postcodes.is_postcode(compact):
+            raise forms.ValidationError(_("A CEP has eight digits."))
+        try:
+            postcodes.region(compact)
+        except NoCoverage as error:
+            raise forms.ValidationError(_("No region has this CEP: it is not served.")) from error
+        return compact
+
+
+class FreightForm(forms.Form):
+    """A shipment. What is empty is not stated, as in a quote by the API."""
+
+    origin = PostcodeField(label=gettext_lazy("Origin CEP"))
+    destination = PostcodeField(label=gettext_lazy("Destination CEP"))
+    weight = NumberField(label=gettext_lazy("Weight (kg)"), required=False, places=3, positive=True)
+    length = NumberField(label=gettext_lazy("Length (cm)"), required=False, largest=10_000)
+    width = NumberField(label=gettext_lazy("Width (cm)"), required=False, largest=10_000)
+    height = NumberField(label=gettext_lazy("Height (cm)"), required=False, largest=10_000)
+    declared = NumberField(label=gettext_lazy("Declared value (R$)"), required=False, places=2)
+
+    @property
+    def package(self) -> Package:
+        data = self.cleaned_data
+        sides = {name: data[name] and int(data[name]) for name in ("length", "width", "height")}
+        return Package(
+            weight_g=None if data["weight"] is None else int(data["weight"] * 1000),
+            **{f"{name}_cm": side for name, side in sides.items()},
+            declared_centavos=int((data["declared"] or 0) * 100),
+        )
+
+
+def _point_field(label: Any) -> PositionField:
+    attributes = {"data-point": "", "autocomplete": "off", "placeholder": "-23.56141, -46.65588"}
+    return PositionField(label=label, required=False, max_length=500, widget=forms.TextInput(attributes))
+
+
+class DeliveryForm(forms.Form):
+    """A delivery by its points or by its distance, and whose tariff applies. `way` says which of the two counts."""
+
+    way = forms.ChoiceField(
+        choices=[("points", gettext_lazy("By points on the map")), ("distance", gettext_lazy("By distance"))]
+    )
+    a = _point_field(gettext_lazy("A · pickup point"))
+    b = _point_field(gettext_lazy("B · drop-off"))
+    c = _point_field(gettext_lazy("C · second drop-off"))
+    d = _point_field(gettext_lazy("D · third drop-off"))
+    distance = NumberField(label=gettext_lazy("Distance (km)"), required=False, places=2, largest=10_000)
+    stops = forms.ChoiceField(
+        label=gettext_lazy("Drop-offs"),
+        required=False,
+        choices=[(number, number) for number in range(1, len(POINTS))],
+    )
+    vehicle_type = forms.ChoiceField(label=gettext_lazy("Vehicle"), choices=VehicleType.choices)
+    account = forms.CharField(
+        label=gettext_lazy("Account"),
+        required=False,
+        max_length=120,
+        widget=forms.TextInput(
+            {"list": "accounts", "placeholder": gettext_lazy("all accounts"), "autocomplete": "off"}
+        ),
+    )
+    weight = NumberField(label=gettext_lazy("Weight (kg)"), required=False, places=2)
+    returning = forms.BooleanField(label=gettext_lazy("Back to the pickup point"), required=False)
+
+    def clean_account(self) -> Integrator | None:
+        name = self.cleaned_data["account"]
+        if not name:
+            return None
+        found = list(Integrator.objects.filter(name__iexact=name)[:2])
+        if len(found) != 1:
+            text = _("Several accounts have this name.") if found else _("No account has this name.")
+            raise forms.ValidationError(text)
+        return found[0]
+
+    def clean(self) -> None:
+        """Only the fields of the chosen way count: what was typed for the other one is neither read nor wrong."""
+        data = super().clean() or self.cleaned_data
+        by_distance = data.get("way") == "distance"
+        for name in POINTS if by_distance else ("distance", "stops"):
+            self.errors.pop(name, None)
+        if by_distance:
+            if "distance" not in self.errors and data["distance"] is None:
+                self.add_error("distance", _("Give the distance."))
+            return
+        for name in POINTS[:2]:
+            if name not in self.errors and data.get(name) is None:
+                self.add_error(name, _("Click on the map, or paste coordinates or a link."))
+        if data.get("d") and not data.get("c") and "c" not in self.errors:
+            self.add_error("c", _("Fill in C before D."))
+
+    def trip(self) -> pricing.Trip:
+        """The trip of a valid form. With a distance, the way back is as long as the way there."""
+        data = self.cleaned_data
+        weight = data["weight"] or Decimal(0)
+        if data["way"] == "points":
+            points = [data[name] for name in POINTS if data[name]]
+            return quotes.trip_between(
+                points, vehicle_type=data["vehicle_type"], returning=data["returning"], weight_kg=weight
+            )
+        back = data["distance"] if data["returning"] else Decimal(0)
+        stops = int(data["stops"] or 1)
+        return pricing.Trip(outbound_km=data["distance"], return_km=back, dropoffs=stops, weight_kg=weight)
+
 
 _MOST_NAMES = 500  # that the field of the account suggests
 

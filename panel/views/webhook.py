@@ -25,7 +25,7 @@ from delivery.models import (
     parse_id,
 )
 from delivery.refusals import refusal
-from panel import setup_steps
+from panel import account_setup
 from panel.forms import UrlForm
 from panel.views.base import AccountView
 
@@ -103,7 +103,7 @@ class TestResult(AccountView):
         shown = {"with_state": "state" in request.GET, "with_steps": "steps" in request.GET, "is_update": True}
         attempt = found.attempts.last()
         if shown["with_steps"]:
-            shown |= setup_steps.context(self.account, self.endpoint, attempt, at=clock.now())
+            shown |= account_setup.context(self.account, self.endpoint, attempt, at=clock.now())
         shown |= _state(self.endpoint)
         return self.page("panel/test_result.html", test=found, attempt=attempt, **shown)
 

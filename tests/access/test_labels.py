@@ -3,7 +3,7 @@
 from django.contrib.auth.models import Group, Permission
 from django.utils import translation
 
-from access.labels import permission_name, role_name, with_screens
+from access.admin import permission_name, role_name, with_screens
 from access.roles import ROLES, codenames
 
 

@@ -7,7 +7,7 @@ from uuid import uuid4
 
 from django.utils import timezone
 
-from delivery.actions import deliveries, drivers, endpoints, proof_photos
+from delivery.actions import deliveries, drivers, endpoints, proofs
 from delivery.geo.distance import Point
 from delivery.models import Delivery, Token, WebhookEndpoint, WebhookEvent, WebhookQueueItem
 from delivery.payload import Options, Place
@@ -119,7 +119,7 @@ def _moves(token: Token, now: datetime) -> Iterator[tuple[int, Delivery | None]]
     yield 48, None
     deliveries.collect(delivery=three, by=BY, at=ago(37))
     yield 37, None
-    proof_photos.add(
+    proofs.add(
         driver=bruno, upload=uuid4(), delivery=three.pk, point="B", content=photo(size=(640, 480)),
         taken_at=ago(21), at=ago(21),
     )  # fmt: skip

@@ -7,7 +7,7 @@ import pytest
 from django.utils import timezone
 from playwright.sync_api import expect
 
-from delivery.actions import deliveries, drivers, proof_photos
+from delivery.actions import deliveries, drivers, proofs
 from delivery.geo.distance import Point
 from delivery.models import ArrivalEstimate, StopProof
 from delivery.payload import Options
@@ -98,7 +98,7 @@ class TestStates:
 
 def prove(found, point, *, received_by):
     now = timezone.now()
-    proof_photos.add(
+    proofs.add(
         driver=driver_of(found), upload=uuid4(), delivery=found.pk, point=point, content=photo(size=(640, 480)),
         taken_at=now, at=now,
     )  # fmt: skip

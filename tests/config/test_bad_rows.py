@@ -22,7 +22,7 @@ from common.mail import sending
 from common.mail.models import Kind, Message
 from common.models import AttemptCount
 from config.celery import app
-from delivery.actions import alerts, arrivals, proof_photos, simulations
+from delivery.actions import alerts, arrivals, proofs, simulations
 from delivery.models import (
     AlertPost,
     ArrivalEstimate,
@@ -155,7 +155,7 @@ class Cases:
         return self._records("integration.prune_idempotency_records", RecordOfSeller, seller=seller)
 
     def prune_proof_photos(self) -> Check:
-        files = proof_photos.files()
+        files = proofs.files()
         files.save("2020-01-01/unexpected/x.jpg", ContentFile(b"x"))
         files.save("2020-01-02/x.jpg", ContentFile(b"x"))
         app.tasks["delivery.prune_proof_photos"]()

@@ -10,9 +10,9 @@ from django.test.utils import CaptureQueriesContext
 from common import refused_calls
 from config.env import BASE_DIR
 from delivery.models import Integrator, RefusedDeliveryCall, RefusedDeliveryCallCount
-from delivery.models.refused_call import RECORDER as OF_TOKENS
+from delivery.models.call import RECORDER as OF_TOKENS
 from integration.models import RefusedSellerCall, RefusedSellerCallCount, Seller
-from integration.models.refused_call import RECORDER as OF_KEYS
+from integration.models.call import RECORDER as OF_KEYS
 from tests.delivery.api.calls import UNKNOWN
 from tests.factories import TokenFactory, payload
 

@@ -250,8 +250,8 @@ LISTS = {
         INVOICES, an_invoice, of_file(of_seller("seller_invoices_export"), q="A-1", linked="yes"), by_page=False
     ),
     "activity": Listing(
-        "panel/views/activity.py", an_entry, of_paginator(of_account("activity"), "entries"),
-        ("panel.views.activity._PER_PAGE",), by_page=False,
+        "panel/views/account.py", an_entry, of_paginator(of_account("activity"), "entries"),
+        ("panel.views.account._PER_PAGE",), by_page=False,
     ),
     "drivers": Listing(
         "panel/views/drivers.py", driver, of_paginator(lambda _caller: reverse("panel:drivers"), "drivers"),

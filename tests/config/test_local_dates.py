@@ -25,18 +25,18 @@ REVIEWED = {
     },
     "config/management/commands/messages.py": {"datetime.fromtimestamp(0, tz=UTC)"},  # a constant
     "config/security_txt.py": {"(clock.now() + _LIFETIME).strftime('%Y-%m-%dT%H:%M:%SZ')"},  # Z: the clock gives UTC
-    "delivery/actions/proof_photos.py": {  # folders of photos are days in UTC
+    "delivery/actions/proofs.py": {  # folders of photos are days in UTC
         "at.astimezone(UTC)", "at.astimezone(UTC).date()", "oldest.year", "oldest.month", "oldest.day",
         "datetime(oldest.year, oldest.month, oldest.day, tzinfo=UTC)", "day.year", "day.month", "day.day",
         "datetime(day.year, day.month, day.day, tzinfo=UTC)",
     },
-    "delivery/models/proof_photo.py": {
+    "delivery/models/stop.py": {
         "self.received_at.astimezone(UTC)", "f'{self.received_at.astimezone(UTC):%Y-%m-%d}'",
+        "f'{self.arrives_at:%H:%M}'",
     },
     "delivery/management/commands/replay_webhooks.py": {"timezone.make_aware(moment)"},  # typed without an offset
     "delivery/models/alert.py": {"f'{self.created_at:%Y-%m-%d %H:%M}'"},  # for developers, here and below
-    "delivery/models/arrival_estimate.py": {"f'{self.arrives_at:%H:%M}'"},
-    "delivery/models/driver_device.py": {"f'{self.expires_at:%H:%M}'"},
+    "delivery/models/driver.py": {"f'{self.expires_at:%H:%M}'"},
     "common/refused_calls.py": {"self.hour"},  # a column
     "delivery/reports.py": {"day.replace(day=1)", "(first + 31 * _DAY).replace(day=1)"},  # of a date
     "delivery/webhooks/retry.py": {"moment.replace(tzinfo=UTC)"},  # RFC 9110: dates of HTTP are in GMT

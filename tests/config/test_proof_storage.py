@@ -12,7 +12,7 @@ import pytest
 from django.core.files.base import ContentFile
 
 from config import proof_storage
-from delivery.actions import proof_photos
+from delivery.actions import proofs
 
 _STAMP = datetime(2026, 11, 22, 1, tzinfo=UTC)
 
@@ -92,7 +92,7 @@ def bucket(settings, monkeypatch) -> Iterator[dict[str, bytes]]:
 
 class TestBucket:
     def test_keeps_reads_lists_and_deletes(self, bucket):
-        files = proof_photos.files()
+        files = proofs.files()
 
         name = files.save("2026-11-22/a.jpg", ContentFile(b"photo"))
 
@@ -110,6 +110,6 @@ class TestBucket:
     def test_loses_photos_that_are_no_longer_kept(self, bucket):
         bucket |= {"proofs/2026-01-01/old.jpg": b"x", "proofs/2026-11-22/orphan.jpg": b"x", "other/file": b"x"}
 
-        proof_photos.prune(at=datetime(2026, 11, 22, 3, tzinfo=UTC))
+        proofs.prune(at=datetime(2026, 11, 22, 3, tzinfo=UTC))
 
         assert bucket == {"other/file": b"x"}

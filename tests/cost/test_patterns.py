@@ -108,8 +108,8 @@ TABLE = {
         COUNTED, LINEAR, "10x20x30,1.5"
     ),
     ("integration/api/fields.py", r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d"): Bound(COUNTED, LINEAR, "2026-11-20 10:00:00"),
-    ("integration/models/company.py", r"[\s./-]+"): Bound(ONE, LINEAR, "./-"),
-    ("integration/models/company.py", r"^([0-9A-Z]{12}[0-9]{2}|[0-9]{11})$"): Bound(
+    ("integration/models/seller.py", r"[\s./-]+"): Bound(ONE, LINEAR, "./-"),
+    ("integration/models/seller.py", r"^([0-9A-Z]{12}[0-9]{2}|[0-9]{11})$"): Bound(
         "length checked by the column; counted too, and PostgreSQL's own engine", LINEAR, "11222333000181"
     ),
     ("integration/nfe.py", r"(2\.0[0-9]|3\.[01][0-9]|4\.00)"): Bound(COUNTED, LINEAR, "4.00"),

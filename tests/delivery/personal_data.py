@@ -5,7 +5,7 @@ from dataclasses import replace
 from django.db import connection
 from django.utils import timezone
 
-from delivery.actions import deliveries, forgetting_drivers, receiver_links
+from delivery.actions import deliveries, forgetting, receivers
 from delivery.models import (
     Delivery,
     StopProof,
@@ -46,7 +46,7 @@ def closed(*phones, at=None, token=None):
     """A delivery that has ended, with everything that a stop can have. No webhook of it waits."""
     at = at or timezone.now()
     delivery = requested(*phones, token=token, collected=True, at=at)
-    receiver_links.addresses(delivery.ordered_stops, at=at)
+    receivers.addresses(delivery.ordered_stops, at=at)
     for stop in delivery.stops.all():
         StopProof.objects.create(stop=stop, received_by="Recebido por Maria")
         deliveries.fail_point(delivery=delivery, point=stop.label, reason="Maria ausente", by=BY, at=at)
@@ -59,9 +59,9 @@ def closed(*phones, at=None, token=None):
 
 def forget_driver(phone, *, at=None):
     """Anonymise the drivers with this number, in as many batches as it takes. Returns how many there were."""
-    count, after = forgetting_drivers.forget_batch_of(phone, after=None, at=at or timezone.now())
+    count, after = forgetting.forget_batch_of(phone, after=None, at=at or timezone.now())
     while after is not None:
-        more, after = forgetting_drivers.forget_batch_of(phone, after=after, at=at or timezone.now())
+        more, after = forgetting.forget_batch_of(phone, after=after, at=at or timezone.now())
         count += more
     return count
 

@@ -14,7 +14,7 @@ from django.utils import timezone
 
 from config.env import data_dir
 from config.local import embedded
-from delivery.actions import proof_photos
+from delivery.actions import proofs
 from delivery.models import WebhookEvent
 from tests.factories import DeliveryFactory, payload
 from tests.faults import backup
@@ -188,7 +188,7 @@ class TestRestoredInstallation:
             seconds_of_demo=passed - serves,
         )  # fmt: skip
         assert (shown.status_code, shown.headers["content-type"]) == (200, "image/jpeg")
-        assert shown.content == proof_photos.read(taken)
+        assert shown.content == proofs.read(taken)
         assert "PASSED: every step answered as specified, 7 of 7 webhooks in order" in demo
         assert figures.sent > 0
         assert (figures.lost, figures.duplicated, figures.out_of_order) == (0, 0, 0)
@@ -197,7 +197,7 @@ class TestRestoredInstallation:
 def _photo(shop):
     """One that a driver has taken at the first drop-off of a delivery."""
     delivery, now = DeliveryFactory.create(token=shop, collected=True), timezone.now()
-    kept, _is_new = proof_photos.add(
+    kept, _is_new = proofs.add(
         driver=delivery.driver, upload=uuid4(), delivery=delivery.pk, point="B", content=photo(), taken_at=now, at=now
     )
     return kept

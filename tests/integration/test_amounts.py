@@ -12,7 +12,7 @@ from common import formats
 from integration.api.fields import AmountField, WeightField
 from integration.api.order_bodies import _number, _summary
 from integration.models import Company, Order
-from panel.simulator_forms import FreightForm
+from panel.views.simulators import FreightForm
 from tests.moments import NEW_YEAR
 from tests.money import half_up, up
 

@@ -1,7 +1,7 @@
 import pytest
 from django.core.exceptions import ValidationError
 
-from integration.models.company import validate_document
+from integration.models.seller import validate_document
 from tests.integration.factories import COMPANY, OTHER_COMPANY
 
 

@@ -6,7 +6,7 @@ import pytest
 from django.urls import reverse
 from django.utils import timezone
 
-from delivery.actions import deliveries, drivers, moves, receiver_links
+from delivery.actions import deliveries, drivers, moves, receivers
 from delivery.geo.distance import Point
 from delivery.models import ArrivalEstimate, Delivery, Driver, Environment, LatestPosition, StopProof
 from delivery.payload import Options, Place
@@ -192,7 +192,7 @@ class TestPositions:
 class TestStopsOfCards:
     def test_have_the_receivers_page_the_instructions_and_the_state_of_the_pin(self, dispatcher):
         delivery = asking_for(Options(instructions="Ring twice", has_pin=True, needs_photo=True), Options())
-        addresses = receiver_links.addresses(list(delivery.stops.all()), at=timezone.now())
+        addresses = receivers.addresses(list(delivery.stops.all()), at=timezone.now())
 
         content = card(dispatcher, delivery)
 

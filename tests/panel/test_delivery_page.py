@@ -7,7 +7,7 @@ from uuid import uuid4
 import pytest
 from django.utils import timezone
 
-from delivery.actions import deliveries, proof_photos, proofs, receiver_links
+from delivery.actions import deliveries, proofs, receivers
 from delivery.actions.proofs import Proof
 from delivery.geo.distance import Point
 from delivery.models import ArrivalEstimate, Delivery
@@ -43,7 +43,7 @@ class TestStops:
         return asking_for(Options(instructions="Ring twice", has_pin=True), Options(), token=shop.token, collected=True)
 
     def test_have_a_receivers_page_to_copy_each(self, member, url, asked):
-        addresses = receiver_links.addresses(list(asked.stops.all()), at=timezone.now()).values()
+        addresses = receivers.addresses(list(asked.stops.all()), at=timezone.now()).values()
 
         content = member.get(url("delivery", asked.pk)).content.decode()
 
@@ -69,9 +69,7 @@ class TestStops:
         now = timezone.now()
         driver = Delivery.objects.select_related("driver").get(pk=asked.pk).driver
         assert driver is not None
-        proof_photos.add(
-            driver=driver, upload=uuid4(), delivery=asked.pk, point="B", content=photo(), taken_at=now, at=now
-        )
+        proofs.add(driver=driver, upload=uuid4(), delivery=asked.pk, point="B", content=photo(), taken_at=now, at=now)
         proof = Proof(received_by="Dona Rita", pin=pin_of(asked))
         proofs.deliver(delivery=asked, point="B", proof=proof, by=BY, at=now)
 

@@ -13,9 +13,9 @@ from common.account_admin import named
 from common.formats import age, moment
 from delivery.models import Integrator, Transition
 from delivery.reports import Period
-from panel.report_forms import PeriodForm
 from panel.templatetags.panel import tile_name, time_of_day
 from panel.timeline import Step
+from panel.views.reports import PeriodForm
 from tests.moments import at_each_midnight
 
 OTHER_FORMAT = re.compile(r'\|(?:date:"SHORT_DATETIME_FORMAT"|time:"H:i:s")')

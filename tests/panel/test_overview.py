@@ -7,7 +7,7 @@ from django.utils import timezone
 
 from delivery.actions import integrators
 from delivery.models import Environment, Integrator, WebhookEndpoint
-from panel.views.overview import _midnight
+from panel.views.account import _midnight
 from tests.factories import BY, DeliveryFactory, PickupPointFactory, TokenFactory
 from tests.moments import at_each_midnight
 

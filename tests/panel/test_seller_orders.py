@@ -12,7 +12,7 @@ from django.utils import timezone
 from integration.actions import orders, sellers
 from integration.lifecycle import Status
 from integration.models import Order
-from panel import seller_filters
+from panel import filters
 from tests.integration.factories import (
     BY,
     OTHER_COMPANY,
@@ -77,7 +77,7 @@ class TestList:
         assert listed(member, seller, q=term) == []
 
     def test_looks_for_parts_among_the_newest_alone(self, member, seller, order, monkeypatch):
-        monkeypatch.setattr(seller_filters, "NEWEST", 1)
+        monkeypatch.setattr(filters, "NEWEST", 1)
         create_order(seller, orderId="B-2")
 
         assert listed(member, seller, q="A-") == []
@@ -92,7 +92,7 @@ class TestList:
         assert listed(member, seller, since="2026-01-01T00:00") == ["A-2", "A-1"]
         assert listed(member, seller, period="hour") == ["A-2", "A-1"]
         later = SimpleNamespace(now=lambda: order.created_at + timedelta(hours=2))
-        monkeypatch.setattr("panel.period_filter.clock", later)
+        monkeypatch.setattr("panel.periods.clock", later)
         assert listed(member, seller, period="hour") == []
         assert listed(member, seller, period="day") == ["A-2", "A-1"]
 

@@ -23,7 +23,7 @@ from access.personal_data import search
 from access.personal_data.people import Person, person
 from common.membership import Role
 from delivery import pricing
-from delivery.actions import quote_ids, receiver_links
+from delivery.actions import quotes, receivers
 from delivery.actions.driver_moves import Report
 from delivery.actions.drivers import Fix
 from delivery.actions.endpoints import CheckedUrl
@@ -45,10 +45,10 @@ _MODULES = (
     *(f"{package.__name__}.{each.name}" for package in (delivery.actions, integration.actions)
       for each in pkgutil.iter_modules(package.__path__)),
     "access.invitations", "access.teams", "access.rights", "access.enrolment",
-    "delivery.driver_app.days", "delivery.driver_app.state", "delivery.tracking.stop_state",
+    "delivery.driver_app.views.day", "delivery.driver_app.state", "delivery.tracking.stop_state",
     "access.personal_data.requests", "access.personal_data.search", "access.personal_data.export",
     "delivery.reports", "delivery.stop_details", "delivery.webhooks.queue", "delivery.webhooks.feed",
-    "panel.attention", "panel.board", "panel.board_search",
+    "panel.attention", "panel.board", "panel.board",
 )  # fmt: skip  # a list of names
 
 
@@ -300,7 +300,7 @@ class Party:
     def of_delivery_actions_receiver_links_find(self, name: str) -> list[Any] | None:
         stop = Stop.objects.get(delivery=self.account.deliveries["collected"], index=1)
         found: dict[str, list[Any]] = {
-            "token": [receiver_links.addresses([stop], at=self.world.now)[stop.pk].rsplit("/", 1)[1]]
+            "token": [receivers.addresses([stop], at=self.world.now)[stop.pk].rsplit("/", 1)[1]]
         }
         return found.get(name)
 
@@ -341,7 +341,7 @@ class Party:
         quote = Quote(Decimal(10), Decimal(5), Decimal(0), Decimal(0))
         if name != "quote_id":
             return None
-        return [quote_ids.issue(quote, token=self.account.token, payload=payload(), at=self.world.now)]
+        return [quotes.issue(quote, token=self.account.token, payload=payload(), at=self.world.now)]
 
     def of_delivery_actions_digests_send_due(self, name: str) -> list[Any] | None:
         at = (self.world.now + timedelta(days=1)).replace(hour=12, minute=0)

@@ -14,7 +14,7 @@ from django.utils import timezone
 
 from access import invitations
 from common.attempts import Limit
-from delivery.actions import alerts, endpoints, proof_photos, proofs, tokens
+from delivery.actions import alerts, endpoints, proofs, tokens
 from integration.actions import keys
 from tests.scope.world import LIMIT, World
 
@@ -36,7 +36,7 @@ def world(django_db_setup: None, django_db_blocker: Any) -> Iterator[World]:
             made = World()
             for module, name in (
                 (alerts, "TESTS_PER_HOUR"), (endpoints, "TESTS_PER_HOUR"), (tokens, "MOST_VALID"), (keys, "MOST_VALID"),
-                (proof_photos, "MOST_PHOTOS"), (proofs, "MOST_WRONG_PINS"),
+                (proofs, "MOST_PHOTOS"), (proofs, "MOST_WRONG_PINS"),
             ):  # fmt: skip
                 patch.setattr(module, name, LIMIT)
             most = Limit(invitations.PER_ACCOUNT.name, LIMIT, invitations.PER_ACCOUNT.window)

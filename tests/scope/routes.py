@@ -14,7 +14,7 @@ from django.test import Client
 from django.urls import get_resolver
 
 from access.models import Invitation
-from delivery.actions import receiver_links
+from delivery.actions import receivers
 from delivery.models import Stop, WebhookEvent
 from tests.access.test_rights_by_url import routes as routes_of
 from tests.delivery.driver_app.browsers import Browser
@@ -134,7 +134,7 @@ class Requests:
             "seller_membership": seller["seller"].memberships.get(role="member").pk,
             "driver": held["driver"].pk,
             "device": held["device"].pk,
-            "link": receiver_links.addresses([stop], at=self.world.now)[stop.pk].rsplit("/", 1)[1],
+            "link": receivers.addresses([stop], at=self.world.now)[stop.pk].rsplit("/", 1)[1],
             "point": "B",
             "move": "collect",
             "change": "",

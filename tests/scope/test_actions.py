@@ -30,7 +30,7 @@ NOT_CALLED = {
     "delivery.actions.forgetting.rewrite": _INNER,
     "delivery.actions.integrators.open_": "makes an account",
     "delivery.actions.moves.parse_point": _PURE,
-    "delivery.actions.new_deliveries.build": _INNER,
+    "delivery.actions.deliveries.build": _INNER,
     "delivery.actions.quotes.trip_between": _PURE,
     "delivery.actions.transitions.apply": _INNER,
     "delivery.actions.transitions.history": _INNER,
@@ -49,7 +49,7 @@ NOT_CALLED = {
     "delivery.webhooks.queue.claim": "tests/delivery/webhooks/test_queue.py",
     "delivery.webhooks.queue.execute_with_lock_timeout": _PURE,
     "delivery.webhooks.queue.renew": "tests/delivery/webhooks/test_leases.py",
-    "integration.actions.links.reason": _PURE,
+    "integration.actions.invoices.reason": _PURE,
     "integration.actions.quotes.explain": "tariffs of everybody",
     "integration.actions.quotes.quote": "tariffs of everybody",
     "integration.actions.quotes.services": "tariffs of everybody",
@@ -67,7 +67,7 @@ ALSO: dict[str, list[Owner]] = {
     },
     **{f"delivery.actions.driver_devices.{name}": [("free", "live", "1")] for name in ("find", "find_link", "log_in")},
     "delivery.driver_app.state.state": [("A", "live"), ("B", "live", "requested")],
-    "integration.actions.links.link_new_invoice": [("S",)],
+    "integration.actions.invoices.link_new_invoice": [("S",)],
 }
 # Of a person in every account.
 _OF_EVERYBODY = ("access.personal_data.",)

@@ -9,7 +9,7 @@ from django.db import connection
 from django.test import Client
 
 from common import credentials
-from delivery.actions import deliveries, driver_moves, forgetting, proof_photos, proofs, receiver_links
+from delivery.actions import deliveries, driver_moves, forgetting, proofs, receivers
 from delivery.actions.driver_moves import Report
 from delivery.actions.proofs import Proof
 from delivery.lifecycle import Trigger
@@ -105,7 +105,7 @@ def delivery(request: pytest.FixtureRequest, world: World) -> Delivery:
 @pytest.mark.parametrize("index", range(3))
 def test_the_receivers_page_is_about_one_stop(index: int, delivery: Delivery, world: World) -> None:
     stop = Stop.objects.get(delivery=delivery, index=index)
-    path = "/" + receiver_links.addresses([stop], at=world.now)[stop.pk].split("/", 3)[3]
+    path = "/" + receivers.addresses([stop], at=world.now)[stop.pk].split("/", 3)[3]
 
     plain, changed = both(Client().get(path).content.decode, stop, world)
 
@@ -131,7 +131,7 @@ def test_a_move_is_of_one_stop(name: str, index: int, world: World) -> None:
         "deliver": lambda: proofs.deliver(
             delivery=delivery, point=stop.label, proof=Proof("Ana", stop.options.pin, uploads), **moment
         ).status,
-        "add": lambda: proof_photos.add(
+        "add": lambda: proofs.add(
             driver=delivery.driver, upload=REPEATED, delivery=delivery.pk, point=stop.label, content=photo(),
             taken_at=world.now, at=world.now,
         )[1],

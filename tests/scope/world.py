@@ -22,14 +22,7 @@ from access.personal_data.people import person
 from common import credentials
 from common.mail.models import Kind, Message
 from common.membership import Role
-from delivery.actions import (
-    alerts,
-    deliveries,
-    driver_devices,
-    endpoints,
-    receiver_links,
-    tokens,
-)
+from delivery.actions import alerts, deliveries, driver_devices, endpoints, receivers, tokens
 from delivery.models import (
     AlertChoice,
     AlertPost,
@@ -259,7 +252,7 @@ class World:
         speed = 1.0 if is_simulated else None
         delivery = deliveries.request(token=account.token, payload=payload(), by=BY, at=at, simulation_speed=speed)
         if not moves:
-            receiver_links.addresses(list(delivery.stops.all()), at=at)
+            receivers.addresses(list(delivery.stops.all()), at=at)
             return delivery
         environment = account.owner[1]
         held = self.driver(environment, "/".join((*account.owner, state)))
@@ -308,7 +301,7 @@ class World:
             ProofPhoto.objects.create(
                 stop=stop, driver=driver, upload=upload, width=1, height=1, size=1, taken_at=at, received_at=at
             )
-        receiver_links.addresses([stop], at=at)
+        receivers.addresses([stop], at=at)
         StopProof.objects.create(stop=stop, received_by=f"Someone {stop.label}", wrong_pins=0 if is_own else LIMIT)
 
     def ledger_is_at_first(self) -> bool:

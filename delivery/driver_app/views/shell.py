@@ -1,7 +1,9 @@
 """The page of the app, its manifest and its service worker. They hold nothing of a driver, so phones may keep them."""
 
 import json
+from functools import cache
 from hashlib import sha256
+from pathlib import Path
 
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.template.loader import render_to_string
@@ -11,8 +13,7 @@ from django.utils import translation
 from django.utils.translation import gettext as _
 from django.views.generic import View
 
-from delivery.driver_app import files
-from delivery.driver_app.texts import texts
+from delivery import words
 
 _ICONS = ("192", "512", "maskable")
 _COLOUR = "#0b3d2e"
@@ -59,9 +60,9 @@ class Worker(View):
     def get(self, _request: HttpRequest) -> HttpResponse:
         shell = _shell()
         settings = {
-            "version": sha256(files.digest() + shell.encode()).hexdigest()[:16],
+            "version": sha256(digest() + shell.encode()).hexdigest()[:16],
             "shell": reverse("driver_app:shell"),
-            "files": files.addresses(),
+            "files": addresses(),
             "icon": static("driver_app/icon-192.png"),
         }
         script = render_to_string(
@@ -72,7 +73,7 @@ class Worker(View):
 
 
 def _shell() -> str:
-    return render_to_string("driver_app/shell.html", {"modules": files.modules(), "texts": texts()})
+    return render_to_string("driver_app/shell.html", {"modules": modules(), "texts": texts()})
 
 
 def _icon(name: str) -> dict[str, str]:
@@ -83,3 +84,51 @@ def _icon(name: str) -> dict[str, str]:
         "type": "image/png",
         "purpose": "maskable" if name == "maskable" else "any",
     }
+
+
+def texts() -> dict[str, str]:
+    """In the language of the request, by the names that the modules use."""
+    return {
+        **{f"status.{code}": str(label) for code, label in words.STATUSES.items()},
+        "move.collect": _("Collected at A"),
+        "move.deliver": _("Delivered at"),
+        "move.fail": _("Not delivered at"),
+        "move.return": _("Returned to A"),
+        "error.unreachable": _("No connection. Try again when you have signal."),
+        "error.kept": _("This phone cannot keep anything: its storage is full or switched off."),
+        "error.photo": _("This photo cannot be read. Take it again."),
+        "error.photos": _("Up to three photos."),
+        "error.other": _("Write what happened."),
+        "error.push": _("This browser cannot receive notifications now. Try again later, in the menu."),
+        "error.pin": _("Enter the four digits."),
+        "error.needs_photo": _("Take a photo first."),
+        "time.minutes": _("%s min"),
+        "time.seconds": _("%s s"),
+        "time.over": _("over"),
+    }
+
+
+_NAME = "driver_app"
+_FOLDER = Path(__file__).parents[2] / "static" / _NAME
+# Loaded by the service worker itself, which the browser keeps.
+_WORKER = "worker.js"
+
+
+def addresses() -> list[str]:
+    """Where the page loads its files from."""
+    return [static(f"{_NAME}/{path.name}") for path in _paths() if path.name != _WORKER]
+
+
+def modules() -> list[str]:
+    """The JavaScript modules among them."""
+    return [address for address in addresses() if address.endswith(".js")]
+
+
+@cache
+def digest() -> bytes:
+    """Changes with each of the files. Read once: they change with a new start of the service only."""
+    return sha256(b"".join(path.name.encode() + path.read_bytes() for path in _paths())).digest()
+
+
+def _paths() -> list[Path]:
+    return sorted(_FOLDER.iterdir())

@@ -13,7 +13,7 @@ from access.models import PersonRequest, PersonRequestKind
 from access.personal_data import export, requests, search
 from access.personal_data.people import InvalidPerson, person
 from access.tasks import finish_person_requests
-from delivery.actions import deliveries, drivers, forgetting, forgetting_drivers
+from delivery.actions import deliveries, drivers, forgetting
 from delivery.models import Delivery, Driver, Stop, WebhookEvent
 from integration.actions import forgetting as forgetting_orders
 from integration.models import Invoice, Order
@@ -145,7 +145,7 @@ class TestRequestOfADriver:
         return WebhookEvent.objects.filter(body__contains="Maria Lima").values("delivery").distinct().count()
 
     def test_ends_a_transaction_after_each_batch_of_deliveries(self, gone, monkeypatch):
-        monkeypatch.setattr(forgetting_drivers, "BATCH", 1)
+        monkeypatch.setattr(forgetting, "BATCH", 1)
         at = timezone.now()
         request = requests.record(person(phone=MARIA), kind=PersonRequestKind.FORGET, by=BY, at=at)
 
@@ -159,7 +159,7 @@ class TestRequestOfADriver:
         assert (gone.phone, request.last_delivery) == ("", None)
 
     def test_goes_on_where_it_was_interrupted(self, gone, monkeypatch):
-        monkeypatch.setattr(forgetting_drivers, "BATCH", 1)
+        monkeypatch.setattr(forgetting, "BATCH", 1)
         rewritten, rewrite = [], forgetting.rewrite
 
         def rewrite_twice(events, change):
@@ -168,7 +168,7 @@ class TestRequestOfADriver:
                 raise InterruptedError
             rewrite(events, change)
 
-        monkeypatch.setattr(forgetting_drivers, "rewrite", rewrite_twice)
+        monkeypatch.setattr(forgetting, "rewrite", rewrite_twice)
         with pytest.raises(InterruptedError):
             ask(phone=MARIA)
         assert self.named() == 2

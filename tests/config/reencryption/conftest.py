@@ -16,7 +16,7 @@ from access.personal_data import requests
 from access.personal_data.people import person
 from common.mail import outbox
 from common.mail.models import Kind
-from delivery.actions import alerts, driver_devices, endpoints, push_subscriptions, receiver_links
+from delivery.actions import alerts, driver_devices, endpoints, receivers
 from delivery.payload import Options
 from tests.config.reencryption.reencrypting import OLD, PASSWORD
 from tests.delivery.driver_app.browsers import Browser
@@ -87,10 +87,10 @@ def driver_and_receiver(keys, token):
     now = timezone.now()
     dropoff = replace(validated_payload().dropoffs[0], options=Options(has_pin=True))
     delivery = DeliveryFactory.create(token=token, payload=validated_payload(dropoffs=[dropoff]))
-    receiver_links.addresses(delivery.stops.all(), at=now)
+    receivers.addresses(delivery.stops.all(), at=now)
     link = driver_devices.issue_link(driver=DriverFactory.create(), by=BY, at=now)
     device, _session = driver_devices.log_in(token=link, phone="", language="en", at=now)
-    push_subscriptions.save(device=device, **Browser("https://push.example/1").subscription, at=now)
+    driver_devices.save(device=device, **Browser("https://push.example/1").subscription, at=now)
     requests.record(person(phone="11 97777-0001"), kind=PersonKind.FORGET, by=BY, at=now)
 
 

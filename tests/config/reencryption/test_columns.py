@@ -42,12 +42,11 @@ class TestColumns:
             "delivery/actions/endpoints.py",  # WebhookEndpoint.secret_ciphertext
             "delivery/actions/tokens.py",  # Token.ciphertext
             "panel/views/sellers.py",  # the session
-            "panel/views/seller_setup.py",  # the session
             "panel/first_person.py",  # the session
             "delivery/actions/alerts.py",  # EndpointAlerts.url_ciphertext
             "delivery/actions/dropoff_options.py",  # DropoffOptions.pin_ciphertext
-            "delivery/actions/push_subscriptions.py",  # PushSubscription.ciphertext
-            "delivery/actions/receiver_links.py",  # ReceiverLink.ciphertext
+            "delivery/actions/driver_devices.py",  # PushSubscription.ciphertext
+            "delivery/actions/receivers.py",  # ReceiverLink.ciphertext
             "access/adapters.py",  # Authenticator.data
             "access/personal_data/requests.py",  # PersonRequest.ciphertext
             "common/mail/outbox.py",  # Message.body_ciphertext

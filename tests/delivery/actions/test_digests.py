@@ -8,7 +8,7 @@ from django.contrib.auth.models import User
 from common import clock
 from common.mail import sending
 from common.mail.models import Message
-from delivery.actions import alerts, digests
+from delivery.actions import alerts
 from delivery.models import AlertPost, EndpointAlerts, WebhookEndpoint, WebhookEvent
 from tests import smtp
 from tests.factories import DeliveryFactory, TokenFactory
@@ -47,7 +47,7 @@ def busy(token):
 
 class TestSendDue:
     def test_counts_what_happened(self, busy, mailbox):
-        assert digests.send_due(at=EIGHT) == 1
+        assert alerts.send_due(at=EIGHT) == 1
         sending.send_due()
 
         (message,) = mailbox.messages
@@ -62,7 +62,7 @@ class TestSendDue:
         wanted = dict.fromkeys(("failing", "off", "recovered", "digest"), True)
         alerts.choose(membership=maria, environment="live", wanted=wanted, language="en")
 
-        assert digests.send_due(at=EIGHT) == 1
+        assert alerts.send_due(at=EIGHT) == 1
 
         assert [message.recipient for message in Message.objects.all()] == ["ana@example.com"]
 
@@ -75,18 +75,18 @@ class TestSendDue:
         for at in (first - HALF_AN_HOUR, first, midnight.before, midnight.before, midnight.start, midnight.after):
             DeliveryFactory.create(token=token, stops=1, at=at)
 
-        digests.send_due(at=midnight.start + timedelta(hours=8))
+        alerts.send_due(at=midnight.start + timedelta(hours=8))
 
         assert [(context["day"], context["requested"]) for context in told] == [(midnight.eve, 3)]
         assert set(EndpointAlerts.objects.values_list("digest_on", flat=True)) == {midnight.day}
 
     @pytest.mark.parametrize(("minutes", "number"), [(-1, 0), (0, 1), (239, 1), (240, 0), (900, 0)])
     def test_is_sent_in_the_morning(self, busy, mailbox, minutes, number):
-        assert digests.send_due(at=EIGHT + timedelta(minutes=minutes)) == number
+        assert alerts.send_due(at=EIGHT + timedelta(minutes=minutes)) == number
         assert Message.objects.count() == number
 
     def test_is_sent_once_a_day(self, busy, mailbox):
-        sent = [digests.send_due(at=EIGHT + timedelta(minutes=minute)) for minute in (0, 1, 60)]
+        sent = [alerts.send_due(at=EIGHT + timedelta(minutes=minute)) for minute in (0, 1, 60)]
 
         assert (sent, Message.objects.count()) == ([1, 0, 0], 1)
 
@@ -99,17 +99,17 @@ class TestSendDue:
             user = User.objects.create_user(f"user-{number}", f"user-{number}@example.com")
             for integrator in (busy.integrator, other.integrator):
                 integrator.memberships.create(user=user)
-        monkeypatch.setattr(digests, "_MOST_AT_ONCE", 4)  # two accounts in two environments
+        monkeypatch.setattr(alerts, "_MOST_AT_ONCE", 4)  # two accounts in two environments
 
-        assert digests.send_due(at=EIGHT) == 2
+        assert alerts.send_due(at=EIGHT) == 2
 
     def test_is_sent_once_by_several_workers(self, busy, mailbox, transactional_db, at_once):
-        at_once(*(lambda: digests.send_due(at=EIGHT) for _worker in range(4)))
+        at_once(*(lambda: alerts.send_due(at=EIGHT) for _worker in range(4)))
 
         assert Message.objects.count() == 1
 
     def test_is_silent_when_nothing_happened(self, token, mailbox):
-        assert digests.send_due(at=EIGHT) == 0
+        assert alerts.send_due(at=EIGHT) == 0
         assert Message.objects.count() == 0
 
     @pytest.mark.parametrize(
@@ -122,7 +122,7 @@ class TestSendDue:
     def test_says_that_the_endpoint_does_not_work(self, token, mailbox, columns, text):
         WebhookEndpoint.objects.filter(environment="live").update(url="https://example.com/", **columns)
 
-        digests.send_due(at=EIGHT)
+        alerts.send_due(at=EIGHT)
         sending.send_due()
 
         assert text in smtp.body_of(mailbox.messages[0])
@@ -132,7 +132,7 @@ class TestSendDue:
         wanted = {**dict.fromkeys(("failing", "off", "recovered"), True), "digest": False}
         alerts.choose(membership=membership, environment="live", wanted=wanted, language="en")
 
-        digests.send_due(at=EIGHT)
+        alerts.send_due(at=EIGHT)
 
         assert Message.objects.count() == 0
 
@@ -141,7 +141,7 @@ class TestSendDue:
         endpoint = busy.integrator.endpoints.get(environment="live")
         alerts.set_url(endpoint=endpoint, url="http://127.0.0.1:9/x", language="pt-br", by="tester", at=EIGHT)
 
-        digests.send_due(at=EIGHT)
+        alerts.send_due(at=EIGHT)
 
         day = EIGHT - timedelta(days=1)
         assert AlertPost.objects.get().text.startswith(f"Loja em {day:%d/%m/%Y} (Produção)")

@@ -12,7 +12,7 @@ from common.forgetting import forgetting
 from common.invariants import examine
 from common.mail.models import Kind, Message
 from delivery import bodies, invariants
-from delivery.actions import deliveries, proof_photos
+from delivery.actions import deliveries, proofs
 from delivery.actions import forgetting as forgetting_deliveries
 from delivery.driver_errors import PhotoTooLate
 from delivery.models import (
@@ -197,7 +197,7 @@ class TestForgettingOnePerson:
             stop=ended.stops.get(), driver=ended.driver, upload=ended.pk, width=1, height=1, size=1,
             taken_at=now, received_at=now,
         )  # fmt: skip  # columns
-        proof_photos.files().save(photo.name, ContentFile(b"x"))
+        proofs.files().save(photo.name, ContentFile(b"x"))
 
         self.forget(MARIA)
 
@@ -222,7 +222,7 @@ class TestForgettingOnePerson:
         self.forget(MARIA)
 
         with pytest.raises(PhotoTooLate):
-            proof_photos.add(
+            proofs.add(
                 driver=ended.driver, upload=ended.pk, delivery=ended.pk, point="B", content=b"x",
                 taken_at=timezone.now(), at=timezone.now(),
             )  # fmt: skip  # arguments

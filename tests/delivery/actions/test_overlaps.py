@@ -18,7 +18,6 @@ from django.utils import timezone
 from delivery.actions import (
     alerts,
     deliveries,
-    digests,
     driver_devices,
     driver_moves,
     drivers,
@@ -27,9 +26,8 @@ from delivery.actions import (
     forgetting,
     integrators,
     position_reports,
-    proof_photos,
-    push_subscriptions,
-    receiver_links,
+    proofs,
+    receivers,
     simulations,
     tokens,
     transitions,
@@ -409,7 +407,7 @@ class TestAlerts:
         at = timezone.localtime(NOW).replace(hour=9)
         EndpointAlerts.objects.create(endpoint=endpoint, url_ciphertext="x")
         WebhookEndpoint.objects.filter(pk=endpoint.pk).update(failures=5, failing_since=NOW)
-        send_due = partial(digests.send_due, at=at)
+        send_due = partial(alerts.send_due, at=at)
 
         assert overlap(send_due, partial(without_waiting, send_due)) == [1, 0]
 
@@ -511,10 +509,10 @@ class TestForgetting:
             stop=ended.stops.get(), driver=ended.driver, upload=uuid4(), width=1, height=1, size=1,
             taken_at=NOW, received_at=NOW,
         )  # fmt: skip  # columns
-        proof_photos.files().save(photo.name, ContentFile(b"x"))
+        proofs.files().save(photo.name, ContentFile(b"x"))
 
         overlap(
-            partial(proof_photos._insert, photo, at=NOW),
+            partial(proofs._insert, photo, at=NOW),
             partial(forgetting.forget_stops_of, MARIA, until=NOW, at=NOW),
         )
 
@@ -546,9 +544,9 @@ class TestFirstRow:
                 alerts.send_test, endpoint=alerted, email="ana@example.com", language="en", by=BY, at=NOW
             ),
             "report": partial(alerts.report_changes, at=NOW),
-            "digest": partial(digests.send_due, at=timezone.localtime(NOW).replace(hour=9)),
-            "subscription": partial(push_subscriptions.save, device=device, **subscription, at=NOW),
-            "links": partial(receiver_links.addresses, stops, at=NOW),
+            "digest": partial(alerts.send_due, at=timezone.localtime(NOW).replace(hour=9)),
+            "subscription": partial(driver_devices.save, device=device, **subscription, at=NOW),
+            "links": partial(receivers.addresses, stops, at=NOW),
         }
 
         found = {name: overlap(call, call) for name, call in calls.items()}

@@ -9,7 +9,7 @@ import pytest
 from django.core.files.base import ContentFile
 
 from delivery import photos
-from delivery.actions import deliveries, proof_photos
+from delivery.actions import deliveries, proofs
 from delivery.driver_errors import InvalidPhoto, NotYourRoute, PhotosBusy, PhotoTooLate, TooManyPhotos
 from delivery.errors import StopNotFound
 from delivery.models import ProofPhoto
@@ -42,7 +42,7 @@ def add(delivery, /, *, driver=None, at=NOW, **changes):
         "delivery": delivery.pk,
         **changes,
     }
-    return proof_photos.add(driver=driver or delivery.driver, at=at, **values)
+    return proofs.add(driver=driver or delivery.driver, at=at, **values)
 
 
 def names(folder):
@@ -134,7 +134,7 @@ class TestAdd:
 
     @pytest.mark.django_db(transaction=True)
     def test_refuses_more_photos_of_a_stop_than_are_kept(self, delivery, photo_folder, monkeypatch):
-        monkeypatch.setattr(proof_photos, "MOST_PHOTOS", 2)
+        monkeypatch.setattr(proofs, "MOST_PHOTOS", 2)
         add(delivery)
 
         _kept, refused = overlap(*[partial(add, delivery)] * 2)
@@ -160,7 +160,7 @@ class TestPrune:
         old = add(delivery, at=NOW - timedelta(days=91))[0]
         kept = add(delivery, at=NOW - timedelta(days=90))[0]
 
-        proof_photos.prune(at=NOW)
+        proofs.prune(at=NOW)
 
         assert list(ProofPhoto.objects.all()) == [kept]
         assert names(photo_folder) == [kept.name]
@@ -174,20 +174,20 @@ class TestPrune:
             path.write_bytes(b"x")
             os.utime(path, (NOW.timestamp() - age,) * 2)
 
-        proof_photos.prune(at=NOW)
+        proofs.prune(at=NOW)
 
         assert names(photo_folder) == ["2026-11-21/under-way.jpg", kept.name]
 
     def test_has_nothing_to_do_before_the_first_photo(self, photo_folder):
-        proof_photos.prune(at=NOW)
+        proofs.prune(at=NOW)
 
         assert not photo_folder.exists()
 
     def test_goes_on_where_a_deletion_was_interrupted(self, delivery, photo_folder):
         old = add(delivery, at=NOW - timedelta(days=200))[0]
-        proof_photos.files().delete(old.name)
+        proofs.files().delete(old.name)
 
-        proof_photos.prune(at=NOW)
+        proofs.prune(at=NOW)
 
         assert not ProofPhoto.objects.exists()
 
@@ -200,6 +200,6 @@ class TestFiles:
                 raise BrokenPipeError
 
         with pytest.raises(BrokenPipeError):
-            proof_photos.files().save("2026-11-22/a.jpg", Interrupted(b"x"))
+            proofs.files().save("2026-11-22/a.jpg", Interrupted(b"x"))
 
         assert names(photo_folder) == []

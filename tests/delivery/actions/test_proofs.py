@@ -9,7 +9,7 @@ from uuid import uuid4
 import pytest
 from django.utils import timezone
 
-from delivery.actions import deliveries, driver_moves, proof_photos, proofs
+from delivery.actions import deliveries, driver_moves, proofs
 from delivery.actions.driver_moves import Report
 from delivery.actions.proofs import Proof
 from delivery.driver_errors import PhotoRequired, PinLocked, PinRequired, WrongPin
@@ -37,7 +37,7 @@ def deliver(delivery, *, made_at=None, **proof):
 
 def photographed(delivery, *, point="B"):
     upload = uuid4()
-    proof_photos.add(
+    proofs.add(
         driver=delivery.driver, upload=upload, delivery=delivery.pk, point=point, content=photo(), taken_at=NOW, at=NOW
     )
     return upload

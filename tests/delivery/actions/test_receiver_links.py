@@ -6,7 +6,7 @@ from functools import partial
 import pytest
 from django.utils import timezone
 
-from delivery.actions import receiver_links
+from delivery.actions import receivers
 from delivery.models import ReceiverLink
 from tests.factories import DeliveryFactory
 
@@ -22,8 +22,8 @@ class TestAddresses:
     def test_are_made_once_for_each_stop(self):
         stops = list(DeliveryFactory.create(stops=2).stops.all())
 
-        first = receiver_links.addresses(stops, at=NOW)
-        again = receiver_links.addresses(stops, at=NOW)
+        first = receivers.addresses(stops, at=NOW)
+        again = receivers.addresses(stops, at=NOW)
 
         assert first == again
         assert len(set(first.values())) == 2
@@ -32,14 +32,14 @@ class TestAddresses:
         delivery = DeliveryFactory.create(stops=2, accepted=True)
         stop = delivery.stops.get(index=1)
 
-        address = receiver_links.addresses([stop], at=NOW)[stop.pk]
+        address = receivers.addresses([stop], at=NOW)[stop.pk]
 
-        assert receiver_links.find(token_of(address)) == stop
+        assert receivers.find(token_of(address)) == stop
 
     def test_hold_128_random_bits_that_the_database_does_not(self):
         stop = DeliveryFactory.create(stops=1).stops.get()
 
-        token = token_of(receiver_links.addresses([stop], at=NOW)[stop.pk])
+        token = token_of(receivers.addresses([stop], at=NOW)[stop.pk])
 
         link = ReceiverLink.objects.get()
         assert len(token) == 22
@@ -50,7 +50,7 @@ class TestAddresses:
     def test_are_the_same_for_two_that_ask_at_once(self, at_once):
         stops = list(DeliveryFactory.create().stops.all())
 
-        results = at_once(*[partial(receiver_links.addresses, stops, at=NOW)] * 4)
+        results = at_once(*[partial(receivers.addresses, stops, at=NOW)] * 4)
 
         assert all(result == results[0] for result in results)
         assert ReceiverLink.objects.count() == 3
@@ -60,18 +60,18 @@ class TestAddresses:
 class TestFind:
     @pytest.mark.parametrize("token", ["", "x" * 22, "é" * 22, "x" * 21, "x" * 10_000, "\0" * 22])
     def test_finds_nothing_for_another_text(self, token):
-        receiver_links.addresses(DeliveryFactory.create().stops.all(), at=NOW)
+        receivers.addresses(DeliveryFactory.create().stops.all(), at=NOW)
 
-        assert receiver_links.find(token) is None
+        assert receivers.find(token) is None
 
 
 @pytest.mark.django_db
 class TestHasEnded:
     def test_48_hours_after_the_end_of_the_route(self):
         stop = DeliveryFactory.create(stops=1).stops.get()
-        assert not receiver_links.has_ended(stop, at=NOW + timedelta(days=30))
+        assert not receivers.has_ended(stop, at=NOW + timedelta(days=30))
 
         stop.delivery.closed_at = NOW
 
-        assert not receiver_links.has_ended(stop, at=NOW + timedelta(hours=47, minutes=59))
-        assert receiver_links.has_ended(stop, at=NOW + timedelta(hours=48))
+        assert not receivers.has_ended(stop, at=NOW + timedelta(hours=47, minutes=59))
+        assert receivers.has_ended(stop, at=NOW + timedelta(hours=48))

@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from common.mail import outbox, sending
 from common.mail.models import Message
-from delivery.actions import deliveries, receiver_links, receiver_mails, transitions
+from delivery.actions import deliveries, receivers, transitions
 from delivery.errors import MoveRefused
 from delivery.models import ReceiverLink, Stop
 from delivery.payload import Options
@@ -39,7 +39,7 @@ class TestRecord:
 
         (received,) = mailbox.messages
         stop = Stop.objects.get(delivery=delivery, index=1)
-        link = receiver_links.addresses([stop], at=timezone.now())[stop.pk]
+        link = receivers.addresses([stop], at=timezone.now())[stop.pk]
         assert before == 0
         assert (received["To"], received["Subject"]) == ("maria@example.com", "Seu pedido de Shop está a caminho")
         assert link in body_of(received)
@@ -58,7 +58,7 @@ class TestRecord:
             delivery = asking_for(*[WITH_ADDRESS] * count, accepted=True)
             locked = transitions.lock(delivery)
             with CaptureQueriesContext(connection) as queries:
-                receiver_mails.record(locked, at=timezone.now())
+                receivers.record(locked, at=timezone.now())
             read.append([query for query in queries.captured_queries if query["sql"].startswith("SELECT")])
 
         assert len(read[0]) == len(read[1])

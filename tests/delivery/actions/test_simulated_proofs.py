@@ -7,7 +7,7 @@ from django.utils import timezone
 from PIL import Image
 
 from delivery import photos
-from delivery.actions import deliveries, proof_photos, simulated_proofs, simulations
+from delivery.actions import deliveries, proofs, simulated_proofs, simulations
 from delivery.models import ProofPhoto, Stop, StopProof
 from delivery.payload import Options
 from tests.delivery.simulated import advance, history, request
@@ -38,7 +38,7 @@ class TestSimulatedDriver:
 
         taken = ProofPhoto.objects.all()
         assert len(taken) == 2
-        (content,) = {proof_photos.read(photo) for photo in taken}
+        (content,) = {proofs.read(photo) for photo in taken}
         assert {(photo.width, photo.height) for photo in taken} == {Image.open(io.BytesIO(content or b"")).size}
         assert {photo.size for photo in taken} == {len(content or b"")}
         assert not photo_folder.exists()

@@ -6,7 +6,7 @@ from uuid import uuid4
 import pytest
 from django.utils import timezone
 
-from delivery.actions import proof_photos, proofs, receiver_links
+from delivery.actions import proofs, receivers
 from delivery.actions.proofs import Proof
 from delivery.models import Delivery
 from delivery.payload import Options
@@ -36,7 +36,7 @@ class TestStops:
         assert pin_of(asked) not in content
 
     def test_have_a_link_to_copy_each(self, dispatcher, asked):
-        addresses = receiver_links.addresses(list(asked.stops.all()), at=timezone.now()).values()
+        addresses = receivers.addresses(list(asked.stops.all()), at=timezone.now()).values()
 
         assert re.findall(r'data-copy="(.*?)"', section(dispatcher, asked)) == list(addresses)
 
@@ -44,9 +44,7 @@ class TestStops:
         now, driver = timezone.now(), Delivery.objects.select_related("driver").get(pk=asked.pk).driver
         assert driver is not None
         upload = uuid4()
-        proof_photos.add(
-            driver=driver, upload=upload, delivery=asked.pk, point="B", content=photo(), taken_at=now, at=now
-        )
+        proofs.add(driver=driver, upload=upload, delivery=asked.pk, point="B", content=photo(), taken_at=now, at=now)
         proof = Proof(received_by="Dona Rita", pin=pin_of(asked), photos=(upload,))
         proofs.deliver(delivery=asked, point="B", proof=proof, by=BY, at=now)
 

@@ -6,7 +6,7 @@ from decimal import Decimal
 import pytest
 from django.core.signing import Signer
 
-from delivery.actions import quote_ids
+from delivery.actions import quotes
 from delivery.models import Delivery, Integrator, PickupPoint, Tariff
 from tests.delivery.api.calls import MISSING, QUOTE, REQUEST, assert_nothing_written, assert_problem, changed
 from tests.factories import TokenFactory, payload
@@ -27,9 +27,9 @@ def age(monkeypatch):
     """Make the quotes that are made next this old."""
 
     def set_clock(**by):
-        issue = quote_ids.issue
+        issue = quotes.issue
         monkeypatch.setattr(
-            quote_ids, "issue", lambda quote, *, at, **options: issue(quote, at=at - timedelta(**by), **options)
+            quotes, "issue", lambda quote, *, at, **options: issue(quote, at=at - timedelta(**by), **options)
         )
 
     return set_clock

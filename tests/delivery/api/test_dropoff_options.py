@@ -7,7 +7,7 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from delivery.actions import deliveries, receiver_links
+from delivery.actions import deliveries, receivers
 from delivery.models import ArrivalEstimate, Delivery, DropoffOptions, ReceiverLink, StopProof, WebhookEvent
 from tests.delivery.api.calls import (
     CANCEL,
@@ -230,7 +230,7 @@ class TestDetail:
 
     def test_has_no_link_two_days_after_the_end(self, api, token):
         delivery = DeliveryFactory.create(token=token, stops=1, collected=True)
-        ended = timezone.now() - receiver_links.WORKS_FOR
+        ended = timezone.now() - receivers.WORKS_FOR
         deliveries.deliver_point(delivery=delivery, point="B", by=BY, at=ended)
 
         assert order(api, delivery.pk)["trackingUrl"] is None

@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from delivery.actions import proof_photos
+from delivery.actions import proofs
 from delivery.models import ProofPhoto
 from tests.factories import DeliveryFactory
 from tests.photos import photo
@@ -17,7 +17,7 @@ pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("photo_folder")]
 def kept():
     delivery, now = DeliveryFactory.create(collected=True), timezone.now()
     values = {"upload": delivery.pk, "delivery": delivery.pk, "point": "B", "content": photo()}
-    return proof_photos.add(driver=delivery.driver, taken_at=now, at=now, **values)[0]
+    return proofs.add(driver=delivery.driver, taken_at=now, at=now, **values)[0]
 
 
 class TestPhoto:
@@ -57,7 +57,7 @@ class TestPhoto:
 
     def test_is_not_found_once_it_is_deleted(self, client, kept):
         path = kept.path
-        proof_photos.files().delete(kept.name)
+        proofs.files().delete(kept.name)
 
         assert client.get(path).status_code == 404
         ProofPhoto.objects.all().delete()

@@ -8,8 +8,8 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from delivery.actions import deliveries
-from delivery.driver_app import days
 from delivery.driver_app.state import share
+from delivery.driver_app.views import day
 from delivery.lifecycle import Ending
 from delivery.models import Delivery
 from tests.delivery.driver_app.phones import phone
@@ -33,7 +33,7 @@ def finished(driver, at):
 
 
 def of(driver, at=NOON):
-    return days.latest(driver, at=at)
+    return day.latest(driver, at=at)
 
 
 class TestLatest:

@@ -7,7 +7,7 @@ import shutil
 import pytest
 from django.conf import settings
 
-from delivery.driver_app import files
+from delivery.driver_app.views import shell
 from tests.delivery.driver_app.phones import phone
 
 FOLDER = settings.BASE_DIR / "delivery" / "static" / "driver_app"
@@ -78,10 +78,10 @@ class TestWorker:
         copy = shutil.copytree(FOLDER, tmp_path / "driver_app")
         with (copy / name).open("a") as file:
             file.write("\n")
-        monkeypatch.setattr(files, "_FOLDER", copy)
-        files.digest.cache_clear()
+        monkeypatch.setattr(shell, "_FOLDER", copy)
+        shell.digest.cache_clear()
 
         changed = worker(client)["version"]
 
-        files.digest.cache_clear()
+        shell.digest.cache_clear()
         assert changed != before

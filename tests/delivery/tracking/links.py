@@ -6,7 +6,7 @@ from typing import Any
 
 from django.utils import timezone
 
-from delivery.actions import receiver_links
+from delivery.actions import receivers
 from delivery.geo.distance import Point
 from delivery.models import Delivery, Driver, Stop
 from delivery.payload import Options, Place
@@ -45,7 +45,7 @@ def delivery(*options: Options, **values: Any) -> Delivery:
 def path_of(found: Delivery, index: int = 0) -> str:
     """The path of the page of the stop with this index."""
     stop = Stop.objects.get(delivery=found, index=index)
-    return "/" + receiver_links.addresses([stop], at=timezone.now())[stop.pk].split("/", 3)[3]
+    return "/" + receivers.addresses([stop], at=timezone.now())[stop.pk].split("/", 3)[3]
 
 
 def text_of(response: Any) -> str:

@@ -8,7 +8,7 @@ import pgtrigger
 import pytest
 from django.utils import timezone
 
-from delivery.actions import deliveries, drivers, proof_photos
+from delivery.actions import deliveries, drivers, proofs
 from delivery.geo.distance import Point
 from delivery.models import ArrivalEstimate, Driver, LatestPosition, Stop, StopProof
 from delivery.payload import Options
@@ -239,7 +239,7 @@ class TestProof:
     def test_is_who_received_and_the_photos_of_this_stop(self, client, photo_folder):
         found = delivery(NONE, NONE, collected=True)
         for point, upload in (("B", uuid4()), ("C", uuid4())):
-            proof_photos.add(
+            proofs.add(
                 driver=driver_of(found), upload=upload, delivery=found.pk,
                 point=point, content=photo(), taken_at=NOW, at=timezone.now(),
             )  # fmt: skip

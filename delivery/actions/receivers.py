@@ -1,4 +1,4 @@
-"""The links with which receivers follow their stops."""
+"""Links of receivers to their stops, and the e-mail with such a link to an address that the request gave."""
 
 import secrets
 from collections.abc import Sequence
@@ -6,8 +6,9 @@ from datetime import datetime, timedelta
 
 from common import credentials
 from common.mail import outbox
+from common.mail.models import Kind
 from delivery import stop_details
-from delivery.models import ReceiverLink, Stop
+from delivery.models import Delivery, DropoffOptions, Environment, ReceiverLink, Stop
 from delivery.stop_details import StopDetails
 
 _RANDOM_BYTES = 16  # 128 bits
@@ -53,3 +54,35 @@ def _new(stop: Stop, at: datetime) -> ReceiverLink:
     return ReceiverLink(
         stop=stop, digest=credentials.digest(token), ciphertext=credentials.encrypt(token), created_at=at
     )
+
+
+# The request does not say which language a receiver reads.
+_LANGUAGE = "pt-br"
+# Later the order has arrived.
+_LIFETIME = timedelta(hours=6)
+
+
+def record(delivery: Delivery, *, at: datetime) -> None:
+    """Record an e-mail for each stop with an address, within the transaction of the collection, which happens once.
+
+    None of the sandbox, whose deliveries do not arrive, and none without a mail server.
+    """
+    if delivery.environment == Environment.SANDBOX or not outbox.is_configured():
+        return
+    found = (
+        DropoffOptions.objects.filter(stop__delivery=delivery)
+        .exclude(contact_email="")
+        .select_related("stop__delivery")
+    )
+    stops = {options.stop: options.contact_email for options in found}
+    links = addresses(list(stops), at=at)
+    for stop, address in stops.items():
+        outbox.record(
+            kind=Kind.RECEIVER,
+            recipient=address,
+            template="receiver_link",
+            context={"shop": delivery.contact_name, "link": links[stop.pk]},
+            language=_LANGUAGE,
+            at=at,
+            lifetime=_LIFETIME,
+        )

@@ -1,4 +1,4 @@
-"""The places that the geocoder finds, for pages on which a place is chosen."""
+"""What maps of the panel load: the map file, and the places that the geocoder finds."""
 
 from typing import Any
 
@@ -7,9 +7,15 @@ from django.contrib.auth.mixins import PermissionRequiredMixin
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 
+from common import map_file
 from delivery.geo import geocoding
 from panel.languages import page_language
 from panel.views.base import LoggedInView
+
+
+class MapFile(LoggedInView):
+    def get(self, request: HttpRequest, version: str) -> HttpResponse:
+        return map_file.answer(request, version)
 
 
 class Places(LoggedInView, PermissionRequiredMixin):
