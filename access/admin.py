@@ -49,6 +49,10 @@ gettext_noop("authenticator")
 gettext_noop("authenticators")
 # Models with a screen that no role may open, by app.
 _OF_SUPERUSERS: dict[str, Any] = {"auth": {"user", "group"}, "mfa": {"authenticator"}}
+# Fields that make a user more than a member of an account, see `has_privileges`.
+_RIGHTS: Any = ["is_staff", "is_superuser", "groups", "user_permissions"]
+# The same for those who only see them.
+_RIGHTS_SHOWN: Any = ["is_staff", "is_superuser", "roles", "permission_names"]
 
 
 def role_name(group: Group) -> str:
@@ -84,13 +88,6 @@ class RoleFilter(admin.RelatedFieldListFilter):
 
 for _model in (User, Group, Authenticator, EmailAddress, UserSession):
     admin.site.unregister(_model)
-
-# Fields that make a user more than a member of an account, see `has_privileges`.
-_RIGHTS: Any = ["is_staff", "is_superuser", "groups", "user_permissions"]
-
-
-# The same for those who only see them.
-_RIGHTS_SHOWN: Any = ["is_staff", "is_superuser", "roles", "permission_names"]
 
 
 class NamedRights:

@@ -25,6 +25,8 @@ from common import clock
 from common.mail import outbox
 from delivery.models import Environment, Integrator
 
+_GONE = 410
+
 
 class ActivateTOTPView(totp.ActivateTOTPView):
     """Sets up a second factor and marks the enrolment code as used in the same transaction."""
@@ -69,9 +71,6 @@ class LogOutView(LogoutView):
 @method_decorator(reauthentication_required(allow_get=True), name="dispatch")
 class SessionsView(ListUserSessionsView):
     """The user's own sessions. Ending the others requires a recent authentication."""
-
-
-_GONE = 410
 
 
 class InvitationView(View):

@@ -28,6 +28,17 @@ from common import formats
 from common.actors import actor_name
 
 _EXACT_COUNT = 10_000  # reading as many index entries takes a few milliseconds
+__all__ = [
+    "EstimatingPaginator",
+    "LargeTable",
+    "ModelAdmin",
+    "OneTimeSecretAdmin",
+    "ReadOnlyInline",
+    "TabularInline",
+    "Unchangeable",
+    "pretty",
+]
+Column = Callable[[Any], Any]
 
 
 class EstimatingPaginator(Paginator):  # type: ignore[type-arg]  # generic for the checker only
@@ -111,21 +122,6 @@ class ReadOnlyInline(Unchangeable, TabularInline):
 
     def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> Any:
         return self.fields or ()
-
-
-__all__ = [
-    "EstimatingPaginator",
-    "LargeTable",
-    "ModelAdmin",
-    "OneTimeSecretAdmin",
-    "ReadOnlyInline",
-    "TabularInline",
-    "Unchangeable",
-    "pretty",
-]
-
-
-Column = Callable[[Any], Any]
 
 
 def column(field: str, title: Any, write: Callable[[Any], Any], *, is_long: bool = False) -> Column:

@@ -16,6 +16,8 @@ from django.db.models.sql.compiler import SQLCompiler
 from common.postgresql import prepared
 
 M = TypeVar("M", bound=Model)
+# For each table its model, whether the rows have the keys that the database would generate, and how many rows.
+Shape = tuple[tuple[type[Model], bool, int], ...]
 
 
 class Parameter(Value):
@@ -98,10 +100,6 @@ class _Compiled(NamedTuple, Generic[M]):
     converters: dict[int, Any]
     populators: list[Any]
     annotations: list[tuple[str, int]]
-
-
-# For each table its model, whether the rows have the keys that the database would generate, and how many rows.
-Shape = tuple[tuple[type[Model], bool, int], ...]
 
 
 def insert_together(*rows: Model) -> None:

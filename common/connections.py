@@ -16,6 +16,9 @@ from redis.retry import Retry
 _log = logging.getLogger(__name__)
 REDIS_SECONDS = 1.0
 _MOST_FILES = 65_536
+# Classes of PostgreSQL's error codes: a connection failed; connections, memory or space on the disk are used up; the
+# server stops or starts.
+_UNAVAILABLE = ("08", "53", "57P")
 
 
 @cache
@@ -53,11 +56,6 @@ def raise_file_limit() -> None:
     _soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     wanted = _MOST_FILES if hard == resource.RLIM_INFINITY else min(hard, _MOST_FILES)
     resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
-
-
-# Classes of PostgreSQL's error codes: a connection failed; connections, memory or space on the disk are used up; the
-# server stops or starts.
-_UNAVAILABLE = ("08", "53", "57P")
 
 
 def is_unavailable(error: BaseException | None) -> bool:

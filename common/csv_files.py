@@ -29,6 +29,14 @@ MOST_IMPORTED = 500
 MOST_BYTES = 100_000
 _WORKBOOK = b"PK\x03\x04"  # a ZIP archive, such as .xlsx and .ods
 _UTF_16 = (b"\xff\xfe", b"\xfe\xff")
+# Rows of one file. The web server keeps a file in memory until it is sent, 2 to 5 MB with as many rows.
+MOST_EXPORTED = 10_000
+_LINES_OF_A_CHUNK = 200
+_BYTE_ORDER_MARK = "\ufeff"
+# Where a spreadsheet may see the beginning of a formula, in full-width characters too: where the text begins, and
+# after a separator in it, because a computer whose separator is another one cuts the text there.
+_FORMULA = re.compile(r'(?:^|(?<=[,;\t\r\n]))(?=[ \xa0"]*[=+\-@\uff1d\uff0b\uff0d\uff20])|^(?=[\t\r\n])')
+Cell = str | int | float | Decimal | date | UUID | Promise | None
 
 
 class UnreadableFile(Exception):
@@ -110,17 +118,6 @@ def in_every_language(text: Any) -> set[str]:
         with translation.override(language):
             found.add(comparable(str(text)))
     return found
-
-
-# Rows of one file. The web server keeps a file in memory until it is sent, 2 to 5 MB with as many rows.
-MOST_EXPORTED = 10_000
-_LINES_OF_A_CHUNK = 200
-_BYTE_ORDER_MARK = "\ufeff"
-# Where a spreadsheet may see the beginning of a formula, in full-width characters too: where the text begins, and
-# after a separator in it, because a computer whose separator is another one cuts the text there.
-_FORMULA = re.compile(r'(?:^|(?<=[,;\t\r\n]))(?=[ \xa0"]*[=+\-@\uff1d\uff0b\uff0d\uff20])|^(?=[\t\r\n])')
-
-Cell = str | int | float | Decimal | date | UUID | Promise | None
 
 
 class _Echo:

@@ -5,6 +5,12 @@ from typing import Any
 from django.db.models import BooleanField, F, Func, TextField, Value
 from django.db.models.functions import Lower
 
+# The letters of Latin-1, which has those of Portuguese. `translate` compares each character with each of them, so
+# further alphabets would make searches slower.
+_ACCENTED = "ÀÁÂÃÄÅÇÈÉÊËÌÍÎÏÑÒÓÔÕÖÙÚÛÜÝàáâãäåçèéêëìíîïñòóôõöùúûüýÿ"
+_PLAIN = "AAAAAACEEEEIIIINOOOOOUUUUYaaaaaaceeeeiiiinooooouuuuyy"
+_TABLE = str.maketrans(_ACCENTED, _PLAIN)
+
 
 def any_of(field: str, values: Any) -> Func:
     """The condition that `field`, the name of a column, is one of `values`: an ArraySubquery, or a Parameter of a list.
@@ -14,13 +20,6 @@ def any_of(field: str, values: Any) -> Func:
     account: 112 ms with 100,000 deliveries.
     """
     return Func(F(field), values, template="%(expressions)s)", arg_joiner=" = ANY(", output_field=BooleanField())
-
-
-# The letters of Latin-1, which has those of Portuguese. `translate` compares each character with each of them, so
-# further alphabets would make searches slower.
-_ACCENTED = "ÀÁÂÃÄÅÇÈÉÊËÌÍÎÏÑÒÓÔÕÖÙÚÛÜÝàáâãäåçèéêëìíîïñòóôõöùúûüýÿ"
-_PLAIN = "AAAAAACEEEEIIIINOOOOOUUUUYaaaaaaceeeeiiiinooooouuuuyy"
-_TABLE = str.maketrans(_ACCENTED, _PLAIN)
 
 
 def folded(text: str) -> str:

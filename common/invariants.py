@@ -12,6 +12,8 @@ from django.db import OperationalError, connection, models, transaction
 from django.db.models import AutoField, ForeignKey
 from psycopg import errors
 
+_OURS = "pg_namespace ns ON ns.oid = c.relnamespace AND ns.nspname = current_schema()"
+
 
 @dataclass(frozen=True)
 class Invariant:
@@ -89,9 +91,6 @@ def _rows(statement: str) -> list[tuple[Any, ...]]:
         cursor.execute(statement)
         found: list[tuple[Any, ...]] = cursor.fetchall()
     return found
-
-
-_OURS = "pg_namespace ns ON ns.oid = c.relnamespace AND ns.nspname = current_schema()"
 
 
 def of_schema(every: Iterable[type[models.Model]]) -> list[Invariant]:

@@ -24,15 +24,16 @@ from rest_framework.parsers import BaseParser
 from rest_framework.renderers import BaseRenderer
 from rest_framework.response import Response
 
+S = TypeVar("S", bound=BodySerializer)
+# docs/guide/versioning.md promises 12 months.
+_LEAST = timedelta(days=365)
+
 
 class ApiRouter(SimpleRouter):
     """Paths without a slash at the end, with Django's path converters."""
 
     def __init__(self) -> None:
         super().__init__(trailing_slash=False, use_regex_path=False)
-
-
-S = TypeVar("S", bound=BodySerializer)
 
 
 class InvalidBody(Exception):
@@ -126,10 +127,6 @@ class AlwaysJSON(BaseContentNegotiation):
         self, request: Request, renderers: Any, format_suffix: str | None = None
     ) -> tuple[BaseRenderer, str]:
         return renderers[0], renderers[0].media_type
-
-
-# docs/guide/versioning.md promises 12 months.
-_LEAST = timedelta(days=365)
 
 
 @dataclass(frozen=True)

@@ -9,10 +9,11 @@ from django.utils.translation import gettext, gettext_noop, ngettext
 from django.utils.translation import gettext_lazy as _
 
 from common.formats import age, money, short_id
-from delivery import lifecycle, simulator
+from delivery import lifecycle
 from delivery.actions import moves
 from delivery.lifecycle import RouteStatus
 from delivery.models import Delivery, Driver, Stop
+from delivery.simulation import steps
 
 
 class MoveForm(forms.Form):
@@ -62,8 +63,8 @@ def driver_label(driver: Driver, *, at: datetime) -> str:
     return " · ".join(parts)
 
 
-# Texts of `delivery.simulator`, which imports no Django.
-_OF_SIMULATOR = {simulator.DRIVER_NAME, simulator.FAILURE_REASON}
+# Texts of `delivery.simulation.steps`, which imports no Django.
+_OF_SIMULATOR = {steps.DRIVER_NAME, steps.FAILURE_REASON}
 gettext_noop("Simulated driver")
 gettext_noop("Simulated failure: nobody received the order.")
 

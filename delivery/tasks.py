@@ -13,8 +13,9 @@ from common.background import BackgroundWork
 from common.clock import agreed_now
 from common.idempotency import KEPT
 from delivery import offer_pushes
-from delivery.actions import alerts, arrivals, forgetting, offers, proofs, simulations
+from delivery.actions import alerts, arrivals, forgetting, offers, proofs
 from delivery.models import AlertPost, IdempotencyRecord, call
+from delivery.simulation import simulated_driver
 from delivery.webhooks import alert_posts, wake_up
 
 # A step takes milliseconds. One that is interrupted is rolled back and made by the next worker.
@@ -35,7 +36,7 @@ def _renew_all(is_stopping: Callable[[], bool]) -> None:
 _arrivals_after_moves = BackgroundWork("arrivals after moves", _renew_after_moves)
 _arrivals = BackgroundWork("arrivals", _renew_all)
 # In a thread, because it waits for what falls due shortly.
-_simulating = BackgroundWork("simulations", simulations.advance_until_none_is_due)
+_simulating = BackgroundWork("simulations", simulated_driver.advance_until_none_is_due)
 
 
 @shared_task(name="delivery.expire_offers")

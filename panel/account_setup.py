@@ -30,6 +30,7 @@ from panel.forms import UrlForm
 
 # Session key of the ids of the tokens whose clear text the access sheet shows, once.
 ISSUED = "tokens_of_sheet"
+_MOST_COMPANIES = 50
 
 
 def checked_url(form: Any) -> endpoints.CheckedUrl | None:
@@ -101,9 +102,6 @@ def context(
         "done": {each.name: each.is_done for each in steps},
         "all_done": all(each.is_done for each in steps),
     }
-
-
-_MOST_COMPANIES = 50
 
 
 class PositionField(forms.CharField):

@@ -30,6 +30,10 @@ MOST_CARDS = 50
 # behind, or forgotten to go off duty.
 _MOST_FREE = 1000
 _FREE_SHOWN = timedelta(hours=12)
+_MOST_WORDS = 10
+# Of the routes that are due first; a search that finds more does not help.
+_MOST_FOUND = 1000
+_SHORTEST_ID = 6  # characters, as many as pages show of an id
 
 
 @dataclass(frozen=True)
@@ -153,12 +157,6 @@ def cards(environment: str, ids: Collection[UUID]) -> dict[str, str]:
         card = Card(delivery, moves.allowed(delivery), own)
         answer[str(delivery.pk)] = template.render({"card": card, "delivery": delivery})
     return answer
-
-
-_MOST_WORDS = 10
-# Of the routes that are due first; a search that finds more does not help.
-_MOST_FOUND = 1000
-_SHORTEST_ID = 6  # characters, as many as pages show of an id
 
 
 def matching(environment: str, text: str, *, ids: Collection[UUID] | None = None) -> list[str]:

@@ -29,6 +29,9 @@ _PER_PORTION = 500
 _MOST_PORTIONS = 30
 # Of calls whose account is known, and that are stored. 408, 414, 431 and 503 are answered before that, 429 is counted.
 _REFUSING_STATUSES = (400, 401, 403, 404, 405, 409, 413, 415, 422, 500)
+# Among as many of the newest rows parts of texts and unlinked invoices are looked for: no index finds them.
+NEWEST = 10_000
+_LONGEST_TEXT = 255
 
 
 def _of_delivery(queryset: QuerySet[Any], field: str, value: str) -> QuerySet[Any]:
@@ -169,11 +172,6 @@ def _read(
         cursor=cursor,
         scope=scope,
     )
-
-
-# Among as many of the newest rows parts of texts and unlinked invoices are looked for: no index finds them.
-NEWEST = 10_000
-_LONGEST_TEXT = 255
 
 
 def find_orders(orders: QuerySet[Order], seller: Seller, text: str) -> QuerySet[Order]:

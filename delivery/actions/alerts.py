@@ -45,6 +45,10 @@ PAUSE = timedelta(minutes=5)
 LIFETIME = timedelta(days=1)
 TESTS_PER_HOUR = 20
 _MOST_AT_ONCE = 50
+HOUR = 8  # in the service's time zone
+# A digest that no worker could send before this hour is left out.
+LAST_HOUR = 12
+_MOST_DIGESTS = 50
 
 
 def report_changes(*, at: datetime) -> int:
@@ -222,12 +226,6 @@ def _state(endpoint: WebhookEndpoint, alerts: EndpointAlerts) -> AlertKind:
 def _lock(endpoint: WebhookEndpoint) -> EndpointAlerts:
     EndpointAlerts.objects.get_or_create(endpoint=endpoint)
     return EndpointAlerts.objects.select_for_update().get(endpoint=endpoint)
-
-
-HOUR = 8  # in the service's time zone
-# A digest that no worker could send before this hour is left out.
-LAST_HOUR = 12
-_MOST_DIGESTS = 50
 
 
 def send_due(*, at: datetime) -> int:

@@ -12,12 +12,13 @@ from django.db.models import Exists, OuterRef, Q
 
 from common.page_updates import publish_on_commit
 from common.postgresql import prepared
-from delivery import lifecycle, page_updates, simulator
+from delivery import lifecycle, page_updates
 from delivery.driver_errors import RouteStillOpen
 from delivery.errors import DriverHasOpenRoute, DriverNotEligible, InvalidPosition, NoEligibleDriver
 from delivery.geo.distance import Point
 from delivery.models import Delivery, Driver, DriverPosition, Environment, PushSubscription
 from delivery.models.driver import DriverQuerySet
+from delivery.simulation import steps
 
 _log = logging.getLogger(__name__)
 
@@ -245,7 +246,7 @@ def _radius_m() -> float:
 
 def _simulated(delivery: Delivery) -> Driver:
     return Driver.objects.create(
-        name=simulator.DRIVER_NAME,
+        name=steps.DRIVER_NAME,
         phone="+55 11 90000-0000",
         vehicle_type=delivery.vehicle_type,
         environment=Environment.SANDBOX,

@@ -69,6 +69,9 @@ _WRITE_BODIES = """
 UPDATE delivery_webhookevent event SET body = new.body
 FROM unnest(%s::uuid[], %s::text[]) AS new (id, body) WHERE event.id = new.id
 """
+FORGOTTEN_NAME = "\N{EN DASH}"
+# Their data are needed still.
+IS_WORKING = Q(active=True)
 
 
 def forget_ended(*, at: datetime) -> int:
@@ -225,11 +228,6 @@ def lock(keys: Collection[UUID]) -> None:
 def _execute(statement: str, parameters: list[Any]) -> None:
     with connection.cursor() as cursor:
         cursor.execute(statement, parameters)
-
-
-FORGOTTEN_NAME = "\N{EN DASH}"
-# Their data are needed still.
-IS_WORKING = Q(active=True)
 
 
 def drivers_of(phone: str) -> QuerySet[Driver]:

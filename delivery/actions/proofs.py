@@ -34,6 +34,16 @@ from delivery.models import Delivery, Driver, DropoffOptions, ProofPhoto, Stop, 
 from delivery.models.stop import MOST_WRONG_PINS
 
 LONGEST_NAME = 120
+_log = logging.getLogger(__name__)
+MOST_PHOTOS = 10  # of a stop
+_SIMULATED = Path(photos.__file__).parent / "simulation" / "photo.jpg"
+_SIMULATED_SIZE = (800, 600)
+# A phone may have been without signal at the end of the route.
+_TAKEN_AFTER_END = timedelta(hours=24)
+# A file without a row that is older than this belongs to no upload that is still under way.
+_UPLOAD_LASTS = timedelta(hours=1)
+# Days in whose folders files without rows are looked for, today included.
+_LOOKED_AT = 3
 
 
 @dataclass(frozen=True)
@@ -111,18 +121,6 @@ def _wrong_pins(stop: Stop) -> int:
 
 def _count_wrong_pin(stop: Stop) -> None:
     StopProof.objects.update_or_create(stop=stop, defaults={"wrong_pins": _wrong_pins(stop) + 1})
-
-
-_log = logging.getLogger(__name__)
-MOST_PHOTOS = 10  # of a stop
-_SIMULATED = Path(photos.__file__).with_name("simulated_photo.jpg")
-_SIMULATED_SIZE = (800, 600)
-# A phone may have been without signal at the end of the route.
-_TAKEN_AFTER_END = timedelta(hours=24)
-# A file without a row that is older than this belongs to no upload that is still under way.
-_UPLOAD_LASTS = timedelta(hours=1)
-# Days in whose folders files without rows are looked for, today included.
-_LOOKED_AT = 3
 
 
 def add(

@@ -23,6 +23,11 @@ from delivery.models.integrator import LARGEST_RADIUS_M, is_within_one
 from delivery.payload import DeliveryRequest
 from delivery.pricing import Quote
 
+LIFETIME = timedelta(minutes=10)
+_LONGEST = 1000  # characters; an id has about 250
+_MEASURES = ("height", "width", "length", "weight", "quantity")
+_signer = Signer(salt="delivery.quote")
+
 
 def quote(*, integrator: Integrator, payload: DeliveryRequest) -> tuple[Quote, bool]:
     """Price of a delivery, and whether the account may request deliveries from its pickup.
@@ -137,12 +142,6 @@ def _legs(points: Sequence[Point], vehicle: str, *, returning: bool) -> tuple[De
     legs = legs_of([*points, points[0]] if returning else list(points))
     count = len(points) - 1
     return sum(legs[:count], Decimal(0)), sum(legs[count:], Decimal(0))
-
-
-LIFETIME = timedelta(minutes=10)
-_LONGEST = 1000  # characters; an id has about 250
-_MEASURES = ("height", "width", "length", "weight", "quantity")
-_signer = Signer(salt="delivery.quote")
 
 
 def issue(quote: Quote, *, token: Token, payload: DeliveryRequest, at: datetime) -> str:

@@ -15,6 +15,10 @@ _RANDOM_BYTES = 16  # 128 bits
 _LENGTH = 22
 # After the end of the route.
 WORKS_FOR = timedelta(hours=48)
+# The request does not say which language a receiver reads.
+_LANGUAGE = "pt-br"
+# Later the order has arrived.
+_LIFETIME = timedelta(hours=6)
 
 
 def addresses(stops: Sequence[Stop], *, at: datetime) -> dict[int, outbox.Link]:
@@ -54,12 +58,6 @@ def _new(stop: Stop, at: datetime) -> ReceiverLink:
     return ReceiverLink(
         stop=stop, digest=credentials.digest(token), ciphertext=credentials.encrypt(token), created_at=at
     )
-
-
-# The request does not say which language a receiver reads.
-_LANGUAGE = "pt-br"
-# Later the order has arrived.
-_LIFETIME = timedelta(hours=6)
 
 
 def record(delivery: Delivery, *, at: datetime) -> None:

@@ -60,6 +60,8 @@ _IDS = (
         ],
     },
 )  # fmt: skip  # a list of names
+_WHEN = column("at", gettext_lazy("when"), moment)
+_WHO = column("by", gettext_lazy("who"), actor_name)
 
 
 def fieldsets(delivery: Delivery | None) -> list[tuple[Any, dict[str, Any]]]:
@@ -104,10 +106,6 @@ class EventInline(ReadOnlyInline):
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[WebhookEvent]:
         return super().get_queryset(request).select_related("queue_item")
-
-
-_WHEN = column("at", gettext_lazy("when"), moment)
-_WHO = column("by", gettext_lazy("who"), actor_name)
 
 
 @admin.register(AuditEntry)

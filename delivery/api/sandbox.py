@@ -8,8 +8,6 @@ from rest_framework.viewsets import ViewSet
 
 from common import clock
 from common.serializers import BodySerializer
-from delivery import simulator
-from delivery.actions import sandbox
 from delivery.actions.proofs import LONGEST_NAME
 from delivery.api.fields import LatitudeField, LongitudeField, NumberField, StrictTextField
 from delivery.api.serializers import check_served
@@ -18,9 +16,10 @@ from delivery.errors import InvalidSandboxSpeed
 from delivery.geo.distance import Point
 from delivery.lifecycle import Trigger
 from delivery.models import Delivery, Environment, Token
+from delivery.simulation import by_hand, steps
 
 SPEED_HEADER = "Sandbox-Speed"
-_speed = NumberField(min_value=simulator.SLOWEST, max_value=simulator.FASTEST)
+_speed = NumberField(min_value=steps.SLOWEST, max_value=steps.FASTEST)
 
 
 def read_speed(request: Request, token: Token) -> float | None:
@@ -32,7 +31,7 @@ def read_speed(request: Request, token: Token) -> float | None:
         speed: float = _speed.run_validation(text)
     except serializers.ValidationError as error:
         raise InvalidSandboxSpeed(
-            f"The header {SPEED_HEADER} is a number from {simulator.SLOWEST} to {simulator.FASTEST}."
+            f"The header {SPEED_HEADER} is a number from {steps.SLOWEST} to {steps.FASTEST}."
         ) from error
     return speed
 
@@ -109,7 +108,7 @@ class SandboxViewSet(IntegratorView, ViewSet):
             token, delivery_id, Delivery.objects.with_parts().filter(environment=Environment.SANDBOX)
         )
         serializer = self.read_body(self.serializer_class(data=request.data))
-        moved = sandbox.perform(
+        moved = by_hand.perform(
             name,
             delivery=delivery,
             fields={"point": point, **{name: value or "" for name, value in serializer.validated_data.items()}},

@@ -7,7 +7,6 @@ from rest_framework import serializers
 
 from common.payload_warnings import Path, PayloadWarning, nearest
 from common.serializers import BodySerializer
-from delivery import simulator
 from delivery.api.fields import (
     EmailField,
     FlagField,
@@ -27,6 +26,7 @@ from delivery.lifecycle import Mode
 from delivery.models import Environment, VehicleType
 from delivery.models.stop import LABELS
 from delivery.payload import DeliveryRequest, Options, Place
+from delivery.simulation import steps
 
 Data = dict[str, Any]
 
@@ -171,10 +171,10 @@ class DeliveryRequestSerializer(ObjectSerializer):
 
     def _about_outcome(self, external_id: str) -> list[PayloadWarning]:
         """The outcome of a simulated delivery that is asked for in another spelling, and so does not happen."""
-        if self.context["environment"] != Environment.SANDBOX or not simulator.is_misspelt(external_id):
+        if self.context["environment"] != Environment.SANDBOX or not steps.is_misspelt(external_id):
             return []
         path = ("dropoffs", 0, "externalId")
-        known = simulator.PREFIXES
+        known = steps.PREFIXES
         return [PayloadWarning(path, "unknown_outcome", nearest(external_id, known), known)]
 
 

@@ -8,6 +8,17 @@ from common.masking import Keys
 from common.refused_calls import Recorder, RefusedCall, RefusedCallCount
 from delivery.models.integrator import Environment, Integrator
 
+_KEYS = Keys(
+    codes=frozenset(
+        {
+            "vehicleType", "deliveryMode", "externalId", "state", "country", "quantity", "weight", "height", "width",
+            "length", "status", "createdFrom", "createdTo", "limit", "cursor", "after", "point", "move",
+        }
+    ),
+    postcodes=frozenset({"zipcode"}),
+    coordinates=frozenset({"latitude", "longitude"}),
+)  # fmt: skip  # a list of names
+
 
 class IdempotencyRecord(AbstractRecord):
     """The answer to a call of an account's environment with an Idempotency-Key. Kept for 24 hours."""
@@ -52,14 +63,4 @@ class RefusedDeliveryCallCount(RefusedCallCount):
         indexes = [models.Index(fields=["hour"], name="refused_count_oldest")]
 
 
-_KEYS = Keys(
-    codes=frozenset(
-        {
-            "vehicleType", "deliveryMode", "externalId", "state", "country", "quantity", "weight", "height", "width",
-            "length", "status", "createdFrom", "createdTo", "limit", "cursor", "after", "point", "move",
-        }
-    ),
-    postcodes=frozenset({"zipcode"}),
-    coordinates=frozenset({"latitude", "longitude"}),
-)  # fmt: skip  # a list of names
 RECORDER = Recorder(RefusedDeliveryCall, RefusedDeliveryCallCount, owner=("integrator_id", "environment"), keys=_KEYS)

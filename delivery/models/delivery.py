@@ -57,6 +57,47 @@ _AMOUNT = Case(
     output_field=DecimalField(max_digits=12, decimal_places=2),
 )
 ENDED = {"ending": _ENDING, "amount": _AMOUNT}
+_SUMMED = ["status", "route_status", "shipping_value", "cancelled_at", "cancel_fee", "driver", "distance_km"]
+_MONEY: dict[str, Any] = {"max_digits": 10, "decimal_places": 2}
+# The columns that `delivery.actions.transitions` writes. A trigger refuses changes of all others.
+TRANSITION_FIELDS = [
+    "status",
+    "route_status",
+    "driver",
+    "offer_expires_at",
+    "closed_at",
+    "cancelled_at",
+    "cancel_reason",
+    "cancel_fee",
+    "last_sequence",
+]
+# Columns with personal data, and what they become when the delivery is forgotten, see `delivery.actions.forgetting`.
+_FORGOTTEN = {
+    "contact_name": EMPTY,
+    "contact_phone": EMPTY,
+    "address": FEWER_KEYS,
+    "latitude": ROUNDED,
+    "longitude": ROUNDED,
+    "forgotten_at": SET_ONCE,
+}
+_CLOSED_STATUSES = ", ".join(f"'{status.value}'" for status in lifecycle.CLOSED)
+# The columns of a closed delivery that forgetting must not change either.
+_KEPT = " AND ".join(
+    f"OLD.{column} IS NOT DISTINCT FROM NEW.{column}"
+    for column in (
+        "status", "route_status", "driver_id", "offer_expires_at", "closed_at", "cancelled_at", "cancel_fee",
+        "last_sequence",
+    )
+)  # fmt: skip  # a list of names
+_STOPS = CompiledQuery(lambda: Stop.objects.filter(delivery=Parameter("delivery")).order_by("index"))
+_LATEST_POSITION = CompiledQuery(
+    lambda: DriverPosition.objects.filter(driver=Parameter("driver")).order_by("-recorded_at")[:1]
+)
+_LATEST_POSITION_UNTIL = CompiledQuery(
+    lambda: DriverPosition.objects.filter(driver=Parameter("driver"), recorded_at__lte=Parameter("until")).order_by(
+        "-recorded_at"
+    )[:1]
+)
 
 
 class DeliveryQuerySet(models.QuerySet["Delivery"]):
@@ -148,10 +189,6 @@ class DeliveryQuerySet(models.QuerySet["Delivery"]):
         return self.annotate(**ENDED)
 
 
-_SUMMED = ["status", "route_status", "shipping_value", "cancelled_at", "cancel_fee", "driver", "distance_km"]
-_MONEY: dict[str, Any] = {"max_digits": 10, "decimal_places": 2}
-
-
 # Conditions hold plain strings, so that migrations do not import the enums, whose members can change.
 def _route_in(*statuses: RouteStatus) -> Q:
     return Q(route_status__in=[status.value for status in statuses])
@@ -159,38 +196,6 @@ def _route_in(*statuses: RouteStatus) -> Q:
 
 def _status_in(*statuses: Status) -> Q:
     return Q(status__in=[status.value for status in statuses])
-
-
-# The columns that `delivery.actions.transitions` writes. A trigger refuses changes of all others.
-TRANSITION_FIELDS = [
-    "status",
-    "route_status",
-    "driver",
-    "offer_expires_at",
-    "closed_at",
-    "cancelled_at",
-    "cancel_reason",
-    "cancel_fee",
-    "last_sequence",
-]
-# Columns with personal data, and what they become when the delivery is forgotten, see `delivery.actions.forgetting`.
-_FORGOTTEN = {
-    "contact_name": EMPTY,
-    "contact_phone": EMPTY,
-    "address": FEWER_KEYS,
-    "latitude": ROUNDED,
-    "longitude": ROUNDED,
-    "forgotten_at": SET_ONCE,
-}
-_CLOSED_STATUSES = ", ".join(f"'{status.value}'" for status in lifecycle.CLOSED)
-# The columns of a closed delivery that forgetting must not change either.
-_KEPT = " AND ".join(
-    f"OLD.{column} IS NOT DISTINCT FROM NEW.{column}"
-    for column in (
-        "status", "route_status", "driver_id", "offer_expires_at", "closed_at", "cancelled_at", "cancel_fee",
-        "last_sequence",
-    )
-)  # fmt: skip  # a list of names
 
 
 class Delivery(Identified, Located):
@@ -410,12 +415,3 @@ class Delivery(Identified, Located):
 
 
 _BY_ID = CompiledQuery(lambda: Delivery.objects.filter(pk=Parameter("id")).select_related("driver"))
-_STOPS = CompiledQuery(lambda: Stop.objects.filter(delivery=Parameter("delivery")).order_by("index"))
-_LATEST_POSITION = CompiledQuery(
-    lambda: DriverPosition.objects.filter(driver=Parameter("driver")).order_by("-recorded_at")[:1]
-)
-_LATEST_POSITION_UNTIL = CompiledQuery(
-    lambda: DriverPosition.objects.filter(driver=Parameter("driver"), recorded_at__lte=Parameter("until")).order_by(
-        "-recorded_at"
-    )[:1]
-)

@@ -23,6 +23,9 @@ from delivery.models.integrator import Environment, Integrator
 from delivery.models.location import Located, cartesian, cartesian_columns, distance_m, on_earth
 
 _HELD = ", ".join(f"'{status.value}'" for status in lifecycle.HELD)
+_X, _Y, _Z = cartesian_columns()
+# What a driver may report. An acceptance is no report: it needs the answer at once.
+REPORTED = (Trigger.COLLECT, Trigger.DELIVER, Trigger.FAIL, Trigger.RETURN)
 
 
 class VehicleType(models.TextChoices):
@@ -206,9 +209,6 @@ class DriverPosition(Located):
         return max(int((at - self.recorded_at).total_seconds()), 0)
 
 
-_X, _Y, _Z = cartesian_columns()
-
-
 class LatestPosition(Located):
     """The newest `DriverPosition` of each driver, kept by its trigger, with an index for finding drivers nearby.
 
@@ -327,10 +327,6 @@ class PushSubscription(models.Model):
 
     def __str__(self) -> str:
         return str(self.device_id)
-
-
-# What a driver may report. An acceptance is no report: it needs the answer at once.
-REPORTED = (Trigger.COLLECT, Trigger.DELIVER, Trigger.FAIL, Trigger.RETURN)
 
 
 class DriverMove(Identified):

@@ -23,6 +23,10 @@ from delivery.geo.distance import Point, metres
 from delivery.models.ids import Identified
 from delivery.models.location import Located, on_earth
 
+LARGEST_RADIUS_M = 5_000
+# A degree of latitude is at least 110.57 km long, so a box of this height contains every circle of that radius.
+_LARGEST_RADIUS_DEGREES = LARGEST_RADIUS_M / 110_500
+
 
 class Environment(models.TextChoices):
     """Deliveries, drivers and tokens of one environment are not visible in the other."""
@@ -83,11 +87,6 @@ class IntegratorMembership(Membership):
             pgtrigger.ReadOnly(name="integrator_membership_stays", fields=["integrator", "user"]),
             keeps_an_owner("integrator_keeps_an_owner", column="integrator_id", accounts="delivery_integrator"),
         ]
-
-
-LARGEST_RADIUS_M = 5_000
-# A degree of latitude is at least 110.57 km long, so a box of this height contains every circle of that radius.
-_LARGEST_RADIUS_DEGREES = LARGEST_RADIUS_M / 110_500
 
 
 class PickupPointQuerySet(models.QuerySet["PickupPoint"]):

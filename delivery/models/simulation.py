@@ -5,10 +5,10 @@ from django.db import models
 from django.db.models import Q
 
 from common.fields import one_of
-from delivery import simulator
 from delivery.models.delivery import Delivery
 from delivery.models.integrator import Integrator
-from delivery.simulator import Outcome
+from delivery.simulation import steps
+from delivery.simulation.steps import Outcome
 
 # Of an account at once. Each takes two minutes at speed 1.
 MOST_SIMULATIONS = 500
@@ -21,7 +21,7 @@ class SimulationQuerySet(models.QuerySet["Simulation"]):
         After such a cancellation the simulation is due at once, because the driver has to return to A.
         """
         simulation = self.filter(pk=delivery.pk)
-        if delivery.is_closed or not (by_integrator or by == simulator.ACTOR):
+        if delivery.is_closed or not (by_integrator or by == steps.ACTOR):
             simulation.delete()
         elif by_integrator:
             simulation.update(due_at=at)
@@ -76,7 +76,7 @@ class Simulation(models.Model):
         constraints = [
             one_of("simulation_outcome", "outcome", [outcome.value for outcome in Outcome]),
             models.CheckConstraint(
-                name="simulation_speed", condition=Q(speed__gte=simulator.SLOWEST, speed__lte=simulator.FASTEST)
+                name="simulation_speed", condition=Q(speed__gte=steps.SLOWEST, speed__lte=steps.FASTEST)
             ),
         ]
 
@@ -86,7 +86,7 @@ class Simulation(models.Model):
     @staticmethod
     def first_rows(delivery: Delivery, *, speed: float, at: datetime) -> "list[Simulation]":
         """The unsaved simulation of a new delivery. Empty if its first `externalId` asks for moves by hand."""
-        outcome = simulator.outcome_of(delivery.ordered_stops[0].external_id)
+        outcome = steps.outcome_of(delivery.ordered_stops[0].external_id)
         if outcome is None:
             return []
         simulation = Simulation(delivery=delivery, outcome=outcome.value, speed=speed)
@@ -97,7 +97,7 @@ class Simulation(models.Model):
         """Plan the next move of the delivery, in whose state the leg begins."""
         step = self.next_step(delivery)
         self.leg = delivery.last_sequence
-        self.leg_ends_at = at + simulator.duration(step, speed=self.speed) if step else None
+        self.leg_ends_at = at + steps.duration(step, speed=self.speed) if step else None
         if step is not None and step.is_wait:
             self.due_at = self.leg_ends_at
         else:
@@ -107,7 +107,7 @@ class Simulation(models.Model):
         """Set `due_at`: when the next position is recorded, or the end of the leg where none is."""
         self.due_at = self.leg_ends_at
         if self.leg_ends_at is not None and delivery.is_held and self.outcome != Outcome.STALE:
-            self.due_at = at + simulator.until_next_position(self.leg_ends_at - at, speed=self.speed)
+            self.due_at = at + steps.until_next_position(self.leg_ends_at - at, speed=self.speed)
 
-    def next_step(self, delivery: Delivery) -> simulator.Step | None:
-        return simulator.next_step(delivery.state, Outcome(self.outcome))
+    def next_step(self, delivery: Delivery) -> steps.Step | None:
+        return steps.next_step(delivery.state, Outcome(self.outcome))

@@ -31,6 +31,13 @@ _FORGOTTEN = {
     "longitude": ROUNDED,
     "forgotten_at": SET_ONCE,
 }
+MOST_WRONG_PINS = 5
+_signer = signing.TimestampSigner(salt="delivery.ProofPhoto")
+_LONGEST_SIGNED = 150
+# How long a signed address works.
+ADDRESS_WORKS_FOR = timedelta(hours=1)
+# Of stops that a driver is on the way to, or comes to later.
+EXPECTED = (Status.ACCEPT, Status.COLLECTED)
 
 
 class Stop(Located):
@@ -126,9 +133,6 @@ class Stop(Located):
         return LABELS[self.index]
 
 
-MOST_WRONG_PINS = 5
-
-
 class DropoffOptions(models.Model):
     """What a request asked for at a drop-off with the optional keys. Immutable; without these keys there is no row."""
 
@@ -174,12 +178,6 @@ class StopProof(models.Model):
 
     def __str__(self) -> str:
         return self.received_by
-
-
-_signer = signing.TimestampSigner(salt="delivery.ProofPhoto")
-_LONGEST_SIGNED = 150
-# How long a signed address works.
-ADDRESS_WORKS_FOR = timedelta(hours=1)
 
 
 class ProofPhoto(Identified):
@@ -262,10 +260,6 @@ class ReceiverLink(models.Model):
     def token(self) -> str:
         """128 random bits in base64url, 22 characters."""
         return credentials.decrypt(self.ciphertext)
-
-
-# Of stops that a driver is on the way to, or comes to later.
-EXPECTED = (Status.ACCEPT, Status.COLLECTED)
 
 
 class ArrivalEstimateQuerySet(models.QuerySet["ArrivalEstimate"]):

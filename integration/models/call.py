@@ -7,6 +7,18 @@ from common.masking import Keys
 from common.refused_calls import Recorder, RefusedCall, RefusedCallCount
 from integration.models.seller import Seller
 
+_KEYS = Keys(
+    codes=frozenset(
+        {
+            "orderId", "trackingCode", "service", "orderCost", "price", "quantity", "dimensions", "state", "type",
+            "weight", "height", "width", "length", "declared_amount", "status", "createdFrom", "createdTo",
+            "limit", "cursor",
+        }
+    ),
+    postcodes=frozenset({"origin", "destination", "zipCode"}),
+    coordinates=frozenset(),
+)  # fmt: skip  # a list of names
+
 
 class IdempotencyRecord(AbstractRecord):
     """The answer to a seller's call with an Idempotency-Key. Kept for 24 hours."""
@@ -41,15 +53,4 @@ class RefusedSellerCallCount(RefusedCallCount):
         indexes = [models.Index(fields=["hour"], name="refused_seller_count_oldest")]
 
 
-_KEYS = Keys(
-    codes=frozenset(
-        {
-            "orderId", "trackingCode", "service", "orderCost", "price", "quantity", "dimensions", "state", "type",
-            "weight", "height", "width", "length", "declared_amount", "status", "createdFrom", "createdTo",
-            "limit", "cursor",
-        }
-    ),
-    postcodes=frozenset({"origin", "destination", "zipCode"}),
-    coordinates=frozenset(),
-)  # fmt: skip  # a list of names
 RECORDER = Recorder(RefusedSellerCall, RefusedSellerCallCount, owner=("seller_id",), keys=_KEYS)

@@ -22,6 +22,8 @@ from integration.errors import AccountSuspended
 # Without 0, 1, I and O, which are easily confused.
 _ALPHABET = "23456789ABCDEFGHJKMNPQRSTVWXYZ"  # pragma: allowlist secret  # an alphabet
 _REFERENCE_LENGTH = 10
+_LONGEST_DOCUMENT = len("11.222.333/0001-81")
+_MASK = re.compile(r"[\s./-]+")
 
 
 def new_reference() -> str:
@@ -98,10 +100,6 @@ class SellerMembership(Membership):
             pgtrigger.ReadOnly(name="seller_membership_stays", fields=["seller", "user"]),
             keeps_an_owner("seller_keeps_an_owner", column="seller_id", accounts="integration_seller"),
         ]
-
-
-_LONGEST_DOCUMENT = len("11.222.333/0001-81")
-_MASK = re.compile(r"[\s./-]+")
 
 
 def compact_document(text: str) -> str:

@@ -18,6 +18,9 @@ from panel.views.base import AccountView
 
 _HOURS = 24
 _MOST_PICKUP_POINTS = 200
+# Avenida Paulista, São Paulo; for an account without a pickup point.
+_DEFAULT_PICKUP = (-23.561414, -46.655881)
+_PER_PAGE = 50
 
 
 class Overview(AccountView):
@@ -57,10 +60,6 @@ def _midnight(at: datetime) -> datetime:
     return timezone.localtime(at).replace(hour=0, minute=0, second=0, microsecond=0)
 
 
-# Avenida Paulista, São Paulo; for an account without a pickup point.
-_DEFAULT_PICKUP = (-23.561414, -46.655881)
-
-
 class Quickstart(AccountView):
     def get(self, request: HttpRequest) -> HttpResponse:
         return self.page(
@@ -92,9 +91,6 @@ def _example(account: Integrator) -> dict[str, Any]:
 def _dropoff(external_id: str, street: str, latitude: float, longitude: float) -> dict[str, Any]:
     place = {"street": street, "latitude": round(latitude, 6), "longitude": round(longitude, 6)}
     return {"externalId": external_id, "address": place}
-
-
-_PER_PAGE = 50
 
 
 class Activity(AccountView):

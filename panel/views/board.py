@@ -39,6 +39,17 @@ _TABS = [
     ("on-the-way", _("On the way"), RouteStatus.COLLECTED),
     ("returning", _("Returning"), RouteStatus.RETURNING),
 ]
+# Drivers to choose from at once; a search finds the others.
+_MAX_DRIVERS = 20
+_CHOOSES_DRIVER = ("accept", "reassign")
+# Titles of the dialogs.
+_TITLES = {
+    "accept": _("Who takes this route?"),
+    "reassign": _("Who takes this route instead of %(driver)s?"),
+    "release": _("Take the route from %(driver)s?"),
+    "fail": _("Why was %(point)s not delivered?"),
+    "cancel": _("Cancel this delivery?"),
+}
 
 
 def _environment(request: HttpRequest) -> Environment:
@@ -113,19 +124,6 @@ def _ids(request: HttpRequest) -> list[UUID] | None:
     texts = sent.split(",", board.MOST_CARDS) if sent else []  # at most one more than are allowed
     ids = [key for text in texts if (key := parse_id(text)) is not None]
     return None if len(texts) > board.MOST_CARDS or len(ids) < len(texts) else ids
-
-
-# Drivers to choose from at once; a search finds the others.
-_MAX_DRIVERS = 20
-_CHOOSES_DRIVER = ("accept", "reassign")
-# Titles of the dialogs.
-_TITLES = {
-    "accept": _("Who takes this route?"),
-    "reassign": _("Who takes this route instead of %(driver)s?"),
-    "release": _("Take the route from %(driver)s?"),
-    "fail": _("Why was %(point)s not delivered?"),
-    "cancel": _("Cancel this delivery?"),
-}
 
 
 class Drivers(DispatcherView):

@@ -13,15 +13,18 @@ from common import clock
 from common.actors import actor
 from common.replica import may_be_old
 from delivery import lifecycle, models
-from delivery.actions import receivers, sandbox
+from delivery.actions import receivers
 from delivery.errors import DeliveryError
 from delivery.forms import FAILURE_REASONS, MoveForm, move_fields
 from delivery.lifecycle import Trigger
 from delivery.models import Environment, Simulation
 from delivery.refusals import refusal
+from delivery.simulation import by_hand
 from panel import maps, timeline
 from panel.filters import DeliveryFilter, listed
 from panel.views.base import AccountView
+
+_WITH_FIELDS = ("deliver", "fail", "position")
 
 
 class Deliveries(AccountView):
@@ -61,18 +64,15 @@ def _ids(delivery: models.Delivery, steps: list[timeline.Step]) -> str:
     return " ".join([f"delivery:{delivery.pk}", f"position:{delivery.pk}", *events])
 
 
-_WITH_FIELDS = ("deliver", "fail", "position")
-
-
 class Move(AccountView):
     """A move of a delivery of the account in the sandbox."""
 
     def post(self, request: HttpRequest, delivery: UUID, move: str) -> HttpResponse:
         found = self.deliveries.with_parts().filter(pk=delivery).first()
-        if found is None or self.environment != Environment.SANDBOX or move not in sandbox.MOVES:
+        if found is None or self.environment != Environment.SANDBOX or move not in by_hand.MOVES:
             raise Http404
         try:
-            moved = sandbox.perform(
+            moved = by_hand.perform(
                 move, delivery=found, fields=move_fields(request.POST), by=actor(request), at=clock.now()
             )
         except DeliveryError as error:
@@ -91,7 +91,7 @@ def context(delivery: models.Delivery) -> dict[str, Any]:
     if delivery.environment != Environment.SANDBOX or delivery.is_closed:
         return {}
     simulation = Simulation.objects.filter(pk=delivery.pk).first()
-    allowed = sandbox.allowed(delivery)
+    allowed = by_hand.allowed(delivery)
     position_form = MoveForm("position", delivery)
     position_form.fields["position"].widget.attrs["data-on-map"] = True  # a click on the map fills it in
     position_form.fields["position"].label = _("Latitude, longitude, or a click on the map")

@@ -18,6 +18,9 @@ from common.actors import actor
 from panel.views.base import LoggedInView
 
 _LONGEST = 40
+_SHOWN = 50  # requests
+# What one web request anonymises, 500 rows each; workers go on with the rest.
+_MOST_BATCHES = 4
 
 
 class PersonForm(forms.Form):
@@ -50,11 +53,6 @@ class PersonForm(forms.Form):
                     else gettext("A CPF has 11 digits, a CNPJ 14 characters."),
                 )
         return data
-
-
-_SHOWN = 50  # requests
-# What one web request anonymises, 500 rows each; workers go on with the rest.
-_MOST_BATCHES = 4
 
 
 class PersonalData(LoggedInView, PermissionRequiredMixin):

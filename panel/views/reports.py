@@ -29,6 +29,11 @@ from panel.views.base import AccountView, LoggedInView
 
 LONGEST = timedelta(days=366)
 _EARLIEST, _LATEST = date(2000, 1, 1), date(2100, 12, 31)
+_log = logging.getLogger(__name__)
+# Lines that a page shows. The file has all of them.
+_MOST_LINES = 500
+# A file with more deliveries is refused instead of cut, because its sum would not be that of the report.
+_MOST_ROWS = 50_000
 
 
 class DayField(forms.DateField):
@@ -71,13 +76,6 @@ class PeriodForm(forms.Form):
             if last - first >= LONGEST:
                 raise forms.ValidationError(_("A report covers a year at most."))
         return self.cleaned_data
-
-
-_log = logging.getLogger(__name__)
-# Lines that a page shows. The file has all of them.
-_MOST_LINES = 500
-# A file with more deliveries is refused instead of cut, because its sum would not be that of the report.
-_MOST_ROWS = 50_000
 
 
 class AllAccounts(LoggedInView, PermissionRequiredMixin):

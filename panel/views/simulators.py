@@ -25,6 +25,7 @@ from panel.account_setup import PositionField
 from panel.views.base import LoggedInView, SellerView
 
 POINTS = ("a", "b", "c", "d")
+_MOST_NAMES = 500  # that the field of the account suggests
 
 
 class PostcodeField(forms.CharField):
@@ -139,9 +140,6 @@ class DeliveryForm(forms.Form):
         back = data["distance"] if data["returning"] else Decimal(0)
         stops = int(data["stops"] or 1)
         return pricing.Trip(outbound_km=data["distance"], return_km=back, dropoffs=stops, weight_kg=weight)
-
-
-_MOST_NAMES = 500  # that the field of the account suggests
 
 
 class FreightSimulator(LoggedInView, PermissionRequiredMixin):

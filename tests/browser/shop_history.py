@@ -11,7 +11,7 @@ from delivery.actions import deliveries, drivers, endpoints, proofs
 from delivery.geo.distance import Point
 from delivery.models import Delivery, Token, WebhookEndpoint, WebhookEvent, WebhookQueueItem
 from delivery.payload import Options, Place
-from delivery.simulator import DRIVER_NAME
+from delivery.simulation.steps import DRIVER_NAME
 from delivery.webhooks import queue
 from delivery.webhooks.request_builder import RequestBuilder
 from delivery.webhooks.sending import Result

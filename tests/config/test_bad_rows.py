@@ -22,7 +22,7 @@ from common.mail import sending
 from common.mail.models import Kind, Message
 from common.models import AttemptCount
 from config.celery import app
-from delivery.actions import alerts, arrivals, proofs, simulations
+from delivery.actions import alerts, arrivals, proofs
 from delivery.models import (
     AlertPost,
     ArrivalEstimate,
@@ -37,6 +37,7 @@ from delivery.models import (
     WebhookEndpoint,
     WebhookEvent,
 )
+from delivery.simulation import simulated_driver
 from delivery.webhooks import alert_posts
 from integration.models import IdempotencyRecord as RecordOfSeller
 from integration.models import Order, RefusedSellerCall
@@ -112,7 +113,7 @@ class Cases:
         now = timezone.now()
         bad, good = request_simulated(at=now), request_simulated(at=now)
         WebhookEndpoint.objects.filter(integrator=bad.integrator).delete()
-        simulations.advance_due(at=now + timedelta(seconds=30))
+        simulated_driver.advance_due(at=now + timedelta(seconds=30))
         return lambda: Delivery.objects.get(pk=good.pk).status == "ACCEPT"
 
     def renew_arrivals(self) -> Check:

@@ -92,7 +92,7 @@ TABLE = {
     ),
     ("delivery/api/fields.py", r"\d{5}-?\d{3}"): Bound(COUNTED, LINEAR, "01310-200"),
     ("common/commands.py", r"^-\d[\d.,\- ]*$"): Bound(ONE, LINEAR, "-23.56,-46.65"),
-    ("delivery/simulator.py", r"sim[\W_]"): Bound("linear: no quantifier", LINEAR, "sim_"),
+    ("delivery/simulation/steps.py", r"sim[\W_]"): Bound("linear: no quantifier", LINEAR, "sim_"),
     ("delivery/webhooks/address_guard.py", r"[0-9]+|0[xX][0-9a-fA-F]*"): Bound(
         "length checked by _split; linear too: one quantifier in each alternative", LINEAR, "0x7f000001"
     ),

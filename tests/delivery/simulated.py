@@ -2,10 +2,11 @@
 
 from datetime import datetime, timedelta
 
-from delivery.actions import deliveries, simulations
+from delivery.actions import deliveries
 from delivery.lifecycle import Mode
 from delivery.models import Delivery, Simulation, Token, WebhookEvent
 from delivery.payload import Options, Place
+from delivery.simulation import simulated_driver
 from tests.factories import BY, DROPOFFS, TariffFactory, TokenFactory, validated_payload
 
 LONGEST = 1000  # steps
@@ -49,7 +50,7 @@ def advance(*, until: datetime | None = None) -> None:
 
 def advance_all(*, at: datetime) -> int:
     """Take every simulation that is due at this moment one step on. Returns how many steps were made."""
-    return sum(iter(lambda: simulations.advance_due(at=at), 0))
+    return sum(iter(lambda: simulated_driver.advance_due(at=at), 0))
 
 
 def history(delivery: Delivery) -> list[tuple[str, float]]:

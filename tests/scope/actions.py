@@ -44,11 +44,12 @@ from tests.scope.world import DOCUMENT, INVITED, PHONE, REPORT, UPLOAD, Account,
 _MODULES = (
     *(f"{package.__name__}.{each.name}" for package in (delivery.actions, integration.actions)
       for each in pkgutil.iter_modules(package.__path__)),
+    "delivery.simulation.by_hand", "delivery.simulation.simulated_driver", "delivery.simulation.simulated_proofs",
     "access.invitations", "access.teams", "access.rights", "access.enrolment",
     "delivery.driver_app.views.day", "delivery.driver_app.state", "delivery.tracking.stop_state",
     "access.personal_data.requests", "access.personal_data.search", "access.personal_data.export",
     "delivery.reports", "delivery.stop_details", "delivery.webhooks.queue", "delivery.webhooks.feed",
-    "panel.attention", "panel.board", "panel.board",
+    "panel.attention", "panel.board",
 )  # fmt: skip  # a list of names
 
 
@@ -229,10 +230,10 @@ class Party:
             return [Report(REPORT, self.account.deliveries["accepted"].pk, Trigger.COLLECT, at)]
         return None
 
-    def of_delivery_actions_push_subscriptions_save(self, name: str) -> list[Any] | None:
+    def of_delivery_actions_driver_devices_save(self, name: str) -> list[Any] | None:
         return None if name in {"device", "at"} else [Browser("https://push.example/1").subscription[name]]
 
-    def of_delivery_actions_proof_photos_add(self, name: str) -> list[Any] | None:
+    def of_delivery_actions_proofs_add(self, name: str) -> list[Any] | None:
         delivery = self.account.deliveries["collected"]
         found: dict[str, list[Any]] = {"delivery": [delivery.pk], "driver": [delivery.driver]}
         return found.get(name)
@@ -261,7 +262,7 @@ class Party:
         serializer.is_valid(raise_exception=True)
         return [serializer.payload]
 
-    def of_integration_actions_links_link(self, name: str) -> list[Any] | None:
+    def of_integration_actions_invoices_link(self, name: str) -> list[Any] | None:
         invoice, order = self.seller["invoice"], self.seller["orders"]["sent"]
         found: dict[str, list[Any]] = {"pairs": [[(invoice, order)]]}
         return found.get(name)
@@ -274,7 +275,7 @@ class Party:
         found: dict[str, list[Any]] = {"name": ["collect", "position", "deliver"]}
         return found.get(name)
 
-    of_delivery_actions_sandbox_perform = of_delivery_actions_moves_perform
+    of_delivery_simulation_by_hand_perform = of_delivery_actions_moves_perform
 
     def of_access_teams_change_role(self, name: str) -> list[Any] | None:
         found = self.account.integrator.memberships.exclude(user=self.account.user)
@@ -297,7 +298,7 @@ class Party:
 
     of_access_invitations_revoke = of_access_invitations_resend
 
-    def of_delivery_actions_receiver_links_find(self, name: str) -> list[Any] | None:
+    def of_delivery_actions_receivers_find(self, name: str) -> list[Any] | None:
         stop = Stop.objects.get(delivery=self.account.deliveries["collected"], index=1)
         found: dict[str, list[Any]] = {
             "token": [receivers.addresses([stop], at=self.world.now)[stop.pk].rsplit("/", 1)[1]]
@@ -330,20 +331,20 @@ class Party:
     def of_delivery_actions_deliveries_expire_early(self, name: str) -> list[Any] | None:
         return [self.world.sandbox.deliveries["requested"]] if name == "delivery" else None
 
-    of_delivery_actions_simulations_accept = of_delivery_actions_deliveries_expire_early
+    of_delivery_simulation_simulated_driver_accept = of_delivery_actions_deliveries_expire_early
 
     def of_delivery_actions_drivers_claim_simulated(self, name: str) -> list[Any] | None:
         if name == "delivery":
             return [self.world.sandbox.deliveries["requested"]]
         return [self.world.now + timedelta(minutes=1)] if name == "position_at" else None
 
-    def of_delivery_actions_quote_ids_redeem(self, name: str) -> list[Any] | None:
+    def of_delivery_actions_quotes_redeem(self, name: str) -> list[Any] | None:
         quote = Quote(Decimal(10), Decimal(5), Decimal(0), Decimal(0))
         if name != "quote_id":
             return None
         return [quotes.issue(quote, token=self.account.token, payload=payload(), at=self.world.now)]
 
-    def of_delivery_actions_digests_send_due(self, name: str) -> list[Any] | None:
+    def of_delivery_actions_alerts_send_due(self, name: str) -> list[Any] | None:
         at = (self.world.now + timedelta(days=1)).replace(hour=12, minute=0)
         found: dict[str, list[Any]] = {"at": [at]}
         return found.get(name)

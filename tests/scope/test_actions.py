@@ -35,7 +35,7 @@ NOT_CALLED = {
     "delivery.actions.transitions.apply": _INNER,
     "delivery.actions.transitions.history": _INNER,
     "delivery.actions.tariffs.create_defaults": "tariffs of everybody",
-    "delivery.actions.simulations.advance_until_none_is_due": "advances those of every account, by `advance_due`",
+    "delivery.simulation.simulated_driver.advance_until_none_is_due": "of every account, by `advance_due`",
     "delivery.reports.all_rows": "of the deliveries it is given; test_routes.py",
     "delivery.reports.of_all_accounts": "staff sees every account; test_routes.py",
     "delivery.reports.of_days": "of the deliveries it is given; test_routes.py",
@@ -72,7 +72,7 @@ ALSO: dict[str, list[Owner]] = {
 # Of a person in every account.
 _OF_EVERYBODY = ("access.personal_data.",)
 # In the sandbox too, where drivers are simulated for one account.
-_IN_SANDBOX = ("delivery.actions.drivers.", "delivery.actions.sandbox.", "delivery.actions.simulations.")
+_IN_SANDBOX = ("delivery.actions.drivers.", "delivery.simulation.by_hand.", "delivery.simulation.simulated_driver.")
 _MOST = 2  # successful calls of a function with one party's objects
 # Another account's object among the arguments, in this environment, which is not refused.
 TAKES_FOREIGN = {

@@ -5,9 +5,9 @@ from typing import Any
 from config.openapi.headers import PREFER
 from config.openapi.operation import Answer, Operation, Parameter
 from config.openapi.operations.common import BODY, DELIVERY_ID, TOKEN
-from delivery.actions import sandbox
 from delivery.api.sandbox import DeliverSerializer, FailSerializer, NoFieldsSerializer, PositionSerializer
 from delivery.body_types import DeliveryDetail
+from delivery.simulation import by_hand
 
 _POINT = Parameter("point", "path", "The drop-off.", {"type": "string", "enum": ["B", "C", "D"]})
 _SUMMARIES = {
@@ -61,5 +61,5 @@ OPERATIONS = {
     ("POST", f"/api/sandbox/deliveries/{{delivery_id}}/{move}" + ("/{point}" if move in ("deliver", "fail") else "")): (
         _operation(move)
     )
-    for move in sandbox.MOVES
+    for move in by_hand.MOVES
 }

@@ -17,6 +17,10 @@ from delivery import words
 
 _ICONS = ("192", "512", "maskable")
 _COLOUR = "#0b3d2e"
+_NAME = "driver_app"
+_FOLDER = Path(__file__).parents[2] / "static" / _NAME
+# Loaded by the service worker itself, which the browser keeps.
+_WORKER = "worker.js"
 
 
 class Shell(View):
@@ -106,12 +110,6 @@ def texts() -> dict[str, str]:
         "time.seconds": _("%s s"),
         "time.over": _("over"),
     }
-
-
-_NAME = "driver_app"
-_FOLDER = Path(__file__).parents[2] / "static" / _NAME
-# Loaded by the service worker itself, which the browser keeps.
-_WORKER = "worker.js"
 
 
 def addresses() -> list[str]:

@@ -21,6 +21,11 @@ from delivery.errors import DeliveryError, DeliveryNotFound
 from delivery.models import Delivery, DriverMove, parse_id
 from delivery.photos import MOST_BYTES
 
+# A phone makes its photos itself, so that none is refused. Each may occupy the encoder for seconds.
+REFUSED = Limit("refused photos and driver", 10, timedelta(minutes=10))
+# An upload takes at most half a minute. The window ends one of a process that was killed.
+AT_ONCE = Limit("uploads at once and driver", 1, timedelta(minutes=1))
+
 
 class WithState(PhoneView):
     """Answers with the state of the phone. The header `Rota-Route` names the delivery whose route the phone shows."""
@@ -125,12 +130,6 @@ class Push(PhoneView):
     def delete(self, _request: HttpRequest) -> HttpResponse:
         driver_devices.delete(device=self.device)
         return HttpResponse(status=204)
-
-
-# A phone makes its photos itself, so that none is refused. Each may occupy the encoder for seconds.
-REFUSED = Limit("refused photos and driver", 10, timedelta(minutes=10))
-# An upload takes at most half a minute. The window ends one of a process that was killed.
-AT_ONCE = Limit("uploads at once and driver", 1, timedelta(minutes=1))
 
 
 class Photos(PhoneView):

@@ -28,7 +28,6 @@ from delivery.actions import (
     position_reports,
     proofs,
     receivers,
-    simulations,
     tokens,
     transitions,
 )
@@ -52,6 +51,7 @@ from delivery.models import (
     WebhookEvent,
     WebhookQueueItem,
 )
+from delivery.simulation import simulated_driver
 from delivery.webhooks import queue
 from delivery.webhooks.sending import Result
 from delivery.webhooks.settlement import settle
@@ -165,7 +165,7 @@ class TestMoveOfADelivery:
 
 
 def simulations_accept(*, delivery, driver, by, at):
-    return simulations.accept(delivery=delivery, by=by, at=at)
+    return simulated_driver.accept(delivery=delivery, by=by, at=at)
 
 
 class TestClaimOfADriver:
@@ -192,7 +192,7 @@ class TestClaimOfADriver:
 
         _locked, refused, accepted = overlap(
             lambda: transitions.lock(delivery),
-            do(simulations.accept, delivery),
+            do(simulated_driver.accept, delivery),
             then=do(deliveries.accept, delivery, driver=driver),
         )
 

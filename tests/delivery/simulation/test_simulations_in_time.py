@@ -7,15 +7,15 @@ from django.db import connection
 from django.utils import timezone
 
 from common.background import BackgroundWork
-from delivery.actions import simulations
 from delivery.models import Driver, Simulation
+from delivery.simulation import simulated_driver
 from tests.delivery.simulated import request, statuses
 
 
 @pytest.fixture
 def threads():
     """Two threads, as of two worker processes."""
-    started = [BackgroundWork("simulations", simulations.advance_until_none_is_due) for _process in range(2)]
+    started = [BackgroundWork("simulations", simulated_driver.advance_until_none_is_due) for _process in range(2)]
     yield started
     for thread in started:
         thread.stop(seconds=10)
@@ -82,10 +82,10 @@ class TestTheThread:
 class TestAdvance:
     def test_makes_one_query_while_there_are_no_simulations(self, django_assert_num_queries):
         with django_assert_num_queries(1):
-            simulations.advance_until_none_is_due(lambda: False)
+            simulated_driver.advance_until_none_is_due(lambda: False)
 
     def test_leaves_what_is_due_later_to_a_later_wake_up(self, django_assert_num_queries):
         request(at=timezone.now())
 
         with django_assert_num_queries(1):
-            simulations.advance_until_none_is_due(lambda: False)
+            simulated_driver.advance_until_none_is_due(lambda: False)

@@ -10,12 +10,12 @@ from django.conf import settings
 from django.db import InterfaceError, OperationalError, transaction
 
 from common import clock
-from delivery import simulator
-from delivery.actions import deliveries, drivers, moves, proofs, simulated_proofs
+from delivery.actions import deliveries, drivers, moves, proofs
 from delivery.geo import distance
 from delivery.lifecycle import Trigger
 from delivery.models import Delivery, LatestPosition, Simulation
-from delivery.simulator import ACTOR, Outcome, Step
+from delivery.simulation import simulated_proofs, steps
+from delivery.simulation.steps import ACTOR, Outcome, Step
 
 _log = logging.getLogger(__name__)
 # Pause after the first failure of a step; each further one doubles it.
@@ -55,10 +55,10 @@ def accept(*, delivery: Delivery, by: str, at: datetime, position_age: timedelta
     driver = drivers.claim_simulated(locked, position_at=at - position_age)
     start = distance.away_from(
         locked.point,
-        metres=min(simulator.START_DISTANCE_M, settings.DISPATCH_RADIUS_KM * 1000 / 2),
+        metres=min(steps.START_DISTANCE_M, settings.DISPATCH_RADIUS_KM * 1000 / 2),
         bearing=locked.pk.int % 360,
     )
-    drivers.set_position(driver=driver, point=start, accuracy_m=simulator.ACCURACY_M, by=by, at=at - position_age)
+    drivers.set_position(driver=driver, point=start, accuracy_m=steps.ACCURACY_M, by=by, at=at - position_age)
     return deliveries.accept(delivery=locked, driver=driver, by=by, at=at)
 
 
@@ -109,14 +109,14 @@ def _record_position(
     remaining = ends_at - latest.recorded_at
     fraction = (at - latest.recorded_at) / remaining if remaining > timedelta(0) else 1.0
     place = delivery if step.index is None else delivery.ordered_stops[step.index]
-    point = simulator.between(latest.point, place.point, fraction)
-    drivers.set_position(driver=delivery.driver, point=point, accuracy_m=simulator.ACCURACY_M, by=ACTOR, at=at)
+    point = steps.between(latest.point, place.point, fraction)
+    drivers.set_position(driver=delivery.driver, point=point, accuracy_m=steps.ACCURACY_M, by=ACTOR, at=at)
 
 
 def _make_move(simulation: Simulation, delivery: Delivery, step: Step, *, at: datetime) -> Delivery:
     match step.trigger:
         case Trigger.ACCEPT if delivery.offer_expires_at > at:
-            age = simulator.STALE_AGE if simulation.outcome == Outcome.STALE else timedelta(0)
+            age = steps.STALE_AGE if simulation.outcome == Outcome.STALE else timedelta(0)
             return accept(delivery=delivery, by=ACTOR, at=at, position_age=age)
         case Trigger.ACCEPT | Trigger.EXPIRE:
             return deliveries.expire_early(delivery=delivery, by="system: sandbox", at=at)
@@ -129,7 +129,7 @@ def _make_move(simulation: Simulation, delivery: Delivery, step: Step, *, at: da
             point = "" if step.index is None else delivery.ordered_stops[step.index].label
             if step.trigger == Trigger.FAIL and step.index is not None:
                 simulated_proofs.take_photo(delivery.ordered_stops[step.index], at=at)
-            fields = {"point": point, "reason": simulator.FAILURE_REASON}
+            fields = {"point": point, "reason": steps.FAILURE_REASON}
             return moves.perform(step.trigger.value, delivery=delivery, fields=fields, by=ACTOR, at=at)
 
 

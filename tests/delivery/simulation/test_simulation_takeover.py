@@ -6,9 +6,10 @@ import pytest
 from django.utils import timezone
 
 from delivery import bodies
-from delivery.actions import deliveries, moves, simulations
+from delivery.actions import deliveries, moves
 from delivery.errors import MoveRefused
 from delivery.models import Delivery, DriverPosition, Simulation
+from delivery.simulation import simulated_driver
 from tests.delivery.simulated import advance, history, request, statuses
 from tests.factories import BY, PICKUP, DeliveryFactory
 
@@ -64,7 +65,7 @@ class TestCancellation:
         advance(until=now + timedelta(seconds=40))
 
         assert statuses(delivery) == [P, A, C]
-        assert simulations.advance_due(at=now + timedelta(minutes=30)) == 0
+        assert simulated_driver.advance_due(at=now + timedelta(minutes=30)) == 0
 
         self.cancel(delivery, at=now + timedelta(minutes=10))
         advance()

@@ -6,9 +6,10 @@ import pytest
 from django.db import connection
 from django.utils import timezone
 
-from delivery.actions import deliveries, simulations
+from delivery.actions import deliveries
 from delivery.errors import MoveRefused
 from delivery.models import Delivery, Driver, DriverPosition, Simulation
+from delivery.simulation import simulated_driver
 from tests.delivery.simulated import advance, request, seconds, statuses
 from tests.factories import BY
 
@@ -50,7 +51,7 @@ class TestFailure:
     def test_is_rolled_back_and_repeated(self, now):
         delivery = request(at=now)
         break_(delivery)
-        simulations.advance_due(at=now + timedelta(seconds=10))
+        simulated_driver.advance_due(at=now + timedelta(seconds=10))
 
         assert statuses(delivery) == [P]
         assert not Driver.objects.exists()
@@ -65,7 +66,7 @@ class TestFailure:
         failing, other = request(at=now), request(at=now + timedelta(seconds=1))
         break_(failing)
 
-        advanced = simulations.advance_due(at=now + timedelta(seconds=11))
+        advanced = simulated_driver.advance_due(at=now + timedelta(seconds=11))
 
         assert advanced == 2
         assert (statuses(failing), statuses(other)) == ([P], [P, A])
@@ -78,7 +79,7 @@ class TestFailure:
 
         for _try in range(11):
             due_at = due()
-            simulations.advance_due(at=due_at)
+            simulated_driver.advance_due(at=due_at)
             pauses.append(seconds(due() - due_at))
 
         assert pauses == [1, 2, 4, 8, 16, 32, 64, 128, 256, 256, 256]
@@ -86,10 +87,10 @@ class TestFailure:
     def test_is_forgotten_after_a_success(self, now):
         delivery = request(at=now)
         break_(delivery)
-        simulations.advance_due(at=now + timedelta(seconds=10))
+        simulated_driver.advance_due(at=now + timedelta(seconds=10))
         mend()
 
-        simulations.advance_due(at=now + timedelta(seconds=11))
+        simulated_driver.advance_due(at=now + timedelta(seconds=11))
 
         assert Simulation.objects.get().failures == 0
 
@@ -100,7 +101,7 @@ class TestSeveralProcesses:
         simulated = [request(at=now, speed=10) for _number in range(6)]
 
         while (due_at := Simulation.objects.next_due()) is not None:
-            counts = at_once(*[lambda at=due_at: simulations.advance_due(at=at)] * 3)
+            counts = at_once(*[lambda at=due_at: simulated_driver.advance_due(at=at)] * 3)
             assert not [count for count in counts if isinstance(count, Exception)]
 
         assert [statuses(delivery) for delivery in simulated] == [[P, A, C, C, D]] * 6
@@ -115,7 +116,9 @@ class TestSeveralProcesses:
         def collect(delivery):
             return deliveries.collect(delivery=delivery, by=BY, at=at)
 
-        results = at_once(lambda: simulations.advance_due(at=at), *[lambda one=one: collect(one) for one in simulated])
+        results = at_once(
+            lambda: simulated_driver.advance_due(at=at), *[lambda one=one: collect(one) for one in simulated]
+        )
 
         assert {type(result) for result in results} <= {int, Delivery, MoveRefused}
         assert [statuses(delivery) for delivery in simulated] == [[P, A, C]] * 8

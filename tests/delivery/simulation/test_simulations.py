@@ -8,10 +8,10 @@ import pytest
 from django.utils import timezone
 
 from delivery import bodies
-from delivery.actions import simulations
 from delivery.geo.distance import metres
 from delivery.lifecycle import Mode
 from delivery.models import Delivery, DriverPosition, Simulation, WebhookEvent
+from delivery.simulation import simulated_driver
 from tests.delivery.simulated import advance, history, request, seconds, statuses
 from tests.factories import DROPOFFS, PICKUP, DeliveryFactory, TokenFactory
 
@@ -87,7 +87,7 @@ class TestOutcome:
         delivery = request("sim-manual-1", at=now)
 
         assert not Simulation.objects.exists()
-        assert simulations.advance_due(at=now + timedelta(minutes=30)) == 0
+        assert simulated_driver.advance_due(at=now + timedelta(minutes=30)) == 0
         assert statuses(delivery) == [P]
 
     def test_of_a_request_without_a_speed_is_none(self, now):
@@ -98,7 +98,7 @@ class TestOutcome:
     def test_expires_an_offer_that_nobody_could_accept_in_time(self, now):
         delivery = request(at=now)
 
-        simulations.advance_due(at=now + timedelta(hours=2))
+        simulated_driver.advance_due(at=now + timedelta(hours=2))
 
         assert statuses(delivery) == [P, F]
         assert not Simulation.objects.exists()
@@ -137,7 +137,7 @@ class TestAccounts:
         token = TokenFactory.create(sandbox=True)
         many, one = [request(at=now, token=token) for _number in range(3)], request(at=now + timedelta(seconds=1))
 
-        advanced = simulations.advance_due(at=now + timedelta(seconds=11))
+        advanced = simulated_driver.advance_due(at=now + timedelta(seconds=11))
 
         assert advanced == 2
         assert statuses(one) == [P, A]

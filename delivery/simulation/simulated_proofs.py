@@ -2,11 +2,11 @@
 
 from datetime import datetime
 
-from delivery import simulator
 from delivery.actions import proofs
 from delivery.actions.proofs import NO_PROOF, Proof
 from delivery.lifecycle import Status
 from delivery.models import DropoffOptions, ProofPhoto, Stop
+from delivery.simulation import steps
 
 
 def take_photo(stop: Stop, *, at: datetime) -> None:
@@ -21,7 +21,7 @@ def proof(stop: Stop) -> Proof:
     options = DropoffOptions.objects.filter(pk=stop.pk).first()
     if options is None or not (options.needs_photo or options.needs_pin):
         return NO_PROOF
-    return given(stop, received_by=simulator.RECEIVER_NAME, pin=options.pin)
+    return given(stop, received_by=steps.RECEIVER_NAME, pin=options.pin)
 
 
 def given(stop: Stop, *, received_by: str, pin: str) -> Proof:

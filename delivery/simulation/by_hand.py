@@ -3,10 +3,11 @@
 from collections.abc import Mapping
 from datetime import datetime
 
-from delivery import lifecycle, simulator
-from delivery.actions import deliveries, moves, proofs, simulated_proofs, simulations
+from delivery import lifecycle
+from delivery.actions import deliveries, moves, proofs
 from delivery.lifecycle import RouteStatus, Trigger
 from delivery.models import Delivery
+from delivery.simulation import simulated_driver, simulated_proofs, steps
 
 # Integrators cancel as in the live environment. Only dispatchers change the driver of a route.
 _NOT_BY_HAND = (Trigger.CANCEL, Trigger.RELEASE, Trigger.REASSIGN)
@@ -29,12 +30,12 @@ def perform(name: str, *, delivery: Delivery, fields: Mapping[str, str], by: str
     request asked for. Raises the DeliveryError that says why the move is refused, KeyError for another name.
     """
     if name == Trigger.ACCEPT:
-        return simulations.accept(delivery=delivery, by=by, at=at)
+        return simulated_driver.accept(delivery=delivery, by=by, at=at)
     if name == Trigger.EXPIRE:
         return deliveries.expire_early(delivery=delivery, by=by, at=at)
     if name == Trigger.DELIVER and not _PROOF.isdisjoint(fields):
         return _deliver_with_proof(delivery, fields, by=by, at=at)
-    with_reason = {**fields, "reason": fields.get("reason", "").strip() or simulator.FAILURE_REASON}
+    with_reason = {**fields, "reason": fields.get("reason", "").strip() or steps.FAILURE_REASON}
     return moves.perform(name, delivery=delivery, fields=with_reason, by=by, at=at)
 
 

@@ -4,10 +4,10 @@ from datetime import timedelta
 
 import pytest
 
-from delivery import simulator
 from delivery.geo.distance import Point
 from delivery.lifecycle import Mode, RouteStatus, State, Status, Trigger
-from delivery.simulator import Outcome, Step
+from delivery.simulation import steps
+from delivery.simulation.steps import Outcome, Step
 
 A, D, F = Status.ACCEPT, Status.DELIVERED, Status.FAILED
 C = Status.COLLECTED
@@ -38,7 +38,7 @@ class TestOutcome:
         ],
     )
     def test_follows_from_the_prefix_of_the_external_id(self, external_id, outcome):
-        assert simulator.outcome_of(external_id) is outcome
+        assert steps.outcome_of(external_id) is outcome
 
 
 class TestAMisspeltPrefix:
@@ -46,11 +46,11 @@ class TestAMisspeltPrefix:
         "external_id", ["sim-fail", "SIM-FAIL-1", "sim_fail_1", "sim fail-1", "sim-bogus-1", "sim-", "Sim-manual-1"]
     )
     def test_begins_like_one(self, external_id):
-        assert simulator.is_misspelt(external_id)
+        assert steps.is_misspelt(external_id)
 
-    @pytest.mark.parametrize("external_id", ["", "sim", "simone-1", "x-sim-fail-1", "order-1", *simulator.PREFIXES])
+    @pytest.mark.parametrize("external_id", ["", "sim", "simone-1", "x-sim-fail-1", "order-1", *steps.PREFIXES])
     def test_is_none_of_these(self, external_id):
-        assert not simulator.is_misspelt(external_id)
+        assert not steps.is_misspelt(external_id)
 
 
 class TestNextStep:
@@ -78,19 +78,19 @@ class TestNextStep:
         ],
     )
     def test_follows_from_the_state(self, outcome, before, step):
-        assert simulator.next_step(before, outcome) == step
+        assert steps.next_step(before, outcome) == step
 
 
 class TestDurations:
     @pytest.mark.parametrize(("speed", "seconds"), [(1, 30), (7.5, 4), (120, 0.25)])
     def test_are_divided_by_the_speed(self, speed, seconds):
-        assert simulator.duration(Step(Trigger.COLLECT, 30), speed=speed) == timedelta(seconds=seconds)
+        assert steps.duration(Step(Trigger.COLLECT, 30), speed=speed) == timedelta(seconds=seconds)
 
     def test_of_a_wait_do_not_depend_on_the_speed(self):
-        assert simulator.duration(Step(Trigger.FAIL, 1800, 0, is_wait=True), speed=120) == timedelta(minutes=30)
+        assert steps.duration(Step(Trigger.FAIL, 1800, 0, is_wait=True), speed=120) == timedelta(minutes=30)
 
     def test_have_a_minimum(self):
-        assert simulator.duration(Step(Trigger.ACCEPT, 10), speed=120) == timedelta(seconds=0.25)
+        assert steps.duration(Step(Trigger.ACCEPT, 10), speed=120) == timedelta(seconds=0.25)
 
     @pytest.mark.parametrize(
         ("remaining", "speed", "seconds"),
@@ -105,7 +105,7 @@ class TestDurations:
         ],
     )
     def test_between_positions_are_a_quarter_of_a_second_at_least(self, remaining, speed, seconds):
-        pause = simulator.until_next_position(timedelta(seconds=remaining), speed=speed)
+        pause = steps.until_next_position(timedelta(seconds=remaining), speed=speed)
 
         assert pause == timedelta(seconds=seconds)
 
@@ -124,4 +124,4 @@ class TestTheWay:
         ],
     )
     def test_is_straight(self, start, end, fraction, expected):
-        assert simulator.between(start, end, fraction) == pytest.approx(expected)
+        assert steps.between(start, end, fraction) == pytest.approx(expected)

@@ -7,9 +7,10 @@ from django.utils import timezone
 from PIL import Image
 
 from delivery import photos
-from delivery.actions import deliveries, proofs, simulated_proofs, simulations
+from delivery.actions import deliveries, proofs
 from delivery.models import ProofPhoto, Stop, StopProof
 from delivery.payload import Options
+from delivery.simulation import simulated_driver, simulated_proofs
 from tests.delivery.simulated import advance, history, request
 from tests.factories import BY
 
@@ -63,7 +64,7 @@ class TestSimulatedDriver:
     def test_takes_each_photo_once(self):
         now = timezone.now()
         delivery = request("sim-manual-1", at=now, options=ASKED, stops=1)
-        simulations.accept(delivery=delivery, by=BY, at=now)
+        simulated_driver.accept(delivery=delivery, by=BY, at=now)
         deliveries.collect(delivery=delivery, by=BY, at=now)
         stop = Stop.objects.select_related("delivery__driver").get()
 
