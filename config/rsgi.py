@@ -10,6 +10,7 @@ import gc
 import io
 import logging
 import os
+import sys
 import threading
 import time
 from collections import deque
@@ -19,6 +20,10 @@ from dataclasses import dataclass, field
 from http import HTTPStatus
 from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from granian.rsgi import Scope
+
 
 # Before the imports below, which read the settings.
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
@@ -36,7 +41,6 @@ from config.middleware import UNREAD_BODY
 from config.monitoring import error_reports, tracing
 from config.monitoring.requests import WAITED
 from config.page_streams import Answer, PageStreams
-from config.wsgi_environ import environ_of
 
 if TYPE_CHECKING:
     from granian._granian import RSGIHTTPProtocol as HTTPProtocol  # granian.rsgi does not export the name to mypy
@@ -54,6 +58,8 @@ SMALL_BODY_BYTES = 256 * 1024
 # Concurrent requests in each process, and its database connections. More of them wait for the interpreter.
 _THREADS = 3
 _END_SECONDS = 0.02  # between one end of the coroutines of answered requests and the next
+# Stands in the WSGI environ for the value of a header that granian does not give, because it is not ASCII.
+NOT_ASCII = "\xff"
 
 
 @dataclass(frozen=True)
@@ -257,3 +263,54 @@ application = Application(
     ],
     streams=PageStreams(settings.REDIS_URL),
 )
+
+
+def environ_of(scope: "Scope") -> dict[str, Any]:
+    """PEP 3333's environ without the body.
+
+    A header whose name holds an underscore is dropped, as nginx does: `X_Forwarded_For` would otherwise be the same
+    key as the `X-Forwarded-For` that a proxy sets. A value with other bytes than ASCII is NOT_ASCII, so that it is
+    refused where it has a meaning: without its Idempotency-Key, a repeated request would create a second delivery.
+    """
+    host, _colon, port = scope.server.rpartition(":")
+    environ: dict[str, Any] = {
+        "REQUEST_METHOD": scope.method,
+        "SCRIPT_NAME": "",
+        "PATH_INFO": _wsgi_text(scope.path),
+        "QUERY_STRING": _wsgi_text(scope.query_string),
+        "SERVER_NAME": host,
+        "SERVER_PORT": port,
+        "SERVER_PROTOCOL": f"HTTP/{scope.http_version}",
+        "REMOTE_ADDR": scope.client.rpartition(":")[0].strip("[]"),
+        "wsgi.version": (1, 0),
+        "wsgi.url_scheme": scope.scheme,
+        "wsgi.errors": sys.stderr,
+        "wsgi.multithread": True,
+        "wsgi.multiprocess": True,
+        "wsgi.run_once": False,
+    }
+    for name, value in scope.headers.items():
+        if "_" in name:
+            continue
+        key = _environ_key(name)
+        if not key.startswith("HTTP_"):
+            environ[key] = value
+            continue
+        separator = "; " if key == "HTTP_COOKIE" else ","
+        environ[key] = f"{environ[key]}{separator}{value}" if key in environ else value
+    for name in scope.headers.keys():  # noqa: SIM118  # not a dict: `items` leaves out what is not ASCII
+        if "_" not in name:
+            environ.setdefault(_environ_key(name), NOT_ASCII)
+    if scope.http_version == "1.1":
+        environ.setdefault("HTTP_HOST", "")  # which Django refuses, as RFC 9112 (3.2) demands
+    return environ
+
+
+def _environ_key(header: str) -> str:
+    key = header.upper().replace("-", "_")
+    return key if key in ("CONTENT_TYPE", "CONTENT_LENGTH") else f"HTTP_{key}"
+
+
+def _wsgi_text(text: str) -> str:
+    """WSGI strings represent bytes as latin-1."""
+    return text if text.isascii() else text.encode().decode("latin-1")

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from django.utils.translation import gettext_noop
 
 from delivery import photo_process
-from delivery.driver_errors import InvalidPhoto, PhotosBusy, PhotoTooLarge
+from delivery.errors import InvalidPhoto, PhotosBusy, PhotoTooLarge
 
 MOST_BYTES = 8 * 1024 * 1024
 _MOST_SECONDS = 10  # the process has 3 of CPU time

@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Any
 
 from access.personal_data import search
-from access.personal_data.people import Person
+from access.personal_data.search import Person
 from delivery import bodies
 from delivery.models import Delivery, Driver, DriverPosition, DropoffOptions, Stop, StopProof
 from integration.actions import forgetting as in_orders

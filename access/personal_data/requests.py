@@ -11,7 +11,7 @@ from django.db import transaction
 
 from access.models import PersonRequest, PersonRequestKind
 from access.personal_data import search
-from access.personal_data.people import Person
+from access.personal_data.search import Person
 from common import credentials
 from common.each_row import each
 from delivery.actions import forgetting

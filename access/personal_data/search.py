@@ -1,4 +1,4 @@
-"""Where the data of one person are."""
+"""One person, named by a telephone number or a document, and where their data are."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -6,12 +6,50 @@ from itertools import chain
 
 from django.db.models import QuerySet
 
-from access.personal_data.people import Person
+from common import phones
+from common.errors import DomainError
 from delivery.actions import forgetting
 from delivery.actions import forgetting as in_deliveries
 from delivery.models import Delivery, Driver, Stop
 from integration.actions import forgetting as in_orders
-from integration.models import Company, Invoice, Order
+from integration.models import Company, Invoice, Order, compact_document
+
+_MOST_NAMED = 20
+_LONGEST = 40
+_DOCUMENT_LENGTHS = (11, 14)  # of a CPF and a CNPJ
+_HINT_DIGITS = 4
+
+
+class InvalidPerson(DomainError):
+    """Neither a whole telephone number nor a CPF or CNPJ."""
+
+    code = "invalid_person"
+
+
+@dataclass(frozen=True)
+class Person:
+    """Either a document without its mask, or the national digits of a telephone number; the other is empty."""
+
+    document: str = ""
+    phone: str = ""
+
+    @property
+    def hint(self) -> str:
+        return f"…{(self.document or self.phone)[-_HINT_DIGITS:]}"
+
+
+def person(*, document: str = "", phone: str = "") -> Person:
+    """The person with this document or this telephone number, in any way of writing it. Raises InvalidPerson."""
+    if bool(document.strip()) == bool(phone.strip()) or len(document) > _LONGEST or len(phone) > _LONGEST:
+        raise InvalidPerson("Give either a document or a telephone number.")
+    if phone:
+        if not phones.is_whole(phone):
+            raise InvalidPerson("A telephone number has its area code, such as (11) 97777-0001.")
+        return Person(phone=phones.national(phone))
+    compact = compact_document(document)
+    if len(compact) not in _DOCUMENT_LENGTHS or not (compact.isascii() and compact.isalnum()):
+        raise InvalidPerson("A document is a CPF or a CNPJ, such as 529.982.247-25.")
+    return Person(document=compact)
 
 
 @dataclass(frozen=True)
@@ -67,9 +105,6 @@ class Summary:
     @property
     def is_open(self) -> bool:
         return bool(self.open_deliveries or self.open_orders or self.active_drivers)
-
-
-_MOST_NAMED = 20
 
 
 def summary(found: Found, *, at: datetime) -> Summary:

@@ -11,8 +11,14 @@ from common import credentials, web_push
 from common.page_updates import publish_on_commit
 from delivery import page_updates
 from delivery.actions import drivers
-from delivery.driver_errors import InvalidReport, LogInLinkUnknown, LogInLinkUnusable, OtherPhoneReports, RouteStillOpen
-from delivery.errors import InvalidWebhookUrl
+from delivery.errors import (
+    InvalidReport,
+    InvalidWebhookUrl,
+    LogInLinkUnknown,
+    LogInLinkUnusable,
+    OtherPhoneReports,
+    RouteStillOpen,
+)
 from delivery.models import Delivery, Driver, DriverDevice, DriverLogInLink, PushSubscription
 from delivery.webhooks.address_guard import check_url
 

@@ -8,8 +8,7 @@ from django.db import transaction
 
 from delivery.actions import deliveries, proofs
 from delivery.actions.proofs import NO_PROOF, Proof
-from delivery.driver_errors import NotYourRoute
-from delivery.errors import DeliveryError
+from delivery.errors import DeliveryError, NotYourRoute
 from delivery.lifecycle import Trigger
 from delivery.models import Delivery, DriverMove, Transition
 from delivery.models.driver import Driver

@@ -13,8 +13,7 @@ from django.db.models import Exists, OuterRef, Q
 from common.page_updates import publish_on_commit
 from common.postgresql import prepared
 from delivery import lifecycle, page_updates
-from delivery.driver_errors import RouteStillOpen
-from delivery.errors import DriverHasOpenRoute, DriverNotEligible, InvalidPosition, NoEligibleDriver
+from delivery.errors import DriverHasOpenRoute, DriverNotEligible, InvalidPosition, NoEligibleDriver, RouteStillOpen
 from delivery.geo.distance import Point
 from delivery.models import Delivery, Driver, DriverPosition, Environment, PushSubscription
 from delivery.models.driver import DriverQuerySet

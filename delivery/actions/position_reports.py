@@ -11,7 +11,7 @@ from django.db.models import F
 from delivery import metrics
 from delivery.actions import driver_devices, drivers
 from delivery.actions.drivers import Fix
-from delivery.driver_errors import NotOnDuty
+from delivery.errors import NotOnDuty
 from delivery.geo.position_filter import Limits, Reason, Reported, plausible
 from delivery.models import Delivery, DriverDevice, LatestPosition
 

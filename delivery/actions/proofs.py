@@ -20,7 +20,7 @@ from common import pruning
 from common.each_row import each
 from delivery import photos
 from delivery.actions import deliveries, transitions
-from delivery.driver_errors import (
+from delivery.errors import (
     NotYourRoute,
     PhotoRequired,
     PhotosBusy,

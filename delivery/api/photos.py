@@ -6,7 +6,7 @@ from rest_framework.request import Request
 
 from delivery.actions import proofs
 from delivery.api.views import IntegratorView
-from delivery.driver_errors import PhotoNotFound
+from delivery.errors import PhotoNotFound
 from delivery.models import ProofPhoto
 
 

@@ -13,7 +13,7 @@ from common.json_body import UNSTORABLE
 from delivery.actions.deliveries import LONGEST_REASON
 from delivery.actions.driver_moves import Report
 from delivery.actions.proofs import LONGEST_NAME, MOST_PHOTOS, Proof
-from delivery.driver_errors import InvalidReport
+from delivery.errors import InvalidReport
 from delivery.geo.distance import Point
 from delivery.geo.position_filter import Reported
 from delivery.lifecycle import Trigger

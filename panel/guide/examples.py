@@ -14,7 +14,6 @@ from rest_framework.response import Response
 from common.errors import DomainError
 from common.payload_warnings import UNKNOWN_KEY, PayloadWarning
 from common.views import InvalidBody, InvalidQuery
-from delivery import driver_errors
 from delivery import errors as delivery_errors
 from delivery.api import errors as delivery_api_errors
 from delivery.api import problems
@@ -61,12 +60,12 @@ _MESSAGES: dict[type[DomainError], str] = {
         "when others have ended."
     ),
     delivery_errors.InvalidSandboxSpeed: ("The header Sandbox-Speed is a number from 1 to 120."),
-    driver_errors.PhotoNotFound: (
+    delivery_errors.PhotoNotFound: (
         "The address is not one of a photo, is older than an hour, or the photo was deleted."
     ),
-    driver_errors.PinRequired: ("Ask the receiver for the PIN of four digits."),
-    driver_errors.WrongPin: ("This is not the receiver's PIN. Only your dispatcher can deliver this one now."),
-    driver_errors.PinLocked: ("There were five wrong PINs. Only your dispatcher can deliver this one now."),
+    delivery_errors.PinRequired: ("Ask the receiver for the PIN of four digits."),
+    delivery_errors.WrongPin: ("This is not the receiver's PIN. Only your dispatcher can deliver this one now."),
+    delivery_errors.PinLocked: ("There were five wrong PINs. Only your dispatcher can deliver this one now."),
     delivery_errors.InvalidToken: (
         "Send 'Authorization: Bearer <token>' with a token that is neither revoked nor expired."
     ),
@@ -127,7 +126,7 @@ def _of_a() -> Iterator[Answer]:
         exceptions.MethodNotAllowed("PUT"),
         exceptions.UnsupportedMediaType("text/plain"),
     ]
-    raised = [*of_fields, *_domain_errors([delivery_errors, delivery_api_errors, driver_errors], A)]
+    raised = [*of_fields, *_domain_errors([delivery_errors, delivery_api_errors], A)]
     yield from (_of_response(problems.handle(error, context)) for error in raised)
 
 

@@ -12,7 +12,7 @@ from django.utils.translation import gettext as _
 
 from access.models import PersonRequest, PersonRequestKind
 from access.personal_data import export, requests, search
-from access.personal_data.people import InvalidPerson, Person, person
+from access.personal_data.search import InvalidPerson, Person, person
 from common import clock
 from common.actors import actor
 from panel.views.base import LoggedInView

@@ -16,7 +16,7 @@ from django.utils import timezone
 from access.models import PersonRequest
 from access.models import PersonRequestKind as Asked
 from access.personal_data import requests
-from access.personal_data.people import person
+from access.personal_data.search import person
 from common import credentials
 from common.mail import sending
 from common.mail.models import Kind, Message

@@ -13,8 +13,7 @@ import pytest
 from django.urls import reverse
 
 from config.env import BASE_DIR
-from config.rsgi import MAX_BODY_BYTES, MAX_BODY_BYTES_OF
-from config.wsgi_environ import NOT_ASCII
+from config.rsgi import MAX_BODY_BYTES, MAX_BODY_BYTES_OF, NOT_ASCII
 from delivery import photos
 from tests.ports import free_port, listens
 

@@ -12,7 +12,7 @@ from PIL import Image
 
 from config.env import BASE_DIR
 from delivery import photo_process, photos
-from delivery.driver_errors import InvalidPhoto, PhotosBusy, PhotoTooLarge
+from delivery.errors import InvalidPhoto, PhotosBusy, PhotoTooLarge
 from tests.photos import MAKER, animated, encoded, photo, with_metadata, with_scans
 
 KINDS = ["JPEG", "PNG", "WEBP", "HEIF"]

@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from access.models import PersonRequest, PersonRequestKind
 from access.personal_data import requests
-from access.personal_data.people import person
+from access.personal_data.search import person
 from common.tabular_import import TableFile
 from delivery.actions import forgetting as in_deliveries
 from integration.actions import forgetting, invoices, keys, orders

@@ -20,7 +20,7 @@ import delivery.actions
 import integration.actions
 from access.models import Invitation, PersonRequest
 from access.personal_data import search
-from access.personal_data.people import Person, person
+from access.personal_data.search import Person, person
 from common.membership import Role
 from delivery import pricing
 from delivery.actions import quotes, receivers

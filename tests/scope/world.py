@@ -18,7 +18,7 @@ from django.utils import timezone
 from access import invitations
 from access.models import PersonRequestKind as RequestKind
 from access.personal_data import requests
-from access.personal_data.people import person
+from access.personal_data.search import person
 from common import credentials
 from common.mail.models import Kind, Message
 from common.membership import Role

@@ -4,7 +4,7 @@ from typing import Any
 
 from access.models import PersonRequestKind
 from access.personal_data import export, requests
-from access.personal_data.people import person
+from access.personal_data.search import person
 from common import clock
 from common.commands import JSONCommand
 

@@ -14,7 +14,7 @@ from django.conf import settings
 from django.core.management.base import BaseCommand
 from django.utils.translation.template import templatize
 
-from delivery import driver_errors, errors
+from delivery import errors
 from panel.guide.catalogue import CODES
 
 LOCALE = "pt_BR"
@@ -35,7 +35,7 @@ _KEYWORDS: dict[str, Any] = {
     "pgettext_lazy": ((1, "c"), 2),
     "npgettext": ((1, "c"), 2, 3),
     # Pages translate the messages of refusals, see `delivery.refusals`.
-    **{name: None for name, kind in [*vars(errors).items(), *vars(driver_errors).items()] if isinstance(kind, type)},
+    **{name: None for name, kind in vars(errors).items() if isinstance(kind, type)},
 }
 
 

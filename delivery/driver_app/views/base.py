@@ -10,8 +10,7 @@ from django.views.generic import View
 from common import clock
 from common.json_body import BodyTooDeep, BodyTooLarge, InvalidJSON, NotAnObject, read_object
 from delivery.driver_app import session
-from delivery.driver_errors import InvalidReport
-from delivery.errors import DeliveryError
+from delivery.errors import DeliveryError, InvalidReport
 from delivery.models import DriverDevice
 from delivery.refusals import refusal_to_driver
 

@@ -16,7 +16,7 @@ from common.addresses import client_address
 from common.attempts import Limit, TooManyAttempts
 from delivery.actions import driver_devices
 from delivery.driver_app import session
-from delivery.driver_errors import LogInLinkUnknown, LogInLinkUnusable
+from delivery.errors import LogInLinkUnknown, LogInLinkUnusable
 from delivery.refusals import refusal
 
 # Of links that nobody issued. Phones in one mobile network often share an address, so others are never refused for it.

@@ -16,8 +16,7 @@ from delivery.actions import deliveries, driver_devices, driver_moves, position_
 from delivery.driver_app import reports
 from delivery.driver_app.state import state
 from delivery.driver_app.views.base import PhoneView, error
-from delivery.driver_errors import InvalidPhoto, InvalidReport, PhotosBusy
-from delivery.errors import DeliveryError, DeliveryNotFound
+from delivery.errors import DeliveryError, DeliveryNotFound, InvalidPhoto, InvalidReport, PhotosBusy
 from delivery.models import Delivery, DriverMove, parse_id
 from delivery.photos import MOST_BYTES
 

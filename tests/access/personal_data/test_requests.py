@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from access.models import PersonRequest, PersonRequestKind
 from access.personal_data import export, requests, search
-from access.personal_data.people import InvalidPerson, person
+from access.personal_data.search import InvalidPerson, person
 from access.tasks import finish_person_requests
 from delivery.actions import deliveries, drivers, forgetting
 from delivery.models import Delivery, Driver, Stop, WebhookEvent

@@ -13,7 +13,7 @@ from django.utils import timezone
 
 from access.models import PersonRequestKind as PersonKind
 from access.personal_data import requests
-from access.personal_data.people import person
+from access.personal_data.search import person
 from common.mail import outbox
 from common.mail.models import Kind
 from delivery.actions import alerts, driver_devices, endpoints, receivers

@@ -7,7 +7,7 @@ import pytest
 from django.utils import timezone
 
 from delivery.actions import driver_devices
-from delivery.driver_errors import LogInLinkUnusable, RouteStillOpen
+from delivery.errors import LogInLinkUnusable, RouteStillOpen
 from delivery.models import DriverDevice
 from tests.factories import BY, DeliveryFactory, DriverFactory
 

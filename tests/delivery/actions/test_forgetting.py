@@ -14,7 +14,7 @@ from common.mail.models import Kind, Message
 from delivery import bodies, invariants
 from delivery.actions import deliveries, proofs
 from delivery.actions import forgetting as forgetting_deliveries
-from delivery.driver_errors import PhotoTooLate
+from delivery.errors import PhotoTooLate
 from delivery.models import (
     Delivery,
     DropoffOptions,

@@ -8,7 +8,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from delivery.actions import driver_devices, drivers, position_reports
-from delivery.driver_errors import NotOnDuty, OtherPhoneReports
+from delivery.errors import NotOnDuty, OtherPhoneReports
 from delivery.geo.distance import Point
 from delivery.geo.position_filter import Reason, Reported
 from delivery.models import DriverDevice, DriverPosition

@@ -10,8 +10,7 @@ from django.core.files.base import ContentFile
 
 from delivery import photos
 from delivery.actions import deliveries, proofs
-from delivery.driver_errors import InvalidPhoto, NotYourRoute, PhotosBusy, PhotoTooLate, TooManyPhotos
-from delivery.errors import StopNotFound
+from delivery.errors import InvalidPhoto, NotYourRoute, PhotosBusy, PhotoTooLate, StopNotFound, TooManyPhotos
 from delivery.models import ProofPhoto
 from tests.factories import BY, DeliveryFactory, DriverFactory
 from tests.overlapping import overlap

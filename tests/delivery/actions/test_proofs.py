@@ -12,8 +12,7 @@ from django.utils import timezone
 from delivery.actions import deliveries, driver_moves, proofs
 from delivery.actions.driver_moves import Report
 from delivery.actions.proofs import Proof
-from delivery.driver_errors import PhotoRequired, PinLocked, PinRequired, WrongPin
-from delivery.errors import MoveRefused, StopNotOpen
+from delivery.errors import MoveRefused, PhotoRequired, PinLocked, PinRequired, StopNotOpen, WrongPin
 from delivery.lifecycle import Trigger
 from delivery.models import DriverMove, StopProof
 from delivery.payload import Options

@@ -10,8 +10,7 @@ from django.db import connection, transaction
 from django.utils import timezone
 
 from delivery.actions import deliveries, driver_devices, drivers
-from delivery.driver_errors import RouteStillOpen
-from delivery.errors import MoveRefused
+from delivery.errors import MoveRefused, RouteStillOpen
 from delivery.models import Driver, DriverDevice, DriverMove, Transition
 from tests.delivery.driver_app.phones import Phone, now, phone
 from tests.delivery.locking import wait_for_a_lock_waiter

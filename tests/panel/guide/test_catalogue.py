@@ -9,7 +9,6 @@ from django.conf import settings
 
 from common.errors import DomainError
 from config import limits
-from delivery import driver_errors
 from delivery import errors as delivery_errors
 from delivery.api import errors as delivery_api_errors
 from delivery.api.field_errors import CODES_OF_PROBLEMS
@@ -31,7 +30,7 @@ OF_PEOPLE = {
     },
     B: {"too_many_keys", "move_refused", "seller_not_found", "invalid_document", "company_taken"},
 }  # fmt: skip  # a table
-MODULES = {A: [delivery_errors, delivery_api_errors, driver_errors], B: [integration_errors]}
+MODULES = {A: [delivery_errors, delivery_api_errors], B: [integration_errors]}
 FILES = {A: "delivery/api/problems.py", B: "integration/api/answers.py"}
 # The status in one of the two APIs differs from that of the catalogue, whose text says so.
 OTHER_STATUS = {("unsupported_media_type", B): 422}

@@ -1,0 +1,336 @@
+"""What is always true of deliveries, their histories and their events, for `manage.py verify`, tests and benchmarks."""
+
+from functools import cache
+from itertools import product
+
+from common.invariants import Invariant
+from delivery import lifecycle
+from delivery.errors import DeliveryError
+from delivery.lifecycle import Mode, RouteStatus, State, Status, Trigger
+from delivery.models.stop import LABELS
+
+HELD = ", ".join(f"'{status.value}'" for status in lifecycle.HELD)
+CLOSED = ", ".join(f"'{status.value}'" for status in lifecycle.CLOSED)
+
+# Statuses of the stops B, C, D, in this order.
+ORDERS = "(SELECT string_agg(s.status, ',' ORDER BY s.index) FROM delivery_stop s WHERE s.delivery_id = d.id)"
+
+
+def state(facts: str) -> State:
+    """The state that `mode|status|route status|statuses of the stops` names. Raises ValueError for unknown words."""
+    mode, status, route, orders = facts.split("|")
+    return State(Status(status), RouteStatus(route), tuple(map(Status, orders.split(","))), Mode(mode))
+
+
+def _is_reachable(facts: str) -> bool:
+    try:
+        return state(facts) in _reachable()
+    except ValueError:
+        return False
+
+
+@cache
+def _reachable() -> frozenset[State]:
+    """Every state to which the lifecycle's table leads from a new delivery."""
+    found: set[State] = set()
+    ahead = [lifecycle.new(orders=orders, mode=mode) for orders, mode in product(range(1, len(LABELS) + 1), Mode)]
+    while ahead:
+        here = ahead.pop()
+        if here not in found:
+            found.add(here)
+            ahead += _after(here)
+    return frozenset(found)
+
+
+def _after(here: State) -> list[State]:
+    following = []
+    for trigger, index in product(Trigger, range(len(here.orders))):
+        try:
+            following.append(lifecycle.move(here, trigger, index=index))
+        except DeliveryError:
+            continue  # the table has no such move
+    return following
+
+
+_OF_ROUTES = (
+    Invariant(
+        "delivery_has_its_stops",
+        "deliveries have one to three stops, numbered without a gap",
+        "delivery_delivery",
+        f"""
+        SELECT d.id FROM delivery_delivery d
+        LEFT JOIN (SELECT delivery_id, count(*) AS stops, min(index) AS first, max(index) AS last
+                   FROM delivery_stop GROUP BY delivery_id) s ON s.delivery_id = d.id
+        WHERE s.stops IS NULL OR s.stops > {len(LABELS)} OR s.first <> 0 OR s.last <> s.stops - 1""",  # noqa: S608  # nosec B608  # a number
+    ),
+    Invariant(
+        "delivery_of_its_token",
+        "deliveries belong to the account and environment of the token that requested them",
+        "delivery_delivery",
+        """
+        SELECT d.id FROM delivery_delivery d JOIN delivery_token t ON t.id = d.token_id
+        WHERE (t.integrator_id, t.environment) <> (d.integrator_id, d.environment)""",
+    ),
+    Invariant(
+        "route_ids_are_unique",
+        "no two deliveries have one route id",
+        "delivery_delivery",
+        "SELECT route_id AS id FROM delivery_delivery GROUP BY route_id HAVING count(*) > 1",
+    ),
+    Invariant(
+        "statuses_fit_together",
+        "delivery, route and stops have statuses that the lifecycle leads to",
+        "delivery_delivery",
+        f"""
+        SELECT d.id, concat_ws('|', d.mode, d.status, d.route_status, coalesce({ORDERS}, '')) AS facts
+        FROM delivery_delivery d""",  # noqa: S608  # nosec B608  # constants
+        holds=_is_reachable,
+    ),
+    Invariant(
+        "route_has_its_driver",
+        "routes that are under way or finished have a driver, offered and expired ones have none",
+        "delivery_delivery",
+        f"""
+        SELECT id FROM delivery_delivery
+        WHERE (route_status IN ({HELD}, 'FINISHED') AND driver_id IS NULL)
+           OR (route_status IN ('AVAILABLE', 'EXPIRED') AND driver_id IS NOT NULL)""",  # noqa: S608  # nosec B608  # constants
+    ),
+    Invariant(
+        "one_open_route_per_driver",
+        "no driver holds two open routes",
+        "delivery_driver",
+        f"""
+        SELECT driver_id AS id FROM delivery_delivery WHERE route_status IN ({HELD}) AND driver_id IS NOT NULL
+        GROUP BY driver_id HAVING count(*) > 1""",  # noqa: S608  # nosec B608  # constants
+    ),
+    Invariant(
+        "price_is_not_negative",
+        "price and distance are not negative",
+        "delivery_delivery",
+        "SELECT id FROM delivery_delivery WHERE shipping_value < 0 OR distance_km < 0",
+    ),
+)
+
+
+# trigger:point:status:route status of each transition, in their order.
+_HISTORY = """(SELECT string_agg(concat_ws(':', t.trigger, t.point, t.status, t.route_status), ',' ORDER BY t.id)
+               FROM delivery_transition t WHERE t.delivery_id = d.id)"""
+
+
+def _leads_to_the_statuses(facts: str) -> bool:
+    """Whether the history, replayed by the lifecycle's table, has the statuses of each step and ends in the state."""
+    statuses, _bar, history = facts.rpartition("|")
+    try:
+        return _replayed(statuses, history)
+    except (ValueError, DeliveryError):
+        return False
+
+
+def _replayed(statuses: str, history: str) -> bool:
+    """Raises ValueError for unknown words, DeliveryError for a move that the table does not have."""
+    request, *transitions = [step.split(":") for step in history.split(",")]
+    end = state(statuses)
+    here = lifecycle.new(orders=len(end.orders), mode=Mode(end.mode))
+    if request != ["request", "", here.delivery, here.route]:
+        return False
+    for trigger, point, status, route in transitions:
+        here = lifecycle.move(here, Trigger(trigger), index=LABELS.index(point) if point else None)
+        if (here.delivery, here.route) != (status, route):
+            return False
+    return here == end
+
+
+_OF_HISTORIES = (
+    Invariant(
+        "history_leads_to_the_statuses",
+        "histories follow the lifecycle's table from the request to the statuses",
+        "delivery_transition",
+        f"""
+        SELECT d.id, concat_ws('|', d.mode, d.status, d.route_status, coalesce({ORDERS}, ''),
+                               coalesce({_HISTORY}, '')) AS facts
+        FROM delivery_delivery d""",  # noqa: S608  # nosec B608  # constants
+        holds=_leads_to_the_statuses,
+    ),
+    Invariant(
+        "closed_when_its_history_says",
+        "deliveries are closed at the moment of their last transition, open ones have no such moment",
+        "delivery_delivery",
+        f"""
+        SELECT d.id FROM delivery_delivery d
+        LEFT JOIN (SELECT DISTINCT ON (delivery_id) delivery_id, at FROM delivery_transition
+                   ORDER BY delivery_id, id DESC) AS last ON last.delivery_id = d.id
+        WHERE d.closed_at IS DISTINCT FROM CASE WHEN d.route_status IN ({CLOSED}) THEN last.at END""",  # noqa: S608  # nosec B608  # constants
+    ),
+    Invariant(
+        "cancellation_has_its_fee",
+        "cancelled deliveries were charged the share of the route status before, others nothing",
+        "delivery_delivery",
+        """
+        SELECT d.id FROM delivery_delivery d
+        LEFT JOIN (SELECT DISTINCT ON (delivery_id) * FROM (
+                       SELECT delivery_id, id, trigger, at,
+                              lag(route_status) OVER (PARTITION BY delivery_id ORDER BY id) AS route_before
+                       FROM delivery_transition
+                       WHERE delivery_id IN (SELECT delivery_id FROM delivery_transition WHERE trigger = 'cancel')
+                   ) AS cancelled
+                   WHERE trigger = 'cancel' ORDER BY delivery_id, id) AS cancel ON cancel.delivery_id = d.id
+        WHERE d.cancelled_at IS DISTINCT FROM cancel.at
+           OR d.cancel_fee IS DISTINCT FROM CASE
+                WHEN cancel.at IS NULL THEN NULL
+                WHEN cancel.route_before = 'AVAILABLE' THEN 0
+                WHEN cancel.route_before = 'ACCEPTED' THEN round(d.shipping_value * d.cancel_percent_accepted / 100, 2)
+                ELSE round(d.shipping_value * d.cancel_percent_collected / 100, 2) END""",
+    ),
+    Invariant(
+        "reported_moves_were_made_once",
+        "moves that phones reported and that were done are in the history, once each",
+        "delivery_drivermove",
+        """
+        SELECT DISTINCT m.delivery_id AS id FROM (
+            SELECT delivery_id, trigger, point, count(*) AS times FROM delivery_drivermove WHERE refusal = ''
+            GROUP BY delivery_id, trigger, point) AS m
+        WHERE m.times > 1
+           OR NOT EXISTS (SELECT FROM delivery_transition t
+                          WHERE (t.delivery_id, t.trigger, t.point) = (m.delivery_id, m.trigger, m.point))""",
+    ),
+)
+
+
+# Attempts are deleted after 30 days, within an hour.
+_ATTEMPTS_ARE_THERE = "now() - interval '29 days'"
+
+_OF_EVENTS = (
+    Invariant(
+        "event_sequences_have_no_gap",
+        "deliveries have the events 1, 2, 3 … up to the last",
+        "delivery_webhookevent",
+        """
+        SELECT d.id FROM delivery_delivery d
+        LEFT JOIN (SELECT delivery_id, count(*) AS events, count(DISTINCT sequence) AS sequences,
+                          min(sequence) AS first, max(sequence) AS last
+                   FROM delivery_webhookevent GROUP BY delivery_id) e ON e.delivery_id = d.id
+        WHERE (e.first, e.last, e.events, e.sequences) IS DISTINCT FROM
+              (1, d.last_sequence, d.last_sequence::bigint, d.last_sequence::bigint)""",
+    ),
+    Invariant(
+        "transition_has_its_event",
+        "the request and each later transition have their event, with the status that they led to",
+        "delivery_transition",
+        """
+        SELECT d.id FROM delivery_delivery d
+        WHERE (SELECT array_agg(t.status ORDER BY t.id) FROM delivery_transition t WHERE t.delivery_id = d.id)
+              IS DISTINCT FROM
+              (SELECT array_agg(e.name ORDER BY e.sequence) FROM delivery_webhookevent e WHERE e.delivery_id = d.id)""",
+    ),
+    Invariant(
+        "event_of_its_account",
+        "events are for the endpoint of the delivery's account and environment",
+        "delivery_webhookevent",
+        """
+        SELECT e.id FROM delivery_webhookevent e
+        JOIN delivery_delivery d ON d.id = e.delivery_id JOIN delivery_webhookendpoint p ON p.id = e.endpoint_id
+        WHERE (p.integrator_id, p.environment) <> (d.integrator_id, d.environment)""",
+    ),
+    Invariant(
+        "event_has_the_price",
+        "events name the delivery's price",
+        "delivery_webhookevent",
+        """
+        SELECT e.id FROM delivery_webhookevent e JOIN delivery_delivery d ON d.id = e.delivery_id
+        WHERE substring(e.body FROM '"fixedValue": ?([0-9.]+)')::numeric IS DISTINCT FROM d.shipping_value""",
+    ),
+    Invariant(
+        "sent_event_has_its_attempt",
+        "events that were received have a moment and, while attempts are kept, one that was answered with 2xx",
+        "delivery_webhookevent",
+        f"""
+        SELECT e.id FROM delivery_webhookevent e
+        WHERE e.state = 'sent' AND (
+            e.sent_at IS NULL OR e.attempts_made < 1
+            OR (e.sent_at > {_ATTEMPTS_ARE_THERE} AND NOT EXISTS (
+                    SELECT FROM delivery_webhookattempt a
+                    WHERE a.event_id = e.id AND a.status_code BETWEEN 200 AND 299)))
+        """,  # noqa: S608  # nosec B608  # constants
+    ),
+    Invariant(
+        "attempts_are_counted",
+        "attempts have the numbers 1, 2, 3 … up to the event's count",
+        "delivery_webhookattempt",
+        f"""
+        SELECT e.id FROM delivery_webhookevent e
+        JOIN (SELECT event_id, count(*) AS attempts, min(number) AS first, max(number) AS last, max(at) AS at
+              FROM delivery_webhookattempt GROUP BY event_id) a ON a.event_id = e.id
+        WHERE a.first < 1 OR a.attempts <> a.last - a.first + 1 OR a.last <> e.attempts_made
+           OR (a.first > 1 AND e.created_at > {_ATTEMPTS_ARE_THERE})""",  # noqa: S608  # nosec B608  # constants
+    ),
+    Invariant(
+        "pending_event_is_in_the_queue",
+        "events that wait are in the queue, or behind an event of their delivery that is",
+        "delivery_webhookevent",
+        """
+        SELECT e.id FROM delivery_webhookevent e
+        WHERE e.state = 'pending'
+          AND NOT EXISTS (SELECT FROM delivery_webhookqueueitem i WHERE i.event_id = e.id)
+          AND NOT EXISTS (SELECT FROM delivery_webhookqueueitem i WHERE i.delivery_id = e.delivery_id AND i.is_ordered)
+        """,
+    ),
+    Invariant(
+        "queue_item_of_a_pending_event",
+        "queue items are of events that wait, for the same delivery and endpoint",
+        "delivery_webhookqueueitem",
+        """
+        SELECT i.id FROM delivery_webhookqueueitem i JOIN delivery_webhookevent e ON e.id = i.event_id
+        WHERE e.state <> 'pending' OR e.endpoint_id <> i.endpoint_id OR e.delivery_id IS DISTINCT FROM i.delivery_id""",
+    ),
+    Invariant(
+        "feed_positions_ascend",
+        "positions in the feed ascend with the events of a delivery",
+        "delivery_webhookevent WHERE feed_position IS NOT NULL",
+        """
+        SELECT id FROM (
+            SELECT id, feed_position, lag(feed_position) OVER (PARTITION BY delivery_id ORDER BY sequence) AS before
+            FROM delivery_webhookevent WHERE feed_position IS NOT NULL AND delivery_id IS NOT NULL) AS positions
+        WHERE feed_position <= before""",
+    ),
+)
+
+
+_OF_DRIVERS = (
+    Invariant(
+        "simulated_driver_of_its_account",
+        "drivers that the service has created took sandbox deliveries of one account only",
+        "delivery_delivery WHERE driver_id IS NOT NULL",
+        """
+        SELECT d.id FROM delivery_delivery d JOIN delivery_driver r ON r.id = d.driver_id
+        WHERE r.simulated_for_id IS NOT NULL
+          AND (d.integrator_id, d.environment) <> (r.simulated_for_id, 'sandbox')""",
+    ),
+    Invariant(
+        "open_route_fits_its_driver",
+        "drivers who hold a route work for us, in its vehicle and environment",
+        f"delivery_delivery WHERE route_status IN ({HELD})",
+        f"""
+        SELECT d.id FROM delivery_delivery d JOIN delivery_driver r ON r.id = d.driver_id
+        WHERE d.route_status IN ({HELD})
+          AND NOT (r.active AND (r.vehicle_type, r.environment) = (d.vehicle_type, d.environment))""",  # noqa: S608  # nosec B608  # constants
+    ),
+    Invariant(
+        "latest_position_is_the_newest",
+        "no driver has a position that is newer than the latest",
+        "delivery_driver",
+        """
+        SELECT r.id FROM delivery_driver r LEFT JOIN delivery_latestposition l ON l.driver_id = r.id
+        WHERE EXISTS (SELECT FROM delivery_driverposition p
+                      WHERE p.driver_id = r.id AND p.recorded_at > coalesce(l.recorded_at, '-infinity'))""",
+    ),
+    Invariant(
+        "simulation_of_an_open_delivery",
+        "simulated deliveries are of the sandbox and open",
+        "delivery_simulation",
+        f"""
+        SELECT s.delivery_id AS id FROM delivery_simulation s JOIN delivery_delivery d ON d.id = s.delivery_id
+        WHERE d.environment <> 'sandbox' OR d.route_status IN ({CLOSED})""",  # noqa: S608  # nosec B608  # constants
+    ),
+)
+
+ALL: tuple[Invariant, ...] = (*_OF_ROUTES, *_OF_HISTORIES, *_OF_EVENTS, *_OF_DRIVERS)
