@@ -1,1 +1,1 @@
-"""What is measured, and against what. `make bench-webhooks`; the figures stand in docs/operations.md."""
+"""What is measured, and against what. `make bench-webhooks`; the figures stand in benchmarks/RESULTS.md."""

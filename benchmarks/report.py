@@ -1,4 +1,4 @@
-"""Tables that can be pasted into docs/operations.md."""
+"""Tables that can be pasted into benchmarks/RESULTS.md."""
 
 import os
 import platform

@@ -1,7 +1,7 @@
 """Every variable of the environment that the product reads: a typed model for each group, with meaning and default.
 
 A field has the name of its variable. An empty variable counts as one that is not set. Every process begins with
-`refuse_bad_environment`. `manage.py environment` writes `.env.example` and the table of docs/operations.md.
+`refuse_bad_environment`. `manage.py environment` writes `.env.example`.
 """
 
 import ipaddress

@@ -276,16 +276,6 @@ class TestExample:
         assert problems({**ENVIRONMENT, **assigned("#")}) == []
 
 
-class TestTable:
-    def test_is_current(self):
-        assert command.DOCUMENT.read_text() == command.document(), "run: manage.py environment"
-
-    def test_has_a_row_for_each_variable(self):
-        rows = re.findall(r"^\| `([A-Z_0-9]+)` \| \S.* \|.* \|$", command.table(), re.MULTILINE)
-
-        assert rows == list(VARIABLES)
-
-
 def test_values_that_are_secret_are_not_shown_by_a_group():
     secret = {"SECRET_KEY": ENVIRONMENT["SECRET_KEY"], "METRICS_TOKEN": "m" * 40, "EMAIL_URL": "smtps://a:b@c.example"}
     sender = {"DEFAULT_FROM_EMAIL": "rota@example.com"}

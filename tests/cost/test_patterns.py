@@ -31,7 +31,7 @@ COUNTED = "linear: every quantifier is counted"
 ONE = "linear: one quantifier over one class"
 LOG_TEXT = 64 * 1024
 _CUT = "cut to _LONGEST; linear too: one quantifier over one class"
-_OWN = "linear; the texts of config/environment.py and docs/operations.md"
+_OWN = "linear; the texts of config/environment.py"
 TABLE = {
     ("common/map_file.py", r"bytes=([0-9]{1,15})-([0-9]{1,15})"): Bound(COUNTED, LINEAR, "bytes=0-1"),
     ("config/environment_values.py", r"\.?[a-z0-9_-]+(\.[a-z0-9_-]+)*\.?|\[[0-9a-f:.]+\]"): Bound(
@@ -53,9 +53,6 @@ TABLE = {
     ),
     ("config/logs.py", r"(DETAIL|CONTEXT): .*?(?=\n\n(?:The above|During)|\Z)"): Bound(
         "cut to _LONGEST; linear: the first match reaches the end", LOG_TEXT, "DETAIL: a"
-    ),
-    ("config/management/commands/environment.py", r"(?<=## Environment\n\n)(\|.*\n)+"): Bound(
-        _OWN, 100_000, "## Environment\n\n| a |\n"
     ),
     ("config/management/commands/environment.py", r"[`*](\w[^`*]*)[`*]|\[([^]]*)\]\([^)]*\)"): Bound(
         _OWN, 2_000, "`a` [b](c)"

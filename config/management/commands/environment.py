@@ -10,8 +10,6 @@ from pydantic.fields import FieldInfo
 from config.environment import GROUPS, VARIABLES, Group
 
 EXAMPLE: Path = settings.BASE_DIR / ".env.example"
-DOCUMENT: Path = settings.BASE_DIR / "docs" / "operations.md"
-_TABLE = re.compile(r"(?<=## Environment\n\n)(\|.*\n)+")
 _MARKS = re.compile(r"[`*](\w[^`*]*)[`*]|\[([^]]*)\]\([^)]*\)")  # of Markdown: code, emphasis, links
 _WIDTH = 110
 _INTRODUCTION = """\
@@ -26,20 +24,6 @@ def example() -> str:
     required = [_entry(name, field) for name, field in VARIABLES.items() if _about(field)["required"]]
     optional = [part for group in GROUPS for part in _part(group)]
     return "\n".join([_INTRODUCTION, "# --- Required ---\n", *required, *optional])
-
-
-def table() -> str:
-    """The table of docs/operations.md."""
-    rows = [
-        f"| `{name}` | {field.description} | {_about(field)['without'] or default(field)} |".replace("|  |", "| |")
-        for name, field in VARIABLES.items()
-    ]
-    return "\n".join(["| variable | meaning | default |", "|---|---|---|", *rows]) + "\n"
-
-
-def document() -> str:
-    """The text of docs/operations.md with the table as it is now."""
-    return _TABLE.sub(lambda _: table(), DOCUMENT.read_text(), count=1)
 
 
 def default(field: FieldInfo) -> str:
@@ -76,9 +60,8 @@ def _entry(name: str, field: FieldInfo) -> str:
 
 
 class Command(BaseCommand):
-    help = "Write .env.example and the table of the environment in docs/operations.md."
+    help = "Write .env.example."
 
     def handle(self, *_args: Any, **_options: Any) -> None:
         EXAMPLE.write_text(example())
-        DOCUMENT.write_text(document())
         self.stdout.write(f"{len(VARIABLES)} variables")
