@@ -1,6 +1,6 @@
 """Error bodies of area A, as RFC 9457 problem details.
 
-Besides the RFC's members each body has `code` (stable, listed in docs/guide/error-codes.md) and `retryable`. A 422 for
+Besides the RFC's members each body has `code` (stable, listed at /docs/error-codes) and `retryable`. A 422 for
 invalid fields adds `errors` (`field_errors`).
 """
 

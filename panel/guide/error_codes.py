@@ -10,7 +10,7 @@ _APIS = {A: gettext_lazy("immediate delivery"), B: gettext_lazy("order integrati
 
 
 def markdown(language: str) -> str:
-    """The text of error-codes.md in this language: a table for each status."""
+    """The text of the page in this language: a table for each status."""
     entries = sorted(CODES.values(), key=lambda entry: (entry.status, entry.code))
     with override(language):
         tables = [_table(status, list(group)) for status, group in groupby(entries, key=lambda entry: entry.status)]

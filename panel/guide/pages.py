@@ -1,7 +1,8 @@
 """The guide: the Markdown files of docs/guide/ as HTML, each rendered once per process and language.
 
 `docs/guide/<name>.md` is the English page, `docs/guide/<language>/<name>.md` its translation. Headings have the anchors
-of the English page in every language, so that a link to a heading does not depend on the reader's language.
+of the English page in every language, so that a link to a heading does not depend on the reader's language. The page
+of error codes has no file: it is made of the catalogue.
 """
 
 from dataclasses import dataclass
@@ -12,6 +13,8 @@ from django.conf import settings
 from django.urls import reverse
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy, override
+
+from panel.guide import error_codes
 
 FOLDER: Path = settings.BASE_DIR / "docs" / "guide"
 _ENGLISH = "en"
@@ -69,8 +72,7 @@ def page(name: str, language: str) -> Page:
     """The page with one of NAMES. Raises ValueError if a translation has other headings than the English page."""
     from panel.guide import markdown  # its packages occupy 2 MB in processes that serve the APIs alone
 
-    file_name = f"{name}.md" if name else FIRST_FILE
-    text, english = ((folder(each) / file_name).read_text() for each in (language, _ENGLISH))
+    text, english = (_text(name, each) for each in (language, _ENGLISH))
     with override(language):
         html, headings = markdown.render(text, english=english)
     return Page(
@@ -79,6 +81,12 @@ def page(name: str, language: str) -> Page:
         html=html,
         headings=tuple(heading for heading in headings if heading.level > 1),
     )
+
+
+def _text(name: str, language: str) -> str:
+    if name == "error-codes":
+        return error_codes.markdown(language)
+    return (folder(language) / (f"{name}.md" if name else FIRST_FILE)).read_text()
 
 
 def menu(language: str) -> list[tuple[Promise, list[Page]]]:

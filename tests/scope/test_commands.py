@@ -24,7 +24,6 @@ NOT_CALLED = {
     "demo_credentials": _NO_OBJECTS,
     "enrol_second_factor": "of one log-in; tests/access/test_enrolment.py",
     "environment": _NO_OBJECTS,
-    "error_codes": _NO_OBJECTS,
     "export_person": "of a person in every account",
     "forget": "of a person in every account",
     "messages": _NO_OBJECTS,

@@ -44,4 +44,4 @@ def _answer(text: str, block: re.Match[str], following: re.Match[str] | None) ->
 
 
 def all_named() -> list[Snippet]:
-    return [snippet for name in sorted(pages.NAMES - {""}) for snippet in of_page(name)]
+    return [snippet for name in sorted(pages.NAMES - {"", "error-codes"}) for snippet in of_page(name)]
