@@ -2,10 +2,10 @@
 
 from functools import cache
 
+import psycopg
 from django.contrib.auth.models import Group, Permission
 from django.contrib.contenttypes.models import ContentType
-from django.db import OperationalError, connection, transaction
-from psycopg.errors import DeadlockDetected
+from django.db import connection
 
 # Their rows are made by the migrations; those that a test adds have higher keys.
 _FILLED = tuple(model._meta.db_table for model in (ContentType, Permission, Group, Group.permissions.through))
@@ -20,15 +20,18 @@ def empty() -> None:
     for last_try in (False, False, True):
         try:
             _delete()
-        except OperationalError as error:  # a request of a page began after the test, on a machine under load
-            if last_try or not isinstance(error.__cause__, DeadlockDetected):
+        except psycopg.OperationalError:  # a deadlock with a page's last request, or a test has ended all connections
+            if last_try:
                 raise
+            if _connection().closed:
+                _connection.cache_clear()
         else:
             return
 
 
 def end_other_connections() -> None:
-    """End what holds the database at the end of the session: a request that has outlived its page."""
+    """End what holds the database at the end of the session: our own, and a request that has outlived its page."""
+    _connection().close()
     with connection.cursor() as cursor:
         cursor.execute(
             "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
@@ -37,12 +40,19 @@ def end_other_connections() -> None:
 
 
 def _delete() -> None:
-    with transaction.atomic(), connection.cursor() as cursor:
-        cursor.execute(" UNION ALL ".join(f"SELECT '{some}' WHERE EXISTS (SELECT FROM {some})" for some in rows()))  # noqa: S608  # names of tables
-        left = [some for (some,) in cursor.fetchall()]
-        cursor.execute("SET LOCAL session_replication_role = replica")
+    own = _connection()
+    with own.transaction():
+        question = " UNION ALL ".join(f"SELECT '{some}' WHERE EXISTS (SELECT FROM {some})" for some in rows())  # noqa: S608  # names of tables
+        left = [some for (some,) in own.execute(question.encode(), prepare=True)]
+        own.execute("SET LOCAL session_replication_role = replica")
         for some in left:
-            cursor.execute(f"DELETE FROM {some}")  # noqa: S608  # a table's name
+            own.execute(f"DELETE FROM {some}".encode())  # noqa: S608  # a table's name
+
+
+@cache
+def _connection() -> psycopg.Connection:
+    """Held for the session: a new connection, such as Django's after each test, has to read the whole catalogue."""
+    return psycopg.connect(**connection.get_connection_params() | {"cursor_factory": psycopg.Cursor}, autocommit=True)
 
 
 @cache

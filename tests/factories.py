@@ -1,17 +1,35 @@
-"""Test data, created through the actions of the product wherever one exists."""
+"""Test data, created through the actions of the product wherever one exists.
 
-from datetime import timedelta
+Accounts and tokens, which five thousand tests begin with, are plain rows instead: the same ones that the actions write,
+without their locks and checks.
+"""
+
+from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Any
 
 import factory
 from django.utils import timezone
 
-from delivery.actions import deliveries, drivers, integrators, tokens
+from common import credentials
+from delivery.actions import deliveries, drivers
 from delivery.geo.distance import Point
 from delivery.lifecycle import Mode
-from delivery.models import Delivery, Driver, Environment, Integrator, PickupPoint, Tariff, Token, VehicleType
+from delivery.models import (
+    AuditAction,
+    AuditEntry,
+    Delivery,
+    Driver,
+    Environment,
+    Integrator,
+    PickupPoint,
+    Tariff,
+    Token,
+    VehicleType,
+    WebhookEndpoint,
+)
 from delivery.payload import DeliveryRequest, Place
+from delivery.webhooks import signing
 
 # Avenida Paulista, São Paulo, and three places around it.
 PICKUP = Point(-23.561414, -46.655881)
@@ -27,7 +45,13 @@ class IntegratorFactory(factory.django.DjangoModelFactory):
 
     @classmethod
     def _create(cls, model_class: type[Integrator], *args: Any, **kwargs: Any) -> Integrator:
-        return integrators.open_(model_class(**kwargs), by=BY, at=timezone.now())
+        integrator = model_class.objects.create(**kwargs)
+        secrets = {environment: credentials.encrypt(signing.new_secret()) for environment in Environment}
+        WebhookEndpoint.objects.bulk_create(
+            WebhookEndpoint(integrator=integrator, environment=environment, secret_ciphertext=secret)
+            for environment, secret in secrets.items()
+        )
+        return integrator
 
 
 class PickupPointFactory(factory.django.DjangoModelFactory):
@@ -51,12 +75,30 @@ class TokenFactory(factory.Factory):
 
     integrator = factory.SubFactory(IntegratorFactory)
     environment = factory.LazyAttribute(lambda token: Environment.SANDBOX if token.sandbox else Environment.LIVE)
+    name = ""
     by = BY
     at = factory.LazyFunction(timezone.now)
 
     @classmethod
-    def _create(cls, model_class: type[Token], *args: Any, **kwargs: Any) -> Token:
-        token = tokens.issue(*args, **kwargs)
+    def _create(cls, model_class: type[Token], *args: Any, by: str, at: datetime, **kwargs: Any) -> Token:
+        prefix = "rota_test_" if kwargs["environment"] == Environment.SANDBOX else "rota_live_"
+        clear_text = credentials.random_token(prefix)
+        token = model_class.objects.create(
+            digest=credentials.digest(clear_text),
+            ciphertext=credentials.encrypt(clear_text),
+            hint=credentials.hint(prefix, clear_text),
+            created_by=by,
+            created_at=at,
+            **kwargs,
+        )
+        AuditEntry.objects.create(
+            integrator=token.integrator,
+            environment=token.environment,
+            action=AuditAction.TOKEN_ISSUED,
+            subject=token.title,
+            by=by,
+            at=at,
+        )
         if not token.integrator.pickup_points.exists():
             PickupPointFactory.create(integrator=token.integrator)
         return token
@@ -67,7 +109,6 @@ class TariffFactory(factory.django.DjangoModelFactory):
 
     class Meta:
         model = Tariff
-        django_get_or_create = ("vehicle_type", "integrator")
 
     vehicle_type = VehicleType.MOTORCYCLE
     integrator = None
@@ -81,6 +122,11 @@ class TariffFactory(factory.django.DjangoModelFactory):
     maximum_kg = Decimal(30)
     cancel_percent_accepted = Decimal(30)
     cancel_percent_collected = Decimal(100)
+
+    @classmethod
+    def _create(cls, model_class: type[Tariff], *args: Any, **kwargs: Any) -> Tariff:
+        found = model_class.objects.filter(vehicle_type=kwargs["vehicle_type"], integrator=kwargs["integrator"]).first()
+        return found or model_class.objects.create(**kwargs)
 
 
 class DriverFactory(factory.django.DjangoModelFactory):
