@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from django.contrib.auth.models import Group, User
+from django.contrib.staticfiles.handlers import StaticFilesHandler
 from django.core.cache import cache
 from django.db import connection
 from playwright.sync_api import Browser, Page, expect, sync_playwright
@@ -18,9 +19,9 @@ from delivery.models import Environment, WebhookEndpoint
 from delivery.webhooks import dispatch, wake_up
 from tests import programs
 from tests.browser import quiet_database, shop_history
-from tests.browser.looks import LOCALES, Walk
+from tests.browser.looks import WIDTHS_OF, Walk
 from tests.browser.receiver import Receiver
-from tests.browser.tab import FAILED, PASSWORD, SHOTS, Tab, close
+from tests.browser.tab import FAILED, PASSWORD, SHOTS, WIDTHS, Tab, close
 from tests.browser.waiting import MILLISECONDS, SECONDS
 from tests.config.stream_client import granian
 from tests.factories import TariffFactory, TokenFactory
@@ -154,6 +155,21 @@ def busy(shop: Any, endpoint: WebhookEndpoint, monkeypatch: pytest.MonkeyPatch) 
         return shop_history.create(shop, endpoint)
 
 
+@pytest.fixture(autouse=True, scope="session")
+def _static_files_kept_by_browsers() -> Iterator[None]:
+    """A page of the admin has 30 of them, which a browser would ask this process for at each page."""
+    serve = StaticFilesHandler.serve
+
+    def served_for_an_hour(handler: StaticFilesHandler, request: Any) -> Any:
+        response = serve(handler, request)
+        response.headers["Cache-Control"] = "max-age=3600"
+        return response
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(StaticFilesHandler, "serve", served_for_an_hour)
+        yield
+
+
 @pytest.fixture
 def site(live_server: Any) -> str:
     """The address of the service, in threads of this process. It has no streams; see `web_server`."""
@@ -178,8 +194,9 @@ def tab(chromium: Browser, site: str, request: pytest.FixtureRequest) -> Iterato
     """Open a browser of one's own; `locale` is its language."""
     contexts = []
 
-    def make(locale: str = "en-US") -> Tab:
-        context = chromium.new_context(viewport={"width": 1440, "height": 900}, locale=locale)
+    def make(locale: str = "en-US", width: str = "1440") -> Tab:
+        columns, rows = WIDTHS[width]
+        context = chromium.new_context(viewport={"width": columns, "height": rows}, locale=locale)
         context.grant_permissions(["clipboard-read", "clipboard-write"], origin=site)
         context.set_default_timeout(MILLISECONDS)
         contexts.append(context)
@@ -216,14 +233,15 @@ def receiver() -> Iterator[Receiver]:
     it.close()
 
 
-@pytest.fixture(params=LOCALES)
+@pytest.fixture(params=list(WIDTHS_OF))
 def walk(tab: Callable[..., Tab], request: pytest.FixtureRequest) -> Callable[..., Walk]:
     """Begin a walk over pages as the person with this name, or as nobody. Its test runs in each language."""
 
     def begin(name: str = "") -> Walk:
-        browser = tab(request.param)
+        widths = WIDTHS_OF[request.param]
+        browser = tab(request.param, widths[0])
         if name:
             browser.log_in(name)
-        return Walk(browser, request.param)
+        return Walk(browser, request.param, widths)
 
     return begin

@@ -7,11 +7,15 @@ from urllib.parse import urlsplit
 from playwright.sync_api import Page
 
 from tests.browser.tab import WIDTHS, Tab
-from tests.browser.waiting import resize
 
-LOCALES = ["en-US", "pt-BR"]
-# What is wrong with the page at the width that it has.
-FAULTS = """() => {
+# English texts are shorter, so that what is too wide is so on a phone.
+WIDTHS_OF = {"en-US": ("390",), "pt-BR": ("1440", "390")}
+# What is wrong with the page at a width, as soon as it is laid out for it.
+FAULTS = """async ([columns, rows]) => {
+  const frame = () => new Promise((done) => requestAnimationFrame(done));
+  while (innerWidth !== columns || innerHeight !== rows) await frame();
+  await frame();  // observers of sizes are called once in each frame
+  await frame();
   const found = [];
 
   const over = document.documentElement.scrollWidth - innerWidth;
@@ -53,10 +57,10 @@ FAULTS = """() => {
 
 
 class Walk:
-    """A person's way over pages in one language. Remembers what is wrong with them, and shoots each at both widths."""
+    """A person's way over pages in one language. Remembers what is wrong with them, and shoots each at its widths."""
 
-    def __init__(self, browser: Tab, locale: str) -> None:
-        self.browser, self.locale, self.widths = browser, locale, WIDTHS
+    def __init__(self, browser: Tab, locale: str, widths: tuple[str, ...]) -> None:
+        self.browser, self.locale, self.widths = browser, locale, widths
         self.problems: list[str] = []
 
     @property
@@ -64,13 +68,16 @@ class Walk:
         return self.browser.page
 
     def look(self, name: str) -> None:
-        """Look at the page as it is now."""
+        """Look at the page as it is now, which afterwards has the last of the widths."""
         self.page.wait_for_load_state()  # a click does not wait for the page that it opens
         found = []
-        for width, (columns, rows) in reversed(self.widths.items()):
-            resize(self.page, columns, rows)
+        for width in self.widths:
+            columns, rows = WIDTHS[width]
+            if self.page.viewport_size != {"width": columns, "height": rows}:
+                self.page.set_viewport_size({"width": columns, "height": rows})
+            found += [f"at {width}, {fault}" for fault in self.page.evaluate(FAULTS, [columns, rows])]
             self.browser.shoot(f"{name}-{self.locale}-{width}")
-            found += [f"at {width}, {fault}" for fault in self.page.evaluate(FAULTS)]
+        self.widths = self.widths[::-1]  # the next page begins with the width of this one
         if self.locale == "pt-BR":  # the markup is the same in both languages, and axe-core takes longest
             found += self.browser.findings(name)
         # The status of a page that is missing or refused is noted in the console too.

@@ -23,7 +23,8 @@ class Pictures:
     def take(self, name):
         frames(self.browser.page)
         self.browser.shoot(f"{name}-{self.name}")
-        found = [*self.browser.page.evaluate(FAULTS)]
+        size = self.browser.page.viewport_size
+        found = [*self.browser.page.evaluate(FAULTS, [size["width"], size["height"]])]
         if self.name.startswith("pt-BR"):  # the markup is the same in both languages, and axe-core takes longest
             found += self.browser.findings(f"{name}-{self.name}")
         self.problems += [f"{name}: {each}" for each in found]

@@ -8,7 +8,7 @@ from django.utils.translation import gettext
 from playwright.sync_api import expect
 
 from delivery.payload import Options
-from tests.browser.looks import LOCALES
+from tests.browser.looks import WIDTHS_OF
 from tests.factories import DeliveryFactory, validated_payload
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -27,7 +27,7 @@ def create_offer():
     return DeliveryFactory.create(payload=replace(payload, pickup=pickup, dropoffs=[first, second]))
 
 
-@pytest.mark.parametrize("locale", LOCALES)
+@pytest.mark.parametrize("locale", WIDTHS_OF)
 def test_screens_can_be_read_in_the_sun_and_used_with_gloves(open_phone, locale):
     ana = open_phone(locale=locale, name="Ana Lima", on_duty=False)
     page, problems = ana.page, []
