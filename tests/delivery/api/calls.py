@@ -1,6 +1,8 @@
 """Requests to the API of area A, and assertions about its responses."""
 
 import json
+from collections.abc import Callable, Iterable
+from itertools import product
 from typing import Any
 
 from rest_framework.test import APIClient
@@ -68,6 +70,33 @@ def assert_field_refused(response: Any, pointer: str) -> None:
 
 def assert_nothing_written() -> None:
     assert [model.objects.count() for model in (Delivery, Stop, Transition, WebhookEvent)] == [0, 0, 0, 0]
+
+
+def assert_values_refused(
+    client: APIClient, pointers: Iterable[str], values: Iterable[Any], body: Callable[[str, Any], Any] = changed
+) -> None:
+    """A request with any of the values at any of the pointers is refused by this pointer alone, and writes nothing."""
+    cases = list(product(pointers, values))
+    named = [_named(send(client, REQUEST, body(*case))) for case in cases]
+    assert cases
+    assert [(case, found) for case, found in zip(cases, named, strict=True) if found != {case[0]}] == []
+    assert_nothing_written()
+
+
+def _named(response: Any) -> Any:
+    """The pointers that a refusal of fields names; the status of any other answer."""
+    body = response.json()
+    if (response.status_code, body.get("code")) != (422, "invalid_payload"):
+        return response.status_code
+    return {error["pointer"] for error in body["errors"]}
+
+
+def assert_values_taken(client: APIClient, pointers: Iterable[str], values: Iterable[Any]) -> None:
+    """A request with any of the values at any of the pointers makes a delivery."""
+    cases = list(product(pointers, values))
+    statuses = [send(client, REQUEST, changed(*case)).status_code for case in cases]
+    assert cases
+    assert [(case, status) for case, status in zip(cases, statuses, strict=True) if status != 201] == []
 
 
 # JSON Pointers, grouped by the kind of field.

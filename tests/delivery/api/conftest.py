@@ -3,10 +3,6 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from django.utils import timezone
 
-from tests.delivery.api.calls import QUOTE, REQUEST
-from tests.delivery.api.lists import NOON
-from tests.factories import DeliveryFactory
-
 
 class Clock:
     """The moment that the product takes for now."""
@@ -24,24 +20,3 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     clock = Clock()
     monkeypatch.setattr(timezone, "now", lambda: clock.now)
     return clock
-
-
-@pytest.fixture(params=[QUOTE, REQUEST])
-def path(request):
-    """The two endpoints that take a DeliveryRequest."""
-    return request.param
-
-
-@pytest.fixture
-def made(token):
-    """Make so many deliveries of the token's account, a minute apart. Returns their ids, the newest first."""
-
-    def make(count, **arguments):
-        at = arguments.pop("at", NOON)
-        rows = [
-            DeliveryFactory.create(**{"token": token, "stops": 1, **arguments}, at=at + timedelta(minutes=number))
-            for number in range(count)
-        ]
-        return [str(row.pk) for row in reversed(rows)]
-
-    return make

@@ -3,15 +3,7 @@
 import pytest
 
 from delivery.models import Delivery
-from tests.delivery.api.calls import (
-    CANCEL,
-    DETAIL,
-    INFO,
-    LOCATION,
-    UNKNOWN,
-    assert_problem,
-    send,
-)
+from tests.delivery.api.calls import CANCEL, DETAIL, INFO, LOCATION, UNKNOWN, assert_problem, send
 from tests.factories import DeliveryFactory
 
 BAD_IDS = [
@@ -20,9 +12,6 @@ BAD_IDS = [
     "not-a-uuid",
     UNKNOWN[:-1],
     UNKNOWN + "0",
-    UNKNOWN.replace("-", ""),
-    f"{{{UNKNOWN}}}",
-    f"urn:uuid:{UNKNOWN}",
     UNKNOWN.replace("0", "\N{ARABIC-INDIC DIGIT ZERO}"),
     f" {UNKNOWN}",
     "%00",
@@ -36,24 +25,15 @@ BAD_IDS = [
 
 @pytest.mark.django_db
 class TestADeliveryId:
-    @pytest.mark.parametrize("spelling", BAD_IDS)
-    @pytest.mark.parametrize("endpoint", [INFO, LOCATION, DETAIL])
-    def test_of_another_form_is_404_on_queries(self, api, endpoint, spelling):
-        assert_problem(api.get(endpoint.format(spelling)), 404, "delivery_not_found")
+    def test_of_another_form_is_404_on_queries_and_422_on_cancel(self, api, token):
+        key = DeliveryFactory.create(token=token).pk
+        spellings = [*BAD_IDS, key.hex, f"{{{key}}}", f"urn:uuid:{key}"]
 
-    @pytest.mark.parametrize("spelling", BAD_IDS)
-    def test_of_another_form_is_422_on_cancel(self, api, spelling):
-        assert_problem(send(api, CANCEL.format(spelling), {}), 422, "invalid_delivery_id")
+        for spelling in spellings:
+            for endpoint in (INFO, LOCATION, DETAIL):
+                assert_problem(api.get(endpoint.format(spelling)), 404, "delivery_not_found")
+            assert_problem(send(api, CANCEL.format(spelling), {}), 422, "invalid_delivery_id")
 
-    @pytest.mark.parametrize("other", [lambda key: key.hex, lambda key: f"{{{key}}}", lambda key: f"urn:uuid:{key}"])
-    def test_in_another_spelling_of_uuids_is_not_one(self, api, token, other):
-        delivery = DeliveryFactory.create(token=token)
-        spelling = other(delivery.pk)
-
-        cancelled, seen = send(api, CANCEL.format(spelling), {}), api.get(INFO.format(spelling))
-
-        assert_problem(cancelled, 422, "invalid_delivery_id")
-        assert_problem(seen, 404, "delivery_not_found")
         assert Delivery.objects.get().status == "PENDING"
 
     def test_in_capitals_is_the_same_one(self, api, token):

@@ -1,13 +1,19 @@
-"""Values that no field takes: named by their pointer, and nothing is written."""
+"""Values that no field takes, and every limit exactly at it and one past it.
+
+quotation-delivery reads its body by the same serializer: test_quotation_delivery.py.
+"""
 
 import json
 
 import pytest
 
 from delivery.geo import service_area
+from delivery.models import WebhookEvent
 from tests.delivery.api.calls import (
     CHOICES,
     COORDINATES,
+    INFO,
+    LOCATION,
     MEASURES,
     QUOTE,
     REQUEST,
@@ -16,113 +22,134 @@ from tests.delivery.api.calls import (
     assert_field_refused,
     assert_nothing_written,
     assert_problem,
+    assert_values_refused,
+    assert_values_taken,
     changed,
     send,
 )
 from tests.factories import payload
 
+pytestmark = pytest.mark.django_db
+PACKAGE = "#/orderPackages/0"
+QUANTITY = f"{PACKAGE}/quantity"
+# Pointer, a value at the limit, a value one past it.
+LIMITS = [
+    (f"{PACKAGE}/height", 1_000_000_000, 1_000_000_001),
+    (f"{PACKAGE}/width", 1_000_000_000, 1_000_000_001),
+    (f"{PACKAGE}/length", 5e-324, 0),
+    (f"{PACKAGE}/weight", 0.000_001, 0),
+    (QUANTITY, 1, 0),
+    (QUANTITY, "1", "0"),
+    (f"{PACKAGE}/height", "1" + "." + "0" * 62, "1" + "." + "0" * 63),  # 64 and 65 characters
+    (f"{PACKAGE}/height", "1e000", "1e0000"),
+    ("#/pickup/address/zipcode", "01310-200", "01310-2000"),
+    ("#/pickup/address/zipcode", "01310200", "0131020"),
+    ("#/dropoffs/0/address/zipcode", "01310200", "013102000"),
+]
 
-@pytest.fixture
-def path():
-    """quotation-delivery reads its body by the same serializer: test_quotation_delivery.py."""
-    return REQUEST
+
+def with_literal(pointer, text):
+    """A body with this JSON text at the pointer."""
+    return json.dumps(changed(pointer, "HERE")).replace('"HERE"', text)
 
 
-@pytest.mark.django_db
+class TestALimit:
+    @pytest.mark.parametrize(("pointer", "at_limit", "past"), LIMITS)
+    def test_is_the_end_of_the_range(self, api, pointer, at_limit, past):
+        assert_values_refused(api, [pointer], [past])
+        assert_values_taken(api, [pointer], [at_limit])
+
+    @pytest.mark.parametrize("quantity", [1_000_000_000, "1000000000"])
+    def test_of_a_quantity_is_a_thousand_million(self, api, quantity):
+        at_limit = payload(orderPackages=[{"quantity": quantity}])
+        past = payload(orderPackages=[{"quantity": 1_000_000_001}])
+
+        assert api.post(QUOTE, at_limit).status_code == 200
+        assert_field_refused(api.post(QUOTE, past), QUANTITY)
+
+    @pytest.mark.parametrize("pointer", COORDINATES)
+    def test_of_a_coordinate_is_its_pole_or_meridian(self, api, settings, pointer):
+        settings.SERVICE_AREA = service_area.parse("-90,-180,90,180")
+        limit = 90 if pointer.endswith("latitude") else 180
+
+        beyond = limit + 1e-9
+        assert_values_refused(api, [pointer], [beyond, -beyond, limit + 1, str(limit + 1)])
+        if "coordinates" not in pointer:  # which are given together
+            # At the limit the point is valid, and too far away for a price.
+            for value in (limit, -limit, -0.0):
+                assert_problem(send(api, QUOTE, changed(pointer, value)), 400, "price_unavailable")
+
+    def test_of_dropoffs_is_one_to_three(self, api):
+        one = payload(stops=1)["dropoffs"]
+
+        assert_values_refused(api, ["#/dropoffs"], [[], one * 4, one * 500])
+        assert_values_taken(api, ["#/dropoffs"], [one, one * 2, one * 3])
+
+    def test_of_packages_is_200(self, api):
+        one = [{"quantity": 1}]
+
+        assert_values_refused(api, ["#/orderPackages"], [one * 201])
+        assert_values_taken(api, ["#/orderPackages"], [one * 200])
+        refused = send(api, QUOTE, payload(orderPackages=[1] * 80_000))
+        assert_field_refused(refused, "#/orderPackages")
+        assert len(refused.content) < 2000
+
+    def test_of_a_text_is_255_characters(self, api):
+        assert_values_refused(api, TEXTS, ["é" * 256])
+        assert_values_taken(api, TEXTS, ["é" * 255])
+
+
 class TestAText:
-    @pytest.mark.parametrize("pointer", [*TEXTS, *CHOICES, *ZIPCODES])
-    @pytest.mark.parametrize("value", ["a\x00b", "\ud800", "ok \udfff", "\udc00\ud800"])
-    def test_with_null_bytes_or_lone_surrogates_is_refused(self, api, pointer, value):
-        response = send(api, REQUEST, changed(pointer, value))
-
-        assert_field_refused(response, pointer)
-        assert_nothing_written()
-
-    @pytest.mark.parametrize("pointer", TEXTS)
-    def test_of_more_than_255_characters_is_refused(self, api, pointer):
-        response = send(api, REQUEST, changed(pointer, "é" * 256))
-
-        assert_field_refused(response, pointer)
-        assert_nothing_written()
-
-    @pytest.mark.parametrize("pointer", TEXTS)
-    def test_of_255_characters_is_taken(self, api, pointer):
-        assert send(api, REQUEST, changed(pointer, "é" * 255)).status_code == 201
+    def test_with_null_bytes_or_lone_surrogates_is_refused(self, api):
+        assert_values_refused(api, [*TEXTS, *CHOICES, *ZIPCODES], ["a\x00b", "\ud800", "ok \udfff", "\udc00\ud800"])
 
     def test_is_returned_letter_for_letter(self, api):
-        street = 'Rua São João, 1º "fundos" <b>\\ \N{SCOOTER}\N{ZERO WIDTH JOINER}\u2028'
+        street = 'Rua São João, 1º "fundos" <b>\\ \N{SCOOTER}\N{ZERO WIDTH JOINER}\u2028.'
 
-        response = send(api, REQUEST, changed("#/dropoffs/0/address/street", street + "."))
+        response = send(api, REQUEST, changed("#/dropoffs/0/address/street", street))
 
-        assert response.json()["orders"][0]["address"]["street"] == street + "."
+        assert response.json()["orders"][0]["address"]["street"] == street
 
     def test_may_be_a_whole_number(self, api):
         response = send(api, REQUEST, changed("#/dropoffs/0/externalId", 1001))
 
         assert response.json()["orders"][0]["externalId"] == "1001"
 
+    def test_keeps_the_space_around_it_in_an_external_id_only(self, api):
+        texts = [" A-1", "A-1 ", "\tA-1\n", "  A  1  ", "\N{NO-BREAK SPACE}é\N{NO-BREAK SPACE}", " " * 255, "0042", "é"]
+        seen = []
 
-@pytest.mark.django_db
+        for text in texts:
+            body = changed("#/dropoffs/0/externalId", text)
+            body["dropoffs"][0]["address"]["street"] = "  Rua  A "
+            created = api.post(REQUEST, body).json()
+            key = created["deliveryId"]
+            event = json.loads(WebhookEvent.objects.get(delivery=key).body)
+            bodies = [created, event, api.get(INFO.format(key)).json(), api.get(LOCATION.format(key)).json()]
+            seen.append({each["orders"][0]["externalId"] for each in bodies})
+            assert created["orders"][0]["address"]["street"] == "Rua  A"
+
+        assert seen == [{text} for text in texts]
+
+
 class TestANumber:
-    @pytest.mark.parametrize("pointer", [*COORDINATES, *MEASURES, "#/orderPackages/0/quantity"])
-    @pytest.mark.parametrize("value", ["1" + "0" * 400, "1e308", "-1e308", "1e400", "-1e400", '"1e400"', '"1e99999"'])
-    def test_that_is_huge_is_refused(self, api, pointer, value):
-        body = json.dumps(changed(pointer, "HERE")).replace('"HERE"', value)
+    def test_that_is_huge_is_refused(self, api):
+        texts = ["1" + "0" * 400, "1e308", "-1e308", "1e400", "-1e400", '"1e400"', '"1e99999"']
 
-        response = send(api, REQUEST, body)
+        assert_values_refused(api, [*COORDINATES, *MEASURES, QUANTITY], texts, with_literal)
 
-        assert_field_refused(response, pointer)
-        assert_nothing_written()
-
-    @pytest.mark.parametrize("value", ["1" * 5000, "-" + "9" * 5000])
-    @pytest.mark.parametrize("pointer", ["#/pickup/address/latitude", "#/orderPackages/0/quantity", "#/vehicleType"])
-    def test_of_5000_digits_is_refused(self, api, pointer, value):
-        body = json.dumps(changed(pointer, "HERE")).replace('"HERE"', value)
-
-        response = send(api, REQUEST, body)
-
-        assert_problem(response, 422, "malformed_body")
-        assert_nothing_written()
-
-    @pytest.mark.parametrize("value", ["NaN", "Infinity", "-Infinity"])
-    def test_that_json_does_not_know_is_refused(self, api, value):
-        body = json.dumps(changed("#/pickup/address/latitude", "HERE")).replace('"HERE"', value)
-
-        response = send(api, REQUEST, body)
-
-        assert_problem(response, 422, "malformed_body")
-        assert_nothing_written()
-
-    @pytest.mark.parametrize("pointer", COORDINATES)
-    def test_that_is_no_coordinate_is_refused(self, api, pointer):
-        largest = 90 if pointer.endswith("latitude") else 180
-
-        for value in (largest + 0.000001, -largest - 0.000001, largest + 1, str(largest + 1)):
-            assert_field_refused(send(api, REQUEST, changed(pointer, value)), pointer)
+    @pytest.mark.parametrize("pointer", ["#/pickup/address/latitude", QUANTITY, "#/vehicleType"])
+    def test_of_5000_digits_is_refused(self, api, pointer):
+        for digits in ("1" * 5000, "-" + "9" * 5000):
+            assert_problem(send(api, REQUEST, with_literal(pointer, digits)), 422, "malformed_body")
 
         assert_nothing_written()
 
-    @pytest.mark.parametrize("point", [(90, 180), (-90, -180), (0, 0), (-0.0, 180)])
-    def test_at_the_edge_of_the_world_is_a_coordinate(self, api, settings, point):
-        settings.SERVICE_AREA = service_area.parse("-90,-180,90,180")
-        body = changed("#/dropoffs/0/coordinates", {"latitude": point[0], "longitude": point[1]})
+    def test_that_is_no_measure_is_refused(self, api):
+        assert_values_refused(api, MEASURES, [0, -1, -0.0, "0", "-2.5"])
 
-        assert_problem(send(api, REQUEST, body), 400, "price_unavailable")
-
-    @pytest.mark.parametrize("pointer", MEASURES)
-    @pytest.mark.parametrize("value", [0, -1, -0.0, "0", "-2.5"])
-    def test_that_is_no_measure_is_refused(self, api, pointer, value):
-        response = send(api, REQUEST, changed(pointer, value))
-
-        assert_field_refused(response, pointer)
-        assert_nothing_written()
-
-    @pytest.mark.parametrize("value", [0, -1, 1.5, "1.5", "many", 1e20])
-    def test_that_is_no_quantity_is_refused(self, api, value):
-        response = send(api, REQUEST, changed("#/orderPackages/0/quantity", value))
-
-        assert_field_refused(response, "#/orderPackages/0/quantity")
-        assert_nothing_written()
+    def test_that_is_no_quantity_is_refused(self, api):
+        assert_values_refused(api, [QUANTITY], [0, -1, 1.5, "1.5", "many", 1e20])
 
     @pytest.mark.parametrize("spelling", ["-23.55", " -23.55 ", "-2355e-2", "-23.550000"])
     def test_spelled_as_text_is_returned_as_a_number(self, api, spelling):
@@ -133,74 +160,36 @@ class TestANumber:
         assert order["coordinates"]["latitude"] == -23.55
         assert order["address"]["latitude"] == -23.55
 
-    @pytest.mark.parametrize("pointer", [*MEASURES, "#/orderPackages/0/quantity"])
-    def test_of_a_package_may_be_spelled_as_text(self, api, pointer):
-        assert send(api, REQUEST, changed(pointer, "2")).status_code == 201
+    def test_of_a_package_may_be_spelled_as_text(self, api):
+        assert_values_taken(api, [*MEASURES, QUANTITY], ["2"])
 
 
-@pytest.mark.django_db
 class TestAChoice:
-    @pytest.mark.parametrize("value", ["TRUCK", "motorcycle", "CAR ", "", 1, "x" * 10_000])
-    def test_of_an_unknown_vehicle_is_refused(self, api, path, value):
-        response = send(api, path, changed("#/vehicleType", value))
+    def test_of_an_unknown_vehicle_is_refused(self, api):
+        assert_values_refused(api, ["#/vehicleType"], ["TRUCK", "motorcycle", "CAR ", "", 1, "x" * 10_000])
 
-        assert_field_refused(response, "#/vehicleType")
-        assert_nothing_written()
-
-    @pytest.mark.parametrize("value", ["EXPRESS", "default", "return", "", 0])
-    def test_of_an_unknown_mode_is_refused(self, api, path, value):
-        response = send(api, path, changed("#/deliveryMode", value))
-
-        assert_field_refused(response, "#/deliveryMode")
-        assert_nothing_written()
+    def test_of_an_unknown_mode_is_refused(self, api):
+        assert_values_refused(api, ["#/deliveryMode"], ["EXPRESS", "default", "return", "", 0])
 
 
-@pytest.mark.django_db
 class TestDropoffs:
-    @pytest.mark.parametrize("count", [0, 4, 500])
-    def test_are_one_to_three(self, api, path, count):
-        body = payload(dropoffs=payload(stops=1)["dropoffs"] * count)
-
-        response = send(api, path, body)
-
-        assert_field_refused(response, "#/dropoffs")
-        assert_nothing_written()
-
     @pytest.mark.parametrize("coordinates", [{"latitude": -23.55}, {"longitude": -46.65}])
-    def test_have_their_place_whole_in_address_or_coordinates(self, api, path, coordinates):
+    def test_have_their_place_whole_in_address_or_coordinates(self, api, coordinates):
         body = changed("#/dropoffs/0/coordinates", coordinates)
         given = next(iter(coordinates))
         del body["dropoffs"][0]["address"][given]
 
-        response = send(api, path, body)
+        response = send(api, REQUEST, body)
 
         assert_field_refused(response, f"#/dropoffs/0/address/{given}")
         assert_nothing_written()
 
 
-@pytest.mark.django_db
-class TestPackages:
-    def test_are_at_most_200(self, api):
-        assert send(api, REQUEST, payload(orderPackages=[{"quantity": 1}] * 200)).status_code == 201
-
-        response = send(api, QUOTE, payload(orderPackages=[1] * 80_000))
-
-        assert_field_refused(response, "#/orderPackages")
-        assert len(response.content) < 2000
-
-
-@pytest.mark.django_db
 class TestAZipcode:
-    @pytest.mark.parametrize("pointer", ZIPCODES)
-    @pytest.mark.parametrize(
-        "value",
-        ["", " ", "0131020", "013102000", "0131-0200", "01310--200", "01310 200", "01310_200", "0131020a", "٠١٣١٠٢٠٠"],
-    )
-    def test_that_has_not_eight_digits_is_refused(self, api, path, pointer, value):
-        response = send(api, path, changed(pointer, value))
+    def test_that_has_not_eight_digits_is_refused(self, api):
+        short, separated = ["", " ", "0131020", "013102000"], ["0131-0200", "01310--200", "01310 200", "01310_200"]
 
-        assert_field_refused(response, pointer)
-        assert_nothing_written()
+        assert_values_refused(api, ZIPCODES, [*short, *separated, "0131020a", "٠١٣١٠٢٠٠"])
 
     @pytest.mark.parametrize("value", ["01310-200", "01310200"])
     def test_is_returned_as_digits_only(self, api, value):

@@ -37,9 +37,6 @@ def age(monkeypatch):
 
 @pytest.mark.django_db
 class TestAQuote:
-    def test_has_the_specifications_body(self, api):
-        assert quote(api).json() == {"shippingValue": 33.46}
-
     def test_has_an_id_that_fits_into_a_header(self, api):
         quote_id = quote(api)["Quote-Id"]
 
@@ -84,27 +81,32 @@ class TestARequestWithAQuoteId:
         assert request(api, quoted["Quote-Id"]).json()["shippingValue"] == quoted.json()["shippingValue"]
 
     @pytest.mark.parametrize(
-        ("pointer", "value"),
+        "pointer",
         [
-            ("#/pickup/contacts/name", "Another"), ("#/dropoffs/0/externalId", "another"),
-            ("#/dropoffs/1/address/street", "Another"), ("#/orderPackages/0/description", "another"),
+            "#/pickup/contacts/name",
+            "#/dropoffs/0/externalId",
+            "#/dropoffs/1/address/street",
+            "#/orderPackages/0/description",
         ],
-    )  # fmt: skip  # a list of cases
-    def test_may_differ_in_what_has_no_price(self, api, pointer, value):
-        assert request(api, quote(api)["Quote-Id"], changed(pointer, value)).status_code == 201
+    )
+    def test_may_differ_in_what_has_no_price(self, api, pointer):
+        assert request(api, quote(api)["Quote-Id"], changed(pointer, "another")).status_code == 201
 
-    @pytest.mark.parametrize(
-        ("pointer", "value"),
-        [
-            ("#/pickup/address/latitude", -23.5614), ("#/dropoffs/2/address/longitude", -46.6401),
-            ("#/dropoffs", payload()["dropoffs"][:2]), ("#/deliveryMode", "RETURN"), ("#/vehicleType", "CAR"),
-            ("#/orderPackages/0/weight", 3), ("#/orderPackages/0/quantity", 3), ("#/orderPackages", MISSING),
-        ],
-    )  # fmt: skip  # a list of cases
-    def test_of_another_trip_is_refused(self, api, pointer, value):
-        problem = assert_problem(request(api, quote(api)["Quote-Id"], changed(pointer, value)), 422, "quote_mismatch")
+    def test_of_another_trip_is_refused(self, api):
+        quote_id = quote(api)["Quote-Id"]
 
-        assert "another" in problem["detail"] or "other points" in problem["detail"]
+        for pointer, value in [
+            ("#/pickup/address/latitude", -23.5614),
+            ("#/dropoffs/2/address/longitude", -46.6401),
+            ("#/dropoffs", payload()["dropoffs"][:2]),
+            ("#/deliveryMode", "RETURN"),
+            ("#/vehicleType", "CAR"),
+            ("#/orderPackages/0/weight", 3),
+            ("#/orderPackages/0/quantity", 3),
+            ("#/orderPackages", MISSING),
+        ]:
+            problem = assert_problem(request(api, quote_id, changed(pointer, value)), 422, "quote_mismatch")
+            assert "another" in problem["detail"] or "other points" in problem["detail"]
         assert_nothing_written()
 
     def test_of_ten_minutes_is_refused(self, api, age):
@@ -139,20 +141,13 @@ class TestARequestWithAQuoteId:
 
         assert request(other, quote(api)["Quote-Id"]).status_code == 201
 
-    @pytest.mark.parametrize(
-        "text",
-        ["", "x", "a:b", "x" * 8000, "ação", Signer(salt="other").sign_object([1])],
-        ids=["empty", "short", "colon", "long", "non-ascii", "signed for something else"],
-    )
-    def test_that_is_no_quote_id_is_refused(self, api, text):
-        assert_problem(request(api, text), 422, "quote_mismatch")
-        assert_nothing_written()
-
-    def test_that_was_changed_is_refused(self, api):
+    def test_that_is_no_quote_id_or_was_changed_is_refused(self, api):
         quote_id = quote(api)["Quote-Id"]
         changed_id = ("A" if quote_id[5] != "A" else "B").join((quote_id[:5], quote_id[6:]))
+        signed_for_something_else = Signer(salt="other").sign_object([1])
 
-        assert_problem(request(api, changed_id), 422, "quote_mismatch")
+        for text in ("", "x", "a:b", "x" * 8000, "ação", signed_for_something_else, changed_id):
+            assert_problem(request(api, text), 422, "quote_mismatch")
         assert_nothing_written()
 
     def test_still_needs_a_linked_pickup(self, api):

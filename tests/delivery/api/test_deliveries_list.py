@@ -1,19 +1,70 @@
-"""The list of deliveries: what it contains, its filters and its query plans."""
+"""The list of deliveries: what it contains, its filters, its pages, the parameters that it refuses, its query plans."""
 
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 
 import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
 
+from delivery.actions import deliveries
 from delivery.models import Delivery, Stop
-from tests.delivery.api.calls import LIST, REQUEST, send
-from tests.delivery.api.lists import NOON, copies, ids, walk
-from tests.factories import DeliveryFactory, TokenFactory, payload
+from tests.delivery.api.calls import LIST, REQUEST, assert_problem, send
+from tests.factories import BY, DeliveryFactory, TokenFactory, payload
 from tests.tables import renew
 
+pytestmark = pytest.mark.django_db
+NOON = datetime(2026, 7, 15, 15, 0, tzinfo=UTC)  # 12:00 in São Paulo
 
-@pytest.mark.django_db
+
+@pytest.fixture
+def made(token):
+    """Make so many deliveries of the token's account, a minute apart. Returns their ids, the newest first."""
+
+    def make(count, **arguments):
+        at = arguments.pop("at", NOON)
+        rows = [
+            DeliveryFactory.create(**{"token": token, "stops": 1, **arguments}, at=at + timedelta(minutes=number))
+            for number in range(count)
+        ]
+        return [str(row.pk) for row in reversed(rows)]
+
+    return make
+
+
+def ids(response):
+    assert response.status_code == 200, response.content
+    return [item["deliveryId"] for item in response.json()["data"]]
+
+
+def walk(api, *, meanwhile=lambda: None, **query):
+    """The ids of every page, one after another; `meanwhile` is called between two pages."""
+    found, cursor = [], None
+    while True:
+        response = api.get(LIST, {**query, **({"cursor": cursor} if cursor else {})})
+        found.append(ids(response))
+        cursor = response.json()["nextCursor"]
+        if cursor is None:
+            return found
+        meanwhile()
+
+
+def flat(pages):
+    return [key for page in pages for key in page]
+
+
+def copies(pattern, count):
+    """Copies of a delivery without its parts, each a second older."""
+    same = {field.attname: getattr(pattern, field.attname) for field in Delivery._meta.concrete_fields}
+    fresh = Delivery._meta.get_field("id").get_default
+    return Delivery.objects.bulk_create(
+        Delivery(
+            **{**same, "id": fresh(), "route_id": fresh(), "created_at": pattern.created_at - timedelta(seconds=number)}
+        )
+        for number in range(1, count + 1)
+    )
+
+
 class TestDeliveriesList:
     def test_answers_a_summary_of_each(self, api, clock):
         created = send(api, REQUEST, payload(stops=2)).json()
@@ -42,11 +93,6 @@ class TestDeliveriesList:
     def test_of_an_account_without_deliveries_is_empty(self, api):
         assert api.get(LIST).json() == {"data": [], "nextCursor": None}
 
-    def test_shows_the_newest_first(self, api, made):
-        expected = made(3)
-
-        assert ids(api.get(LIST)) == expected
-
     def test_has_fifty_of_them_unless_asked(self, api, token):
         pattern = DeliveryFactory.create(token=token, stops=1)
         copies(pattern, 100)
@@ -73,14 +119,13 @@ class TestDeliveriesList:
             api.get(LIST)
 
 
-@pytest.mark.django_db
 class TestFilters:
-    @pytest.mark.parametrize(("sent", "found"), [("order-3", 1), ("order-4", 0), ("order-", 0), ("ORDER-3", 0)])
-    def test_an_external_id_matches_any_drop_off_exactly(self, api, made, sent, found):
+    def test_an_external_id_matches_any_drop_off_exactly(self, api, made):
         made(1, stops=2)
         three = made(1, stops=3)
 
-        assert ids(api.get(LIST, {"externalId": sent})) == three[:found]
+        for sent, found in [("order-3", three), ("order-4", []), ("order-", []), ("ORDER-3", [])]:
+            assert ids(api.get(LIST, {"externalId": sent})) == found
 
     @pytest.mark.parametrize("external_id", [" padded ", "a/b?c&d=é🛵", "x" * 255])
     def test_an_external_id_is_compared_as_it_was_sent(self, api, external_id):
@@ -98,9 +143,9 @@ class TestFilters:
         assert ids(api.get(LIST, {"status": "ACCEPT"})) == accepted
         assert ids(api.get(LIST, {"status": "FAILED"})) == []
 
-    @pytest.mark.parametrize(
-        ("query", "found"),
-        [
+    def test_moments_select_from_inclusive_to_exclusive_and_whole_days(self, api, made):
+        expected = made(1)
+        cases = [
             ({"createdFrom": "2026-07-15T12:00:00-03:00"}, 1),
             ({"createdFrom": "2026-07-15T15:00:00Z"}, 1),
             ({"createdFrom": "2026-07-15T12:00:00"}, 1),  # without an offset: the service's
@@ -114,12 +159,11 @@ class TestFilters:
             ({"createdTo": "2026-07-16T00:00:00+09:00"}, 0),
             ({"createdFrom": "0001-01-01", "createdTo": "9999-12-30"}, 1),
             ({"createdFrom": "2026-07-15T00:00:00+23:59"}, 1),
-        ],
-    )
-    def test_moments_select_from_inclusive_to_exclusive_and_whole_days(self, api, made, query, found):
-        expected = made(1)
+        ]
 
-        assert ids(api.get(LIST, query)) == expected[:found]
+        found = [ids(api.get(LIST, query)) for query, _count in cases]
+
+        assert found == [expected[:count] for _query, count in cases]
 
     def test_combine(self, api, made):
         made(1, at=NOON - timedelta(days=1))
@@ -131,34 +175,31 @@ class TestFilters:
         assert ids(api.get(LIST, query)) == expected
 
 
-@pytest.mark.django_db
-class TestQueryPlan:
-    @pytest.fixture
-    def many(self, token):
-        """Five thousand deliveries of ten accounts, as many as make PostgreSQL weigh its plans."""
-        renew(Delivery)
-        for owner in [token, *TokenFactory.create_batch(9)]:
-            pattern = DeliveryFactory.create(token=owner, stops=1, at=NOON)
-            stop = pattern.ordered_stops[0]
-            place = {name: getattr(stop, name) for name in ("latitude", "longitude", "address", "status")}
-            Stop.objects.bulk_create(
-                Stop(delivery=row, index=0, external_id=f"id-{number}", **place)
-                for number, row in enumerate(copies(pattern, 500))
-            )
-        with connection.cursor() as cursor:
-            cursor.execute("ANALYZE delivery_delivery, delivery_stop")
+@pytest.fixture
+def many(token):
+    """Five thousand deliveries of ten accounts, as many as make PostgreSQL weigh its plans."""
+    renew(Delivery)
+    for owner in [token, *TokenFactory.create_batch(9)]:
+        pattern = DeliveryFactory.create(token=owner, stops=1, at=NOON)
+        stop = pattern.ordered_stops[0]
+        place = {name: getattr(stop, name) for name in ("latitude", "longitude", "address", "status")}
+        Stop.objects.bulk_create(
+            Stop(delivery=row, index=0, external_id=f"id-{number}", **place)
+            for number, row in enumerate(copies(pattern, 500))
+        )
+    with connection.cursor() as cursor:
+        cursor.execute("ANALYZE delivery_delivery, delivery_stop")
 
-    @pytest.mark.usefixtures("many")
-    @pytest.mark.parametrize(
-        ("query", "index"),
-        [
-            ({}, "delivery_of_account"),
-            ({"status": "FAILED"}, "delivery_of_account_status"),
-            ({"externalId": "id-77"}, "stop_external_id"),
-            ({"createdFrom": "2026-07-15T11:55:00", "createdTo": "2026-07-15T11:55:09"}, "delivery_of_account"),
-        ],
-    )
-    def test_uses_an_index(self, api, query, index):
+
+@pytest.mark.usefixtures("many")
+def test_every_query_uses_an_index(api):
+    day = {"createdFrom": "2026-07-15T11:55:00", "createdTo": "2026-07-15T11:55:09"}
+    for query, index in [
+        ({}, "delivery_of_account"),
+        ({"status": "FAILED"}, "delivery_of_account_status"),
+        ({"externalId": "id-77"}, "stop_external_id"),
+        (day, "delivery_of_account"),
+    ]:
         with CaptureQueriesContext(connection) as captured:
             api.get(LIST, query)
         listed = next(row["sql"] for row in captured if 'FROM "delivery_delivery"' in row["sql"])
@@ -167,4 +208,140 @@ class TestQueryPlan:
             cursor.execute(f"EXPLAIN {listed}")
             plan = "\n".join(row[0] for row in cursor.fetchall())
 
-        assert f" {index} " in plan
+        assert f" {index} " in plan, query
+
+
+class TestPages:
+    def test_neither_leave_out_nor_repeat_while_others_write(self, api, made, token):
+        expected = made(6)
+
+        pages = walk(api, limit="2", meanwhile=lambda: made(2, at=NOON + timedelta(days=1)))
+
+        assert flat(pages) == expected
+
+    def test_keep_the_filter(self, api, made):
+        cancelled = made(3)
+        for key in cancelled:
+            deliveries.cancel(delivery=Delivery.objects.get(pk=key), reason="", by=BY, at=timezone.now())
+        made(3)
+
+        assert flat(walk(api, limit="2", status="FAILED")) == cancelled
+
+
+class TestACursor:
+    @pytest.fixture
+    def cursor(self, api, made):
+        made(3)
+        return api.get(LIST, {"limit": "1"}).json()["nextCursor"]
+
+    def test_is_taken_with_another_limit(self, api, cursor):
+        assert len(ids(api.get(LIST, {"limit": "2", "cursor": cursor}))) == 2
+
+    def test_that_was_changed_is_refused(self, api, cursor):
+        changed = [cursor[:place] + ("A" if cursor[place] != "A" else "B") + cursor[place + 1 :] for place in (0, -2)]
+
+        for spelling in [*changed, cursor[:-1], cursor + "A", cursor.swapcase(), cursor.partition(":")[0]]:
+            assert_problem(api.get(LIST, {"cursor": spelling}), 422, "invalid_cursor")
+
+    def test_that_is_no_cursor_is_refused(self, api):
+        for spelling in ["x", ":", "::", "a:b:c", "1", "null", "\0", "é🛵", "x" * 3500, ":" * 1000, "WyIi:x:y"]:
+            assert api.get(LIST, {"cursor": spelling}).status_code == 422, spelling[:80]
+
+    def test_of_another_account_is_refused(self, cursor, client_of):
+        assert_problem(client_of(TokenFactory.create()).get(LIST, {"cursor": cursor}), 422, "invalid_cursor")
+
+    def test_of_the_other_environment_is_refused(self, token, cursor, client_of):
+        sandbox = TokenFactory.create(integrator=token.integrator, sandbox=True)
+
+        assert_problem(client_of(sandbox).get(LIST, {"cursor": cursor}), 422, "invalid_cursor")
+
+    def test_of_another_token_of_the_account_is_taken(self, token, cursor, client_of):
+        rotated = TokenFactory.create(integrator=token.integrator)
+
+        assert len(ids(client_of(rotated).get(LIST, {"cursor": cursor}))) == 2
+
+    def test_of_other_filters_is_refused(self, api, cursor):
+        for query in ({"status": "PENDING"}, {"externalId": "order-1"}, {"createdFrom": "2026-07-15"}):
+            assert_problem(api.get(LIST, {**query, "cursor": cursor}), 422, "invalid_cursor")
+
+
+def assert_refused(api, name, code, values):
+    """Each value is refused by the parameter's name."""
+    answers = [assert_problem(api.get(LIST, {name: value}), 422, "invalid_query")["errors"] for value in values]
+    named = [[(error["parameter"], error["code"]) for error in errors] for errors in answers]
+    assert [pair for pair in zip(values, named, strict=True) if pair[1] != [(name, code)]] == []
+    assert all(error["detail"] for errors in answers for error in errors)
+
+
+class TestBadParameters:
+    def test_of_a_limit(self, api):
+        numbers = ["0", "-1", "101", "1000000000", "9" * 3000, "1.0", "1e1", " 5", "+5", "5_0", "0x5"]
+
+        assert_refused(api, "limit", "invalid_limit", [*numbers, "x", "NaN", "Infinity", "٥"])
+        for value in ("\0", "5\0"):
+            body = assert_problem(api.get(LIST, {"limit": value}), 422, "invalid_query")
+            assert {error["parameter"] for error in body["errors"]} == {"limit"}
+
+    @pytest.mark.parametrize("name", ["createdFrom", "createdTo"])
+    def test_of_a_moment(self, api, name):
+        values = [
+            "yesterday",
+            "2026-02-30",
+            "2026-13-01",
+            "2026-07-15T25:00:00",
+            "2026-07-15T12:00:00 03:00",
+            "1784127600",
+            "20/11/2026",
+            "11/20/26 14:30",
+            "0000-01-01",
+            "10000-01-01",
+            "0001-01-01T00:00:00+14:00",
+            "NaN",
+            "-",
+            " ",
+            "9999-12-31T23:59:59-14:00",
+            "2026-07-15" + " " * 3000,
+            "1" * 3500,
+            "2026-07-15T12:00:00+24:00",
+            "２０２６-07-15",
+        ]
+
+        assert_refused(api, name, "invalid_moment", values)
+
+    @pytest.mark.parametrize("name", ["createdFrom", "createdTo", "externalId"])
+    def test_with_nul(self, api, name):
+        body = assert_problem(api.get(f"{LIST}?{name}=2026%00"), 422, "invalid_query")
+
+        assert {error["parameter"] for error in body["errors"]} == {name}
+
+    def test_of_the_day_after_which_there_is_none(self, api):
+        assert_refused(api, "createdTo", "invalid_moment", ["9999-12-31"])
+
+    def test_of_a_status(self, api):
+        assert_refused(
+            api, "status", "invalid_choice", ["pending", "AVAILABLE", "null", "PENDING,ACCEPT", "x" * 3000, "%00"]
+        )
+        detail = api.get(LIST, {"status": "x"}).json()["errors"][0]["detail"]
+        assert "PENDING, ACCEPT, COLLECTED, DELIVERED, FAILED" in detail
+
+    def test_of_an_external_id_longer_than_any(self, api):
+        assert_refused(api, "externalId", "max_length", ["x" * 256])
+
+    @pytest.mark.parametrize("name", ["limit", "cursor", "status", "externalId", "createdFrom", "createdTo"])
+    def test_empty(self, api, name):
+        assert_refused(api, name, "blank", [""])
+
+    def test_given_twice(self, api):
+        body = assert_problem(api.get(f"{LIST}?status=PENDING&status=FAILED"), 422, "invalid_query")
+
+        assert [(error["parameter"], error["code"]) for error in body["errors"]] == [("status", "repeated")]
+
+    def test_are_all_named_at_once(self, api):
+        body = assert_problem(api.get(LIST, {"limit": "0", "status": "x", "createdTo": "y"}), 422, "invalid_query")
+
+        assert {error["parameter"] for error in body["errors"]} == {"limit", "status", "createdTo"}
+
+    def test_that_are_not_utf_8_select_nothing(self, api, made):
+        made(1)
+
+        assert ids(api.get(f"{LIST}?externalId=%FF%FE")) == []

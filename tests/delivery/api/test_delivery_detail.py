@@ -7,7 +7,7 @@ from delivery.actions import deliveries, drivers
 from delivery.geo.distance import Point
 from delivery.lifecycle import Mode
 from delivery.models import EventState, WebhookEndpoint
-from tests.delivery.api.calls import DETAIL, REQUEST, UNKNOWN, assert_problem, send
+from tests.delivery.api.calls import DETAIL, REQUEST, send
 from tests.factories import BY, DROPOFFS, DeliveryFactory, DriverFactory, payload
 
 MOMENTS = ["createdAt", "offerExpiresAt", "acceptedAt", "collectedAt", "returnedAt", "cancelledAt", "closedAt"]
@@ -238,9 +238,6 @@ class TestDeliveryDetail:
         (event,) = detail(api, delivery)["events"]
 
         assert (event["state"], event["nextAttemptAt"]) == ("pending", local(0))
-
-    def test_of_an_unknown_id_is_404(self, api):
-        assert_problem(api.get(DETAIL.format(UNKNOWN)), 404, "delivery_not_found")
 
     @pytest.mark.parametrize("stops", [1, 3])
     def test_takes_nine_queries_whatever_happened(self, api, token, stops, move, django_assert_num_queries):

@@ -43,10 +43,8 @@ class TestEventsFeed:
         ]
         assert set(response.json()) == {"data", "nextCursor"}
 
-    @pytest.mark.parametrize(
-        "text", ["São Paulo 🛵", 'quote " and \\', "</script>", "line\u2028separator", "tab\tnew\nline"]
-    )
-    def test_has_every_byte_of_the_body(self, api, text):
+    def test_has_every_byte_of_the_body(self, api):
+        text = 'São Paulo 🛵 quote " and \\ </script> line\u2028separator tab\tnew\nline'
         body = payload(stops=1)
         body["dropoffs"][0]["externalId"] = text
         send(api, REQUEST, body)
@@ -144,21 +142,17 @@ class TestEventsFeed:
 
 @pytest.mark.django_db
 class TestBadParameters:
-    @pytest.mark.parametrize("limit", ["0", "101", "1000000000", "9" * 3000, "x", "NaN", "-1", "%00"])
-    def test_of_a_limit(self, api, limit):
-        body = assert_problem(api.get(EVENTS, {"limit": limit}), 422, "invalid_query")
+    @pytest.mark.parametrize(
+        ("name", "value", "code"), [("limit", "101", "invalid_limit"), ("after", "", "blank"), ("limit", "", "blank")]
+    )
+    def test_are_named(self, api, name, value, code):
+        body = assert_problem(api.get(EVENTS, {name: value}), 422, "invalid_query")
 
-        assert [(error["parameter"], error["code"]) for error in body["errors"]] == [("limit", "invalid_limit")]
+        assert [(error["parameter"], error["code"]) for error in body["errors"]] == [(name, code)]
 
-    @pytest.mark.parametrize("name", ["after", "limit"])
-    def test_empty(self, api, name):
-        body = assert_problem(api.get(f"{EVENTS}?{name}="), 422, "invalid_query")
-
-        assert [(error["parameter"], error["code"]) for error in body["errors"]] == [(name, "blank")]
-
-    @pytest.mark.parametrize("spelling", ["x", "1", "0", "a:b:c", "é🛵", "x" * 3500, "2026-07-15"])
-    def test_of_a_cursor_that_is_none(self, api, spelling):
-        assert_problem(api.get(EVENTS, {"after": spelling}), 422, "invalid_cursor")
+    def test_of_a_cursor_that_is_none(self, api):
+        for spelling in ("x", "1", "0", "a:b:c", "é🛵", "x" * 3500, "2026-07-15"):
+            assert_problem(api.get(EVENTS, {"after": spelling}), 422, "invalid_cursor")
 
     def test_of_a_cursor_that_was_changed(self, api, token):
         DeliveryFactory.create(token=token)

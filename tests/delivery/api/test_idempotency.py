@@ -39,13 +39,6 @@ class TestARepeatedRequest:
             name: plain[name] for name in ("shippingValue", "status", "driver", "orders")
         }
 
-    def test_may_order_its_keys_otherwise(self, api):
-        first = api.post(REQUEST, payload(), **KEY)
-
-        second = api.post(REQUEST, dict(reversed(payload().items())), **KEY)
-
-        assert second.content == first.content
-
     def test_is_answered_the_same_after_the_delivery_has_changed(self, api):
         first = api.post(REQUEST, payload(), **KEY)
         api.post(f"/api/cancel-delivery/{first.json()['deliveryId']}", {})

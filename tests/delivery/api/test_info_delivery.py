@@ -3,7 +3,7 @@ from django.utils import timezone
 
 from delivery.actions import deliveries
 from delivery.geo.distance import Point
-from tests.delivery.api.calls import INFO, UNKNOWN, assert_problem
+from tests.delivery.api.calls import INFO
 from tests.factories import BY, DeliveryFactory, DriverFactory
 
 EMPTY_ADDRESS = dict.fromkeys(["city", "state", "street", "number", "zipcode", "district", "country", "complement"], "")
@@ -46,11 +46,6 @@ class TestInfoDelivery:
             "coordinates": {"latitude": -23.56, "longitude": -46.65},
         }
 
-    def test_shows_no_coordinates_of_a_driver_without_a_position(self, api, token):
-        delivery = DeliveryFactory.create(token=token, accepted=True)
-
-        assert info(api, delivery)["driver"]["coordinates"] == {"latitude": None, "longitude": None}
-
     def test_shows_each_order_with_its_own_status_in_the_order_sent(self, api, token):
         delivery = DeliveryFactory.create(token=token, collected=True)
         deliveries.deliver_point(delivery=delivery, point="C", by=BY, at=timezone.now())
@@ -68,9 +63,6 @@ class TestInfoDelivery:
         assert {frozenset(order) for order in answer["orders"]} == {
             frozenset({"status", "externalId", "coordinates", "address"})
         }
-
-    def test_of_an_unknown_id_is_404(self, api):
-        assert_problem(api.get(INFO.format(UNKNOWN)), 404, "delivery_not_found")
 
     @pytest.mark.parametrize("stops", [1, 3])
     def test_makes_the_same_number_of_queries_for_any_number_of_dropoffs(

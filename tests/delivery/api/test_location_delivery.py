@@ -4,7 +4,7 @@ import pytest
 
 from delivery.actions import deliveries, drivers
 from delivery.geo.distance import Point
-from tests.delivery.api.calls import INFO, LOCATION, UNKNOWN, assert_problem
+from tests.delivery.api.calls import INFO, LOCATION
 from tests.factories import BY, DeliveryFactory, DriverFactory
 
 HERE, THERE = Point(-23.56, -46.65), Point(-23.591, -46.691)
@@ -82,9 +82,6 @@ class TestLocationDelivery:
         answer = locate(api, delivery)
 
         assert (answer["status"], answer["tracking"]["available"]) == ("FAILED", True)
-
-    def test_of_an_unknown_id_is_404(self, api):
-        assert_problem(api.get(LOCATION.format(UNKNOWN)), 404, "delivery_not_found")
 
     @pytest.mark.parametrize("stops", [1, 3])
     def test_makes_the_same_number_of_queries_for_any_number_of_dropoffs(

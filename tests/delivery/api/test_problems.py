@@ -1,3 +1,4 @@
+from itertools import product
 from uuid import UUID
 
 import pytest
@@ -19,6 +20,7 @@ from tests.delivery.api.calls import (
 )
 from tests.factories import DeliveryFactory, payload
 
+pytestmark = pytest.mark.django_db
 MEMBERS = {"type", "title", "status", "detail", "instance", "code", "retryable"}
 # Each refusal of the specification's table for area A: how it comes about, its status and its code.
 REFUSALS = [
@@ -30,21 +32,35 @@ REFUSALS = [
     (QUOTE, "[]", 422, "malformed_body"),
     (QUOTE, "x" * 300_000, 413, "body_too_large"),
 ]
+NO_PATHS = [
+    "/api/",
+    "/api/unknown",
+    "/api/quotation-delivery/",
+    "/api/request-delivery/",
+    "/api/info-delivery",
+    "/api/info-delivery/",
+    f"/api/info-delivery/{UNKNOWN}/",
+    f"/api/cancel-delivery/{UNKNOWN}/",
+    f"/api/info-delivery/{UNKNOWN}/more",
+    "/api/Quotation-Delivery",
+    "/api/%00",
+]
 
 
-@pytest.mark.django_db
 class TestAProblem:
     @pytest.mark.parametrize(("path", "body", "status", "code"), REFUSALS)
     def test_has_the_members_of_the_rfc_and_ours(self, api, path, body, status, code):
         path = path.format(UNKNOWN)
 
-        problem = assert_problem(send(api, path, body), status, code)
+        response = send(api, path, body)
 
+        problem = assert_problem(response, status, code)
         assert set(problem) == MEMBERS
         assert problem["type"] == f"/docs/errors/{code}"
         assert (problem["instance"], problem["retryable"]) == (path, False)
         assert problem["title"]
         assert problem["detail"]
+        assert UUID(response["X-Request-Id"])
 
     @pytest.mark.parametrize("path", [QUOTE, REQUEST])
     def test_of_invalid_fields_lists_them(self, api, path):
@@ -84,56 +100,27 @@ class TestAProblem:
         assert response["X-Request-Id"]
 
 
-@pytest.mark.django_db
-class TestAPath:
-    @pytest.mark.parametrize(
-        "path",
-        [
-            "/api/",
-            "/api/unknown",
-            "/api/quotation-delivery/",
-            "/api/request-delivery/",
-            "/api/info-delivery",
-            "/api/info-delivery/",
-            f"/api/info-delivery/{UNKNOWN}/",
-            f"/api/cancel-delivery/{UNKNOWN}/",
-            f"/api/info-delivery/{UNKNOWN}/more",
-            "/api/Quotation-Delivery",
-            "/api/%00",
-        ],
-    )
-    @pytest.mark.parametrize("method", ["get", "post"])
-    def test_that_no_endpoint_has_is_404(self, api, method, path):
+def test_a_path_that_no_endpoint_has_is_404(api):
+    for method, path in product(("get", "post"), NO_PATHS):
         response = getattr(api, method)(path)
 
-        problem = assert_problem(response, 404, "no_such_path")
-        assert set(problem) == MEMBERS
+        assert set(assert_problem(response, 404, "no_such_path")) == MEMBERS
         assert response["X-Request-Id"]
 
 
-@pytest.mark.django_db
-class TestAMethod:
-    @pytest.mark.parametrize(
-        ("right", "path", "method"),
-        [
-            (right, path, method)
-            for right, path in ENDPOINTS
-            for method in ("get", "post", "put", "patch", "delete")
-            if method != right
-        ],
-    )
-    def test_that_the_endpoint_has_not_is_405(self, api, token, right, path, method):
-        delivery = DeliveryFactory.create(token=token)
+def test_a_method_that_the_endpoint_has_not_is_405(api, token):
+    delivery = DeliveryFactory.create(token=token)
+    methods = ("get", "post", "put", "patch", "delete")
 
-        response = getattr(api, method)(path.format(delivery.pk))
+    for (right, path), method in product(ENDPOINTS, methods):
+        if method != right:
+            response = getattr(api, method)(path.format(delivery.pk))
 
-        problem = assert_problem(response, 405, "method_not_allowed")
-        assert set(problem) == MEMBERS
-        assert right.upper() in response["Allow"]
-        assert api.get(INFO.format(delivery.pk)).json()["orders"][0]["status"] == "PENDING"
+            assert set(assert_problem(response, 405, "method_not_allowed")) == MEMBERS
+            assert right.upper() in response["Allow"]
+    assert api.get(INFO.format(delivery.pk)).json()["orders"][0]["status"] == "PENDING"
 
 
-@pytest.mark.django_db
 class TestTheAcceptHeader:
     @pytest.mark.parametrize("accept", ["text/html", "application/xml", "application/json;version=2", "none", ""])
     def test_is_ignored(self, api, accept):
@@ -147,33 +134,21 @@ class TestTheAcceptHeader:
         assert api.post(f"{QUOTE}?format=xml", payload()).status_code == 200
 
 
-@pytest.mark.django_db
 class TestTheRequestId:
-    @pytest.mark.parametrize(("method", "path"), ENDPOINTS)
-    def test_is_on_every_answer(self, api, token, method, path):
-        delivery = DeliveryFactory.create(token=token)
+    def test_is_another_one_on_every_answer(self, api, token):
+        delivery, ids = DeliveryFactory.create(token=token), []
 
-        for client, key in ((api, delivery.pk), (api, UNKNOWN), (APIClient(), delivery.pk)):
-            response = getattr(client, method)(path.format(key), payload() if method == "post" else None)
-            assert UUID(response["X-Request-Id"])
+        for method, path in ENDPOINTS:
+            for client, key in ((api, delivery.pk), (api, UNKNOWN), (APIClient(), delivery.pk)):
+                response = getattr(client, method)(path.format(key), payload() if method == "post" else None)
+                ids.append(UUID(response["X-Request-Id"]))
 
-    @pytest.mark.parametrize(("path", "body", "status", "code"), REFUSALS)
-    def test_is_on_every_refusal(self, api, path, body, status, code):
-        assert send(api, path.format(UNKNOWN), body)["X-Request-Id"]
-
-    def test_is_another_one_each_time(self, api):
-        ids = {api.get(LOCATION.format(UNKNOWN))["X-Request-Id"] for _ in range(3)}
-
-        assert len(ids) == 3
+        assert len(set(ids)) == len(ENDPOINTS) * 3
 
     @pytest.mark.parametrize("sent", ["order-4711.retry_2", "a" * 8, "a" * 128])
     def test_is_the_callers_own_when_well_formed(self, api, sent):
-        response = api.get(INFO.format(UNKNOWN), HTTP_X_REQUEST_ID=sent)
-
-        assert response["X-Request-Id"] == sent
+        assert api.get(LOCATION.format(UNKNOWN), HTTP_X_REQUEST_ID=sent)["X-Request-Id"] == sent
 
     @pytest.mark.parametrize("sent", ["a" * 7, "x" * 129, "with space in it", "line\nbreak-in-it", "<script>alert"])
     def test_is_ours_when_the_callers_is_not(self, api, sent):
-        response = api.get(INFO.format(UNKNOWN), HTTP_X_REQUEST_ID=sent)
-
-        assert UUID(response["X-Request-Id"])
+        assert UUID(api.get(LOCATION.format(UNKNOWN), HTTP_X_REQUEST_ID=sent)["X-Request-Id"])

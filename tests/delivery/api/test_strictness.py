@@ -1,12 +1,9 @@
-"""Unknown keys, doubtful values, the service area, and what a body is that is no JSON."""
-
-import gzip
-import json
+"""Unknown keys, doubtful values and the service area."""
 
 import pytest
 
 from delivery.geo import service_area
-from tests.delivery.api.calls import QUOTE, REQUEST, assert_nothing_written, assert_problem, changed, send
+from tests.delivery.api.calls import QUOTE, REQUEST, assert_nothing_written, assert_problem, changed
 from tests.factories import DeliveryFactory, payload
 
 STRICT = {"HTTP_PREFER": "handling=strict"}
@@ -143,44 +140,3 @@ class TestTheServiceArea:
 
         settings.SERVICE_AREA = service_area.parse("40,-75,41,-73")
         assert_problem(api.post(QUOTE, payload()), 422, "outside_service_area")
-
-
-@pytest.mark.django_db
-@pytest.mark.parametrize(
-    ("raw", "detail"),
-    [
-        (b" \n", "The body is empty."),
-        (gzip.compress(b"{}"), "compressed with gzip"),
-        ('{"a": "ação"}'.encode("latin-1"), "not in UTF-8: the byte at offset 8 does not fit"),
-        ("{}".encode("utf-16"), "UTF-16"),
-        ("{}".encode("utf-16-le"), "UTF-16"),
-        ("{}".encode("utf-32"), "UTF-16 or UTF-32"),
-        (b'{"a": NaN}', "NaN or Infinity"),
-        (b'{"a": -Infinity}', "NaN or Infinity"),
-        (b'{"a": ' + b"9" * 5000 + b"}", "too many digits"),
-        (b'{"a": 1,}', "line 1 column 9"),
-    ],
-    ids=["blank", "gzip", "latin-1", "utf-16", "utf-16-le", "utf-32", "nan", "infinity", "digits", "comma"],
-)
-def test_a_body_that_is_not_json_is_refused_with_the_reason(api, raw, detail):
-    assert detail in assert_problem(send(api, REQUEST, raw), 422, "malformed_body")["detail"]
-    assert_nothing_written()
-
-
-@pytest.mark.django_db
-@pytest.mark.parametrize("content_type", ["", "text/plain", "application/x-www-form-urlencoded"])
-def test_another_content_type_is_refused_with_the_accepted_one(api, content_type):
-    response = api.generic("POST", QUOTE, json.dumps(payload()), content_type=content_type)
-
-    problem = assert_problem(response, 415, "unsupported_media_type")
-    assert problem["detail"] == "Send the body as JSON, with the header Content-Type: application/json."
-
-
-@pytest.mark.django_db
-@pytest.mark.parametrize("value", [[], "x", 1, None])
-def test_a_place_that_is_no_object_is_refused_with_the_reason(api, value):
-    problem = assert_problem(api.post(REQUEST, changed("#/pickup/address", value)), 422, "invalid_payload")
-
-    assert problem["errors"][0]["pointer"] == "#/pickup/address"
-    assert problem["errors"][0]["detail"] in ("This must be a JSON object.", "This field may not be null.")
-    assert_nothing_written()

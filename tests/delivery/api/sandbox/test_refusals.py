@@ -41,21 +41,18 @@ class TestRefusedMoves:
         assert_problem(response, 422, code)
         assert statuses(delivery) == before
 
-    @pytest.mark.parametrize(
-        ("move", "body", "pointer"),
-        [
+    def test_name_a_field_that_is_invalid(self, api, token):
+        delivery = DeliveryFactory.create(token=token, collected=True)
+
+        for move, body, pointer in [
             ("fail/B", {"reason": 5}, "#/reason"),
             ("fail/B", {"reason": "x" * 256}, "#/reason"),
             ("position", {"latitude": 91, "longitude": 0}, "#/latitude"),
             ("position", {"latitude": 0, "longitude": "x"}, "#/longitude"),
             ("position", {"latitude": 0}, "#/longitude"),
             ("position", {"latitude": True, "longitude": 0}, "#/latitude"),
-        ],
-    )
-    def test_name_a_field_that_is_invalid(self, api, token, move, body, pointer):
-        delivery = DeliveryFactory.create(token=token, collected=True)
-
-        assert_field_refused(send(api, MOVE.format(delivery.pk, move), body), pointer)
+        ]:
+            assert_field_refused(send(api, MOVE.format(delivery.pk, move), body), pointer)
 
         assert statuses(delivery) == ["PENDING", "ACCEPT", "COLLECTED"]
         assert DriverPosition.objects.count() == 0
@@ -78,29 +75,28 @@ class TestRefusedMoves:
         assert_problem(send(api, MOVE.format(delivery.pk, move), "[1]"), 422, "malformed_body")
         assert statuses(delivery) == ["PENDING"]
 
-    @pytest.mark.parametrize("move", ["cancel", "request", "x", "deliver", "accept/B"])
-    def test_of_another_name_have_no_path(self, api, delivery, move):
-        assert_problem(api.post(MOVE.format(delivery.pk, move)), 404, "no_such_path")
+    def test_of_another_name_have_no_path(self, api, delivery):
+        for move in ("cancel", "request", "x", "deliver", "accept/B"):
+            assert_problem(api.post(MOVE.format(delivery.pk, move)), 404, "no_such_path")
 
 
 class TestWhatIsNotFound:
-    @pytest.mark.parametrize("move", MOVES)
-    def test_is_everything_for_a_live_token(self, client_of, token, move):
+    def test_is_everything_for_a_live_token(self, client_of, token):
         live = TokenFactory.create(integrator=token.integrator)
         own, of_sandbox = DeliveryFactory.create(token=live), DeliveryFactory.create(token=token)
+        ids = (own.pk, of_sandbox.pk, UNKNOWN, "x")
 
-        answers = [send(client_of(live), move.format(one), "{") for one in (own.pk, of_sandbox.pk, UNKNOWN, "x")]
+        answers = [send(client_of(live), move.format(one), "{") for move in MOVES for one in ids]
 
         bodies = [assert_problem(answer, 404, "delivery_not_found") for answer in answers]
         assert len({body["detail"] for body in bodies}) == 1
         assert statuses(own) == statuses(of_sandbox) == ["PENDING"]
 
-    @pytest.mark.parametrize("move", MOVES)
-    def test_is_a_live_and_a_foreign_delivery_for_a_test_token(self, api, token, move):
+    def test_is_a_live_and_a_foreign_delivery_for_a_test_token(self, api, token):
         live = DeliveryFactory.create(token=TokenFactory.create(integrator=token.integrator))
         foreign = DeliveryFactory.create(token=TokenFactory.create(sandbox=True))
 
-        answers = [send(api, move.format(one), {}) for one in (live.pk, foreign.pk, UNKNOWN, "x")]
+        answers = [send(api, move.format(one), {}) for move in MOVES for one in (live.pk, foreign.pk, UNKNOWN, "x")]
 
         bodies = [assert_problem(answer, 404, "delivery_not_found") for answer in answers]
         assert len({body["detail"] for body in bodies}) == 1

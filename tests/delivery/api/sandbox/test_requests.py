@@ -102,9 +102,9 @@ class TestAMisspeltOutcome:
         assert "Did you mean 'sim-fail-'? Known ones: sim-delivered-, " in problem["errors"][0]["detail"]
         assert_nothing_written()
 
-    @pytest.mark.parametrize("external_id", ["sim-fail-1", "order-1", "simone-1"])
-    def test_is_none_of_these(self, api, external_id):
-        assert "Rota-Warnings" not in api.post(REQUEST, named(external_id))
+    def test_is_none_of_these(self, api):
+        for external_id in ("sim-fail-1", "order-1", "simone-1"):
+            assert "Rota-Warnings" not in api.post(REQUEST, named(external_id))
 
     def test_has_no_meaning_with_a_live_token(self, client_of, token):
         live = TokenFactory.create(integrator=token.integrator)
@@ -119,30 +119,14 @@ class TestSpeed:
 
         assert delivery.simulation.speed == speed
 
-    @pytest.mark.parametrize(
-        "value",
-        [
-            "",
-            "0",
-            "0.99",
-            "120.01",
-            "121",
-            "-1",
-            "NaN",
-            "inf",
-            "1e400",
-            "fast",
-            "1,5",
-            "1_0",
-            "10x",
-            "\u0661",
-            "1" * 5000,
-        ],
-    )
-    def test_out_of_range_is_refused(self, api, value):
-        response = api.post(REQUEST, named("order-1"), HTTP_SANDBOX_SPEED=value)
+    def test_out_of_range_is_refused(self, api):
+        numbers = ["0", "0.99", "120.01", "121", "-1", "NaN", "inf", "1e400", "1,5", "1_0", "\u0661", "1" * 5000]
 
-        body = assert_problem(response, 422, "invalid_sandbox_speed")
-        assert body["detail"] == "The header Sandbox-Speed is a number from 1 to 120."
+        for value in (*numbers, "", "fast", "10x"):
+            body = assert_problem(
+                api.post(REQUEST, named("order-1"), HTTP_SANDBOX_SPEED=value), 422, "invalid_sandbox_speed"
+            )
+            assert body["detail"] == "The header Sandbox-Speed is a number from 1 to 120."
+
         assert_nothing_written()
         assert not Simulation.objects.exists()
