@@ -4,7 +4,6 @@ from integration import lifecycle
 from integration.errors import AlreadyCancelled, AlreadyDelivered, MoveRefused
 from integration.lifecycle import TABLE, Status
 
-PAIRS = [(current, target) for current in Status for target in Status]
 S = Status
 # A row for each current status, a column for each target, both in the order of `Status`; + is allowed.
 ALLOWED = """
@@ -27,19 +26,16 @@ class TestTable:
             Status(name): {s for s, mark in zip(Status, marks, strict=True) if mark == "+"} for name, *marks in rows
         } == {status: set(targets) for status, targets in TABLE.items()}
 
-    @pytest.mark.parametrize(("current", "target"), [pair for pair in PAIRS if pair[1] in TABLE[pair[0]]])
-    def test_allows(self, current, target):
-        assert lifecycle.move(current, target) is target
+    def test_allows(self):
+        for current, targets in TABLE.items():
+            assert [lifecycle.move(current, target) for target in targets] == [*targets]
 
-    @pytest.mark.parametrize(("current", "target"), [pair for pair in PAIRS if pair[1] not in TABLE[pair[0]]])
-    def test_refuses(self, current, target):
-        with pytest.raises(MoveRefused):
-            lifecycle.move(current, target)
+    def test_refuses(self):
+        refused = [(current, target) for current in Status for target in Status if target not in TABLE[current]]
 
-    def test_lets_everything_be_cancelled_that_is_not_delivered_or_cancelled(self):
-        open_ = [status for status in Status if Status.CANCELLED in TABLE[status]]
-
-        assert open_ == [status for status in Status if status not in (Status.DELIVERED, Status.CANCELLED)]
+        for current, target in refused:
+            with pytest.raises(MoveRefused):
+                lifecycle.move(current, target)
 
     @pytest.mark.parametrize(("end", "reason"), [(S.DELIVERED, AlreadyDelivered), (S.CANCELLED, AlreadyCancelled)])
     def test_says_why_a_cancellation_is_refused(self, end, reason):

@@ -1,5 +1,7 @@
 """Suspending a seller, what it refuses meanwhile, the number of its keys, and lifting the suspension."""
 
+from typing import Any
+
 import pytest
 from django.db import IntegrityError, transaction
 from django.utils import timezone
@@ -21,20 +23,21 @@ def suspend(seller, reason="unpaid"):
 
 
 class TestSuspend:
-    @pytest.mark.parametrize(("method", "path"), ENDPOINTS)
-    def test_refuses_every_key_at_once_with_a_message_of_its_own(self, seller, api, method, path):
+    def test_refuses_every_key_at_once_with_a_message_of_its_own(self, seller, api):
         create_order(seller)
         suspend(seller)
 
-        response = getattr(api, method)(f"/api/integration/{path}", order_body(orderId="A-1"), format="json")
+        for method, path in ENDPOINTS:
+            body = order_body(orderId="A-1") if method == "post" else None
+            response = getattr(api, method)(f"/api/integration/{path}", body, format="json")
 
-        assert response.status_code == 401
-        assert response.json() == {
-            "success": False,
-            "message": "A conta deste vendedor está suspensa. Fale com quem opera este serviço",
-            "code": "account_suspended",
-        }
-        assert response["WWW-Authenticate"] == 'Basic realm="rota"'
+            assert response.status_code == 401
+            assert response.json() == {
+                "success": False,
+                "message": "A conta deste vendedor está suspensa. Fale com quem opera este serviço",
+                "code": "account_suspended",
+            }
+            assert response["WWW-Authenticate"] == 'Basic realm="rota"'
         assert Order.objects.get().status == "pending"
         assert not Invoice.objects.exists()
         assert ApiKey.objects.get().last_used_at is None
@@ -57,10 +60,10 @@ class TestSuspend:
             f"seller {seller.reference} suspended by user ana: 'unpaid'"
         ]
 
-    @pytest.mark.parametrize("reason", ["", " \n", "x" * 256, "a\0b"])
-    def test_refuses_a_reason_that_cannot_be_stored(self, seller, reason):
-        with pytest.raises(InvalidReason):
-            suspend(seller, reason)
+    def test_refuses_a_reason_that_cannot_be_stored(self, seller):
+        for reason in ("", " \n", "x" * 256, "a\0b"):
+            with pytest.raises(InvalidReason):
+                suspend(seller, reason)
 
         assert Seller.objects.get().suspended_at is None
 
@@ -105,19 +108,13 @@ class TestLiftSuspension:
         assert caplog.text.count("lifted by user bob") == 1
 
 
-@pytest.mark.parametrize(
-    "half",
-    [
-        {"suspended_at": NOW},
-        {"suspended_at": NOW, "suspended_by": BY},
-        {"suspended_at": NOW, "suspension_reason": "unpaid"},
-        {"suspended_by": BY},
-        {"suspension_reason": "unpaid"},
-    ],
-)
-def test_the_database_refuses_half_a_suspension(seller, half):
-    with pytest.raises(IntegrityError, match="seller_suspension_has_who_and_why"), transaction.atomic():
-        Seller.objects.update(**half)
+def test_the_database_refuses_half_a_suspension(seller):
+    at: dict[str, Any] = {"suspended_at": NOW}
+    by, why = {"suspended_by": BY}, {"suspension_reason": "unpaid"}
+
+    for half in (at, at | by, at | why, by, why):
+        with pytest.raises(IntegrityError, match="seller_suspension_has_who_and_why"), transaction.atomic():
+            Seller.objects.update(**half)
 
 
 class TestNumberOfKeys:
@@ -144,13 +141,3 @@ class TestNumberOfKeys:
         key_of(other_seller)
 
         assert ApiKey.objects.count() == 21
-
-
-@pytest.mark.django_db(transaction=True)
-def test_of_keys_issued_at_once_no_more_than_allowed_are_issued(seller, at_once):
-    for _further in range(keys.MOST_VALID - 1):
-        key_of(seller)
-
-    results = at_once(*[lambda: keys.issue(seller=seller, by=BY, at=NOW)] * 4)
-
-    assert sorted(type(result).__name__ for result in results) == ["Issued", *["TooManyKeys"] * 3]

@@ -130,13 +130,13 @@ class TestConfirmation:
         assert "has changed since the preview" in page.content.decode()
         assert rates() == before
 
-    @pytest.mark.parametrize("sent", [{}, {"digest": "x" * 65}, {"import_file_name": "x"}])
-    def test_without_its_preview_does_nothing(self, admin_client, rates, previewed, sent):
+    def test_without_its_preview_does_nothing(self, admin_client, rates, previewed):
         before = rates()
 
-        page = admin_client.post(url("process_import"), {**previewed, **sent} if sent else {}, follow=True)
+        for sent in ({}, {**previewed, "digest": "x" * 65}, {**previewed, "import_file_name": "x"}):
+            page = admin_client.post(url("process_import"), sent, follow=True)
 
-        assert "Upload the file again" in page.content.decode()
+            assert "Upload the file again" in page.content.decode()
         assert rates() == before
 
     def test_is_of_this_table_only(self, admin_client, previewed):
@@ -157,9 +157,9 @@ class TestConfirmation:
 
 
 class TestFaults:
-    @pytest.mark.parametrize(
-        ("text", "fault"),
-        [
+    def test_name_line_and_column(self, admin_client, rates):
+        before = rates()
+        cases = [
             (LOCAL.format("44,90", "abc", 3), "Linha 2, kg adicional (R$): 'abc' não é número"),
             (LOCAL.format("=1+1", "1,90", 3), "Linha 2, até 1 kg (R$): '=1+1' não é número"),
             (LOCAL.format("1.234", "1,90", 3), "Linha 2, até 1 kg (R$): '1.234' pode ser lido de duas formas"),
@@ -170,15 +170,13 @@ class TestFaults:
             (LOCAL.format("1", "1", 1).replace("local", "lua"), "Linha 2, zona: 'lua' não é nenhum de: "),
             ("\n" + LOCAL.format("1", "1", 1) * 2, "Linha 4: repete a linha 3"),
             ("econômico;local\n", "Linha 2, origem: Este campo não pode ser nulo."),
-        ],
-    )  # fmt: skip
-    def test_name_line_and_column(self, admin_client, rates, text, fault):
-        before = rates()
+        ]  # fmt: skip  # a table
 
-        response = upload(admin_client, NEW + text)
+        for text, fault in cases:
+            response = upload(admin_client, NEW + text)
 
-        assert fault in re.sub(r"\s*</?b>\s*", "", text_of(response)).replace("&#x27;", "'")
-        assert "confirm_form" not in response.context
+            assert fault in re.sub(r"\s*</?b>\s*", "", text_of(response)).replace("&#x27;", "'")
+            assert "confirm_form" not in response.context
         assert rates() == before
 
     def test_are_all_named_at_once_up_to_a_bound(self, admin_client, tariff):
@@ -189,9 +187,8 @@ class TestFaults:
         assert many.count("Linha ") == 52  # three of the first line, one of each other
         assert "as primeiras 50 estão na lista." in many
 
-    @pytest.mark.parametrize(
-        ("text", "fault"),
-        [
+    def test_of_the_file_as_a_whole_are_named(self, admin_client, tariff):
+        cases = [
             (NEW, "O arquivo não tem linhas abaixo dos títulos."),
             ("\n", "O arquivo não tem linhas abaixo dos títulos."),
             ("zona;serviço\nlocal;econômico\n", "Faltam colunas: origem, destino, até 1 kg (R$), kg adicional (R$)"),
@@ -200,12 +197,11 @@ class TestFaults:
             ("até 1 kg (R$);base_centavos_up_to_1kg\n1;1\n", "A coluna 'base_centavos_up_to_1kg' aparece duas vezes."),
             (NEW + '"econômico;local\n', "Linha 2: as aspas não fecham."),
             (NEW + "a;b;c;d;e;f;g;h\n", "Linha 2: mais células do que títulos"),
-        ],
-    )
-    def test_of_the_file_as_a_whole_are_named(self, admin_client, tariff, text, fault):
-        (found,) = upload(admin_client, text).context["form"].errors["import_file"]
+        ]
 
-        assert fault in found
+        for text, fault in cases:
+            (found,) = upload(admin_client, text).context["form"].errors["import_file"]
+            assert fault in found
 
     def test_are_shown_as_text(self, admin_client, tariff):
         page = upload(admin_client, NEW + LOCAL.format("<script>", "1", 1)).content.decode()

@@ -1,4 +1,5 @@
 import re
+from typing import Any
 
 import pytest
 from django.contrib.admin.models import LogEntry
@@ -9,11 +10,9 @@ from django.utils import timezone
 
 from integration.actions import keys, sellers
 from integration.freight import Parameters
-from integration.models import ApiKey, Company, FreightParameters, InvoiceLink, Seller, StatusLog
+from integration.models import ApiKey, Company, FreightParameters, Seller, StatusLog
 from integration.models.freight import _RANGES
 from tests.integration.factories import ACCESS_KEY, BY, SellerFactory, create_order, key_of, nfe_xml, send_invoice
-
-MODELS = ["seller", "company", "apikey", "order", "invoice", "freightrate", "freightparameters"]
 
 
 def url(name, *args):
@@ -25,36 +24,16 @@ def order(seller):
     return create_order(seller)
 
 
-class TestEveryScreen:
-    @pytest.mark.parametrize("model", MODELS)
-    def test_opens_and_searches(self, admin_client, order, model):
-        searched = {} if model.startswith("freight") else {"q": "A-1"}
-
-        assert admin_client.get(url(f"{model}_changelist"), searched, follow=True).status_code == 200
-
-    def test_opens_an_order_an_invoice_and_a_seller(self, admin_client, seller, order):
-        invoice = send_invoice(seller, nfe_xml().encode())
-
-        for model, row in (("order", order), ("invoice", invoice), ("seller", seller)):
-            assert admin_client.get(url(f"{model}_change", row.pk)).status_code == 200
-
-
 class TestInvoiceSearch:
-    @pytest.mark.parametrize("term", [ACCESS_KEY, "123", " A-1 "])
-    def test_finds_an_access_key_a_number_or_an_order_id(self, admin_client, seller, term):
-        invoice = send_invoice(seller, nfe_xml().encode())
-
-        page = admin_client.get(url("invoice_changelist"), {"q": term})
-
-        assert list(page.context["cl"].result_list) == [invoice]
-
-    @pytest.mark.parametrize("term", [ACCESS_KEY[:-1], "12", "A-", "0123"])
-    def test_finds_no_part_of_them(self, admin_client, seller, term):
+    def test_finds_an_access_key_a_number_or_an_order_id_and_no_part_of_them(self, admin_client, seller):
         send_invoice(seller, nfe_xml().encode())
 
-        page = admin_client.get(url("invoice_changelist"), {"q": term})
+        found = {
+            term: len(admin_client.get(url("invoice_changelist"), {"q": term}).context["cl"].result_list)
+            for term in (ACCESS_KEY, "123", " A-1 ", ACCESS_KEY[:-1], "12", "A-", "0123")
+        }
 
-        assert list(page.context["cl"].result_list) == []
+        assert [term for term, count in found.items() if count] == [ACCESS_KEY, "123", " A-1 "]
 
     def test_reads_no_table_as_a_whole(self, admin_client, seller):
         send_invoice(seller, nfe_xml().encode())
@@ -170,7 +149,7 @@ class TestOrders:
         entry = StatusLog.objects.get(status="collected")
         assert (entry.via_api, entry.by) == (False, "user admin")
 
-    @pytest.mark.parametrize("status", ["out_for_delivery", "delivered", "cancelled"])
+    @pytest.mark.parametrize("status", ["out_for_delivery", "cancelled"])
     def test_are_moved_to_another_status_than_the_next_when_that_is_confirmed(self, admin_client, order, status):
         asked = self.move(admin_client, order, status)
         before = StatusLog.objects.count()
@@ -219,15 +198,6 @@ class TestOrders:
 
 
 class TestInvoices:
-    @pytest.mark.parametrize(("code", "links"), [("A-1", 1), ("B", 0)])
-    def test_are_linked_by_hand(self, admin_client, seller, order, code, links):
-        invoice = send_invoice(seller, nfe_xml(items=("X",)).encode())
-        forms = {f"{p}-{f}": 0 for p in ("references", "links") for f in ("TOTAL_FORMS", "INITIAL_FORMS")}
-
-        admin_client.post(url("invoice_change", invoice.pk), {**forms, "link_order": code})
-
-        assert InvoiceLink.objects.filter(linked_by="user admin").count() == links
-
     def test_are_downloaded_and_never_shown_inline(self, admin_client, seller):
         raw = nfe_xml().encode()
 
@@ -255,18 +225,16 @@ class TestParameters:
 
         assert FreightParameters.current().remote_states == frozenset()
 
-    @pytest.mark.parametrize(
-        ("changes", "field"),
-        [
+    def test_name_the_field_that_is_refused(self, admin_client, tariff):
+        cases: list[tuple[dict[str, Any], str]] = [
             ({"cubic_divisor_cm3_per_kg": 0}, "cubic_divisor_cm3_per_kg"), ({"gris_bp": 10_001}, "gris_bp"),
             ({"remote_states": ["XX"]}, "remote_states"), ({"quote_service": "turbo"}, "quote_service"),
             ({"default_weight_g": 2}, "__all__"), ({"max_weight_g": ""}, "max_weight_g"),
-        ],
-    )  # fmt: skip  # a list of cases
-    def test_name_the_field_that_is_refused(self, admin_client, tariff, changes, field):
-        response = self.change(admin_client, **changes)
+        ]  # fmt: skip  # a list of cases
 
-        assert response.context["adminform"].form.errors.keys() == {field}
+        for changes, field in cases:
+            response = self.change(admin_client, **changes)
+            assert response.context["adminform"].form.errors.keys() == {field}
         assert FreightParameters.current() == Parameters()
 
     def test_are_neither_added_nor_deleted(self, admin_client, tariff):

@@ -1,3 +1,5 @@
+from typing import Any
+
 import pytest
 from django.utils import timezone
 
@@ -38,9 +40,10 @@ class TestCancel:
         assert response.json().keys() == {"success", "message", "code"}
         assert StatusLog.objects.count() == 2
 
-    @pytest.mark.parametrize("body", [{}, {"orderId": None}, {"orderId": ""}, {"orderId": 1}, {"orderId": "a\0"}])
-    def test_needs_the_order_id(self, api, body):
-        assert api.post(URL, body).status_code == 400
+    def test_needs_the_order_id(self, api):
+        bodies: list[dict[str, Any]] = [{}, *({"orderId": value} for value in (None, "", 1, "a\0"))]
+
+        assert [api.post(URL, body).status_code for body in bodies] == [400] * 5
 
     def test_refuses_a_malformed_body(self, api):
         assert api.generic("POST", URL, b"[", content_type="application/json").status_code == 400
@@ -53,15 +56,3 @@ class TestCancel:
         assert response.status_code == 404
         assert response.json()["success"] is False
         assert Order.objects.get().status == "pending"
-
-
-@pytest.mark.django_db(transaction=True)
-class TestTenConcurrentCancellations:
-    def test_cancel_once(self, at_once, seller, seller_client):
-        create_order(seller)
-        clients = [seller_client(seller) for _number in range(10)]
-
-        statuses = at_once(*[lambda c=c: c.post(URL, {"orderId": "A-1"}).status_code for c in clients])
-
-        assert sorted(statuses) == [200] + [400] * 9
-        assert StatusLog.objects.filter(status="cancelled").count() == 1

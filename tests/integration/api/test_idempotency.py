@@ -76,12 +76,11 @@ class TestARefusal:
 
         assert api.post(URL, order_body(), **KEY).status_code == 201
 
-    @pytest.mark.parametrize("key", ["", "x" * 256, "ação"])
-    def test_of_a_key_says_what_a_key_is(self, api, key):
-        response = api.post(URL, order_body(), HTTP_IDEMPOTENCY_KEY=key)
+    def test_of_a_key_says_what_a_key_is(self, api):
+        for key in ("", "x" * 256, "ação"):
+            response = api.post(URL, order_body(), HTTP_IDEMPOTENCY_KEY=key)
 
-        assert response.status_code == 422
-        assert response.json()["code"] == "invalid_idempotency_key"
+            assert (response.status_code, response.json()["code"]) == (422, "invalid_idempotency_key")
         assert counts() == (0, 0)
 
 

@@ -90,26 +90,13 @@ class TestOrderDetail:
 
         assert (data["invoice"], data["invoices"]) == (None, [])
 
-    @pytest.mark.parametrize(
-        "code",
-        [
-            "a/b",
-            "a/b/c",
-            "/x",
-            "a?b",
-            "a#b",
-            "a%2Fb",
-            "é 🛵",
-            "tracking/",
-            "tracking/1",
-            "x" * 255,
-            ".",
-        ],
-    )
-    def test_takes_an_order_id_of_any_characters(self, api, seller, code):
-        create_order(seller, orderId=code)
+    def test_takes_an_order_id_of_any_characters(self, api, seller):
+        codes = ["a/b", "a/b/c", "/x", "a?b", "a#b", "a%2Fb", "é 🛵", "tracking/", "tracking/1", "x" * 255, "."]
 
-        assert get(api, code).json()["data"]["orderId"] == code
+        for code in codes:
+            create_order(seller, orderId=code)
+
+        assert [get(api, code).json()["data"]["orderId"] for code in codes] == codes
 
     def test_finds_an_order_with_an_encoded_slash(self, api, seller):
         create_order(seller, orderId="a/b")
@@ -124,11 +111,11 @@ class TestOrderDetail:
         assert api.get(f"{URL}/cancel").status_code == 405
         assert api.post(f"{URL}/cancel", {"orderId": "tracking"}).status_code == 200
 
-    @pytest.mark.parametrize("code", ["A-2", "a-1", "A-1 ", "A-1/", "a\0b", "\0", "x" * 3000])
-    def test_of_an_unknown_order_is_404(self, api, seller, code):
+    def test_of_an_unknown_order_is_404(self, api, seller):
         create_order(seller)
 
-        assert_not_found(get(api, code))
+        for code in ("A-2", "a-1", "A-1 ", "A-1/", "a\0b", "\0", "x" * 3000):
+            assert_not_found(get(api, code))
 
     def test_of_another_sellers_order_is_404(self, api, other_seller):
         create_order(other_seller, company_document=OTHER_COMPANY)

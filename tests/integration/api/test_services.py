@@ -1,3 +1,5 @@
+from typing import Any
+
 import pytest
 
 from integration.api.serializers import ServiceField
@@ -26,18 +28,16 @@ class TestShippingServices:
             ],
         }
 
-    @pytest.mark.parametrize(
-        "changes",
-        [{}, {"weight": 12.5}, {"width": "40", "height": "30", "length": "30"}, {"declared_amount": 1_000_000}],
-    )
     @pytest.mark.parametrize("service", Service)
-    def test_has_the_price_of_the_quote_for_that_service(self, api, service, changes):
+    def test_has_the_price_of_the_quote_for_that_service(self, api, service):
         FreightParameters.objects.update(quote_service=service.value)
-        quoted = api.post(QUOTE, body(**changes)).json()["data"]
+        sides: dict[str, Any] = {"width": "40", "height": "30", "length": "30"}
 
-        prices = {price.pop("service"): price for price in api.post(URL, body(**changes)).json()["data"]}
+        for changes in ({}, {"weight": 12.5}, sides, {"declared_amount": 1_000_000}):
+            quoted = api.post(QUOTE, body(**changes)).json()["data"]
+            prices = {price.pop("service"): price for price in api.post(URL, body(**changes)).json()["data"]}
 
-        assert prices[ORDER_SERVICES[service]] == {"amount": quoted["amount"], "deadline": quoted["deadline"]}
+            assert prices[ORDER_SERVICES[service]] == {"amount": quoted["amount"], "deadline": quoted["deadline"]}
 
     def test_names_services_that_an_order_takes(self, api, seller):
         for price in api.post(URL, body()).json()["data"]:
@@ -57,24 +57,17 @@ class TestShippingServices:
         assert response.json() == quoted.json()
         assert response.json()["code"] == "no_coverage"
 
-    @pytest.mark.parametrize(
-        "sent",
-        [
-            {},
-            body(origin="0131010"),
-            body(destination="00999999"),
-            body(weight=30.001),
-            body(weight=0),
-            body(width="1000"),
-            body(declared_amount=-1),
-            body(weight=True),
-        ],
-    )
-    def test_refuses_what_a_quote_refuses_with_the_same_answer(self, api, sent):
-        response, quoted = api.post(URL, sent), api.post(QUOTE, sent)
+    def test_refuses_what_a_quote_refuses_with_the_same_answer(self, api):
+        measures: list[dict[str, Any]] = [
+            {"weight": 30.001}, {"weight": 0}, {"weight": True}, {"width": "1000"}, {"declared_amount": -1},
+        ]  # fmt: skip  # a list of cases
+        codes = [{"origin": "0131010"}, {"destination": "00999999"}]
 
-        assert response.status_code == quoted.status_code == 400
-        assert response.json() == quoted.json()
+        for sent in [{}, *(body(**changes) for changes in measures + codes)]:
+            response, quoted = api.post(URL, sent), api.post(QUOTE, sent)
+
+            assert response.status_code == quoted.status_code == 400
+            assert response.json() == quoted.json()
 
     def test_takes_two_queries(self, api, django_assert_num_queries):
         api.post(URL, body())
