@@ -19,7 +19,7 @@ def _personal():
 
 
 def _others():
-    rows = [line.split(": ") for line in Path(__file__).with_name("other_columns.txt").read_text().splitlines()]
+    rows = [line.split(" ", 1) for line in Path(__file__).with_name("other_columns.txt").read_text().splitlines()]
     return [(model, column) for model, columns in rows for column in columns.split()]
 
 
