@@ -13,7 +13,7 @@ from common.background import BackgroundWork
 from common.clock import agreed_now
 from common.idempotency import KEPT
 from delivery import offer_pushes
-from delivery.actions import alerts, arrivals, forgetting, offers, proofs
+from delivery.actions import alerts, arrivals, deliveries, forgetting, proofs
 from delivery.models import AlertPost, IdempotencyRecord, call
 from delivery.simulation import simulated_driver
 from delivery.webhooks import alert_posts, wake_up
@@ -42,7 +42,7 @@ _simulating = BackgroundWork("simulations", simulated_driver.advance_until_none_
 @shared_task(name="delivery.expire_offers")
 def expire_offers() -> None:
     """Expire overdue offers."""
-    offers.expire_overdue(at=agreed_now())
+    deliveries.expire_overdue(at=agreed_now())
 
 
 @shared_task(name="delivery.send_alerts")

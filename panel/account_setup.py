@@ -7,16 +7,21 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from cryptography.fernet import InvalidToken
 from django import forms
+from django.contrib import messages
+from django.contrib.auth.models import User
 from django.core.exceptions import ValidationError
 from django.http import HttpRequest
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from access import invitations
-from common import clock
+from access.teams import Account, TeamRefusal
+from common import clock, credentials
 from common.actors import actor
 from common.mail import outbox
+from common.membership import Role
 from common.names import validate_name
 from delivery.actions import endpoints, tokens
 from delivery.errors import InvalidWebhookUrl
@@ -26,7 +31,9 @@ from delivery.models import Environment, Integrator, PickupPoint, WebhookAttempt
 from delivery.refusals import refusal
 from integration.models import Company, Seller, compact_document
 from integration.models.seller import validate_document
+from panel.ciphertexts import FRESH_LINK
 from panel.forms import UrlForm
+from panel.languages import page_language
 
 # Session key of the ids of the tokens whose clear text the access sheet shows, once.
 ISSUED = "tokens_of_sheet"
@@ -225,3 +232,32 @@ class NewSellerForm(_FirstPerson):
         if errors:
             raise ValidationError(errors)
         return documents
+
+
+def invite(request: HttpRequest, account: Account, email: str) -> None:
+    """Invite the first person as owner, unless `email` is empty. The next page says so, or shows `fresh_link`."""
+    if not email:
+        return
+    user = request.user
+    assert isinstance(user, User)  # noqa: S101  # nosec B101  # the pages require log-in
+    try:
+        issued = invitations.invite(
+            account=account, email=email, role=Role.OWNER, by=user, language=page_language(), at=clock.now()
+        )
+    except TeamRefusal as error:
+        messages.error(request, str(error))
+        return
+    if issued.invitation.is_mailed:
+        messages.success(request, _("The invitation is on its way to %(email)s.") % {"email": email})
+    else:
+        request.session[FRESH_LINK] = credentials.encrypt(request.build_absolute_uri(issued.path))
+
+
+def fresh_link(request: HttpRequest) -> str | None:
+    """The link of the invitation that the request before this one made, if it was not sent by e-mail."""
+    ciphertext = request.session.pop(FRESH_LINK, None)
+    try:
+        return credentials.decrypt(ciphertext) if ciphertext else None
+    except InvalidToken:  # its encryption key was removed meanwhile
+        messages.error(request, _("The link cannot be shown any more. Send the invitation again from the page 'Team'."))
+        return None

@@ -1,13 +1,16 @@
 """Actions on a delivery. Each locks its row, applies a transition of the lifecycle, and records actor and event."""
 
+import logging
 from datetime import datetime
 from decimal import ROUND_HALF_UP, Decimal
+from functools import partial
 
 from django.conf import settings
 from django.db import transaction
 
 from common import log_context
 from common.compiled_queries import insert_together
+from common.each_row import each
 from common.page_updates import publish_on_commit
 from delivery import lifecycle, metrics, page_updates
 from delivery.actions import drivers, dropoff_options, quotes, receivers, transitions
@@ -31,6 +34,7 @@ from delivery.webhooks import outbox, wake_up
 
 LONGEST_REASON = 255
 _CENT = Decimal("0.01")
+_log = logging.getLogger(__name__)
 
 
 def request(
@@ -285,3 +289,21 @@ def _place_fields(place: Place) -> dict[str, object]:
         "contact_phone": place.contact_phone,
         "address": place.address,
     }
+
+
+def expire_overdue(*, at: datetime) -> int:
+    """Expire every offer at or past its deadline, each in its own transaction. Returns how many were expired.
+
+    An error of one offer is logged with its id and does not affect the others. A lost connection is raised.
+    """
+    overdue = Delivery.objects.untaken(at=at).order_by("offer_expires_at").iterator(chunk_size=200)
+    expire = partial(_expire, at=at)
+    count = sum(each(overdue, expire, doing="expire the offer of delivery"))
+    if count:
+        _log.info("%d offers expired", count)
+    return count
+
+
+def _expire(delivery: Delivery, *, at: datetime) -> bool:
+    expired = expire(delivery=delivery, by="system: offer deadline", at=at)
+    return expired.route_status == RouteStatus.EXPIRED

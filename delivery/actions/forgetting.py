@@ -4,8 +4,10 @@ Statuses, money, distances, ids and the externalId stay. Each batch is one trans
 first, as moves do. Open deliveries are never changed.
 """
 
+import json
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from datetime import datetime, timedelta
+from decimal import ROUND_HALF_UP, Decimal
 from functools import partial
 from itertools import groupby
 from typing import Any
@@ -22,7 +24,7 @@ from common.each_row import together_or_each
 from common.forgetting import forgetting
 from common.mail.models import Kind, Message
 from common.phones import with_phone
-from delivery import anonymous, lifecycle
+from delivery import lifecycle
 from delivery.actions import proofs
 from delivery.lifecycle import Trigger
 from delivery.models import (
@@ -72,6 +74,9 @@ FROM unnest(%s::uuid[], %s::text[]) AS new (id, body) WHERE event.id = new.id
 FORGOTTEN_NAME = "\N{EN DASH}"
 # Their data are needed still.
 IS_WORKING = Q(active=True)
+KEPT_OF_ADDRESS = ("city", "state", "country")
+_NOBODY = {"name": "", "phone": "", "coordinates": {"latitude": None, "longitude": None}}
+_DEGREES = Decimal("0.1")  # about eleven kilometres
 
 
 def forget_ended(*, at: datetime) -> int:
@@ -141,7 +146,7 @@ def _forget_whole(keys: list[UUID], *, at: datetime) -> None:
         _forget_stops(stops, at=at)
         _execute(_FORGET_PICKUPS, [keys])
         Transition.objects.filter(delivery__in=keys).exclude(reason="").update(reason="")
-        rewrite(WebhookEvent.objects.filter(delivery__in=keys), lambda _delivery, body: anonymous.without_people(body))
+        rewrite(WebhookEvent.objects.filter(delivery__in=keys), lambda _delivery, body: without_people(body))
         Delivery.objects.filter(pk__in=keys, forgotten_at=None).update(forgotten_at=at)
 
 
@@ -204,7 +209,7 @@ def _forget_in_events(stops: Collection[Stop]) -> None:
         told.exclude(reason="").update(reason="")
     _execute(_FORGET_CANCELLATIONS, [list(points)])
     events = WebhookEvent.objects.filter(delivery__in=points)
-    rewrite(events, lambda delivery, body: anonymous.without_receivers(body, points=points[delivery]))
+    rewrite(events, lambda delivery, body: without_receivers(body, points=points[delivery]))
 
 
 def rewrite(events: QuerySet[WebhookEvent], change: Callable[[UUID, str], str]) -> None:
@@ -281,7 +286,7 @@ def _forget_in_deliveries(driver: Driver, keys: Sequence[UUID]) -> None:
     numbers = {(change.delivery_id, number) for number, change in held}
     events = WebhookEvent.objects.filter(delivery__in=keys).values_list("pk", "delivery", "sequence")
     told = [key for key, delivery, number in events if (delivery, number) in numbers]
-    rewrite(WebhookEvent.objects.filter(pk__in=told), lambda _delivery, body: anonymous.without_driver(body))
+    rewrite(WebhookEvent.objects.filter(pk__in=told), lambda _delivery, body: without_driver(body))
 
 
 def _holders(history: Sequence[Transition], last: UUID | None) -> Iterator[tuple[int, Transition, UUID | None]]:
@@ -310,3 +315,39 @@ def _forget_rows(driver: Driver, *, at: datetime) -> int:
     )
     Driver.objects.filter(pk=driver.pk).update(name=FORGOTTEN_NAME, phone="")
     return 1
+
+
+def without_people(body: str) -> str:
+    """The body without driver and receivers."""
+    event = json.loads(body)
+    return _text({**event, "driver": _NOBODY, "orders": [_order(order) for order in event["orders"]]})
+
+
+def without_receivers(body: str, *, points: Collection[str]) -> str:
+    """The body without the receivers at these points (B, C, D)."""
+    event = json.loads(body)
+    orders = [_order(order) if order["point"] in points else order for order in event["orders"]]
+    return _text({**event, "orders": orders})
+
+
+def without_driver(body: str) -> str:
+    """The body without the driver."""
+    return _text({**json.loads(body), "driver": _NOBODY})
+
+
+def _text(event: dict[str, Any]) -> str:
+    return json.dumps(event, ensure_ascii=False, separators=(",", ":"))
+
+
+def _order(order: dict[str, Any]) -> dict[str, Any]:
+    address = {
+        key: value if key in KEPT_OF_ADDRESS else _rounded(value) if isinstance(value, float | int) else ""
+        for key, value in order["address"].items()
+    }
+    coordinates = {key: _rounded(value) for key, value in order["coordinates"].items()}
+    return {**order, "coordinates": coordinates, "address": address}
+
+
+def _rounded(degrees: float | None) -> float | None:
+    """As PostgreSQL rounds the columns."""
+    return None if degrees is None else float(Decimal(str(degrees)).quantize(_DEGREES, ROUND_HALF_UP))

@@ -5,19 +5,23 @@ invoice that are written at the same time would not be linked otherwise, because
 rows.
 """
 
+import math
 from collections.abc import Collection, Iterable
-from datetime import datetime
+from datetime import datetime, timedelta
 from enum import StrEnum
 
+from django.conf import settings
 from django.db import transaction
 from django.db.models import Q
 
 from integration import nfe
-from integration.actions import quotas
-from integration.errors import InvalidInvoice, InvoiceUnreferenced, OrderNotFound
+from integration.errors import InvalidInvoice, InvoiceStorageFull, InvoiceUnreferenced, OrderNotFound, TooManyInvoices
 from integration.models import Invoice, InvoiceLink, InvoiceReference, Order, SearchCode, Seller
 from integration.models.order import CUT_REFERENCE
 from integration.nfe import Nfe
+
+_DAY = timedelta(hours=24)
+_MB = 1024 * 1024  # like Django's filesizeformat
 
 
 def receive(*, seller: Seller, raw: bytes, by: str, at: datetime) -> Invoice:
@@ -59,7 +63,7 @@ def link_by_hand(*, invoice: Invoice, order: Order, by: str, at: datetime) -> No
 def _store(seller: Seller, read: Nfe, raw: bytes, *, by: str, at: datetime) -> Invoice:
     if not read.references and not Order.objects.filter(seller=seller, invoice_key=read.access_key).exists():
         raise InvoiceUnreferenced
-    quotas.check_invoice(seller, size=len(raw), at=at)
+    check_invoice(seller, size=len(raw), at=at)
     invoice = Invoice.objects.create(
         seller=seller,
         access_key=read.access_key,
@@ -138,3 +142,25 @@ def reason(link: InvoiceLink, *, invoice: Invoice, references: Collection[str]) 
     if order.code[:CUT_REFERENCE] in references:
         return Reason.CUT_REFERENCE
     return Reason.BY_HAND
+
+
+def check_invoice(seller: Seller, *, size: int, at: datetime) -> None:
+    """Raise InvoiceStorageFull or TooManyInvoices if a new invoice of `size` bytes would be over a quota.
+
+    `seller` is the locked row (`Seller.locked`), whose byte count no other transaction can change meanwhile.
+    """
+    quota_mb = _limit(seller.invoice_quota_mb, settings.INVOICE_QUOTA_MB)
+    if quota_mb and seller.invoice_bytes + size > quota_mb * _MB:
+        raise InvoiceStorageFull(most_mb=quota_mb)
+    most = _limit(seller.invoices_per_day, settings.INVOICES_PER_DAY)
+    if most:
+        recent = Invoice.objects.filter(seller=seller, received_at__gt=at - _DAY).order_by("-received_at")
+        # The `most`-th newest. When it is 24 hours old, one more is allowed.
+        received = recent.values_list("received_at", flat=True)[most - 1 : most].first()
+        if received is not None:
+            raise TooManyInvoices(most=most, retry_after=math.ceil((received + _DAY - at).total_seconds()))
+
+
+def _limit(own: int | None, default: int) -> int:
+    """The seller's own limit, or the installation's. 0: unlimited."""
+    return default if own is None else own

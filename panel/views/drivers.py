@@ -1,5 +1,7 @@
 """Dispatchers' pages about drivers: who is on duty, log-in links for their phones, and ending a phone's session."""
 
+from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 from uuid import UUID
 
@@ -17,13 +19,13 @@ from common import clock
 from common.actors import actor
 from delivery import lifecycle
 from delivery.actions import driver_devices
-from delivery.models import Delivery, Driver, DriverDevice
+from delivery.models import Delivery, Driver, DriverDevice, DriverLogInLink
 from delivery.models.driver import DriverQuerySet
-from panel import driver_log_ins
 from panel.views.base import DispatcherView
 
 _PER_PAGE = 50
 _LONGEST_SEARCH = 100
+_SHOWN = 20
 
 
 class Drivers(DispatcherView):
@@ -49,7 +51,7 @@ class _OfDriver(DispatcherView):
         return found
 
     def show(self, driver: Driver, **more: Any) -> HttpResponse:
-        log_ins = driver_log_ins.latest(driver, at=clock.now())
+        log_ins = latest(driver, at=clock.now())
         context = {"driver": driver, "phones": _phones(driver), "log_ins": log_ins, **more}
         return render(self.request, "panel/driver.html", context)
 
@@ -109,3 +111,37 @@ def _phones(driver: Driver) -> QuerySet[DriverDevice]:
 def _valid() -> QuerySet[DriverDevice]:
     """Phones that are logged in."""
     return DriverDevice.objects.filter(Q(revoked_at=None) & Q(expires_at__gt=clock.now()))
+
+
+@dataclass(frozen=True)
+class Entry:
+    """`by`: an actor as histories record it; `phone` is empty where none was involved."""
+
+    at: datetime
+    text: str
+    by: str
+    phone: str = ""
+
+
+def latest(driver: Driver, *, at: datetime) -> list[Entry]:
+    """The latest twenty, newest first."""
+    links = [_issued(link, at) for link in driver.log_in_links.order_by("-created_at")[:_SHOWN]]
+    ended = driver.devices.exclude(revoked_at=None).order_by("-revoked_at")[:_SHOWN]
+    entries = links + [_ended(device) for device in ended]
+    return sorted(entries, key=lambda entry: entry.at, reverse=True)[:_SHOWN]
+
+
+def _issued(link: DriverLogInLink, at: datetime) -> Entry:
+    if link.used_at is not None:
+        text = _("Log-in link issued and used")
+    elif link.expires_at > at:
+        text = _("Log-in link issued, not used yet")
+    else:
+        text = _("Log-in link issued, expired unused")
+    return Entry(link.created_at, text, link.created_by)
+
+
+def _ended(device: DriverDevice) -> Entry:
+    if device.revoked_at is None:
+        raise ValueError("The session has not ended.")
+    return Entry(device.revoked_at, _("Phone logged out"), device.revoked_by, str(device))

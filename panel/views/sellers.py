@@ -17,7 +17,7 @@ from common.actors import actor
 from integration.actions import keys, sellers
 from integration.errors import TooManyKeys
 from integration.models import ApiKey
-from panel import first_person
+from panel import account_setup
 from panel.account_setup import NewSellerForm
 from panel.ciphertexts import FRESH_KEY
 from panel.forms import CredentialNameForm
@@ -117,7 +117,7 @@ class NewSeller(LoggedInView, PermissionRequiredMixin):
             seller = sellers.open_(name=form.cleaned_data["name"], documents=form.cleaned_data["documents"])
             issued = keys.issue(seller=seller, by=actor(request), at=clock.now())
         request.session[FRESH_KEY] = credentials.encrypt(issued.clear_text)
-        first_person.invite(request, seller, form.cleaned_data["email"])
+        account_setup.invite(request, seller, form.cleaned_data["email"])
         return redirect("panel:seller_sheet", seller.pk)
 
 
@@ -135,7 +135,7 @@ class Sheet(SellerView):
             "companies": self.seller.companies.all(),
             "fresh": fresh_key(request),
             "has_people": self.seller.members.exists() or invitations.pending(self.seller).exists(),
-            "invitation_link": first_person.fresh_link(request),
+            "invitation_link": account_setup.fresh_link(request),
             "base": request.build_absolute_uri("/").rstrip("/"),
             "at": clock.now(),
         }

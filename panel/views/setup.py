@@ -18,7 +18,7 @@ from delivery.actions import endpoints, integrators
 from delivery.errors import EndpointCannotSend, TooManyTokens
 from delivery.models import Environment, Integrator, Token, WebhookEvent
 from delivery.refusals import refusal
-from panel import account_setup, first_person
+from panel import account_setup
 from panel.account_setup import ISSUED, NewAccountForm, PlaceForm, WebhookForm
 from panel.views.base import AccountView, LoggedInView
 
@@ -93,7 +93,7 @@ class Setup(StaffAccountView):
             attempt=attempt,
             endpoint=self.endpoint,
             has_geocoder=bool(settings.GEOCODER_URL),
-            invitation_link=first_person.fresh_link(self.request),
+            invitation_link=account_setup.fresh_link(self.request),
             status=status,
         )
 
@@ -112,7 +112,7 @@ class NewAccount(LoggedInView, PermissionRequiredMixin):
         if checked is None:
             return self._show(form, status=422)
         account = _open(form, checked, request)
-        first_person.invite(request, account, form.cleaned_data["email"])
+        account_setup.invite(request, account, form.cleaned_data["email"])
         messages.success(request, _("The account %(name)s is open.") % {"name": account.name})
         return redirect("panel:setup", account.pk, Environment.SANDBOX)
 

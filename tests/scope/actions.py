@@ -319,7 +319,7 @@ class Party:
         found: dict[str, list[Any]] = {"at": [self.world.now + timedelta(days=settings.FORGET_DELIVERY_DAYS + 1)]}
         return found.get(name)
 
-    def of_delivery_actions_offers_expire_overdue(self, name: str) -> list[Any] | None:
+    def of_delivery_actions_deliveries_expire_overdue(self, name: str) -> list[Any] | None:
         found: dict[str, list[Any]] = {"at": [self.world.now + timedelta(days=1)]}
         return found.get(name)
 

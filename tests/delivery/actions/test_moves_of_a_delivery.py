@@ -7,7 +7,7 @@ from decimal import Decimal
 import pytest
 from django.utils import timezone
 
-from delivery.actions import deliveries, offers
+from delivery.actions import deliveries
 from delivery.errors import AlreadyFinished, MoveRefused, ReasonMissing, StopNotFound, StopNotOpen
 from delivery.lifecycle import Mode
 from delivery.models import Delivery, Stop, Transition, WebhookEndpoint, WebhookEvent
@@ -190,7 +190,7 @@ class TestExpireOverdue:
         due = DeliveryFactory.create(at=now - timedelta(minutes=60))
         young = DeliveryFactory.create(at=now - timedelta(minutes=60) + timedelta(microseconds=1))
 
-        assert offers.expire_overdue(at=now) == 1
+        assert deliveries.expire_overdue(at=now) == 1
 
         assert statuses(due) == ("FAILED", "EXPIRED", ["FAILED"] * 3)
         assert statuses(young)[:2] == ("PENDING", "AVAILABLE")
@@ -200,7 +200,7 @@ class TestExpireOverdue:
         old = DeliveryFactory.create(at=timezone.now() - timedelta(minutes=61))
         WebhookEndpoint.objects.filter(integrator=broken.integrator).delete()
 
-        assert offers.expire_overdue(at=timezone.now()) == 1
+        assert deliveries.expire_overdue(at=timezone.now()) == 1
 
         assert statuses(broken)[:2] == ("PENDING", "AVAILABLE")
         assert statuses(old)[:2] == ("FAILED", "EXPIRED")

@@ -7,7 +7,7 @@ import pytest
 from django.db import transaction
 from django.utils import timezone
 
-from delivery.actions import deliveries, offers
+from delivery.actions import deliveries
 from delivery.models import Delivery
 from tests.delivery.locking import wait_for_a_lock_waiter
 from tests.factories import BY, DeliveryFactory, DriverFactory
@@ -40,7 +40,7 @@ def test_an_expiry_that_waited_for_an_accept_changes_and_counts_nothing(at_once)
 
     def expire_meanwhile():
         assert accepted.wait(10)
-        return offers.expire_overdue(at=delivery.offer_expires_at)
+        return deliveries.expire_overdue(at=delivery.offer_expires_at)
 
     results = at_once(accept_slowly, expire_meanwhile)
 

@@ -6,7 +6,7 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from delivery.actions import deliveries, moves, offers
+from delivery.actions import deliveries, moves
 from delivery.lifecycle import Trigger
 from delivery.models import EventState, WebhookEvent
 from delivery.webhooks import outbox
@@ -58,7 +58,7 @@ class TestEvents:
     def test_are_recorded_when_an_offer_expires(self):
         delivery = DeliveryFactory.create(stops=1, at=timezone.now() - timedelta(hours=2))
 
-        offers.expire_overdue(at=timezone.now())
+        deliveries.expire_overdue(at=timezone.now())
 
         assert statuses_in(WebhookEvent.objects.get(delivery=delivery, sequence=2)) == (F, "EXPIRED", [F])
 
