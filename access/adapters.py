@@ -54,7 +54,7 @@ class AccountAdapter(DefaultAccountAdapter):
     def authenticate(self, request: HttpRequest, **credentials: Any) -> User | None:
         """Check a password, at log-in and before something sensitive. Raises ValidationError after too many.
 
-        `username` is the name of a log-in, or the address that its user has shown to read.
+        `username` is the name of a log-in, or the verified address of its user.
         """
         name = credentials.get("username", "")
         if (user := self._authenticate(request, credentials)) is None:

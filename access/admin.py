@@ -51,7 +51,7 @@ gettext_noop("authenticators")
 _OF_SUPERUSERS: dict[str, Any] = {"auth": {"user", "group"}, "mfa": {"authenticator"}}
 # Fields that make a user more than a member of an account, see `has_privileges`.
 _RIGHTS: Any = ["is_staff", "is_superuser", "groups", "user_permissions"]
-# The same for those who only see them.
+# The same fields for people who may only view them.
 _RIGHTS_SHOWN: Any = ["is_staff", "is_superuser", "roles", "permission_names"]
 
 

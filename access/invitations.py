@@ -107,7 +107,7 @@ def pending(account: Account) -> QuerySet[Invitation]:
 
 
 def messages_of(found: Iterable[Invitation]) -> dict[Invitation, Message]:
-    """The e-mail of each invitation that was sent one which is still kept. Both bear the same moment."""
+    """The e-mails of these invitations that are still kept. An invitation and its e-mail have the same moment."""
     mailed = {(each.email, each.sent_at): each for each in found if each.is_mailed}
     moments = [sent_at for _email, sent_at in mailed]
     sent = Message.objects.filter(kind=Kind.INVITATION, created_at__in=moments).defer("body_ciphertext")

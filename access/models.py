@@ -118,7 +118,7 @@ class PersonRequestKind(models.TextChoices):
 
 
 class PersonRequest(models.Model):
-    """Who had the data of one person forgotten or exported, and when. The log of both.
+    """Who had the data of one person forgotten or exported, and when. The log of both kinds of requests.
 
     The number of the person is kept, encrypted, until everything is forgotten; afterwards only its last digits are.
     """
@@ -134,7 +134,7 @@ class PersonRequest(models.Model):
     pickups = models.PositiveIntegerField(_("pickups"), default=0)
     orders = models.PositiveIntegerField(_("orders"), default=0)
     drivers = models.PositiveIntegerField(_("drivers"), default=0)
-    # Of those that a driver has held, the last one that is anonymised; None before and after the driver.
+    # The last anonymised delivery of those that a driver has held; None before and after the driver's turn.
     last_delivery = models.UUIDField(null=True, editable=False)
 
     class Meta:

@@ -54,7 +54,7 @@ def _keep_or_end(request: HttpRequest) -> None:
 
 
 def _is_automatic(request: HttpRequest) -> bool:
-    """Whether an open page, and nobody at it, sends the request, to be up to date (`live.js`). It is no use."""
+    """Whether an open page sends the request by itself to be up to date (`live.js`), which is no use of the session."""
     return "Rota-Automatic" in request.headers or request.headers.get("Accept") == "text/event-stream"
 
 

@@ -22,5 +22,5 @@ def prune_sessions() -> None:
 
 @shared_task(name="access.finish_person_requests")
 def finish_person_requests() -> None:
-    """Forget what has ended since, of the people who have asked for it."""
+    """Anonymise what has ended since people asked for it."""
     requests.finish_open(at=agreed_now())

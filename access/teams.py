@@ -57,8 +57,8 @@ def change_role(*, account: Account, membership: int, role: Role, by: User, at: 
 def remove(*, account: Account, membership: int, by: User, at: datetime) -> Membership:
     """Take a person's access away, from the next request on.
 
-    Raises TeamRefusal for the last owner, whom only account staff may remove, and only if nobody is left behind;
-    NotAMember; PermissionDenied.
+    Raises NotAMember, PermissionDenied, and TeamRefusal for the last owner, whom only account staff may remove, and
+    only as the last person.
     """
     lock(account, by=by)
     found = _member(account, membership)
@@ -70,7 +70,7 @@ def remove(*, account: Account, membership: int, by: User, at: datetime) -> Memb
 
 
 def may_remove_last(user: User | AnonymousUser, account: Account) -> bool:
-    """Whether this person may remove the last owner, which leaves nobody."""
+    """Whether this user may remove the account's only person: account staff may, members may not."""
     return account.memberships.count() <= 1 and _is_staff(user, account)
 
 

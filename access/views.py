@@ -55,7 +55,7 @@ class ResetLinkView(View):
     def get(self, request: HttpRequest) -> HttpResponse:
         request.session[INTERNAL_RESET_SESSION_KEY] = request.GET.get("key", "")
         user = request.GET.get("uid", "")
-        known = user if user.isascii() and user.isalnum() else "0"  # of nobody
+        known = user if user.isascii() and user.isalnum() else "0"  # the id of no user
         return redirect("account_reset_password_from_key", known, PasswordResetFromKeyView.reset_url_key)
 
 

@@ -1,4 +1,4 @@
-"""The admin's part of accounts: suspension beside the name, and limits, of which an empty one is the installation's."""
+"""Accounts of both areas in the admin: suspension beside the name; limits that replace the installation's."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -46,7 +46,7 @@ def named(account: Any) -> SafeString:
 
 
 class SuspendableAdmin(ModelAdmin):
-    """Base of the screens of accounts that can be suspended. Subclasses define the methods that raise."""
+    """Base of the screens of accounts that can be suspended. Subclasses define what raises NotImplementedError."""
 
     actions = ["suspend", "lift_suspension"]
     ordering = ["name"]  # subclasses count by account, for which Django drops the order of the model
@@ -56,7 +56,7 @@ class SuspendableAdmin(ModelAdmin):
     def render_change_form(
         self, request: HttpRequest, context: dict[str, Any], *args: Any, **kwargs: Any
     ) -> HttpResponse:
-        # Accounts are opened one at a time, by the guided way.
+        # Accounts are opened one at a time, on the set-up pages.
         return super().render_change_form(request, {**context, "show_save_and_add_another": False}, *args, **kwargs)
 
     def suspension_facts(self, accounts: Sequence[Any], *, at: datetime) -> dict[Any, list[StrOrPromise]]:

@@ -1,4 +1,4 @@
-"""The client's address, as failed log-ins are counted by it."""
+"""The client's address, by which failed log-ins are counted."""
 
 import ipaddress
 from collections.abc import Mapping

@@ -233,7 +233,7 @@ def is_confirmed(request: HttpRequest) -> bool:
 
 
 def agreed(request: HttpRequest, pk: Any) -> str:
-    """`Row.agreed` of a row as the page showed it; empty if it did not show the row."""
+    """The `Row.agreed` that the confirmation page showed for this row; empty if it did not show the row."""
     return request.POST.get(f"agreed-{pk}", "")
 
 
@@ -268,7 +268,7 @@ def ask(
 
 
 def back(model_admin: ModelAdmin, request: HttpRequest) -> HttpResponse | None:
-    """Where an action ends that was started on the page of a row; None for one of the list, which stays there."""
+    """The response after an action: a redirect to the page of the row where it was started; None on the list."""
     page = _row_page(model_admin, request)
     return HttpResponseRedirect(page) if page else None
 

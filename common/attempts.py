@@ -1,7 +1,8 @@
 """Limits on attempts within a window, counted in PostgreSQL.
 
 An attempt is counted before what it tries, in one statement per counter, so that concurrent attempts cannot exceed a
-limit; one that is no offence is taken back. django-ratelimit and allauth count in a cache, which may evict a counter.
+limit; one that turns out to be legitimate is taken back. django-ratelimit and allauth count in a cache, which may evict
+a counter.
 """
 
 import hashlib

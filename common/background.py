@@ -25,7 +25,7 @@ class BackgroundWork:
         self._thread: threading.Thread | None = None
 
     def wake(self) -> None:
-        """Run the work in the background. Returns at once. While it is running, it is run once more afterwards."""
+        """Run the work in the background. Returns at once. If it is running already, it is run once more afterwards."""
         with self._starting:
             if self._thread is None or not self._thread.is_alive():
                 self._thread = threading.Thread(target=self._run, name=self._name, daemon=True)

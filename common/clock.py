@@ -19,8 +19,8 @@ from django.utils import timezone
 from common.connections import close_database
 
 _log = logging.getLogger(__name__)
-# Of two machines the clocks then differ by twice as much at most, which is less than is left of a lease when it is
-# renewed: otherwise one worker would claim what the other one is sending.
+# The clocks of two machines then differ by at most twice as much. That has to be less than the rest of a lease when it
+# is renewed: otherwise one worker would claim what another one is sending.
 LARGEST_DIFFERENCE = timedelta(seconds=3)
 COMPARE_SECONDS = 5
 
@@ -32,7 +32,7 @@ class ClocksDiffer(Ignore):
     """
 
     def __init__(self, difference: timedelta, elsewhere: datetime) -> None:
-        super().__init__(difference, elsewhere)  # the arguments with which a process of Celery makes it again
+        super().__init__(difference, elsewhere)  # Celery passes an exception on as these arguments
         self.difference, self.elsewhere = difference, elsewhere
 
     def __str__(self) -> str:

@@ -23,12 +23,12 @@ _UNAVAILABLE = ("08", "53", "57P")
 
 @cache
 def redis() -> Redis:
-    """The client of this process for what may fail: it waits REDIS_SECONDS to connect and for each answer."""
+    """The client of Redis for calls that may fail: it waits REDIS_SECONDS to connect and for each answer."""
     return new_redis(settings.REDIS_URL, seconds=REDIS_SECONDS)
 
 
 def new_redis(url: str, *, seconds: float) -> Redis:
-    """A client that waits so long to connect and for each answer, and repeats nothing."""
+    """A client that waits `seconds` to connect and for each answer, and repeats nothing."""
     return Redis.from_url(url, socket_connect_timeout=seconds, socket_timeout=seconds, retry=Retry(NoBackoff(), 0))
 
 

@@ -133,7 +133,7 @@ def response(
     """A download of `<name>.csv`, in the reader's language. `name` is ASCII.
 
     At most `most` rows, MOST_EXPORTED unless given; when there are more, the last line of the file says so. `rows` are
-    read while it is written, so they should come in portions, and bring along what they refer to.
+    read while it is written, so they should come in portions, with their related objects.
     """
     language = translation.get_language() or "en"
     return StreamingHttpResponse(

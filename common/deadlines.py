@@ -29,7 +29,7 @@ class BoundedCalls:
         self._places = BoundedSemaphore(most)
 
     def run(self, call: Callable[[], T]) -> T:
-        """Result of `call`. Raises what it raises, DeadlinePassed, or TooManyCalls without having called it."""
+        """The result of `call`, whose exceptions pass. Raises DeadlinePassed, or TooManyCalls before the call."""
         if not self._places.acquire(blocking=False):
             raise TooManyCalls("all places are taken by calls that have not returned")
         future: Future[T] = Future()

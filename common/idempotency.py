@@ -92,7 +92,7 @@ class KeyedCall:
     def run_once(self, act: Callable[[], Answer]) -> Answer:
         """The stored answer, or that of `act`, which is stored in the transaction in which `act` runs.
 
-        A call with the same key that is under way is waited for. What `act` raises is raised, and nothing is stored.
+        A call with the same key that is under way is waited for. Exceptions of `act` pass, and nothing is stored.
         Raises KeyReused or CallInProgress.
         """
         with transaction.atomic():

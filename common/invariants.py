@@ -1,6 +1,6 @@
 """Invariants: what is true of the rows at every moment, each with the query that finds what breaks it.
 
-Those of every database find what a restore breaks that was interrupted or done with triggers switched off.
+`of_schema` finds what is missing after a restore that was interrupted or done with triggers switched off.
 """
 
 from collections.abc import Callable, Iterable
@@ -76,7 +76,7 @@ def _selected(invariant: Invariant, most_ids: int) -> tuple[int, list[str]]:
 
 
 def _judged(invariant: Invariant, most_ids: int) -> tuple[int, list[str]]:
-    """The same where each distinct text is judged. There are few of them, however many rows."""
+    """The finding of an invariant with `holds`, which judges each distinct text. There are few, however many rows."""
     assert invariant.holds is not None  # noqa: S101  # nosec B101  # by `_examined`
     statement = f"""
         SELECT facts, count(*), (array_agg(id))[1:{most_ids:d}]::text[]
@@ -94,7 +94,7 @@ def _rows(statement: str) -> list[tuple[Any, ...]]:
 
 
 def of_schema(every: Iterable[type[models.Model]]) -> list[Invariant]:
-    """Those of the tables of these models."""
+    """The invariants of the schema: the tables of these models, with their constraints, indexes and triggers."""
     tables = [model for model in every if model._meta.managed and not model._meta.proxy]
     return [
         Invariant(

@@ -14,7 +14,7 @@ from django.db.models import QuerySet
 
 @transaction.atomic
 def claim(waiting: QuerySet[Any], *, at: datetime, lease: timedelta, most: int) -> list[Any]:
-    """The rows that are due longest, which no other worker claims until the lease ends. Counts a try of each."""
+    """Claim the rows that have been due longest, for this worker alone until the lease ends. Counts a try of each."""
     due = (
         waiting.filter(due_at__lte=at).order_by("due_at").select_for_update(skip_locked=True, no_key=True, of=("self",))
     )
@@ -27,7 +27,7 @@ def claim(waiting: QuerySet[Any], *, at: datetime, lease: timedelta, most: int) 
 
 
 def still_claimed(row: Any) -> QuerySet[Any]:
-    """The row as its worker has claimed it; no row if another worker has taken it over, or settled it."""
+    """A queryset of the row while this claim holds; empty once another worker has claimed or settled the row."""
     found: QuerySet[Any] = type(row)._default_manager.filter(pk=row.pk, state=row.state, tries=row.tries)
     return found
 

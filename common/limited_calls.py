@@ -42,7 +42,7 @@ class LimitedAccount(models.Model):
 
     @property
     def rate_limits(self) -> Limits:
-        """The limits that apply."""
+        """The account's own limits, or else the installation's."""
         second, hour = self.rate_limit_per_second, self.rate_limit_per_hour
         return Limits(
             settings.RATE_LIMIT_PER_SECOND if second is None else second,

@@ -23,7 +23,7 @@ _VECTOR_TILES = 1
 
 
 def ground(address: Callable[[str], str]) -> dict[str, Any]:
-    """The ground of the maps: of a tile server, or of the map file. Without a `url` there is none.
+    """The background of the maps, from a tile server or the map file. Without a `url` there is none.
 
     `address` gives the path of a version of the map file.
     """
@@ -89,5 +89,5 @@ def _start() -> bytes | None:
 
 
 def _version(start: bytes) -> str:
-    """The same on all machines that have the same file."""
+    """The version of the file: the same on all machines that have the same file."""
     return hashlib.blake2b(start, digest_size=8).hexdigest()

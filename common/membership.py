@@ -17,7 +17,7 @@ class Membership(models.Model):
     """Abstract model. Subclasses add the foreign key to their account, and the trigger `keeps_an_owner`."""
 
     user = models.ForeignKey(settings.AUTH_USER_MODEL, verbose_name=_("user"), on_delete=models.CASCADE)
-    # The people of accounts from before there were roles are owners, and nobody lost a right by their introduction.
+    # Owner by default, so that a membership that is made without a role lacks no right.
     role = models.CharField(_("role"), max_length=6, choices=Role, default=Role.OWNER, db_default=Role.OWNER)
 
     class Meta:

@@ -27,7 +27,7 @@ KEY = "rota:metrics"
 _FLUSH_SECONDS = 5.0
 _KEPT_SECONDS = 30 * 24 * 3600
 
-# The time at which a process has made a counter says nothing about the sum.
+# Without the time at which this process has made each counter, which says nothing about the sum.
 prometheus_client.disable_created_metrics()  # type: ignore[no-untyped-call]
 
 

@@ -27,7 +27,7 @@ def is_whole(text: str) -> bool:
 
 
 def key(text: str) -> str:
-    """What `phone_key` is of a column that holds this number."""
+    """The value of `phone_key` for a column that holds this number."""
     return _digits_of(text)[-_KEY_DIGITS:]
 
 
@@ -41,7 +41,7 @@ def phone_key(column: str) -> Any:
 
 
 def with_phone(rows: Q, column: str, phone: str) -> Q:
-    """Those whose column, which has an index of `phone_key`, holds this number."""
+    """The rows whose column holds this number. The column needs an index of `phone_key`."""
     national_digits: Func = Func(
         Func(_digits(column), Value("0"), function="ltrim", output_field=CharField()),
         Value(rf"^{_COUNTRY}(\d{{{FEWEST_DIGITS},}})$"),

@@ -73,7 +73,7 @@ def may_be_old(get: View) -> View:
 
 
 def answered(request: HttpRequest, respond: Callable[[], HttpResponseBase]) -> HttpResponseBase:
-    """The answer of `respond`, for which `may_be_old` holds."""
+    """The answer of `respond`, read from the replica under the conditions of `may_be_old`."""
     global _next_use  # noqa: PLW0603  # of the process
     if ALIAS not in settings.DATABASES or request.method not in {"GET", "HEAD"}:
         return respond()
@@ -93,7 +93,7 @@ def answered(request: HttpRequest, respond: Callable[[], HttpResponseBase]) -> H
 
 
 def _source(request: HttpRequest) -> str:
-    """The replica, or the primary and why."""
+    """What the answer is read from: the alias of the replica, or why it is the primary, as the metric says it."""
     if settings.CHANGED_COOKIE_NAME in request.COOKIES:
         return "primary_changed"
     # The page was told of a change, and shows it now or at its next change.

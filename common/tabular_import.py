@@ -243,7 +243,7 @@ class TableResource(ModelResource):
     def validate_instance(
         self, instance: Any, import_validation_errors: Any = None, validate_unique: bool = True
     ) -> None:
-        """Without the queries for each row that `full_clean` makes. Raises ValidationError, by heading."""
+        """Validate as `full_clean` does, without its queries for each row. Raises ValidationError, by heading."""
         errors = dict(import_validation_errors or {})
         relations = {each.name for each in instance._meta.concrete_fields if each.is_relation}  # looked up by widgets
         try:
@@ -366,7 +366,7 @@ class TabularImportAdmin(ImportMixin, ModelAdmin):
         return self._download(f"{self.opts.model_name}-template", self.resource().get_queryset()[:1])
 
     def _download(self, name: str, rows: Any) -> StreamingHttpResponse:
-        """Not by the library, which would remove the `=` that begins a cell, and leave `+`, `-` and `@`."""
+        """A CSV file. The library's would lack the `=` that begins a cell, and keep `+`, `-` and `@`."""
         resource = self.resource()
         return csv_files.response(name, header=resource.get_export_headers(), rows=map(resource.export_resource, rows))
 

@@ -41,7 +41,7 @@ def traceparent() -> str:
 def record(
     name: str, *, parent: str, started_at: datetime, ended_at: datetime, failed: bool, attributes: Attributes
 ) -> None:
-    """See Tracer.record."""
+    """Record a span that has ended, see `Tracer.record`."""
     if _tracer:
         _tracer.record(
             name, parent=parent, started_at=started_at, ended_at=ended_at, failed=failed, attributes=attributes

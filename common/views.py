@@ -85,7 +85,7 @@ class BodyView(APIView):
             raise InvalidBody(errors, refused)
 
     def check_query(self, errors: Any, *, known: Collection[str]) -> None:
-        """Raise InvalidQuery for errors of the query parameters, and as for a body for those that are not `known`."""
+        """Raise InvalidQuery for errors of the query parameters, and under strict handling for those not `known`."""
         self._read_preference()
         unknown = payload_warnings.unknown_parameters(self.request.GET, known=known)
         self._warnings = unknown

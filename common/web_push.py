@@ -41,7 +41,7 @@ class Recipient(NamedTuple):
 
     @classmethod
     def read(cls, p256dh: str, auth: str) -> Self:
-        """From the texts of the subscription. Raises InvalidKey."""
+        """The recipient from the texts of the subscription. Raises InvalidKey."""
         point, secret = _decode(p256dh), _decode(auth)
         if len(point) != _POINT_BYTES or len(secret) != _SECRET_BYTES:
             raise InvalidKey("The keys of the subscription have other lengths.")

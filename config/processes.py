@@ -49,7 +49,7 @@ def commands(port: int) -> dict[str, list[str]]:
             *celery, "worker", "--without-gossip", "--without-mingle", "--without-heartbeat",
             "--concurrency", str(environment.Installation().WORKERS), "--loglevel", "WARNING",
         ],
-        # Without a file of what ran when: tasks look for what is due themselves, and run an hour later at most.
+        # Beat keeps no schedule in a file: after its restart a task runs an hour late at most, and finds what is due.
         "beat": [*celery, "beat", "--scheduler", "config.celery:QuietScheduler", "--pidfile=", "--loglevel", "WARNING"],
     }  # fmt: skip  # a command reads better in a few lines than in twenty
 

@@ -121,7 +121,7 @@ def zone(origin: Region, destination: Region, *, remote_states: frozenset[str]) 
 
 
 def price(package: Package, rate: Rate | None, parameters: Parameters) -> Price:
-    """Price of `package` at `rate`. Raises what `charges` raises."""
+    """Price of `package` at `rate`. Raises NoCoverage or TooHeavy."""
     return charges(package, rate, parameters).price
 
 

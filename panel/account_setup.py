@@ -84,8 +84,8 @@ class Step:
 def of(account: Integrator, endpoint: WebhookEndpoint, attempt: WebhookAttempt | None, *, at: datetime) -> list[Step]:
     """The steps in the order in which the page has them.
 
-    `endpoint` is the one that test events are sent to, `attempt` the latest test's last one. It is stored before the
-    endpoint's last success, which would contradict it for a moment.
+    `endpoint` is the one that test events are sent to, `attempt` the last attempt at the latest test event. The
+    endpoint's last success is written after it and would contradict it for a moment.
     """
     is_received = endpoint.last_success_at is not None or (attempt is not None and attempt.succeeded)
     has_place = account.allow_any_pickup or account.pickup_points.active().exists()

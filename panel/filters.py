@@ -29,7 +29,7 @@ _PER_PORTION = 500
 _MOST_PORTIONS = 30
 # Of calls whose account is known, and that are stored. 408, 414, 431 and 503 are answered before that, 429 is counted.
 _REFUSING_STATUSES = (400, 401, 403, 404, 405, 409, 413, 415, 422, 500)
-# Among as many of the newest rows parts of texts and unlinked invoices are looked for: no index finds them.
+# How many of the newest rows are searched for parts of texts and for unlinked invoices, which no index finds.
 NEWEST = 10_000
 _LONGEST_TEXT = 255
 

@@ -10,7 +10,7 @@ from delivery.models import Delivery, DriverPosition, LatestPosition
 
 
 def tiles() -> dict[str, Any]:
-    """The ground of the maps of the panel. Without a `url` there is none."""
+    """The background of the panel's maps. Without a `url` there is none."""
     return map_file.ground(lambda version: reverse("panel:map_file", args=[version]))
 
 

@@ -146,7 +146,7 @@ class DayPlot:
 
 
 def of_days(counts: Mapping[date, int], *, until: date, count: int) -> DayPlot:
-    """The plot of the `count` days up to `until`; a day without a count is one without any."""
+    """The plot of the `count` days up to `until`; a day that `counts` lacks has none."""
     days = [until - timedelta(days=count - 1 - number) for number in range(count)]
     most = max((counts.get(day, 0) for day in days), default=0) or 1
     step = (WIDTH - LEFT - RIGHT) / count

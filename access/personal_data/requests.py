@@ -24,7 +24,7 @@ KINDS = ("orders", "stops", "pickups", "drivers")  # of rows, as `PersonRequest`
 
 
 def record(person: Person, *, kind: PersonRequestKind, by: str, at: datetime) -> PersonRequest:
-    """Write down who asks for what. An export is finished with that."""
+    """Record who asks for what. The request of an export is finished at once."""
     is_export = kind == PersonRequestKind.EXPORT
     request = PersonRequest.objects.create(
         kind=kind,
@@ -97,7 +97,7 @@ def _forget_driver(request: PersonRequest, phone: str, *, at: datetime) -> int:
 
 
 def _finish(request: PersonRequest, person: Person, *, at: datetime) -> None:
-    """Erase the number once nothing with it is left of what was there at the request."""
+    """Erase the number once no row of the person is left that existed at the request."""
     found = search.find(person, until=request.requested_at)
     if any(rows.exists() for rows in (found.stops, found.pickups, found.orders, found.drivers)):
         return

@@ -65,7 +65,7 @@ class Found:
 
 
 def find(person: Person, *, until: datetime) -> Found:
-    """What was there at `until`."""
+    """The person's rows that existed at `until`."""
     stops = Stop.objects.none()
     pickups: QuerySet[Delivery] = Delivery.objects.none()
     drivers: QuerySet[Driver] = Driver.objects.none()

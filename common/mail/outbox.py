@@ -97,7 +97,7 @@ def record(
 def rendered(template: str, context: dict[str, Any], *, language: str) -> tuple[str, str]:
     """Subject and body of a template of templates/mail, in a language.
 
-    Texts of the context are made `plain`, but each `Link`.
+    Texts of the context are made `plain`, except each `Link`.
     """
     context = {
         name: plain(value) if isinstance(value, str) and not isinstance(value, Link) else value

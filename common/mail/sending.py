@@ -33,7 +33,7 @@ _calls = BoundedCalls(most=2, seconds=DEADLINE_SECONDS)
 
 
 def send_due(is_stopping: Callable[[], bool] = lambda: False) -> None:
-    """Send what is due. Ends when the server is away or ends the connection; what it refuses of one message is not."""
+    """Send what is due, until the server is away or ends the connection. A refused message does not end it."""
     if not settings.EMAIL_URL:
         return
     while not is_stopping():
@@ -100,7 +100,7 @@ def _is_permanent(error: Exception) -> bool:
 
 
 def _is_of_the_message(error: Exception) -> bool:
-    """Whether the server, which is there and goes on, has refused this message or its recipient; so not the others."""
+    """Whether the server has refused this message or its recipient only, so that others can be sent."""
     if isinstance(error, smtplib.SMTPException | OSError | DeadlinePassed | TooManyCalls):
         codes = _codes(error)
         return bool(codes) and _CLOSES not in codes

@@ -57,7 +57,7 @@ class Silence:
 
 @cache
 def silence_of(alias: str) -> Silence:
-    """That of a database in the settings."""
+    """The Silence of a database in the settings."""
     return Silence(alias)
 
 
@@ -68,7 +68,7 @@ class Connection(psycopg.Connection[Any]):
     silence: Silence
 
     def wait(self, gen: PQGen[RV], *args: Any, **options: Any) -> RV:
-        """As psycopg's. Without an answer in time it closes the connection and raises psycopg.OperationalError."""
+        """Wait as psycopg does. Without an answer in time, close the connection and raise psycopg.OperationalError."""
         limit = self.most_seconds
         if self.silence.is_noticed:
             gen, limit = _listening(gen, self.silence), _SHORT_SECONDS
@@ -87,7 +87,7 @@ class Connection(psycopg.Connection[Any]):
 
 
 def _listening(gen: PQGen[RV], silence: Silence) -> PQGen[RV]:
-    """`gen`, whose end is an answer if it has read something. To set `autocommit`, for instance, it reads nothing."""
+    """Run `gen`. If it has read something, the server has answered. To set `autocommit`, it reads nothing."""
     has_read = False
     try:
         wanted = next(gen)

@@ -42,7 +42,7 @@ from delivery.models.token import Token
 # An estimate of a driver who reports no position is computed again after this.
 _ARRIVALS_KEPT = timedelta(minutes=1)
 
-# What reports say of a delivery that has ended: how, and what its account owes for it in reais. No other place does.
+# How a delivery has ended, and what its account owes for it in reais. Reports use these expressions only.
 _ENDING = Case(
     When(cancelled_at__isnull=False, then=Value(Ending.CANCELLED.value)),
     When(route_status=RouteStatus.EXPIRED, then=Value(Ending.EXPIRED.value)),

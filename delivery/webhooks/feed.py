@@ -25,7 +25,7 @@ _TRY_LOCK = "SELECT pg_try_advisory_xact_lock(%s, %s)"
 # same deliveries. An event that another transaction has locked, such as one whose result is being written, is left for
 # the next call with the later ones of its delivery: waiting for it could deadlock. So the positions of a delivery's
 # events ascend with their sequence: its events are written one after another, under the lock of the delivery's row, and
-# a statement that sees one of them committed sees those before it.
+# a statement that sees the event of one transaction sees those of the transactions before it.
 _ASSIGN = """
 WITH oldest AS (
     SELECT delivery_id, sequence FROM delivery_webhookevent

@@ -71,7 +71,7 @@ def forget_old_invoices(*, at: datetime) -> int:
 
 
 def orders_of(*, document: str = "", phone: str = "", until: datetime) -> QuerySet[Order]:
-    """The orders whose receiver has this document, or this number, created until then."""
+    """The orders whose receiver has this document, or this number, created at `until` or earlier."""
     orders = Order.objects.filter(created_at__lte=until, forgotten_at=None)
     if document:
         # Every seller, because the index begins with it.

@@ -45,7 +45,7 @@ def issue(*, seller: Seller, by: str, at: datetime, name: str = "") -> Issued:
 
 
 def rename(*, key: ApiKey, name: str, by: str) -> None:
-    """Give the key another name. Of a key that has it already nothing changes."""
+    """Give the key another name. Does nothing if the key has that name."""
     if ApiKey.objects.filter(pk=key.pk).exclude(name=name).update(name=name):
         key.name = name
         _log.info("key %s renamed by %s", key.pk, by)

@@ -32,7 +32,7 @@ def quote(*, origin: str, destination: str, package: Package) -> Quote:
 def services(*, origin: str, destination: str, package: Package) -> dict[Service, Price]:
     """The price of every service that the tariff has between two postcodes, in the order of `Service`.
 
-    Raises NoCoverage if there is none, and otherwise what `quote` raises.
+    Raises NoCoverage if there is none, or TooHeavy.
     """
     start, end = postcodes.region(origin), postcodes.region(destination)
     parameters, rates = _tariff(start, end)
@@ -60,7 +60,7 @@ class Explanation:
 
 
 def explain(*, origin: str, destination: str, package: Package) -> Explanation:
-    """The parts of the price of every service, by the functions that price quotes. Raises what `quote` raises."""
+    """The parts of the price of every service, by the functions that price quotes. Raises NoCoverage or TooHeavy."""
     start, end = postcodes.region(origin), postcodes.region(destination)
     parameters, rates = _tariff(start, end)
     charges = {

@@ -29,7 +29,7 @@ _COLOURS: dict[str, str] = {
     Status.RETURNED: "bad",
     Status.CANCELLED: "",
 }
-# Of the buttons: they say what to do.
+# Texts of the buttons, which say what to do.
 MOVES: dict[Status, StrOrPromise] = {
     Status.COLLECTED: gettext_lazy("Mark as collected"),
     Status.IN_TRANSIT: gettext_lazy("Mark as in transit"),
@@ -132,7 +132,7 @@ FIELDS = [*_SUMMARY, *_RECEIVER, _parcels, *_AS_SENT]
 def unless_agreed(
     model_admin: ModelAdmin, request: HttpRequest, orders: list[Order], target: Status
 ) -> HttpResponse | None:
-    """The page that asks. None if it was answered, or if the status is the usual next one of each order."""
+    """The page that asks to confirm. None if that was done, or if the status is the usual next one of each order."""
     if admin_base.is_confirmed(request):
         return None
     if all(lifecycle.USUAL.get(Status(order.status)) == target for order in orders):

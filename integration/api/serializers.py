@@ -71,7 +71,7 @@ class QuoteSerializer(BodySerializer):
         return body
 
     def warnings(self) -> list[PayloadWarning]:
-        """The cubed weight needs all three sides."""
+        """A warning where a side is missing, because the cubed weight needs all three."""
         sides = [name for name in _SIDES if self.body.get(name)]
         return [PayloadWarning((name,), "incomplete_sides") for name in sides] if len(sides) < len(_SIDES) else []
 

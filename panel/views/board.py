@@ -119,7 +119,7 @@ class Search(DispatcherView):
 
 
 def _ids(request: HttpRequest) -> list[UUID] | None:
-    """The parameter `ids`, separated by commas, or None for one that is none, and for more than the board asks for."""
+    """The ids in the parameter `ids`, separated by commas. None if one is not a UUID, or there are too many."""
     sent = request.GET.get("ids", "")
     texts = sent.split(",", board.MOST_CARDS) if sent else []  # at most one more than are allowed
     ids = [key for text in texts if (key := parse_id(text)) is not None]

@@ -24,7 +24,7 @@ from panel.views.base import AccountView, LoggedInView, SellerView
 
 
 class _Team(LoggedInView):
-    """Base of the views of a team. Subclasses say whose."""
+    """Base of the views of a team. Subclasses say whose team it is."""
 
     @property
     def owner(self) -> Account:

@@ -99,7 +99,7 @@ class TestResult(AccountView):
         found = WebhookEvent.objects.filter(endpoint=self.endpoint, delivery=None, pk=event).first()
         if found is None:
             raise Http404
-        # Pages that show the state of the endpoint, or the steps of the set-up, ask for them too, since they change.
+        # Pages with the endpoint's state or the steps of the set-up ask for these too, because a test changes them.
         shown = {"with_state": "state" in request.GET, "with_steps": "steps" in request.GET, "is_update": True}
         attempt = found.attempts.last()
         if shown["with_steps"]:
