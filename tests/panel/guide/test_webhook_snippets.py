@@ -99,28 +99,6 @@ class TestReceiver:
         assert (tmp_path / "output").read_text().count("id-1 id-of-delivery PENDING") == len(ACCEPTED)
 
 
-class TestShell:
-    """verify-webhook, for a request that was saved."""
-
-    @pytest.mark.parametrize(
-        ("make", "said"),
-        [(ACCEPTED["signed"], "signed by Rota"), (REFUSED["another secret"], "not signed by Rota")],
-    )
-    def test_says_whether_rota_signed_it(self, make, said, tmp_path):
-        (snippet,) = [each for each in snippets.of_page("quickstart") if each.name == "verify-webhook"]
-        (tmp_path / "webhook.json").write_bytes(BODY)
-        environment = {name.upper().replace("-", "_"): value for name, value in make().items()}
-
-        done = subprocess.run(
-            ["/bin/bash", "-euo", "pipefail", "-c", snippet.code],
-            env={"PATH": os.environ["PATH"], "WEBHOOK_SECRET": SECRET, **environment},
-            cwd=tmp_path, capture_output=True, text=True, timeout=30, check=False,
-        )  # fmt: skip
-
-        assert (done.stdout.strip(), done.stderr) == (said, "")
-        assert done.returncode == (0 if said == "signed by Rota" else 1)
-
-
 class TestLibrary:
     """verify-with-library, with the package standardwebhooks."""
 
