@@ -10,7 +10,7 @@ def actor(request: HttpRequest) -> str:
     return f"user {request.user.get_username()}"
 
 
-# The kinds of actors but `user`, whose name says enough.
+# The kinds of actors except `user`, whose name is shown alone.
 _KINDS = {gettext_noop("token"), gettext_noop("key"), gettext_noop("command"), gettext_noop("driver")}
 DATABASE = "database"  # in `common.row_history`: a change without an actor
 _SYSTEM = {

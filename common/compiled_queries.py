@@ -66,7 +66,7 @@ class CompiledQuery(Generic[M]):
 
     @cached_property
     def _compiled(self) -> "_Compiled[M]":
-        """As `django.db.models.query.ModelIterable` reads rows."""
+        """Compiles the queryset, and reads rows as `django.db.models.query.ModelIterable` does."""
         compiler = self._build().query.get_compiler(using=DEFAULT_DB_ALIAS)
         sql, parameters = compiler.as_sql()
         info, select = compiler.klass_info, compiler.select

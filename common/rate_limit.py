@@ -167,7 +167,7 @@ class Limiter:
             if not self._is_away:
                 _log.warning("Calls are not limited until Redis answers again: %s", error)
             self._is_away = True
-            self._redis.connection_pool.disconnect(inuse_connections=False)  # they are broken too
+            self._redis.connection_pool.disconnect(inuse_connections=False)  # the idle ones are broken too
             return None
         if self._is_away:
             _log.warning("Redis answers again, calls are limited.")
