@@ -9,7 +9,7 @@ import shutil
 
 PACKAGES = {
     "chromium": "chromium fonts-dejavu-core fonts-liberation",
-    "php": "php-cli",  # snippets of the guide
+    "php": "php-cli",  # a program of the panel's quickstart
     "node": "nodejs npm",
     "npm": "nodejs npm",  # clients generated from the API's description
     "promtool": "prometheus",  # alert rules

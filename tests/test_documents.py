@@ -20,7 +20,7 @@ FROM_OUTSIDE = {
     "pg_trgm", "pg_stat_replication", "max_standby_streaming_delay", "pg_wal", "connect_query", "LoadCredential",
     "OTEL_EXPORTER_OTLP_HEADERS", "OTEL_TRACES_SAMPLER",
     "postgresql.auto.conf", "secrets.json", "DATA_DIR/secrets.json", "pg_hba.conf", "proofs/", "receive.py",
-    "receive.js", "v0.1.0", "delivery_endpointalerts",
+    "v0.1.0", "delivery_endpointalerts",
 }  # fmt: skip  # a list of names
 _BLOCK = re.compile(r"^```.*?^```", re.MULTILINE | re.DOTALL)
 _FILE = re.compile(rf"[\w.-][\w./-]*\.({'|'.join(SUFFIXES)})")

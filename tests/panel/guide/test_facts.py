@@ -62,7 +62,7 @@ class TestFreight:
             freight.price(each, FROM_CAPITAL_TO_CAPITAL_IN_MID, DEFAULT).amount for each in (package, flat)
         )
 
-        assert f"11,370 + 100 | {whole:,} centavos, R$ {whole / 100:.2f} |" in text_of("orders")
+        assert f"3,990 + 9 × 820 + 100 = {whole:,} centavos" in text_of("orders")
         assert f"3,990 + 2 × 820 + 100 = {without_sides:,} centavos" in text_of("orders")
 
 

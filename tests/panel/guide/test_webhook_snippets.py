@@ -1,4 +1,4 @@
-"""The guide's programs that check a webhook's signature: they take what we sign, and answer 401 to everything else."""
+"""The guide's and the panel's programs that check a webhook's signature: they answer 401 to what we have not signed."""
 
 import json
 import os
@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 import requests
+from django.conf import settings
 from standardwebhooks import WebhookVerificationError
 
 from delivery.webhooks import signing
@@ -17,7 +18,8 @@ from tests.ports import free_port, listens
 
 BODY = json.dumps({"deliveryId": "id-of-delivery", "status": "PENDING", "orders": [{"externalId": "açaí"}]}).encode()
 SECRET = signing.new_secret()
-LANGUAGES = ["python", "javascript", "php"]
+PROGRAMS = settings.BASE_DIR / "templates" / "panel" / "snippets"
+EXTENSIONS = {"python": "py", "javascript": "js", "php": "php"}
 
 
 def headers(*, secret=SECRET, at=None, others=()):
@@ -49,17 +51,12 @@ REFUSED: dict[str, Any] = {
 }
 
 
-@pytest.fixture(params=LANGUAGES)
+@pytest.fixture(params=EXTENSIONS)
 def receiver(request, program, tmp_path):
-    """The URL of the guide's program in one language, which runs until the test ends."""
+    """The URL of the panel's program in one language, which runs until the test ends. Python's is the guide's too."""
     port = free_port()
-    (snippet,) = [
-        each
-        for each in snippets.of_page("quickstart")
-        if (each.name, each.language) == ("receive-webhooks", request.param)
-    ]
     file = tmp_path / "receive.php"
-    file.write_text(snippet.code)
+    file.write_text((PROGRAMS / f"receive.{EXTENSIONS[request.param]}.txt").read_text())
     command = {
         "python": [sys.executable, file],
         "javascript": ["node", file],
