@@ -7,14 +7,15 @@ from pathlib import Path
 from django.apps import apps
 from django.conf import settings
 
-_ROW = re.compile(r"^\| `([A-Za-z]+\.\w+)` \| ((?:`\w+` ?)+)\|", re.MULTILINE)
+# A row of a table, or a model in a text with its columns in parentheses.
+_COLUMNS = re.compile(r"`([A-Za-z]+\.\w+)`\s(?:\| |\()((?:`\w+`,?\s?)+)(?:\||\))")
 
 
 _ANONYMISED = re.compile(r"OLD\.(\w+) IS DISTINCT FROM")
 
 
 def _personal():
-    rows = _ROW.findall((settings.BASE_DIR / "docs" / "personal-data.md").read_text())
+    rows = _COLUMNS.findall((settings.BASE_DIR / "docs" / "personal-data.md").read_text())
     return [(model, column) for model, columns in rows for column in re.findall(r"`(\w+)`", columns)]
 
 
