@@ -222,8 +222,8 @@ LOCKS: dict[str, tuple[str, ...]] = {
     "integration/actions/orders.py:move": (f"{_SELLER}TestOrder::test_is_created_and_cancelled_once",),
     "integration/models/new_order.py:_LOCK": (_LINKED,),
     "integration/models/seller.py:Seller.locked": (_KEYS,),
-    "config/monitoring/cached.py:Cached.__init__": (
-        "tests/config/monitoring/test_cached.py::test_threads_wait_for_the_first_value_and_compute_it_once",
+    "common/cached.py:Cached.__init__": (
+        "tests/common/test_cached.py::test_threads_wait_for_the_first_value_and_compute_it_once",
     ),
     "config/monitoring/readiness.py:_Group.__init__": (f"{_THREADS}TestChecksOfAServer::test_are_begun_once",),
     "access/personal_data/requests.py:carry_out": (

@@ -9,7 +9,7 @@ from prometheus_client.core import GaugeMetricFamily
 from prometheus_client.metrics_core import Metric
 
 from common import clock
-from config.monitoring.cached import Cached
+from common.cached import Cached
 from delivery import breaker, lifecycle
 from delivery.webhooks import backlog
 

@@ -18,9 +18,9 @@ from redis import RedisError
 from redis.exceptions import OutOfMemoryError
 
 from common import clock
+from common.cached import Cached
 from common.connections import redis
 from config.monitoring import heartbeats
-from config.monitoring.cached import Cached
 from delivery.webhooks import backlog
 
 _log = logging.getLogger(__name__)

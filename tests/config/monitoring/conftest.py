@@ -4,8 +4,8 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 from common import metrics
+from common.cached import Cached
 from config.monitoring import database_metrics, readiness
-from config.monitoring.cached import Cached
 
 TOKEN = "a-token-of-prometheus-for-these-tests"
 

@@ -17,9 +17,9 @@ from django.utils import timezone
 from redis import Redis
 
 from common import clock
+from common.cached import Cached
 from common.connections import redis
 from config.monitoring import heartbeats, readiness
-from config.monitoring.cached import Cached
 from tests.config.stream_client import granian
 from tests.factories import DeliveryFactory
 from tests.faults.waiting import until

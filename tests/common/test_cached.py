@@ -4,7 +4,7 @@ import threading
 import time
 from itertools import count
 
-from config.monitoring.cached import Cached
+from common.cached import Cached
 
 
 def test_a_value_is_computed_once_while_it_is_fresh():
@@ -75,3 +75,36 @@ def test_a_failed_computation_is_repeated():
 
     assert failed is not None
     assert cached.get() == 7
+
+
+def test_a_forgotten_value_is_computed_anew():
+    cached = Cached(count().__next__, seconds=60)
+    cached.get()
+
+    cached.forget()
+
+    assert cached.get() == 1
+
+
+def test_a_computation_that_began_before_is_forgotten_too():
+    computing, go_on = threading.Event(), threading.Event()
+    values = iter([1, 2])
+
+    def compute():
+        computing.set()
+        go_on.wait(10)
+        return next(values)
+
+    cached = Cached(compute, seconds=60)
+    begun = threading.Thread(target=cached.get)
+    begun.start()
+    computing.wait(10)
+    forgetting = threading.Thread(target=cached.forget)
+    forgetting.start()
+    forgetting.join(0.05)
+
+    go_on.set()
+    for thread in (begun, forgetting):
+        thread.join(10)
+
+    assert cached.get() == 2

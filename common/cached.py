@@ -37,5 +37,10 @@ class Cached(Generic[T]):
         finally:
             self._computing.release()
 
+    def forget(self) -> None:
+        """Compute the value anew for the next caller. Waits for a computation, which may have begun too early."""
+        with self._computing:
+            self._value = None
+
     def _is_fresh(self) -> bool:
         return time.monotonic() - self._computed_at < self._seconds
