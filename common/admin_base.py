@@ -12,6 +12,7 @@ from django.core.paginator import Paginator
 from django.db.models import Model
 from django.forms import Form
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.http.response import HttpResponseBase
 from django.template.response import TemplateResponse
 from django.urls import reverse
 from django.utils.functional import cached_property
@@ -98,6 +99,25 @@ class Unchangeable:
         return False
 
     def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False
+
+    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False
+
+
+class OneRow:
+    """Mixin for a table of one row, which is edited and neither added nor deleted; its list leads to its form."""
+
+    def changelist_view(self, request: HttpRequest, extra_context: Any = None) -> HttpResponseBase:
+        screen: Any = self
+        row = screen.get_queryset(request).first() if screen.has_view_permission(request) else None
+        if row is None:
+            response: HttpResponseBase = super().changelist_view(request, extra_context)  # type: ignore[misc]  # a ModelAdmin follows
+            return response
+        opts = screen.opts
+        return HttpResponseRedirect(reverse(f"admin:{opts.app_label}_{opts.model_name}_change", args=[row.pk]))
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
         return False
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:

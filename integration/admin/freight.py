@@ -5,14 +5,11 @@ from typing import Any, ClassVar
 from django import forms
 from django.contrib import admin
 from django.db.models import Case, IntegerField, QuerySet, Value, When
-from django.http import HttpRequest, HttpResponseRedirect
-from django.http.response import HttpResponseBase
-from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
 from import_export.fields import Field
 from unfold.widgets import UnfoldAdminCheckboxSelectMultipleWidget
 
-from common.admin_base import column
+from common.admin_base import OneRow, column
 from common.formats import centavos
 from common.row_history_admin import RecordedAdmin, RowChangeAdmin
 from common.tabular_import import FormFieldWidget, TableResource, TabularImportAdmin
@@ -82,9 +79,7 @@ class FreightParametersForm(forms.ModelForm[FreightParameters]):
 
 
 @admin.register(FreightParameters)
-class FreightParametersAdmin(RecordedAdmin):
-    """One row, which is edited and neither added nor deleted; its list leads to its form."""
-
+class FreightParametersAdmin(OneRow, RecordedAdmin):
     form = FreightParametersForm
     fieldsets = [
         (
@@ -102,18 +97,6 @@ class FreightParametersAdmin(RecordedAdmin):
         ),
         (_("Service and deadline"), {"fields": ["quote_service", "remote_states", "handling_days"]}),
     ]  # fmt: skip  # a list of names
-
-    def changelist_view(self, request: HttpRequest, extra_context: Any = None) -> HttpResponseBase:
-        row = self.get_queryset(request).first() if self.has_view_permission(request) else None
-        if row is None:
-            return super().changelist_view(request, extra_context)
-        return HttpResponseRedirect(reverse("admin:integration_freightparameters_change", args=[row.pk]))
-
-    def has_add_permission(self, request: HttpRequest) -> bool:
-        return False
-
-    def has_delete_permission(self, request: HttpRequest, obj: FreightParameters | None = None) -> bool:
-        return False
 
 
 @admin.register(FreightPriceChange)
