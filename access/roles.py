@@ -31,6 +31,8 @@ ROLES: dict[str, dict[str, dict[str, tuple[str, ...]]]] = {
             "auditentry": _VIEW,
             "tariff": _ALL,
             "tariffchange": _VIEW,
+            "dispatchrules": _VIEW,  # of the whole installation: changed by superusers
+            "dispatchruleschange": _VIEW,
             "delivery": _VIEW,
             "stop": _VIEW,
             "transition": _VIEW,
@@ -62,6 +64,8 @@ ROLES: dict[str, dict[str, dict[str, tuple[str, ...]]]] = {
             "webhookattempt": _VIEW,
             "driver": _NO_DELETE,
             "driverposition": ("view", "add"),
+            "dispatchrules": _VIEW,
+            "dispatchruleschange": _VIEW,
         },
         "integration": {
             "order": ("view", "change"),

@@ -6,16 +6,16 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import NamedTuple
 
-from django.conf import settings
-
 from benchmarks import report
 from benchmarks.drives import Drive, Drives
 from benchmarks.streets import Streets
 from delivery.geo import arrivals, routing_engines
 from delivery.geo.arrivals import Estimate, Known, Service
 from delivery.geo.travel_times import PLAIN, TravelTimes
+from delivery.models import Rules
 from tests.delivery.geo import valhalla
 
+_RULES = Rules()
 _DRIVES = 100  # with each vehicle
 _RENEWAL_SECONDS = 15
 _LEAST_CHANGE = timedelta(minutes=1)  # a smaller one is not shown
@@ -61,9 +61,9 @@ def _times(engine: str, url: str) -> TravelTimes:
     return TravelTimes(
         engine,
         lambda vehicle: routing_engines.engine(engine, url=url, vehicle=vehicle),
-        factor=settings.ROUTING_TIME_FACTOR,
-        road_factor=settings.ROAD_FACTOR,
-        kmh=settings.SPEED_KMH,
+        factor=_RULES.routing_time_factor,
+        road_factor=_RULES.road_factor,
+        kmh=_RULES.speed_kmh,
     )
 
 
@@ -87,7 +87,7 @@ def _estimates(drive: Drive, at: float, known: Known, times: TravelTimes) -> lis
         known,
         pickup=drive.pickup if at < drive.collected else None,
         stops=[stop for stop, departure in zip(drive.stops, drive.departures, strict=True) if departure > at],
-        service=Service(settings.SERVICE_MINUTES_PICKUP, settings.SERVICE_MINUTES_STOP),
+        service=Service(_RULES.service_minutes_pickup, _RULES.service_minutes_stop),
     )
     return arrivals.estimates(way, times.of(way.points, vehicle=drive.vehicle).seconds, now=_moment_of(at))
 

@@ -3,11 +3,11 @@
 import time
 from typing import Any
 
-from django.conf import settings
 from django.db import connection
 from django.test import Client
 
 from benchmarks import fill, pages, report, seed
+from delivery.actions import dispatch_rules
 from delivery.models import Integrator
 from tests.factories import TokenFactory
 
@@ -22,7 +22,7 @@ WHERE hashtext(id::text) > 0
 
 def run() -> None:
     seed.empty()
-    settings.DRIVER_SHARE_PERCENT = 70.0
+    dispatch_rules.change(values={"driver_share_percent": 70}, by="benchmark")
     fill.deliveries(_ROWS)
     large = Integrator.objects.get()
     for _number in range(_ACCOUNTS):

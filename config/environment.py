@@ -311,56 +311,7 @@ class Geography(Group):
 class Dispatch(Group):
     """Dispatch."""
 
-    ROAD_FACTOR: float = _variable(1.3, "road kilometres per geodesic kilometre, 1 to 10", ge=1, le=10)
-    ROUTING_TIME_FACTOR_MOTORCYCLE: float = _variable(
-        1.4,
-        "what a routing engine's travel times are multiplied by, 0.5 to 5; without data of traffic they are those"
-        " of free streets. 1 for an engine with such data",
-        ge=0.5,
-        le=5,
-    )
-    ROUTING_TIME_FACTOR_CAR: float = _variable(1.7, "the same factor of a car", ge=0.5, le=5)
-    SPEED_KMH_MOTORCYCLE: float = _variable(
-        25,
-        "average speed in km/h from which arrival times are computed without a routing engine, 1 to 200; the way "
-        "is the geodesic distance times `ROAD_FACTOR`",
-        ge=1,
-        le=200,
-    )
-    SPEED_KMH_CAR: float = _variable(20, "the same speed of a car", ge=1, le=200)
-    SERVICE_MINUTES_PICKUP: float = _variable(
-        4, "minutes that a driver spends at A, 0 to 240, for arrival times", ge=0, le=240
-    )
-    SERVICE_MINUTES_STOP: float = _variable(3, "minutes that a driver spends at each stop", ge=0, le=240)
     OFFER_TTL: float = _variable(60, "minutes until an offer expires that no driver has accepted", ge=0.01, le=525_600)
-    DISPATCH_RADIUS_KM: float = _variable(
-        15, "greatest distance in km from A to an eligible driver with a fresh position", ge=0.01, le=20_040
-    )
-    LATE_WITHOUT_DRIVER_MINUTES: float = _variable(
-        10, "minutes after the request from which a route without a driver is late", ge=0.01, le=525_600
-    )
-    LATE_PICKUP_MINUTES: float = _variable(
-        30, "minutes after the request from which a route that was not collected is late", ge=0.01, le=525_600
-    )
-    LATE_MINUTES_PER_KM: float = _variable(
-        4,
-        "a collected route is late after `LATE_PICKUP_MINUTES` and so many minutes for each kilometre of the route",
-        ge=0,
-        le=525_600,
-    )
-    POSITION_FRESH_SECONDS: int = _variable(
-        120,
-        "age in seconds up to which a position decides whether a driver is too far away for a route",
-        ge=1,
-        le=86_400,
-    )
-    DRIVER_SHARE_PERCENT: float = _variable(
-        0,
-        "the drivers' share of a delivery's price, in percent, which they see with offers and in their day; 0: no"
-        " amounts are shown",
-        ge=0,
-        le=100,
-    )
 
 
 class Retention(Group):

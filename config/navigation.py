@@ -17,6 +17,8 @@ from common.mail.models import Message
 from delivery.models import (
     AuditEntry,
     Delivery,
+    DispatchRules,
+    DispatchRulesChange,
     Driver,
     DriverPosition,
     Integrator,
@@ -41,7 +43,13 @@ from integration.models import (
 
 # Each group's entries: a symbol of Material Symbols, and what is listed.
 _GROUPS: list[tuple[Any, list[tuple[str, type[Model]]]]] = [
-    (_("Deliveries"), [("local_shipping", Delivery), ("history", Transition)]),
+    (
+        _("Deliveries"),
+        [
+            ("local_shipping", Delivery), ("history", Transition), ("tune", DispatchRules),
+            ("history", DispatchRulesChange),
+        ],
+    ),
     (_("Drivers"), [("two_wheeler", Driver), ("pin_drop", DriverPosition)]),
     (_("Accounts & tokens"), [("storefront", Integrator), ("key", Token), ("fact_check", AuditEntry)]),
     (_("Webhooks"), [("webhook", WebhookEndpoint), ("send", WebhookEvent)]),

@@ -334,32 +334,11 @@ ROUTING_URL = _geography.ROUTING_URL  # a routing engine, such as http://osrm:50
 ROUTING_ENGINE = _geography.ROUTING_ENGINE  # what is at ROUTING_URL: osrm or valhalla
 # A server with the search of Nominatim, for finding pickup places by address; empty: people give coordinates.
 GEOCODER_URL = _geography.GEOCODER_URL
-ROAD_FACTOR = _dispatch.ROAD_FACTOR  # road kilometres per kilometre of geodesic distance
-# An engine without data of traffic gives the times of free streets. Motorcycles pass where cars wait.
-ROUTING_TIME_FACTOR = {
-    "MOTORCYCLE": _dispatch.ROUTING_TIME_FACTOR_MOTORCYCLE,
-    "CAR": _dispatch.ROUTING_TIME_FACTOR_CAR,
-}
-# Arrival times: how fast a driver is on average where no routing engine says so, and minutes spent at each place.
-SPEED_KMH = {
-    "MOTORCYCLE": _dispatch.SPEED_KMH_MOTORCYCLE,
-    "CAR": _dispatch.SPEED_KMH_CAR,
-}
-SERVICE_MINUTES_PICKUP = _dispatch.SERVICE_MINUTES_PICKUP
-SERVICE_MINUTES_STOP = _dispatch.SERVICE_MINUTES_STOP
 OFFER_TTL = timedelta(minutes=_dispatch.OFFER_TTL)  # minutes until an untaken offer expires
-DISPATCH_RADIUS_KM = _dispatch.DISPATCH_RADIUS_KM
-# When a route counts as late, in minutes from the request.
-LATE_WITHOUT_DRIVER = timedelta(minutes=_dispatch.LATE_WITHOUT_DRIVER_MINUTES)
-LATE_PICKUP = timedelta(minutes=_dispatch.LATE_PICKUP_MINUTES)
-LATE_PER_KM = timedelta(minutes=_dispatch.LATE_MINUTES_PER_KM)  # after pickup, time at the doors included
-POSITION_FRESH = timedelta(seconds=_dispatch.POSITION_FRESH_SECONDS)
 # A driver's phone stays logged in for so long; a dispatcher can end it earlier.
 DRIVER_SESSION = timedelta(days=30)
 # Positions that a driver could only have reached faster are dropped.
 DRIVER_MAX_SPEED_KMH = 200
-# Share of a delivery's price that is the driver's, in percent; 0: drivers see no amounts.
-DRIVER_SHARE_PERCENT = _dispatch.DRIVER_SHARE_PERCENT
 # The key of `manage.py vapid_key`, and whom push services may ask: a mailto: or https: URL. Empty: no Web Push.
 VAPID_PRIVATE_KEY = _messages.VAPID_PRIVATE_KEY
 VAPID_SUBJECT = f"mailto:{parseaddr(DEFAULT_FROM_EMAIL)[1]}" if DEFAULT_FROM_EMAIL else SITE_URL

@@ -13,7 +13,7 @@ from delivery.lifecycle import Mode, RouteStatus, Status
 
 Latitude = Annotated[float, Json("decimal degrees, WGS84")]
 Longitude = Annotated[float, Json("decimal degrees, WGS84")]
-# A position older than this is stale in answers. Whether a driver is eligible depends on the setting POSITION_FRESH.
+# A position older than this is stale in answers. Whether a driver is eligible is a rule of dispatch.
 STALE_AFTER = timedelta(seconds=120)
 DeliveryStatus = Annotated[str, one_of(Status)]
 Label = Annotated[str, one_of("BCD", "B, C and D are the drop-offs in the order sent")]

@@ -11,7 +11,6 @@ from decimal import Decimal
 from typing import Any, NamedTuple
 from uuid import UUID
 
-from django.conf import settings
 from django.contrib.postgres.expressions import ArraySubquery
 from django.db.models import Count, DateField, DecimalField, F, OuterRef, Q, QuerySet, Sum, Value
 from django.db.models.functions import Coalesce, Round, TruncDate, TruncMonth
@@ -20,7 +19,7 @@ from django.utils import timezone
 from common.expressions import any_of
 from common.pagination import Page, newest_first
 from delivery.lifecycle import Ending, RouteStatus
-from delivery.models import Delivery, Driver, Environment, Integrator, Stop
+from delivery.models import Delivery, DispatchRules, Driver, Environment, Integrator, Stop
 from delivery.models.delivery import ENDED, DeliveryQuerySet
 
 _DAY = timedelta(days=1)
@@ -194,7 +193,7 @@ def _lines(deliveries: DeliveryQuerySet, *, by: str) -> Iterator[Line]:
 
 def driver_share() -> Decimal:
     """The drivers' share of an amount, 0 to 1. 0: no amounts are shown."""
-    return Decimal(str(settings.DRIVER_SHARE_PERCENT)) / 100
+    return DispatchRules.current().driver_share_percent / 100
 
 
 def work(deliveries: DeliveryQuerySet, *, by: str) -> QuerySet[Delivery, dict[str, Any]]:

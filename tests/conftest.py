@@ -17,8 +17,9 @@ from whitenoise.middleware import WhiteNoiseMiddleware
 
 from common.rate_limit import limiter
 from config.refused_calls import RECORDERS
-from delivery.models import Token
+from delivery.models import DispatchRules, Token, dispatch_rules
 from tests import empty_tables, programs, servers, smtp
+from tests.dispatch_rules import known
 from tests.factories import TariffFactory, TokenFactory
 from tests.smtp import Mailbox
 
@@ -139,6 +140,22 @@ def _no_limits_of_former_tests() -> None:
 def _loopback(settings: Any) -> None:
     """Allow webhooks to loopback even if the environment sets DATABASE_URL and REDIS_URL, which implies production."""
     settings.WEBHOOK_ALLOW_LOOPBACK = True
+
+
+@pytest.fixture(autouse=True)
+def _rules_of_a_new_installation(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(dispatch_rules, "_CACHED", known())
+
+
+@pytest.fixture
+def rules(db: None, monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
+    """Change the row of the rules of dispatch: `rules(road_factor=1)`."""
+
+    def change(**values: Any) -> None:
+        DispatchRules.objects.update_or_create(pk=1, defaults=values)
+        monkeypatch.setattr(dispatch_rules, "_CACHED", known(DispatchRules.objects.get().rules))
+
+    return change
 
 
 @pytest.fixture

@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 from typing import Any
 
-from django.conf import settings
 from django.db import connection, transaction
 from prometheus_client.core import GaugeMetricFamily
 from prometheus_client.metrics_core import Metric
@@ -11,6 +10,7 @@ from prometheus_client.metrics_core import Metric
 from common import clock
 from common.cached import Cached
 from delivery import breaker, lifecycle
+from delivery.models import DispatchRules
 from delivery.webhooks import backlog
 
 _CACHED_SECONDS = 5.0
@@ -21,7 +21,7 @@ MOST_COUNTED = 100_000
 # Metric: what it is, and its labels.
 FAMILIES: dict[str, tuple[str, tuple[str, ...]]] = {
     "rota_routes_in_progress": ("Routes that are offered or held", ("route_status", "environment")),
-    "rota_offers_late": ("Live offers without a driver for longer than LATE_WITHOUT_DRIVER_MINUTES", ()),
+    "rota_offers_late": ("Live offers without a driver for longer than the rule late_without_driver_minutes", ()),
     "rota_offer_oldest_seconds": ("Age of the oldest live offer without a driver", ()),
     "rota_drivers": ("Live drivers on duty, with an open route (busy) or without (free)", ("state",)),
     "rota_webhook_queue_items": (
@@ -79,7 +79,7 @@ def read() -> list[Metric]:
     at = clock.now()
     parameters: dict[str, Any] = {
         "at": at,
-        "late_since": at - settings.LATE_WITHOUT_DRIVER,
+        "late_since": at - DispatchRules.current().late_without_driver,
         "in_progress": [status.value for status in lifecycle.IN_PROGRESS],
         "held": [status.value for status in lifecycle.HELD],
         "opens_after": breaker.OPENS_AFTER,

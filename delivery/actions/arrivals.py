@@ -14,7 +14,7 @@ from delivery.geo import arrivals, routing_engines
 from delivery.geo.arrivals import Known, Service
 from delivery.geo.travel_times import TravelTimes
 from delivery.lifecycle import RouteStatus
-from delivery.models import ArrivalEstimate, Delivery, Stop, Transition
+from delivery.models import ArrivalEstimate, Delivery, DispatchRules, Rules, Stop, Transition
 
 _BATCH = 200  # routes that are read and written together
 _QUESTIONS = 4  # to a routing engine at the same time
@@ -35,7 +35,8 @@ def renew(*, at: datetime, moves_only: bool = False, is_stopping: Callable[[], b
     others. Several processes may do so at the same time. Returns the number of routes whose times were written.
     """
     ArrivalEstimate.objects.obsolete().delete()
-    times = _times()
+    rules = DispatchRules.current()
+    times = _times(rules)
     written, last = 0, None
     while not is_stopping():
         due = Delivery.objects.arrivals_due(at=at, moves_only=moves_only).order_by("pk")
@@ -43,25 +44,28 @@ def renew(*, at: datetime, moves_only: bool = False, is_stopping: Callable[[], b
         batch = list(rest.select_related("driver__latest").prefetch_related("stops__arrival")[:_BATCH])
         if not batch:
             break
-        written += _write(_compute(batch, times, at=at))
+        written += _write(_compute(batch, times, rules, at=at))
         last = batch[-1].pk
     return written
 
 
-def _compute(batch: Sequence[Delivery], times: TravelTimes, *, at: datetime) -> list[_Computed]:
+def _compute(batch: Sequence[Delivery], times: TravelTimes, rules: Rules, *, at: datetime) -> list[_Computed]:
     """The unsaved estimates of these deliveries."""
     moves = Transition.objects.filter(delivery__in=batch).order_by("delivery_id", "-id").distinct("delivery_id")
     latest = {move.delivery_id: move for move in moves}
     what = "compute the arrival times of delivery"
-    known = each(batch, lambda delivery: (delivery, _known(delivery, latest[delivery.pk])), doing=what)
+    fresh = rules.position_fresh
+    known = each(batch, lambda delivery: (delivery, _known(delivery, latest[delivery.pk], fresh=fresh)), doing=what)
+    service = Service(pickup=rules.service_minutes_pickup, stop=rules.service_minutes_stop)
     with ThreadPoolExecutor(_QUESTIONS) as pool:  # its threads use no database
         futures = {
-            delivery.pk: pool.submit(_compute_one, delivery, place, times=times, at=at) for delivery, place in known
+            delivery.pk: pool.submit(_compute_one, delivery, place, times=times, service=service, at=at)
+            for delivery, place in known
         }
         return each(futures, lambda key: futures[key].result(), doing=what)
 
 
-def _compute_one(delivery: Delivery, known: Known, *, times: TravelTimes, at: datetime) -> _Computed:
+def _compute_one(delivery: Delivery, known: Known, *, times: TravelTimes, service: Service, at: datetime) -> _Computed:
     """The unsaved estimates of the delivery."""
     stops = [stop for stop in delivery.ordered_stops if stop.status in lifecycle.OPEN]
     if not stops:  # they are read after the route, and the last one was closed meanwhile
@@ -70,7 +74,7 @@ def _compute_one(delivery: Delivery, known: Known, *, times: TravelTimes, at: da
         known,
         pickup=delivery.point if delivery.route_status == RouteStatus.ACCEPTED else None,
         stops=[stop.point for stop in stops],
-        service=Service(pickup=settings.SERVICE_MINUTES_PICKUP, stop=settings.SERVICE_MINUTES_STOP),
+        service=service,
     )
     timed = times.of(way.points, vehicle=delivery.vehicle_type)
     rows = [
@@ -88,27 +92,27 @@ def _compute_one(delivery: Delivery, known: Known, *, times: TravelTimes, at: da
     return _Computed(delivery, stops, rows)
 
 
-def _known(delivery: Delivery, move: Transition) -> Known:
+def _known(delivery: Delivery, move: Transition, *, fresh: timedelta) -> Known:
     """Where the driver was last: the latest position, or the place of the latest move if that is newer by much.
 
     After an acceptance without a position the driver counts as being at A.
     """
     happened_at = move.happened_at
     latest = getattr(delivery.driver, "latest", None)
-    if latest is not None and latest.recorded_at >= happened_at - settings.POSITION_FRESH:
+    if latest is not None and latest.recorded_at >= happened_at - fresh:
         return Known(latest.point, max(latest.recorded_at, happened_at))
     place = delivery.stop_at(move.point) or delivery
     return Known(place.point, happened_at)
 
 
-def _times() -> TravelTimes:
+def _times(rules: Rules) -> TravelTimes:
     name = settings.ROUTING_ENGINE
     return TravelTimes(
         name,
         lambda vehicle: routing_engines.engine(name, url=settings.ROUTING_URL, vehicle=vehicle),
-        factor=settings.ROUTING_TIME_FACTOR,
-        road_factor=settings.ROAD_FACTOR,
-        kmh=settings.SPEED_KMH,
+        factor=rules.routing_time_factor,
+        road_factor=rules.road_factor,
+        kmh=rules.speed_kmh,
     )
 
 

@@ -6,7 +6,6 @@ from datetime import datetime
 from typing import NamedTuple
 from uuid import UUID
 
-from django.conf import settings
 from django.db import transaction
 from django.db.models import Exists, OuterRef, Q
 
@@ -15,7 +14,7 @@ from common.postgresql import prepared
 from delivery import lifecycle, page_updates
 from delivery.errors import DriverHasOpenRoute, DriverNotEligible, InvalidPosition, NoEligibleDriver, RouteStillOpen
 from delivery.geo.distance import Point
-from delivery.models import Delivery, Driver, DriverPosition, Environment, PushSubscription
+from delivery.models import Delivery, DispatchRules, Driver, DriverPosition, Environment, PushSubscription
 from delivery.models.driver import DriverQuerySet
 from delivery.simulation import steps
 
@@ -53,12 +52,13 @@ def eligible(delivery: Delivery, *, at: datetime) -> DriverQuerySet:
     and comes last. Those simulated for another account are left out. Can be filtered and sliced, but reads all drivers
     on duty; `nearest` reads fewer.
     """
-    return _free(delivery).may_reach(radius_m=_radius_m(), fresh_since=at - settings.POSITION_FRESH)
+    rules = DispatchRules.current()
+    return _free(delivery).may_reach(radius_m=rules.dispatch_radius_m, fresh_since=at - rules.position_fresh)
 
 
 def nearby(delivery: Delivery, *, share: float = 1.0) -> DriverQuerySet:
     """The eligible drivers last seen within this share of the dispatch radius, whenever. Reads these by an index."""
-    return _free(delivery).last_seen_within(delivery.point, radius_m=_radius_m() * share)
+    return _free(delivery).last_seen_within(delivery.point, radius_m=DispatchRules.current().dispatch_radius_m * share)
 
 
 def nearest(delivery: Delivery, *, at: datetime, count: int, search: str = "") -> list[Driver]:
@@ -109,7 +109,7 @@ def claim_first_eligible(delivery: Delivery, *, at: datetime) -> Driver:
     raise NoEligibleDriver(
         "No free driver is on duty with a %(vehicle)s within %(km)s km of A.",
         vehicle=delivery.vehicle_type,
-        km=f"{settings.DISPATCH_RADIUS_KM:g}",
+        km=f"{DispatchRules.current().dispatch_radius_km:g}",
     )
 
 
@@ -159,7 +159,9 @@ def claim(driver: Driver, delivery: Delivery, *, at: datetime) -> Driver:
         raise DriverHasOpenRoute("%(driver)s holds another open route and must finish it first.", driver=locked.name)
     if not eligible(delivery, at=at).filter(pk=locked.pk).exists():
         raise DriverNotEligible(
-            "%(driver)s is farther than %(km)s km from A.", driver=locked.name, km=f"{settings.DISPATCH_RADIUS_KM:g}"
+            "%(driver)s is farther than %(km)s km from A.",
+            driver=locked.name,
+            km=f"{DispatchRules.current().dispatch_radius_km:g}",
         )
     return locked
 
@@ -237,10 +239,6 @@ def _position(fix: Fix, *, by: str) -> DriverPosition:
 def _is_free(driver: Driver) -> bool:
     free = Driver.objects.free_for(vehicle_type=driver.vehicle_type, environment=driver.environment)
     return free.filter(pk=driver.pk).exists()
-
-
-def _radius_m() -> float:
-    return settings.DISPATCH_RADIUS_KM * 1000
 
 
 def _simulated(delivery: Delivery) -> Driver:

@@ -18,7 +18,7 @@ from delivery.errors import PickupNotLinked, PriceUnavailable, QuoteExpired, Quo
 from delivery.geo import routing, routing_engines
 from delivery.geo.distance import Point
 from delivery.lifecycle import Mode
-from delivery.models import Integrator, PickupPoint, Tariff, Token
+from delivery.models import DispatchRules, Integrator, PickupPoint, Tariff, Token
 from delivery.models.integrator import LARGEST_RADIUS_M, is_within_one
 from delivery.payload import DeliveryRequest
 from delivery.pricing import Quote
@@ -138,7 +138,7 @@ def _trip(payload: DeliveryRequest) -> pricing.Trip:
 def _legs(points: Sequence[Point], vehicle: str, *, returning: bool) -> tuple[Decimal, Decimal]:
     """Kilometres from the first point to the last, and back to the first, 0 without a return."""
     engine = routing_engines.engine(settings.ROUTING_ENGINE, url=settings.ROUTING_URL, vehicle=vehicle)
-    legs_of = routing.provider(engine, road_factor=settings.ROAD_FACTOR)
+    legs_of = routing.provider(engine, road_factor=DispatchRules.current().road_factor)
     legs = legs_of([*points, points[0]] if returning else list(points))
     count = len(points) - 1
     return sum(legs[:count], Decimal(0)), sum(legs[count:], Decimal(0))

@@ -5,12 +5,10 @@ from decimal import ROUND_HALF_UP, Decimal
 from typing import Any
 from uuid import UUID
 
-from django.conf import settings
-
 from delivery import bodies, lifecycle
 from delivery.bodies import moment, moment_or_none
 from delivery.lifecycle import RouteStatus
-from delivery.models import Delivery, Driver, DriverDevice, LatestPosition, Stop
+from delivery.models import Delivery, DispatchRules, Driver, DriverDevice, LatestPosition, Stop
 from delivery.models.driver import REPORTED
 
 _MOST_OFFERS = 20
@@ -46,14 +44,16 @@ def _gone(driver: Driver, shown: UUID) -> dict[str, str] | None:
 
 
 def _offers(driver: Driver, at: datetime) -> list[Delivery]:
-    offers = Delivery.objects.offered_to(driver, at=at, since=at - settings.POSITION_FRESH)
+    rules = DispatchRules.current()
+    since = at - rules.position_fresh
+    offers = Delivery.objects.offered_to(driver, at=at, since=since, radius_m=rules.dispatch_radius_m)
     return list(offers.prefetch_related("stops")[:_MOST_OFFERS])
 
 
 def _old_position(driver: Driver, at: datetime) -> datetime | None:
     """When the driver was where distances are counted from, if that position is not fresh."""
     latest: LatestPosition | None = getattr(driver, "latest", None)
-    if latest is None or latest.recorded_at >= at - settings.POSITION_FRESH:
+    if latest is None or latest.recorded_at >= at - DispatchRules.current().position_fresh:
         return None
     return latest.recorded_at
 
@@ -118,7 +118,8 @@ def _contacts(place: Stop | Delivery) -> dict[str, str]:
 
 def share(delivery: Delivery) -> float | None:
     """The driver's share of the price, in reais. None where no share is set."""
-    if not settings.DRIVER_SHARE_PERCENT:
+    percent = DispatchRules.current().driver_share_percent
+    if not percent:
         return None
-    part = delivery.shipping_value * Decimal(str(settings.DRIVER_SHARE_PERCENT)) / 100
+    part = delivery.shipping_value * percent / 100
     return float(part.quantize(_CENT, ROUND_HALF_UP))

@@ -5,6 +5,7 @@ from delivery.models.attempt import WebhookAttempt
 from delivery.models.audit import AuditAction, AuditEntry
 from delivery.models.call import IdempotencyRecord, RefusedDeliveryCall, RefusedDeliveryCallCount
 from delivery.models.delivery import Delivery
+from delivery.models.dispatch_rules import DispatchRules, DispatchRulesChange, Rules
 from delivery.models.driver import (
     Driver,
     DriverDevice,
@@ -37,6 +38,8 @@ __all__ = [
     "AuditAction",
     "AuditEntry",
     "Delivery",
+    "DispatchRules",
+    "DispatchRulesChange",
     "Driver",
     "DriverDevice",
     "DriverLogInLink",
@@ -58,6 +61,7 @@ __all__ = [
     "ReceiverLink",
     "RefusedDeliveryCall",
     "RefusedDeliveryCallCount",
+    "Rules",
     "Simulation",
     "Stop",
     "StopProof",

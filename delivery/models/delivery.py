@@ -4,7 +4,6 @@ from typing import Any, Self
 from uuid import UUID
 
 import pgtrigger
-from django.conf import settings
 from django.db import models
 from django.db.models import (
     Case,
@@ -32,6 +31,7 @@ from common.formats import short_id
 from common.phones import phone_key
 from delivery import lifecycle, words
 from delivery.lifecycle import Ending, RouteStatus, Status
+from delivery.models.dispatch_rules import DispatchRules
 from delivery.models.driver import Driver, DriverPosition, LatestPosition, VehicleType
 from delivery.models.ids import Identified, new_id
 from delivery.models.integrator import Environment, Integrator
@@ -117,11 +117,12 @@ class DeliveryQuerySet(models.QuerySet["Delivery"]):
         """The delivery whose route this driver holds, if any."""
         return self.filter(driver=driver, route_status__in=lifecycle.HELD)
 
-    def offered_to(self, driver: Driver, *, at: datetime, since: datetime) -> Self:
+    def offered_to(self, driver: Driver, *, at: datetime, since: datetime, radius_m: float) -> Self:
         """Deliveries that this driver could accept at `at`, nearest and then oldest first.
 
         `distance_m` is metres from the driver's latest position to A, None without one. The driver's own state is not
-        considered. A driver whose latest position is from before `since` sees all offers of the vehicle.
+        considered. A driver whose latest position is from before `since` sees all offers of the vehicle, others those
+        within `radius_m`.
         """
         offers = self.filter(
             route_status=RouteStatus.AVAILABLE,
@@ -138,20 +139,21 @@ class DeliveryQuerySet(models.QuerySet["Delivery"]):
         offers = offers.annotate(distance_m=metres).order_by("distance_m", "created_at", "pk")  # many are of one shop
         if latest.recorded_at < since:
             return offers
-        return offers.filter(distance_m__lte=settings.DISPATCH_RADIUS_KM * 1000)
+        return offers.filter(distance_m__lte=radius_m)
 
     def with_due(self) -> Self:
-        """Annotates `due_at`: when the route's next step is due, counted from the request. See the settings `LATE_…`.
+        """Annotates `due_at`: when the route's next step is due, counted from the request.
 
         Without a driver this is the acceptance, then the pickup, then the end of the route, the return included.
         """
+        rules = DispatchRules.current()
         by_km = ExpressionWrapper(
-            F("distance_km") * Value(settings.LATE_PER_KM, DurationField()), output_field=DurationField()
+            F("distance_km") * Value(rules.late_per_km, DurationField()), output_field=DurationField()
         )
         allowed = Case(
-            When(route_status=RouteStatus.AVAILABLE, then=Value(settings.LATE_WITHOUT_DRIVER)),
-            When(route_status=RouteStatus.ACCEPTED, then=Value(settings.LATE_PICKUP)),
-            default=Value(settings.LATE_PICKUP, DurationField()) + by_km,
+            When(route_status=RouteStatus.AVAILABLE, then=Value(rules.late_without_driver)),
+            When(route_status=RouteStatus.ACCEPTED, then=Value(rules.late_pickup)),
+            default=Value(rules.late_pickup, DurationField()) + by_km,
             output_field=DurationField(),
         )
         return self.annotate(due_at=ExpressionWrapper(F("created_at") + allowed, output_field=DateTimeField()))

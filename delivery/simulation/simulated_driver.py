@@ -6,14 +6,13 @@ from collections.abc import Callable
 from datetime import datetime, timedelta
 from uuid import UUID
 
-from django.conf import settings
 from django.db import InterfaceError, OperationalError, transaction
 
 from common import clock
 from delivery.actions import deliveries, drivers, moves, proofs
 from delivery.geo import distance
 from delivery.lifecycle import Trigger
-from delivery.models import Delivery, LatestPosition, Simulation
+from delivery.models import Delivery, DispatchRules, LatestPosition, Simulation
 from delivery.simulation import simulated_proofs, steps
 from delivery.simulation.steps import ACTOR, Outcome, Step
 
@@ -55,7 +54,7 @@ def accept(*, delivery: Delivery, by: str, at: datetime, position_age: timedelta
     driver = drivers.claim_simulated(locked, position_at=at - position_age)
     start = distance.away_from(
         locked.point,
-        metres=min(steps.START_DISTANCE_M, settings.DISPATCH_RADIUS_KM * 1000 / 2),
+        metres=min(steps.START_DISTANCE_M, DispatchRules.current().dispatch_radius_m / 2),
         bearing=locked.pk.int % 360,
     )
     drivers.set_position(driver=driver, point=start, accuracy_m=steps.ACCURACY_M, by=by, at=at - position_age)

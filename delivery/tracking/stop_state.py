@@ -5,14 +5,13 @@ from datetime import datetime, timedelta
 from enum import IntEnum
 from typing import Any
 
-from django.conf import settings
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from delivery import lifecycle, stop_details
 from delivery.forms import text_of_simulator
 from delivery.lifecycle import RouteStatus, Status, Trigger
-from delivery.models import ArrivalEstimate, Delivery, Driver, LatestPosition, Stop, Transition
+from delivery.models import ArrivalEstimate, Delivery, DispatchRules, Driver, LatestPosition, Stop, Transition
 from delivery.stop_details import PinState, StopDetails
 
 # An older position says little about where the driver is.
@@ -150,7 +149,7 @@ def read(stop: Stop, *, at: datetime) -> StopState:
         step=step,
         driver=driver,
         position=position,
-        is_old=position is not None and position.recorded_at < at - settings.POSITION_FRESH,
+        is_old=position is not None and position.recorded_at < at - DispatchRules.current().position_fresh,
         stops_before=_stops_before(stop) if is_under_way else 0,
         closed_at=_closed_at(stop) if step is Step.CLOSED else None,
     )

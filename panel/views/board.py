@@ -23,7 +23,7 @@ from delivery.actions import deliveries, drivers, moves
 from delivery.errors import DeliveryError
 from delivery.forms import FAILURE_REASONS, MoveForm, done, driver_label, move_fields, text_of_simulator
 from delivery.lifecycle import RouteStatus
-from delivery.models import Delivery, Environment, parse_id
+from delivery.models import Delivery, DispatchRules, Environment, parse_id
 from delivery.models.stop import LABELS
 from delivery.refusals import refusal
 from panel import board, maps
@@ -64,7 +64,7 @@ class Board(DispatcherView):
             "tabs": _TABS,
             "tiles": maps.tiles(),
             "time_zone": settings.TIME_ZONE,
-            "fresh_seconds": int(settings.POSITION_FRESH.total_seconds()),
+            "fresh_seconds": DispatchRules.current().position_fresh_seconds,
             "most_cards": board.MOST_CARDS,
         }
         return render(request, "panel/board.html", context)

@@ -172,6 +172,8 @@ SCREENS: dict[str, tuple[str, str, str, str]] = {
     "delivery.webhookevent": (_ALL, _NONE, _NONE, _NONE),
     "delivery.tariff": (_STAFF_ONLY, _STAFF_ONLY, _STAFF_ONLY, _STAFF_ONLY),
     "delivery.tariffchange": (_STAFF_ONLY, _NONE, _NONE, _NONE),
+    "delivery.dispatchrules": (_ALL, _NONE, _SUPERUSER, _NONE),
+    "delivery.dispatchruleschange": (_ALL, _NONE, _NONE, _NONE),
     "delivery.delivery": (_ALL, _NONE, _NONE, _NONE),
     "delivery.transition": (_ALL, _NONE, _NONE, _NONE),
     "delivery.driver": (_DISPATCHERS, _DISPATCHERS, _DISPATCHERS, _NONE),

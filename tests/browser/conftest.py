@@ -184,7 +184,7 @@ def web_server(django_db_setup: None) -> Iterator[str]:
     ids of content types, which the tests of other folders make anew.
     """
     name = str(connection.settings_dict["NAME"])
-    environment = {**os.environ, "TEST_DATABASE": name, "DRIVER_SHARE_PERCENT": "70"}
+    environment = {**os.environ, "TEST_DATABASE": name}
     with granian("tests.browser.rsgi_on_test_database:application", environment) as (port, _process):
         yield f"http://127.0.0.1:{port}"
 

@@ -1,6 +1,7 @@
 """The service's RSGI application with the database of the tests."""
 
 import os
+from decimal import Decimal
 
 from django.conf import settings
 
@@ -11,5 +12,9 @@ settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher", *s
 connections.REDIS_SECONDS = 40  # no message to a page is lost because Redis answers late
 
 from config.rsgi import application  # noqa: E402  # reads the settings
+from delivery.models import Rules, dispatch_rules  # noqa: E402  # after the settings
+from tests.dispatch_rules import known  # noqa: E402
+
+dispatch_rules._CACHED = known(Rules(driver_share_percent=Decimal(70)))
 
 __all__ = ["application"]

@@ -241,8 +241,8 @@ class TestStaff:
 
         assert way.problems == []
 
-    def test_reports(self, walk, people, shop, settings):
-        settings.DRIVER_SHARE_PERCENT = 70.0
+    def test_reports(self, walk, people, shop, rules):
+        rules(driver_share_percent=70)
         today = report(shop)
         people("sara", group="Account staff")
         base = f"/panel/accounts/{shop.integrator.pk}/live/report/"

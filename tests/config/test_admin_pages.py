@@ -12,6 +12,7 @@ from django.utils import timezone
 from stdnum.br import cnpj
 
 from delivery.actions import tokens
+from delivery.models import DispatchRules
 from integration.models import FreightParameters
 from tests.factories import BY, PICKUP, DeliveryFactory, DriverFactory, TariffFactory, TokenFactory
 from tests.integration.factories import SellerFactory, create_order, key_of, load_tariff, nfe_xml, send_invoice
@@ -54,6 +55,7 @@ def fill(django_user_model, number):
 def filled(admin_client, django_user_model):
     load_tariff()
     FreightParameters.objects.update(handling_days=1)  # a row of the history of prices
+    DispatchRules.objects.get_or_create()
     fill(django_user_model, 1)
     enrolled = django_user_model.objects.create_user("enrolled")
     Authenticator.objects.create(user=enrolled, type=Authenticator.Type.TOTP, data={})

@@ -27,8 +27,9 @@ REVIEWED = {
     },
     "delivery/driver_app/state.py": {
         "float(part.quantize(_CENT, ROUND_HALF_UP))",
-        "delivery.shipping_value * Decimal(str(settings.DRIVER_SHARE_PERCENT)) / 100",  # a Decimal
+        "delivery.shipping_value * percent / 100",  # a Decimal
     },
+    "delivery/reports.py": {"DispatchRules.current().driver_share_percent / 100"},  # a Decimal
     "integration/api/order_bodies.py": {"float(order.cost)", "float(amount)"},
     "config/management/commands/bootstrap.py": {  # only compared with 0
         "float(quotes.explain(vehicle_type=vehicle_type, integrator=None, trip=_EXAMPLE).fare.value)",

@@ -13,10 +13,7 @@ from tests.production import ENVIRONMENT
 
 # Variable of .env.example, and what it becomes in the settings, in the same unit.
 DOCUMENTED = {
-    "ROAD_FACTOR": "s.ROAD_FACTOR",
     "OFFER_TTL": "s.OFFER_TTL.total_seconds() / 60",
-    "DISPATCH_RADIUS_KM": "s.DISPATCH_RADIUS_KM",
-    "POSITION_FRESH_SECONDS": "s.POSITION_FRESH.total_seconds()",
     "RATE_LIMIT_PER_SECOND": "s.RATE_LIMIT_PER_SECOND",
     "RATE_LIMIT_PER_HOUR": "s.RATE_LIMIT_PER_HOUR",
     "FORGET_DELIVERY_DAYS": "s.FORGET_DELIVERY_DAYS",

@@ -3,9 +3,9 @@
 from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
+from unittest import mock
 
 import pytest
-from django.test import override_settings
 from hypothesis import example, given
 from hypothesis import strategies as st
 
@@ -13,8 +13,9 @@ from delivery.actions import deliveries
 from delivery.driver_app.state import share
 from delivery.errors import PriceUnavailable
 from delivery.lifecycle import RouteStatus
-from delivery.models import Delivery
+from delivery.models import Delivery, Rules, dispatch_rules
 from delivery.pricing import Terms, Trip, price
+from tests.dispatch_rules import known
 from tests.money import AMOUNTS, PERCENTS, half_up, percent_of
 
 TERMS = Terms(
@@ -90,7 +91,7 @@ class TestShareOfAnOffer:
     @example(Decimal("10.25"), Decimal(50))  # 5.125
     @example(Decimal("5.00"), Decimal("70.1"))  # 3.505, and a little less as binary floats
     def test_is_a_percentage_rounded_half_up(self, value, percent):
-        with override_settings(DRIVER_SHARE_PERCENT=float(percent)):
+        with mock.patch.object(dispatch_rules, "_CACHED", known(Rules(driver_share_percent=percent))):
             shown = share(delivery(value, RouteStatus.AVAILABLE))
 
         assert Decimal(str(shown)) == percent_of(value, percent)

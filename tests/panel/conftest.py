@@ -19,6 +19,7 @@ from common.membership import Role
 from delivery.actions import driver_devices, endpoints
 from delivery.models import (
     Delivery,
+    DispatchRules,
     DriverDevice,
     Environment,
     Integrator,
@@ -138,6 +139,7 @@ def world(with_url):
     TariffFactory.create()
     load_tariff()
     FreightParameters.objects.update(handling_days=1)  # a row of the history of prices
+    DispatchRules.objects.get_or_create()
     order = create_order(with_url.seller)
     someone = User.objects.create(username="someone")
     Authenticator.objects.create(user=someone, type=Authenticator.Type.TOTP, data={})

@@ -43,8 +43,8 @@ def found(client, text):
 
 
 class TestPage:
-    def test_has_the_age_from_which_a_position_is_not_fresh(self, dispatcher, settings):
-        settings.POSITION_FRESH = timedelta(hours=1)
+    def test_has_the_age_from_which_a_position_is_not_fresh(self, dispatcher, rules):
+        rules(position_fresh_seconds=3600)
 
         assert 'data-fresh-seconds="3600"' in dispatcher.get(BOARD).content.decode()
 

@@ -157,13 +157,13 @@ class TestOfAllAccounts:
         assert (row["Delivered"], row["Cancelled"], row["Not delivered"], row["Offer expired"]) == ("1", "1", "0", "0")
         assert (row["Prices"], row["Cancellation fees"], row["Amount"]) == ("20.00", "6.00", "26.00")
 
-    def test_shows_drivers_earnings_where_they_have_a_share(self, staff, shop, driver, settings):
+    def test_shows_drivers_earnings_where_they_have_a_share(self, staff, shop, driver, rules):
         insert(shop.delivery, Ended(NOON), driver=driver)
         drivers = reverse("panel:drivers_export")
 
         without = staff.get(ALL, NOVEMBER).content.decode()
         refused = staff.get(drivers, NOVEMBER)
-        settings.DRIVER_SHARE_PERCENT = 62.5
+        rules(driver_share_percent=62.5)
         with_share = staff.get(ALL, NOVEMBER)
         (row,) = table(staff.get(drivers, NOVEMBER))
 

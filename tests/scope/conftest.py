@@ -15,6 +15,7 @@ from django.utils import timezone
 from access import invitations
 from common.attempts import Limit
 from delivery.actions import alerts, endpoints, proofs, tokens
+from delivery.models import DispatchRules
 from integration.actions import keys
 from tests.scope.world import LIMIT, World
 
@@ -28,11 +29,12 @@ def world(django_db_setup: None, django_db_blocker: Any) -> Iterator[World]:
         patch.setattr(LogEntry._meta.get_field("action_time"), "_get_default", lambda: now)  # it has the clock itself
         patch.setattr(settings, "EMAIL_URL", "smtp://127.0.0.1:9")  # whatever can be sent is written
         patch.setattr(settings, "INVOICES_PER_DAY", LIMIT)
-        patch.setattr(settings, "DRIVER_SHARE_PERCENT", 70)  # otherwise nothing is shown of earnings
         outermost: Any = transaction.atomic()
         outermost._from_testcase = True  # durable blocks may be within it
         outermost.__enter__()
         try:
+            rules = {"driver_share_percent": 70}  # otherwise nothing is shown of earnings
+            DispatchRules.objects.update_or_create(pk=1, defaults=rules)
             made = World()
             for module, name in (
                 (alerts, "TESTS_PER_HOUR"), (endpoints, "TESTS_PER_HOUR"), (tokens, "MOST_VALID"), (keys, "MOST_VALID"),
@@ -46,3 +48,8 @@ def world(django_db_setup: None, django_db_blocker: Any) -> Iterator[World]:
             transaction.set_rollback(True)
             outermost.__exit__(None, None, None)
             connection.close()
+
+
+@pytest.fixture(autouse=True)
+def _rules_of_the_world(world: World) -> None:
+    DispatchRules.forget_current()

@@ -37,6 +37,7 @@ NOT_CALLED = {
     "delivery.actions.quotes.trip_between": _PURE,
     "delivery.actions.transitions.apply": _INNER,
     "delivery.actions.transitions.history": _INNER,
+    "delivery.actions.dispatch_rules.change": "rules of everybody",
     "delivery.actions.tariffs.create_defaults": "tariffs of everybody",
     "delivery.simulation.simulated_driver.advance_until_none_is_due": "of every account, by `advance_due`",
     "delivery.reports.all_rows": "of the deliveries it is given; test_routes.py",

@@ -22,6 +22,7 @@ NOT_CALLED = {
     "create_seller": "makes a seller",
     "demo": _NO_OBJECTS,
     "demo_credentials": _NO_OBJECTS,
+    "dispatch_rules": _NO_OBJECTS,
     "enrol_second_factor": "of one log-in; tests/access/test_enrolment.py",
     "environment": _NO_OBJECTS,
     "export_person": "of a person in every account",

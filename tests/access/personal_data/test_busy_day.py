@@ -64,7 +64,8 @@ FORMS_OF_THE_DRIVER = [
 ]  # fmt: skip  # a list
 # Prices, and log-ins of people who work here.
 NOT_FILLED = {
-    "integration.FreightPriceChange", "integration.FreightParametersChange", "pghistory.Context",
+    "integration.FreightPriceChange", "integration.FreightParametersChange", "delivery.DispatchRules",
+    "delivery.DispatchRulesChange", "pghistory.Context",
     "access.EnrolmentCode", "access.InitialPassword", "account.EmailConfirmation", "auth.User_groups",
     "auth.User_user_permissions", "mfa.Authenticator", "usersessions.UserSession",
 }  # fmt: skip  # a list

@@ -12,7 +12,7 @@ from django.utils import timezone
 from delivery.actions import deliveries, endpoints
 from delivery.errors import MoveRefused
 from delivery.geo.distance import Point
-from delivery.models import WebhookEndpoint
+from delivery.models import Rules, WebhookEndpoint
 from delivery.webhooks.sender import Sender
 from tests.config.test_api_callers import CALLS
 from tests.delivery.driver_app.phones import now, phone
@@ -126,8 +126,8 @@ class TestDeliveries:
         positions = {key[1]: value for key, value in found.items() if key[0] == "rota_positions_total"}
         assert positions == {"kept": 1, "outside_service_area": 1}
 
-    def test_offers_without_a_driver_are_gauges(self, token, scrape, settings):
-        late = settings.LATE_WITHOUT_DRIVER + timedelta(minutes=1)
+    def test_offers_without_a_driver_are_gauges(self, token, scrape):
+        late = Rules().late_without_driver + timedelta(minutes=1)
         DeliveryFactory.create(token=token)
         DeliveryFactory.create(token=token, at=timezone.now() - late)
         DeliveryFactory.create(token=token, accepted=True, driver=DriverFactory.create())

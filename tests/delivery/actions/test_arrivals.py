@@ -26,11 +26,11 @@ def now():
 
 
 @pytest.fixture(autouse=True)
-def _known_speeds(settings):
-    settings.SPEED_KMH = {"MOTORCYCLE": 36, "CAR": 18}
-    settings.ROAD_FACTOR = 1
-    settings.ROUTING_TIME_FACTOR = {"MOTORCYCLE": 1, "CAR": 2}
-    settings.SERVICE_MINUTES_PICKUP, settings.SERVICE_MINUTES_STOP = 5, 2
+def _known_speeds(rules):
+    rules(
+        speed_kmh_motorcycle=36, speed_kmh_car=18, road_factor=1, routing_time_factor_motorcycle=1,
+        routing_time_factor_car=2, service_minutes_pickup=5, service_minutes_stop=2,
+    )  # fmt: skip  # a list of values
 
 
 def way(*points):
@@ -198,11 +198,11 @@ class TestRenew:
         ends, stays = (DeliveryFactory.create(collected=True, stops=1, at=now) for _route in range(2))
         known = arrivals._known
 
-        def close(delivery, move):
+        def close(delivery, move, **rules):
             if delivery.pk == ends.pk:
                 moves(ends, now, "B")
                 delivery._prefetched_objects_cache.clear()
-            return known(delivery, move)
+            return known(delivery, move, **rules)
 
         monkeypatch.setattr(arrivals, "_known", close)
 

@@ -9,7 +9,8 @@ from geographiclib.geodesic import Geodesic
 
 from delivery.actions import deliveries, drivers
 from delivery.geo.distance import Point
-from delivery.models import Delivery, Driver, Environment, LatestPosition
+from delivery.models import Delivery, Driver, Environment, LatestPosition, Rules, dispatch_rules
+from tests.dispatch_rules import known
 from tests.factories import BY, PICKUP, DeliveryFactory, DriverFactory
 
 NOW = timezone.now()
@@ -51,8 +52,8 @@ class TestEligible:
         assert found == list(drivers.nearby(delivery_at(place))) == [inside]
         assert found[0].distance_m == pytest.approx(RADIUS_M - 0.001, abs=0.0005)
 
-    def test_includes_a_driver_exactly_at_the_radius(self, settings):
-        settings.DISPATCH_RADIUS_KM = 0
+    def test_includes_a_driver_exactly_at_the_radius(self, monkeypatch):
+        monkeypatch.setattr(dispatch_rules, "_CACHED", known(Rules(dispatch_radius_km=0)))
         position(DriverFactory.create(), PICKUP)
 
         assert eligible_at(PICKUP).get().distance_m == 0
@@ -71,15 +72,15 @@ class TestEligible:
         distances = [pytest.approx(metres) for metres in (100, 8_999, 9_000, 20_000)]
         assert [driver.distance_m for driver in found] == [*distances, None, None]
 
-    def test_is_computed_for_a_driver_at_the_antipode(self, settings):
-        settings.DISPATCH_RADIUS_KM = 20_040
+    def test_is_computed_for_a_driver_at_the_antipode(self, rules):
+        rules(dispatch_radius_km=20_040)
         position(DriverFactory.create(), Point(0.0, 180.0))
 
         assert eligible_at(Point(0.0, 0.0)).get().distance_m == pytest.approx(20_015_000, rel=0.001)
 
     @pytest.mark.parametrize(("age", "is_eligible"), [(120, False), (120.001, True)])
-    def test_ignores_a_distant_position_older_than_the_limit(self, settings, age, is_eligible):
-        settings.POSITION_FRESH = timedelta(seconds=120)
+    def test_ignores_a_distant_position_older_than_the_limit(self, rules, age, is_eligible):
+        rules(position_fresh_seconds=120)
         position(DriverFactory.create(), Point(0.0, 0.0), at=NOW - timedelta(seconds=age))
 
         assert eligible_at(PICKUP).exists() is is_eligible

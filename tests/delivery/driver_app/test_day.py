@@ -22,8 +22,8 @@ NOON = datetime(2026, 11, 22, 15, tzinfo=UTC)
 
 
 @pytest.fixture
-def ana(db, settings):
-    settings.DRIVER_SHARE_PERCENT = 70.0
+def ana(rules):
+    rules(driver_share_percent=70)
     return DriverFactory.create(name="Ana")
 
 
@@ -61,9 +61,9 @@ class TestLatest:
         assert (late[0].day, early[0].day) == (midnight.eve, midnight.day)
 
     @pytest.mark.parametrize("percent", ["50", "12.5", "70.1", "0.5", "99.99"])
-    def test_adds_up_the_shares_that_were_shown_with_the_offers(self, ana, settings, percent):
+    def test_adds_up_the_shares_that_were_shown_with_the_offers(self, ana, rules, percent):
         """Each is rounded half up. Half of these shares end in half a centavo, or in nearly one."""
-        settings.DRIVER_SHARE_PERCENT = float(percent)
+        rules(driver_share_percent=percent)
         step = Decimal("5.00") if percent in {"70.1", "0.5"} else Decimal("0.05")
         prices = [Decimal("0.01"), Decimal("99999999.95"), *(step * number for number in range(1, 20))]
         cancelled = Ended(NOON, Ending.CANCELLED, price=Decimal(1000), fee=step * 5)
@@ -85,8 +85,8 @@ class TestLatest:
         assert (today.routes, today.distance_km) == (0, 0)
         assert today.earned == (deliveries.fee_of_cancelling(delivery) * Decimal("0.7")).quantize(Decimal("0.01"))
 
-    def test_hides_amounts_without_a_share(self, ana, settings):
-        settings.DRIVER_SHARE_PERCENT = 0.0
+    def test_hides_amounts_without_a_share(self, ana, rules):
+        rules(driver_share_percent=0)
         finished(ana, NOON)
 
         assert [day.earned for day in of(ana)] == [None] * 7

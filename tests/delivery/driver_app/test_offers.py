@@ -60,8 +60,8 @@ class TestDuty:
 
 
 class TestOffers:
-    def test_show_the_whole_route_without_contacts(self, settings):
-        settings.DRIVER_SHARE_PERCENT = 70.0
+    def test_show_the_whole_route_without_contacts(self, rules):
+        rules(driver_share_percent=70)
         delivery = offer()
 
         (shown,) = phone().state()["offers"]

@@ -65,8 +65,8 @@ class TestService:
     def _engine(self, settings, url):
         settings.ROUTING_ENGINE, settings.ROUTING_URL = "valhalla", url
 
-    def test_computes_arrival_times_with_it(self, url, settings):
-        settings.SERVICE_MINUTES_STOP, settings.ROUTING_TIME_FACTOR = 2, {"MOTORCYCLE": 1}
+    def test_computes_arrival_times_with_it(self, url, rules):
+        rules(service_minutes_stop=2, routing_time_factor_motorcycle=1)
         now = timezone.now()
         delivery = DeliveryFactory.create(collected=True, stops=3, at=now)
 

@@ -1,6 +1,7 @@
 """The commands for scripts: one JSON object on standard output each."""
 
 import json
+from dataclasses import asdict
 from datetime import timedelta
 from io import StringIO
 
@@ -9,7 +10,16 @@ from django.core.management import CommandError, call_command
 from django.utils import timezone
 
 from delivery.actions import endpoints, tokens
-from delivery.models import Delivery, Driver, EventState, Integrator, PickupPoint
+from delivery.models import (
+    Delivery,
+    DispatchRules,
+    DispatchRulesChange,
+    Driver,
+    EventState,
+    Integrator,
+    PickupPoint,
+    Rules,
+)
 from tests.factories import BY, PICKUP, DeliveryFactory, DriverFactory
 
 HERE = f"{PICKUP.latitude},{PICKUP.longitude}"
@@ -212,3 +222,31 @@ class TestReplayWebhooks:
     def test_refuses_an_invalid_moment(self, delivery):
         with pytest.raises(CommandError, match="2026-11-20T08:00"):
             run("replay_webhooks", "--delivery", str(delivery.pk), "--since", "yesterday")
+
+
+@pytest.mark.django_db
+class TestDispatchRules:
+    def test_prints_the_rules_in_force(self, rules):
+        rules(dispatch_radius_km=3, driver_share_percent=70)
+
+        code, answer = run("dispatch_rules")
+
+        assert (code, answer) == (0, {**asdict(Rules()), "dispatch_radius_km": 3, "driver_share_percent": 70})
+
+    def test_changes_those_that_are_named(self, rules):
+        code, answer = run("dispatch_rules", "--set", "dispatch_radius_km=3", "position_fresh_seconds=60")
+
+        changed = DispatchRules.objects.get().rules
+        assert (code, answer) == (0, {**asdict(changed), "driver_share_percent": 0})
+        assert (changed.dispatch_radius_km, changed.position_fresh_seconds) == (3, 60)
+        assert DispatchRulesChange.objects.latest("pk").made_by == "command dispatch_rules"
+
+    @pytest.mark.parametrize("wrong", ["road_factor=0.5", "road_factor", "road_factor=", "radius=3", "=3"])
+    def test_refuses_all_where_one_is_wrong(self, rules, wrong):
+        rules()
+
+        code, answer = run("dispatch_rules", "--set", "dispatch_radius_km=3", "--set", wrong)
+
+        assert (code, answer["error"]) == (1, "invalid")
+        assert wrong.partition("=")[0] in answer["detail"]
+        assert DispatchRules.objects.get().rules == Rules()

@@ -196,8 +196,8 @@ class TestPositions:
         assert (late["stale"], late["ageSeconds"]) == (True, 380)
         assert DriverPosition.objects.count() == 1
 
-    def test_begin_within_a_dispatch_radius_that_is_smaller(self, now, settings):
-        settings.DISPATCH_RADIUS_KM = 0.5
+    def test_begin_within_a_dispatch_radius_that_is_smaller(self, now, rules):
+        rules(dispatch_radius_km=0.5)
         delivery = request(at=now)
 
         advance()
