@@ -1,6 +1,6 @@
 """What accounts and authentication of both APIs have in common for their limits of calls."""
 
-from typing import ClassVar
+from typing import ClassVar, Protocol
 
 from django.conf import settings
 from django.core.validators import MaxValueValidator
@@ -50,10 +50,16 @@ class LimitedAccount(models.Model):
         )
 
 
+class OverLimit(Protocol):
+    """Makes the error for a call over a limit, of the seconds of Retry-After."""
+
+    def __call__(self, retry_after: int, /) -> DomainError: ...
+
+
 class LimitedAuthentication(BaseAuthentication):
     """Base of an authentication class that limits the calls of each credential."""
 
-    over_limit: ClassVar[type[DomainError]]  # raised with the seconds of Retry-After
+    over_limit: ClassVar[OverLimit]
 
     def check_lately_refused(self, request: Request, clear_text: str) -> None:
         """Refuse a credential that was over its limit a moment ago, without using PostgreSQL or Redis."""

@@ -18,7 +18,7 @@ from django.utils.translation import gettext as _
 
 from common import clock
 from common.formats import age
-from delivery import breaker
+from common.webhooks import breaker
 from delivery.lifecycle import RouteStatus
 from delivery.models import (
     Delivery,

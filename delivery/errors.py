@@ -1,26 +1,14 @@
 """Domain errors of area A and of drivers' phones, each with a stable `code`. `api.problems` makes bodies from them.
 
-`status` is the HTTP status, from the specification's table where it names one. `retryable` says whether the same
-request may succeed later unchanged. Each docstring says when the error occurs.
+`status` is the HTTP status, from the specification's table where it names one. Each docstring says when the error
+occurs.
 """
-
-from typing import ClassVar
 
 from common.errors import DomainError
 
 
 class DeliveryError(DomainError):
-    """Base of area A's domain errors. `str(error)` is the detail, in English.
-
-    `message` is a %-format string with the names of `values`; pages translate `message` before they insert the values.
-    """
-
-    title: ClassVar[str]
-    retryable: ClassVar[bool] = False
-
-    def __init__(self, message: str = "", **values: object) -> None:
-        self.message, self.values = message or self.message, values
-        super().__init__(self.message % values if values else self.message)
+    """Base of area A's domain errors. `str(error)` is the detail, in English."""
 
 
 class TokenEnded(DeliveryError):
@@ -194,30 +182,6 @@ class InvalidSandboxSpeed(DeliveryError):
 
     code = "invalid_sandbox_speed"
     title = "The Sandbox-Speed header is invalid"
-
-
-class InvalidWebhookUrl(DeliveryError):
-    """Saving a webhook URL that is malformed, not https, or leads to a forbidden port or address."""
-
-    code = "invalid_webhook_url"
-    title = "This address cannot receive webhooks"
-
-
-class WebhookHostUnresolved(InvalidWebhookUrl):
-    """Saving a webhook URL whose host name has no address, or none within the time limit."""
-
-    code = "webhook_host_unresolved"
-    title = "The host name of this address cannot be resolved"
-    retryable = True
-
-
-class LookUpsBusy(InvalidWebhookUrl):
-    """Saving a webhook URL while as many look-ups as this process allows have not returned."""
-
-    code = "look_ups_busy"
-    title = "Too many host names are being looked up"
-    status = 503
-    retryable = True
 
 
 class EndpointCannotSend(DeliveryError):

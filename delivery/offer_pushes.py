@@ -23,13 +23,12 @@ from common import clock, credentials, web_push
 from common.background import BackgroundWork
 from common.each_row import each
 from common.page_updates import subscribed
+from common.webhooks import http_client
+from common.webhooks.http_client import Request, Result, new_event_loop
 from delivery import page_updates
 from delivery.actions import drivers
 from delivery.lifecycle import RouteStatus
 from delivery.models import Delivery, PushSubscription
-from delivery.webhooks import sending
-from delivery.webhooks.dispatch import new_event_loop
-from delivery.webhooks.sending import Request, Result
 
 _log = logging.getLogger(__name__)
 MOST_DRIVERS = 50
@@ -129,9 +128,9 @@ async def _send(requests: Sequence[Request | Result]) -> list[Result]:
         if isinstance(request, Result):
             return request
         async with places:
-            return await sending.send(session, request)
+            return await http_client.send(session, request)
 
-    async with sending.open_session(allow_loopback=settings.WEBHOOK_ALLOW_LOOPBACK, seconds=_SECONDS) as session:
+    async with http_client.open_session(allow_loopback=settings.WEBHOOK_ALLOW_LOOPBACK, seconds=_SECONDS) as session:
         return await asyncio.gather(*map(send, requests))
 
 

@@ -2,6 +2,7 @@
 
 from django.utils.translation import gettext, gettext_noop
 
+from common.errors import DomainError
 from delivery.errors import DeliveryError, MoveRefused, StopNotOpen
 
 # Codes of the API that refusals and the choices of models contain. The API keeps them, pages translate them.
@@ -51,7 +52,7 @@ def refusal_to_driver(error: DeliveryError) -> str:
     return gettext(text) if text else refusal(error)
 
 
-def refusal(error: DeliveryError) -> str:
+def refusal(error: DomainError) -> str:
     """The message of a refusal in the reader's language."""
     text = gettext(error.message)
     return text % {name: _translated(value) for name, value in error.values.items()} if error.values else text

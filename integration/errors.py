@@ -10,9 +10,6 @@ from common.errors import DomainError
 class IntegrationError(DomainError):
     """Base of the errors of area B."""
 
-    def __init__(self, message: str = "") -> None:
-        super().__init__(message or self.message)
-
 
 class KeyMissing(IntegrationError):
     """The call has no Authorization header, or one that holds no API key."""

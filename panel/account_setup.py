@@ -23,8 +23,8 @@ from common.actors import actor
 from common.mail import outbox
 from common.membership import Role
 from common.names import validate_name
+from common.webhooks.address_guard import InvalidWebhookUrl
 from delivery.actions import endpoints, tokens
-from delivery.errors import InvalidWebhookUrl
 from delivery.geo import geocoding
 from delivery.geo.distance import Point
 from delivery.models import Environment, Integrator, PickupPoint, WebhookAttempt, WebhookEndpoint, WebhookEvent

@@ -12,6 +12,7 @@ import factory
 from django.utils import timezone
 
 from common import credentials
+from common.webhooks import signing
 from delivery.actions import deliveries, drivers
 from delivery.geo.distance import Point
 from delivery.lifecycle import Mode
@@ -29,7 +30,6 @@ from delivery.models import (
     WebhookEndpoint,
 )
 from delivery.payload import DeliveryRequest, Place
-from delivery.webhooks import signing
 
 # Avenida Paulista, São Paulo, and three places around it.
 PICKUP = Point(-23.561414, -46.655881)

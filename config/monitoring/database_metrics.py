@@ -9,7 +9,8 @@ from prometheus_client.metrics_core import Metric
 
 from common import clock
 from common.cached import Cached
-from delivery import breaker, lifecycle
+from common.webhooks import breaker
+from delivery import lifecycle
 from delivery.models import DispatchRules
 from delivery.webhooks import backlog
 

@@ -20,7 +20,7 @@ from common import credentials
 from common.each_row import each
 from common.mail import outbox
 from common.mail.models import Kind
-from delivery import breaker
+from common.webhooks import breaker
 from delivery.actions import endpoints
 from delivery.errors import EndpointCannotSend
 from delivery.lifecycle import Status

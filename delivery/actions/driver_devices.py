@@ -9,18 +9,17 @@ from django.db import transaction
 
 from common import credentials, web_push
 from common.page_updates import publish_on_commit
+from common.webhooks.address_guard import InvalidWebhookUrl, check_url
 from delivery import page_updates
 from delivery.actions import drivers
 from delivery.errors import (
     InvalidReport,
-    InvalidWebhookUrl,
     LogInLinkUnknown,
     LogInLinkUnusable,
     OtherPhoneReports,
     RouteStillOpen,
 )
 from delivery.models import Delivery, Driver, DriverDevice, DriverLogInLink, PushSubscription
-from delivery.webhooks.address_guard import check_url
 
 _LINK_PREFIX = "rota_in_"
 _SESSION_PREFIX = "rota_driver_"

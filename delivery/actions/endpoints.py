@@ -9,7 +9,8 @@ from django.db import transaction
 
 from common import credentials
 from common.page_updates import publish_on_commit
-from delivery import breaker, page_updates
+from common.webhooks import address_guard, breaker, signing
+from delivery import page_updates
 from delivery.errors import EndpointCannotSend, SecretRotatedLately
 from delivery.models import (
     AuditAction,
@@ -22,7 +23,7 @@ from delivery.models import (
     WebhookEvent,
 )
 from delivery.models.webhook import BREAKER_FIELDS
-from delivery.webhooks import address_guard, look_ups, outbox, queue, signing
+from delivery.webhooks import outbox, queue
 
 _log = logging.getLogger(__name__)
 SECRET_OVERLAP = timedelta(hours=24)
@@ -65,7 +66,7 @@ def check_url(url: str) -> CheckedUrl:
     if url:
         host = address_guard.check_url(url, allow_loopback=settings.WEBHOOK_ALLOW_LOOPBACK)
         if host is not None:
-            address_guard.check_addresses(host, look_ups.addresses(host))
+            address_guard.check_addresses(host, address_guard.addresses(host))
     return CheckedUrl(url)
 
 

@@ -11,7 +11,8 @@ from django.db.models import Count, F, Q, QuerySet
 from django.db.models.functions import Greatest
 
 from common.page_updates import publish_on_commit
-from delivery import breaker, page_updates
+from common.webhooks import breaker
+from delivery import page_updates
 from delivery.actions import endpoints
 from delivery.models import AuditAction, AuditEntry, EventState, WebhookEndpoint, WebhookEvent, WebhookQueueItem
 from delivery.models.webhook import BREAKER_FIELDS

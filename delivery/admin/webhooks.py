@@ -14,10 +14,11 @@ from common import clock
 from common.actors import actor
 from common.admin_base import ModelAdmin, ago_or_never, column
 from common.formats import ago
+from common.webhooks.address_guard import InvalidWebhookUrl
 from delivery.actions import endpoints
 from delivery.admin.labels import endpoint_state
 from delivery.admin.refusals import RefusalsAsMessages
-from delivery.errors import AccountSuspended, EndpointCannotSend, InvalidWebhookUrl, SecretRotatedLately
+from delivery.errors import AccountSuspended, EndpointCannotSend, SecretRotatedLately
 from delivery.models import WebhookEndpoint
 from delivery.refusals import refusal
 

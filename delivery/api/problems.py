@@ -11,10 +11,10 @@ from django.http import HttpRequest, HttpResponse, JsonResponse
 from rest_framework import exceptions, status
 from rest_framework.response import Response
 
+from common.errors import DomainError
 from common.views import InvalidBody, InvalidQuery
 from delivery.api import field_errors
 from delivery.api.field_errors import FieldError
-from delivery.errors import DeliveryError
 
 CONTENT_TYPE = "application/problem+json"
 _WRONG_MEDIA_TYPE = "Send the body as JSON, with the header Content-Type: application/json."
@@ -30,7 +30,7 @@ def handle(error: Exception, context: dict[str, Any]) -> Response | None:
     if isinstance(error, InvalidQuery):
         errors = [*field_errors.of_query(error.detail), *map(field_errors.of_unknown_parameter, error.unknown)]
         return _invalid(path, _shared_code(errors) or "invalid_query", "Query parameters are invalid", errors)
-    if isinstance(error, DeliveryError):
+    if isinstance(error, DomainError):
         return refusal(path, error)
     if isinstance(error, exceptions.UnsupportedMediaType):
         error.detail = exceptions.ErrorDetail(_WRONG_MEDIA_TYPE)
@@ -60,7 +60,7 @@ def _answer(body: dict[str, Any]) -> Response:
     return Response(body, status=body["status"], content_type=CONTENT_TYPE)
 
 
-def refusal(path: str, error: DeliveryError) -> Response:
+def refusal(path: str, error: DomainError) -> Response:
     """The answer to a call that the domain refused."""
     body = problem(
         path, status=error.status, code=error.code, title=error.title, detail=str(error), retryable=error.retryable
@@ -180,7 +180,7 @@ def unavailable(request: HttpRequest) -> HttpResponse:
     return JsonResponse(body, status=503, content_type=CONTENT_TYPE)
 
 
-def _headers(error: DeliveryError) -> dict[str, str]:
+def _headers(error: DomainError) -> dict[str, str]:
     headers = {}
     if error.status == status.HTTP_401_UNAUTHORIZED:
         headers["WWW-Authenticate"] = 'Bearer realm="rota"'

@@ -78,7 +78,7 @@ class WebhookAttempt(models.Model):
     status_code = models.PositiveSmallIntegerField(_("answer"), null=True)
     error = models.CharField(_("error"), max_length=200, blank=True)
     response_start = models.TextField(_("response body"), blank=True)
-    # What differs between the requests for an event; `delivery.webhooks.request_headers` has the rest. Empty before
+    # What differs between the requests for an event; `common.webhooks.signing` has the rest. Empty before
     # this was stored.
     url = models.TextField(_("URL"), blank=True, db_default="")
     token_hint = models.CharField(_("token"), max_length=20, blank=True, db_default="")

@@ -17,7 +17,8 @@ from common.compiled_queries import CompiledQuery, Parameter
 from common.expressions import any_of
 from common.fields import CiphertextField, one_of
 from common.forgetting import REDACTED, read_only_but_forgotten
-from delivery import breaker, words
+from common.webhooks import breaker
+from delivery import words
 from delivery.lifecycle import Status
 from delivery.models.delivery import Delivery
 from delivery.models.event_state import FAILING, EventState

@@ -14,10 +14,9 @@ from cryptography.fernet import InvalidToken
 from django.conf import settings
 
 from common import clock, credentials, leases
+from common.webhooks import http_client
+from common.webhooks.http_client import Request, Result, new_event_loop
 from delivery.models import AlertPost, PostState
-from delivery.webhooks import sending
-from delivery.webhooks.dispatch import new_event_loop
-from delivery.webhooks.sending import Request, Result
 
 _log = logging.getLogger(__name__)
 # Until the second attempt, the third, and so on.
@@ -46,7 +45,7 @@ def _claim(*, at: datetime) -> list[AlertPost]:
 
 
 async def _send(posts: list[AlertPost]) -> list[Result]:
-    async with sending.open_session(allow_loopback=settings.WEBHOOK_ALLOW_LOOPBACK) as session:
+    async with http_client.open_session(allow_loopback=settings.WEBHOOK_ALLOW_LOOPBACK) as session:
         return await asyncio.gather(*(_send_one(session, post) for post in posts))
 
 
@@ -59,7 +58,7 @@ async def _send_one(session: aiohttp.ClientSession, post: AlertPost) -> Result:
         return Result(error="undecryptable", was_sent=False)
     body = json.dumps({"text": escaped(post.text)}, ensure_ascii=False).encode()
     headers = {"Content-Type": "application/json; charset=utf-8", "User-Agent": "Rota-Alerts/1"}
-    return await sending.send(session, Request(url=url, headers=headers, body=body))
+    return await http_client.send(session, Request(url=url, headers=headers, body=body))
 
 
 def escaped(text: str) -> str:

@@ -5,7 +5,7 @@ from typing import Any
 
 from django.db import connection
 
-from delivery import breaker
+from common.webhooks import breaker
 from delivery.webhooks.queue import IN_FLIGHT_PER_ENDPOINT
 
 # Endpoints that are off, paused, failing or busy with as many requests as they may have are left out: their events wait

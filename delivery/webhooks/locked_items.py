@@ -12,10 +12,10 @@ from uuid import UUID
 from django.db import connection
 
 from common.postgresql import prepared
+from common.webhooks.http_client import Result
 from delivery.models import EventState
 from delivery.webhooks import queue
 from delivery.webhooks.queue import ClaimedItem, LeaseKey
-from delivery.webhooks.sending import Result
 
 
 @dataclass

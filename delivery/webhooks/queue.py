@@ -14,7 +14,7 @@ from django.db.models import Exists, F, OuterRef
 from django.db.models.functions import Greatest
 
 from common.postgresql import prepared
-from delivery import breaker
+from common.webhooks import breaker
 from delivery.models import WebhookEvent, WebhookQueueItem
 
 # When it ends, other workers may claim the item. The sender renews it until the outcome of the request is written.

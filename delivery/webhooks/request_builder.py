@@ -10,10 +10,10 @@ from django.db.models import Model
 
 from common.compiled_queries import CompiledQuery, Parameter
 from common.expressions import any_of
+from common.webhooks import signing
+from common.webhooks.http_client import Request, StoredHead
 from delivery.models import Token, WebhookEndpoint
-from delivery.webhooks import request_headers, signing
 from delivery.webhooks.queue import ClaimedItem
-from delivery.webhooks.sending import Request, StoredHead
 
 M = TypeVar("M", bound=Model)
 _ENDPOINTS = CompiledQuery(lambda: WebhookEndpoint.objects.filter(any_of("pk", Parameter("ids"))).order_by())
@@ -46,12 +46,12 @@ class RequestBuilder:
         body, webhook_id = item.body.encode(), str(item.event_id)
         try:
             secrets = endpoint.secrets(at=self._at)
-            authorization = f"Bearer {token.clear_text}"
+            clear_text = token.clear_text
         except InvalidToken as error:  # no key of CREDENTIALS_KEYS decrypts it
             raise NotSendable("secrets_unreadable") from error
         signature = signing.sign(webhook_id=webhook_id, timestamp=self._timestamp, body=body, secrets=secrets)
-        headers = request_headers.build(
-            authorization=authorization,
+        headers = signing.headers(
+            authorization={"Authorization": f"Bearer {clear_text}"},
             webhook_id=webhook_id,
             timestamp=self._timestamp,
             signature=signature,
@@ -59,7 +59,7 @@ class RequestBuilder:
             is_test=item.is_test,
         )
         stored = StoredHead(endpoint.url, token.hint, self._timestamp, signature)
-        return Request(url=endpoint.url, headers=headers, body=body, stored=stored)
+        return Request(endpoint.url, headers, body, stored, secrets=[clear_text, *signing.parts(signature)])
 
     def _requesting_token(self, item: ClaimedItem) -> Token | None:
         """The token that requested the item's delivery, or None where there is none or it is no longer valid."""

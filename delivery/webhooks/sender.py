@@ -16,10 +16,11 @@ from django.conf import settings
 from django.db import Error, InterfaceError, OperationalError, connections
 
 from common import clock, tracing
-from delivery.webhooks import queue, sending
+from common.webhooks import http_client
+from common.webhooks.http_client import Request, Result
+from delivery.webhooks import queue
 from delivery.webhooks.queue import ClaimedItem, LeaseKey
 from delivery.webhooks.request_builder import NotSendable, RequestBuilder
-from delivery.webhooks.sending import Request, Result
 from delivery.webhooks.settlement import settle
 
 T = TypeVar("T")
@@ -98,7 +99,7 @@ class Sender:
     async def run(self) -> None:
         """Send until `stop` is called and everything in flight is settled."""
         steps = [self._claiming, self._settling, self._renewing]
-        async with sending.open_session(allow_loopback=settings.WEBHOOK_ALLOW_LOOPBACK) as session:
+        async with http_client.open_session(allow_loopback=settings.WEBHOOK_ALLOW_LOOPBACK) as session:
             self._session = session
             tasks = [asyncio.create_task(self._repeat(step)) for step in steps]
             self._renewing.wanted.set()
@@ -141,7 +142,7 @@ class Sender:
             _log.warning("event %s was claimed too long ago and is left to the end of its lease", item.event_id)
             del self._leased_at[item.key]
         else:
-            result = request if isinstance(request, Result) else await sending.send(self._session, request)
+            result = request if isinstance(request, Result) else await http_client.send(self._session, request)
             self._outcomes.append((item, result))
             if tracing.is_on():
                 _trace(item, result)

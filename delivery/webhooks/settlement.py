@@ -7,13 +7,14 @@ from datetime import datetime, timedelta
 from django.db import transaction
 
 from common.page_updates import publish_on_commit
-from delivery import breaker, metrics, page_updates
+from common.webhooks import breaker, retry
+from common.webhooks.http_client import Result
+from delivery import metrics, page_updates
 from delivery.models import EventState, OffBecause, WebhookEndpoint
 from delivery.models.webhook import BREAKER_FIELDS
-from delivery.webhooks import locked_items, queue, retry
+from delivery.webhooks import locked_items, queue
 from delivery.webhooks.locked_items import LockedItem
 from delivery.webhooks.queue import ClaimedItem
-from delivery.webhooks.sending import Result
 
 _log = logging.getLogger(__name__)
 _POISONED_AFTER = 3

@@ -9,8 +9,8 @@ from django.utils.translation import gettext_lazy as _
 
 from common import clock
 from common.formats import moment
+from common.webhooks import signing
 from delivery.models import EventState, WebhookAttempt, WebhookEndpoint, WebhookEvent
-from delivery.webhooks import request_headers
 from panel.templatetags.panel import error_name
 
 register = template.Library()
@@ -44,8 +44,8 @@ def request_head(attempt: WebhookAttempt, event: WebhookEvent) -> str:
     """The request line and the headers that were sent, with the token masked; empty when they were not stored."""
     if attempt.webhook_timestamp is None:
         return ""
-    headers = request_headers.build(
-        authorization=f"Bearer {attempt.token_hint}",
+    headers = signing.headers(
+        authorization={"Authorization": f"Bearer {attempt.token_hint}"},
         webhook_id=str(event.pk),
         timestamp=attempt.webhook_timestamp,
         signature=attempt.signature,

@@ -12,8 +12,9 @@ from django.utils.translation import gettext as _
 from common import clock
 from common.actors import actor
 from common.mail import outbox
+from common.webhooks.address_guard import InvalidWebhookUrl
 from delivery.actions import alerts
-from delivery.errors import EndpointCannotSend, InvalidWebhookUrl
+from delivery.errors import EndpointCannotSend
 from delivery.models import CHOSEN, EndpointAlerts, IntegratorMembership
 from delivery.refusals import refusal
 from panel.forms import AlertUrlForm

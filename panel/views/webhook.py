@@ -10,8 +10,9 @@ from django.utils.translation import gettext as _
 
 from common import clock
 from common.actors import actor
+from common.webhooks.address_guard import InvalidWebhookUrl
 from delivery.actions import endpoints
-from delivery.errors import EndpointCannotSend, InvalidWebhookUrl, SecretRotatedLately
+from delivery.errors import EndpointCannotSend, SecretRotatedLately
 from delivery.models import (
     FAILING,
     AuditAction,

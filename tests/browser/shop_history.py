@@ -7,6 +7,7 @@ from uuid import uuid4
 
 from django.utils import timezone
 
+from common.webhooks.http_client import Result
 from delivery.actions import deliveries, drivers, endpoints, proofs
 from delivery.geo.distance import Point
 from delivery.models import Delivery, Token, WebhookEndpoint, WebhookEvent, WebhookQueueItem
@@ -14,7 +15,6 @@ from delivery.payload import Options, Place
 from delivery.simulation.steps import DRIVER_NAME
 from delivery.webhooks import queue
 from delivery.webhooks.request_builder import RequestBuilder
-from delivery.webhooks.sending import Result
 from delivery.webhooks.settlement import settle
 from tests.factories import BY, PICKUP, DeliveryFactory, DriverFactory, validated_payload
 from tests.photos import photo

@@ -41,9 +41,9 @@ from delivery.simulation import simulated_driver
 from delivery.webhooks import alert_posts
 from integration.models import IdempotencyRecord as RecordOfSeller
 from integration.models import Order, RefusedSellerCall
+from tests.common.webhooks.conftest import Sink, _send_due, sink
 from tests.delivery.personal_data import MARIA, closed
 from tests.delivery.simulated import request as request_simulated
-from tests.delivery.webhooks.conftest import Sink, _send_due, sink
 from tests.factories import BY, PICKUP, DeliveryFactory, DriverFactory, IntegratorFactory, TokenFactory
 from tests.integration.factories import SellerFactory, create_order
 

@@ -39,7 +39,7 @@ REVIEWED = {
     "delivery/models/driver.py": {"f'{self.expires_at:%H:%M}'"},
     "common/refused_calls.py": {"self.hour"},  # a column
     "delivery/reports.py": {"day.replace(day=1)", "(first + 31 * _DAY).replace(day=1)"},  # of a date
-    "delivery/webhooks/retry.py": {"moment.replace(tzinfo=UTC)"},  # RFC 9110: dates of HTTP are in GMT
+    "common/webhooks/retry.py": {"moment.replace(tzinfo=UTC)"},  # RFC 9110: dates of HTTP are in GMT
     "delivery/driver_app/reports.py": {"value.year"},  # only whether arithmetic with it can overflow
     "integration/actions/forgetting.py": {"timezone.make_aware(datetime(year, 1, 1))"},  # the local new year
     "integration/api/bodies.py": {  # area B answers in UTC

@@ -17,8 +17,8 @@ from delivery.models import WebhookEvent
 from delivery.webhooks import feed
 from integration.actions import orders
 from integration.lifecycle import Status
+from tests.common.webhooks import settling
 from tests.delivery import simulated
-from tests.delivery.webhooks import settling
 from tests.factories import BY, PICKUP, DeliveryFactory, DriverFactory, TokenFactory
 from tests.integration.factories import OTHER_COMPANY, SellerFactory, create_order, nfe_xml, send_invoice
 

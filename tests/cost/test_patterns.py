@@ -90,13 +90,13 @@ TABLE = {
     ("delivery/api/fields.py", r"\d{5}-?\d{3}"): Bound(COUNTED, LINEAR, "01310-200"),
     ("common/commands.py", r"^-\d[\d.,\- ]*$"): Bound(ONE, LINEAR, "-23.56,-46.65"),
     ("delivery/simulation/steps.py", r"sim[\W_]"): Bound("linear: no quantifier", LINEAR, "sim_"),
-    ("delivery/webhooks/address_guard.py", r"[0-9]+|0[xX][0-9a-fA-F]*"): Bound(
+    ("common/webhooks/address_guard.py", r"[0-9]+|0[xX][0-9a-fA-F]*"): Bound(
         "length checked by _split; linear too: one quantifier in each alternative", LINEAR, "0x7f000001"
     ),
     ("delivery/photo_process.py", r"\xff([\xc0-\xcf\xd8-\xfe])"): Bound(
         "linear: no quantifier; at most 8 MB", LINEAR, "\xff\xda"
     ),
-    ("delivery/webhooks/address_guard.py", r"[\x00-\x20\x7f-\x9f\\]"): Bound("linear: no quantifier", LINEAR, "\\"),
+    ("common/webhooks/address_guard.py", r"[\x00-\x20\x7f-\x9f\\]"): Bound("linear: no quantifier", LINEAR, "\\"),
     ("common/json_body.py", r"[\x00\ud800-\udfff]"): Bound("linear: no quantifier", LINEAR, "\0"),
     ("integration/api/fields.py", r"[0-9]{1,18}"): Bound(COUNTED, LINEAR, "12"),
     ("integration/api/fields.py", r"\d{1,16}(\.\d{1,20})?"): Bound(COUNTED, LINEAR, "12.50"),

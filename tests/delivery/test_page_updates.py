@@ -13,12 +13,12 @@ from redis import Redis
 
 from common import page_updates as technique
 from common.page_updates import ANYTHING, CHANNEL, Message
+from common.webhooks.http_client import Result
 from delivery import page_updates
 from delivery.actions import deliveries, drivers, endpoints, events
 from delivery.actions.drivers import Fix
 from delivery.models import Driver, Environment, EventState
 from delivery.webhooks.queue import ClaimedItem
-from delivery.webhooks.sending import Result
 from delivery.webhooks.settlement import settle
 from tests.factories import BY, PICKUP, DeliveryFactory, DriverFactory, TokenFactory
 from tests.ports import free_port

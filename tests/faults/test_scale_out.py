@@ -10,9 +10,9 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
+from common.webhooks.breaker import OPENS_AFTER
 from config.local import embedded
 from delivery.actions import alerts, deliveries
-from delivery.breaker import OPENS_AFTER
 from delivery.models import AlertPost, EndpointAlerts, EventState, Transition, WebhookEvent
 from delivery.webhooks.queue import IN_FLIGHT_PER_ENDPOINT
 from tests.factories import BY, DeliveryFactory, validated_payload

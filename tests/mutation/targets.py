@@ -14,13 +14,13 @@ _QUEUE = (
 TARGETS: dict[str, tuple[str, ...]] = {
     "delivery/lifecycle.py": ("tests/delivery/test_lifecycle.py", "tests/delivery/actions/test_moves_of_a_delivery.py"),
     "delivery/pricing.py": ("tests/delivery/test_pricing.py", "tests/delivery/api/test_quotation_delivery.py"),
-    "delivery/breaker.py": (
-        "tests/delivery/test_breaker.py",
+    "common/webhooks/breaker.py": (
+        "tests/common/webhooks/test_breaker.py",
         "tests/delivery/webhooks/test_settlement_of_endpoints.py",
     ),
-    "delivery/webhooks/retry.py": (
-        "tests/delivery/webhooks/test_retry.py",
-        "tests/delivery/webhooks/test_sending.py",
+    "common/webhooks/retry.py": (
+        "tests/common/webhooks/test_retry.py",
+        "tests/common/webhooks/test_http_client.py",
         "tests/delivery/webhooks/test_settlement.py",
     ),
     "delivery/webhooks/queue.py": (*_QUEUE, "tests/delivery/actions/test_events.py"),

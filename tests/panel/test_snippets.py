@@ -10,7 +10,7 @@ import pytest
 from django.conf import settings
 from django.urls import reverse
 
-from delivery.webhooks import signing
+from common.webhooks import signing
 from tests.panel.guide import snippets
 
 SNIPPETS: Path = settings.BASE_DIR / "templates" / "panel" / "snippets"

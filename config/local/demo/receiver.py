@@ -8,7 +8,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import TracebackType
 from typing import Any, Self
 
-from delivery.webhooks import signing
+from common.webhooks import signing
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,8 @@ from django.conf import settings
 from django.core.management.base import BaseCommand
 from django.utils.translation.template import templatize
 
+from common.errors import DomainError
+from common.webhooks import address_guard
 from delivery import errors
 from panel.guide.catalogue import CODES
 
@@ -35,7 +37,12 @@ _KEYWORDS: dict[str, Any] = {
     "pgettext_lazy": ((1, "c"), 2),
     "npgettext": ((1, "c"), 2, 3),
     # Pages translate the messages of refusals, see `delivery.refusals`.
-    **{name: None for name, kind in vars(errors).items() if isinstance(kind, type)},
+    **{
+        name: None
+        for module in (errors, address_guard)
+        for name, kind in vars(module).items()
+        if isinstance(kind, type) and issubclass(kind, DomainError)
+    },
 }
 
 

@@ -37,9 +37,9 @@ from integration.actions import orders
 from integration.lifecycle import Status as OrderStatus
 from integration.models import IdempotencyRecord as RecordOfSeller
 from integration.models import Order
+from tests.common.webhooks.conftest import Sink, _send_due, sink
 from tests.config.test_log_contents import log
 from tests.delivery.driver_app.phones import Phone, now
-from tests.delivery.webhooks.conftest import Sink, _send_due, sink
 from tests.factories import BY, DriverFactory, payload
 from tests.integration.factories import SellerFactory, key_of, nfe_xml, order_body
 from tests.overlapping import _transaction

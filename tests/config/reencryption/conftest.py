@@ -18,9 +18,9 @@ from common.mail import outbox
 from common.mail.models import Kind
 from delivery.actions import alerts, driver_devices, endpoints, receivers
 from delivery.payload import Options
+from tests.common.webhooks.conftest import send_due, sink  # noqa: F401  # fixtures
 from tests.config.reencryption.reencrypting import OLD, PASSWORD
 from tests.delivery.driver_app.browsers import Browser
-from tests.delivery.webhooks.conftest import send_due, sink  # noqa: F401  # fixtures
 from tests.factories import BY, DeliveryFactory, DriverFactory, TokenFactory, validated_payload
 from tests.integration.factories import SellerFactory
 

@@ -5,8 +5,9 @@ from uuid import uuid4
 import pytest
 from django.utils import timezone
 
+from common.webhooks.address_guard import InvalidWebhookUrl
 from delivery.actions import endpoints
-from delivery.errors import EndpointCannotSend, InvalidWebhookUrl, SecretRotatedLately
+from delivery.errors import EndpointCannotSend, SecretRotatedLately
 from delivery.models import Token, WebhookEndpoint, WebhookEvent, WebhookQueueItem
 from delivery.webhooks import queue
 from tests.factories import BY, DeliveryFactory, IntegratorFactory, TokenFactory

@@ -9,12 +9,12 @@ from django.core.management import call_command
 from django.db import OperationalError, connection, transaction
 from django.utils import timezone
 
+from common.webhooks.http_client import Result
 from delivery.actions import deliveries, endpoints, events, tokens
 from delivery.actions.events import Replayed
 from delivery.errors import EndpointCannotSend
 from delivery.models import AuditAction, AuditEntry, EventState, WebhookEndpoint, WebhookEvent, WebhookQueueItem
 from delivery.webhooks import queue
-from delivery.webhooks.sending import Result
 from delivery.webhooks.settlement import settle
 from tests.factories import BY, DeliveryFactory, DriverFactory, TokenFactory
 

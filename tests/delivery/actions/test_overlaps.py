@@ -15,6 +15,7 @@ from django.core.files.storage import FileSystemStorage
 from django.db import connection
 from django.utils import timezone
 
+from common.webhooks.http_client import Result
 from delivery.actions import (
     alerts,
     deliveries,
@@ -53,13 +54,12 @@ from delivery.models import (
 )
 from delivery.simulation import simulated_driver
 from delivery.webhooks import queue
-from delivery.webhooks.sending import Result
 from delivery.webhooks.settlement import settle
+from tests.common.webhooks.settling import NOW as WHEN_DUE
+from tests.common.webhooks.settling import OK, REFUSED, claim
 from tests.delivery.driver_app.browsers import Browser
 from tests.delivery.locking import without_waiting
 from tests.delivery.personal_data import JOAO, MARIA, closed, forget_driver
-from tests.delivery.webhooks.settling import NOW as WHEN_DUE
-from tests.delivery.webhooks.settling import OK, REFUSED, claim
 from tests.factories import BY, PICKUP, DeliveryFactory, DriverFactory, TokenFactory
 from tests.overlapping import overlap
 

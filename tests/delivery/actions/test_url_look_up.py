@@ -15,10 +15,10 @@ from django.urls import reverse
 from django.utils import timezone
 
 from common.deadlines import BoundedCalls
+from common.webhooks import address_guard
+from common.webhooks.address_guard import InvalidWebhookUrl
 from delivery.actions import endpoints
-from delivery.errors import InvalidWebhookUrl
 from delivery.models import AuditEntry, Integrator, WebhookEndpoint
-from delivery.webhooks import look_ups
 from tests.factories import BY, IntegratorFactory
 
 HANGS = "https://hangs.example/hook"
@@ -41,7 +41,7 @@ class HungResolver:
 def resolver(monkeypatch):
     hung = HungResolver()
     monkeypatch.setattr(socket, "getaddrinfo", hung.getaddrinfo)
-    monkeypatch.setattr(look_ups, "_calls", BoundedCalls(most=3, seconds=3))
+    monkeypatch.setattr(address_guard, "_calls", BoundedCalls(most=3, seconds=3))
     yield hung
     hung.release.set()
 
@@ -138,7 +138,7 @@ class TestSlowLookUp:
         assert "No DNS server gave an answer for hangs.example" in saving.result(30)
 
     def test_ends_at_its_deadline_and_stores_nothing(self, save, endpoint, resolver, monkeypatch):
-        monkeypatch.setattr(look_ups, "_calls", BoundedCalls(most=3, seconds=0.1))
+        monkeypatch.setattr(address_guard, "_calls", BoundedCalls(most=3, seconds=0.1))
 
         refusal = save()
 

@@ -6,7 +6,7 @@ from uuid import uuid4
 import pytest
 from django.utils import timezone
 
-from delivery import breaker
+from common.webhooks import breaker
 from delivery.models import OffBecause, WebhookQueueItem
 from delivery.webhooks import backlog, outbox
 from tests.factories import DeliveryFactory, TokenFactory

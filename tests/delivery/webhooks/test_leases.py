@@ -11,11 +11,12 @@ from django.db import connection, transaction
 from django.utils import timezone
 
 from common import clock
+from common.webhooks import http_client
+from common.webhooks.http_client import Result
 from delivery.actions import deliveries
 from delivery.models import EventState, WebhookAttempt, WebhookEvent, WebhookQueueItem
-from delivery.webhooks import queue, sender, sending, tasks
+from delivery.webhooks import queue, sender, tasks
 from delivery.webhooks.sender import Sender
-from delivery.webhooks.sending import Result
 from tests.factories import BY, DeliveryFactory, DriverFactory
 
 
@@ -228,4 +229,4 @@ class TestSettleEachPossible:
 
 
 def test_the_stop_of_a_worker_waits_for_the_deadline_of_a_request():
-    assert sending.TOTAL_SECONDS < tasks._STOP_SECONDS < 20
+    assert http_client.TOTAL_SECONDS < tasks._STOP_SECONDS < 20

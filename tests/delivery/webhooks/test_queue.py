@@ -7,10 +7,10 @@ import pytest
 from django.db import connection, transaction
 from django.utils import timezone
 
+from common.webhooks.http_client import Result
 from delivery.actions import endpoints
 from delivery.models import WebhookEndpoint, WebhookEvent, WebhookQueueItem
 from delivery.webhooks import locked_items, queue
-from delivery.webhooks.sending import Result
 from tests.factories import BY, DeliveryFactory, TokenFactory
 
 UNKNOWN = queue.ClaimedItem(

@@ -7,12 +7,12 @@ import pytest
 from django.db import transaction
 from django.utils import timezone
 
+from common.webhooks.http_client import Result
 from delivery.actions import deliveries
 from delivery.models import EventState, WebhookAttempt, WebhookEndpoint, WebhookEvent, WebhookQueueItem
 from delivery.webhooks import queue
-from delivery.webhooks.sending import Result
 from delivery.webhooks.settlement import settle
-from tests.delivery.webhooks.settling import NOW, OK, REFUSED, TIMEOUT, attempt, claim, item_of
+from tests.common.webhooks.settling import NOW, OK, REFUSED, TIMEOUT, attempt, claim, item_of
 from tests.factories import BY, DeliveryFactory, DriverFactory
 
 

@@ -6,12 +6,12 @@ from uuid import uuid4
 import pytest
 from django.db import transaction
 
+from common.webhooks.http_client import Result
 from delivery.models import EventState, WebhookEndpoint, WebhookQueueItem
 from delivery.webhooks import locked_items, queue
-from delivery.webhooks.sending import Result
 from delivery.webhooks.settlement import settle
+from tests.common.webhooks.settling import NOW, OK, REFUSED, claim
 from tests.delivery.locking import without_waiting
-from tests.delivery.webhooks.settling import NOW, OK, REFUSED, claim
 from tests.factories import DeliveryFactory, TokenFactory
 
 pytestmark = pytest.mark.django_db(transaction=True)

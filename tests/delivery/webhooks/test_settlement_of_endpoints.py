@@ -7,12 +7,12 @@ from uuid import uuid4
 import pytest
 from django.utils import timezone
 
+from common.webhooks.http_client import Result
 from delivery.actions import endpoints
 from delivery.models import EventState, OffBecause, WebhookQueueItem
 from delivery.webhooks import queue
-from delivery.webhooks.sending import Result
 from delivery.webhooks.settlement import settle
-from tests.delivery.webhooks.settling import NOW, OK, REFUSED, attempt, claim, item_of
+from tests.common.webhooks.settling import NOW, OK, REFUSED, attempt, claim, item_of
 from tests.factories import BY, DeliveryFactory
 
 

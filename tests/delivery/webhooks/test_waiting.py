@@ -8,10 +8,11 @@ from uuid import uuid4
 import pytest
 from django.utils import timezone
 
+from common.webhooks import http_client
+from common.webhooks.http_client import Result
 from delivery.actions import deliveries, endpoints, events, tokens
 from delivery.models import Environment, EventState, WebhookAttempt, WebhookEndpoint, WebhookEvent, WebhookQueueItem
-from delivery.webhooks import locked_items, outbox, queue, sender, sending
-from delivery.webhooks.sending import Result
+from delivery.webhooks import locked_items, outbox, queue, sender
 from delivery.webhooks.settlement import settle
 from tests.factories import BY, DeliveryFactory, DriverFactory
 
@@ -60,7 +61,7 @@ def test_a_local_shortage_is_no_failure_of_the_endpoint(token, endpoint, send_du
     def no_file_handles(*_args, **_kwargs):
         raise OSError(errno.EMFILE, "Too many open files")
 
-    monkeypatch.setattr(sending, "guarded_socket", no_file_handles)
+    monkeypatch.setattr(http_client, "guarded_socket", no_file_handles)
     DeliveryFactory.create(token=token)
 
     send_due()

@@ -12,7 +12,7 @@ import requests
 from django.conf import settings
 from standardwebhooks import WebhookVerificationError
 
-from delivery.webhooks import signing
+from common.webhooks import signing
 from tests.panel.guide import snippets
 from tests.ports import free_port, listens
 

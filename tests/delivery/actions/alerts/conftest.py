@@ -4,8 +4,8 @@ import pytest
 from django.contrib.auth.models import User
 
 from delivery.actions import alerts, endpoints
+from tests.common.webhooks.conftest import Sink, sink
 from tests.delivery.alerting import NOW
-from tests.delivery.webhooks.conftest import Sink, sink
 from tests.factories import BY, TokenFactory
 
 __all__ = ["Sink", "sink"]

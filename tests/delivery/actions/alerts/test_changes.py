@@ -15,8 +15,8 @@ from delivery.models import (
     WebhookAttempt,
 )
 from tests import smtp
+from tests.common.webhooks.conftest import Sink, sink
 from tests.delivery.alerting import FAILS, LATER, NOW, OFF, WORKS, change, fail, recover, subjects, switch_off
-from tests.delivery.webhooks.conftest import Sink, sink
 from tests.factories import BY, DeliveryFactory, TokenFactory
 
 __all__ = ["Sink", "sink"]

@@ -14,8 +14,8 @@ from delivery.models import (
 )
 from delivery.webhooks import alert_posts
 from tests import smtp
+from tests.common.webhooks.conftest import Sink, sink
 from tests.delivery.alerting import FAILS, NOW, change, fail
-from tests.delivery.webhooks.conftest import Sink, sink
 from tests.factories import BY, TokenFactory
 
 __all__ = ["Sink", "sink"]
@@ -96,7 +96,7 @@ class TestPostDue:
         assert (AlertPost.objects.get().answer, channel.received) == ("the URL was removed", [])
 
     def test_waits_a_bounded_time_and_not_one_url_for_another(self, endpoint, channel, monkeypatch):
-        monkeypatch.setattr("delivery.webhooks.sending.TOTAL_SECONDS", 0.5)
+        monkeypatch.setattr("common.webhooks.http_client.TOTAL_SECONDS", 0.5)
         other = TokenFactory.create(integrator__name="Outra").integrator.endpoints.get(environment="live")
         with smtp.hanging_server() as (url, connections):
             alerts.set_url(endpoint=endpoint, url=url.replace("smtp", "http"), language="en", by=BY, at=NOW())
@@ -113,7 +113,7 @@ class TestPostDue:
         assert answers == {endpoint.pk: "timeout", other.pk: "200"}
 
     def test_waits_no_longer_for_a_name_that_is_being_looked_up(self, endpoint, channel, monkeypatch):
-        monkeypatch.setattr("delivery.webhooks.sending.TOTAL_SECONDS", 0.3)
+        monkeypatch.setattr("common.webhooks.http_client.TOTAL_SECONDS", 0.3)
         looked_up, answered = threading.Event(), []
 
         def look_up(*_host, **_options):

@@ -6,16 +6,17 @@ from datetime import timedelta
 import pytest
 
 from common.mail import sending as mail_sending
+from common.webhooks.address_guard import InvalidWebhookUrl
 from delivery.actions import alerts
-from delivery.errors import AccountSuspended, EndpointCannotSend, InvalidWebhookUrl
+from delivery.errors import AccountSuspended, EndpointCannotSend
 from delivery.models import (
     AlertPost,
     AuditEntry,
     EndpointAlerts,
 )
 from delivery.webhooks import alert_posts
+from tests.common.webhooks.conftest import Sink, sink
 from tests.delivery.alerting import NOW, fail
-from tests.delivery.webhooks.conftest import Sink, sink
 from tests.factories import BY, IntegratorFactory
 
 __all__ = ["Sink", "sink"]

@@ -1,7 +1,8 @@
-"""Refuses webhook URLs and addresses inside private networks (server-side request forgery).
+"""Refuses webhook URLs and addresses inside private networks (server-side request forgery). Pure.
 
 Checked twice: when a URL is saved, so that the person who sets it is told why it is refused; and for the socket that is
-about to connect, because the addresses of a name can change after the URL was checked (DNS rebinding).
+about to connect, because the addresses of a name can change after the URL was checked (DNS rebinding). When a webhook
+is sent, aiohttp looks the name up, within the deadline of the request; see `http_client`.
 """
 
 import ipaddress
@@ -10,7 +11,8 @@ import socket
 from collections.abc import Iterable
 from urllib.parse import SplitResult, urlsplit
 
-from delivery.errors import InvalidWebhookUrl
+from common.deadlines import BoundedCalls, DeadlinePassed, TooManyCalls
+from common.errors import DomainError
 
 _PORTS = {443, 8443}
 _LOOPBACK_HOSTS = {"localhost", "127.0.0.1", "::1"}
@@ -41,6 +43,36 @@ _REFUSED_NETWORKS = tuple(
         "3fff::/20",
     )
 )
+
+
+# Fewer look-ups than a web process has threads, so that those which hang leave threads for other requests.
+_MAX_CONCURRENT = 3
+_SECONDS = 3
+_calls = BoundedCalls(most=_MAX_CONCURRENT, seconds=_SECONDS)
+
+
+class InvalidWebhookUrl(DomainError):
+    """Saving a webhook URL that is malformed, not https, or leads to a forbidden port or address."""
+
+    code = "invalid_webhook_url"
+    title = "This address cannot receive webhooks"
+
+
+class WebhookHostUnresolved(InvalidWebhookUrl):
+    """Saving a webhook URL whose host name has no address, or none within the time limit."""
+
+    code = "webhook_host_unresolved"
+    title = "The host name of this address cannot be resolved"
+    retryable = True
+
+
+class LookUpsBusy(InvalidWebhookUrl):
+    """Saving a webhook URL while as many look-ups as this process allows have not returned."""
+
+    code = "look_ups_busy"
+    title = "Too many host names are being looked up"
+    status = 503
+    retryable = True
 
 
 class AddressRefused(OSError):
@@ -74,6 +106,34 @@ def check_url(url: str, *, allow_loopback: bool) -> str | None:
     if parts.port is not None and parts.port not in _PORTS:
         raise InvalidWebhookUrl("Only ports 443 and 8443 are allowed.")
     return host
+
+
+def addresses(host: str) -> list[str]:
+    """The IP addresses of a host name, at least one. Takes up to 3 s, so it must not be called in a transaction.
+
+    Raises WebhookHostUnresolved, or LookUpsBusy while three earlier look-ups of this process have not returned.
+    """
+    try:
+        found = _calls.run(lambda: socket.getaddrinfo(host, None, type=socket.SOCK_STREAM))
+    except TooManyCalls as error:
+        raise LookUpsBusy(
+            "Too many host names are being looked up at the moment. Nothing was changed; try again in a minute."
+        ) from error
+    except DeadlinePassed as error:
+        raise WebhookHostUnresolved(
+            "Looking up %(host)s took more than %(seconds)s seconds. Check its DNS servers, or try again later.",
+            host=host,
+            seconds=_calls.seconds,
+        ) from error
+    except (OSError, UnicodeError) as error:  # UnicodeError: not a valid DNS name
+        if isinstance(error, socket.gaierror) and error.errno == socket.EAI_AGAIN:
+            raise WebhookHostUnresolved(
+                "No DNS server gave an answer for %(host)s. Check its DNS servers, or try again later.", host=host
+            ) from error
+        raise WebhookHostUnresolved(
+            "%(host)s does not resolve to an address. Check its spelling and its DNS records.", host=host
+        ) from error
+    return [str(entry[4][0]) for entry in found]
 
 
 def check_addresses(host: str, addresses: Iterable[str]) -> None:

@@ -3,8 +3,8 @@ from itertools import pairwise
 
 import pytest
 
-from delivery import breaker
-from delivery.breaker import BreakerState
+from common.webhooks import breaker
+from common.webhooks.breaker import BreakerState
 
 NOW = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
 NOTHING = timedelta(0)

@@ -1,29 +1,33 @@
-"""One HTTP request, with every kind of answer. Tests resolve no names, so names are pointed at loopback."""
+"""One HTTP request, with every kind of answer, and the event loop. Names are pointed at loopback."""
 
 import asyncio
 import socket
 import threading
 import time
-from typing import Any, cast
+from contextlib import closing
+from typing import Any
 
 import pytest
 
-from delivery.webhooks import sending
-from delivery.webhooks.sending import Request
+from common.webhooks import http_client
+from common.webhooks.http_client import Request
 
 HEADERS = {
     "Authorization": "Bearer secret",
     "Content-Type": "application/json",
     "webhook-signature": "v1,c2lnbmF0dXJl",
 }
+SECRETS = ("secret", "c2lnbmF0dXJl")  # pragma: allowlist secret  # of a test
 
 
 def send(url, *, times=1, allow_loopback=True):
     """The result of the request, or the results of several in a row."""
 
     async def sent():
-        async with sending.open_session(allow_loopback=allow_loopback) as session:
-            results = [await sending.send(session, Request(url, HEADERS, b"{}")) for _time in range(times)]
+        async with http_client.open_session(allow_loopback=allow_loopback) as session:
+            results = [
+                await http_client.send(session, Request(url, HEADERS, b"{}", secrets=SECRETS)) for _time in range(times)
+            ]
         return results if times > 1 else results[0]
 
     loop = asyncio.new_event_loop()  # closing it does not wait for look-ups that hang, as asyncio.run would
@@ -68,7 +72,7 @@ class TestSend:
         assert (result.status_code, len(result.response_start)) == (200, 4096)
 
     def test_reads_at_most_64_kib_of_an_answer(self, monkeypatch):
-        monkeypatch.setattr(sending, "TOTAL_SECONDS", 2)
+        monkeypatch.setattr(http_client, "TOTAL_SECONDS", 2)
 
         with socket.create_server(("127.0.0.1", 0)) as server:
             threading.Thread(target=answer_and_stall, args=(server, 80 * 1024), daemon=True).start()
@@ -92,9 +96,9 @@ class TestSend:
 
     def test_keeps_a_token_out_that_arrives_in_two_parts(self):
         """The first part is as long as what is stored, and ends within the token."""
-        parts = [b"x" * 4092 + b"secret"[:4], b"secret"[4:]]
+        response: Any = Response([b"x" * 4092 + b"secret"[:4], b"secret"[4:]])
 
-        result = asyncio.run(sending._read_start(cast("Any", Response(parts)), Request("", HEADERS, b"{}")))
+        result = asyncio.run(http_client._read_start(response, Request("", HEADERS, b"{}", secrets=SECRETS)))
 
         assert result == "x" * 4092 + "[sec"
 
@@ -117,7 +121,7 @@ class TestSend:
         assert sink.received[0][0]["authorization"] == "Bearer secret"
 
     def test_ends_at_its_deadline(self, monkeypatch):
-        monkeypatch.setattr(sending, "TOTAL_SECONDS", 0.3)
+        monkeypatch.setattr(http_client, "TOTAL_SECONDS", 0.3)
 
         with socket.create_server(("127.0.0.1", 0)) as silent:
             started = time.monotonic()
@@ -127,7 +131,7 @@ class TestSend:
         assert time.monotonic() - started < 5
 
     def test_does_not_wait_for_a_name_look_up_that_hangs(self, monkeypatch):
-        monkeypatch.setattr(sending, "TOTAL_SECONDS", 0.3)
+        monkeypatch.setattr(http_client, "TOTAL_SECONDS", 0.3)
         monkeypatch.setattr(socket, "getaddrinfo", lambda *args, **kwargs: time.sleep(3))
         started = time.monotonic()
 
@@ -144,7 +148,7 @@ class TestSend:
             looked_up.append(host)
             release.wait(30)
 
-        monkeypatch.setattr(sending, "TOTAL_SECONDS", 0.3)
+        monkeypatch.setattr(http_client, "TOTAL_SECONDS", 0.3)
         monkeypatch.setattr(socket, "getaddrinfo", hang)
 
         errors = [result.error for result in send("https://slow.example/", times=3)]
@@ -155,3 +159,31 @@ class TestSend:
     @pytest.mark.parametrize(("url", "error"), [("http://127.0.0.1:9/", "connect"), ("http://", "invalid_url")])
     def test_names_the_class_of_the_error(self, url, error):
         assert send(url).error == error
+
+
+FOUND = [(socket.AF_INET, socket.SOCK_STREAM, 6, "", ("93.184.216.34", 443))]
+
+
+class TestEventLoop:
+    def test_looks_a_name_up_while_ten_others_hang(self, monkeypatch):
+        released = threading.Event()
+
+        def getaddrinfo(host, *_args, **_options):
+            if host.startswith("hangs"):
+                released.wait(20)
+            return FOUND
+
+        async def look_up():
+            names = [f"hangs-{number}.example" for number in range(10)]
+            hanging = [asyncio.create_task(loop.getaddrinfo(name, 443)) for name in names]
+            try:
+                return await asyncio.wait_for(loop.getaddrinfo("shop.example", 443, type=socket.SOCK_STREAM), 10)
+            finally:
+                released.set()
+                await asyncio.gather(*hanging, return_exceptions=True)
+
+        monkeypatch.setattr(socket, "getaddrinfo", getaddrinfo)
+        with closing(http_client.new_event_loop()) as loop:
+            found = loop.run_until_complete(look_up())
+
+        assert found == FOUND

@@ -2,7 +2,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from delivery.webhooks import retry
+from common.webhooks import retry
 
 # The standard library's parser raises OverflowError on this one.
 HOSTILE = "Mon, 01 Jan 2024 00:00:00 +99999999999999999999"

@@ -6,9 +6,9 @@ from uuid import uuid4
 
 from django.utils import timezone
 
+from common.webhooks.http_client import Result
 from delivery.models import WebhookEndpoint, WebhookQueueItem
 from delivery.webhooks import queue
-from delivery.webhooks.sending import Result
 from delivery.webhooks.settlement import settle
 
 NOW = timezone.now() + timedelta(hours=1)  # when all that these tests make is due

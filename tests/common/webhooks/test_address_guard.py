@@ -1,10 +1,13 @@
+"""The check of URLs and addresses. The stand-in is for the C library's resolver."""
+
 import socket
+import threading
 
 import pytest
 
-from delivery.errors import InvalidWebhookUrl
-from delivery.webhooks import address_guard
-from delivery.webhooks.address_guard import AddressRefused
+from common.deadlines import BoundedCalls
+from common.webhooks import address_guard
+from common.webhooks.address_guard import AddressRefused, InvalidWebhookUrl, LookUpsBusy, WebhookHostUnresolved
 
 PRIVATE = [
     "0.0.0.0", "10.1.2.3", "100.64.0.1", "127.0.0.1", "127.255.255.254", "168.63.129.16", "169.254.169.254",
@@ -92,3 +95,65 @@ class TestGuardedSocket:
         info = (socket.AF_INET, socket.SOCK_STREAM, 6, "", ("8.8.8.8", 443))
 
         address_guard.guarded_socket(info, allow_loopback=False).close()
+
+
+def resolver(monkeypatch, answer):
+    monkeypatch.setattr(socket, "getaddrinfo", lambda *args, **kwargs: answer())
+
+
+def failing(error):
+    def fails():
+        raise error
+
+    return fails
+
+
+@pytest.fixture
+def hung(monkeypatch):
+    """A resolver that gives no answer while the test runs, and a short deadline."""
+    release = threading.Event()
+    resolver(monkeypatch, release.wait)
+    monkeypatch.setattr(address_guard, "_calls", BoundedCalls(most=2, seconds=0.05))
+    yield
+    release.set()
+
+
+class TestAddresses:
+    def test_are_all_of_the_host_name(self, monkeypatch):
+        found = ["93.184.216.34", "2600:1f18::1"]
+        resolver(monkeypatch, lambda: [(0, socket.SOCK_STREAM, 6, "", (address, 0)) for address in found])
+
+        assert address_guard.addresses("shop.example") == found
+
+    def test_of_a_real_name(self):
+        assert set(address_guard.addresses("localhost")) <= {"127.0.0.1", "::1"}
+
+    @pytest.mark.parametrize(
+        ("error", "why"),
+        [
+            (socket.gaierror(socket.EAI_NONAME, "Name or service not known"), "does not resolve to an address"),
+            (socket.gaierror(socket.EAI_AGAIN, "Temporary failure"), "No DNS server gave an answer"),
+            (OSError("no file handles left"), "does not resolve"),
+        ],
+    )
+    def test_raise_the_reason_when_the_resolver_fails(self, monkeypatch, error, why):
+        resolver(monkeypatch, failing(error))
+
+        with pytest.raises(WebhookHostUnresolved, match=why):
+            address_guard.addresses("shop.example")
+
+    def test_raise_for_a_name_that_dns_does_not_allow(self):
+        with pytest.raises(WebhookHostUnresolved, match="does not resolve"):
+            address_guard.addresses(f"{'a' * 64}.example")
+
+    def test_raise_after_the_deadline(self, hung):
+        with pytest.raises(WebhookHostUnresolved, match=r"shop.example took more than 0.05 seconds"):
+            address_guard.addresses("shop.example")
+
+    def test_raise_at_once_while_too_many_look_ups_hang(self, hung):
+        for _number in range(2):
+            with pytest.raises(WebhookHostUnresolved):
+                address_guard.addresses("shop.example")
+
+        with pytest.raises(LookUpsBusy, match="try again in a minute"):
+            address_guard.addresses("shop.example")

@@ -1,0 +1,100 @@
+"""An integrator's endpoint whose answers a test sets: real HTTP on loopback."""
+
+import asyncio
+import threading
+import time
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+import pytest
+from django.utils import timezone
+
+from delivery.actions import endpoints
+from delivery.webhooks.sender import Sender
+from tests.factories import BY, DeliveryFactory, TokenFactory
+
+
+class Sink(ThreadingHTTPServer):
+    """Records requests as (headers by lower-case name, body).
+
+    `answers` are (status, headers, body) of the next requests, the last for all that follow.
+    Each answer is sent `delay_seconds` after its request.
+    """
+
+    daemon_threads = True
+
+    def __init__(self):
+        self.received: list[tuple[dict[str, str], str]] = []
+        self.answers: list[tuple[int, dict[str, str], bytes]] = [(204, {}, b"")]
+        self.delay_seconds = 0.0
+        self.open_requests = self.most_open_requests = 0
+        super().__init__(("127.0.0.1", 0), _Handler)
+
+    @property
+    def url(self):
+        return f"http://127.0.0.1:{self.server_port}/hook"
+
+
+class _Handler(BaseHTTPRequestHandler):
+    server: Sink
+
+    def do_POST(self):
+        body = self.rfile.read(int(self.headers["Content-Length"])).decode()
+        self.server.open_requests += 1
+        self.server.most_open_requests = max(self.server.most_open_requests, self.server.open_requests)
+        answers = self.server.answers
+        status, headers, answer = answers.pop(0) if len(answers) > 1 else answers[0]
+        self.server.received.append(({name.lower(): value for name, value in self.headers.items()}, body))
+        time.sleep(self.server.delay_seconds)
+        self.server.open_requests -= 1
+        self.send_response(status)
+        for name, value in headers.items():
+            self.send_header(name, value)
+        self.end_headers()
+        self.wfile.write(answer)
+
+    def log_message(self, *args):
+        pass
+
+
+@pytest.fixture
+def sink():
+    server = Sink()
+    threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
+    yield server
+    server.shutdown()
+    server.server_close()
+
+
+async def _send_due():
+    sender = Sender()
+    running = asyncio.create_task(sender.run())
+    sender.wake()
+    await sender.idle.wait()
+    sender.stop()
+    await running
+
+
+@pytest.fixture
+def send_due():
+    """Send until nothing is due. The sender has its own connections and sees only what the test has committed."""
+    return lambda: asyncio.run(_send_due())
+
+
+@pytest.fixture
+def token(db, sink):
+    """A token whose integrator receives its webhooks at `sink`."""
+    token = TokenFactory.create()
+    endpoint = token.integrator.endpoints.get(environment="live")
+    endpoints.set_url(endpoint=endpoint, url=sink.url, by=BY, at=timezone.now())
+    return token
+
+
+@pytest.fixture
+def endpoint(token):
+    return token.integrator.endpoints.get(environment="live")
+
+
+@pytest.fixture
+def first(token):
+    """The first event of a delivery that has three."""
+    return DeliveryFactory.create(token=token, collected=True).events.get(sequence=1)
