@@ -8,9 +8,10 @@ from statistics import median
 from django.db import connection
 
 from benchmarks import processes, report, seed
+from common import wake_up
 from config.env import BASE_DIR
 from delivery.models import WebhookAttempt, WebhookEndpoint, WebhookEvent, WebhookQueueItem
-from delivery.webhooks import wake_up
+from delivery.webhooks.outbox import OUTBOX
 
 _EVENTS, _ENDPOINTS, _EACH = 20_000, 50, 4
 _PEER_EVENTS, _PEER_RUNS = 2_000, 3
@@ -53,7 +54,7 @@ def _drain() -> float:
     with processes.worker(processes=1):
         WebhookEndpoint.objects.update(enabled=True, off_because="", off_since=None)
         started = time.monotonic()
-        wake_up.send()
+        wake_up.send(OUTBOX.task)
         while WebhookQueueItem.objects.exists():
             if time.monotonic() - started > _LONGEST_SECONDS:
                 raise RuntimeError(

@@ -15,11 +15,12 @@ from django.urls import reverse
 from django.utils import timezone
 
 from benchmarks import pages
+from common.webhooks import queue
 from config.monitoring import database_metrics
 from delivery.actions import deliveries, drivers
 from delivery.lifecycle import RouteStatus
 from delivery.models import Delivery, Driver, Token
-from delivery.webhooks import backlog
+from delivery.webhooks.outbox import OUTBOX
 from integration.models import Invoice, Order, Seller
 from tests.factories import BY, PICKUP, payload
 from tests.integration.factories import key_of, nfe_xml, order_body
@@ -146,7 +147,7 @@ def of_monitoring() -> dict[str, Timed]:
     """What `/metrics` and `/readyz` read from PostgreSQL, each time anew."""
     return {
         "monitoring: gauges of /metrics": lambda: _timed(database_metrics.read),
-        "monitoring: oldest due event": lambda: _timed(lambda: backlog.oldest_due_seconds(at=timezone.now())),
+        "monitoring: oldest due event": lambda: _timed(lambda: queue.oldest_due_seconds(OUTBOX, at=timezone.now())),
     }
 
 

@@ -66,7 +66,7 @@ class ConstantRetryAMQP(AMQP):
 
 app = Celery("rota", amqp=ConstantRetryAMQP)
 app.config_from_object("django.conf:settings", namespace="CELERY")
-app.autodiscover_tasks(["delivery", "delivery.webhooks", "integration", "access", "common.mail"])
+app.autodiscover_tasks(["delivery", "integration", "access", "common.mail"])
 
 
 def _say(message: str, _file: Any = None) -> None:

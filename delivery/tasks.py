@@ -8,19 +8,25 @@ from uuid import UUID
 from celery import shared_task
 from celery.signals import worker_process_shutdown, worker_shutdown
 
-from common import clock, pruning
+from common import clock, pruning, wake_up
 from common.background import BackgroundWork
 from common.clock import agreed_now
 from common.idempotency import KEPT
-from delivery import offer_pushes
+from common.webhooks.sender import BackgroundSender
+from delivery import offer_pushes, task_names
 from delivery.actions import alerts, arrivals, deliveries, forgetting, proofs
-from delivery.models import AlertPost, IdempotencyRecord, call
+from delivery.models import AlertPost, IdempotencyRecord, WebhookAttempt, call
 from delivery.simulation import simulated_driver
-from delivery.webhooks import alert_posts, wake_up
+from delivery.webhooks import alert_posts
+from delivery.webhooks.outbox import OUTBOX
 
 # A step takes milliseconds. One that is interrupted is rolled back and made by the next worker.
 _STOP_SECONDS = 2
+# A request takes 15 s at most, and whatever stops a worker waits 20 s before it kills it.
+_STOP_SENDING_SECONDS = 18
+_ATTEMPTS_KEPT = timedelta(days=30)
 _POSTS_KEPT = timedelta(days=30)
+_sending = BackgroundSender(OUTBOX)
 _posting = BackgroundWork("alerts", alert_posts.post_due)
 
 
@@ -43,6 +49,19 @@ _simulating = BackgroundWork("simulations", simulated_driver.advance_until_none_
 def expire_offers() -> None:
     """Expire overdue offers."""
     deliveries.expire_overdue(at=agreed_now())
+
+
+@shared_task(name=task_names.SEND_DUE)
+def send_due_webhooks() -> None:
+    """Have the sender of this process send everything that is due. Returns at once."""
+    wake_up.received(task_names.SEND_DUE)
+    _sending.wake()
+
+
+@shared_task(name="delivery.webhooks.prune")
+def prune_webhook_attempts() -> None:
+    """Delete the attempts that are older than 30 days."""
+    pruning.prune(WebhookAttempt, "at", before=agreed_now() - _ATTEMPTS_KEPT)
 
 
 @shared_task(name="delivery.send_alerts")
@@ -86,17 +105,17 @@ def forget() -> None:
     forgetting.forget_positions(at=now)
 
 
-@shared_task(name=wake_up.ADVANCE_SIMULATIONS)
+@shared_task(name=task_names.ADVANCE_SIMULATIONS)
 def advance_simulations() -> None:
     """Have the thread of this process advance the simulated deliveries that are due. Returns at once."""
-    wake_up.received(wake_up.ADVANCE_SIMULATIONS)
+    wake_up.received(task_names.ADVANCE_SIMULATIONS)
     _simulating.wake()
 
 
-@shared_task(name=wake_up.RENEW_ARRIVALS)
+@shared_task(name=task_names.RENEW_ARRIVALS)
 def renew_arrivals() -> None:
     """Have a thread of this process compute the arrival times of routes that have moved. Returns at once."""
-    wake_up.received(wake_up.RENEW_ARRIVALS)
+    wake_up.received(task_names.RENEW_ARRIVALS)
     _arrivals_after_moves.wake()
 
 
@@ -106,7 +125,7 @@ def renew_all_arrivals() -> None:
     _arrivals.wake()
 
 
-@shared_task(name=wake_up.PUSH_OFFER)
+@shared_task(name=task_names.PUSH_OFFER)
 def push_offer(*, delivery: str) -> None:
     """Have the thread of this process tell drivers of an offer by Web Push. Returns at once."""
     offer_pushes.push_soon(UUID(delivery))
@@ -120,3 +139,4 @@ def _stop(**_kwargs: Any) -> None:
     _arrivals.stop(seconds=_STOP_SECONDS)
     _simulating.stop(seconds=_STOP_SECONDS)
     offer_pushes.stop(seconds=_STOP_SECONDS)
+    _sending.stop(seconds=_STOP_SENDING_SECONDS)

@@ -7,9 +7,9 @@ from django.db.models import Q
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
+from common.webhooks.models import FAILING
 from delivery.lifecycle import RouteStatus
 from delivery.models import Delivery, EventState, Integrator, WebhookEndpoint, WebhookEvent
-from delivery.models.event_state import FAILING
 
 _LONG_WAIT = timedelta(minutes=10)
 _DEAD_EVENTS_SINCE = timedelta(days=7)

@@ -27,7 +27,7 @@ _OF_A_PERSON = f"{_DELIVERY}TestForgetting::test_of_two_people_of_a_route_leaves
 _PASSES_OVER = f"{_DELIVERY}TestClaimOfADriver::test_passes_over_a_driver_who_is_being_claimed"
 _POSITIONS = f"{_DELIVERY}TestReportOfPositions::test_is_compared_with_the_one_before_it"
 _SETTLED_MEANWHILE = (
-    "tests/delivery/webhooks/test_settlement.py::TestConcurrentChange::"
+    "tests/common/webhooks/test_settlement.py::TestConcurrentChange::"
     "test_the_outcome_of_a_delivery_that_is_being_changed_is_returned_and_the_others_are_written"
 )
 _STARTED_ONCE = f"{_THREADS}TestThreadOfAProcess::test_is_started_once"
@@ -191,29 +191,29 @@ LOCKS: dict[str, tuple[str, ...]] = {
     "delivery/photos.py:_encoding": (
         "tests/delivery/test_photos.py::TestRefusal::test_of_a_second_photo_while_one_is_encoded",
     ),
-    "delivery/webhooks/dispatch.py:_starting": (_STARTED_ONCE,),
+    "common/webhooks/sender.py:BackgroundSender.__init__": (_STARTED_ONCE,),
     "delivery/webhooks/feed.py:_ASSIGN": (
         "tests/delivery/webhooks/test_feed_concurrency.py::test_an_event_that_is_being_settled_is_left_with_those_after_it",
     ),
     "delivery/webhooks/feed.py:_TRY_LOCK": (f"{_FEED}TestWhatCommitsLate::test_is_left_while_another_reader_assigns",),
-    "delivery/webhooks/locked_items.py:_LOCK": (
-        "tests/delivery/webhooks/test_settlement_locks.py::TestLock::test_leaves_other_items_of_the_same_claim",
+    "common/webhooks/settlement.py:_LOCK": (
+        "tests/common/webhooks/test_settlement_locks.py::TestLock::test_leaves_other_items_of_the_same_claim",
     ),
-    "delivery/webhooks/queue.py:_ADD": (_SETTLED_MEANWHILE,),
-    "delivery/webhooks/queue.py:_ADD_AGAIN": (
+    "common/webhooks/queue.py:_ADD": (_SETTLED_MEANWHILE,),
+    "common/webhooks/queue.py:_ADD_AGAIN": (
         f"{_DELIVERY}TestReplay::test_keeps_a_worker_from_ending_the_item_of_a_move_made_meanwhile",
     ),
-    "delivery/webhooks/queue.py:_CLAIM": (
-        "tests/delivery/webhooks/test_queue.py::TestClaim::test_does_not_wait_for_an_item_that_another_transaction_has_locked",
+    "common/webhooks/claims.py:_CLAIM": (
+        "tests/common/webhooks/test_queue.py::TestClaim::test_does_not_wait_for_an_item_that_another_transaction_has_locked",
     ),
-    "delivery/webhooks/queue.py:_RENEW": (
-        "tests/delivery/webhooks/test_leases.py::TestRenew::test_does_not_wait_for_an_item_that_another_transaction_has_locked",
+    "common/webhooks/claims.py:_RENEW": (
+        "tests/common/webhooks/test_leases.py::TestRenew::test_does_not_wait_for_an_item_that_another_transaction_has_locked",
     ),
-    "delivery/webhooks/queue.py:_SERIALIZE_CLAIMS": (
-        "tests/delivery/webhooks/test_queue.py::TestClaim::test_keeps_the_limit_of_four_when_workers_claim_concurrently",
+    "common/webhooks/claims.py:_SERIALIZE_CLAIMS": (
+        "tests/common/webhooks/test_queue.py::TestClaim::test_keeps_the_limit_of_four_when_workers_claim_concurrently",
     ),
-    "delivery/webhooks/settlement.py:_lock_endpoints": (_BATCHES,),
-    "delivery/webhooks/settlement.py:settle": (_SETTLED_MEANWHILE, _BATCHES),
+    "common/webhooks/settlement.py:_lock_endpoints": (_BATCHES,),
+    "common/webhooks/settlement.py:settle": (_SETTLED_MEANWHILE, _BATCHES),
     "integration/actions/forgetting.py:_forget": (f"{_SELLER}TestForgetting::test_counts_an_order_once",),
     "integration/actions/invoices.py:receive": (f"{_SELLER}TestOrdersAndInvoices::test_are_stored_once",),
     "integration/actions/keys.py:issue": (_KEYS,),

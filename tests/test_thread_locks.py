@@ -19,8 +19,10 @@ from common.background import BackgroundWork
 from common.metrics import SharedCounts
 from common.rate_limit import Limiter, Refusal, Standing
 from common.refused_calls import Recorder
+from common.webhooks import sender
+from common.webhooks.sender import BackgroundSender
 from config.monitoring.readiness import _Group
-from delivery.webhooks import dispatch
+from delivery.webhooks.outbox import OUTBOX
 
 _ENDS_AFTER = 10  # seconds, after which something hangs
 
@@ -77,6 +79,9 @@ class TestThreadOfAProcess:
         started = []
 
         class Thread:
+            def __init__(self, _outbox):
+                pass
+
             def start(self):
                 second.arrives()
                 started.append(self)
@@ -87,12 +92,12 @@ class TestThreadOfAProcess:
             def wake(self):
                 pass
 
-        monkeypatch.setattr(dispatch, "_SenderThread", Thread)
-        monkeypatch.setattr(dispatch, "_thread", None)
-        monkeypatch.setattr(dispatch, "_starting", lock)
-        second.call = dispatch.wake
+        sending = BackgroundSender(OUTBOX)
+        monkeypatch.setattr(sender, "_SenderThread", Thread)
+        monkeypatch.setattr(sending, "_starting", lock)
+        second.call = sending.wake
 
-        dispatch.wake()
+        sending.wake()
 
         assert (second.result(), len(started)) == (None, 1)
 

@@ -9,10 +9,10 @@ from prometheus_client.metrics_core import Metric
 
 from common import clock
 from common.cached import Cached
-from common.webhooks import breaker
+from common.webhooks import breaker, queue
 from delivery import lifecycle
 from delivery.models import DispatchRules
-from delivery.webhooks import backlog
+from delivery.webhooks.outbox import OUTBOX
 
 _CACHED_SECONDS = 5.0
 _STATEMENT_MS = 2000
@@ -92,7 +92,7 @@ def read() -> list[Metric]:
         cursor.execute(_STATEMENT, parameters)
         for name, labels, value in cursor.fetchall():
             families[name].add_metric(labels, value)
-        families["rota_webhook_oldest_due_seconds"].add_metric([], backlog.oldest_due_seconds(at=at))
+        families["rota_webhook_oldest_due_seconds"].add_metric([], queue.oldest_due_seconds(OUTBOX, at=at))
     return list(families.values())
 
 

@@ -20,8 +20,9 @@ from redis.exceptions import OutOfMemoryError
 from common import clock
 from common.cached import Cached
 from common.connections import redis
+from common.webhooks import queue
 from config.monitoring import heartbeats
-from delivery.webhooks import backlog
+from delivery.webhooks.outbox import OUTBOX
 
 _log = logging.getLogger(__name__)
 DEADLINE_SECONDS = 2.0
@@ -102,7 +103,7 @@ def _check_database(results: Results) -> None:
         with _timed(results, "clock"):
             _check_clock()
         with _timed(results, "webhooks"):
-            if backlog.oldest_due_seconds(at=clock.now()) > _LATE_SECONDS:
+            if queue.oldest_due_seconds(OUTBOX, at=clock.now()) > _LATE_SECONDS:
                 raise _Failed(f"an event has been due for more than {_LATE_SECONDS} s")
     finally:
         connection.close()  # it is not used again before the next probe

@@ -8,11 +8,11 @@ from functools import partial
 from django.conf import settings
 from django.db import transaction
 
-from common import log_context
+from common import log_context, wake_up
 from common.compiled_queries import insert_together
 from common.each_row import each
 from common.page_updates import publish_on_commit
-from delivery import lifecycle, metrics, page_updates
+from delivery import lifecycle, metrics, page_updates, task_names
 from delivery.actions import drivers, dropoff_options, quotes, receivers, transitions
 from delivery.errors import (
     AlreadyFinished,
@@ -30,7 +30,7 @@ from delivery.models import Delivery, Driver, Environment, Simulation, Stop, Tok
 from delivery.models.simulation import MOST_SIMULATIONS
 from delivery.payload import DeliveryRequest, Options, Place
 from delivery.pricing import Quote
-from delivery.webhooks import outbox, wake_up
+from delivery.webhooks import outbox
 
 LONGEST_REASON = 255
 _CENT = Decimal("0.01")
@@ -74,7 +74,7 @@ def request(
     log_context.note("delivery", delivery.pk)
     metrics.moved_on_commit(history.trigger, delivery.environment)
     if simulation:
-        wake_up.send_on_commit(wake_up.ADVANCE_SIMULATIONS)
+        wake_up.send_on_commit(task_names.ADVANCE_SIMULATIONS)
     return delivery
 
 

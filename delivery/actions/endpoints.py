@@ -9,7 +9,8 @@ from django.db import transaction
 
 from common import credentials
 from common.page_updates import publish_on_commit
-from common.webhooks import address_guard, breaker, signing
+from common.webhooks import address_guard, breaker, queue, signing
+from common.webhooks.models import BREAKER_FIELDS
 from delivery import page_updates
 from delivery.errors import EndpointCannotSend, SecretRotatedLately
 from delivery.models import (
@@ -22,8 +23,7 @@ from delivery.models import (
     WebhookEndpoint,
     WebhookEvent,
 )
-from delivery.models.webhook import BREAKER_FIELDS
-from delivery.webhooks import outbox, queue
+from delivery.webhooks import outbox
 
 _log = logging.getLogger(__name__)
 SECRET_OVERLAP = timedelta(hours=24)
@@ -84,7 +84,7 @@ def store_url(*, endpoint: WebhookEndpoint, url: CheckedUrl, by: str, at: dateti
     record_in_audit_trail(locked, AuditAction.URL_SET, url.text, by=by, at=at)
     publish_on_commit(page_updates.endpoint_changed(locked.pk))
     if url.text:
-        queue.bring_forward(endpoint_id=locked.pk, at=at, poisoned_too=True)
+        queue.bring_forward(outbox.OUTBOX, endpoint_id=locked.pk, at=at, poisoned_too=True)
         outbox.wake_on_commit()
     return locked
 
@@ -95,7 +95,7 @@ def set_enabled(*, endpoint: WebhookEndpoint, enabled: bool, by: str, at: dateti
     locked = WebhookEndpoint.objects.select_for_update(no_key=True).get(pk=endpoint.pk)
     if enabled:
         locked.switch_on()
-        queue.bring_forward(endpoint_id=locked.pk, at=at, poisoned_too=True)
+        queue.bring_forward(outbox.OUTBOX, endpoint_id=locked.pk, at=at, poisoned_too=True)
         outbox.wake_on_commit()
     else:
         locked.switch_off(OffBecause.STAFF, at=at)

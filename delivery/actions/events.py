@@ -11,12 +11,12 @@ from django.db.models import Count, F, Q, QuerySet
 from django.db.models.functions import Greatest
 
 from common.page_updates import publish_on_commit
-from common.webhooks import breaker
+from common.webhooks import breaker, queue
+from common.webhooks.models import BREAKER_FIELDS
 from delivery import page_updates
 from delivery.actions import endpoints
 from delivery.models import AuditAction, AuditEntry, EventState, WebhookEndpoint, WebhookEvent, WebhookQueueItem
-from delivery.models.webhook import BREAKER_FIELDS
-from delivery.webhooks import outbox, queue
+from delivery.webhooks import outbox
 
 _log = logging.getLogger(__name__)
 # Events of one transaction. It locks their queue items, which changes of their deliveries wait for.
@@ -77,7 +77,7 @@ def _replay_batch(ids: list[UUID], *, by: str, at: datetime, ahead: bool) -> Rep
     )
     WebhookEvent.objects.filter(pk__in=ended).update(state=EventState.PENDING)
     due_at = at - queue.AHEAD_OF_OTHERS if ahead else at
-    queue.add_again(ended, due_at=due_at)
+    queue.add_again(outbox.OUTBOX, ended, due_at=due_at)
     # `lease`: only the worker that holds it may write the item.
     free = WebhookQueueItem.objects.filter(pk__in=[item.pk for item in items if item.lease is None])
     free.filter(due_at__gt=at).update(due_at=due_at, tries=Greatest(F("tries") - 1, 0))

@@ -7,9 +7,10 @@ from datetime import datetime, timedelta
 from django.db import transaction
 
 from common import credentials
+from common.webhooks import queue
 from delivery.errors import InvalidToken, TokenEnded, TooManyTokens
 from delivery.models import AuditAction, AuditEntry, Environment, Integrator, Token, WebhookEndpoint
-from delivery.webhooks import outbox, queue
+from delivery.webhooks import outbox
 
 _log = logging.getLogger(__name__)
 _PREFIX = {Environment.LIVE: "rota_live_", Environment.SANDBOX: "rota_test_"}
@@ -102,7 +103,7 @@ def _issue(
 def _release_webhooks(token: Token, *, at: datetime) -> None:
     """Make the webhooks due that waited for a valid token."""
     for endpoint in WebhookEndpoint.objects.filter(integrator=token.integrator_id, environment=token.environment):
-        if queue.bring_forward(endpoint_id=endpoint.pk, at=at):
+        if queue.bring_forward(outbox.OUTBOX, endpoint_id=endpoint.pk, at=at):
             outbox.wake_on_commit()
 
 

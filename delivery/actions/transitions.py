@@ -5,12 +5,12 @@ from typing import TypedDict, Unpack
 
 from django.db.models import prefetch_related_objects
 
-from common import log_context
-from delivery import lifecycle, metrics
+from common import log_context, wake_up
+from delivery import lifecycle, metrics, task_names
 from delivery.lifecycle import Trigger
 from delivery.models import Delivery, Driver, Environment, Simulation, Stop, Transition
 from delivery.models.delivery import TRANSITION_FIELDS
-from delivery.webhooks import outbox, wake_up
+from delivery.webhooks import outbox
 
 
 class Details(TypedDict, total=False):
@@ -66,11 +66,11 @@ def apply(
     outbox.record(delivery=delivery, at=at)
     metrics.moved_on_commit(trigger.value, delivery.environment)
     if trigger is not Trigger.EXPIRE:  # nobody was on the way
-        wake_up.send_on_commit(wake_up.RENEW_ARRIVALS)
+        wake_up.send_on_commit(task_names.RENEW_ARRIVALS)
     if delivery.environment == Environment.SANDBOX:
         Simulation.objects.after_move(delivery, by=by, by_integrator=by_integrator, at=at)
         if by_integrator:
-            wake_up.send_on_commit(wake_up.ADVANCE_SIMULATIONS)
+            wake_up.send_on_commit(task_names.ADVANCE_SIMULATIONS)
     return delivery
 
 

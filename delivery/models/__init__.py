@@ -1,5 +1,6 @@
 """Models of area A, one module each."""
 
+from common.webhooks.models import FAILING, STATE_NAMES, EventState, OffBecause
 from delivery.models.alert import CHOSEN, AlertChoice, AlertKind, AlertPost, EndpointAlerts, PostState
 from delivery.models.attempt import WebhookAttempt
 from delivery.models.audit import AuditAction, AuditEntry
@@ -16,7 +17,6 @@ from delivery.models.driver import (
     PushSubscription,
     VehicleType,
 )
-from delivery.models.event_state import FAILING, STATE_NAMES, EventState
 from delivery.models.ids import parse_id
 from delivery.models.integrator import Environment, Integrator, IntegratorMembership, PickupPoint
 from delivery.models.simulation import Simulation
@@ -24,7 +24,7 @@ from delivery.models.stop import ArrivalEstimate, DropoffOptions, ProofPhoto, Re
 from delivery.models.tariff import Tariff, TariffChange
 from delivery.models.token import Token
 from delivery.models.transition import Transition
-from delivery.models.webhook import OffBecause, WebhookEndpoint, WebhookEvent
+from delivery.models.webhook import WebhookEndpoint, WebhookEvent
 from delivery.models.webhook_queue import WebhookQueueItem
 
 __all__ = [

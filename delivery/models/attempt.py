@@ -8,7 +8,7 @@ from django.db.models import Aggregate, Count, F, FloatField, Q
 from django.db.models.functions import TruncHour
 from django.utils.translation import gettext_lazy as _
 
-from delivery.models.event_state import FAILING, EventState
+from common.webhooks.models import FAILING, Attempt, EventState
 from delivery.models.webhook import WebhookEndpoint, WebhookEvent
 
 # No event is sent later than this after it was recorded, unless it is replayed: the schedule takes 72 hours, and the
@@ -62,8 +62,8 @@ class WebhookAttemptQuerySet(models.QuerySet["WebhookAttempt"]):
         return found
 
 
-class WebhookAttempt(models.Model):
-    """One attempt to send an event, kept for 30 days. `status_code` is None when there was no answer; see `error`."""
+class WebhookAttempt(Attempt):
+    """One attempt to send an event, kept for 30 days."""
 
     event = models.ForeignKey(
         WebhookEvent,
@@ -72,18 +72,6 @@ class WebhookAttempt(models.Model):
         related_name="attempts",
         db_index=False,  # the unique constraint's index begins with this column
     )
-    number = models.PositiveSmallIntegerField(_("number"))
-    at = models.DateTimeField(_("at"))
-    milliseconds = models.PositiveIntegerField(_("milliseconds"))
-    status_code = models.PositiveSmallIntegerField(_("answer"), null=True)
-    error = models.CharField(_("error"), max_length=200, blank=True)
-    response_start = models.TextField(_("response body"), blank=True)
-    # What differs between the requests for an event; `common.webhooks.signing` has the rest. Empty before
-    # this was stored.
-    url = models.TextField(_("URL"), blank=True, db_default="")
-    token_hint = models.CharField(_("token"), max_length=20, blank=True, db_default="")
-    webhook_timestamp = models.BigIntegerField(null=True)
-    signature = models.TextField(_("signature"), blank=True, db_default="")
 
     objects = WebhookAttemptQuerySet.as_manager()
 
@@ -94,10 +82,3 @@ class WebhookAttempt(models.Model):
         constraints = [models.UniqueConstraint(fields=["event", "number"], name="one_attempt_per_number")]
         # Rows are inserted in the order of `at`, so a block range index finds the old ones and costs little to keep.
         indexes = [BrinIndex(fields=["at"], name="attempt_age", pages_per_range=32)]
-
-    def __str__(self) -> str:
-        return f"{self.number}: {self.status_code or self.error}"
-
-    @property
-    def succeeded(self) -> bool:
-        return self.status_code is not None and 200 <= self.status_code < 300  # noqa: PLR2004  # every 2xx is a success

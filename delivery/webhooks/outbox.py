@@ -1,17 +1,32 @@
-"""The outbox: an event is written in the transaction of its change, and sent after the commit."""
+"""The outbox of deliveries: an event is written in the transaction of its change, and sent after the commit."""
 
+import json
 from datetime import datetime
 from functools import partial
 
 from django.conf import settings
 from django.db import connection, transaction
 
+from common import tracing, wake_up
 from common.page_updates import Message, publish_on_commit
-from delivery import page_updates
-from delivery.lifecycle import RouteStatus
-from delivery.models import Delivery, EventState, WebhookEndpoint, WebhookEvent, WebhookQueueItem
-from delivery.webhooks import events, queue, wake_up
+from common.webhooks import queue
+from common.webhooks.outbox import Outbox
+from delivery import bodies, page_updates, task_names
+from delivery.body_types import Event
+from delivery.lifecycle import RouteStatus, Status
+from delivery.models import Delivery, EventState, WebhookAttempt, WebhookEndpoint, WebhookEvent, WebhookQueueItem
+from delivery.webhooks.authorization import authorizations
 
+OUTBOX = Outbox(
+    endpoints=WebhookEndpoint,
+    events=WebhookEvent,
+    items=WebhookQueueItem,
+    attempts=WebhookAttempt,
+    subject="delivery",
+    task=task_names.SEND_DUE,
+    authorizations=authorizations,
+    messages=page_updates.events_changed,
+)
 # What an offer is, and what follows it.
 _OFFERED_OR_TAKEN = (RouteStatus.AVAILABLE, RouteStatus.ACCEPTED, RouteStatus.CANCELLED, RouteStatus.EXPIRED)
 
@@ -23,7 +38,7 @@ def record(*, delivery: Delivery, at: datetime) -> None:
     event = event_of(delivery=delivery, at=at)
     event.save(force_insert=True)
     if event.state == EventState.PENDING:
-        queue.add(event, due_at=at)
+        queue.add(OUTBOX, event, due_at=at)
     announce_on_commit(delivery, wakes=event.state == EventState.PENDING)
 
 
@@ -38,18 +53,34 @@ def first_queue_item(event: WebhookEvent, *, at: datetime) -> list[WebhookQueueI
 
 
 def event_of(*, delivery: Delivery, at: datetime) -> WebhookEvent:
-    """The unsaved event of the delivery's latest change."""
+    """The unsaved event of the delivery's latest change; in state UNADDRESSED where the endpoint has no URL."""
     endpoint = WebhookEndpoint.of(delivery.integrator_id, delivery.environment)
-    return events.build(delivery=delivery, endpoint=endpoint, at=at)
+    return WebhookEvent(
+        delivery=delivery,
+        endpoint=endpoint,
+        sequence=delivery.last_sequence,
+        name=delivery.status,
+        body=_text(bodies.event(delivery)),
+        created_at=at,
+        trace_context=tracing.traceparent(),
+        state=EventState.PENDING if endpoint.url else EventState.UNADDRESSED,
+    )
 
 
 def record_test(*, endpoint: WebhookEndpoint, at: datetime) -> WebhookEvent:
-    """Write a test event, which is sent before all other events of the endpoint."""
-    event = events.build_test(endpoint=endpoint, at=at)
+    """Write a test event, which is sent before all others of the endpoint. It has the keys of one of a delivery."""
+    event = WebhookEvent(
+        endpoint=endpoint,
+        sequence=1,
+        name=Status.PENDING,
+        body=_text(bodies.TEST_EVENT),
+        created_at=at,
+        trace_context=tracing.traceparent(),
+    )
     event.save(force_insert=True)
-    queue.add(event, due_at=at - queue.AHEAD_OF_OTHERS)
+    queue.add(OUTBOX, event, due_at=at - queue.AHEAD_OF_OTHERS)
     messages = page_updates.events_changed([(endpoint.pk, event.pk)])
-    transaction.on_commit(partial(wake_up.send, messages=messages), robust=True)
+    transaction.on_commit(partial(wake_up.send, OUTBOX.task, messages=messages), robust=True)
     return event
 
 
@@ -57,11 +88,11 @@ def announce_on_commit(delivery: Delivery, *, wakes: bool) -> None:
     """Once this transaction has committed, tell open pages of the delivery's change, and wake a worker if `wakes`."""
     messages = _messages(delivery)
     if wakes:
-        transaction.on_commit(partial(wake_up.send, messages=messages), robust=True)
+        transaction.on_commit(partial(wake_up.send, OUTBOX.task, messages=messages), robust=True)
     else:
         publish_on_commit(*messages)
     if settings.VAPID_PRIVATE_KEY and delivery.route_status == RouteStatus.AVAILABLE:
-        transaction.on_commit(partial(wake_up.push_offer, delivery.pk), robust=True)
+        transaction.on_commit(partial(wake_up.start, task_names.PUSH_OFFER, delivery=str(delivery.pk)), robust=True)
 
 
 def _messages(delivery: Delivery) -> list[Message]:
@@ -76,4 +107,8 @@ def _messages(delivery: Delivery) -> list[Message]:
 
 def wake_on_commit() -> None:
     """Wake a worker once this transaction has committed."""
-    transaction.on_commit(wake_up.send, robust=True)
+    wake_up.send_on_commit(OUTBOX.task)
+
+
+def _text(body: Event) -> str:
+    return json.dumps(body, ensure_ascii=False, separators=(",", ":"))

@@ -15,8 +15,9 @@ from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 from common import connections
 from common.page_updates import Message, publish
+from common.webhooks.sender import BackgroundSender
 from delivery.models import Environment, WebhookEndpoint
-from delivery.webhooks import dispatch, wake_up
+from delivery.webhooks.outbox import OUTBOX
 from tests import programs
 from tests.browser import quiet_database, shop_history
 from tests.browser.looks import WIDTHS_OF, Walk
@@ -27,6 +28,7 @@ from tests.config.stream_client import granian
 from tests.factories import TariffFactory, TokenFactory
 from tests.integration.factories import SellerFactory
 
+SENDER = BackgroundSender(OUTBOX)
 CHROMIUM = shutil.which("chromium")
 FLAGS = [
     "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
@@ -94,8 +96,7 @@ def chromium(_browser: tuple[Browser, asyncio.AbstractEventLoop], monkeypatch: p
 def _fresh_counts(transactional_db: None) -> Iterator[None]:
     cache.clear()
     yield
-    dispatch.stop(seconds=20)
-    dispatch._thread = None
+    SENDER.stop(seconds=20)
     quiet_database.wait()
 
 
@@ -103,12 +104,12 @@ def _fresh_counts(transactional_db: None) -> Iterator[None]:
 def _sends(monkeypatch: pytest.MonkeyPatch) -> None:
     """What a worker would do when it is woken, in this process."""
 
-    def send(task: str = wake_up.SEND_DUE, *, messages: Sequence[Message] = ()) -> None:
+    def send(task: str, *, messages: Sequence[Message] = ()) -> None:
         publish(*messages)
-        if task == wake_up.SEND_DUE:
-            dispatch.wake()
+        if task == OUTBOX.task:
+            SENDER.wake()
 
-    monkeypatch.setattr("delivery.webhooks.wake_up.send", send)
+    monkeypatch.setattr("common.wake_up.send", send)
 
 
 @pytest.fixture
@@ -151,7 +152,7 @@ def endpoint(shop: Any) -> WebhookEndpoint:
 def busy(shop: Any, endpoint: WebhookEndpoint, monkeypatch: pytest.MonkeyPatch) -> Any:
     """A shop with deliveries of every status, and with webhooks received and refused. A delivery on its way."""
     with monkeypatch.context() as patch:
-        patch.setattr("delivery.webhooks.wake_up.send", lambda *_task, **_arguments: None)
+        patch.setattr("common.wake_up.send", lambda *_task, **_arguments: None)
         return shop_history.create(shop, endpoint)
 
 

@@ -7,15 +7,16 @@ from uuid import uuid4
 
 from django.utils import timezone
 
-from common.webhooks.http_client import Result
+from common.webhooks import claims
+from common.webhooks.http_client import Request, Result
+from common.webhooks.sender import build_requests
+from common.webhooks.settlement import settle
 from delivery.actions import deliveries, drivers, endpoints, proofs
 from delivery.geo.distance import Point
 from delivery.models import Delivery, Token, WebhookEndpoint, WebhookEvent, WebhookQueueItem
 from delivery.payload import Options, Place
 from delivery.simulation.steps import DRIVER_NAME
-from delivery.webhooks import queue
-from delivery.webhooks.request_builder import RequestBuilder
-from delivery.webhooks.settlement import settle
+from delivery.webhooks.outbox import OUTBOX
 from tests.factories import BY, PICKUP, DeliveryFactory, DriverFactory, validated_payload
 from tests.photos import photo
 
@@ -139,13 +140,12 @@ def _moves(token: Token, now: datetime) -> Iterator[tuple[int, Delivery | None]]
 
 def send(*, at: datetime, status: int) -> None:
     """Every event that is due at this moment is sent, and answered with this status."""
-    while items := queue.claim(lease=uuid4(), at=at, limit=100):
-        builder = RequestBuilder(items, at=at)
+    while items := claims.claim(OUTBOX, lease=uuid4(), at=at, limit=100):
         outcomes = []
-        for number, item in enumerate(items):
+        for number, (item, request) in enumerate(build_requests(OUTBOX, items, at=at)):
             text = "" if status < 300 else "Service Unavailable"  # the class 2xx
             took = 41 + 13 * number + at.minute
-            stored = builder.build(item).stored
-            result = Result(status_code=status, response_start=text, milliseconds=took, at=at, request=stored)
+            assert isinstance(request, Request)
+            result = Result(status_code=status, response_start=text, milliseconds=took, at=at, request=request.stored)
             outcomes.append((item, result))
-        settle(outcomes, at=at + timedelta(milliseconds=300))
+        settle(OUTBOX, outcomes, at=at + timedelta(milliseconds=300))

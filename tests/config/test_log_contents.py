@@ -12,11 +12,12 @@ from django.test import Client
 from django.utils import timezone
 from rest_framework.test import APIClient
 
+from common.webhooks.sender import Sender
 from config.logs import JsonFormatter, LineFormatter
 from config.middleware import ContextFilter
 from delivery.actions import driver_devices, endpoints
 from delivery.models import Delivery, DropoffOptions, WebhookAttempt
-from delivery.webhooks.sender import Sender
+from delivery.webhooks.outbox import OUTBOX
 from tests.delivery.driver_app.phones import Phone
 from tests.factories import BY, PICKUP, DriverFactory, payload
 from tests.integration.factories import SellerFactory, key_of, load_tariff, nfe_xml, order_body
@@ -94,7 +95,7 @@ def delivery_body(**changes):
 
 
 async def _send_due():
-    sender = Sender()
+    sender = Sender(OUTBOX)
     running = asyncio.create_task(sender.run())
     sender.wake()
     await sender.idle.wait()

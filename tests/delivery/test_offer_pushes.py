@@ -12,12 +12,11 @@ from django.db import connection
 from django.utils import timezone
 from redis import Redis
 
-from common import credentials, web_push
+from common import credentials, wake_up, web_push
 from common.page_updates import CHANNEL
-from delivery import offer_pushes, page_updates
+from delivery import offer_pushes, page_updates, task_names
 from delivery.actions import deliveries, driver_devices
 from delivery.models import Driver, DriverDevice, LatestPosition, PushSubscription
-from delivery.webhooks import wake_up
 from tests.delivery.driver_app.browsers import Browser, claims
 from tests.delivery.driver_app.phones import phone
 from tests.delivery.push_service import PushService
@@ -279,7 +278,7 @@ class TestWakeUp:
     def asked(self, monkeypatch):
         """The deliveries for which a worker is asked to push."""
         found: list[Any] = []
-        monkeypatch.setattr(wake_up, "push_offer", found.append)
+        monkeypatch.setattr(wake_up, "start", lambda task, *, delivery: found.append((task, delivery)))
         return found
 
     def test_is_sent_for_each_offer_after_the_commit(self, asked, django_capture_on_commit_callbacks):
@@ -288,7 +287,7 @@ class TestWakeUp:
         with django_capture_on_commit_callbacks(execute=True):
             deliveries.release(delivery=delivery, by=BY, at=timezone.now())
 
-        assert asked == [delivery.pk] * 2
+        assert asked == [(task_names.PUSH_OFFER, str(delivery.pk))] * 2
 
     def test_is_not_sent_without_keys(self, asked, settings, django_capture_on_commit_callbacks):
         settings.VAPID_PRIVATE_KEY = ""

@@ -14,12 +14,13 @@ from redis import Redis
 from common import page_updates as technique
 from common.page_updates import ANYTHING, CHANNEL, Message
 from common.webhooks.http_client import Result
+from common.webhooks.outbox import ClaimedItem
+from common.webhooks.settlement import settle
 from delivery import page_updates
 from delivery.actions import deliveries, drivers, endpoints, events
 from delivery.actions.drivers import Fix
 from delivery.models import Driver, Environment, EventState
-from delivery.webhooks.queue import ClaimedItem
-from delivery.webhooks.settlement import settle
+from delivery.webhooks.outbox import OUTBOX
 from tests.factories import BY, PICKUP, DeliveryFactory, DriverFactory, TokenFactory
 from tests.ports import free_port
 
@@ -194,11 +195,11 @@ class TestWebhooks:
             item = event.queue_item
             item.lease = lease
             item.save()
-            claimed = ClaimedItem(item.pk, lease, event.pk, endpoint.pk, token.pk, 1, event.body, False)
+            claimed = ClaimedItem(item.pk, lease, event.pk, endpoint.pk, event.delivery_id, 1, event.body)
             outcomes.append((claimed, Result(at=NOW, status_code=204)))
         told()
 
-        settle(outcomes, at=NOW)
+        settle(OUTBOX, outcomes, at=NOW)
 
         ((topic, text),) = told()
         assert (topic, set(text.split())) == (f"endpoint:{endpoint.pk}", {f"event:{event.pk}" for event in made})

@@ -11,7 +11,7 @@ from tests.faults.waiting import until
 
 
 # Fails if commits are not durable (`synchronous_commit=off`, config/database.py): what was committed is missing. Fails
-# if a worker does not go on after an error of the database (`_repeat` in delivery/webhooks/sender.py), or does not
+# if a worker does not go on after an error of the database (`_repeat` in common/webhooks/sender.py), or does not
 # connect anew (`run_again_after_fault` there): no event of after the restart is received.
 @pytest.mark.ci
 def test_postgres_is_killed_and_started_again(processes, shop, endpoint):

@@ -11,10 +11,10 @@ import pytest
 from django.utils import timezone
 
 from common.webhooks.breaker import OPENS_AFTER
+from common.webhooks.queue import IN_FLIGHT_PER_ENDPOINT
 from config.local import embedded
 from delivery.actions import alerts, deliveries
 from delivery.models import AlertPost, EndpointAlerts, EventState, Transition, WebhookEvent
-from delivery.webhooks.queue import IN_FLIGHT_PER_ENDPOINT
 from tests.factories import BY, DeliveryFactory, validated_payload
 from tests.faults.calls import Traffic, made, statuses
 from tests.faults.redis_server import redis_server, version_of
@@ -72,9 +72,9 @@ def nodes(module_processes, servers):
     return started
 
 
-# Fails if a lock is of the session instead of the transaction (`_SERIALIZE_CLAIMS` in delivery/webhooks/queue.py), or a
+# Fails if a lock is of the session instead of the transaction (`_SERIALIZE_CLAIMS` in common/webhooks/claims.py), or a
 # statement is prepared in spite of DATABASE_PREPARE=0 (config/settings.py): the next transaction may get another
-# connection. Fails if what a killed worker has claimed stays its own (LEASE in delivery/webhooks/queue.py).
+# connection. Fails if what a killed worker has claimed stays its own (LEASE in common/webhooks/claims.py).
 @pytest.mark.ci
 def test_one_of_two_web_servers_and_of_three_workers_are_killed(nodes, workers, callers, endpoint, shop):
     first, second = nodes

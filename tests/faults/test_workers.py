@@ -96,7 +96,7 @@ def _attempts(event):
 
 @pytest.mark.ci
 class TestAKilledWorker:
-    # Fails if what a killed worker has claimed stays its own (LEASE in delivery/webhooks/queue.py): lost. Fails if the
+    # Fails if what a killed worker has claimed stays its own (LEASE in common/webhooks/claims.py): lost. Fails if the
     # events of a delivery are queued beside each other (`is_ordered` of what `add` queues there): out of order.
     def test_loses_nothing_and_keeps_the_order(self, killed):
         figures = killed.figures
@@ -106,7 +106,7 @@ class TestAKilledWorker:
         assert (figures.lost, figures.out_of_order) == (0, 0)
 
     # Fails if an event is recorded as sent, or leaves the queue, before it is answered (`_claim_requests` in
-    # delivery/webhooks/sender.py, `write` in delivery/webhooks/locked_items.py).
+    # common/webhooks/sender.py, `write` in common/webhooks/settlement.py).
     def test_repeats_once_what_was_answered_and_not_recorded(self, killed):
         first, *others = killed.receipts
 

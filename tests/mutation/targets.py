@@ -1,14 +1,14 @@
 """The modules that mutation testing changes, each with the tests that have to notice, the fastest first."""
 
 _QUEUE = (
-    "tests/delivery/webhooks/test_queue.py",
-    "tests/delivery/webhooks/test_bring_forward.py",
-    "tests/delivery/webhooks/test_settlement_of_endpoints.py",
-    "tests/delivery/webhooks/test_settlement.py",
-    "tests/delivery/webhooks/test_settlement_locks.py",
-    "tests/delivery/webhooks/test_waiting.py",
-    "tests/delivery/webhooks/test_leases.py",
-    "tests/delivery/webhooks/test_dispatch.py",
+    "tests/common/webhooks/test_queue.py",
+    "tests/common/webhooks/test_bring_forward.py",
+    "tests/common/webhooks/test_settlement_of_endpoints.py",
+    "tests/common/webhooks/test_settlement.py",
+    "tests/common/webhooks/test_settlement_locks.py",
+    "tests/common/webhooks/test_waiting.py",
+    "tests/common/webhooks/test_leases.py",
+    "tests/common/webhooks/test_sender.py",
 )
 
 TARGETS: dict[str, tuple[str, ...]] = {
@@ -16,23 +16,27 @@ TARGETS: dict[str, tuple[str, ...]] = {
     "delivery/pricing.py": ("tests/delivery/test_pricing.py", "tests/delivery/api/test_quotation_delivery.py"),
     "common/webhooks/breaker.py": (
         "tests/common/webhooks/test_breaker.py",
-        "tests/delivery/webhooks/test_settlement_of_endpoints.py",
+        "tests/common/webhooks/test_settlement_of_endpoints.py",
     ),
     "common/webhooks/retry.py": (
         "tests/common/webhooks/test_retry.py",
         "tests/common/webhooks/test_http_client.py",
-        "tests/delivery/webhooks/test_settlement.py",
+        "tests/common/webhooks/test_settlement.py",
     ),
-    "delivery/webhooks/queue.py": (*_QUEUE, "tests/delivery/actions/test_events.py"),
-    "delivery/webhooks/locked_items.py": _QUEUE,
-    "delivery/webhooks/request_builder.py": (
-        "tests/delivery/webhooks/test_dispatch.py",
-        "tests/delivery/webhooks/test_waiting.py",
+    "common/webhooks/queue.py": (
+        *_QUEUE,
+        "tests/common/webhooks/test_oldest_due.py",
+        "tests/delivery/actions/test_events.py",
     ),
-    "delivery/webhooks/settlement.py": (*_QUEUE, "tests/delivery/webhooks/test_suspension.py"),
+    "common/webhooks/claims.py": _QUEUE,
+    "delivery/webhooks/authorization.py": (
+        "tests/common/webhooks/test_sender.py",
+        "tests/common/webhooks/test_waiting.py",
+    ),
+    "common/webhooks/settlement.py": (*_QUEUE, "tests/delivery/webhooks/test_suspension.py"),
     "delivery/actions/tokens.py": (
         "tests/delivery/actions/test_tokens.py",
-        "tests/delivery/webhooks/test_bring_forward.py",
+        "tests/common/webhooks/test_bring_forward.py",
         "tests/delivery/actions/test_suspension.py",
         "tests/delivery/api/test_authentication.py",
         "tests/panel/test_tokens.py",

@@ -32,6 +32,7 @@ from delivery.geo import position_filter
 from delivery.lifecycle import Trigger
 from delivery.models import AlertKind, AuditAction, EndpointAlerts, ProofPhoto, Stop, WebhookEvent
 from delivery.pricing import Quote
+from delivery.webhooks.outbox import OUTBOX
 from integration.api.serializers import OrderSerializer
 from integration.lifecycle import Status as OrderStatus
 from integration.models import InvoiceLink
@@ -48,7 +49,7 @@ _MODULES = (
     "access.invitations", "access.teams", "access.rights", "access.enrolment",
     "delivery.driver_app.views.day", "delivery.driver_app.state", "delivery.tracking.stop_state",
     "access.personal_data.requests", "access.personal_data.search", "access.personal_data.export",
-    "delivery.reports", "delivery.stop_details", "delivery.webhooks.queue", "delivery.webhooks.feed",
+    "delivery.reports", "delivery.stop_details", "common.webhooks.queue", "delivery.webhooks.feed",
     "panel.attention", "panel.board",
 )  # fmt: skip  # a list of names
 
@@ -151,6 +152,7 @@ class Party:
             "integrator": lambda: [account.integrator],
             "account": lambda: [account.integrator, seller["seller"]],
             "endpoint": lambda: [account.endpoint],
+            "outbox": lambda: [OUTBOX],
             "endpoint_id": lambda: [account.endpoint.pk],
             "environment": lambda: [account.owner[1]],
             "membership": lambda: [membership],

@@ -8,8 +8,9 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import pytest
 from django.utils import timezone
 
+from common.webhooks.sender import Sender
 from delivery.actions import endpoints
-from delivery.webhooks.sender import Sender
+from delivery.webhooks.outbox import OUTBOX
 from tests.factories import BY, DeliveryFactory, TokenFactory
 
 
@@ -66,7 +67,7 @@ def sink():
 
 
 async def _send_due():
-    sender = Sender()
+    sender = Sender(OUTBOX)
     running = asyncio.create_task(sender.run())
     sender.wake()
     await sender.idle.wait()

@@ -6,10 +6,11 @@ from uuid import uuid4
 
 from django.utils import timezone
 
+from common.webhooks import claims
 from common.webhooks.http_client import Result
+from common.webhooks.settlement import settle
 from delivery.models import WebhookEndpoint, WebhookQueueItem
-from delivery.webhooks import queue
-from delivery.webhooks.settlement import settle
+from delivery.webhooks.outbox import OUTBOX
 
 NOW = timezone.now() + timedelta(hours=1)  # when all that these tests make is due
 
@@ -29,7 +30,7 @@ TIMEOUT: Outcome = {"error": "timeout"}
 
 
 def claim(*, at):
-    return {claimed.event_id: claimed for claimed in queue.claim(lease=uuid4(), at=at, limit=100)}
+    return {claimed.event_id: claimed for claimed in claims.claim(OUTBOX, lease=uuid4(), at=at, limit=100)}
 
 
 def attempt(event, outcome: Outcome, *, at=None, also=()):
@@ -39,7 +40,7 @@ def attempt(event, outcome: Outcome, *, at=None, also=()):
     WebhookEndpoint.objects.update(paused_until=None)
     claimed = claim(at=at)
     outcomes = [(claimed[other.pk], Result(**OK, at=at)) for other in also]
-    settle([*outcomes, (claimed[event.pk], Result(**outcome, at=at))], at=at)
+    settle(OUTBOX, [*outcomes, (claimed[event.pk], Result(**outcome, at=at))], at=at)
     event.refresh_from_db()
 
 

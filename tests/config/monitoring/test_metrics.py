@@ -9,11 +9,12 @@ from django.db import connection
 from django.urls import get_resolver
 from django.utils import timezone
 
+from common.webhooks.sender import Sender
 from delivery.actions import deliveries, endpoints
 from delivery.errors import MoveRefused
 from delivery.geo.distance import Point
 from delivery.models import Rules, WebhookEndpoint
-from delivery.webhooks.sender import Sender
+from delivery.webhooks.outbox import OUTBOX
 from tests.config.test_api_callers import CALLS
 from tests.delivery.driver_app.phones import now, phone
 from tests.factories import BY, PICKUP, DeliveryFactory, DriverFactory
@@ -185,7 +186,7 @@ class TestWebhooks:
 
 
 async def send_due():
-    sender = Sender()
+    sender = Sender(OUTBOX)
     running = asyncio.create_task(sender.run())
     sender.wake()
     await sender.idle.wait()

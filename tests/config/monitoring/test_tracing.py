@@ -12,11 +12,12 @@ from django.test import RequestFactory
 from django.utils import timezone
 
 from common import tracing as hooks
+from common.webhooks.sender import Sender
 from config.env import BASE_DIR
 from config.monitoring import tracing
 from delivery.actions import endpoints
 from delivery.models import Delivery, WebhookEvent, WebhookQueueItem
-from delivery.webhooks.sender import Sender
+from delivery.webhooks.outbox import OUTBOX
 from tests.config.monitoring.receivers import receiver
 from tests.factories import BY, DeliveryFactory, payload
 from tests.production import ENVIRONMENT
@@ -175,7 +176,7 @@ class TestSwitchedOff:
 
 
 async def _send_due():
-    sender = Sender()
+    sender = Sender(OUTBOX)
     running = asyncio.create_task(sender.run())
     sender.wake()
     await sender.idle.wait()

@@ -5,14 +5,13 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from common import page_updates
+from common import page_updates, wake_up
 from common.background import BackgroundWork
-from delivery import tasks
+from delivery import task_names, tasks
 from delivery.actions import arrivals, deliveries, drivers
 from delivery.geo import travel_times
 from delivery.lifecycle import Mode
 from delivery.models import ArrivalEstimate
-from delivery.webhooks import wake_up
 from tests.delivery.geo.routing_server import osrm_answer, valhalla_answer
 from tests.factories import BY, DROPOFFS, PICKUP, DeliveryFactory, DriverFactory, TariffFactory, validated_payload
 from tests.faults.waiting import until
@@ -264,7 +263,7 @@ class TestMove:
     @pytest.fixture
     def wake_ups(self, monkeypatch):
         sent = []
-        monkeypatch.setattr(wake_up, "send", lambda task=wake_up.SEND_DUE, **_messages: sent.append(task))
+        monkeypatch.setattr(wake_up, "send", lambda task, **_messages: sent.append(task))
         return sent
 
     def test_wakes_a_worker_after_the_commit(self, now, wake_ups, django_capture_on_commit_callbacks):
@@ -274,7 +273,7 @@ class TestMove:
             moves(delivery, now, "collect")
             assert wake_ups == []
 
-        assert wake_ups == [wake_up.RENEW_ARRIVALS]
+        assert wake_ups == [task_names.RENEW_ARRIVALS]
 
     def test_wakes_none_before_a_driver_has_the_route(self, now, wake_ups, django_capture_on_commit_callbacks):
         delivery = DeliveryFactory.create(at=now - timedelta(days=1))

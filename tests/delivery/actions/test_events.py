@@ -9,13 +9,14 @@ from django.core.management import call_command
 from django.db import OperationalError, connection, transaction
 from django.utils import timezone
 
+from common.webhooks import claims
 from common.webhooks.http_client import Result
+from common.webhooks.settlement import settle
 from delivery.actions import deliveries, endpoints, events, tokens
 from delivery.actions.events import Replayed
 from delivery.errors import EndpointCannotSend
 from delivery.models import AuditAction, AuditEntry, EventState, WebhookEndpoint, WebhookEvent, WebhookQueueItem
-from delivery.webhooks import queue
-from delivery.webhooks.settlement import settle
+from delivery.webhooks.outbox import OUTBOX
 from tests.factories import BY, DeliveryFactory, DriverFactory, TokenFactory
 
 
@@ -165,8 +166,8 @@ class TestReplayInBatches:
             with connection.cursor() as cursor:
                 cursor.execute("SET lock_timeout = '500ms'")
             deliveries.accept(delivery=first, driver=driver, by=BY, at=timezone.now())
-            (item,) = queue.claim(lease=uuid4(), at=timezone.now(), limit=10)
-            return settle([(item, Result(status_code=204))], at=timezone.now())
+            (item,) = claims.claim(OUTBOX, lease=uuid4(), at=timezone.now(), limit=10)
+            return settle(OUTBOX, [(item, Result(status_code=204))], at=timezone.now())
 
         first, _second = two_batches(lambda: outcomes.extend(at_once(change_and_settle)))
 
@@ -223,7 +224,7 @@ class TestReplayOfWhatWaits:
 
         assert self.try_now(chosen.events.get(sequence=1)) == Replayed(due=1)
 
-        (claimed,) = queue.claim(lease=uuid4(), at=timezone.now(), limit=1)
+        (claimed,) = claims.claim(OUTBOX, lease=uuid4(), at=timezone.now(), limit=1)
         assert claimed.event_id == chosen.events.get(sequence=1).pk
 
     def test_leaves_the_others(self, failing):
@@ -275,12 +276,12 @@ class TestReplayOfWhatWaits:
         WebhookEndpoint.objects.filter(pk=endpoint.pk).update(failures=9, paused_until=later)
 
         self.try_now(chosen.events.get(sequence=1))
-        assert len(queue.claim(lease=uuid4(), at=timezone.now(), limit=9)) == 1
+        assert len(claims.claim(OUTBOX, lease=uuid4(), at=timezone.now(), limit=9)) == 1
 
         WebhookEndpoint.objects.filter(pk=endpoint.pk).update(paused_until=later, retry_after_until=later)
         WebhookQueueItem.objects.update(lease=None)
         self.try_now(chosen.events.get(sequence=1))
-        assert queue.claim(lease=uuid4(), at=timezone.now(), limit=9) == []
+        assert claims.claim(OUTBOX, lease=uuid4(), at=timezone.now(), limit=9) == []
 
     def test_is_refused_while_webhooks_are_off_and_changes_nothing(self, failing, endpoint):
         _other, chosen = failing

@@ -15,7 +15,9 @@ from django.core.files.storage import FileSystemStorage
 from django.db import connection
 from django.utils import timezone
 
+from common.webhooks import claims, queue
 from common.webhooks.http_client import Result
+from common.webhooks.settlement import settle
 from delivery.actions import (
     alerts,
     deliveries,
@@ -53,8 +55,7 @@ from delivery.models import (
     WebhookQueueItem,
 )
 from delivery.simulation import simulated_driver
-from delivery.webhooks import queue
-from delivery.webhooks.settlement import settle
+from delivery.webhooks.outbox import OUTBOX
 from tests.common.webhooks.settling import NOW as WHEN_DUE
 from tests.common.webhooks.settling import OK, REFUSED, claim
 from tests.delivery.driver_app.browsers import Browser
@@ -366,7 +367,7 @@ class TestEndpoint:
             DeliveryFactory.create(token=endpoint.integrator.tokens.get())
         refused = [[(claimed, Result(**REFUSED, at=WHEN_DUE))] for claimed in claim(at=WHEN_DUE).values()]
 
-        overlap(*(partial(settle, outcomes, at=WHEN_DUE) for outcomes in refused))
+        overlap(*(partial(settle, OUTBOX, outcomes, at=WHEN_DUE) for outcomes in refused))
 
         endpoint.refresh_from_db()
         assert endpoint.failures == 2
@@ -426,12 +427,12 @@ class TestReplay:
         at = timezone.now()
 
         claimed, replayed = overlap(
-            partial(queue.claim, lease=uuid4(), at=at, limit=1), self.replay(event, at=at, ahead=True)
+            partial(claims.claim, OUTBOX, lease=uuid4(), at=at, limit=1), self.replay(event, at=at, ahead=True)
         )
 
         assert replayed == Replayed(in_flight=1)
         item = WebhookQueueItem.objects.get()
-        assert ((item.pk, item.lease), item.due_at) == (claimed[0].key, at + queue.LEASE)
+        assert ((item.pk, item.lease), item.due_at) == (claimed[0].key, at + claims.LEASE)
 
     def test_keeps_what_the_breaker_has_just_counted(self):
         endpoint = live_endpoint()
@@ -455,7 +456,7 @@ class TestReplay:
             at_once(do(deliveries.accept, delivery, driver=driver))
             at_once(lambda: claimed.extend((each, Result(**OK)) for each in claim(at=WHEN_DUE).values()))
             add_again(*args, **moments)
-            blocked.extend(at_once(partial(settle, claimed, at=WHEN_DUE)))
+            blocked.extend(at_once(partial(settle, OUTBOX, claimed, at=WHEN_DUE)))
 
         blocked: list[object] = []
         monkeypatch.setattr(queue, "add_again", move_first)
@@ -463,7 +464,7 @@ class TestReplay:
         self.replay(event)()
 
         assert blocked == [claimed]
-        settle(claimed, at=WHEN_DUE)
+        settle(OUTBOX, claimed, at=WHEN_DUE)
         assert WebhookQueueItem.objects.get().event == event
 
     @staticmethod

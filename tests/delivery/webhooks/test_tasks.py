@@ -1,16 +1,20 @@
 """Waking workers through a real broker, and through one that is away."""
 
 import os
+from datetime import timedelta
 from types import SimpleNamespace
 
 import pytest
 from django.utils import timezone
 from redis import Redis
 
+from common import pruning, wake_up
 from config import celery_app
 from config.local import embedded
+from delivery import tasks
 from delivery.actions import endpoints
-from delivery.webhooks import dispatch, tasks, wake_up
+from delivery.models import WebhookAttempt, WebhookEvent
+from delivery.webhooks.outbox import OUTBOX
 from tests.factories import BY, DeliveryFactory, TokenFactory
 from tests.ports import free_port
 
@@ -32,9 +36,9 @@ def queue():
         else Redis(unix_socket_path=str(embedded.redis_socket())) as redis
     ):
         name = celery_app.conf.task_default_queue
-        redis.delete(name, *wake_up._PENDING_KEYS.values())
+        redis.delete(name, wake_up._pending_key(OUTBOX.task))
         yield lambda: redis.llen(name)
-        redis.delete(name, *wake_up._PENDING_KEYS.values())
+        redis.delete(name, wake_up._pending_key(OUTBOX.task))
 
 
 class TestSend:
@@ -67,7 +71,7 @@ class TestSend:
         monkeypatch.setattr(wake_up, "redis", ask)
 
         for clock[0] in (1000.0, 1001.9, 1002.0):
-            wake_up.send()
+            wake_up.send(OUTBOX.task)
 
         assert asked == [1000.0, 1002.0]
         assert caplog.text.count("beat will do it") == 2
@@ -76,10 +80,26 @@ class TestSend:
 class TestSendDue:
     def test_wakes_the_sender_and_lets_the_next_change_send_a_wake_up(self, queue, monkeypatch):
         lengths = []
-        monkeypatch.setattr(dispatch, "wake", lambda: lengths.append(queue()))
-        wake_up.send()
+        monkeypatch.setattr(tasks._sending, "wake", lambda: lengths.append(queue()))
+        wake_up.send(OUTBOX.task)
 
-        tasks.send_due()
-        wake_up.send()
+        tasks.send_due_webhooks()
+        wake_up.send(OUTBOX.task)
 
         assert (lengths, queue()) == ([1], 2)
+
+
+class TestPruneWebhookAttempts:
+    @pytest.mark.django_db
+    def test_deletes_attempts_after_30_days_and_keeps_events(self, monkeypatch):
+        monkeypatch.setattr(pruning, "_BATCH", 2)
+        event, now = DeliveryFactory.create().events.get(), timezone.now()
+        monkeypatch.setattr(tasks, "agreed_now", lambda: now)
+        ages = [timedelta(days=30), *[timedelta(days=30, seconds=1)] * 5]
+        for number, age in enumerate(ages):
+            WebhookAttempt.objects.create(event=event, number=number, at=now - age, milliseconds=1)
+
+        tasks.prune_webhook_attempts()
+
+        assert WebhookAttempt.objects.get().number == 0
+        assert WebhookEvent.objects.count() == 1

@@ -8,18 +8,19 @@ from uuid import uuid4
 import pytest
 from django.utils import timezone
 
-from common.webhooks import http_client
+from common.webhooks import claims, http_client, queue, sender, settlement
 from common.webhooks.http_client import Result
+from common.webhooks.settlement import settle
 from delivery.actions import deliveries, endpoints, events, tokens
 from delivery.models import Environment, EventState, WebhookAttempt, WebhookEndpoint, WebhookEvent, WebhookQueueItem
-from delivery.webhooks import locked_items, outbox, queue, sender
-from delivery.webhooks.settlement import settle
+from delivery.webhooks import outbox
+from delivery.webhooks.outbox import OUTBOX
 from tests.factories import BY, DeliveryFactory, DriverFactory
 
 
 def claim(**kwargs):
     """Everything that is due, by the event's id."""
-    return {each.event_id: each for each in queue.claim(lease=uuid4(), at=timezone.now(), limit=100, **kwargs)}
+    return {each.event_id: each for each in claims.claim(OUTBOX, lease=uuid4(), at=timezone.now(), limit=100, **kwargs)}
 
 
 def make_due():
@@ -90,8 +91,8 @@ class TestBroughtForward:
             WebhookEndpoint.objects.filter(pk=endpoint.pk).update(failures=0)
             claimed = claim()
             WebhookEndpoint.objects.filter(pk=endpoint.pk).update(failures=5)
-            settle([(claimed[bad.pk], Result(error="protocol"))], at=timezone.now())
-            settle([(claimed[good.pk], Result(status_code=204))], at=timezone.now())
+            settle(OUTBOX, [(claimed[bad.pk], Result(error="protocol"))], at=timezone.now())
+            settle(OUTBOX, [(claimed[good.pk], Result(status_code=204))], at=timezone.now())
             events.replay(events=WebhookEvent.objects.filter(pk=good.pk), by=BY, at=timezone.now())
 
         assert WebhookEvent.objects.get(pk=bad.pk).state == EventState.PENDING
@@ -102,16 +103,16 @@ class TestBroughtForward:
         later = timezone.now() + timedelta(days=3, hours=1)
         WebhookQueueItem.objects.update(due_at=later + timedelta(hours=1), tries=15)
 
-        assert queue.bring_forward(endpoint_id=endpoint.pk, at=later) == 0
-        assert queue.bring_forward(endpoint_id=endpoint.pk, at=timezone.now()) == 1
+        assert queue.bring_forward(OUTBOX, endpoint_id=endpoint.pk, at=later) == 0
+        assert queue.bring_forward(OUTBOX, endpoint_id=endpoint.pk, at=timezone.now()) == 1
 
     def test_exactly_three_days_are_too_long(self, token, endpoint):
         event = DeliveryFactory.create(token=token).events.get()
         later = event.created_at + timedelta(days=3)
         WebhookQueueItem.objects.update(due_at=later + timedelta(hours=1))
 
-        assert queue.bring_forward(endpoint_id=endpoint.pk, at=later) == 0
-        assert queue.bring_forward(endpoint_id=endpoint.pk, at=later - timedelta(microseconds=1)) == 1
+        assert queue.bring_forward(OUTBOX, endpoint_id=endpoint.pk, at=later) == 0
+        assert queue.bring_forward(OUTBOX, endpoint_id=endpoint.pk, at=later - timedelta(microseconds=1)) == 1
 
     @pytest.mark.parametrize("means", ["url", "switch"])
     def test_a_new_url_and_switching_on_make_poisoned_events_due_too(self, token, endpoint, means):
@@ -132,7 +133,7 @@ def test_a_poisoned_event_does_not_count_against_the_endpoint(token, endpoint):
     WebhookQueueItem.objects.filter(event=poisoned).update(is_ordered=False)
     WebhookEndpoint.objects.filter(pk=endpoint.pk).update(failures=5)
 
-    settle([(claim()[poisoned.pk], Result(status_code=422))], at=timezone.now())
+    settle(OUTBOX, [(claim()[poisoned.pk], Result(status_code=422))], at=timezone.now())
 
     endpoint.refresh_from_db()
     assert (endpoint.failures, endpoint.paused_until) == (5, None)
@@ -145,8 +146,8 @@ def test_a_410_of_a_request_sent_before_the_breaker_opened_switches_the_endpoint
     first, second = claim().values()
     sent_at = timezone.now()
 
-    settle([(first, Result(status_code=500, at=sent_at))], at=timezone.now())
-    settle([(second, Result(status_code=410, at=sent_at))], at=timezone.now())
+    settle(OUTBOX, [(first, Result(status_code=500, at=sent_at))], at=timezone.now())
+    settle(OUTBOX, [(second, Result(status_code=410, at=sent_at))], at=timezone.now())
 
     endpoint.refresh_from_db()
     assert (endpoint.enabled, endpoint.off_because) == (False, "gone")
@@ -199,11 +200,11 @@ class TestConcurrentMove:
         WebhookQueueItem.objects.update(refusals=2, first_refused_at=timezone.now() - timedelta(minutes=1))
         WebhookEndpoint.objects.filter(pk=endpoint.pk).update(last_success_at=timezone.now())
         (claimed,) = claim().values()
-        interleaved(locked_items, "write")
+        interleaved(settlement, "write")
 
         outcomes = at_once(
             lambda: deliveries.deliver_point(delivery=delivery, point="B", by=BY, at=timezone.now()),
-            lambda: settle([(claimed, Result(status_code=500))], at=timezone.now()),
+            lambda: settle(OUTBOX, [(claimed, Result(status_code=500))], at=timezone.now()),
         )
 
         assert [outcome for outcome in outcomes if isinstance(outcome, Exception)] == []

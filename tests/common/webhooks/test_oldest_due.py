@@ -6,9 +6,10 @@ from uuid import uuid4
 import pytest
 from django.utils import timezone
 
-from common.webhooks import breaker
+from common.webhooks import breaker, queue
 from delivery.models import OffBecause, WebhookQueueItem
-from delivery.webhooks import backlog, outbox
+from delivery.webhooks import outbox
+from delivery.webhooks.outbox import OUTBOX
 from tests.factories import DeliveryFactory, TokenFactory
 
 NOW = timezone.now()
@@ -45,13 +46,13 @@ class TestOldestDue:
         late()
         WebhookQueueItem.objects.update(due_at=NOW + MINUTE)
 
-        assert backlog.oldest_due_seconds(at=NOW) == 0
+        assert queue.oldest_due_seconds(OUTBOX, at=NOW) == 0
 
     def test_is_the_age_of_the_event_that_is_due_first(self, late, token):
         late()
         DeliveryFactory.create(token=token, at=NOW)
 
-        assert backlog.oldest_due_seconds(at=NOW) == 120
+        assert queue.oldest_due_seconds(OUTBOX, at=NOW) == 120
 
     def test_is_the_oldest_of_all_endpoints(self, late):
         other = TokenFactory.create()
@@ -59,19 +60,19 @@ class TestOldestDue:
         DeliveryFactory.create(token=other, at=NOW)
         late()
 
-        assert backlog.oldest_due_seconds(at=NOW) == 120
+        assert queue.oldest_due_seconds(OUTBOX, at=NOW) == 120
 
     def test_of_a_test_event_counts_from_its_record(self, endpoint):
         outbox.record_test(endpoint=endpoint, at=NOW - MINUTE)
 
-        assert backlog.oldest_due_seconds(at=NOW) == 60
+        assert queue.oldest_due_seconds(OUTBOX, at=NOW) == 60
 
     def test_counts_from_the_end_of_a_pause(self, endpoint, late):
         late()
         endpoint.paused_until = NOW - timedelta(seconds=5)
         endpoint.save()
 
-        assert backlog.oldest_due_seconds(at=NOW) == 5
+        assert queue.oldest_due_seconds(OUTBOX, at=NOW) == 5
 
 
 class TestLeftOut:
@@ -91,7 +92,7 @@ class TestLeftOut:
             setattr(endpoint, name, value)
         endpoint.save()
 
-        assert backlog.oldest_due_seconds(at=NOW) == 0
+        assert queue.oldest_due_seconds(OUTBOX, at=NOW) == 0
 
     @pytest.mark.parametrize(("in_flight", "seconds"), [(3, 120), (4, 0)])
     def test_are_endpoints_with_as_many_requests_as_they_may_have(self, late, in_flight, seconds):
@@ -99,4 +100,4 @@ class TestLeftOut:
         leased = WebhookQueueItem.objects.order_by("pk").values("pk")[:in_flight]
         WebhookQueueItem.objects.filter(pk__in=leased).update(lease=uuid4(), due_at=NOW + MINUTE)
 
-        assert backlog.oldest_due_seconds(at=NOW) == seconds
+        assert queue.oldest_due_seconds(OUTBOX, at=NOW) == seconds

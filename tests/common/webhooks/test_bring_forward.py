@@ -2,15 +2,17 @@
 
 from datetime import timedelta
 from threading import Event
+from typing import Any, cast
 from uuid import uuid4
 
 import pytest
 from django.db import transaction
 from django.utils import timezone
 
+from common.webhooks import claims, queue
 from delivery.actions import endpoints, tokens
 from delivery.models import Environment, WebhookQueueItem
-from delivery.webhooks import queue, wake_up
+from delivery.webhooks.outbox import OUTBOX
 from tests.delivery.locking import wait_for_a_lock_waiter
 from tests.factories import BY, DeliveryFactory, TokenFactory
 
@@ -41,7 +43,7 @@ class TestBringForward:
     def test_makes_an_item_due_and_takes_back_one_try(self, token, endpoint, tries, left):
         waiting(token, tries=tries)
 
-        assert queue.bring_forward(endpoint_id=endpoint.pk, at=NOW) == 1
+        assert queue.bring_forward(OUTBOX, endpoint_id=endpoint.pk, at=NOW) == 1
 
         item = WebhookQueueItem.objects.get()
         assert (item.due_at, item.tries) == (NOW, left)
@@ -51,7 +53,7 @@ class TestBringForward:
         waiting(token, tries=5, **values)
         before = list(WebhookQueueItem.objects.values())
 
-        assert queue.bring_forward(endpoint_id=endpoint.pk, at=NOW) == 0
+        assert queue.bring_forward(OUTBOX, endpoint_id=endpoint.pk, at=NOW) == 0
 
         assert list(WebhookQueueItem.objects.values()) == before
 
@@ -63,23 +65,23 @@ class TestBringForward:
 
         def claim():
             with transaction.atomic():
-                claimed = queue.claim(lease=uuid4(), at=LATER, limit=1)
+                claimed = claims.claim(OUTBOX, lease=uuid4(), at=LATER, limit=1)
                 was_claimed.set()
                 wait_for_a_lock_waiter()
             return len(claimed)
 
         def bring_forward():
             assert was_claimed.wait(10)
-            return queue.bring_forward(endpoint_id=endpoint.pk, at=NOW)
+            return queue.bring_forward(OUTBOX, endpoint_id=endpoint.pk, at=NOW)
 
         assert at_once(claim, bring_forward) == [1, 0]
 
-        assert WebhookQueueItem.objects.get().due_at == LATER + queue.LEASE
+        assert WebhookQueueItem.objects.get().due_at == LATER + claims.LEASE
 
     def test_leaves_items_of_other_endpoints(self, token, endpoint, sink):
         own, foreign = waiting(token), waiting(receiving(TokenFactory.create(), sink))
 
-        assert queue.bring_forward(endpoint_id=endpoint.pk, at=NOW) == 1
+        assert queue.bring_forward(OUTBOX, endpoint_id=endpoint.pk, at=NOW) == 1
 
         assert (due_at(own), due_at(foreign)) == (NOW, LATER)
 
@@ -99,7 +101,7 @@ class TestNewToken:
         with django_capture_on_commit_callbacks() as callbacks:
             tokens.issue(integrator=token.integrator, environment=Environment.LIVE, by=BY, at=NOW)
 
-        assert callbacks == [wake_up.send]
+        assert [cast("Any", callback).args for callback in callbacks] == [(OUTBOX.task,)]
 
     def test_wakes_none_where_none_have_waited(self, token, django_capture_on_commit_callbacks):
         with django_capture_on_commit_callbacks() as callbacks:

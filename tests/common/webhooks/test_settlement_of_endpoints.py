@@ -7,11 +7,12 @@ from uuid import uuid4
 import pytest
 from django.utils import timezone
 
+from common.webhooks import claims
 from common.webhooks.http_client import Result
+from common.webhooks.settlement import settle
 from delivery.actions import endpoints
 from delivery.models import EventState, OffBecause, WebhookQueueItem
-from delivery.webhooks import queue
-from delivery.webhooks.settlement import settle
+from delivery.webhooks.outbox import OUTBOX
 from tests.common.webhooks.settling import NOW, OK, REFUSED, attempt, claim, item_of
 from tests.factories import BY, DeliveryFactory
 
@@ -29,10 +30,10 @@ class TestEndpoint:
         for _try in range(5):
             attempt(first, REFUSED)
         waiting = DeliveryFactory.create(token=token)
-        (claimed,) = queue.claim(lease=uuid4(), at=NOW, limit=1)
+        (claimed,) = claims.claim(OUTBOX, lease=uuid4(), at=NOW, limit=1)
         WebhookQueueItem.objects.exclude(pk=claimed.item_id).update(due_at=NOW + timedelta(hours=20))
 
-        settle([(claimed, Result(**OK, at=NOW))], at=NOW)
+        settle(OUTBOX, [(claimed, Result(**OK, at=NOW))], at=NOW)
 
         endpoint.refresh_from_db()
         assert (endpoint.failures, endpoint.paused_until, endpoint.failing_since) == (0, None, None)
@@ -47,7 +48,7 @@ class TestEndpoint:
         waiting = item_of(DeliveryFactory.create(token=token))
         WebhookQueueItem.objects.filter(pk=waiting.pk).update(due_at=due_at)
 
-        settle([(claim(at=at)[first.pk], Result(**outcome, at=at))], at=at)
+        settle(OUTBOX, [(claim(at=at)[first.pk], Result(**outcome, at=at))], at=at)
 
         endpoint.refresh_from_db()
         assert endpoint.failures == (0 if outcome == OK else 6)
@@ -72,7 +73,7 @@ class TestEndpoint:
         claimed = claim(at=NOW)[first.pk]
         endpoints.set_enabled(endpoint=endpoint, enabled=False, by=BY, at=NOW)
 
-        settle([(claimed, Result(status_code=410, at=NOW))], at=NOW + timedelta(seconds=1))
+        settle(OUTBOX, [(claimed, Result(status_code=410, at=NOW))], at=NOW + timedelta(seconds=1))
 
         endpoint.refresh_from_db()
         assert (endpoint.enabled, endpoint.off_because, endpoint.off_since) == (False, "staff", NOW)
@@ -118,7 +119,7 @@ class TestLog:
     @pytest.fixture
     def lines(self, caplog, endpoint):
         """A function that returns what was logged of the endpoint since its last call."""
-        caplog.set_level(logging.INFO, logger="delivery.webhooks.settlement")
+        caplog.set_level(logging.INFO, logger="common.webhooks.settlement")
 
         def taken():
             messages = [record.getMessage() for record in caplog.records]
@@ -147,9 +148,9 @@ class TestLog:
         DeliveryFactory.create(token=token)
         one, other = claim(at=NOW).values()
 
-        settle([(one, Result(status_code=410, at=NOW))], at=NOW)
+        settle(OUTBOX, [(one, Result(status_code=410, at=NOW))], at=NOW)
         logged = lines()
-        settle([(other, Result(status_code=410, at=NOW))], at=NOW)
+        settle(OUTBOX, [(other, Result(status_code=410, at=NOW))], at=NOW)
 
         assert logged == [f"switched off: {OffBecause.GONE.label}"]
         assert lines() == []

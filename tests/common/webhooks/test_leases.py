@@ -4,6 +4,7 @@ import asyncio
 import threading
 import time
 from datetime import timedelta
+from typing import Any
 from uuid import uuid4
 
 import pytest
@@ -11,17 +12,18 @@ from django.db import connection, transaction
 from django.utils import timezone
 
 from common import clock
-from common.webhooks import http_client
+from common.webhooks import claims, http_client, sender
 from common.webhooks.http_client import Result
+from common.webhooks.sender import Sender
+from delivery import tasks
 from delivery.actions import deliveries
 from delivery.models import EventState, WebhookAttempt, WebhookEvent, WebhookQueueItem
-from delivery.webhooks import queue, sender, tasks
-from delivery.webhooks.sender import Sender
+from delivery.webhooks.outbox import OUTBOX
 from tests.factories import BY, DeliveryFactory, DriverFactory
 
 
 def claim(*, at):
-    return queue.claim(lease=uuid4(), at=at, limit=100)
+    return claims.claim(OUTBOX, lease=uuid4(), at=at, limit=100)
 
 
 def wait_until(is_true):
@@ -34,20 +36,20 @@ def wait_until(is_true):
 @pytest.fixture
 def short_lease(monkeypatch):
     """One second, renewed often."""
-    monkeypatch.setattr(queue, "LEASE", timedelta(seconds=1))
+    monkeypatch.setattr(claims, "LEASE", timedelta(seconds=1))
     monkeypatch.setattr(sender, "_RENEW_AFTER_SECONDS", 0.2)
     monkeypatch.setattr(sender, "_RENEWAL_INTERVAL_SECONDS", 0.1)
 
 
 @pytest.fixture
 def short_lock_timeout(monkeypatch):
-    monkeypatch.setattr(queue, "LOCK_TIMEOUT", timedelta(seconds=0.2))
+    monkeypatch.setattr(claims, "LOCK_TIMEOUT", timedelta(seconds=0.2))
 
 
 @pytest.fixture
 def sending_in_background(token, sink):
     """A running sender; stopped when the test has ended."""
-    loop, worker = asyncio.new_event_loop(), Sender()
+    loop, worker = asyncio.new_event_loop(), Sender(OUTBOX)
     thread = threading.Thread(target=lambda: loop.run_until_complete(worker.run()), daemon=True)
     thread.start()
     yield lambda: loop.call_soon_threadsafe(worker.wake)
@@ -59,16 +61,16 @@ def sending_in_background(token, sink):
 
 class TestConstants:
     def test_leave_time_to_renew_a_lease_under_which_a_request_was_just_begun(self):
-        wait = sender._RENEWAL_INTERVAL_SECONDS + queue.LOCK_TIMEOUT.total_seconds()
+        wait = sender._RENEWAL_INTERVAL_SECONDS + claims.LOCK_TIMEOUT.total_seconds()
 
-        assert sender._FRESH_SECONDS + wait < queue.LEASE.total_seconds()
+        assert sender._FRESH_SECONDS + wait < claims.LEASE.total_seconds()
         assert sender._RENEW_AFTER_SECONDS + wait < sender._FRESH_SECONDS
 
     def test_leave_a_lease_to_its_worker_whose_clock_differs_from_that_of_another(self):
-        wait = sender._RENEWAL_INTERVAL_SECONDS + queue.LOCK_TIMEOUT.total_seconds()
+        wait = sender._RENEWAL_INTERVAL_SECONDS + claims.LOCK_TIMEOUT.total_seconds()
         apart = 2 * clock.LARGEST_DIFFERENCE.total_seconds()  # one ahead of PostgreSQL, the other behind
 
-        assert sender._RENEW_AFTER_SECONDS + wait + apart < queue.LEASE.total_seconds()
+        assert sender._RENEW_AFTER_SECONDS + wait + apart < claims.LEASE.total_seconds()
 
     def test_let_outcomes_be_written_before_the_next_claim_after_a_fault(self):
         assert sender._SETTLE_AGAIN_SECONDS < sender._CLAIM_AGAIN_SECONDS
@@ -81,18 +83,18 @@ class TestRenew:
         (item,) = claim(at=timezone.now())
         at = timezone.now() + timedelta(seconds=10)
 
-        assert queue.renew([item.key], at=at) == [item.key]
+        assert claims.renew(OUTBOX, [item.key], at=at) == [item.key]
 
-        assert WebhookQueueItem.objects.get().due_at == at + queue.LEASE
-        assert claim(at=at + queue.LEASE - timedelta(seconds=1)) == []
+        assert WebhookQueueItem.objects.get().due_at == at + claims.LEASE
+        assert claim(at=at + claims.LEASE - timedelta(seconds=1)) == []
 
     def test_leaves_a_lease_that_another_worker_has(self, token):
         DeliveryFactory.create(token=token)
         (lost,) = claim(at=timezone.now())
-        claim(at=timezone.now() + queue.LEASE)
+        claim(at=timezone.now() + claims.LEASE)
         end = WebhookQueueItem.objects.get().due_at
 
-        assert queue.renew([lost.key], at=timezone.now() + timedelta(hours=1)) == []
+        assert claims.renew(OUTBOX, [lost.key], at=timezone.now() + timedelta(hours=1)) == []
 
         assert WebhookQueueItem.objects.get().due_at == end
 
@@ -104,7 +106,7 @@ class TestRenew:
 
         with transaction.atomic():
             WebhookQueueItem.objects.select_for_update().get(pk=locked.item_id)
-            (renewed,) = at_once(lambda: queue.renew([locked.key, other.key], at=timezone.now()))
+            (renewed,) = at_once(lambda: claims.renew(OUTBOX, [locked.key, other.key], at=timezone.now()))
 
         assert renewed == [other.key]
 
@@ -129,15 +131,15 @@ class TestSender:
         assert WebhookEvent.objects.get().state == EventState.SENT
 
     def test_renews_a_lease_only_when_it_was_set_some_time_ago(self, token, sink, send_due, short_lease, monkeypatch):
-        renew = queue.renew
-        renewals: list[queue.LeaseKey] = []
+        renew = claims.renew
+        renewals: list[Any] = []
 
-        def recorded_renew(keys, **kwargs):
+        def recorded_renew(outbox, keys, **kwargs):
             renewals.extend(keys)
-            return renew(keys, **kwargs)
+            return renew(outbox, keys, **kwargs)
 
         monkeypatch.setattr(sender, "_RENEW_AFTER_SECONDS", 0.8)
-        monkeypatch.setattr(queue, "renew", recorded_renew)
+        monkeypatch.setattr(claims, "renew", recorded_renew)
         DeliveryFactory.create(token=token)
         sink.delay_seconds = 2
         started = time.monotonic()
@@ -222,11 +224,11 @@ class TestSettleEachPossible:
         # The number of the attempt exists already, which a constraint forbids.
         WebhookAttempt.objects.create(event=refused, number=1, at=timezone.now(), milliseconds=1)
 
-        assert sender._settle_each_possible(outcomes) == []
+        assert sender._settle_each_possible(OUTBOX, outcomes) == []
 
         states = dict(WebhookEvent.objects.values_list("pk", "state"))
         assert states == {refused.pk: EventState.PENDING, **{event.pk: EventState.SENT for event in others}}
 
 
 def test_the_stop_of_a_worker_waits_for_the_deadline_of_a_request():
-    assert http_client.TOTAL_SECONDS < tasks._STOP_SECONDS < 20
+    assert http_client.TOTAL_SECONDS < tasks._STOP_SENDING_SECONDS < 20

@@ -7,19 +7,19 @@ import pytest
 from django.db import connection, transaction
 from django.utils import timezone
 
+from common.webhooks import claims, settlement
 from common.webhooks.http_client import Result
+from common.webhooks.outbox import ClaimedItem
 from delivery.actions import endpoints
 from delivery.models import WebhookEndpoint, WebhookEvent, WebhookQueueItem
-from delivery.webhooks import locked_items, queue
+from delivery.webhooks.outbox import OUTBOX
 from tests.factories import BY, DeliveryFactory, TokenFactory
 
-UNKNOWN = queue.ClaimedItem(
-    item_id=0, lease=uuid4(), event_id=uuid4(), endpoint_id=0, token_id=None, sequence=1, body="", is_test=False
-)
+UNKNOWN = ClaimedItem(item_id=0, lease=uuid4(), event_id=uuid4(), endpoint_id=0, subject_id=None, sequence=1, body="")
 
 
 def claim(*, later=timedelta(0), limit=100):
-    return queue.claim(lease=uuid4(), at=timezone.now() + later, limit=limit)
+    return claims.claim(OUTBOX, lease=uuid4(), at=timezone.now() + later, limit=limit)
 
 
 def endpoint_of(token):
@@ -54,7 +54,7 @@ class TestClaim:
 
         event = delivery.events.get(sequence=1)
         assert (claimed.event_id, claimed.body, claimed.sequence) == (event.pk, event.body, 1)
-        assert (claimed.endpoint_id, claimed.token_id, claimed.is_test) == (event.endpoint_id, token.pk, False)
+        assert (claimed.endpoint_id, claimed.subject_id, claimed.is_test) == (event.endpoint_id, delivery.pk, False)
 
     def test_leaves_items_that_another_worker_has_claimed(self, token):
         DeliveryFactory.create(token=token)
@@ -77,17 +77,17 @@ class TestClaim:
         first = claim()
 
         assert len(first) == 4
-        assert claim(later=queue.LEASE - timedelta(seconds=1)) == []
-        assert len(claim(later=queue.LEASE)) == 4
+        assert claim(later=claims.LEASE - timedelta(seconds=1)) == []
+        assert len(claim(later=claims.LEASE)) == 4
 
     def test_counts_a_lease_until_the_moment_at_which_it_ends(self, token):
         for _number in range(6):
             DeliveryFactory.create(token=token)
         at = timezone.now()
-        queue.claim(lease=uuid4(), at=at, limit=4)
+        claims.claim(OUTBOX, lease=uuid4(), at=at, limit=4)
 
-        assert queue.claim(lease=uuid4(), at=at + queue.LEASE - timedelta(microseconds=1), limit=100) == []
-        assert len(queue.claim(lease=uuid4(), at=at + queue.LEASE, limit=100)) == 4
+        assert claims.claim(OUTBOX, lease=uuid4(), at=at + claims.LEASE - timedelta(microseconds=1), limit=100) == []
+        assert len(claims.claim(OUTBOX, lease=uuid4(), at=at + claims.LEASE, limit=100)) == 4
 
     def test_does_not_count_items_that_wait_for_a_retry(self, token):
         for _number in range(8):
@@ -132,8 +132,8 @@ class TestClaim:
         until = timezone.now() + timedelta(seconds=30)
         WebhookEndpoint.objects.filter(pk=endpoint_of(token).pk).update(paused_until=until)
 
-        assert queue.claim(lease=uuid4(), at=until - timedelta(microseconds=1), limit=1) == []
-        assert len(queue.claim(lease=uuid4(), at=until, limit=1)) == 1
+        assert claims.claim(OUTBOX, lease=uuid4(), at=until - timedelta(microseconds=1), limit=1) == []
+        assert len(claims.claim(OUTBOX, lease=uuid4(), at=until, limit=1)) == 1
 
     def test_claims_one_item_of_an_endpoint_whose_breaker_is_open(self, token):
         for _number in range(3):
@@ -148,8 +148,8 @@ class TestClaim:
         due_at = timezone.now() + timedelta(seconds=30)
         WebhookQueueItem.objects.update(due_at=due_at)
 
-        assert queue.claim(lease=uuid4(), at=due_at - timedelta(microseconds=1), limit=1) == []
-        assert len(queue.claim(lease=uuid4(), at=due_at, limit=1)) == 1
+        assert claims.claim(OUTBOX, lease=uuid4(), at=due_at - timedelta(microseconds=1), limit=1) == []
+        assert len(claims.claim(OUTBOX, lease=uuid4(), at=due_at, limit=1)) == 1
 
     def test_claims_the_items_of_an_endpoint_in_the_order_in_which_they_are_due(self, token):
         items = [DeliveryFactory.create(token=token).queue_items.get() for _number in range(3)]
@@ -192,8 +192,8 @@ class TestLockTimeout:
         "operation",
         [
             claim,
-            lambda: queue.renew([], at=timezone.now()),
-            lambda: locked_items.lock([(UNKNOWN, Result())], successes_since=timezone.now()),
+            lambda: claims.renew(OUTBOX, [], at=timezone.now()),
+            lambda: settlement.lock(OUTBOX, [(UNKNOWN, Result())], successes_since=timezone.now()),
         ],
         ids=["claim", "renew", "lock"],
     )

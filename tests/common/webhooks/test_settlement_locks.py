@@ -6,10 +6,11 @@ from uuid import uuid4
 import pytest
 from django.db import transaction
 
+from common.webhooks import claims, settlement
 from common.webhooks.http_client import Result
+from common.webhooks.settlement import settle
 from delivery.models import EventState, WebhookEndpoint, WebhookQueueItem
-from delivery.webhooks import locked_items, queue
-from delivery.webhooks.settlement import settle
+from delivery.webhooks.outbox import OUTBOX
 from tests.common.webhooks.settling import NOW, OK, REFUSED, claim
 from tests.delivery.locking import without_waiting
 from tests.factories import DeliveryFactory, TokenFactory
@@ -30,7 +31,7 @@ class TestLock:
         chosen, other = claim(at=NOW).values()
 
         with transaction.atomic():
-            attempts, blocked = locked_items.lock([(chosen, Result(**OK))], successes_since=NOW)
+            attempts, blocked = settlement.lock(OUTBOX, [(chosen, Result(**OK))], successes_since=NOW)
             (free,) = at_once(unlocked)
 
         assert ([item.item_id for item, _result in attempts], blocked) == ([chosen.item_id], [])
@@ -39,10 +40,10 @@ class TestLock:
     def test_leaves_an_item_that_was_claimed_again_under_another_lease(self, token, at_once):
         DeliveryFactory.create(token=token)
         (late,) = claim(at=NOW).values()
-        (current,) = queue.claim(lease=uuid4(), at=NOW + queue.LEASE, limit=1)
+        (current,) = claims.claim(OUTBOX, lease=uuid4(), at=NOW + claims.LEASE, limit=1)
 
         with transaction.atomic():
-            found = locked_items.lock([(late, Result(**OK))], successes_since=NOW)
+            found = settlement.lock(OUTBOX, [(late, Result(**OK))], successes_since=NOW)
             (free,) = at_once(unlocked)
 
         assert (found, free) == (([], []), {current.item_id})
@@ -55,7 +56,9 @@ class TestSettle:
 
         with transaction.atomic():
             WebhookEndpoint.objects.select_for_update().get(pk=endpoint.pk)
-            results = at_once(lambda: settle([(claimed, Result(error="no_valid_token", was_sent=False))], at=NOW))
+            results = at_once(
+                lambda: settle(OUTBOX, [(claimed, Result(error="no_valid_token", was_sent=False))], at=NOW)
+            )
 
         assert results == [[]]
         event.refresh_from_db()
@@ -70,7 +73,7 @@ class TestSettle:
 
         with transaction.atomic():
             WebhookEndpoint.objects.select_for_update().get(pk=endpoint.pk)
-            results = at_once(lambda: settle([(claimed, Result(**OK, at=NOW))], at=NOW))
+            results = at_once(lambda: settle(OUTBOX, [(claimed, Result(**OK, at=NOW))], at=NOW))
 
         assert results == [[]]
         event.refresh_from_db()
@@ -83,7 +86,7 @@ class TestSettle:
 
         with transaction.atomic():
             WebhookEndpoint.objects.select_for_update().get(pk=other.pk)
-            results = at_once(lambda: settle([(claimed, Result(**REFUSED, at=NOW))], at=NOW))
+            results = at_once(lambda: settle(OUTBOX, [(claimed, Result(**REFUSED, at=NOW))], at=NOW))
 
         assert results == [[]]
         endpoint.refresh_from_db()
@@ -94,7 +97,7 @@ class TestSettle:
         (claimed,) = claim(at=NOW).values()
 
         with transaction.atomic():
-            settle([(claimed, Result(**REFUSED, at=NOW))], at=NOW)
+            settle(OUTBOX, [(claimed, Result(**REFUSED, at=NOW))], at=NOW)
             (delivery,) = at_once(lambda: without_waiting(lambda: DeliveryFactory.create(token=token)))
 
         assert delivery.events.get().state == EventState.PENDING

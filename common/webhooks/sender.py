@@ -4,24 +4,27 @@ No transaction is open while a request or anything else is waited for.
 """
 
 import asyncio
+import gc
 import logging
+import threading
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import TypeVar
 from uuid import uuid4
 
+from cryptography.fernet import InvalidToken
 from django.conf import settings
 from django.db import Error, InterfaceError, OperationalError, connections
 
 from common import clock, tracing
-from common.webhooks import http_client
-from common.webhooks.http_client import Request, Result
-from delivery.webhooks import queue
-from delivery.webhooks.queue import ClaimedItem, LeaseKey
-from delivery.webhooks.request_builder import NotSendable, RequestBuilder
-from delivery.webhooks.settlement import settle
+from common.connections import raise_file_limit
+from common.webhooks import claims, http_client, signing
+from common.webhooks.http_client import Request, Result, StoredHead
+from common.webhooks.models import Endpoint
+from common.webhooks.outbox import Authorization, Authorize, ClaimedItem, LeaseKey, NotSendable, Outbox
+from common.webhooks.settlement import settle
 
 T = TypeVar("T")
 Outcome = tuple[ClaimedItem, Result]
@@ -73,7 +76,8 @@ class Sender:
     have ended; and renewing the leases of what is in flight, once a second.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, outbox: Outbox) -> None:
+        self._outbox = outbox
         self.idle = asyncio.Event()
         self._stopping = asyncio.Event()
         self._claiming = _Step(self._claim, again_seconds=_CLAIM_AGAIN_SECONDS)
@@ -131,7 +135,7 @@ class Sender:
         limit = _IN_FLIGHT - len(self._leased_at)
         if limit > 0 and not self._stopping.is_set():
             claimed_at = time.monotonic()
-            for item, request in await _run_in(thread, _claim_requests, limit):
+            for item, request in await _run_in(thread, _claim_requests, self._outbox, limit):
                 self._leased_at[item.key] = claimed_at
                 task = asyncio.create_task(self._send(item, request))
                 self._requests.add(task)
@@ -158,7 +162,7 @@ class Sender:
         outcomes, self._outcomes = self._outcomes, []
         blocked = outcomes  # kept when this raises
         try:
-            blocked = await _run_in(thread, _settle_each_possible, outcomes) if outcomes else []
+            blocked = await _run_in(thread, _settle_each_possible, self._outbox, outcomes) if outcomes else []
         finally:
             self._outcomes = blocked + self._outcomes
         for key in {item.key for item, _result in outcomes} - {item.key for item, _result in blocked}:
@@ -170,7 +174,7 @@ class Sender:
     async def _renew(self, thread: ThreadPoolExecutor) -> None:
         now = time.monotonic()
         keys = [key for key, leased_at in self._leased_at.items() if now - leased_at >= _RENEW_AFTER_SECONDS]
-        renewed = await _run_in(thread, _renew_leases, keys) if keys else []
+        renewed = await _run_in(thread, _renew_leases, self._outbox, keys) if keys else []
         for key in renewed:
             if key in self._leased_at:  # else its outcome was written meanwhile
                 self._leased_at[key] = now
@@ -196,40 +200,121 @@ def _trace(item: ClaimedItem, result: Result) -> None:
     )
 
 
-def _claim_requests(limit: int) -> list[tuple[ClaimedItem, Request | Result]]:
+def _claim_requests(outbox: Outbox, limit: int) -> list[tuple[ClaimedItem, Request | Result]]:
     """Claim up to `limit` items. Each comes with its request, or with the result of one that cannot be sent."""
     at = clock.now()
-    items = queue.claim(lease=uuid4(), at=at, limit=limit)
-    if not items:
-        return []
-    builder = RequestBuilder(items, at=at)
-    return [(item, _request_or_reason(builder, item)) for item in items]
+    items = claims.claim(outbox, lease=uuid4(), at=at, limit=limit)
+    return build_requests(outbox, items, at=at) if items else []
 
 
-def _request_or_reason(builder: RequestBuilder, item: ClaimedItem) -> Request | Result:
+def build_requests(
+    outbox: Outbox, items: Sequence[ClaimedItem], *, at: datetime
+) -> list[tuple[ClaimedItem, Request | Result]]:
+    """The requests of items that were claimed together, and results for those that cannot be sent.
+
+    Endpoints and what authorizes their events are read now, so that what was revoked or replaced is not used by a later
+    claim.
+    """
+    endpoints = {endpoint.pk: endpoint for endpoint in outbox.endpoints_by_id({item.endpoint_id for item in items})}
+    authorize = outbox.authorizations(items, endpoints, at)
+    return [(item, _request_or_reason(item, endpoints[item.endpoint_id], authorize, at=at)) for item in items]
+
+
+def _request_or_reason(
+    item: ClaimedItem, endpoint: Endpoint, authorize: Authorize, *, at: datetime
+) -> Request | Result:
     try:
-        return builder.build(item)
+        return _request(item, endpoint, authorize(item), at=at)
     except NotSendable as error:
-        _log.warning("event %s cannot be sent: %s", item.event_id, error)
-        return Result(error=str(error), was_sent=False)
+        reason = str(error)
+    except InvalidToken:  # no key of CREDENTIALS_KEYS decrypts it
+        reason = "secrets_unreadable"
+    _log.warning("event %s cannot be sent: %s", item.event_id, reason)
+    return Result(error=reason, was_sent=False)
 
 
-def _renew_leases(keys: list[LeaseKey]) -> list[LeaseKey]:
-    return queue.renew(keys, at=clock.now())
+def _request(item: ClaimedItem, endpoint: Endpoint, authorization: Authorization, *, at: datetime) -> Request:
+    """Raises InvalidToken."""
+    body, webhook_id, timestamp = item.body.encode(), str(item.event_id), int(at.timestamp())
+    signature = signing.sign(webhook_id=webhook_id, timestamp=timestamp, body=body, secrets=endpoint.secrets(at=at))
+    headers = signing.headers(
+        authorization=authorization.headers,
+        webhook_id=webhook_id,
+        timestamp=timestamp,
+        signature=signature,
+        sequence=item.sequence,
+        is_test=item.is_test,
+    )
+    stored = StoredHead(endpoint.url, authorization.hint, timestamp, signature)
+    return Request(endpoint.url, headers, body, stored, secrets=[*authorization.secrets, *signing.parts(signature)])
 
 
-def _settle_each_possible(outcomes: list[Outcome]) -> list[Outcome]:
+def _renew_leases(outbox: Outbox, keys: list[LeaseKey]) -> list[LeaseKey]:
+    return claims.renew(outbox, keys, at=clock.now())
+
+
+def _settle_each_possible(outbox: Outbox, outcomes: list[Outcome]) -> list[Outcome]:
     """Settle all outcomes together; if the database refuses one of them, each on its own, without that one.
 
     Returns those that are to be settled again. Raises OperationalError or InterfaceError when the database is away or a
     lock was not released in time.
     """
     try:
-        return settle(outcomes, at=clock.now())
+        return settle(outbox, outcomes, at=clock.now())
     except (OperationalError, InterfaceError):
         raise
     except Error:
         if len(outcomes) == 1:
             _log.exception("The outcome of event %s cannot be written", outcomes[0][0].event_id)
             return []
-        return [blocked for outcome in outcomes for blocked in _settle_each_possible([outcome])]
+        return [blocked for outcome in outcomes for blocked in _settle_each_possible(outbox, [outcome])]
+
+
+class BackgroundSender:
+    """The sender of a worker process: one thread with its own event loop, started by the first wake-up.
+
+    It outlives the task that started it, and so do its connections: a task that sends until nothing is due would have
+    to open them again, and would occupy a process of Celery's pool for as long as the slowest endpoint takes. It is no
+    BackgroundWork, whose work learns of a wake-up when it has ended: what falls due while a request waits for its
+    answer, up to 15 s, is to be sent at once.
+    """
+
+    def __init__(self, outbox: Outbox) -> None:
+        self._outbox = outbox
+        self._thread: _SenderThread | None = None
+        self._starting = threading.Lock()
+
+    def wake(self) -> None:
+        """Send what is due, in the background. Returns at once."""
+        with self._starting:
+            if self._thread is None or not self._thread.is_alive():
+                self._thread = _SenderThread(self._outbox)
+                self._thread.start()
+        self._thread.wake()
+
+    def stop(self, *, seconds: float) -> None:
+        """Wait until what is in flight is settled, for at most `seconds`."""
+        if self._thread is not None:
+            self._thread.stop(seconds=seconds)
+
+
+class _SenderThread(threading.Thread):
+    def __init__(self, outbox: Outbox) -> None:
+        super().__init__(name="webhook-sender", daemon=True)
+        raise_file_limit()
+        self._loop = http_client.new_event_loop()
+        self._sender = Sender(outbox)
+        # Exempts what is loaded now from garbage collection. Scanning these objects again and again while sending costs
+        # a quarter of the throughput.
+        gc.collect()
+        gc.freeze()
+
+    def run(self) -> None:
+        self._loop.run_until_complete(self._sender.run())
+
+    def wake(self) -> None:
+        self._loop.call_soon_threadsafe(self._sender.wake)
+
+    def stop(self, *, seconds: float) -> None:
+        self._loop.call_soon_threadsafe(self._sender.stop)
+        self.join(seconds)

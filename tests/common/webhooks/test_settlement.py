@@ -7,11 +7,12 @@ import pytest
 from django.db import transaction
 from django.utils import timezone
 
+from common.webhooks import claims
 from common.webhooks.http_client import Result
+from common.webhooks.settlement import settle
 from delivery.actions import deliveries
 from delivery.models import EventState, WebhookAttempt, WebhookEndpoint, WebhookEvent, WebhookQueueItem
-from delivery.webhooks import queue
-from delivery.webhooks.settlement import settle
+from delivery.webhooks.outbox import OUTBOX
 from tests.common.webhooks.settling import NOW, OK, REFUSED, TIMEOUT, attempt, claim, item_of
 from tests.factories import BY, DeliveryFactory, DriverFactory
 
@@ -19,7 +20,7 @@ from tests.factories import BY, DeliveryFactory, DriverFactory
 class TestSettle:
     def test_executes_no_statement_without_outcomes(self, db, django_assert_num_queries):
         with django_assert_num_queries(0):
-            assert settle([], at=NOW) == []
+            assert settle(OUTBOX, [], at=NOW) == []
 
 
 class TestOutcome:
@@ -66,9 +67,9 @@ class TestOutcome:
 
     def test_a_worker_that_lost_its_lease_writes_nothing(self, first):
         late = claim(at=NOW)[first.pk]
-        current = claim(at=NOW + queue.LEASE)[first.pk]
+        current = claim(at=NOW + claims.LEASE)[first.pk]
 
-        settle([(late, Result(**REFUSED))], at=NOW)
+        settle(OUTBOX, [(late, Result(**REFUSED))], at=NOW)
 
         first.refresh_from_db()
         assert (first.attempts_made, item_of(first.delivery).lease) == (0, current.lease)
@@ -78,7 +79,7 @@ class TestOutcome:
         claimed = claim(at=NOW)[first.pk]
         WebhookEvent.objects.all().delete()
 
-        settle([(claimed, Result(**OK))], at=NOW)
+        settle(OUTBOX, [(claimed, Result(**OK))], at=NOW)
 
         assert not WebhookAttempt.objects.exists()
 
@@ -89,7 +90,7 @@ class TestOutcome:
             outcomes = [(claimed, Result(**OK, at=NOW)) for claimed in claim(at=timezone.now()).values()]
             WebhookEndpoint.objects.update(last_success_at=NOW)
             with django_assert_num_queries(5):  # with the savepoint of the test's own transaction
-                settle(outcomes, at=NOW)
+                settle(OUTBOX, outcomes, at=NOW)
             WebhookEvent.objects.all().delete()
 
 
@@ -174,7 +175,7 @@ class TestConcurrentChange:
                     deliveries.accept(delivery=delivery, driver=driver, by=BY, at=timezone.now())
 
             def record(claimed=claimed):
-                while settle([(claimed, Result(**OK))], at=timezone.now()):
+                while settle(OUTBOX, [(claimed, Result(**OK))], at=timezone.now()):
                     time.sleep(0.01)  # the change has locked the item
 
             assert at_once(change, record)[1] is None
@@ -190,23 +191,23 @@ class TestConcurrentChange:
 
         with transaction.atomic():
             deliveries.accept(delivery=delivery, driver=driver, by=BY, at=timezone.now())
-            (blocked,) = at_once(lambda: settle(outcomes, at=timezone.now()))
+            (blocked,) = at_once(lambda: settle(OUTBOX, outcomes, at=timezone.now()))
 
         assert [claimed.event_id for claimed, _result in blocked] == [delivery.events.get(sequence=1).pk]
         assert (delivery.events.get(sequence=1).state, other.events.get().state) == (
             EventState.PENDING,
             EventState.SENT,
         )
-        assert settle(blocked, at=timezone.now()) == []
+        assert settle(OUTBOX, blocked, at=timezone.now()) == []
         assert item_of(delivery).event.sequence == 2
 
     def test_an_outcome_whose_lease_was_lost_is_not_returned(self, token, at_once):
         delivery = DeliveryFactory.create(token=token)
         (late,) = claim(at=timezone.now()).values()
-        claim(at=timezone.now() + queue.LEASE)
+        claim(at=timezone.now() + claims.LEASE)
 
         with transaction.atomic():
             WebhookQueueItem.objects.select_for_update().get()
-            assert at_once(lambda: settle([(late, Result(**OK))], at=timezone.now())) == [[]]
+            assert at_once(lambda: settle(OUTBOX, [(late, Result(**OK))], at=timezone.now())) == [[]]
 
         assert delivery.events.get().state == EventState.PENDING

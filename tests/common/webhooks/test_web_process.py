@@ -10,9 +10,10 @@ _WEB_PROCESS = """
 import sys
 import config.rsgi
 import config.urls
-from delivery.webhooks import outbox, wake_up
-wake_up.send()
-print(*sorted({"aiohttp", "delivery.webhooks.sender", "delivery.webhooks.tasks"} & set(sys.modules)))
+from common import wake_up
+from delivery.webhooks.outbox import OUTBOX
+wake_up.send(OUTBOX.task)
+print(*sorted({"aiohttp", "common.webhooks.sender", "delivery.tasks"} & set(sys.modules)))
 """
 
 
