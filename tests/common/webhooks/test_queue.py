@@ -56,12 +56,6 @@ class TestClaim:
         assert (claimed.event_id, claimed.body, claimed.sequence) == (event.pk, event.body, 1)
         assert (claimed.endpoint_id, claimed.subject_id, claimed.is_test) == (event.endpoint_id, delivery.pk, False)
 
-    def test_leaves_items_that_another_worker_has_claimed(self, token):
-        DeliveryFactory.create(token=token)
-        claim()
-
-        assert claim(later=timedelta(seconds=14)) == []
-
     def test_claims_items_whose_lease_has_ended(self, token):
         DeliveryFactory.create(token=token)
         (first,) = claim()
@@ -70,15 +64,6 @@ class TestClaim:
 
         assert (second.event_id, second.item_id) == (first.event_id, first.item_id)
         assert second.lease != first.lease
-
-    def test_claims_four_of_an_endpoint_again_when_the_leases_have_ended(self, token):
-        for _number in range(6):
-            DeliveryFactory.create(token=token)
-        first = claim()
-
-        assert len(first) == 4
-        assert claim(later=claims.LEASE - timedelta(seconds=1)) == []
-        assert len(claim(later=claims.LEASE)) == 4
 
     def test_counts_a_lease_until_the_moment_at_which_it_ends(self, token):
         for _number in range(6):
