@@ -16,16 +16,21 @@ from django.utils import timezone
 from django_filters.utils import translate_validation
 
 MOST_ROWS = 100
-_DEFAULT_ROWS = 50
+DEFAULT_ROWS = 50
 _LONGEST_MOMENT = 40  # characters
+# For the description of the APIs.
+CREATED_FROM = (
+    "Created at this moment or later: ISO 8601, a date or a moment; without an offset in the service's time zone."
+)
+CREATED_TO = "Created before this moment, or on this date or earlier."
 
 
 class LimitField(forms.CharField):
-    """How many rows a page may have: 1 to MOST_ROWS in ASCII digits; _DEFAULT_ROWS if it is not given."""
+    """How many rows a page may have: 1 to MOST_ROWS in ASCII digits; DEFAULT_ROWS if it is not given."""
 
     def to_python(self, value: Any) -> Any:
         if not value:
-            return _DEFAULT_ROWS
+            return DEFAULT_ROWS
         is_short_number = len(value) <= len(str(MOST_ROWS)) and value.isascii() and value.isdigit()
         if not is_short_number or not 1 <= int(value) <= MOST_ROWS:
             raise ValidationError(self.error_messages["invalid_limit"], code="invalid_limit")
@@ -118,7 +123,7 @@ class TextFilter(django_filters.CharFilter):
 class QueryFilter(django_filters.FilterSet):
     """Base of the filters of a list, with the parameter `limit`. `Meta.form` is a QueryForm."""
 
-    limit = LimitFilter()
+    limit = LimitFilter(help_text="How many items the page has at most.")
 
     @property
     def limit_of_page(self) -> int:
@@ -144,4 +149,4 @@ class QueryFilter(django_filters.FilterSet):
 class ListFilter(QueryFilter):
     """Filters of a list whose pages follow each other by `cursor`."""
 
-    cursor = CursorFilter()
+    cursor = CursorFilter(help_text="`nextCursor` of the answer before.")

@@ -304,9 +304,42 @@ REST_FRAMEWORK = {
     "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAdminUser"],
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
     "DEFAULT_PARSER_CLASSES": [],
-    "DEFAULT_SCHEMA_CLASS": "config.openapi.generator.DescribedSchema",  # imported by `manage.py openapi` only
+    "DEFAULT_SCHEMA_CLASS": "config.openapi.schema.ApiSchema",
     "UNAUTHENTICATED_USER": "django.contrib.auth.models.AnonymousUser",
     "TEST_REQUEST_DEFAULT_FORMAT": "json",
+}
+
+# The description of both APIs, which `manage.py openapi` writes.
+SPECTACULAR_SETTINGS = {
+    "OAS_VERSION": "3.1.0",
+    "TITLE": "Rota",
+    "VERSION": "1",
+    "LICENSE": {"name": "Apache 2.0", "identifier": "Apache-2.0"},
+    "DESCRIPTION": (
+        "Same-day deliveries (immediate delivery, Bearer token) and orders of sellers (order integration, API key). "
+        "The guide is at /docs/, each error code at /docs/errors/{code}."
+    ),
+    "SERVERS": [
+        {"url": "/", "description": "This service. A test token uses the sandbox, a live one the live environment."}
+    ],
+    "TAGS": [
+        {"name": "Immediate delivery", "description": "Quote, request, follow and cancel same-day deliveries."},
+        {
+            "name": "Find and read",
+            "description": "Find deliveries, read everything about one, and what webhooks carried.",
+        },
+        {"name": "Sandbox", "description": "Move the deliveries of test tokens."},
+        {"name": "Order integration", "description": "Freight by postcode, orders, tracking and invoices of a seller."},
+    ],
+    "WEBHOOKS": ["delivery.api.webhook.WEBHOOK"],
+    "PREPROCESSING_HOOKS": ["config.openapi.order.by_definition"],
+    "POSTPROCESSING_HOOKS": ["config.openapi.enumerations.share"],
+    "SORT_OPERATIONS": False,
+    "SORT_OPERATION_PARAMETERS": False,
+    "CAMELIZE_NAMES": True,  # parameters of paths
+    "COMPONENT_SPLIT_REQUEST": True,
+    "ENUM_GENERATE_CHOICE_DESCRIPTION": False,  # it would repeat the values
+    "ENABLE_DJANGO_DEPLOY_CHECK": False,
 }
 
 # --- Celery ----------------------------------------------------------------------------------------------------------

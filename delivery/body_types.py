@@ -89,6 +89,12 @@ class Event(TypedDict):
     orders: list[OrderWithPoint]
 
 
+class QuoteAnswer(TypedDict):
+    """The price of a delivery."""
+
+    shippingValue: Brl
+
+
 class Creation(Event):
     """Answer to request-delivery."""
 
@@ -247,6 +253,13 @@ class DeliverySummary(TypedDict):
     orders: list[OrderSummary]
     createdAt: Moment
     closedAt: Moment | None
+
+
+class DeliveryPage(TypedDict):
+    """`nextCursor` is null on the last page."""
+
+    data: list[DeliverySummary]
+    nextCursor: str | None
 
 
 class DeliveryDetail(TypedDict):

@@ -1,6 +1,9 @@
 """Bearer authentication of integrators. Not tied to Django's users."""
 
+from typing import Any
+
 from django.contrib.auth.models import AnonymousUser
+from drf_spectacular.extensions import OpenApiAuthenticationExtension
 from rest_framework.authentication import get_authorization_header
 from rest_framework.permissions import BasePermission
 from rest_framework.request import Request
@@ -9,7 +12,7 @@ from rest_framework.views import APIView
 from common import clock
 from common.limited_calls import LimitedAuthentication
 from delivery.actions import tokens
-from delivery.errors import InvalidToken, RateLimited
+from delivery.errors import AccountSuspended, InvalidToken, RateLimited
 from delivery.models import Token
 
 _PARTS = 2
@@ -18,9 +21,10 @@ _PARTS = 2
 class BearerAuthentication(LimitedAuthentication):
     """Reads `Authorization: Bearer <token>`; `request.auth` is the Token.
 
-    Raises InvalidToken, RateLimited, and AccountSuspended for a valid token of a suspended account.
+    AccountSuspended is raised for a valid token of a suspended account.
     """
 
+    errors = (InvalidToken, AccountSuspended, RateLimited)
     over_limit = RateLimited
 
     def authenticate(self, request: Request) -> tuple[AnonymousUser, Token]:
@@ -40,6 +44,14 @@ class BearerAuthentication(LimitedAuthentication):
 
     def authenticate_header(self, request: Request) -> str:
         return 'Bearer realm="rota"'
+
+
+class BearerScheme(OpenApiAuthenticationExtension):
+    target_class = BearerAuthentication
+    name = "token"
+
+    def get_security_definition(self, auto_schema: Any) -> dict[str, str]:
+        return {"type": "http", "scheme": "bearer", "description": "A token of the panel: rota_live_… or rota_test_…"}
 
 
 class HasToken(BasePermission):

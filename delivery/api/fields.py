@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from django.core.exceptions import ValidationError as DjangoValidationError
+from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from common.mail import outbox
@@ -54,6 +55,7 @@ class LongitudeField(NumberField):
         super().__init__(min_value=-180, max_value=180, **kwargs)
 
 
+@extend_schema_field({"type": "number", "exclusiveMinimum": 0, "maximum": 1_000_000_000})
 class MeasureField(NumberField):
     """A length in centimetres or a weight in kilograms, greater than 0 and at most 1,000,000,000."""
 
@@ -146,6 +148,7 @@ class EmailField(TextField):
             self.fail("invalid_email")
 
 
+@extend_schema_field({"type": "string", "pattern": f"^{_ZIPCODE.pattern}$", "examples": ["01310-100"]})
 class ZipcodeField(BodyCharField):
     """Eight digits, with or without a hyphen after the fifth. The value is the digits without the hyphen."""
 

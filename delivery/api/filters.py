@@ -3,7 +3,17 @@
 import django_filters
 from django.db.models import QuerySet
 
-from common.query_filters import MOST_ROWS, CursorFilter, ListFilter, MomentFilter, QueryFilter, QueryForm, TextFilter
+from common.query_filters import (
+    CREATED_FROM,
+    CREATED_TO,
+    MOST_ROWS,
+    CursorFilter,
+    ListFilter,
+    MomentFilter,
+    QueryFilter,
+    QueryForm,
+    TextFilter,
+)
 from delivery.lifecycle import Status
 from delivery.models import Delivery, Stop
 
@@ -25,13 +35,14 @@ class EnglishForm(QueryForm):
 
 
 class DeliveryFilter(ListFilter):
-    externalId = TextFilter(method="of_external_id")
+    externalId = TextFilter(method="of_external_id", help_text="The externalId of any drop-off, exactly.")
     status = django_filters.ChoiceFilter(
+        help_text="The status of the delivery.",
         choices=[(status, status) for status in _STATUSES],
         error_messages={"invalid_choice": f"Choose one of: {', '.join(_STATUSES)}."},
     )
-    createdFrom = MomentFilter("created_at", "gte")
-    createdTo = MomentFilter("created_at", "lt", is_end=True)
+    createdFrom = MomentFilter("created_at", "gte", help_text=CREATED_FROM)
+    createdTo = MomentFilter("created_at", "lt", is_end=True, help_text=CREATED_TO)
 
     class Meta:
         model = Delivery
@@ -46,7 +57,7 @@ class DeliveryFilter(ListFilter):
 class FeedQuery(QueryFilter):
     """Parameters of the feed of events, which selects them itself."""
 
-    after = CursorFilter()
+    after = CursorFilter(help_text="`nextCursor` of the answer before.")
 
     class Meta:
         form = EnglishForm

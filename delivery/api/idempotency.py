@@ -17,6 +17,8 @@ from delivery.api.errors import CallInProgress, IdempotencyKeyReused, InvalidIde
 from delivery.models import IdempotencyRecord, Token
 
 Prepared = TypeVar("Prepared")
+# With which `answer_once` refuses a call.
+ERRORS = (InvalidIdempotencyKey, IdempotencyKeyReused, CallInProgress)
 
 
 def answer_once(

@@ -5,7 +5,7 @@ invalid fields adds `errors` (`field_errors`).
 """
 
 from http import HTTPStatus
-from typing import Any
+from typing import Any, TypedDict
 
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from rest_framework import exceptions, status
@@ -20,6 +20,24 @@ CONTENT_TYPE = "application/problem+json"
 _WRONG_MEDIA_TYPE = "Send the body as JSON, with the header Content-Type: application/json."
 _UNKNOWN_ERROR = "The request failed unexpectedly. Name the X-Request-Id header of this answer when you report it."
 _UNKNOWN_EFFECT = "It may have taken effect: query the delivery, or look in the panel, before you repeat the request."
+
+
+class Problem(TypedDict):
+    """An error of immediate delivery (RFC 9457). `code` is stable; `retryable`: whether the same call may succeed."""
+
+    type: str
+    title: str
+    status: int
+    detail: str
+    instance: str
+    code: str
+    retryable: bool
+
+
+class InvalidProblem(Problem, total=False):
+    """A problem with the places that are wrong."""
+
+    errors: list[FieldError]
 
 
 def handle(error: Exception, context: dict[str, Any]) -> Response | None:
@@ -56,7 +74,7 @@ def _invalid(path: str, code: str, title: str, errors: list[FieldError]) -> Resp
     return _answer({**problem(path, status=422, code=code, title=title, detail=detail), "errors": errors})
 
 
-def _answer(body: dict[str, Any]) -> Response:
+def _answer(body: Problem | InvalidProblem) -> Response:
     return Response(body, status=body["status"], content_type=CONTENT_TYPE)
 
 
@@ -68,7 +86,7 @@ def refusal(path: str, error: DomainError) -> Response:
     return Response(body, status=error.status, headers=_headers(error), content_type=CONTENT_TYPE)
 
 
-def problem(path: str, *, status: int, code: str, title: str, detail: str, retryable: bool = False) -> dict[str, Any]:
+def problem(path: str, *, status: int, code: str, title: str, detail: str, retryable: bool = False) -> Problem:
     """The body of a problem; `path` becomes `instance`."""
     return {
         "type": f"/docs/errors/{code}",

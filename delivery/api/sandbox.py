@@ -1,5 +1,9 @@
 """What only test tokens have: the speed of the simulated driver, and moves of a delivery by hand."""
 
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
 from rest_framework.decorators import action
 from rest_framework.request import Request
@@ -7,18 +11,39 @@ from rest_framework.response import Response
 from rest_framework.viewsets import ViewSet
 
 from common import clock
+from common.openapi import Answer, example_body, raises, request_header
 from common.serializers import BodySerializer
 from delivery.actions.proofs import LONGEST_NAME
 from delivery.api.fields import LatitudeField, LongitudeField, NumberField, StrictTextField
 from delivery.api.serializers import check_served
 from delivery.api.views import IntegratorView, detail, find_delivery, token_of
-from delivery.errors import InvalidSandboxSpeed
+from delivery.body_types import DeliveryDetail
+from delivery.errors import (
+    DeliveryNotFound,
+    InvalidSandboxSpeed,
+    MoveRefused,
+    NoDriverAssigned,
+    OfferExpired,
+    PinLocked,
+    PinRequired,
+    RouteTaken,
+    StopNotFound,
+    StopNotOpen,
+    WrongPin,
+)
 from delivery.geo.distance import Point
 from delivery.lifecycle import Trigger
 from delivery.models import Delivery, Environment, Token
 from delivery.simulation import by_hand, steps
 
+Move = TypeVar("Move", bound=Callable[..., Any])
+
 SPEED_HEADER = "Sandbox-Speed"
+SPEED = request_header(
+    SPEED_HEADER,
+    "How many times as fast the simulated driver is. Ignored with a live token.",
+    {"type": "number", "minimum": steps.SLOWEST, "maximum": steps.FASTEST, "default": 1},
+)
 _speed = NumberField(min_value=steps.SLOWEST, max_value=steps.FASTEST)
 
 
@@ -36,10 +61,12 @@ def read_speed(request: Request, token: Token) -> float | None:
     return speed
 
 
+@example_body({})
 class NoFieldsSerializer(BodySerializer):
     """Body of the moves without fields; may be missing."""
 
 
+@example_body({})
 class DeliverSerializer(BodySerializer):
     """Body of deliver; may be missing. With one of its keys the driver delivers with proof."""
 
@@ -47,12 +74,14 @@ class DeliverSerializer(BodySerializer):
     pin = StrictTextField(required=False, allow_null=True, allow_blank=True, max_length=10)
 
 
+@example_body({"reason": "Closed"})
 class FailSerializer(BodySerializer):
     """Body of fail; may be missing."""
 
     reason = StrictTextField(required=False, allow_null=True, allow_blank=True, max_length=255)
 
 
+@example_body({"latitude": -23.556, "longitude": -46.655})
 class PositionSerializer(BodySerializer):
     """Body of position, in decimal degrees within the service area."""
 
@@ -64,42 +93,65 @@ class PositionSerializer(BodySerializer):
         return {"position": f"{attrs['latitude']},{attrs['longitude']}"}
 
 
-class SandboxViewSet(IntegratorView, ViewSet):
-    """POST /api/sandbox/deliveries/{deliveryId}/{move}, answered as GET /api/deliveries/{deliveryId}.
+def _described(operation_id: str) -> Callable[[Move], Move]:
+    """What describes a move: each is answered as GET /api/deliveries/{deliveryId}."""
+    return extend_schema(
+        operation_id=operation_id,
+        tags=["Sandbox"],
+        responses={200: Answer(DeliveryDetail, "The delivery after the move.")},
+    )
 
-    Each raises DeliveryNotFound with every live token.
-    """
+
+class SandboxViewSet(IntegratorView, ViewSet):
+    """With a live token the answer is 404. After a move the simulated driver makes none by itself."""
 
     lookup_field = "delivery_id"
     lookup_value_converter = "str"
     serializer_class: type[BodySerializer] = NoFieldsSerializer
+    errors = (DeliveryNotFound, MoveRefused, RouteTaken, OfferExpired, StopNotFound, StopNotOpen, NoDriverAssigned)
 
+    @_described("sandbox-accept")
     @action(methods=["post"], detail=True)
     def accept(self, request: Request, delivery_id: str) -> Response:
+        """Have a simulated driver accept."""
         return self._move(Trigger.ACCEPT, request, delivery_id)
 
+    @_described("sandbox-collect")
     @action(methods=["post"], detail=True)
     def collect(self, request: Request, delivery_id: str) -> Response:
+        """Collect at A."""
         return self._move(Trigger.COLLECT, request, delivery_id)
 
+    @_described("sandbox-deliver")
+    @raises(PinRequired, WrongPin, PinLocked)
     @action(methods=["post"], detail=True, url_path="deliver/<str:point>", serializer_class=DeliverSerializer)
     def deliver(self, request: Request, delivery_id: str, point: str) -> Response:
+        """Deliver at a drop-off."""
         return self._move(Trigger.DELIVER, request, delivery_id, point)
 
+    @_described("sandbox-fail")
     @action(methods=["post"], detail=True, url_path="fail/<str:point>", serializer_class=FailSerializer)
     def fail(self, request: Request, delivery_id: str, point: str) -> Response:
+        """Fail at a drop-off."""
         return self._move(Trigger.FAIL, request, delivery_id, point)
 
+    @_described("sandbox-return")
     @action(methods=["post"], detail=True, url_path="return")
     def return_(self, request: Request, delivery_id: str) -> Response:
+        """Return to A."""
         return self._move(Trigger.RETURN, request, delivery_id)
 
+    @_described("sandbox-position")
+    @raises("outside_service_area")
     @action(methods=["post"], detail=True, serializer_class=PositionSerializer)
     def position(self, request: Request, delivery_id: str) -> Response:
+        """Set the driver's position."""
         return self._move("position", request, delivery_id)
 
+    @_described("sandbox-expire")
     @action(methods=["post"], detail=True)
     def expire(self, request: Request, delivery_id: str) -> Response:
+        """Let the offer expire now."""
         return self._move(Trigger.EXPIRE, request, delivery_id)
 
     def _move(self, name: str, request: Request, delivery_id: str, point: str = "") -> Response:

@@ -5,8 +5,10 @@ from typing import Any
 from django.conf import settings
 from rest_framework import serializers
 
+from common.openapi import example_body
 from common.payload_warnings import Path, PayloadWarning, nearest
 from common.serializers import BodySerializer
+from delivery.api import examples
 from delivery.api.fields import (
     EmailField,
     FlagField,
@@ -123,6 +125,7 @@ class PackageSerializer(ObjectSerializer):
     quantity = QuantityField(required=False, allow_null=True)
 
 
+@example_body(examples.DELIVERY_REQUEST)
 class DeliveryRequestSerializer(ObjectSerializer):
     """Body of quotation-delivery and request-delivery. `context` has the token's `environment`."""
 
@@ -178,6 +181,7 @@ class DeliveryRequestSerializer(ObjectSerializer):
         return [PayloadWarning(path, "unknown_outcome", nearest(external_id, known), known)]
 
 
+@example_body({"reason": "The customer gave up"})
 class CancelSerializer(ObjectSerializer):
     """Body of cancel-delivery."""
 

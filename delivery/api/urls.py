@@ -7,8 +7,8 @@ from delivery.api.viewsets import DeliveryViewSet, EventViewSet, ImmediateDelive
 
 router = ApiRouter()
 router.register("", ImmediateDeliveryViewSet, basename="immediate-delivery")
-router.register("events", EventViewSet, basename="event")
 router.register("deliveries", DeliveryViewSet, basename="delivery")
+router.register("events", EventViewSet, basename="event")
 router.register("sandbox/deliveries", SandboxViewSet, basename="sandbox")
 
 urlpatterns = [*router.urls, path("photos/<str:signed>", PhotoView.as_view(), name="proof-photo")]

@@ -7,6 +7,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from common import clock
+from common.openapi import DescribedView
 from common.views import AlwaysJSON, BodyView, DeprecatableView, OptionsView
 from delivery import bodies
 from delivery.actions import receivers
@@ -18,13 +19,19 @@ from delivery.models import Delivery, Token, parse_id
 from delivery.models.delivery import DeliveryQuerySet
 
 
-class IntegratorView(OptionsView, DeprecatableView, BodyView):
+class IntegratorView(OptionsView, DeprecatableView, DescribedView, BodyView):
     """Authentication by token, bounded JSON bodies, and errors as problem details."""
 
     authentication_classes = [BearerAuthentication]
     permission_classes = [HasToken]
     parser_classes = [BoundedJSONParser]
     content_negotiation_class = AlwaysJSON
+    refusal, refusal_media_type, invalid_query = problems.InvalidProblem, problems.CONTENT_TYPE, "invalid_query"
+    path_parameters = {
+        "delivery_id": {"description": "The deliveryId of request-delivery."},
+        "point": {"description": "The drop-off.", "schema": {"type": "string", "enum": ["B", "C", "D"]}},
+        "signed": {"description": "The end of the address."},
+    }
 
     def get_exception_handler(self) -> Callable[[Exception, dict[str, Any]], Response | None]:
         return problems.handle

@@ -1,37 +1,97 @@
 """The endpoints of area A. Each validates its input, calls one action and returns a body."""
 
 import json
+from typing import Annotated, Any, TypedDict
 
 from django.db.models import prefetch_related_objects
 from django.http import HttpResponse
 from django.utils import timezone
+from drf_spectacular.utils import extend_schema
 from rest_framework.decorators import action
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.viewsets import ViewSet
 
 from common import clock, pagination
+from common.json_types import Json, Moment, Uuid, one_of
+from common.openapi import Answer, answer_header, raises, request_header
 from delivery import bodies
 from delivery.actions import deliveries, quotes
-from delivery.api import sandbox
+from delivery.api import examples, idempotency, sandbox
 from delivery.api.errors import InvalidDeliveryId
 from delivery.api.filters import DeliveryFilter, FeedQuery
-from delivery.api.idempotency import answer_once
 from delivery.api.serializers import CancelSerializer, DeliveryRequestSerializer
 from delivery.api.views import IntegratorView, detail, find_delivery, read_delivery, token_of
-from delivery.errors import InvalidCursor
-from delivery.models import Delivery, WebhookEndpoint, WebhookEvent, parse_id
+from delivery.body_types import Creation, DeliveryDetail, DeliveryPage, Event, Info, Location, QuoteAnswer
+from delivery.errors import (
+    AlreadyFinished,
+    DeliveryNotFound,
+    InvalidCursor,
+    InvalidSandboxSpeed,
+    PickupNotLinked,
+    PriceUnavailable,
+    QuoteExpired,
+    QuoteMismatch,
+    TooManySimulations,
+)
+from delivery.models import Delivery, EventState, WebhookEndpoint, WebhookEvent, parse_id
 from delivery.payload import DeliveryRequest
 from delivery.pricing import Quote
 from delivery.webhooks import feed
 
 
+class CarriedEvent(TypedDict):
+    """`body` is what the webhook carries, byte for byte. `sequence` counts within the delivery."""
+
+    id: Uuid
+    sequence: Annotated[int, Json("1, 2, 3 … within the delivery")]
+    createdAt: Moment
+    sentAt: Moment | None
+    state: Annotated[str, one_of(EventState.values)]
+    body: Event
+
+
+class EventPage(TypedDict):
+    """`nextCursor` is there also at the end: ask again with it."""
+
+    data: list[CarriedEvent]
+    nextCursor: str
+
+
+def _links(*operations: str, delivery_id: str = "$response.body#/deliveryId") -> dict[str, Any]:
+    """Links to operations that take the deliveryId of an answer."""
+    return {
+        operation: {"operationId": operation, "parameters": {"deliveryId": delivery_id}} for operation in operations
+    }
+
+
+@extend_schema(tags=["Immediate delivery"])
 class ImmediateDeliveryViewSet(IntegratorView, ViewSet):
     """The specification's five endpoints: quote, request, cancel, query and locate a delivery."""
 
+    @extend_schema(
+        operation_id="quotation-delivery",
+        request=DeliveryRequestSerializer,
+        parameters=[
+            answer_header("Quote-Id", "Send it with request-delivery to have this price."),
+            answer_header(
+                "Quote-Expires", "Until when the Quote-Id is valid.", {"type": "string", "format": "date-time"}
+            ),
+            answer_header(
+                "Pickup-Linked",
+                "`false` if request-delivery would be refused for its pickup.",
+                {"type": "string", "enum": ["true", "false"]},
+            ),
+        ],
+        responses={200: Answer(QuoteAnswer, "The price.", example={"shippingValue": 9.9})},
+    )
+    @raises(PriceUnavailable, "outside_service_area")
     @action(methods=["post"], detail=False, url_path="quotation-delivery")
     def quote(self, request: Request) -> Response:
-        """POST /api/quotation-delivery."""
+        """Quote a delivery.
+
+        The price of the delivery that request-delivery would create. Creates nothing.
+        """
         token, payload, at = token_of(request), self._delivery_request(request), clock.now()
         quote, is_linked = quotes.quote(integrator=token.integrator, payload=payload)
         headers = {
@@ -41,9 +101,42 @@ class ImmediateDeliveryViewSet(IntegratorView, ViewSet):
         }
         return Response({"shippingValue": float(quote.value)}, headers=headers)
 
+    @extend_schema(
+        operation_id="request-delivery",
+        request=DeliveryRequestSerializer,
+        parameters=[
+            request_header(
+                "Quote-Id",
+                "The `Quote-Id` of a quote for the same trip, less than ten minutes old: its price is kept.",
+            ),
+            sandbox.SPEED,
+        ],
+        responses={
+            201: Answer(
+                Creation,
+                "The delivery.",
+                example=examples.CREATION,
+                links=_links("info-delivery", "location-delivery", "cancel-delivery", "get-delivery"),
+            )
+        },
+    )
+    @raises(
+        *idempotency.ERRORS,
+        "outside_service_area",
+        PriceUnavailable,
+        PickupNotLinked,
+        QuoteExpired,
+        QuoteMismatch,
+        InvalidSandboxSpeed,
+        TooManySimulations,
+    )
     @action(methods=["post"], detail=False, url_path="request-delivery")
     def request_delivery(self, request: Request) -> HttpResponse:
-        """POST /api/request-delivery."""
+        """Request a delivery.
+
+        Creates a delivery and offers its whole route to drivers. Send an Idempotency-Key: then a repeated call cannot
+        create a second one.
+        """
         token, payload, at = token_of(request), self._delivery_request(request), clock.now()
         speed, quote_id = sandbox.read_speed(request, token), request.headers.get("Quote-Id")
 
@@ -56,11 +149,23 @@ class ImmediateDeliveryViewSet(IntegratorView, ViewSet):
             )
             return Response(bodies.creation(delivery), status=201)
 
-        return answer_once(request, token=token, endpoint="request-delivery", at=at, prepare=price, act=create)
+        return idempotency.answer_once(
+            request, token=token, endpoint="request-delivery", at=at, prepare=price, act=create
+        )
 
+    @extend_schema(
+        operation_id="cancel-delivery",
+        request=CancelSerializer,
+        responses={200: Answer(Info, "The delivery, its open orders FAILED.")},
+    )
+    @raises(DeliveryNotFound, InvalidDeliveryId, AlreadyFinished)
     @action(methods=["post"], detail=False, url_path="cancel-delivery/<str:delivery_id>")
     def cancel(self, request: Request, delivery_id: str) -> Response:
-        """POST /api/cancel-delivery/{deliveryId}."""
+        """Cancel a delivery.
+
+        Fails the open orders. After pickup the driver returns to A with the goods, and a fee may be due. Cancelling
+        again changes nothing and is answered alike.
+        """
         if parse_id(delivery_id) is None:
             raise InvalidDeliveryId("A deliveryId is the UUID that request-delivery answered with.")
         serializer = self.read_body(CancelSerializer(data=request.data))
@@ -75,14 +180,27 @@ class ImmediateDeliveryViewSet(IntegratorView, ViewSet):
         )
         return Response(bodies.info(delivery))
 
+    @extend_schema(operation_id="info-delivery", responses={200: Answer(Info, "The delivery.", example=examples.INFO)})
+    @raises(DeliveryNotFound)
     @action(detail=False, url_path="info-delivery/<str:delivery_id>")
     def info(self, request: Request, delivery_id: str) -> Response:
-        """GET /api/info-delivery/{deliveryId}."""
+        """Read a delivery.
+
+        Price, driver and the status of each order.
+        """
         return Response(bodies.info(read_delivery(token_of(request), delivery_id)))
 
+    @extend_schema(
+        operation_id="location-delivery",
+        responses={200: Answer(Location, "The position, or why there is none.", example=examples.LOCATION)},
+    )
+    @raises(DeliveryNotFound)
     @action(detail=False, url_path="location-delivery/<str:delivery_id>")
     def location(self, request: Request, delivery_id: str) -> Response:
-        """GET /api/location-delivery/{deliveryId}."""
+        """Locate the driver.
+
+        The latest position of the driver, from acceptance until the route is closed.
+        """
         delivery = read_delivery(token_of(request), delivery_id)
         return Response(bodies.location(delivery, at=clock.now()))
 
@@ -91,16 +209,32 @@ class ImmediateDeliveryViewSet(IntegratorView, ViewSet):
         return self.read_body(DeliveryRequestSerializer(data=request.data, context=context)).delivery_request
 
 
+@extend_schema(tags=["Find and read"])
 class DeliveryViewSet(IntegratorView, ViewSet):
     """Find deliveries of the calling token's account and environment, and read everything about one."""
 
     lookup_field = "delivery_id"
     lookup_value_converter = "str"
+    filterset_class = DeliveryFilter
 
+    @extend_schema(
+        operation_id="list-deliveries",
+        responses={
+            200: Answer(
+                DeliveryPage,
+                "A page.",
+                links=_links("get-delivery", delivery_id="$response.body#/data/0/deliveryId"),
+            )
+        },
+    )
+    @raises(InvalidCursor)
     def list(self, request: Request) -> Response:
-        """GET /api/deliveries: the newest first, in pages."""
+        """Find deliveries.
+
+        The deliveries of the token's account and environment, the newest first, in pages.
+        """
         token = token_of(request)
-        query = DeliveryFilter(request.query_params, queryset=Delivery.objects.of(token))
+        query = self.filterset_class(request.query_params, queryset=Delivery.objects.of(token))
         self.check_query(query.invalid, known=query.filters)
         try:
             page = pagination.newest_first(
@@ -116,18 +250,31 @@ class DeliveryViewSet(IntegratorView, ViewSet):
         prefetch_related_objects(page.rows, "stops")
         return Response({"data": [bodies.summary(row) for row in page.rows], "nextCursor": page.next_cursor})
 
+    @extend_schema(operation_id="get-delivery", responses={200: Answer(DeliveryDetail, "The delivery.")})
+    @raises(DeliveryNotFound)
     def retrieve(self, request: Request, delivery_id: str) -> Response:
-        """GET /api/deliveries/{deliveryId}: everything about one delivery."""
+        """Read everything about a delivery.
+
+        Both statuses, every moment, failure reasons, cancellation, price, history and its webhooks.
+        """
         return detail(find_delivery(token_of(request), delivery_id, Delivery.objects.with_parts()))
 
 
+@extend_schema(tags=["Find and read"])
 class EventViewSet(IntegratorView, ViewSet):
     """What webhooks carried."""
 
+    filterset_class = FeedQuery
+
+    @extend_schema(operation_id="list-events", responses={200: Answer(EventPage, "A page.")})
+    @raises(InvalidCursor)
     def list(self, request: Request) -> HttpResponse:
-        """GET /api/events: the webhook events of the account and environment, the oldest first."""
+        """Read what webhooks carried.
+
+        The events of the last 30 days, the oldest first. For reconciliation after an outage.
+        """
         token = token_of(request)
-        query = FeedQuery(request.query_params, queryset=WebhookEvent.objects.none())
+        query = self.filterset_class(request.query_params, queryset=WebhookEvent.objects.none())
         self.check_query(query.invalid, known=query.filters)
         scope = ["events", str(token.integrator_id), token.environment]
         after = _position(query.form.cleaned_data["after"], scope)

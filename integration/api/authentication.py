@@ -1,6 +1,9 @@
 """Authentication of sellers by API key, independent of Django's users."""
 
+from typing import Any
+
 from django.contrib.auth.models import AnonymousUser
+from drf_spectacular.extensions import OpenApiAuthenticationExtension
 from rest_framework.authentication import get_authorization_header
 from rest_framework.permissions import BasePermission
 from rest_framework.request import Request
@@ -10,16 +13,17 @@ from common import clock
 from common.limited_calls import LimitedAuthentication
 from integration import api_keys
 from integration.actions import keys
-from integration.errors import RateLimited
+from integration.errors import AccountSuspended, InvalidKey, KeyMissing, RateLimited
 from integration.models import ApiKey
 
 
 class KeyAuthentication(LimitedAuthentication):
     """`Authorization: Basic <key>`; `request.auth` is the ApiKey.
 
-    Raises InvalidKey, RateLimited, and AccountSuspended for a valid key of a suspended seller.
+    AccountSuspended is raised for a valid key of a suspended seller.
     """
 
+    errors = (KeyMissing, InvalidKey, AccountSuspended, RateLimited)
     over_limit = RateLimited
 
     def authenticate(self, request: Request) -> tuple[AnonymousUser, ApiKey]:
@@ -33,6 +37,18 @@ class KeyAuthentication(LimitedAuthentication):
 
     def authenticate_header(self, request: Request) -> str:
         return 'Basic realm="rota"'
+
+
+class KeyScheme(OpenApiAuthenticationExtension):
+    target_class = KeyAuthentication
+    name = "apiKey"
+
+    def get_security_definition(self, auto_schema: Any) -> dict[str, str]:
+        return {
+            "type": "http",
+            "scheme": "basic",
+            "description": "The API key as user name, without a password; or the bare key after `Basic`.",
+        }
 
 
 class HasKey(BasePermission):

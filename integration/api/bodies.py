@@ -5,6 +5,7 @@ from typing import Literal, TypedDict
 
 from integration.actions.quotes import Quote
 from integration.actions.tracking import TrackedOrder
+from integration.errors import OrderNotFound
 from integration.freight import ORDER_SERVICES, Price, Service
 from integration.models import Order, StatusLog
 
@@ -66,6 +67,13 @@ class OrdersFound(TypedDict):
     data: list[TrackingRecord]
 
 
+class NothingFound(TypedDict):
+    """A tracking query without a result."""
+
+    success: Literal[False]
+    message: str
+
+
 def done(message: str) -> Done:
     return {"success": True, "message": message}
 
@@ -95,6 +103,10 @@ def services_found(prices: dict[Service, Price]) -> ServicesFound:
 def orders_found(orders: list[TrackedOrder]) -> OrdersFound:
     records = [_record(order) for order in orders]
     return {"success": True, "data": records}
+
+
+def nothing_found() -> NothingFound:
+    return {"success": False, "message": OrderNotFound.message}
 
 
 def _record(order: TrackedOrder) -> TrackingRecord:

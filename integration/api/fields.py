@@ -8,6 +8,7 @@ from datetime import datetime
 from decimal import ROUND_CEILING, ROUND_HALF_UP, Decimal
 from typing import Any
 
+from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from common.json_body import UNSTORABLE
@@ -65,6 +66,7 @@ class ShapedTextField(TextField):
         return data
 
 
+@extend_schema_field({"type": "string", "pattern": r"^\d{8}$"})
 class PostcodeField(TextField):
     """Eight digits."""
 
@@ -76,6 +78,7 @@ class PostcodeField(TextField):
         return data
 
 
+@extend_schema_field({"type": "string", "pattern": f"^{_SIDE.pattern}$"})
 class SideField(ShapedTextField):
     """Centimetres, as text of 1 to 3 digits."""
 
@@ -83,6 +86,13 @@ class SideField(ShapedTextField):
     shape = _SIDE
 
 
+@extend_schema_field(
+    {
+        "type": "string",
+        "pattern": f"^{_DIMENSIONS.pattern}$",
+        "description": "Three sides in centimetres, joined by `x`, then a comma and the weight in kilograms.",
+    }
+)
 class DimensionsField(ShapedTextField):
     """Three integers and a weight, such as `10x20x30,1.5`. Kept as text."""
 
@@ -90,6 +100,7 @@ class DimensionsField(ShapedTextField):
     shape = _DIMENSIONS
 
 
+@extend_schema_field({"type": "string", "pattern": f"^{_ISSUE_DATE.pattern}$"})
 class IssueDateField(ShapedTextField):
     """`YYYY-MM-DD HH:MM:SS`, an existing date and time. Kept as text."""
 
@@ -105,6 +116,7 @@ class IssueDateField(ShapedTextField):
         return text
 
 
+@extend_schema_field({"type": ["string", "integer"], "maxLength": 255})
 class TextOrNumberField(OptionalTextField):
     """An identifier that may be sent as text or as a JSON integer, such as an invoice's number. The value is text."""
 
@@ -113,6 +125,9 @@ class TextOrNumberField(OptionalTextField):
         return super().to_internal_value(str(data) if is_whole else data)
 
 
+@extend_schema_field(
+    {"anyOf": [{"type": "number", "minimum": 0}, {"type": "string", "pattern": f"^{_PLAIN_NUMBER.pattern}$"}]}
+)
 class AmountField(serializers.Field[Decimal, Any, Decimal, Any]):
     """A number from 0 to the largest that the column of an order's cost holds: 12 digits and 4 decimal places.
 
@@ -141,6 +156,7 @@ class AmountField(serializers.Field[Decimal, Any, Decimal, Any]):
         return value
 
 
+@extend_schema_field({"type": "number", "exclusiveMinimum": 0, "maximum": 1_000_000_000})
 class WeightField(serializers.Field[int, Any, int, Any]):
     """Kilograms over 0 as a JSON number. The value is grams, rounded up."""
 
@@ -169,6 +185,7 @@ class WholeNumberField(serializers.Field[int, Any, int, Any]):
     def __init__(self, *, smallest: int, allow_text: bool = False, **kwargs: Any) -> None:
         super().__init__(**kwargs)
         self._smallest = smallest
+        extend_schema_field({"type": "integer", "minimum": smallest})(self)  # type: ignore[type-var]  # an instance too
         self._allow_text = allow_text
 
     def to_internal_value(self, data: Any) -> int:

@@ -2,7 +2,7 @@
 
 import django_filters
 
-from common.query_filters import MOST_ROWS, ListFilter, MomentFilter, QueryForm, TextFilter
+from common.query_filters import CREATED_FROM, CREATED_TO, MOST_ROWS, ListFilter, MomentFilter, QueryForm, TextFilter
 from integration.lifecycle import Status
 from integration.models import Order
 
@@ -24,14 +24,15 @@ class PortugueseForm(QueryForm):
 
 
 class OrderFilter(ListFilter):
-    orderId = TextFilter("code")
-    trackingCode = TextFilter("tracking_code")
+    orderId = TextFilter("code", help_text="The orderId, exactly.")
+    trackingCode = TextFilter("tracking_code", help_text="The tracking code, exactly.")
     status = django_filters.ChoiceFilter(
+        help_text="The status of the order.",
         choices=[(status, status) for status in _STATUSES],
         error_messages={"invalid_choice": f"Deve ser um destes: {', '.join(_STATUSES)}."},
     )
-    createdFrom = MomentFilter("created_at", "gte")
-    createdTo = MomentFilter("created_at", "lt", is_end=True)
+    createdFrom = MomentFilter("created_at", "gte", help_text=CREATED_FROM)
+    createdTo = MomentFilter("created_at", "lt", is_end=True, help_text=CREATED_TO)
 
     class Meta:
         model = Order

@@ -14,6 +14,9 @@ from integration.api import answers
 from integration.errors import CallInProgress, IdempotencyKeyReused, InvalidIdempotencyKey
 from integration.models import IdempotencyRecord, Seller
 
+# With which `answer_once` refuses a call.
+ERRORS = (InvalidIdempotencyKey, IdempotencyKeyReused, CallInProgress)
+
 
 def answer_once(
     request: Request, *, seller: Seller, endpoint: str, at: datetime, act: Callable[[], Response]

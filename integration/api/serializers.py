@@ -3,11 +3,14 @@
 from decimal import Decimal
 from typing import Any, NotRequired, TypedDict
 
+from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
+from common.openapi import example_body
 from common.payload_warnings import PayloadWarning
 from common.serializers import BodySerializer
 from integration.actions.orders import InvoiceData, Item, NewOrder, Receiver
+from integration.api import examples
 from integration.api.fields import (
     REQUIRED,
     AmountField,
@@ -54,6 +57,7 @@ class OrderBody(TypedDict):
     invoice: NotRequired[InvoiceData | None]
 
 
+@example_body(examples.FREIGHT)
 class QuoteSerializer(BodySerializer):
     """Body of a quote."""
 
@@ -132,6 +136,7 @@ class InvoiceSerializer(BodySerializer):
     key = OptionalTextField()
 
 
+@extend_schema_field({"type": "string", "enum": list(_SERVICES)})
 class ServiceField(TextField):
     default_error_messages = {"invalid": f"Deve ser um destes: {', '.join(_SERVICES)}."}
 
@@ -141,6 +146,7 @@ class ServiceField(TextField):
         return str(data)
 
 
+@example_body(examples.ORDER)
 class OrderSerializer(BodySerializer):
     """Body of an order create request."""
 
@@ -182,6 +188,7 @@ class OrderSerializer(BodySerializer):
         )
 
 
+@example_body({"orderId": "A-1001"})
 class CancelSerializer(BodySerializer):
     """Body of a cancellation."""
 
@@ -193,6 +200,9 @@ class TrackingSerializer(BodySerializer):
 
     type = serializers.ChoiceField(
         choices=["document", "order_number"],
+        help_text="What `value` is.",
         error_messages={"required": "Campo obrigatório.", "invalid_choice": "Deve ser document ou order_number."},
     )
-    document = TextField(required=False, allow_blank=True, max_length=None)
+    document = TextField(
+        required=False, allow_blank=True, max_length=None, help_text="The receiver's document, as a further filter."
+    )

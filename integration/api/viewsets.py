@@ -5,6 +5,7 @@ from typing import Any
 
 from django.db.models import prefetch_related_objects
 from django.http import HttpResponse
+from drf_spectacular.utils import OpenApiExample, OpenApiParameter, extend_schema
 from rest_framework.decorators import action
 from rest_framework.exceptions import UnsupportedMediaType, ValidationError
 from rest_framework.request import Request
@@ -12,23 +13,39 @@ from rest_framework.response import Response
 from rest_framework.viewsets import ViewSet
 
 from common import clock, pagination
+from common.openapi import Answer, DescribedView, raises
 from common.payload_warnings import PayloadWarning
 from common.views import AlwaysJSON, BodyView, DeprecatableView, OptionsView
 from integration.actions import invoices, orders, quotes
 from integration.actions import tracking as trackings
-from integration.api import answers, bodies, order_bodies
+from integration.api import answers, bodies, idempotency, order_bodies
 from integration.api.authentication import HasKey, KeyAuthentication
 from integration.api.filters import OrderFilter
-from integration.api.idempotency import answer_once
 from integration.api.parsers import BoundedJSONParser, BoundedMultiPartParser
 from integration.api.serializers import CancelSerializer, OrderSerializer, QuoteSerializer, TrackingSerializer
-from integration.errors import InvoiceMissing, OrderNotFound, SearchValueMissing
+from integration.errors import (
+    AlreadyCancelled,
+    AlreadyDelivered,
+    CompanyNotFound,
+    DuplicateOrder,
+    ForeignCompany,
+    InvalidInvoice,
+    InvoiceMissing,
+    InvoiceStorageFull,
+    InvoiceUnreferenced,
+    NoCoverage,
+    OrderNotFound,
+    SearchValueMissing,
+    TooHeavy,
+    TooManyInvoices,
+)
 from integration.models import ApiKey, Order
 
 _INVALID_CURSOR = "Use o nextCursor de uma resposta aos mesmos filtros, ou comece sem cursor."
 
 
-class SellerViewSet(OptionsView, DeprecatableView, BodyView, ViewSet):
+@extend_schema(tags=["Order integration"])
+class SellerViewSet(OptionsView, DeprecatableView, DescribedView, BodyView, ViewSet):
     """Base of the endpoints: authentication by API key, JSON bodies, and errors in the shape of area B."""
 
     authentication_classes = [KeyAuthentication]
@@ -36,6 +53,7 @@ class SellerViewSet(OptionsView, DeprecatableView, BodyView, ViewSet):
     parser_classes = [BoundedJSONParser]
     content_negotiation_class = AlwaysJSON
     invalid_status = 422  # the specification's status for an invalid payload; some endpoints have 400
+    refusal, refusal_media_type, invalid_query = answers.Refusal, "application/json", "invalid_payload"
 
     def get_exception_handler(self) -> Callable[[Exception, dict[str, Any]], Response | None]:
         return answers.exception_handler
@@ -54,18 +72,36 @@ class SellerViewSet(OptionsView, DeprecatableView, BodyView, ViewSet):
 class ShippingViewSet(SellerViewSet):
     """Freight by postcode."""
 
+    errors = (NoCoverage, TooHeavy)
+
+    @extend_schema(
+        operation_id="shipping-quote",
+        request=QuoteSerializer,
+        responses={200: Answer(bodies.QuoteFound, "Price in centavos, deadline in business days.")},
+    )
     @action(methods=["post"], detail=False, invalid_status=400)
     def quote(self, request: Request) -> Response:
-        """POST /api/integration/shipping/quote."""
+        """Quote freight.
+
+        Price and deadline of one shipment between two postcodes.
+        """
         serializer = self.read_body(QuoteSerializer(data=request.data))
         quote = quotes.quote(
             origin=serializer.body["origin"], destination=serializer.body["destination"], package=serializer.package
         )
         return Response(bodies.quote_found(quote))
 
+    @extend_schema(
+        operation_id="shipping-services",
+        request=QuoteSerializer,
+        responses={200: Answer(bodies.ServicesFound, "The services.")},
+    )
     @action(methods=["post"], detail=False, invalid_status=400)
     def services(self, request: Request) -> Response:
-        """POST /api/integration/shipping/services: the services that an order can be sent by, with their prices."""
+        """Quote freight by every service.
+
+        Price and deadline of each service that has a rate for the trip.
+        """
         serializer = self.read_body(QuoteSerializer(data=request.data))
         prices = quotes.services(
             origin=serializer.body["origin"], destination=serializer.body["destination"], package=serializer.package
@@ -78,11 +114,17 @@ class OrderViewSet(SellerViewSet):
 
     lookup_field = "order_id"
     lookup_value_converter = "path"  # an orderId may hold a slash; the paths below take precedence over it
+    path_parameters = {"order_id": {"description": "The orderId sent at creation."}}
+    filterset_class = OrderFilter
 
+    @extend_schema(operation_id="list-orders", responses={200: Answer(order_bodies.OrdersListed, "A page.")})
     def list(self, request: Request) -> Response:
-        """GET /api/integration/orders: the newest first, in pages."""
+        """Find orders.
+
+        The orders of the key's seller, the newest first, in pages.
+        """
         seller = self.key.seller
-        query = OrderFilter(request.query_params, queryset=Order.objects.all().of(seller))
+        query = self.filterset_class(request.query_params, queryset=Order.objects.all().of(seller))
         self.check_query(query.invalid, known=query.filters)
         try:
             page = pagination.newest_first(
@@ -96,8 +138,30 @@ class OrderViewSet(SellerViewSet):
         prefetch_related_objects(page.rows, "company")
         return Response(order_bodies.orders_listed(page.rows, page.next_cursor))
 
+    @extend_schema(
+        operation_id="create-order",
+        request=OrderSerializer,
+        responses={
+            201: Answer(
+                bodies.OrderCreated,
+                "The order was created.",
+                example={"success": True, "tracking_code": "AA123456785BR"},
+                links={
+                    "get-order": {"operationId": "get-order", "parameters": {"orderId": "$request.body#/orderId"}},
+                    "cancel-order": {
+                        "operationId": "cancel-order",
+                        "requestBody": {"orderId": "$request.body#/orderId"},
+                    },
+                },
+            )
+        },
+    )
+    @raises(*idempotency.ERRORS, ForeignCompany, CompanyNotFound, DuplicateOrder)
     def create(self, request: Request) -> HttpResponse:
-        """POST /api/integration/orders."""
+        """Create an order.
+
+        Creates an order of one of the seller's companies. A tracking code is generated unless sent.
+        """
         serializer = self.read_body(OrderSerializer(data=request.data))
         seller, payload, at = self.key.seller, serializer.payload, clock.now()
 
@@ -105,15 +169,31 @@ class OrderViewSet(SellerViewSet):
             order = orders.create(seller=seller, payload=payload, by=self.actor, at=at)
             return Response(bodies.order_created(order), status=201)
 
-        return answer_once(request, seller=seller, endpoint="orders", at=at, act=create)
+        return idempotency.answer_once(request, seller=seller, endpoint="orders", at=at, act=create)
 
+    @extend_schema(operation_id="get-order", responses={200: Answer(order_bodies.OrderShown, "The order.")})
+    @raises(OrderNotFound)
     def retrieve(self, request: Request, order_id: str) -> Response:
-        """GET /api/integration/orders/{orderId}: everything about one order."""
+        """Read everything about an order.
+
+        The order as sent, its status log, and the invoices that were linked.
+        """
         return Response(order_bodies.order_shown(trackings.get(self.key.seller, code=order_id)))
 
+    @extend_schema(
+        operation_id="cancel-order",
+        request=CancelSerializer,
+        responses={
+            200: Answer(bodies.Done, "Cancelled.", example={"success": True, "message": "Objeto cancelado com sucesso"})
+        },
+    )
+    @raises(OrderNotFound, AlreadyDelivered, AlreadyCancelled)
     @action(methods=["post"], detail=False, invalid_status=400)
     def cancel(self, request: Request) -> Response:
-        """POST /api/integration/orders/cancel."""
+        """Cancel an order.
+
+        Cancels an order that is neither delivered nor cancelled.
+        """
         serializer = self.read_body(CancelSerializer(data=request.data))
         order = Order.objects.filter(seller=self.key.seller, code=serializer.validated_data["orderId"]).first()
         if order is None:
@@ -121,9 +201,32 @@ class OrderViewSet(SellerViewSet):
         orders.cancel(order=order, by=self.actor, at=clock.now())
         return Response(bodies.done("Objeto cancelado com sucesso"))
 
+    @extend_schema(
+        operation_id="track-orders",
+        parameters=[
+            TrackingSerializer,
+            OpenApiParameter(
+                "value",
+                {"type": "string", "minLength": 1},
+                required=True,
+                description=(
+                    "The receiver's document; or a tracking code, orderId, shipping id, invoice key or invoice number."
+                ),
+            ),
+        ],
+        examples=[
+            OpenApiExample("Type", "order_number", parameter_only=("type", "query")),
+            OpenApiExample("Value", "A-1001", parameter_only=("value", "query")),
+        ],
+        responses={200: Answer(bodies.OrdersFound | bodies.NothingFound, "The orders, or that there is none.")},
+    )
+    @raises(SearchValueMissing)
     @action(detail=False)
     def tracking(self, request: Request) -> Response:
-        """GET /api/integration/orders/tracking."""
+        """Track orders.
+
+        At most ten orders of the seller, the newest first. Without a result `success` is false.
+        """
         value = request.query_params.get("value", "").strip()
         if not value:
             raise SearchValueMissing
@@ -138,16 +241,33 @@ class OrderViewSet(SellerViewSet):
         )
         if not found:
             # With status 200 and without a code, as specified.
-            return Response({"success": False, "message": OrderNotFound.message})
+            return Response(bodies.nothing_found())
         return Response(bodies.orders_found(found))
 
 
 class InvoiceViewSet(SellerViewSet):
     """Invoices (NF-e) of orders."""
 
+    @extend_schema(
+        operation_id="upload-invoice",
+        request={
+            "multipart/form-data": {
+                "type": "object",
+                "properties": {"nfe": {"type": "string", "format": "binary", "description": "The XML."}},
+                "required": ["nfe"],
+            }
+        },
+        responses={
+            200: Answer(bodies.Done, "Stored.", example={"success": True, "message": "Nota fiscal salva com sucesso"})
+        },
+    )
+    @raises(InvoiceMissing, InvalidInvoice, InvoiceUnreferenced, TooManyInvoices, InvoiceStorageFull)
     @action(methods=["post"], detail=False, parser_classes=[BoundedMultiPartParser])
     def marketplace(self, request: Request) -> Response:
-        """POST /api/integration/invoices/marketplace."""
+        """Upload an invoice (NF-e).
+
+        Stores the XML and links the orders that it names. A stored access key again changes nothing.
+        """
         try:
             files = request.FILES.getlist("nfe")
         except UnsupportedMediaType as error:

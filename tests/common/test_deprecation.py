@@ -10,7 +10,7 @@ from rest_framework.test import APIRequestFactory
 from rest_framework.viewsets import ViewSet
 
 from common.views import Deprecation
-from config.openapi import generator
+from config.openapi import files
 from delivery.api.views import IntegratorView
 from integration.api.viewsets import SellerViewSet
 
@@ -62,7 +62,7 @@ class TestDeprecation:
         endpoint: Any = resolve("/api/integration/shipping/quote").func
         monkeypatch.setitem(endpoint.initkwargs, "deprecation", DEPRECATION)
 
-        paths = generator.describe()["paths"]
+        paths = files.describe()["paths"]
 
         assert [path for path, operations in paths.items() for each in operations.values() if "deprecated" in each] == [
             "/api/integration/shipping/quote"

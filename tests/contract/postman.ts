@@ -3,14 +3,15 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import converter from "openapi-to-postmanv2";
 
-type Parameter = { name: string; in: string; required: boolean; example?: unknown; schema: Schema };
+type Examples<Value> = Record<string, { value: Value }>;
+type Parameter = { name: string; in: string; example?: unknown; examples?: Examples<unknown>; schema: Schema };
 type Schema = { $ref?: string; enum?: string[]; default?: unknown };
 type Answer = { links?: Record<string, { parameters?: Record<string, string> }> };
 type Operation = {
   operationId: string;
   summary: string;
-  parameters: Parameter[];
-  requestBody?: { content: Record<string, { example?: Record<string, unknown> }> };
+  parameters?: Parameter[];
+  requestBody?: { content: Record<string, { examples?: Examples<Record<string, unknown>> }> };
   responses: Record<string, Answer>;
 };
 type Description = {
@@ -48,15 +49,18 @@ function setExample(operation: Operation, parameter: Parameter, schemas: Descrip
   const schema = $ref ? (schemas[$ref.split("/").at(-1)!] ?? inline) : inline;
   const chosen = VALUES[operation.operationId]?.[parameter.name];
   const variable = parameter.name in VARIABLES && parameter.in === "path" ? `{{${parameter.name}}}` : undefined;
-  parameter.example = chosen ?? variable ?? parameter.example ?? schema.default ?? schema.enum?.[0] ?? "";
+  const [described] = Object.values(parameter.examples ?? {});
+  delete parameter.examples;
+  parameter.example = chosen ?? variable ?? described?.value ?? schema.default ?? schema.enum?.[0] ?? "";
 }
 
 function prepare(description: Description): Operation[] {
   const operations = Object.values(description.paths).flatMap((methods) => Object.values(methods));
   description.servers = [{ url: VARIABLES.baseUrl }];
   for (const operation of operations) {
-    for (const parameter of operation.parameters) setExample(operation, parameter, description.components.schemas);
-    const example = operation.requestBody?.content["application/json"]?.example;
+    for (const parameter of operation.parameters ?? []) setExample(operation, parameter, description.components.schemas);
+    const [described] = Object.values(operation.requestBody?.content["application/json"]?.examples ?? {});
+    const example = described?.value;
     for (const key of Object.keys(example ?? {})) {
       const value = VALUES[operation.operationId]?.[key];
       if (example && value) example[key] = value;

@@ -1,9 +1,8 @@
-"""Bodies of examples."""
+"""Bodies of the calls of area A, as the description of the API shows them."""
 
 from typing import Any
 
-from config.openapi.operations.common import UUID
-
+_UUID = "019aa8f0-5c1e-7d5a-9f00-3b6c1d2e4f50"
 _PICKUP_ADDRESS: dict[str, Any] = {
     "city": "São Paulo", "state": "SP", "street": "Avenida Paulista", "number": "1578", "zipcode": "01310-200",
     "district": "Bela Vista", "country": "BR", "complement": "Loja 1", "latitude": -23.561414, "longitude": -46.655881,
@@ -30,7 +29,7 @@ DELIVERY_REQUEST: dict[str, Any] = {
     ],
     "orderPackages": [{"description": "Caixa", "height": 20, "width": 30, "length": 40, "weight": 2.5, "quantity": 1}],
 }
-ROUTE: dict[str, Any] = {
+_ROUTE: dict[str, Any] = {
     "routeId": "019aa8f0-5c1e-7d5a-9f00-3b6c1d2e4f51",
     "status": "AVAILABLE",
     "pointsCount": 2,
@@ -41,19 +40,19 @@ ROUTE: dict[str, Any] = {
     "immutable": True,
     "points": [{"label": "A", "type": "pickup"}, {"label": "B", "type": "dropoff"}],
 }
-NO_DRIVER: dict[str, Any] = {"name": "", "phone": "", "coordinates": {"latitude": None, "longitude": None}}
+_NO_DRIVER: dict[str, Any] = {"name": "", "phone": "", "coordinates": {"latitude": None, "longitude": None}}
 _ORDER = {"status": "PENDING", "externalId": "order-1001", "coordinates": _COORDINATES, "address": _DROPOFF_ADDRESS}
-EVENT: dict[str, Any] = {
-    "deliveryId": UUID,
+_EVENT: dict[str, Any] = {
+    "deliveryId": _UUID,
     "status": "PENDING",
-    "route": ROUTE,
-    "driver": NO_DRIVER,
+    "route": _ROUTE,
+    "driver": _NO_DRIVER,
     "orders": [{**_ORDER, "point": "B"}],
 }
-CREATION = {**EVENT, "shippingValue": 9.9}
-INFO = {"deliveryId": UUID, "shippingValue": 9.9, "driver": NO_DRIVER, "orders": [_ORDER]}
+CREATION = {**_EVENT, "shippingValue": 9.9}
+INFO = {"deliveryId": _UUID, "shippingValue": 9.9, "driver": _NO_DRIVER, "orders": [_ORDER]}
 LOCATION = {
-    "deliveryId": UUID,
+    "deliveryId": _UUID,
     "status": "ACCEPT",
     "tracking": {
         "available": True,
@@ -65,23 +64,3 @@ LOCATION = {
     "driver": {"name": "Ana Souza", "coordinates": {**_COORDINATES, "accuracyMeters": 8.0}},
     "orders": [{"externalId": "order-1001", "status": "ACCEPT"}],
 }
-
-FREIGHT: dict[str, Any] = {
-    "origin": "01310100", "destination": "40020000", "width": "20", "height": "10", "length": "30", "weight": 1.5,
-    "declared_amount": 15000,
-}  # fmt: skip  # a quote
-ORDER: dict[str, Any] = {
-    "company_document": "48.372.915/0001-54",
-    "orderId": "A-1001",
-    "orderCost": 150.5,
-    "service": "base",
-    "items": [{"description": "Cafeteira", "dimensions": "10x20x30,1.5", "quantity": 1, "price": 150.5}],
-    "receiver": {
-        "name": "Maria",
-        "cellphone": "11977770001",
-        "address": {
-            "state": "SP", "city": "São Paulo", "zipCode": "01304001", "street": "Rua Augusta", "streetNumber": "900",
-            "neighborhood": "Consolação",
-        },
-    },
-}  # fmt: skip  # an order
