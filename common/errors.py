@@ -18,6 +18,11 @@ class DomainError(Exception):
     message: str = ""
     fields: tuple[str, ...] = ()  # of the request, that the refusal is about
     retry_after: int = 0  # seconds, for the header Retry-After; 0: no such header
+    # Of an error that calls of an API are answered with: what it means, and what the caller does about it. The pages of
+    # error codes show them, and `example`, a message that it is raised with if it has no `message`.
+    meaning: ClassVar[str]
+    remedy: ClassVar[str]
+    example: ClassVar[str] = ""
 
     def __init__(self, message: str = "", **values: object) -> None:
         self.message, self.values = message or self.message, values

@@ -31,6 +31,7 @@ class AccountSuspended(DeliveryError):
     code = "account_suspended"
     title = "The account is suspended"
     status = 401
+    example = "The account is suspended. Ask whoever runs this service to lift the suspension."
 
 
 class PriceUnavailable(DeliveryError):
@@ -39,6 +40,12 @@ class PriceUnavailable(DeliveryError):
     code = "price_unavailable"
     title = "No price for this delivery"
     status = 400
+    meaning = (
+        "No active tariff serves the vehicle, or distance, weight, longest side or volume is over the tariff's "
+        "maximum. 'detail' names both figures."
+    )
+    remedy = "Ask for the other vehicleType, or split the delivery."
+    example = "The route is 72.41 km long; this tariff serves up to 60.00 km."
 
 
 class QuoteExpired(DeliveryError):
@@ -46,6 +53,9 @@ class QuoteExpired(DeliveryError):
 
     code = "quote_expired"
     title = "The quote has expired"
+    meaning = "The Quote-Id is older than ten minutes."
+    remedy = "Quote again and send the new Quote-Id."
+    example = "A quote is valid for 10 minutes. Quote again, and request with the new Quote-Id."
 
 
 class QuoteMismatch(DeliveryError):
@@ -53,6 +63,11 @@ class QuoteMismatch(DeliveryError):
 
     code = "quote_mismatch"
     title = "The quote is for something else"
+    meaning = "The Quote-Id is for another trip, account or environment, or is not one that a quote was answered with."
+    remedy = "Quote exactly what you request, and send that Quote-Id."
+    example = (
+        "The Quote-Id is for other points, packages, vehicleType or deliveryMode than this request. Quote it first."
+    )
 
 
 class PickupNotLinked(DeliveryError):
@@ -61,6 +76,14 @@ class PickupNotLinked(DeliveryError):
     code = "pickup_not_linked"
     title = "Pickup point not linked to this account"
     status = 404
+    meaning = (
+        "pickup.address is not within the radius of an active pickup point of the account. 'detail' names the nearest."
+    )
+    remedy = "Compare the coordinates with the pickup points on the panel's overview; the operator adds new ones."
+    example = (
+        "pickup.address lies 312 m from the nearest active pickup point, 'Loja Paulista', which accepts at most 150 "
+        "m. The panel lists all of them on the account's page."
+    )
 
 
 class DeliveryNotFound(DeliveryError):
@@ -69,6 +92,9 @@ class DeliveryNotFound(DeliveryError):
     code = "delivery_not_found"
     title = "Delivery not found"
     status = 404
+    meaning = "This account and environment have no delivery with this deliveryId."
+    remedy = "Check the id and whether the token is of the same environment, live or sandbox."
+    example = "No delivery of this account and environment has this deliveryId."
 
 
 class InvalidCursor(DeliveryError):
@@ -76,6 +102,7 @@ class InvalidCursor(DeliveryError):
 
     code = "invalid_cursor"
     title = "The cursor does not continue this list"
+    example = "Take nextCursor of an answer to the same filters, or begin without a cursor."
 
 
 class MoveRefused(DeliveryError):
@@ -83,6 +110,9 @@ class MoveRefused(DeliveryError):
 
     code = "move_refused"
     title = "The delivery's lifecycle does not allow this now"
+    meaning = "The delivery's state does not allow this move now (sandbox)."
+    remedy = "Read the delivery's status and make the moves in their order."
+    example = "Only an offer of the sandbox expires before its deadline."
 
 
 class AlreadyFinished(DeliveryError):
@@ -90,6 +120,9 @@ class AlreadyFinished(DeliveryError):
 
     code = "already_finished"
     title = "Delivery already finished"
+    meaning = "The delivery has ended, so nothing is left to cancel."
+    remedy = "Read how it ended."
+    example = "The delivery has ended; there is nothing left to cancel."
 
 
 class StopNotOpen(DeliveryError):
@@ -97,6 +130,9 @@ class StopNotOpen(DeliveryError):
 
     code = "stop_not_open"
     title = "The point is closed already"
+    meaning = "The drop-off was delivered or failed already (sandbox)."
+    remedy = "Go on with another one."
+    example = "This point is closed already; name a point that is still open."
 
 
 class StopNotFound(DeliveryError):
@@ -104,6 +140,9 @@ class StopNotFound(DeliveryError):
 
     code = "stop_not_found"
     title = "The route has no such point"
+    meaning = "The route has no drop-off with this letter (sandbox)."
+    remedy = "Use B, C or D, as far as the route has them."
+    example = "This route's drop-offs are B, C."
 
 
 class ReasonMissing(DeliveryError):
@@ -125,6 +164,9 @@ class RouteTaken(DeliveryError):
 
     code = "route_taken"
     title = "Another driver has accepted this route"
+    meaning = "The delivery was accepted already (sandbox)."
+    remedy = "Go on with the next move."
+    example = "A driver has accepted this route already; one acceptance covers all of it."
 
 
 class OfferExpired(DeliveryError):
@@ -132,6 +174,9 @@ class OfferExpired(DeliveryError):
 
     code = "offer_expired"
     title = "The offer has expired"
+    meaning = "The offer has expired (sandbox)."
+    remedy = "Request a new delivery."
+    example = "The offer has expired; the integrator has to request the delivery again."
 
 
 class NoEligibleDriver(DeliveryError):
@@ -175,6 +220,9 @@ class NoDriverAssigned(DeliveryError):
 
     code = "no_driver_assigned"
     title = "No driver holds this route"
+    meaning = "No driver holds the route, so no position can be set (sandbox)."
+    remedy = "Accept it first."
+    example = "No driver holds this route, so no position can be recorded."
 
 
 class InvalidSandboxSpeed(DeliveryError):
@@ -182,6 +230,9 @@ class InvalidSandboxSpeed(DeliveryError):
 
     code = "invalid_sandbox_speed"
     title = "The Sandbox-Speed header is invalid"
+    meaning = "The header Sandbox-Speed is not a number from 1 to 120."
+    remedy = "Correct it."
+    example = "The header Sandbox-Speed is a number from 1 to 120."
 
 
 class EndpointCannotSend(DeliveryError):
@@ -204,6 +255,7 @@ class InvalidToken(DeliveryError):
     code = "invalid_token"
     title = "Token missing or invalid"
     status = 401
+    example = "Send 'Authorization: Bearer <token>' with a token that is neither revoked nor expired."
 
 
 class TooManySimulations(DeliveryError):
@@ -214,6 +266,12 @@ class TooManySimulations(DeliveryError):
     status = 429
     retryable = True
     retry_after = 60
+    meaning = "Simulated drivers move as many deliveries of the account as they do at once, 500 (sandbox)."
+    remedy = "Call again when others have ended; most take two minutes, or less with Sandbox-Speed."
+    example = (
+        "Simulated drivers move 500 deliveries of this account, which is all that they do at once. Request this one "
+        "when others have ended."
+    )
 
 
 class RateLimited(DeliveryError):
@@ -330,6 +388,9 @@ class PinRequired(DeliveryError):
 
     code = "pin_required"
     title = "The receiver's PIN is required"
+    meaning = "The request asked for a PIN, and the body has none (sandbox)."
+    remedy = "Send the pin that the delivery shows."
+    example = "Ask the receiver for the PIN of four digits."
 
 
 class WrongPin(DeliveryError):
@@ -337,6 +398,9 @@ class WrongPin(DeliveryError):
 
     code = "wrong_pin"
     title = "The PIN is wrong"
+    meaning = "The PIN is not the one of this drop-off (sandbox). After five wrong ones none is taken."
+    remedy = "Send the pin that the delivery shows."
+    example = "This is not the receiver's PIN. Only your dispatcher can deliver this one now."
 
 
 class PinLocked(DeliveryError):
@@ -344,6 +408,9 @@ class PinLocked(DeliveryError):
 
     code = "pin_locked"
     title = "Too many wrong PINs"
+    meaning = "There were five wrong PINs, so a driver cannot deliver this drop-off (sandbox)."
+    remedy = "Deliver it without receivedBy and pin, as a dispatcher does."
+    example = "There were five wrong PINs. Only your dispatcher can deliver this one now."
 
 
 class PhotoNotFound(DeliveryError):
@@ -352,3 +419,6 @@ class PhotoNotFound(DeliveryError):
     code = "photo_not_found"
     title = "Photo not found"
     status = 404
+    meaning = "The address of the photo was changed or is older than an hour, or the photo was deleted."
+    remedy = "Read the delivery again, which has a new address."
+    example = "The address is not one of a photo, is older than an hour, or the photo was deleted."

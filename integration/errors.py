@@ -44,6 +44,8 @@ class ForeignCompany(IntegrationError):
     code = "foreign_company"
     status = 401
     message = "Request não altorizado"  # spelled so in the specification
+    meaning = "company_document belongs to another seller than the key does."
+    remedy = "Use the key of that seller, or a document of your own companies."
 
 
 class AccountSuspended(IntegrationError):
@@ -67,6 +69,8 @@ class CompanyNotFound(IntegrationError):
     code = "company_not_found"
     status = 404
     message = "Empresa não encontrada"
+    meaning = "No company has this company_document."
+    remedy = "Ask the operator of the service to register the company."
 
 
 class DuplicateOrder(IntegrationError):
@@ -75,6 +79,8 @@ class DuplicateOrder(IntegrationError):
     code = "duplicate_order"
     status = 400
     message = "Este objeto já foi previamente cadastrado!"
+    meaning = "Another order of yours has this orderId or trackingCode; 'errors' names which."
+    remedy = "Look the order up: it may be the one that you mean. Send an Idempotency-Key to repeat calls safely."
 
     def __init__(self, *fields: str) -> None:
         super().__init__()
@@ -87,6 +93,8 @@ class OrderNotFound(IntegrationError):
     code = "order_not_found"
     status = 404
     message = "Objeto não encontrado"
+    meaning = "The seller of the key has no such order."
+    remedy = "Check the orderId."
 
 
 class MoveRefused(IntegrationError):
@@ -99,11 +107,15 @@ class MoveRefused(IntegrationError):
 class AlreadyDelivered(MoveRefused):
     code = "already_delivered"
     message = "Este objeto já foi entregue e não pode ser cancelado"
+    meaning = "The order was delivered and cannot be cancelled."
+    remedy = "Nothing."
 
 
 class AlreadyCancelled(MoveRefused):
     code = "already_cancelled"
     message = "Este objeto já foi cancelado"
+    meaning = "The order is cancelled already."
+    remedy = "Nothing."
 
 
 class NoCoverage(IntegrationError):
@@ -112,12 +124,16 @@ class NoCoverage(IntegrationError):
     code = "no_coverage"
     status = 400
     message = "Região sem cobertura"
+    meaning = "The postcode is assigned to no region, or the tariff has no rate for the two regions."
+    remedy = "Check the postcodes."
 
 
 class TooHeavy(NoCoverage):
     """The weight is over the tariff's maximum."""
 
     code = "too_heavy"
+    meaning = "The weight is over the maximum of the freight tariff."
+    remedy = "Split the shipment."
 
 
 class InvalidInvoice(IntegrationError):
@@ -126,6 +142,8 @@ class InvalidInvoice(IntegrationError):
     code = "invalid_invoice"
     fields = ("nfe",)
     message = "O arquivo não é um XML de NF-e válido"
+    meaning = "The file is not an NF-e; the message says why."
+    remedy = "Send the signed XML."
 
 
 class InvoiceUnreferenced(InvalidInvoice):
@@ -133,6 +151,8 @@ class InvoiceUnreferenced(InvalidInvoice):
 
     code = "invoice_unreferenced"
     message = "A nota fiscal não traz número de pedido (xPed) e nenhum pedido tem a sua chave de acesso"
+    meaning = "The NF-e has no xPed, and no order of the seller names its access key."
+    remedy = "Put the orderId into xPed, or the access key into the order's invoice.key."
 
 
 class TooManyInvoices(IntegrationError):
@@ -140,6 +160,8 @@ class TooManyInvoices(IntegrationError):
 
     code = "too_many_invoices"
     status = 429
+    meaning = "The seller has sent as many new invoices in 24 hours as it may."
+    remedy = "Send the next after the seconds in Retry-After."
 
     def __init__(self, *, most: int, retry_after: int) -> None:
         super().__init__(
@@ -154,6 +176,8 @@ class InvoiceStorageFull(IntegrationError):
 
     code = "invoice_storage_full"
     status = 409
+    meaning = "The space for the seller's invoices is full, and this one was not stored."
+    remedy = "Ask the operator of the service for more."
 
     def __init__(self, *, most_mb: int) -> None:
         super().__init__(
@@ -167,6 +191,8 @@ class InvoiceMissing(InvalidInvoice):
 
     code = "invoice_missing"
     message = "Envie exatamente um arquivo XML no campo nfe (multipart/form-data)"
+    meaning = "The request is not a form with exactly one file in the field nfe."
+    remedy = "Send multipart/form-data with one file in the field nfe."
 
 
 class BodyTooLarge(IntegrationError):
@@ -221,6 +247,8 @@ class SearchValueMissing(IntegrationError):
     code = "search_value_missing"
     status = 403
     message = "O parâmetro value é obrigatório"
+    meaning = "The tracking query has no value."
+    remedy = "Send the parameter value."
 
 
 class SellerNotFound(IntegrationError):

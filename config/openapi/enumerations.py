@@ -5,6 +5,7 @@ from typing import Any
 
 from delivery.lifecycle import Mode, RouteStatus, Status
 from delivery.models import VehicleType
+from integration import words
 from integration.lifecycle import Status as SellerOrderStatus
 
 _VALUES: dict[str, Iterable[str]] = {
@@ -15,6 +16,7 @@ _VALUES: dict[str, Iterable[str]] = {
     "DropoffLabel": "BCD",
     "TrackingReason": ("NOT_ASSIGNED", "NO_POSITION", "FINISHED"),
     "SellerOrderStatus": SellerOrderStatus,
+    "SellerService": words.ORDER_SERVICES,
     "Preference": ("handling=strict", "handling=lenient"),
 }
 _NAMES = {tuple(map(str, values)): name for name, values in _VALUES.items()}

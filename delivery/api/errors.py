@@ -8,6 +8,7 @@ class MalformedBody(DeliveryError):
 
     code = "malformed_body"
     title = "The body is not a JSON object"
+    example = "The body is not JSON: Expecting value: line 1 column 8 (char 7)."
 
 
 class BodyTooLarge(DeliveryError):
@@ -16,6 +17,7 @@ class BodyTooLarge(DeliveryError):
     code = "body_too_large"
     title = "The body is too large"
     status = 413
+    example = "The body is larger than 256 KiB."
 
 
 class InvalidDeliveryId(DeliveryError):
@@ -23,6 +25,9 @@ class InvalidDeliveryId(DeliveryError):
 
     code = "invalid_delivery_id"
     title = "Not a deliveryId"
+    meaning = "The deliveryId is not a UUID (cancel-delivery)."
+    remedy = "Send the deliveryId that request-delivery answered with."
+    example = "A deliveryId is the UUID that request-delivery answered with."
 
 
 class InvalidIdempotencyKey(DeliveryError):

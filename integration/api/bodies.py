@@ -1,8 +1,10 @@
 """Bodies of successful answers, in the shapes that the specification prints."""
 
 from datetime import UTC, datetime
-from typing import Literal, TypedDict
+from typing import Annotated, Literal, TypedDict
 
+from common.json_types import one_of
+from integration import words
 from integration.actions.quotes import Quote
 from integration.actions.tracking import TrackedOrder
 from integration.errors import OrderNotFound
@@ -34,7 +36,7 @@ class QuoteFound(TypedDict):
 class ServicePrice(TypedDict):
     """`service` as an order takes it, `amount` in centavos, `deadline` in business days."""
 
-    service: str
+    service: Annotated[str, one_of(words.ORDER_SERVICES)]
     amount: int
     deadline: int
 

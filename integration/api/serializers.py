@@ -9,6 +9,7 @@ from rest_framework import serializers
 from common.openapi import example_body
 from common.payload_warnings import PayloadWarning
 from common.serializers import BodySerializer
+from integration import words
 from integration.actions.orders import InvoiceData, Item, NewOrder, Receiver
 from integration.api import examples
 from integration.api.fields import (
@@ -29,7 +30,7 @@ from integration.freight import Package
 
 _OBJECT: dict[str, Any] = {**REQUIRED, "invalid": "Deve ser um objeto."}
 _OPTIONAL: dict[str, Any] = {"required": False, "allow_null": True}
-_SERVICES = ("base", "next", "turbo")
+_SERVICES = tuple(words.ORDER_SERVICES)
 _MOST_ITEMS = 1000
 _SIDES = ("width", "height", "length")
 

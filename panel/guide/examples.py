@@ -31,48 +31,6 @@ _ANSWERS = (
     answers.not_found, answers.bad_request, answers.server_error, answers.late_body, answers.tls_required,
     answers.busy, answers.unavailable,
 )  # fmt: skip  # a table
-# Errors whose class has no message, with one that they are raised with. tests/panel/guide/test_examples.py finds each
-# of them in the source.
-_MESSAGES: dict[type[DomainError], str] = {
-    delivery_errors.AccountSuspended: (
-        "The account is suspended. Ask whoever runs this service to lift the suspension."
-    ),
-    delivery_errors.PriceUnavailable: ("The route is 72.41 km long; this tariff serves up to 60.00 km."),
-    delivery_errors.QuoteExpired: ("A quote is valid for 10 minutes. Quote again, and request with the new Quote-Id."),
-    delivery_errors.QuoteMismatch: (
-        "The Quote-Id is for other points, packages, vehicleType or deliveryMode than this request. Quote it first."
-    ),
-    delivery_errors.PickupNotLinked: (
-        "pickup.address lies 312 m from the nearest active pickup point, 'Loja Paulista', which accepts at most 150 m. "
-        "The panel lists all of them on the account's page."
-    ),
-    delivery_errors.DeliveryNotFound: ("No delivery of this account and environment has this deliveryId."),
-    delivery_errors.InvalidCursor: ("Take nextCursor of an answer to the same filters, or begin without a cursor."),
-    delivery_errors.MoveRefused: ("Only an offer of the sandbox expires before its deadline."),
-    delivery_errors.AlreadyFinished: ("The delivery has ended; there is nothing left to cancel."),
-    delivery_errors.StopNotOpen: ("This point is closed already; name a point that is still open."),
-    delivery_errors.StopNotFound: ("This route's drop-offs are B, C."),
-    delivery_errors.RouteTaken: ("A driver has accepted this route already; one acceptance covers all of it."),
-    delivery_errors.OfferExpired: ("The offer has expired; the integrator has to request the delivery again."),
-    delivery_errors.NoDriverAssigned: ("No driver holds this route, so no position can be recorded."),
-    delivery_errors.TooManySimulations: (
-        "Simulated drivers move 500 deliveries of this account, which is all that they do at once. Request this one "
-        "when others have ended."
-    ),
-    delivery_errors.InvalidSandboxSpeed: ("The header Sandbox-Speed is a number from 1 to 120."),
-    delivery_errors.PhotoNotFound: (
-        "The address is not one of a photo, is older than an hour, or the photo was deleted."
-    ),
-    delivery_errors.PinRequired: ("Ask the receiver for the PIN of four digits."),
-    delivery_errors.WrongPin: ("This is not the receiver's PIN. Only your dispatcher can deliver this one now."),
-    delivery_errors.PinLocked: ("There were five wrong PINs. Only your dispatcher can deliver this one now."),
-    delivery_errors.InvalidToken: (
-        "Send 'Authorization: Bearer <token>' with a token that is neither revoked nor expired."
-    ),
-    delivery_api_errors.MalformedBody: ("The body is not JSON: Expecting value: line 1 column 8 (char 7)."),
-    delivery_api_errors.BodyTooLarge: ("The body is larger than 256 KiB."),
-    delivery_api_errors.InvalidDeliveryId: ("A deliveryId is the UUID that request-delivery answered with."),
-}
 # Errors whose constructor needs more than a message, or one with values.
 _WITH_VALUES: list[DomainError] = [
     delivery_errors.RateLimited(retry_after=1),
@@ -161,7 +119,7 @@ def _domain_errors(modules: Iterable[ModuleType], api: str) -> Iterator[DomainEr
                 continue
             entry = CODES.get(getattr(kind, "code", ""))
             if entry and api in entry.apis:
-                yield made.get(kind) or kind(_MESSAGES.get(kind, ""))
+                yield made.get(kind) or kind(kind.example)
 
 
 def _of_page(response: HttpResponse) -> Answer:

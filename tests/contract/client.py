@@ -65,6 +65,7 @@ from rota_client.models import (
     SellerQuoteRequest,
     SellerReceiverRequest,
     SellerRefusal,
+    SellerService,
     SellerServicesFound,
     TrackingReason,
     TrackOrdersType,
@@ -182,7 +183,7 @@ def order_body(order_id: str) -> SellerOrderRequest:
         company_document=COMPANY,
         order_id=order_id,
         order_cost=150,
-        service="base",
+        service=SellerService.BASE,
         items=[SellerItemRequest(description="Cafeteira", dimensions="30x20x40,2.5", quantity=1, price=150)],
         receiver=SellerReceiverRequest(
             name="Maria Souza",

@@ -17,6 +17,8 @@ SHORTEST = 15  # characters besides placeholders; shorter texts would match any 
 SUGGESTION = re.compile(r" Did you mean '\w+'\?$")
 # Their examples come from the handlers, without a text of the examples; one is DRF's, one is put together.
 MADE_BY_HANDLERS = {"method_not_allowed", "server_error"}
+# Attributes of errors; `example` is what is tested.
+SHOWN_BY_PAGES = {"meaning", "remedy", "example"}
 PLACEHOLDER = re.compile(r"%\(\w+\)s|\{\w+\}")
 
 
@@ -29,11 +31,19 @@ def text_of(node):
     return None
 
 
+def nodes_of(tree):
+    """The nodes of a module without the texts that pages alone show."""
+    for node in ast.iter_child_nodes(tree):
+        if not (isinstance(node, ast.Assign) and getattr(node.targets[0], "id", "") in SHOWN_BY_PAGES):
+            yield node
+            yield from nodes_of(node)
+
+
 def messages():
     """The texts of sentences in the packages of both APIs, as patterns."""
     for package in ("delivery", "integration"):
         for path in Path(settings.BASE_DIR / package).rglob("*.py"):
-            for node in ast.walk(ast.parse(path.read_text())):
+            for node in nodes_of(ast.parse(path.read_text())):
                 text = text_of(node)
                 parts = PLACEHOLDER.split(text or "")
                 if sum(map(len, parts)) >= SHORTEST:

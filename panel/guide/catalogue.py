@@ -1,8 +1,35 @@
-"""Error codes of every call: transport, authentication, bodies, headers, queries. Pure."""
+"""Every error code of both APIs: its status, what it means and what the caller does about it. Pure.
 
-from panel.guide.catalogue.entry import BOTH, B, ErrorCode
+The OpenAPI description, the pages `/docs/errors/<code>` and the tests take the codes from here. The texts of a code of
+one class stand in that class.
+"""
 
-CODES = (
+from collections.abc import Iterator
+from dataclasses import dataclass
+from types import ModuleType
+
+from common.errors import DomainError
+from delivery import errors as delivery_errors
+from delivery.api import errors as delivery_api_errors
+from integration import errors as integration_errors
+
+A, B = "immediate delivery", "order integration"
+BOTH = (A, B)
+
+
+@dataclass(frozen=True)
+class ErrorCode:
+    """`apis`: which of the two have it. `remedy`: what to do, in the imperative."""
+
+    code: str
+    status: int
+    meaning: str
+    remedy: str
+    apis: tuple[str, ...] = (A,)
+
+
+# Codes of both APIs, and codes without a class.
+_SHARED = (
     # Of the transport and of authentication.
     ErrorCode(
         "bad_request",
@@ -167,3 +194,19 @@ CODES = (
         BOTH,
     ),
 )
+
+
+def _of(api: str, *modules: ModuleType) -> Iterator[ErrorCode]:
+    """The codes of the classes in these modules that have a meaning for callers of the API."""
+    for module in modules:
+        for kind in vars(module).values():
+            if isinstance(kind, type) and issubclass(kind, DomainError) and "meaning" in vars(kind):
+                yield ErrorCode(kind.code, kind.status, kind.meaning, kind.remedy, (api,))
+
+
+_ALL = (
+    *_SHARED,
+    *_of(A, delivery_errors, delivery_api_errors),
+    *_of(B, integration_errors),
+)
+CODES = {entry.code: entry for entry in _ALL}
