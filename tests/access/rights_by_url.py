@@ -12,6 +12,8 @@ A row is a route with its answers to GET and to POST, one character for each rol
     G  410: a link that was never issued, or no longer works
 """
 
+from tests.endpoints import ENDPOINTS
+
 Row = tuple[str, str]
 
 ANYBODY = "+++++++"
@@ -139,20 +141,6 @@ _ACCOUNT: dict[str, Row] = {
     "two-factor/recovery/": ("LNNNNNN", "LMMMMMM"),
     "two-factor/recovery/new/": (_LOGGED_IN, _LOGGED_IN),
 }
-
-_API = [
-    "integration/shipping/quote", "integration/orders", "integration/orders/cancel", "integration/orders/tracking",
-    "integration/orders/<path:order_id>", "integration/shipping/services",
-    "integration/invoices/marketplace", "quotation-delivery", "request-delivery",
-    "cancel-delivery/<str:delivery_id>", "info-delivery/<str:delivery_id>", "location-delivery/<str:delivery_id>",
-    "deliveries", "deliveries/<str:delivery_id>", "events",
-    *(
-        f"sandbox/deliveries/<str:delivery_id>/{move}"
-        for move in (
-            "accept", "collect", "deliver/<str:point>", "fail/<str:point>", "return", "position", "expire",
-        )
-    ),
-]  # fmt: skip  # a list of names
 
 # The admin: its outsiders are sent to its log-in, so a row has one character for account staff, dispatchers and
 # superusers each.
@@ -302,7 +290,7 @@ ROUTES: dict[str, Row] = {
     "docs/<str:page>": _GUIDE,
     "docs/errors/<str:code>": _GUIDE,
     "docs/reference": _GUIDE,
-    **{f"api/{route}": API for route in _API},
+    **{endpoint.route: API for endpoint in ENDPOINTS},
     "api/photos/<str:signed>": ("NNNNNNN", "MMMMMMM"),  # 404 without a signature, see tests/delivery/api/test_photos.py
     **{f"account/{route}": row for route, row in _ACCOUNT.items()},
     **{f"panel/{route}": row for route, row in _PANEL.items()},

@@ -1,5 +1,8 @@
 """Every URL of the two APIs against its callers: with no credential, a wrong one, another account's, one's own."""
 
+from dataclasses import dataclass
+from typing import Any
+
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile as File
 from django.utils import timezone
@@ -8,36 +11,51 @@ from rest_framework.test import APIClient
 from delivery.actions import integrators, tokens
 from integration.actions import keys, sellers
 from integration.models import Order
-from tests.access.rights_by_url import API, ROUTES
-from tests.factories import BY, TokenFactory, payload
+from tests.endpoints import ENDPOINTS, Endpoint
+from tests.factories import BY, TokenFactory
 from tests.integration.factories import OTHER_COMPANY, SellerFactory, key_of, nfe_xml, order_body
 from tests.panel.conftest import address
 
-# route: (method, what is sent, the owner's answer, another account's answer)
-CALLS = {
-    "api/quotation-delivery": ("post", payload(), 200, 200),
-    "api/request-delivery": ("post", payload(), 201, 201),
-    "api/cancel-delivery/<str:delivery_id>": ("post", {}, 200, 404),
-    "api/info-delivery/<str:delivery_id>": ("get", {}, 200, 404),
-    "api/location-delivery/<str:delivery_id>": ("get", {}, 200, 404),
-    "api/events": ("get", {}, 200, 200),
-    "api/deliveries": ("get", {}, 200, 200),
-    "api/deliveries/<str:delivery_id>": ("get", {}, 200, 404),
+
+@dataclass(frozen=True)
+class Call:
+    """What is sent, and the status of the answers to the owner of the objects and to another account.
+
+    Unless it is given, the former is the example and the status of the description, the latter 404 for an id.
+    """
+
+    endpoint: Endpoint
+    sent: Any = None
+    own: int = 0
+    other: int = 0
+
+    @property
+    def body(self) -> Any:
+        return self.sent or self.endpoint.body or self.endpoint.query
+
+    @property
+    def statuses(self) -> tuple[int, int]:
+        own = self.own or self.endpoint.status
+        return own, self.other or (404 if "<" in self.endpoint.route else own)
+
+
+FORM = "a form with an invoice"
+# What differs, by the beginning of an endpoint.
+SPECIAL: dict[str, dict[str, Any]] = {
     # With live tokens; those of the sandbox are tested in tests/delivery/api/sandbox/.
-    **{
-        f"api/sandbox/deliveries/<str:delivery_id>/{move}": ("post", {}, 404, 404)
-        for move in ("accept", "collect", "deliver/<str:point>", "fail/<str:point>", "return", "position", "expire")
-    },
-    "api/integration/shipping/quote": ("post", {"origin": "01310100", "destination": "40020000"}, 200, 200),
-    "api/integration/shipping/services": ("post", {"origin": "01310100", "destination": "40020000"}, 200, 200),
-    "api/integration/orders/<path:order_id>": ("get", {}, 200, 404),
-    "api/integration/orders": ("post", order_body(orderId="B-1"), 201, 401),
-    "api/integration/orders/cancel": ("post", {"orderId": "A-1"}, 200, 404),
-    "api/integration/orders/tracking": ("get", {"type": "order_number", "value": "A-1"}, 200, 200),
-    "api/integration/invoices/marketplace": ("post", None, 200, 200),
+    "post /api/sandbox/": {"own": 404},
+    "post /api/integration/orders": {"sent": order_body(orderId="B-1"), "other": 401},
+    "post /api/integration/orders/cancel": {"sent": {"orderId": "A-1"}, "other": 404},
+    "post /api/integration/invoices/marketplace": {"sent": FORM},
 }
-# Routes of CALLS that can be read too.
-READ_TOO = {"api/integration/orders"}
+
+
+def call_of(endpoint: Endpoint) -> Call:
+    special = max((start for start in SPECIAL if str(endpoint).startswith(start)), key=len, default="")
+    return Call(endpoint, **SPECIAL.get(special, {}))
+
+
+CALLS = [call_of(endpoint) for endpoint in ENDPOINTS]
 NOBODY = ["none", "unknown", "revoked", "suspended", "of the other area"]
 
 
@@ -79,27 +97,22 @@ def headers(world, with_url):
     }
 
 
-def call(route, world, header):
-    method, sent, _own, _other = CALLS[route]
-    body = {"nfe": File("n.xml", nfe_xml().encode())} if sent is None else sent
-    form = {"format": "multipart"} if sent is None else {"format": "json"} if method == "post" else {}
+def status_of(call, world, header):
+    method, body = call.endpoint.method, {"nfe": File("n.xml", nfe_xml().encode())} if call.body == FORM else call.body
+    form = {"format": "multipart"} if call.body == FORM else {"format": "json"} if method == "post" else {}
     client = APIClient(HTTP_AUTHORIZATION=header)
-    return getattr(client, method)(address(route, world), body, **form).status_code
+    return getattr(client, method)(address(call.endpoint.route, world), body, **form).status_code
 
 
-def test_every_url_of_the_apis_is_in_the_table():
-    assert set(CALLS) == {route for route, row in ROUTES.items() if row == API and route.startswith("api/")}
+@pytest.mark.parametrize("call", CALLS, ids=[str(call.endpoint) for call in CALLS])
+def test_callers(call, world, headers):
+    of_area = headers[call.endpoint.is_of_sellers]
 
-
-@pytest.mark.parametrize("route", CALLS)
-def test_callers(route, world, headers):
-    of_area = headers["integration" in route]
-
-    found = {caller: call(route, world, header) for caller, header in of_area.items() if caller != "own"}
+    found = {caller: status_of(call, world, header) for caller, header in of_area.items() if caller != "own"}
     assert Order.objects.get().status == "pending"
-    found["own"] = call(route, world, of_area["own"])
+    found["own"] = status_of(call, world, of_area["own"])
 
-    _method, _sent, own, other = CALLS[route]
+    own, other = call.statuses
     assert found == {**dict.fromkeys(NOBODY, 401), "own": own, "another account's": other}
 
 

@@ -3,7 +3,7 @@
 import pytest
 from rest_framework.test import APIClient
 
-from tests.config.test_api_callers import CALLS, READ_TOO
+from tests.endpoints import ENDPOINTS
 from tests.factories import TokenFactory
 from tests.integration.factories import key_of
 from tests.panel.conftest import address
@@ -13,15 +13,15 @@ METHODS = {"get": {"GET", "HEAD", "OPTIONS"}, "post": {"POST", "OPTIONS"}}
 
 
 def methods_with(route):
-    """The methods that the endpoint has."""
-    return METHODS[CALLS[route][0]] | (METHODS["get"] if route in READ_TOO else set())
+    """The methods that the path has."""
+    return set().union(*(METHODS[each.method] for each in ENDPOINTS if each.route == route))
 
 
 def methods_of(answer):
     return set(answer["Allow"].split(", "))
 
 
-@pytest.mark.parametrize("route", CALLS)
+@pytest.mark.parametrize("route", sorted({each.route for each in ENDPOINTS}))
 class TestAnEndpoint:
     def test_answers_options_with_its_methods_and_without_credentials(self, world, route, django_assert_num_queries):
         with django_assert_num_queries(0):

@@ -10,13 +10,11 @@ type Item = { name: string; item?: Item[]; request?: { body?: { formdata?: Field
 const REQUEST = "Request a delivery";
 const ACCEPT = "Have a simulated driver accept";
 const SCENARIO = [
-  ...["Quote a delivery", REQUEST, "Read a delivery", "Find deliveries", "Read everything about a delivery"],
-  ...[ACCEPT, "Set the driver's position", "Locate the driver", "Collect at A", "Deliver at a drop-off"],
-  ...["Read what webhooks carried", REQUEST, ACCEPT, "Collect at A", "Fail at a drop-off", "Return to A"],
-  ...[REQUEST, "Let the offer expire now", REQUEST, "Cancel a delivery"],
-  ...["Quote freight", "Quote freight by every service", "Create an order", "Upload an invoice (NF-e)"],
-  ...["Find orders", "Read everything about an order", "Track orders", "Cancel an order"],
+  ...["Quote a delivery", REQUEST, ACCEPT, "Set the driver's position", "Locate the driver", "Collect at A"],
+  ...["Deliver at a drop-off", REQUEST, ACCEPT, "Collect at A", "Fail at a drop-off", "Return to A"],
+  ...[REQUEST, "Let the offer expire now", REQUEST, "Cancel a delivery", "Create an order"],
 ];
+const LAST = "Cancel an order";
 
 // Its address comes with a delivery whose driver took a photo, and is opened without a token.
 const ADDRESS_FROM_AN_ANSWER = "Read a photo";
@@ -25,13 +23,15 @@ const [file, invoice, baseUrl, token, apiKey] = process.argv.slice(2);
 assert(file && invoice && baseUrl && token && apiKey, "see the usage above");
 const collection: { item: Item[] } = JSON.parse(readFileSync(file, "utf8"));
 const requests = new Map(collection.item.flatMap((folder) => folder.item ?? []).map((item) => [item.name, item]));
-assert.deepEqual(new Set([...SCENARIO, ADDRESS_FROM_AN_ANSWER]), new Set(requests.keys()), "the scenario has every request of the collection");
+// Requests that succeed at any time after these.
+const others = [...requests.keys()].filter((name) => ![...SCENARIO, LAST, ADDRESS_FROM_AN_ANSWER].includes(name));
+const sent = [...SCENARIO, ...others, LAST];
 for (const { request } of requests.values()) {
   for (const field of request?.body?.formdata ?? []) if (field.type === "file") field.src = invoice;
 }
 
 const options = {
-  collection: { ...collection, item: SCENARIO.map((name) => requests.get(name) ?? assert.fail(name)) },
+  collection: { ...collection, item: sent.map((name) => requests.get(name) ?? assert.fail(name)) },
   envVar: Object.entries({ baseUrl, token, apiKey }).map(([key, value]) => ({ key, value })),
   timeout: 60_000,
   timeoutRequest: 10_000,
@@ -40,6 +40,6 @@ newman.run(options, (error, summary) => {
   if (error) throw error;
   for (const { source, error: failure } of summary.run.failures) console.error(`${source?.name}: ${failure.message}`);
   assert.equal(summary.run.failures.length, 0);
-  assert.equal(summary.run.stats.assertions.total, SCENARIO.length);
-  console.log(`${SCENARIO.length} requests of the Postman collection were answered as described.`);
+  assert.equal(summary.run.stats.assertions.total, sent.length);
+  console.log(`${sent.length} requests of the Postman collection were answered as described.`);
 });

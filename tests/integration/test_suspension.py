@@ -12,7 +12,7 @@ from integration.actions import keys, orders, sellers
 from integration.errors import AccountSuspended, TooManyKeys
 from integration.lifecycle import Status
 from integration.models import ApiKey, Invoice, Order, Seller
-from tests.integration.api.test_authentication import ENDPOINTS
+from tests.integration.api.test_authentication import OF_SELLERS
 from tests.integration.factories import BY, create_order, key_of, order_body
 
 NOW = timezone.now()
@@ -27,9 +27,9 @@ class TestSuspend:
         create_order(seller)
         suspend(seller)
 
-        for method, path in ENDPOINTS:
+        for method, path in OF_SELLERS:
             body = order_body(orderId="A-1") if method == "post" else None
-            response = getattr(api, method)(f"/api/integration/{path}", body, format="json")
+            response = getattr(api, method)(path, body, format="json")
 
             assert response.status_code == 401
             assert response.json() == {

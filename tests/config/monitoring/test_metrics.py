@@ -15,8 +15,8 @@ from delivery.errors import MoveRefused
 from delivery.geo.distance import Point
 from delivery.models import Rules, WebhookEndpoint
 from delivery.webhooks.outbox import OUTBOX
-from tests.config.test_api_callers import CALLS
 from tests.delivery.driver_app.phones import now, phone
+from tests.endpoints import ENDPOINTS
 from tests.factories import BY, PICKUP, DeliveryFactory, DriverFactory
 
 
@@ -70,8 +70,8 @@ class TestRequests:
         for path in ("/nowhere/1", "/api/nowhere/2", "/static/none.js", "/t/abcdef", "/%0a", "/admin/none/3/"):
             client.get(path)
         client.generic("BREW", "/healthz")
-        for route, (method, body, *_answers) in CALLS.items():
-            getattr(api, method)("/" + re.sub("<str:delivery_id>|<path:order_id>|<str:point>", "c0ffee", route), body)
+        for endpoint in ENDPOINTS:
+            getattr(api, endpoint.method)("/" + re.sub(r"<\w+:\w+>", "c0ffee", endpoint.route), endpoint.body)
 
         # Without what other tests of this process have counted.
         counted = [key for key in difference(before, scrape()) if key[0] == "rota_http_requests_total"]

@@ -8,6 +8,7 @@ from typing import Any
 from rest_framework.test import APIClient
 
 from delivery.models import Delivery, Stop, Transition, WebhookEvent
+from tests import endpoints
 from tests.factories import payload
 
 QUOTE, REQUEST = "/api/quotation-delivery", "/api/request-delivery"
@@ -17,17 +18,9 @@ MOVES = tuple(
     f"/api/sandbox/deliveries/{{}}/{move}"
     for move in ("accept", "collect", "deliver/B", "fail/B", "return", "position", "expire")
 )
-ENDPOINTS = (
-    ("post", QUOTE),
-    ("post", REQUEST),
-    ("post", CANCEL),
-    ("get", INFO),
-    ("get", LOCATION),
-    ("get", LIST),
-    ("get", DETAIL),
-    ("get", EVENTS),
-    *(("post", move) for move in MOVES),
-)
+ENDPOINTS = [(each.method, each.path) for each in endpoints.ENDPOINTS if not each.is_of_sellers]
+# Bodies by path.
+EXAMPLES = {each.path: each.body for each in endpoints.ENDPOINTS}
 UNKNOWN = "0190b5a0-7c3e-7d5a-9f00-000000000001"
 
 MISSING = object()

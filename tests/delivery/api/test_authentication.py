@@ -10,6 +10,7 @@ from delivery.models import Delivery, Environment, Token
 from tests.delivery.api.calls import (
     CANCEL,
     ENDPOINTS,
+    EXAMPLES,
     INFO,
     LOCATION,
     REQUEST,
@@ -41,8 +42,7 @@ MALFORMED = [
 
 
 def call(client, method, path, key=UNKNOWN, **headers):
-    body = payload() if method == "post" else None
-    return getattr(client, method)(path.format(key), body, **headers)
+    return getattr(client, method)(path.format(key), EXAMPLES[path], **headers)
 
 
 def refusal(response):
@@ -161,7 +161,7 @@ class TestIsolation:
         delivery = DeliveryFactory.create(token=owner)
 
         for method, path in ON_AN_ID:
-            assert_problem(getattr(other, method)(path.format(delivery.pk)), 404, "delivery_not_found")
+            assert_problem(call(other, method, path, delivery.pk), 404, "delivery_not_found")
 
         assert Delivery.objects.get().status == "PENDING"
         assert Delivery.objects.get().environment == (Environment.SANDBOX if sandbox else Environment.LIVE)
@@ -170,7 +170,7 @@ class TestIsolation:
     def test_answers_a_foreign_id_exactly_like_an_unknown_one(self, api, method, path):
         foreign = DeliveryFactory.create(token=TokenFactory.create())
 
-        answers = [getattr(api, method)(path.format(key)) for key in (foreign.pk, UNKNOWN)]
+        answers = [call(api, method, path, key) for key in (foreign.pk, UNKNOWN)]
 
         bodies = [answer.json() for answer in answers]
         assert [body.pop("instance") for body in bodies] == [path.format(foreign.pk), path.format(UNKNOWN)]
