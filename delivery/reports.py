@@ -63,7 +63,7 @@ class Period:
         return Period.month_of(Period.month_of(self.last).last + _DAY)
 
     def within(self, other: "Period") -> "Period":
-        """The days that both have."""
+        """The days that both periods have."""
         return Period(max(self.first, other.first), min(self.last, other.last))
 
 
@@ -89,7 +89,7 @@ class Line:
 
     @property
     def prices(self) -> Decimal:
-        """Of the deliveries whose route a driver made."""
+        """The prices of the deliveries whose route a driver made."""
         return self.amounts[Ending.DELIVERED] + self.amounts[Ending.NOT_DELIVERED]
 
     @property

@@ -20,7 +20,7 @@ class PinState(StrEnum):
 
 @dataclass(frozen=True)
 class StopDetails:
-    """Of one stop. Texts that were not sent are empty; `pin` is empty where none was asked for.
+    """The details of one stop. Texts that were not sent are empty; `pin` is empty where none was asked for.
 
     `link` is the address of the receiver's page, None if it was not asked for or works no longer.
     """
@@ -55,7 +55,7 @@ class StopDetails:
 def read(stops: Sequence[Stop], *, addresses: Mapping[int, str] | None = None) -> dict[int, StopDetails]:
     """The details of stops by their keys, in the order of `stops`. Two queries, however many stops there are.
 
-    `addresses`: those of receivers' pages by the key of the stop (`actions.receiver_links`).
+    `addresses`: those of receivers' pages by the key of the stop (`actions.receivers`).
     """
     rows = Stop.objects.select_related("options", "proof", "arrival").prefetch_related("photos")
     found = rows.in_bulk([stop.pk for stop in stops])

@@ -121,7 +121,7 @@ def renew_arrivals() -> None:
 
 @shared_task(name="delivery.renew_all_arrivals")
 def renew_all_arrivals() -> None:
-    """Have a thread of this process compute those of all routes whose driver has moved. Returns at once."""
+    """Have a thread of this process renew the times of all routes whose driver has moved. Returns at once."""
     _arrivals.wake()
 
 

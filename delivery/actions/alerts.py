@@ -71,7 +71,7 @@ def choose(*, membership: IntegratorMembership, environment: str, wanted: dict[s
 
 
 def set_url(*, endpoint: WebhookEndpoint, url: str, language: str, by: str, at: datetime) -> None:
-    """Tell alerts to this URL, as JSON that Slack takes; an empty one ends it.
+    """Post alerts to this URL from now on, as JSON that Slack takes; to none if it is empty.
 
     Raises InvalidWebhookUrl, AccountSuspended, and RuntimeError inside a transaction, because names are looked up.
     """

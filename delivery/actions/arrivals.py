@@ -18,7 +18,7 @@ from delivery.models import ArrivalEstimate, Delivery, DispatchRules, Rules, Sto
 
 _BATCH = 200  # routes that are read and written together
 _QUESTIONS = 4  # to a routing engine at the same time
-# Pages need not be told of less.
+# A smaller change is neither written nor told to pages.
 _LEAST_CHANGE = timedelta(minutes=1)
 
 

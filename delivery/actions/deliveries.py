@@ -49,7 +49,7 @@ def request(
     """Create a delivery at the price of `quote`, or at today's, and offer its route.
 
     With a `simulation_speed` (1 to 120; in the sandbox only) a simulated driver takes it and moves it so fast. Raises
-    what `quotes.quote_for_request` raises, or TooManySimulations, having written nothing.
+    TooManySimulations and the errors of `quotes.quote_for_request`, and then writes nothing.
     """
     quote = quote or quotes.quote_for_request(token=token, payload=payload, quote_id=None, at=at)
     delivery = build(token, payload, quote, at)
@@ -82,7 +82,7 @@ def request(
 def accept(*, delivery: Delivery, driver: Driver | None, by: str, at: datetime) -> Delivery:
     """Assign the whole route to `driver`, or to the nearest eligible driver when None.
 
-    Raises RouteTaken, OfferExpired, MoveRefused, and what `drivers.claim` or `drivers.claim_first_eligible` raises.
+    Raises RouteTaken, OfferExpired, MoveRefused, and the errors of `drivers.claim` or `drivers.claim_first_eligible`.
     """
     locked = transitions.lock(delivery)
     if locked.is_held:
@@ -110,8 +110,8 @@ def release(*, delivery: Delivery, by: str, at: datetime) -> Delivery:
 def reassign(*, delivery: Delivery, driver: Driver | None, by: str, at: datetime) -> Delivery:
     """Give the route to `driver`, or to the nearest eligible driver when None, before pickup.
 
-    Raises MoveRefused, DriverNotEligible for the driver who holds it, and what `drivers.claim` or
-    `drivers.claim_first_eligible` raises.
+    Raises MoveRefused, DriverNotEligible for the driver who holds it, and the errors of `drivers.claim` or
+    `drivers.claim_first_eligible`.
     """
     locked = transitions.lock(delivery)
     after = lifecycle.move(locked.state, Trigger.REASSIGN)

@@ -25,7 +25,7 @@ _LINK_PREFIX = "rota_in_"
 _SESSION_PREFIX = "rota_driver_"
 LINK_TTL = timedelta(minutes=15)
 _LONGEST_NAME = 60
-# Much more than the texts have that this module makes.
+# Longer than every token that this module makes.
 _LONGEST_TEXT = 100
 
 
@@ -125,7 +125,7 @@ def _report_from(device: DriverDevice) -> None:
 
 @transaction.atomic
 def go_off_duty(*, driver: Driver) -> None:
-    """Raises RouteStillOpen while the driver holds a route, because then nobody could follow it."""
+    """End the duty. Raises RouteStillOpen while the driver holds a route, because nobody could follow it then."""
     locked = _lock(driver.pk)
     if _holds_a_route(locked):
         raise RouteStillOpen("Finish your route first, or ask the dispatcher to give it to somebody else.")

@@ -34,10 +34,10 @@ class Report:
 
 @transaction.atomic
 def perform(*, driver: Driver, report: Report, at: datetime) -> DriverMove:
-    """Make the move of a route that the driver holds, and keep its outcome; for a repetition return the first's.
+    """Make the move of a route that the driver holds, and keep its outcome; for a repetition return the first outcome.
 
-    A refusal is an outcome too; its text is in the active language, the phone's. That of a delivery which does not
-    exist is not stored: nothing could name it.
+    A refusal is an outcome too; its text is in the active language, the phone's. The outcome of a move of an unknown
+    delivery is not stored.
     """
     delivery = Delivery.objects.select_for_update(no_key=True).filter(pk=report.delivery).first()
     if delivery is None:

@@ -57,7 +57,7 @@ def eligible(delivery: Delivery, *, at: datetime) -> DriverQuerySet:
 
 
 def nearby(delivery: Delivery, *, share: float = 1.0) -> DriverQuerySet:
-    """The eligible drivers last seen within this share of the dispatch radius, whenever. Reads these by an index."""
+    """The eligible drivers last seen within this share of the dispatch radius, at any time. Reads them by an index."""
     return _free(delivery).last_seen_within(delivery.point, radius_m=DispatchRules.current().dispatch_radius_m * share)
 
 

@@ -169,7 +169,7 @@ def _forget_stops(stops: Collection[Stop], *, at: datetime) -> None:
 
 
 def _delete_photos(stops: Collection[int]) -> None:
-    """The rows, whose files are deleted already: an interrupted deletion is repeated while the row exists.
+    """Delete rows of photos whose files are deleted: an interrupted deletion is repeated while its row exists.
 
     Files are deleted outside of the transaction, because the storage may be reached by HTTP.
     """
@@ -177,7 +177,7 @@ def _delete_photos(stops: Collection[int]) -> None:
     list(Stop.objects.select_for_update(no_key=True).filter(pk__in=stops).order_by("pk").values_list("pk"))
     photos = list(ProofPhoto.objects.filter(stop__in=stops))
     ProofPhoto.objects.filter(pk__in=[photo.pk for photo in photos]).delete()
-    # Those that were added since. After an interruption `proof_photos.prune` finds them, because they are new.
+    # Those that were added since. After an interruption `proofs.prune` finds them, because they are new.
     transaction.on_commit(partial(_delete_files, photos))
 
 
@@ -187,7 +187,7 @@ def _delete_files(photos: Iterable[ProofPhoto]) -> None:
 
 
 def _delete_mails(stops: Collection[int]) -> None:
-    """The e-mails with the links of these stops. Each bears the moment of the collection."""
+    """Delete the e-mails with the links of these stops. Each has the moment of the collection."""
     options = DropoffOptions.objects.filter(pk__in=stops).exclude(contact_email="")
     recipients = list(options.values_list("stop__delivery", "contact_email"))
     collections = Transition.objects.filter(delivery__in=[key for key, _address in recipients], trigger=Trigger.COLLECT)
@@ -199,7 +199,7 @@ def _delete_mails(stops: Collection[int]) -> None:
 
 
 def _forget_in_events(stops: Collection[Stop]) -> None:
-    """In histories and events, what was told about these stops."""
+    """Anonymise what histories and events tell about these stops."""
     points: dict[UUID, set[str]] = {}
     for stop in stops:
         points.setdefault(stop.delivery_id, set()).add(stop.label)
@@ -271,7 +271,7 @@ def _held_by(driver: Driver) -> QuerySet[Delivery]:
 
 
 def _forget_in_deliveries(driver: Driver, keys: Sequence[UUID]) -> None:
-    """In the histories and events of these deliveries, what was done and told while the driver held the route."""
+    """Anonymise the driver in the histories and events of these deliveries, where the driver held the route."""
     last = dict(Delivery.objects.filter(pk__in=keys).values_list("pk", "driver"))
     changes = Transition.objects.filter(delivery__in=keys).order_by("delivery_id", "pk")
     held = [
@@ -349,5 +349,5 @@ def _order(order: dict[str, Any]) -> dict[str, Any]:
 
 
 def _rounded(degrees: float | None) -> float | None:
-    """As PostgreSQL rounds the columns."""
+    """Degrees, rounded as PostgreSQL rounds the columns."""
     return None if degrees is None else float(Decimal(str(degrees)).quantize(_DEGREES, ROUND_HALF_UP))

@@ -63,7 +63,7 @@ def deliver(
 ) -> Delivery:
     """Record that the driver has delivered the order at `point`, with what proves it.
 
-    Raises PhotoRequired, PinRequired, WrongPin, PinLocked, and what `deliveries.deliver_point` raises. A wrong PIN is
+    Raises PhotoRequired, PinRequired, WrongPin, PinLocked, and the errors of `deliveries.deliver_point`. A wrong PIN is
     counted although it is refused: the caller must not roll back.
     """
     wrong_pin = None
@@ -158,7 +158,7 @@ def add(
 
 
 def add_simulated(stop: Stop, *, at: datetime) -> ProofPhoto:
-    """The photo that the simulated driver who holds the route takes at a stop, kept once. Raises what `add` raises.
+    """The photo that the simulated driver who holds the route takes at a stop, kept once. Raises the errors of `add`.
 
     Only its row is new: files of test deliveries would fill the disk, and encoding them would delay real photos.
     """

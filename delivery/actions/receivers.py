@@ -13,11 +13,11 @@ from delivery.stop_details import StopDetails
 
 _RANDOM_BYTES = 16  # 128 bits
 _LENGTH = 22
-# After the end of the route.
+# For so long a link works after the end of the route.
 WORKS_FOR = timedelta(hours=48)
 # The request does not say which language a receiver reads.
 _LANGUAGE = "pt-br"
-# Later the order has arrived.
+# An e-mail that could be sent only later is of no use: the order has arrived.
 _LIFETIME = timedelta(hours=6)
 
 

@@ -45,7 +45,7 @@ def rotate(*, token: Token, by: str, at: datetime, overlap: timedelta = OVERLAP)
 
 @transaction.atomic
 def rename(*, token: Token, name: str, by: str, at: datetime) -> None:
-    """Give the token another name. Of a token that has it already nothing changes."""
+    """Give the token another name. Does nothing if the token has that name."""
     if Token.objects.filter(pk=token.pk).exclude(name=name).update(name=name):
         token.name = name
         _record_in_audit_trail(token, AuditAction.TOKEN_RENAMED, by=by, at=at)
@@ -53,7 +53,7 @@ def rename(*, token: Token, name: str, by: str, at: datetime) -> None:
 
 @transaction.atomic
 def revoke(*, token: Token, by: str, at: datetime) -> None:
-    """End a token now. Of a token that is revoked already nothing changes."""
+    """End a token now. Does nothing for a token that is revoked already."""
     if token.revoke(by=by, at=at):
         _record_in_audit_trail(token, AuditAction.TOKEN_REVOKED, by=by, at=at)
 

@@ -18,7 +18,7 @@ from delivery.models import Delivery
 
 
 def unless_agreed(model_admin: ModelAdmin, request: HttpRequest, chosen: Iterable[Delivery]) -> HttpResponse | None:
-    """The page, unless the request confirms one that named the fees of now. None: the deliveries may be cancelled."""
+    """The page that asks. None if the request confirms it with the present fees: the deliveries may be cancelled."""
     found = list(chosen)
     if not admin_base.is_confirmed(request):
         return _page(model_admin, request, found, notes=[])

@@ -162,7 +162,7 @@ class DeliveryAdmin(LargeTable, Unchangeable, ModelAdmin):
         return super().change_view(request, object_id, form_url, context)
 
     def render_change_form(self, request: HttpRequest, context: Any, *args: Any, **kwargs: Any) -> HttpResponse:
-        """With what was asked for and proved at the stops. Only for who may see it: links that are missing are made."""
+        """Add what was asked for and proved at the stops, for those who may see it only: missing links are made."""
         if delivery := kwargs.get("obj"):
             found = receivers.details(delivery.ordered_stops, at=clock.now())
             context["stops"] = [details for details in found if not details.is_empty]

@@ -87,7 +87,7 @@ def kilometres(value: Decimal) -> str:
 
 
 def lines(texts: Iterable[str]) -> SafeString | None:
-    """One below the other; None without any."""
+    """The texts one below the other; None without any."""
     return format_html_join("", "<div>{}</div>", ((text,) for text in texts)) or None
 
 

@@ -23,7 +23,7 @@ from delivery.models.driver import REPORTED
 MOST_MOVES, MOST_POSITIONS = 50, 100
 _LONGEST_MOMENT, _LONGEST_PIN = 40, 10
 _LONGEST_ENDPOINT, _LONGEST_KEY = 2000, 200
-# By so much a right clock may be ahead of another right one.
+# How far two right clocks may differ.
 _ABOUT = timedelta(seconds=5)
 _TRIGGERS = {trigger.value: trigger for trigger in REPORTED}
 T = TypeVar("T")

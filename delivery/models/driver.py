@@ -60,7 +60,7 @@ class DriverQuerySet(models.QuerySet["Driver"]):
         )
 
     def may_reach(self, *, radius_m: float, fresh_since: datetime) -> Self:
-        """Of `by_distance`, without those who were farther away than `radius_m` at `fresh_since` or later."""
+        """Of `by_distance`, the drivers who were not farther away than `radius_m` at `fresh_since` or later."""
         return self.filter(Q(distance_m=None) | Q(distance_m__lte=radius_m) | Q(latest__recorded_at__lt=fresh_since))
 
     def last_seen_within(self, point: Point, *, radius_m: float) -> Self:
@@ -302,7 +302,7 @@ _BY_DIGEST = CompiledQuery(
 
 class PushSubscriptionQuerySet(models.QuerySet["PushSubscription"]):
     def valid(self, *, at: datetime) -> Self:
-        """Those of phones that are logged in."""
+        """The subscriptions of phones that are logged in."""
         return self.filter(device__revoked_at=None, device__expires_at__gt=at)
 
     def of_drivers(self, drivers: Collection[UUID], *, at: datetime) -> Self:

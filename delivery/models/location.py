@@ -54,7 +54,7 @@ def cartesian(point: Point) -> tuple[float, float, float]:
 
 
 def cartesian_columns() -> tuple[CombinedExpression, CombinedExpression, CombinedExpression]:
-    """The same of the columns `latitude` and `longitude`, as expressions."""
+    """`cartesian` of the columns `latitude` and `longitude`, as expressions."""
     latitude, longitude = Radians(F("latitude")), Radians(F("longitude"))
     x, y, z = _cartesian(Sin(latitude), Cos(latitude), Sin(longitude), Cos(longitude), square_root=Sqrt)
     return x, y, z

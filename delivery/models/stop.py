@@ -264,12 +264,12 @@ class ReceiverLink(models.Model):
 
 class ArrivalEstimateQuerySet(models.QuerySet["ArrivalEstimate"]):
     def of(self, stops: Iterable[Stop]) -> "dict[int, ArrivalEstimate]":
-        """The estimates of those of these stops that a driver is expected at, by the stop's key. One query at most."""
+        """The estimates of the stops at which a driver is expected, by the stop's key. One query at most."""
         expected = [stop.pk for stop in stops if stop.status in EXPECTED]
         return self.in_bulk(expected) if expected else {}
 
     def obsolete(self) -> "ArrivalEstimateQuerySet":
-        """Those of stops at which no driver is expected any more."""
+        """The estimates of stops at which no driver is expected any more."""
         return self.exclude(stop__status__in=EXPECTED)
 
 

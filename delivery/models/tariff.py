@@ -168,7 +168,7 @@ class Tariff(models.Model):
     def in_force(*, vehicle_type: str, integrator: Integrator, pickup: Point) -> "Tariff | None":
         """The integrator's own active tariff for this vehicle, else the general one, else None.
 
-        Its `circles` are what `pickup_point.active_nearby` reads about `pickup`, in the same statement.
+        Its `circles` are what `integrator.active_nearby` reads about `pickup`, in the same statement.
         """
         south, north = latitudes(pickup)
         return _IN_FORCE.first(vehicle_type=vehicle_type, integrator=integrator.pk, south=south, north=north)

@@ -49,7 +49,7 @@ def advance_until_none_is_due(is_stopping: Callable[[], bool]) -> None:
 
 @transaction.atomic
 def accept(*, delivery: Delivery, by: str, at: datetime, position_age: timedelta = timedelta(0)) -> Delivery:
-    """Have a simulated driver accept the route, about 1 km from A. Raises what `deliveries.accept` raises."""
+    """Have a simulated driver accept the route, about 1 km from A. Raises the errors of `deliveries.accept`."""
     locked = Delivery.objects.select_for_update(no_key=True).get(pk=delivery.pk)  # before the driver, as `accept` does
     driver = drivers.claim_simulated(locked, position_at=at - position_age)
     start = distance.away_from(
@@ -62,7 +62,7 @@ def accept(*, delivery: Delivery, by: str, at: datetime, position_age: timedelta
 
 
 def _advance_one(integrator_id: UUID, *, at: datetime) -> bool:
-    """Whether a simulation of the account was due."""
+    """Advance one simulation of the account. Returns whether one was due."""
     simulation = None
     try:
         with transaction.atomic():

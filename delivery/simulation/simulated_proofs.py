@@ -10,7 +10,7 @@ from delivery.simulation import steps
 
 
 def take_photo(stop: Stop, *, at: datetime) -> None:
-    """Take the photo of an open stop, once, if the request asked for it. Raises what `proof_photos.add` raises."""
+    """Take the photo of an open stop, once, if the request asked for it. Raises the errors of `proofs.add`."""
     is_wanted = DropoffOptions.objects.filter(pk=stop.pk, needs_photo=True).exists()
     if is_wanted and stop.status == Status.COLLECTED:
         proofs.add_simulated(stop, at=at)

@@ -77,7 +77,7 @@ class StopState:
 
     @property
     def first_name(self) -> str:
-        """Of the driver, who has told nobody their whole name; empty for a simulated one."""
+        """The driver's first name, because the whole one is private; empty for a simulated driver."""
         if self.driver is None or self.driver.simulated_for_id:
             return ""
         return next(iter(self.driver.name.split()), "")

@@ -91,7 +91,7 @@ def _icon(name: str) -> dict[str, str]:
 
 
 def texts() -> dict[str, str]:
-    """In the language of the request, by the names that the modules use."""
+    """The texts in the language of the request, by the names that the modules use."""
     return {
         **{f"status.{code}": str(label) for code, label in words.STATUSES.items()},
         "move.collect": _("Collected at A"),
@@ -124,7 +124,7 @@ def modules() -> list[str]:
 
 @cache
 def digest() -> bytes:
-    """Changes with each of the files. Read once: they change with a new start of the service only."""
+    """A digest of the files. Computed once: they change with a new start of the service only."""
     return sha256(b"".join(path.name.encode() + path.read_bytes() for path in _paths())).digest()
 
 
