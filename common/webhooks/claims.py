@@ -18,7 +18,8 @@ LEASE = timedelta(seconds=15)
 # How long a statement of a worker waits for a lock. A worker that waits holds locks itself, which stop web requests;
 # and the server goes on waiting for a worker that was killed. The statement is repeated later.
 LOCK_TIMEOUT = timedelta(seconds=2)
-# The key of an advisory lock. Claims are serialized, so that each sees what the others have in flight.
+# The key of an advisory lock, one for all outboxes. Claims are serialized, so that each sees what the others have in
+# flight.
 _CLAIM_LOCK = 5_201_964
 
 # TRUE: until the end of the transaction. The other kinds of joins may read all of the queue, for a few of its rows.

@@ -9,6 +9,7 @@ from datetime import datetime
 from typing import Any, Self, TypeVar
 from uuid import UUID
 
+import pgtrigger
 from django.contrib.admin import display
 from django.contrib.postgres.expressions import ArraySubquery
 from django.core.exceptions import ObjectDoesNotExist
@@ -126,6 +127,20 @@ def off_has_its_reason(name: str) -> models.CheckConstraint:
     )
 
 
+def writes_dead_since(name: str) -> pgtrigger.Trigger:
+    """Trigger that writes `dead_since` of events."""
+    return pgtrigger.Trigger(
+        name=name,
+        when=pgtrigger.Before,
+        operation=pgtrigger.Insert | pgtrigger.Update,
+        condition=pgtrigger.Condition("NEW.state = 'dead' OR NEW.dead_since IS NOT NULL"),
+        func="""
+                    NEW.dead_since := CASE WHEN NEW.state = 'dead' THEN coalesce(NEW.dead_since, now()) END;
+                    RETURN NEW;
+                """,
+    )
+
+
 IS_DEAD = Q(dead_since__isnull=False)
 # An event that was sent, and is sent again, has not failed before the new queue item was tried.
 _IS_FAILING = Q(queue_item__isnull=False, attempts_made__gt=0) & (Q(sent_at=None) | Q(queue_item__tries__gt=0))
@@ -168,8 +183,8 @@ class Event(models.Model):
     sent_at = models.DateTimeField(_("received at"), null=True)
     # The request that made the change, as a `traceparent` (W3C Trace Context); empty unless traces are on.
     trace_context = models.CharField(max_length=55, blank=True, default="", db_default="", editable=False)
-    # When the event became dead, while it is; written by a trigger. Unlike `state` it is not written when an event is
-    # sent, so that an index with this condition does not prevent heap-only updates.
+    # When the event became dead, while it is; see `writes_dead_since`. Unlike `state` it is not written when an event
+    # is sent, so that an index with this condition does not prevent heap-only updates.
     dead_since = models.DateTimeField(null=True, editable=False)
 
     class Meta:
@@ -177,7 +192,7 @@ class Event(models.Model):
 
     @property
     def shown_state(self) -> str:
-        """`state`, or FAILING for a pending event that has failed and is the next of its delivery to be tried again."""
+        """`state`, or FAILING for a pending event that has failed and is the next of its subject to be tried again."""
         if self.state != EventState.PENDING or not self.attempts_made:
             return self.state
         item = getattr(self, "queue_item", None)  # None while it waits for an earlier event
@@ -231,8 +246,7 @@ class Attempt(models.Model):
     status_code = models.PositiveSmallIntegerField(_("answer"), null=True)
     error = models.CharField(_("error"), max_length=200, blank=True)
     response_start = models.TextField(_("response body"), blank=True)
-    # What differs between the requests for an event; `signing.headers` has the rest. Empty before
-    # this was stored.
+    # What differs between the requests for an event; `signing.headers` has the rest. Empty before this was stored.
     url = models.TextField(_("URL"), blank=True, db_default="")
     token_hint = models.CharField(_("token"), max_length=20, blank=True, db_default="")
     webhook_timestamp = models.BigIntegerField(null=True)

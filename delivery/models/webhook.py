@@ -9,7 +9,15 @@ from django.utils.translation import gettext_lazy as _
 from common.compiled_queries import CompiledQuery, Parameter
 from common.fields import one_of
 from common.forgetting import REDACTED, read_only_but_forgotten
-from common.webhooks.models import IS_DEAD, Endpoint, Event, EventQuerySet, EventState, off_has_its_reason
+from common.webhooks.models import (
+    IS_DEAD,
+    Endpoint,
+    Event,
+    EventQuerySet,
+    EventState,
+    off_has_its_reason,
+    writes_dead_since,
+)
 from delivery import words
 from delivery.lifecycle import Status
 from delivery.models.delivery import Delivery
@@ -108,16 +116,7 @@ class WebhookEvent(Identified, Event):
                 name="event_body_immutable", fields=["delivery", "endpoint", "sequence", "name", "created_at"]
             ),
             read_only_but_forgotten("event_body_forgotten", {"body": REDACTED}),
-            pgtrigger.Trigger(
-                name="event_dead_since",
-                when=pgtrigger.Before,
-                operation=pgtrigger.Insert | pgtrigger.Update,
-                condition=pgtrigger.Condition("NEW.state = 'dead' OR NEW.dead_since IS NOT NULL"),
-                func="""
-                    NEW.dead_since := CASE WHEN NEW.state = 'dead' THEN coalesce(NEW.dead_since, now()) END;
-                    RETURN NEW;
-                """,
-            ),
+            writes_dead_since("event_dead_since"),
         ]
         # A B-tree on `state` would be updated for every event that is sent. With a block range index the update of the
         # row stays within its page (heap-only tuple), and the index is selective enough for the rare states.
