@@ -167,7 +167,7 @@ app.conf.beat_schedule = {
     # Delete the answers to calls with an Idempotency-Key after 24 hours.
     "prune-idempotency-a": _every(3600, "delivery.prune_idempotency_records"),
     "prune-idempotency-b": _every(3600, "integration.prune_idempotency_records"),
-    # Deletes photos older than PROOF_PHOTO_DAYS, and files that interrupted uploads have left.
+    # Deletes photos older than PROOF_PHOTOS_KEPT, and files that interrupted uploads have left.
     "prune-proof-photos": _every(3600, "delivery.prune_proof_photos"),
     # Anonymise in bounded batches what is older than the FORGET_… settings say, and what people have asked for.
     "forget-deliveries": _every(300, "delivery.forget"),

@@ -324,13 +324,6 @@ class Retention(Group):
         ge=0,
         le=36_500,
     )
-    FORGET_ORDER_DAYS: int = _variable(
-        1825, "receivers of orders are anonymised so many days after the creation; 0: never", ge=0, le=36_500
-    )
-    FORGET_POSITION_DAYS: int = _variable(
-        30, "positions of drivers are deleted after so many days; 0: never", ge=0, le=36_500
-    )
-    PROOF_PHOTO_DAYS: int = _variable(90, "photos of deliveries are deleted after so many whole days", ge=1, le=3650)
     PROOF_S3_BUCKET: str = _variable("", "bucket of the photos; see *Photos*", without="none: `proofs` in `DATA_DIR`")
 
 

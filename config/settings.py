@@ -289,15 +289,15 @@ STORAGES: dict[str, Any] = {
     "proofs": proof_storage.setting(bucket=PROOF_S3_BUCKET, folder=data_dir() / "proofs"),
 }
 # Older photos are deleted, counted in whole days.
-PROOF_PHOTOS_KEPT = timedelta(days=_retention.PROOF_PHOTO_DAYS)
+PROOF_PHOTOS_KEPT = timedelta(days=90)
 
 # --- Personal data ---------------------------------------------------------------------------------------------------
 
 # When they are anonymised or deleted, see docs/personal-data.md; 0: never.
 FORGET_DELIVERY_DAYS = _retention.FORGET_DELIVERY_DAYS  # after the end of a delivery
-FORGET_ORDER_DAYS = _retention.FORGET_ORDER_DAYS  # after the creation of an order
+FORGET_ORDER_DAYS = 1825  # after the creation of an order
 FORGET_INVOICE_YEARS = 5  # full years after the one in which an invoice arrived
-FORGET_POSITION_DAYS = _retention.FORGET_POSITION_DAYS  # of drivers
+FORGET_POSITION_DAYS = 30  # of drivers
 
 REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": [],  # each area sets its own; IsAdminUser below refuses views that set none

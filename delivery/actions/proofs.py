@@ -1,6 +1,6 @@
 """Deliveries that a driver proves: with photos, the receiver's PIN, and the name of who received.
 
-The file of a photo is written before its row, and both are deleted after PROOF_PHOTO_DAYS.
+The file of a photo is written before its row, and both are deleted after PROOF_PHOTOS_KEPT.
 """
 
 import logging
@@ -196,7 +196,7 @@ def files() -> Storage:
 
 
 def prune(*, at: datetime) -> None:
-    """Delete the photos of days before the last PROOF_PHOTO_DAYS, and files that an interrupted upload has left.
+    """Delete the photos of days before the last PROOF_PHOTOS_KEPT, and files that an interrupted upload has left.
 
     The files first: while the row exists, a deletion that was interrupted is repeated.
     """

@@ -17,17 +17,17 @@ DOCUMENTED = {
     "RATE_LIMIT_PER_SECOND": "s.RATE_LIMIT_PER_SECOND",
     "RATE_LIMIT_PER_HOUR": "s.RATE_LIMIT_PER_HOUR",
     "FORGET_DELIVERY_DAYS": "s.FORGET_DELIVERY_DAYS",
-    "FORGET_ORDER_DAYS": "s.FORGET_ORDER_DAYS",
-    "FORGET_POSITION_DAYS": "s.FORGET_POSITION_DAYS",
-    "PROOF_PHOTO_DAYS": "s.PROOF_PHOTOS_KEPT.days",
 }
-# Promised by docs/security.md, docs/operations.md, docs/decisions.md or a comment beside the setting.
+# Promised by security.md, personal-data.md, operations.md or decisions.md in docs, or a comment beside the setting.
 PROMISED = {
     "s.DEBUG": False,
     "s.REQUIRE_TWO_FACTOR": True,
     "s.TRUSTED_PROXIES": 1,
     "s.SECURE_SSL_REDIRECT": True,
     "s.FORGET_INVOICE_YEARS": 5,
+    "s.FORGET_ORDER_DAYS": 1825,
+    "s.FORGET_POSITION_DAYS": 30,
+    "s.PROOF_PHOTOS_KEPT.days": 90,
     "s.SECURE_HSTS_SECONDS": 365 * 24 * 3600,
     "s.SESSION_COOKIE_AGE": 12 * 3600,
     "s.SESSION_IDLE_SECONDS": 3600,
