@@ -1,6 +1,5 @@
 """What people do, done in a browser: tokens, webhooks, sending again."""
 
-import json
 from datetime import timedelta
 
 import pytest
@@ -10,8 +9,7 @@ from playwright.sync_api import expect
 from standardwebhooks import Webhook
 
 from delivery.actions import endpoints
-from delivery.models import EventState, WebhookEvent, WebhookQueueItem
-from tests.browser.waiting import SECONDS, copied, reload_until
+from tests.browser.waiting import SECONDS, copied
 from tests.factories import BY, DeliveryFactory, payload
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -72,26 +70,6 @@ def test_sets_a_url_and_sees_the_test_event_arrive(tab, people, shop, endpoint, 
     # Of the last success. The page may have been rendered between the state and the answer; it then updates itself.
     expect(page.locator("#webhook-state")).not_to_contain_text("never")
     assert browser.complaints == []
-
-
-def test_sends_a_failed_webhook_again(tab, people, shop, endpoint, receiver):
-    people("maria", account=shop.integrator)
-    DeliveryFactory.create(token=shop)
-    endpoints.set_url(endpoint=endpoint, url=receiver.url, by=BY, at=timezone.now())
-    WebhookQueueItem.objects.all().delete()
-    WebhookEvent.objects.update(state=EventState.DEAD)
-    browser = tab()
-    browser.log_in("maria")
-    page = browser.go(address(shop, "events/?state=dead"))
-
-    page.get_by_role("link", name="Waiting for a driver").click()
-    with page.expect_navigation():
-        page.get_by_role("button", name="Send again").click()
-
-    headers, body = receiver.received.get(timeout=SECONDS)
-    assert headers["webhook-id"] == str(WebhookEvent.objects.get().pk)
-    assert json.loads(body)["status"] == "PENDING"
-    reload_until(page, ".badge.good")
 
 
 def test_sends_everything_that_failed_in_a_range_again_with_progress(tab, people, shop, endpoint, receiver):

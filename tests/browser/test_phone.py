@@ -29,27 +29,15 @@ def phone(tab, people, shop, endpoint):
 def test_filters_fold_away_and_unfold(phone):
     state = phone.locator("form.filters #id_state")
     expect(state).to_be_hidden()
+    assert phone.locator("#list table").bounding_box()["y"] < 844  # on the first screen
 
     phone.locator(".fold-label").click()
-
     expect(state).to_be_visible()
-
-
-def test_filters_unfold_by_keyboard(phone):
     phone.locator("#filters-fold").focus()
     phone.keyboard.press("Space")
-
-    expect(phone.locator("form.filters #id_state")).to_be_visible()
-
-
-def test_folded_filters_leave_the_list_on_the_first_screen(phone):
-    assert phone.locator("#list table").bounding_box()["y"] < 844
-
-
-def test_filters_are_unfolded_on_a_wide_screen(phone):
+    expect(state).to_be_hidden()
     resize(phone, 1440, 900)
-
-    expect(phone.locator("form.filters #id_state")).to_be_visible()
+    expect(state).to_be_visible()
     expect(phone.locator(".fold-label")).to_be_hidden()
 
 
@@ -60,20 +48,16 @@ def narrow(phone):
     return phone
 
 
-def test_a_table_stays_scrolled_when_the_list_is_loaded_again(narrow):
+def test_a_table_stays_scrolled_when_the_list_is_loaded_again_and_a_pressed_link_is_clicked(narrow):
     narrow.evaluate("document.querySelector('#list .scroll').scrollLeft = 90")
     WebhookEvent.objects.update(attempts_made=7)
     narrow.evaluate("htmx.trigger('[data-live]', 'live')")
     narrow.locator("#list td", has_text="7").first.wait_for()
-
     assert narrow.evaluate("document.querySelector('#list .scroll').scrollLeft") == 90
 
-
-def test_a_link_that_is_pressed_while_the_list_changes_is_clicked(narrow):
     narrow.locator("#list tbody a").first.hover()
     narrow.mouse.down()
-
-    WebhookEvent.objects.update(attempts_made=7)
+    WebhookEvent.objects.update(attempts_made=8)
     with narrow.expect_response(lambda answer: "rota-automatic" in answer.request.headers) as answer:
         narrow.evaluate("htmx.trigger('[data-live]', 'live')")
     shown(narrow, answer.value)

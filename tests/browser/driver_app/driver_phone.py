@@ -1,8 +1,5 @@
 """A driver's phone: Chromium as a phone, with a position, and without a signal where a test wants so."""
 
-from typing import Any
-
-from axe_playwright_python.sync_playwright import Axe
 from django.utils import timezone
 from playwright.sync_api import BrowserContext, Locator, Page
 
@@ -15,13 +12,6 @@ from tests.factories import BY
 
 WIDTHS = (390, 360)
 HEIGHT = 780
-# WCAG 2.2 AA, and the contrast of AAA, 7 to 1, for reading in the sun.
-_TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
-_AXE: dict[str, Any] = {
-    "resultTypes": ["violations"],
-    "runOnly": {"type": "tag", "values": _TAGS},
-    "rules": {"color-contrast-enhanced": {"enabled": True}},
-}
 # What can be pressed and is less than 56 px high or wide, or beyond the edge.
 _SMALL = """() => [...document.querySelectorAll("button, a[href], select, textarea, label.option, label.button, input")]
   .filter((each) => each.checkVisibility({ visibilityProperty: true }) && !each.closest(".option input, .unseen"))
@@ -69,9 +59,8 @@ class DriverPhone(Tab):
         self.page.set_viewport_size({"width": WIDTHS[0], "height": HEIGHT})
         if not with_axe:
             return found
-        violations = Axe().run(self.page, options=_AXE).response["violations"]
-        found += [f"{name}: {each['id']}: {node['html'][:160]}" for each in violations for node in each["nodes"]]
-        return found
+        # The contrast of AAA, 7 to 1, is for reading in the sun.
+        return found + [f"{name}: {each}" for each in self.findings(name, color_contrast_enhanced=True)]
 
     def keep_app(self) -> None:
         """Wait until the service worker has kept the app, without which it does not start again without a signal."""
