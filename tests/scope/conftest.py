@@ -1,6 +1,6 @@
-"""One world for all calls of a module, each of which is rolled back.
+"""One world for all calls of this folder, each of which is rolled back.
 
-Of a module, because pytest ends what belongs to a package only with the session where folders are no packages.
+The folder is a package, because pytest ends what belongs to a folder only with the session.
 """
 
 from collections.abc import Iterator
@@ -20,7 +20,7 @@ from integration.actions import keys
 from tests.scope.world import LIMIT, World
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="package")
 def world(django_db_setup: None, django_db_blocker: Any) -> Iterator[World]:
     """Everybody's rows, in a transaction that is rolled back at the end of these tests, and a clock that stands."""
     now = timezone.now()
