@@ -10,6 +10,8 @@ from django.conf import settings
 from django.db import transaction
 from django.utils import timezone
 from redis import Redis
+from redis.backoff import NoBackoff
+from redis.retry import Retry
 
 from common import page_updates as technique
 from common.page_updates import ANYTHING, CHANNEL, Message
@@ -76,6 +78,7 @@ def of_delivery(delivery, kind="delivery", phones=()):
 
 
 OFFERS = "offers:live:MOTORCYCLE"
+AT_ONCE = Retry(NoBackoff(), 0)  # otherwise the client waits seconds between its tries
 
 
 class TestDelivery:
@@ -250,7 +253,7 @@ class TestRedisAway:
         clock, asked = [1000.0], []
         monkeypatch.setattr(technique, "time", SimpleNamespace(monotonic=lambda: clock[0]))
         monkeypatch.setattr(technique, "_next_use", 0.0)
-        away = Redis(port=free_port(), socket_connect_timeout=1)
+        away = Redis(port=free_port(), socket_connect_timeout=1, retry=AT_ONCE)
 
         def ask():
             asked.append(clock[0])
@@ -265,7 +268,7 @@ class TestRedisAway:
         assert caplog.text.count("not told of a change") == 2
 
     def test_refuses_no_change(self, token, monkeypatch, django_capture_on_commit_callbacks):
-        monkeypatch.setattr(technique, "redis", lambda: Redis(port=9, socket_connect_timeout=1))
+        monkeypatch.setattr(technique, "redis", lambda: Redis(port=9, socket_connect_timeout=1, retry=AT_ONCE))
 
         with django_capture_on_commit_callbacks(execute=True):
             delivery = DeliveryFactory.create(token=token)
