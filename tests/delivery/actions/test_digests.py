@@ -103,11 +103,6 @@ class TestSendDue:
 
         assert alerts.send_due(at=EIGHT) == 2
 
-    def test_is_sent_once_by_several_workers(self, busy, mailbox, transactional_db, at_once):
-        at_once(*(lambda: alerts.send_due(at=EIGHT) for _worker in range(4)))
-
-        assert Message.objects.count() == 1
-
     def test_is_silent_when_nothing_happened(self, token, mailbox):
         assert alerts.send_due(at=EIGHT) == 0
         assert Message.objects.count() == 0

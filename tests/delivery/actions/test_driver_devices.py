@@ -1,7 +1,6 @@
 """Drivers' log-in links, phones and duty."""
 
 from datetime import timedelta
-from functools import partial
 
 import pytest
 from django.utils import timezone
@@ -45,15 +44,6 @@ class TestLogIn:
         with pytest.raises(LogInLinkUnusable, match="used already"):
             driver_devices.log_in(token=token, phone="", language="en", at=NOW)
 
-        assert DriverDevice.objects.count() == 1
-
-    @pytest.mark.django_db(transaction=True)
-    def test_works_once_for_two_at_the_same_moment(self, at_once):
-        token = driver_devices.issue_link(driver=DriverFactory.create(), by=BY, at=NOW)
-
-        results = at_once(*[partial(driver_devices.log_in, token=token, phone="", language="en", at=NOW)] * 2)
-
-        assert [type(result) for result in results if isinstance(result, Exception)] == [LogInLinkUnusable]
         assert DriverDevice.objects.count() == 1
 
     def test_is_refused_after_fifteen_minutes(self, ana):

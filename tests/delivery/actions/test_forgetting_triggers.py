@@ -16,49 +16,47 @@ from delivery.models import (
 from tests.delivery.personal_data import MARIA, closed, everything
 
 pytestmark = pytest.mark.django_db
-CHANGES: dict[str, tuple[Any, dict[str, Any]]] = {
-    "delivery": (Delivery, {"contact_name": ""}),
-    "delivery's price": (Delivery, {"shipping_value": 1}),
-    "delivery's fee": (Delivery, {"cancel_fee": 1, "cancelled_at": "2026-01-01T00:00Z"}),
-    "stop": (Stop, {"address": {}}),
-    "options": (DropoffOptions, {"instructions": ""}),
-    "transition": (Transition, {"reason": ""}),
-    "transition's status": (Transition, {"status": "PENDING"}),
-    "event": (WebhookEvent, {"body": "{}"}),
-}
-INVENTED: dict[str, tuple[Any, dict[str, Any]]] = {
-    "delivery": (Delivery, {"contact_name": "Other"}),
-    "delivery's price": (Delivery, {"shipping_value": 1}),
-    "delivery's status": (Delivery, {"status": "DELIVERED"}),
-    "stop's address": (Stop, {"address": {"city": "Other"}}),
-    "stop's place": (Stop, {"latitude": -23.5}),
-    "stop's externalId": (Stop, {"external_id": ""}),
-    "transition's reason": (Transition, {"reason": "other"}),
-    "transition's status": (Transition, {"status": "PENDING"}),
-    "event's name": (WebhookEvent, {"name": "PENDING"}),
-}
+CHANGES: list[tuple[Any, dict[str, Any]]] = [
+    (Delivery, {"contact_name": ""}),
+    (Delivery, {"shipping_value": 1}),
+    (Delivery, {"cancel_fee": 1, "cancelled_at": "2026-01-01T00:00Z"}),
+    (Stop, {"address": {}}),
+    (DropoffOptions, {"instructions": ""}),
+    (Transition, {"reason": ""}),
+    (Transition, {"status": "PENDING"}),
+    (WebhookEvent, {"body": "{}"}),
+]
+INVENTED: list[tuple[Any, dict[str, Any]]] = [
+    (Delivery, {"contact_name": "Other"}),
+    (Delivery, {"shipping_value": 1}),
+    (Delivery, {"status": "DELIVERED"}),
+    (Stop, {"address": {"city": "Other"}}),
+    (Stop, {"latitude": -23.5}),
+    (Stop, {"external_id": ""}),
+    (Transition, {"reason": "other"}),
+    (Transition, {"status": "PENDING"}),
+    (WebhookEvent, {"name": "PENDING"}),
+]
 
 
 class TestTriggers:
-    @pytest.mark.parametrize("name", CHANGES)
-    def test_refuse_an_ordinary_update_of_a_closed_delivery(self, name):
-        model, values = CHANGES[name]
+    def test_refuse_an_ordinary_update_of_a_closed_delivery(self):
         closed(MARIA)
         before = everything()
 
-        with pytest.raises(Exception, match="Cannot update rows"), transaction.atomic():
-            model.objects.update(**values)
+        for model, values in CHANGES:
+            with pytest.raises(Exception, match="Cannot update rows"), transaction.atomic():
+                model.objects.update(**values)
 
         assert everything() == before
 
-    @pytest.mark.parametrize("name", INVENTED)
-    def test_refuse_anything_else_while_forgetting(self, name):
-        model, values = INVENTED[name]
+    def test_refuse_anything_else_while_forgetting(self):
         closed(MARIA)
         before = everything()
 
-        with pytest.raises(Exception, match="Cannot update rows"), forgetting():
-            model.objects.update(**values)
+        for model, values in INVENTED:
+            with pytest.raises(Exception, match="Cannot update rows"), forgetting():
+                model.objects.update(**values)
 
         assert everything() == before
 

@@ -151,6 +151,17 @@ class TestMoveOfADelivery:
             "return_": "MoveRefused",
         }
 
+    def test_is_not_counted_by_an_expiry_of_all_that_waited_for_it(self):
+        delivery, driver = DeliveryFactory.create(), DriverFactory.create()
+
+        _accepted, expired = overlap(
+            do(deliveries.accept, delivery, driver=driver),
+            partial(deliveries.expire_overdue, at=delivery.offer_expires_at),
+        )
+
+        delivery.refresh_from_db()
+        assert (expired, delivery.route_status, delivery.events.count()) == (0, "ACCEPTED", 2)
+
     def test_of_an_acceptance_keeps_its_stops(self):
         delivery = DeliveryFactory.create(stops=2)
         DriverFactory.create()

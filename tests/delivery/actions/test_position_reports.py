@@ -1,10 +1,8 @@
 """Positions that phones report."""
 
 from datetime import timedelta
-from threading import Event
 
 import pytest
-from django.db import transaction
 from django.utils import timezone
 
 from delivery.actions import driver_devices, drivers, position_reports
@@ -12,7 +10,6 @@ from delivery.errors import NotOnDuty, OtherPhoneReports
 from delivery.geo.distance import Point
 from delivery.geo.position_filter import Reason, Reported
 from delivery.models import DriverDevice, DriverPosition
-from tests.delivery.locking import wait_for_a_lock_waiter
 from tests.factories import BY, PICKUP, DeliveryFactory, DriverFactory
 
 NOW = timezone.now()
@@ -118,27 +115,3 @@ class TestRecord:
             position_reports.record(device=first, reported=[reported()], at=NOW)
 
         assert not DriverPosition.objects.exists()
-
-
-@pytest.mark.django_db(transaction=True)
-@pytest.mark.parametrize("has_position", [True, False])
-def test_a_report_that_arrives_twice_at_once_is_recorded_once(at_once, has_position):
-    device, first_is_written = phone(DriverFactory.create()), Event()
-    if has_position:
-        position_reports.record(device=device, reported=[reported(ago=10)], at=NOW)
-
-    def first():
-        with transaction.atomic():
-            dropped = position_reports.record(device=device, reported=[reported()], at=NOW)
-            first_is_written.set()
-            wait_for_a_lock_waiter()
-            return dropped
-
-    def second():
-        assert first_is_written.wait(10)
-        return position_reports.record(device=device, reported=[reported()], at=NOW)
-
-    results = at_once(first, second)
-
-    assert results == [{}, {Reason.OUT_OF_ORDER: 1}]
-    assert DriverPosition.objects.filter(recorded_at=NOW).count() == 1

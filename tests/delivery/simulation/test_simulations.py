@@ -113,13 +113,6 @@ class TestSpeed:
         changes = [("request", 0), ("accept", 1), ("collect", 4), ("fail B", 8), ("deliver C", 12), ("return", 15)]
         assert history(delivery) == changes
 
-    def test_of_120_makes_a_delivery_of_one_second(self, now):
-        delivery = request(at=now, speed=120, stops=3)
-
-        advance()
-
-        assert history(delivery)[-1] == ("deliver D", 1.25)
-
     @pytest.mark.parametrize(("speed", "shortest", "longest"), [(1, 0.25, 4.25), (10, 0.25, 0.65), (120, 0.25, 0.5)])
     def test_records_positions_not_more_often_than_four_times_a_second(self, now, speed, shortest, longest):
         request(at=now, speed=speed, stops=3, mode=Mode.RETURN)

@@ -7,7 +7,7 @@ from django.db import connection
 from django.utils import timezone
 
 from common.background import BackgroundWork
-from delivery.models import Driver, Simulation
+from delivery.models import Simulation
 from delivery.simulation import simulated_driver
 from tests.delivery.simulated import request, statuses
 
@@ -50,16 +50,6 @@ class TestTheThread:
         wait_until(has_ended)
 
         assert statuses(delivery) == ["PENDING", "ACCEPT", "COLLECTED", "COLLECTED", "DELIVERED"]
-
-    def test_shares_the_work_with_other_processes(self, threads):
-        simulated = [request(at=timezone.now(), speed=120) for _number in range(5)]
-
-        for thread in threads:
-            thread.wake()
-        wait_until(has_ended)
-
-        assert [len(statuses(delivery)) for delivery in simulated] == [5] * 5
-        assert Driver.objects.count() == 5
 
     def test_goes_on_with_the_next_wake_up_after_a_lost_connection(self, threads):
         first = request(at=timezone.now(), speed=120)

@@ -175,14 +175,6 @@ class TestReportChanges:
         assert alerts.report_changes(at=NOW()) == 1
         assert subjects() == []
 
-    def test_reports_once_from_several_workers(self, endpoint, ana, mailbox, transactional_db, at_once):
-        fail(endpoint)
-        now = NOW()
-
-        at_once(*(lambda: alerts.report_changes(at=now) for _worker in range(4)))
-
-        assert subjects() == [FAILS]
-
     def test_reports_again_after_a_worker_was_killed_before_the_commit(self, endpoint, ana, mailbox, monkeypatch):
         fail(endpoint)
         with monkeypatch.context() as patch:
