@@ -21,9 +21,6 @@ class TestDone:
     @pytest.mark.parametrize(
         ("name", "state", "fields", "text"),
         [
-            ("accept", {}, {}, "Rota {} designada a Pedro."),
-            ("release", {"accepted": True}, {}, "Rota {} oferecida de novo aos entregadores."),
-            ("collect", {"accepted": True}, {}, "Rota {} coletada por Pedro."),
             ("deliver", {"collected": True}, {"point": "B"}, "Rota {}: ponto B entregue. Falta 1 ponto."),
             (
                 "deliver",
@@ -37,16 +34,8 @@ class TestDone:
                 {"point": "B"},
                 "Rota {}: ponto B entregue. Pedro volta agora para A.",
             ),
-            (
-                "fail",
-                {"collected": True},
-                {"point": "B", "reason": "Recusado"},
-                "Rota {}: ponto B não entregue. Falta 1 ponto.",
-            ),
-            ("cancel", {}, {}, "Rota {} cancelada, sem taxa."),
             ("cancel", {"accepted": True}, {}, "Rota {} cancelada, taxa de R$ 6,01."),
             ("cancel", {"collected": True}, {}, "Rota {} cancelada, taxa de R$ 20,04. Pedro volta agora para A."),
-            ("position", {"accepted": True}, {"position": "-23.56,-46.65"}, "Posição de Pedro registrada na rota {}."),
         ],
     )
     def test_says_what_the_move_has_done_and_what_is_left(self, db, name, state, fields, text):
@@ -57,11 +46,3 @@ class TestDone:
 
         with translation.override("pt-br"):
             assert done(name, moved, point=fields.get("point", "")) == text.format(short_id(delivery.pk))
-
-    def test_says_that_the_driver_is_back(self, db):
-        delivery = DeliveryFactory.create(collected=True, stops=1, driver=DriverFactory.create(name="Pedro"))
-        perform("fail", delivery, point="B", reason="Recusado")
-
-        moved = perform("return", delivery)
-
-        assert done("return", moved) == f"Route {short_id(delivery.pk)}: Pedro is back at A."

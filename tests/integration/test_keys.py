@@ -38,13 +38,6 @@ class TestRevoke:
         assert (key.revoked_at, key.revoked_by) == (NOW, "user ana")
         assert [record.getMessage() for record in caplog.records] == [f"key {key.pk} revoked by user ana"]
 
-    def test_leaves_other_keys_valid(self, issued, seller):
-        other = keys.issue(seller=seller, by=BY, at=NOW)
-
-        keys.revoke(key=issued.key, by=BY, at=NOW)
-
-        assert keys.authenticate(f"Basic {other.clear_text}".encode(), at=NOW) == other.key
-
 
 class TestAuthenticate:
     @pytest.mark.parametrize(("seconds", "written"), [(59, 0), (60, 60)])

@@ -9,11 +9,10 @@ from delivery.errors import (
     DriverNotEligible,
     NoEligibleDriver,
     OfferExpired,
-    RouteTaken,
 )
 from delivery.geo.distance import Point
-from delivery.models import Delivery, Driver, Environment, Stop, Transition, VehicleType
-from tests.factories import BY, PICKUP, DeliveryFactory, DriverFactory, TokenFactory
+from delivery.models import Delivery, Environment, Stop, Transition, VehicleType
+from tests.factories import BY, PICKUP, DeliveryFactory, DriverFactory
 
 FAR = Point(-22.9068, -43.1729)  # Rio de Janeiro
 
@@ -68,12 +67,6 @@ class TestAccept:
 
         assert_untouched(delivery)
 
-    def test_refuses_a_second_driver(self):
-        delivery = DeliveryFactory.create(accepted=True)
-
-        with pytest.raises(RouteTaken):
-            accept(delivery, DriverFactory.create())
-
     def test_is_possible_until_the_deadline(self):
         delivery, driver = DeliveryFactory.create(), DriverFactory.create()
         at = delivery.offer_expires_at - timedelta(microseconds=1)
@@ -121,12 +114,3 @@ class TestAcceptWithoutANamedDriver:
             accept(delivery, None)
 
         assert_untouched(delivery)
-
-    def test_creates_a_simulated_driver_in_the_sandbox(self):
-        live = DriverFactory.create(at_point=PICKUP)
-        delivery = DeliveryFactory.create(token=TokenFactory.create(sandbox=True))
-
-        accepted = accept(delivery, None)
-
-        assert accepted.driver != live
-        assert Driver.objects.filter(environment=Environment.SANDBOX).count() == 1

@@ -57,15 +57,6 @@ class TestSendDue:
         for line in ("Deliveries requested: 3", "received by your endpoint: 1", "no more retries: 1"):
             assert line in text
 
-    def test_reaches_the_others_beside_an_address_that_cannot_be_mailed_to(self, busy, mailbox):
-        maria = busy.integrator.memberships.create(user=User.objects.create_user("maria", '"maria"@example.com'))
-        wanted = dict.fromkeys(("failing", "off", "recovered", "digest"), True)
-        alerts.choose(membership=maria, environment="live", wanted=wanted, language="en")
-
-        assert alerts.send_due(at=EIGHT) == 1
-
-        assert [message.recipient for message in Message.objects.all()] == ["ana@example.com"]
-
     @at_each_midnight
     def test_is_about_the_day_before_in_the_services_time_zone(self, token, midnight, monkeypatch):
         told = []

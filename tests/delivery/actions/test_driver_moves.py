@@ -124,22 +124,6 @@ class TestPerform:
         made = [transition.happened_at for transition in delivery.transitions.order_by("id")]
         assert made == sorted(made)
 
-    def test_refuses_the_route_of_another_driver(self, delivery):
-        move = perform(delivery, driver=DriverFactory.create())
-
-        assert move.refusal == "not_your_route"
-        delivery.refresh_from_db()
-        assert delivery.route_status == "ACCEPTED"
-
-    def test_refuses_a_route_that_was_given_to_somebody_else_meanwhile(self, delivery):
-        before = delivery.driver
-        deliveries.reassign(delivery=delivery, driver=DriverFactory.create(), by=BY, at=NOW)
-
-        move = perform(delivery, driver=before, ago=300)
-
-        assert move.refusal == "not_your_route"
-        assert Transition.objects.latest("id").trigger == "reassign"
-
     def test_refuses_a_delivery_that_does_not_exist_as_that_of_another_driver(self, delivery):
         other = perform(delivery, driver=DriverFactory.create())
 

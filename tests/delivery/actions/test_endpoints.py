@@ -124,18 +124,6 @@ class TestSendTest:
 
         assert (written, WebhookEvent.objects.count()) == (60, 61)
 
-    def test_is_counted_for_each_environment_separately(self, addressed):
-        sandbox = TokenFactory.create(integrator=addressed.integrator, sandbox=True).integrator.endpoints.get(
-            environment="sandbox"
-        )
-        endpoints.set_url(endpoint=sandbox, url=addressed.url, by=BY, at=timezone.now())
-        for _test in range(endpoints.TESTS_PER_HOUR):
-            endpoints.send_test(endpoint=addressed, by=BY, at=timezone.now())
-
-        endpoints.send_test(endpoint=sandbox, by=BY, at=timezone.now())
-
-        assert WebhookEvent.objects.filter(endpoint=sandbox).count() == 1
-
     def test_is_refused_while_the_endpoint_is_off(self, addressed):
         endpoints.set_enabled(endpoint=addressed, enabled=False, by=BY, at=timezone.now())
 

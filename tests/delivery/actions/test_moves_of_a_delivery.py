@@ -1,6 +1,5 @@
 """Collect, deliver, fail, return, cancel and expire: what each leaves in the database."""
 
-import json
 from datetime import timedelta
 from decimal import Decimal
 
@@ -11,7 +10,7 @@ from delivery.actions import deliveries
 from delivery.errors import AlreadyFinished, MoveRefused, ReasonMissing, StopNotFound, StopNotOpen
 from delivery.lifecycle import Mode
 from delivery.models import Delivery, Stop, Transition, WebhookEndpoint, WebhookEvent
-from tests.factories import BY, DeliveryFactory, DriverFactory, TariffFactory
+from tests.factories import BY, DeliveryFactory, TariffFactory
 
 
 def do(verb, delivery, **details):
@@ -72,13 +71,6 @@ class TestOneDelivery:
         again = DeliveryFactory.create(accepted=True, driver=delivery.driver)
 
         assert again.driver == delivery.driver
-
-    def test_keeps_its_driver_while_returning(self):
-        delivery = DeliveryFactory.create(collected=True, stops=1)
-
-        do(deliveries.cancel, delivery, reason="")
-
-        assert Delivery.objects.get(pk=delivery.pk).driver == delivery.driver
 
     @pytest.mark.parametrize(
         ("verb", "details", "error"),
@@ -153,16 +145,6 @@ class TestCancel:
         assert statuses(delivery) == ("FAILED", "RETURNING", ["DELIVERED", "FAILED", "FAILED"])
         assert cancelled.cancel_fee == delivery.shipping_value
 
-    def test_after_pickup_stays_failed_when_the_driver_is_back(self):
-        delivery = DeliveryFactory.create(collected=True)
-        do(deliveries.deliver_point, delivery, point="B")
-        do(deliveries.cancel, delivery, reason="")
-
-        do(deliveries.return_, delivery)
-
-        assert statuses(delivery) == ("FAILED", "FINISHED", ["DELIVERED", "FAILED", "FAILED"])
-        assert json.loads(delivery.events.latest("sequence").body)["status"] == "FAILED"
-
     def test_again_changes_nothing(self):
         delivery = DeliveryFactory.create()
         first = do(deliveries.cancel, delivery, reason="one")
@@ -205,13 +187,3 @@ class TestExpireOverdue:
         assert statuses(broken)[:2] == ("PENDING", "AVAILABLE")
         assert statuses(old)[:2] == ("FAILED", "EXPIRED")
         assert [str(broken.pk) in record.getMessage() for record in caplog.records if record.exc_info] == [True]
-
-    def test_leaves_an_accepted_delivery_unchanged(self):
-        delivery = DeliveryFactory.create(at=timezone.now() - timedelta(minutes=61))
-        Delivery.objects.filter(pk=delivery.pk).update(
-            route_status="ACCEPTED", status="ACCEPT", driver=DriverFactory.create()
-        )
-
-        do(deliveries.expire, delivery)
-
-        assert statuses(delivery)[:2] == ("ACCEPT", "ACCEPTED")

@@ -75,17 +75,6 @@ class TestRecord:
         assert "\n" not in _subject
         assert mailbox.messages[0]["Bcc"] is None
 
-    def test_has_a_text_in_each_language(self):
-        english, portuguese = (
-            outbox.rendered("receiver_link", {"shop": "Padaria Sol", "link": "x"}, language=language)
-            for language in ("en", "pt-br")
-        )
-
-        assert english[0] == "Your order from Padaria Sol is on the way"
-        assert portuguese[0] == "Seu pedido de Padaria Sol está a caminho"
-        assert "48 hours" in english[1]
-        assert "48 horas" in portuguese[1]
-
     def test_is_not_sent_when_it_comes_too_late(self, mailbox):
         delivery = asking_for(WITH_ADDRESS, accepted=True)
         deliveries.collect(delivery=delivery, by=BY, at=timezone.now() - timedelta(hours=7))

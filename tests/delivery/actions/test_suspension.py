@@ -83,11 +83,6 @@ class TestSuspend:
         assert Integrator.objects.get().suspended_at is None
         assert not AuditEntry.objects.filter(action="account_suspended").exists()
 
-    def test_leaves_other_accounts_alone(self, token):
-        suspend(IntegratorFactory.create())
-
-        assert tokens.authenticate(token.clear_text, at=NOW).pk == token.pk
-
 
 class TestSuspendedAccount:
     @pytest.mark.parametrize(

@@ -57,23 +57,22 @@ class TestTheSearch:
         assert response.status_code == 403
         assert b"Ana" not in response.content
 
-    @pytest.mark.parametrize(("key", "status"), [(UNKNOWN, 404), ("x", 404), ("' OR 1=1", 404)])
-    def test_of_an_unknown_delivery_is_not_found(self, dispatcher, key, status):
-        assert dispatcher.get(SEARCH, {"delivery": key}).status_code == status
+    def test_of_an_unknown_delivery_is_not_found(self, dispatcher):
+        for key in (UNKNOWN, "x", "' OR 1=1"):
+            assert dispatcher.get(SEARCH, {"delivery": key}).status_code == 404
 
-    @pytest.mark.parametrize("query", [{}, {"term": "Driver 000"}, {"delivery": True}])
-    def test_reads_twenty_of_ten_thousand_drivers_in_two_queries(self, dispatcher, query):
-        made = create_many(10_000)
-        query = {**query, "delivery": DeliveryFactory.create().pk} if "delivery" in query else query
+    def test_reads_twenty_of_a_thousand_drivers_in_two_queries(self, dispatcher):
+        made = create_many(1_000)
 
-        with CaptureQueriesContext(connection) as queries:
-            answer = dispatcher.get(SEARCH, query).json()
+        for query in ({}, {"term": "Driver 000"}, {"delivery": DeliveryFactory.create().pk}):
+            with CaptureQueriesContext(connection) as queries:
+                answer = dispatcher.get(SEARCH, query).json()
 
-        of_drivers = [each["sql"] for each in queries if 'FROM "delivery_driver"' in each["sql"]]
-        assert len(of_drivers) == 2  # their number, and one page
-        assert of_drivers[1].endswith("LIMIT 20")
-        assert [result["id"] for result in answer["results"]] == [str(driver.pk) for driver in made[:20]]
-        assert answer["pagination"] == {"more": True}
+            of_drivers = [each["sql"] for each in queries if 'FROM "delivery_driver"' in each["sql"]]
+            assert len(of_drivers) == 2  # their number, and one page
+            assert of_drivers[1].endswith("LIMIT 20")
+            assert [result["id"] for result in answer["results"]] == [str(driver.pk) for driver in made[:20]]
+            assert answer["pagination"] == {"more": True}
 
     def test_turns_pages(self, dispatcher):
         made = create_many(21)
@@ -85,10 +84,8 @@ class TestTheSearch:
 
 
 class TestTheForms:
-    """They hold no drivers: 10,000 of them were 10,000 options in every list and every delivery's page."""
-
     def test_name_the_five_nearest_drivers_and_hold_no_options(self, dispatcher):
-        made = create_many(10_000)
+        made = create_many(1_000)
         delivery = DeliveryFactory.create()
 
         with CaptureQueriesContext(connection) as queries:

@@ -54,18 +54,6 @@ class TestCount:
 
 
 class TestFilters:
-    @pytest.mark.parametrize("name", ["status", "route_status", "environment", "vehicle_type"])
-    def test_of_deliveries_each_have_an_index_in_the_lists_order(self, name):
-        assert [name, "-created_at"] in [index.fields for index in Delivery._meta.indexes]
-
-    def test_narrow_the_list(self, admin_client):
-        kept = DeliveryFactory.create(accepted=True)
-        DeliveryFactory.create()
-
-        page = admin_client.get(LIST, {"status__exact": "ACCEPT"})
-
-        assert list(page.context["cl"].result_list) == [kept]
-
     def test_by_integrator_are_for_those_who_may_look_it_up(self, client, db):
         client.force_login(person("dora", "view_delivery"))
         without = client.get(LIST).content.decode()

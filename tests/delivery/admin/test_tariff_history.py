@@ -1,6 +1,4 @@
 import pytest
-from django.db import connection
-from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 from common.row_history import Difference, compare
@@ -34,13 +32,3 @@ class TestTariffHistory:
         assert "Motorcycle, Padaria Sol" in page
         assert "Motorcycle, all accounts" in page
         assert "<del>R$ 2.00</del> → <ins>R$ 3.00</ins>" in " ".join(page.split())
-
-    def test_takes_no_query_for_each_change(self, admin_client, own):
-        counts = []
-        for price in (3, 4):
-            Tariff.objects.update(price_per_km=price)
-            with CaptureQueriesContext(connection) as captured:
-                admin_client.get(reverse(LIST))
-            counts.append(len(captured))
-
-        assert counts[0] == counts[1]

@@ -131,13 +131,6 @@ class TestCancelAfterTheEnd:
         assert_problem(cancel(api, delivery), 422, "already_finished")
         assert_untouched(delivery)
 
-    def test_of_the_offer_is_422(self, api, token):
-        delivery = DeliveryFactory.create(token=token)
-        delivery = deliveries.expire(delivery=delivery, by=BY, at=delivery.offer_expires_at)
-
-        assert_problem(cancel(api, delivery), 422, "already_finished")
-        assert_untouched(delivery)
-
 
 @pytest.mark.django_db
 class TestReason:

@@ -100,16 +100,6 @@ class TestDeliveriesList:
         assert [len(page) for page in walk(api)] == [50, 50, 1]
         assert [len(page) for page in walk(api, limit="100")] == [100, 1]
 
-    def test_shows_only_the_account_and_environment_of_the_token(self, api, token, made, client_of):
-        live = made(1)
-        sandbox = TokenFactory.create(integrator=token.integrator, sandbox=True)
-        in_sandbox = made(1, token=sandbox)
-        DeliveryFactory.create()
-
-        assert ids(api.get(LIST)) == live
-        assert ids(client_of(sandbox).get(LIST)) == in_sandbox
-        assert ids(client_of(TokenFactory.create()).get(LIST, {"externalId": "order-1"})) == []
-
     @pytest.mark.parametrize("count", [1, 5])
     def test_takes_three_queries_for_any_number(self, api, made, count, django_assert_num_queries):
         made(count, stops=3)

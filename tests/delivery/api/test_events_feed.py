@@ -120,16 +120,6 @@ class TestEventsFeed:
 
         assert read(api)["data"] == []
 
-    def test_shows_only_the_account_and_environment_of_the_token(self, api, token, client_of):
-        sandbox = TokenFactory.create(integrator=token.integrator, sandbox=True)
-        own, in_sandbox = DeliveryFactory.create(token=token), DeliveryFactory.create(token=sandbox)
-        DeliveryFactory.create()
-
-        ids = [[event["body"]["deliveryId"] for event in read(client)["data"]] for client in (api, client_of(sandbox))]
-
-        assert ids == [[str(own.pk)], [str(in_sandbox.pk)]]
-        assert read(client_of(TokenFactory.create()))["data"] == []
-
     @pytest.mark.parametrize("count", [1, 5])
     def test_takes_three_queries_for_any_number(self, api, token, count, django_assert_num_queries):
         for _number in range(count):

@@ -59,24 +59,11 @@ class TestUpload:
         assert (answer.status_code, answer.json()["code"]) == (status, code)
         assert not ProofPhoto.objects.exists()
 
-    @pytest.mark.parametrize(
-        "query", ["", "?id=1&deliveryId=2&point=B&takenAt=2026", "?point=" + "B" * 2000, "?takenAt=x"]
-    )
-    def test_refuses_a_query_it_does_not_understand(self, ana, query):
-        answer = ana.client.post(f"/driver/photos/{query}", photo(), content_type="image/jpeg")
+    def test_refuses_a_query_it_does_not_understand(self, ana):
+        for query in ("", "?id=1&deliveryId=2&point=B&takenAt=2026", "?point=" + "B" * 2000, "?takenAt=x"):
+            answer = ana.client.post(f"/driver/photos/{query}", photo(), content_type="image/jpeg")
 
-        assert (answer.status_code, answer.json()["code"]) == (422, "invalid_report")
-
-    def test_requires_a_session(self, client, delivery):
-        answer = client.post("/driver/photos/", photo(), content_type="image/jpeg")
-
-        assert (answer.status_code, answer.json()["code"]) == (401, "logged_out")
-
-    def test_is_of_the_drivers_own_route(self, delivery):
-        answer = phone(name="Bia").upload(photo(), delivery)
-
-        assert (answer.status_code, answer.json()["code"]) == (422, "not_your_route")
-        assert not ProofPhoto.objects.exists()
+            assert (answer.status_code, answer.json()["code"]) == (422, "invalid_report")
 
 
 class TestLimits:
@@ -148,15 +135,16 @@ class TestMovesWithProof:
         assert first_stop(delivery).photos.count() == 1
 
     @pytest.mark.parametrize(
-        "proof",
+        ("name", "values"),
         [
-            {"photos": "x"}, {"photos": [1]}, {"photos": ["x"]}, {"photos": [str(uuid4())] * 11}, {"pin": 1234},
-            {"pin": "1" * 11}, {"receivedBy": "x" * 121}, {"receivedBy": ["x"]}, {"receivedBy": "\0"},
-            {"receivedBy": "\udfff"},
+            ("photos", ["x", [1], ["x"], [str(uuid4())] * 11]),
+            ("pin", [1234, "1" * 11]),
+            ("receivedBy", ["x" * 121, ["x"], "\0", "\udfff"]),
         ],
-    )  # fmt: skip  # a table
-    def test_refuse_what_they_do_not_understand(self, ana, delivery, proof):
-        answer = report(ana, delivery, **proof)
+    )
+    def test_refuse_what_they_do_not_understand(self, ana, delivery, name, values):
+        for value in values:
+            answer = report(ana, delivery, **{name: value})
 
-        assert (answer.status_code, answer.json()["code"]) == (422, "invalid_report")
+            assert (answer.status_code, answer.json()["code"]) == (422, "invalid_report")
         assert Stop.objects.get().status == "COLLECTED"

@@ -2,7 +2,6 @@
 
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
-from functools import partial
 from uuid import uuid4
 
 import pytest
@@ -10,8 +9,8 @@ from django.db import connection, transaction
 from django.utils import timezone
 
 from delivery.actions import deliveries, driver_devices, drivers
-from delivery.errors import MoveRefused, RouteStillOpen
-from delivery.models import Driver, DriverDevice, DriverMove, Transition
+from delivery.errors import RouteStillOpen
+from delivery.models import Driver, DriverDevice, Transition
 from tests.delivery.driver_app.phones import Phone, now, phone
 from tests.delivery.locking import wait_for_a_lock_waiter
 from tests.factories import BY, DeliveryFactory, DriverFactory
@@ -36,63 +35,6 @@ def move(delivery, trigger="collect", **changes):
 def send(sender, *moves):
     """A call that sends the moves and returns their outcomes."""
     return lambda: sender.post("moves/", {"sentAt": now(), "moves": moves}).json()["outcomes"]
-
-
-class TestTwoPhonesOfADriver:
-    def test_make_a_move_once(self, ana, delivery, at_once):
-        """Each phone has its own report of it."""
-        phones = ana, Phone(ana.driver)
-
-        (first,), (second,) = at_once(*(send(each, move(delivery)) for each in phones))
-
-        assert sorted([first["done"], second["done"]]) == [False, True]
-        assert Transition.objects.filter(trigger="collect").count() == 1
-
-    def test_are_answered_alike_to_the_same_report(self, ana, delivery, at_once):
-        """As when a request is repeated whose answer was lost, while the first is still under way."""
-        report = move(delivery)
-
-        first, second = at_once(send(ana, report), send(Phone(ana.driver), report))
-
-        assert first == second == [{"id": report["id"], "done": True, "code": "", "detail": ""}]
-        assert DriverMove.objects.count() == Transition.objects.filter(trigger="collect").count() == 1
-
-    def test_report_positions_from_one_of_them(self, ana, at_once):
-        other = Phone(ana.driver)
-
-        results = at_once(*(partial(each.post, "duty/", {"onDuty": True}) for each in (ana, other)))
-
-        assert [result.status_code for result in results] == [200, 200]
-        assert DriverDevice.objects.filter(driver=ana.driver, reports_positions=True).count() == 1
-
-
-class TestDispatcher:
-    def test_releases_a_route_while_its_driver_reports(self, ana, delivery, at_once):
-        """Either comes first; the other is refused, and neither waits for the other forever."""
-        release = partial(deliveries.release, delivery=delivery, by=BY, at=timezone.now())
-
-        (outcome,), released = at_once(send(ana, move(delivery)), release)
-
-        delivery.refresh_from_db()
-        if outcome["done"]:
-            assert isinstance(released, MoveRefused)
-            assert (delivery.route_status, delivery.driver) == ("COLLECTED", ana.driver)
-        else:
-            assert outcome["code"] == "not_your_route"
-            assert (delivery.route_status, delivery.driver) == ("AVAILABLE", None)
-
-    def test_gives_a_route_to_another_driver_while_both_report(self, ana, delivery, at_once):
-        bia = phone(name="Bia")
-        other = DeliveryFactory.create(stops=1)
-        reassign = partial(deliveries.reassign, delivery=delivery, driver=bia.driver, by=BY, at=timezone.now())
-        accept = partial(bia.post, f"offers/{other.pk}/accept/")
-
-        (outcome,), _reassigned, _accepted = at_once(send(ana, move(delivery)), reassign, accept)
-
-        delivery.refresh_from_db()
-        held = [each for each in (delivery, other) if type(each).objects.get(pk=each.pk).driver == bia.driver]
-        assert len(held) == 1
-        assert outcome["done"] == (delivery.driver == ana.driver)
 
 
 class TestEndingASession:

@@ -1,6 +1,7 @@
 """Moves and positions that phones report over HTTP."""
 
 from datetime import timedelta
+from typing import Any
 from uuid import uuid4
 
 import pytest
@@ -71,15 +72,6 @@ class TestMoves:
         stored = Transition.objects.latest("id").made_at or timezone.now()
         assert abs(timezone.now() - timedelta(minutes=10) - stored) < timedelta(seconds=30)
 
-    def test_of_another_drivers_route_are_refused(self, ana):
-        other = DeliveryFactory.create(accepted=True)
-
-        answer = ana.post("moves/", sent(moves=[move(other)])).json()
-
-        assert answer["outcomes"][0]["code"] == "not_your_route"
-        other.refresh_from_db()
-        assert other.route_status == "ACCEPTED"
-
     def test_of_an_unknown_and_of_another_drivers_delivery_refuse_themselves_only(self, ana, delivery):
         other = DeliveryFactory.create(accepted=True)
         unknown = move(delivery, deliveryId=str(uuid4()))
@@ -91,44 +83,35 @@ class TestMoves:
         assert (first["code"], third["done"]) == ("not_your_route", True)
 
     @pytest.mark.parametrize(
-        "changes",
+        ("name", "values"),
         [
-            {"id": "1"},
-            {"id": None},
-            {"deliveryId": "x" * 36},
-            {"trigger": "accept"},
-            {"trigger": ["collect"]},
-            {"point": "BC"},
-            {"point": {}},
-            {"reason": "x" * 256},
-            {"reason": "\0"},
-            {"reason": "\ud800"},
-            {"madeAt": "yesterday"},
-            {"madeAt": "2026-11-22T10:00:00"},
-            {"madeAt": "0001-01-01T00:00:00+00:00"},
-            {"madeAt": "9999-12-31T23:59:59+00:00"},
-            {"madeAt": "2026-13-01T00:00:00+00:00"},
-            {"madeAt": "1" * 5000},
-            {"madeAt": 5},
+            ("id", ["1", None]),
+            ("deliveryId", ["x" * 36]),
+            ("trigger", ["accept", ["collect"]]),
+            ("point", ["BC", {}]),
+            ("reason", ["x" * 256, "\0", "\ud800"]),
+            ("madeAt", ["yesterday", "2026-11-22T10:00:00", "0001-01-01T00:00:00+00:00", "1" * 5000, 5]),
+            ("madeAt", ["9999-12-31T23:59:59+00:00", "2026-13-01T00:00:00+00:00"]),
         ],
-        ids=str,
     )
-    def test_of_another_form_are_refused_as_a_whole(self, ana, delivery, changes):
-        response = ana.post("moves/", sent(moves=[move(delivery), move(delivery, **changes)]))
+    def test_of_another_form_are_refused_as_a_whole(self, ana, delivery, name, values):
+        for value in values:
+            response = ana.post("moves/", sent(moves=[move(delivery), move(delivery, **{name: value})]))
 
-        assert (response.status_code, response.json()["code"]) == (422, "invalid_report")
+            assert (response.status_code, response.json()["code"]) == (422, "invalid_report"), value
         assert not DriverMove.objects.exists()
 
-    @pytest.mark.parametrize("body", [{}, {"moves": []}, {"sentAt": "x", "moves": []}, {"moves": 5}])
-    def test_need_a_moment_and_a_list(self, ana, body):
-        assert ana.post("moves/", body).status_code == 422
+    def test_need_a_moment_and_a_list(self, ana):
+        bodies: list[Any] = [{}, {"moves": []}, {"sentAt": "x", "moves": []}, {"moves": 5}]
+
+        assert [ana.post("moves/", body).status_code for body in bodies] == [422] * 4
 
     def test_are_fifty_at_most(self, ana, delivery):
         assert ana.post("moves/", sent(moves=[move(delivery)] * 51)).status_code == 422
 
-    @pytest.mark.parametrize("raw", ["", "[]", "nonsense", "[" * 5000, '{"a":' * 10 + "1" + "}" * 10])
-    def test_are_json_objects(self, ana, raw):
-        assert ana.client.post("/driver/moves/", raw, content_type="application/json").status_code == 422
+    def test_are_json_objects(self, ana):
+        for raw in ("", "[]", "nonsense", "[" * 5000, '{"a":' * 10 + "1" + "}" * 10):
+            assert ana.client.post("/driver/moves/", raw, content_type="application/json").status_code == 422
 
     def test_have_128_kib_at_most(self, ana):
         raw = '{"a": "' + "x" * 131_072 + '"}'
@@ -174,21 +157,18 @@ class TestPositions:
         assert DriverPosition.objects.count() == before
 
     @pytest.mark.parametrize(
-        "changes",
+        ("name", "values"),
         [
-            {"latitude": "1"},
-            {"latitude": True},
-            {"longitude": None},
-            {"longitude": 10**400},
-            {"accuracy": "near"},
-            {"accuracy": -(10**400)},
-            {"at": ""},
-            {"at": 1},
+            ("latitude", ["1", True]),
+            ("longitude", [None, 10**400]),
+            ("accuracy", ["near", -(10**400)]),
+            ("at", ["", 1]),
         ],
-        ids=lambda changes: str(changes)[:40],
+        ids=["latitude", "longitude", "accuracy", "at"],
     )
-    def test_of_another_form_are_refused(self, ana, changes):
-        assert ana.post("positions/", sent(positions=[position(**changes)])).status_code == 422
+    def test_of_another_form_are_refused(self, ana, name, values):
+        for value in values:
+            assert ana.post("positions/", sent(positions=[position(**{name: value})])).status_code == 422
 
     def test_are_a_hundred_at_most(self, ana):
         assert ana.post("positions/", sent(positions=[position()] * 101)).status_code == 422
@@ -261,6 +241,7 @@ class TestAnyCall:
             ("get", "push/"),
             ("post", "push/"),
             ("delete", "push/"),
+            ("post", "photos/"),
         ],
     )
     def test_needs_a_session(self, client, method, path):

@@ -62,10 +62,7 @@ class TestCreateIntegrator:
     @pytest.mark.parametrize(
         ("arguments", "error"),
         [
-            (["--pickup", "-23.5"], "invalid_position"),
             (["--pickup", "here,there"], "invalid_position"),
-            (["--pickup", "-93.5,-46.6"], "invalid_position"),
-            (["--pickup", "nan,nan"], "invalid_position"),
             (["--webhook-url", "http://example.com/"], "invalid_webhook_url"),
         ],
     )
@@ -134,9 +131,10 @@ class TestDispatch:
     def test_cancels(self):
         assert run("dispatch", str(DeliveryFactory.create().pk), "cancel")[1]["route"] == "CANCELLED"
 
-    @pytest.mark.parametrize(
-        ("arguments", "error"),
-        [
+    def test_refuses_with_a_code_and_exit_1(self):
+        delivery = DeliveryFactory.create()
+
+        for arguments, error in [
             (["collect"], "move_refused"),
             (["deliver", "B"], "move_refused"),
             (["deliver", "Z"], "stop_not_found"),
@@ -147,14 +145,10 @@ class TestDispatch:
             (["position", HERE], "no_driver_assigned"),
             (["accept"], "no_eligible_driver"),
             (["accept", "--driver", "nobody"], "driver_not_found"),
-        ],
-    )
-    def test_refuses_with_a_code_and_exit_1(self, arguments, error):
-        delivery = DeliveryFactory.create()
+        ]:
+            code, answer = run("dispatch", str(delivery.pk), *arguments)
 
-        code, answer = run("dispatch", str(delivery.pk), *arguments)
-
-        assert (code, answer["error"], bool(answer["detail"])) == (1, error, True)
+            assert (code, answer["error"], bool(answer["detail"])) == (1, error, True)
         assert Delivery.objects.get(pk=delivery.pk).status == "PENDING"
 
     @pytest.mark.parametrize("key", ["nonsense", "0190a1b2-0000-7000-8000-000000000000"])

@@ -6,12 +6,9 @@ import pytest
 from django.db import connection
 from django.utils import timezone
 
-from delivery.actions import deliveries
-from delivery.errors import MoveRefused
-from delivery.models import Delivery, Driver, DriverPosition, Simulation
+from delivery.models import Driver, DriverPosition, Simulation
 from delivery.simulation import simulated_driver
 from tests.delivery.simulated import advance, request, seconds, statuses
-from tests.factories import BY
 
 pytestmark = pytest.mark.django_db
 
@@ -107,20 +104,3 @@ class TestSeveralProcesses:
         assert [statuses(delivery) for delivery in simulated] == [[P, A, C, C, D]] * 6
         moments = DriverPosition.objects.values_list("driver", "recorded_at")
         assert len(set(moments)) == len(moments)
-
-    def test_and_a_dispatcher_do_not_make_the_same_move_twice(self, now, at_once):
-        simulated = [request(at=now) for _number in range(8)]
-        advance(until=now + timedelta(seconds=39))
-        at = now + timedelta(seconds=40)
-
-        def collect(delivery):
-            return deliveries.collect(delivery=delivery, by=BY, at=at)
-
-        results = at_once(
-            lambda: simulated_driver.advance_due(at=at), *[lambda one=one: collect(one) for one in simulated]
-        )
-
-        assert {type(result) for result in results} <= {int, Delivery, MoveRefused}
-        assert [statuses(delivery) for delivery in simulated] == [[P, A, C]] * 8
-        taken_over = {result.pk for result in results if isinstance(result, Delivery)}
-        assert {simulation.pk for simulation in Simulation.objects.all()} == {one.pk for one in simulated} - taken_over

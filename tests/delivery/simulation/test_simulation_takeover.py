@@ -103,10 +103,7 @@ class TestTakeover:
         ("after", "move", "fields"),
         [
             (0, "accept", {}),
-            (20, "collect", {}),
             (20, "position", {"position": "-23.5,-46.6"}),
-            (50, "deliver", {"point": "C"}),
-            (50, "fail", {"point": "B", "reason": "closed"}),
             (130, "return", {}),
         ],
     )

@@ -2,7 +2,6 @@
 
 import json
 from datetime import timedelta
-from itertools import pairwise
 
 import pytest
 from django.utils import timezone
@@ -12,7 +11,7 @@ from delivery.geo.distance import metres
 from delivery.lifecycle import Mode
 from delivery.models import Delivery, DriverPosition, Simulation, WebhookEvent
 from delivery.simulation import simulated_driver
-from tests.delivery.simulated import advance, history, request, seconds, statuses
+from tests.delivery.simulated import advance, history, request, statuses
 from tests.factories import DROPOFFS, PICKUP, DeliveryFactory, TokenFactory
 
 pytestmark = pytest.mark.django_db
@@ -68,14 +67,6 @@ class TestOutcome:
         assert others == {"system: sandbox" if external_id == "sim-nodriver-1" else "sandbox simulator"}
         assert not Simulation.objects.exists()
 
-    @pytest.mark.parametrize(("stops", "moments"), [(1, [120]), (3, [66.67, 93.33, 120])])
-    def test_delivers_in_equal_intervals(self, now, stops, moments):
-        delivery = request(at=now, stops=stops)
-
-        advance()
-
-        assert [moment for name, moment in history(delivery) if name.startswith("deliver")] == moments
-
     def test_fails_a_point_with_a_reason(self, now):
         delivery = request("sim-fail-1", at=now)
 
@@ -113,17 +104,6 @@ class TestSpeed:
         changes = [("request", 0), ("accept", 1), ("collect", 4), ("fail B", 8), ("deliver C", 12), ("return", 15)]
         assert history(delivery) == changes
 
-    @pytest.mark.parametrize(("speed", "shortest", "longest"), [(1, 0.25, 4.25), (10, 0.25, 0.65), (120, 0.25, 0.5)])
-    def test_records_positions_not_more_often_than_four_times_a_second(self, now, speed, shortest, longest):
-        request(at=now, speed=speed, stops=3, mode=Mode.RETURN)
-
-        advance()
-
-        moments = list(DriverPosition.objects.order_by("recorded_at").values_list("recorded_at", flat=True))
-        gaps = [seconds(later - earlier) for earlier, later in pairwise(moments)]
-        assert shortest <= min(gaps)
-        assert max(gaps) <= longest
-
 
 class TestAccounts:
     def test_take_turns(self, now):
@@ -150,21 +130,6 @@ class TestPositions:
         }
         assert metres(at_moves.pop("accept"), PICKUP) == pytest.approx(1000)
         assert at_moves == {"collect": PICKUP, "deliverB": DROPOFFS[0], "deliverC": DROPOFFS[1], "return": PICKUP}
-
-    def test_move_evenly_along_a_straight_line(self, now):
-        request(at=now)
-
-        advance(until=now + timedelta(seconds=40))
-
-        positions = list(DriverPosition.objects.order_by("recorded_at"))
-        speeds = {
-            round(metres(earlier.point, later.point) / seconds(later.recorded_at - earlier.recorded_at), 2)
-            for earlier, later in pairwise(positions)
-        }
-        assert len(positions) == 9  # at 10, 14, 18 … 38 and 40 s
-        assert max(speeds) == pytest.approx(1000 / 30, rel=0.01)
-        assert max(speeds) - min(speeds) < 0.1
-        assert {position.accuracy_m for position in positions} == {5.0}
 
     def test_are_in_the_event_of_the_acceptance_and_in_the_location(self, now):
         delivery = request(at=now)

@@ -28,14 +28,11 @@ def get(client, path, **headers):
 
 
 class TestToken:
-    @pytest.mark.parametrize(
-        "token",
-        ["x", "x" * 22, "x" * 22 + "/", "é" * 22, "x" * 5000, "%00" * 22, "a/b/c", "../admin", "%2e%2e%2f", " "],
-    )
-    def test_that_no_link_has_is_answered_alike(self, client, token):
+    def test_that_no_link_has_is_answered_alike(self, client):
         path_of(delivery())
+        short, paths = ["x", "x" * 22, "x" * 22 + "/", "é" * 22, " "], ["a/b/c", "../admin", "%2e%2e%2f"]
 
-        answers = [get(client, f"/t/{text}") for text in (token, "y" * 22)]
+        answers = [get(client, f"/t/{text}") for text in (*short, *paths, "x" * 5000, "%00" * 22)]
 
         assert {(answer.status_code, answer.content) for answer in answers} == {(404, answers[0].content)}
         assert UNKNOWN in text_of(answers[0])
@@ -56,11 +53,11 @@ class TestToken:
         assert ["Rua Augusta" in text for text in texts] == [True, False]
         assert ["Rua Tupi" in text for text in texts] == [False, True]
 
-    @pytest.mark.parametrize("method", ["post", "put", "delete", "patch", "options"])
-    def test_changes_nothing(self, client, method):
+    def test_changes_nothing(self, client):
         path = path_of(delivery())
 
-        assert getattr(client, method)(path).status_code == 405
+        for method in ("post", "put", "delete", "patch", "options"):
+            assert getattr(client, method)(path).status_code == 405
 
 
 class TestEnd:

@@ -81,13 +81,6 @@ class TestSentence:
             [False, True], [True, False], [False, False],
         ]  # fmt: skip  # a table
 
-    def test_says_when_a_driver_without_signal_delivered_it(self, read):
-        found = delivery(collected=True)
-        made_at = timezone.now() - timedelta(hours=3)
-        move("deliver_point", found, point="B", made_at=made_at)
-
-        assert f"{timezone.localtime(made_at):%H:%M}" in read(found)
-
     def test_says_why_it_was_not_delivered(self, read):
         found = delivery(NONE, NONE, collected=True)
         move("fail_point", found, point="B", reason="Nobody opened the door")

@@ -113,16 +113,6 @@ class TestSuspension:
         assert "Say why, in at most 255 characters" in self.run(admin_client, seller, "suspend")
         assert Seller.objects.get().suspended_at is None
 
-    def test_is_not_overwritten_when_the_seller_is_saved(self, admin_client, seller):
-        forms = {f"{p}-{f}": 0 for p in ("companies", "keys") for f in ("TOTAL_FORMS", "INITIAL_FORMS")}
-
-        with CaptureQueriesContext(connection) as queries:
-            admin_client.post(url("seller_change", seller.pk), {"name": "New", **forms})
-
-        written = [query["sql"] for query in queries if query["sql"].startswith('UPDATE "integration_seller"')]
-        assert Seller.objects.get().name == "New"
-        assert [sql for sql in written if "suspended_at" in sql] == []
-
 
 class TestCompanies:
     def test_are_kept_compact(self, admin_client, seller):

@@ -84,18 +84,6 @@ class TestARefusal:
         assert counts() == (0, 0)
 
 
-@pytest.mark.django_db(transaction=True)
-class TestConcurrentOrders:
-    def test_with_one_key_make_one_order(self, seller, api, at_once, seller_client):
-        client = seller_client(seller)
-
-        answers = at_once(*[lambda: client.post(URL, order_body(), **KEY)] * 20)
-
-        assert {answer.status_code for answer in answers} == {201}
-        assert len({answer.content for answer in answers}) == 1
-        assert counts() == (1, 1)
-
-
 def test_records_are_deleted_after_24_hours(api):
     api.post(URL, order_body(), **KEY)
     IdempotencyRecord.objects.update(created_at=timezone.now() - timedelta(hours=24, seconds=1))

@@ -158,14 +158,6 @@ class TestNumber:
 
         assert upload(api, xml(3)).status_code == status
 
-    def test_is_each_sellers_own(self, seller, other_seller):
-        for number in (1, 2):
-            send_invoice(seller, xml(number))
-
-        send_invoice(other_seller, xml(3))
-
-        assert Invoice.objects.count() == 3
-
 
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize(

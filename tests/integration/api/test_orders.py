@@ -205,9 +205,6 @@ class TestRefusal:
             assert (response.status_code, response.json()["message"]) == (422, "Dados inválidos")
             assert response.json()["errors"]
 
-    def test_of_a_body_beyond_the_limit(self, api):
-        assert api.post(URL, order_body(unknown="x" * 300_000)).status_code == 413
-
 
 @pytest.mark.django_db(transaction=True)
 class TestFiftyConcurrentRequests:

@@ -86,14 +86,6 @@ class TestOrdersList:
         assert [*codes(first), *codes(second), *codes(third)] == expected
         assert third.json()["nextCursor"] is None
 
-    def test_shows_only_the_sellers_own(self, api, made, other_seller, seller_client):
-        own = made("A-1")
-        foreign = made("B-1", of=other_seller, company_document=OTHER_COMPANY)
-
-        assert codes(api.get(URL)) == own
-        assert codes(api.get(URL, {"orderId": "B-1"})) == []
-        assert codes(seller_client(other_seller).get(URL)) == foreign
-
     @pytest.mark.parametrize("count", [1, 5])
     def test_takes_three_queries_for_any_number(self, api, made, count, django_assert_num_queries):
         made(*map(str, range(count)))

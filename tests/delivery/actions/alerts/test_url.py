@@ -17,7 +17,7 @@ from delivery.models import (
 from delivery.webhooks import alert_posts
 from tests.common.webhooks.conftest import Sink, sink
 from tests.delivery.alerting import NOW, fail
-from tests.factories import BY, IntegratorFactory
+from tests.factories import BY
 
 __all__ = ["Sink", "sink"]
 
@@ -96,15 +96,3 @@ class TestSendTest:
 
         assert AlertPost.objects.count() == 20
         alerts.send_test(endpoint=endpoint, email="", language="en", by=BY, at=now + timedelta(hours=1))
-
-    def test_counts_neither_tests_in_the_other_environment_nor_those_of_other_accounts(self, endpoint, channel):
-        others = [endpoint.integrator.endpoints.get(environment="sandbox"), *IntegratorFactory.create().endpoints.all()]
-        now = NOW()
-        for other in others:
-            alerts.set_url(endpoint=other, url=channel.url, language="en", by=BY, at=now)
-            for _test in range(20):
-                alerts.send_test(endpoint=other, email="", language="en", by=BY, at=now)
-
-        alerts.send_test(endpoint=endpoint, email="", language="en", by=BY, at=now)
-
-        assert AlertPost.objects.filter(alerts__endpoint=endpoint).count() == 1
