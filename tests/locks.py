@@ -31,7 +31,7 @@ _SETTLED_MEANWHILE = (
     "test_the_outcome_of_a_delivery_that_is_being_changed_is_returned_and_the_others_are_written"
 )
 _STARTED_ONCE = f"{_THREADS}TestThreadOfAProcess::test_is_started_once"
-_STEPS = "tests/delivery/simulation/test_simulation_failures.py::TestSeveralProcesses::test_make_each_step_once"
+_STEPS = "tests/delivery/simulation/test_simulations.py::TestSeveralProcesses::test_make_each_step_once"
 _TEAM = f"{_ACCESS}TestMembership::test_is_changed_by_who_is_still_an_owner"
 
 # Why the absence of a lock cannot be noticed.

@@ -1,3 +1,5 @@
+"""How the XML of an invoice is read, and what is refused."""
+
 import codecs
 import re
 from datetime import UTC, datetime
@@ -8,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from integration import nfe
-from integration.errors import InvalidInvoice
+from integration.errors import InvalidInvoice, InvoiceTooLarge
 from tests.cost.cpu import assert_cheap
 from tests.integration.factories import ACCESS_KEY, nfe_xml
 
@@ -18,6 +20,61 @@ BOMB = '<!DOCTYPE x [<!ENTITY a "aaaaaaaaaa">{}]><x>&j;</x>'.format(
 PROLOG = '<?xml version="1.0" encoding="{}"?>\n'
 # With the encoding beyond the first 200 bytes.
 PADDED = PROLOG.replace(" encoding", " " * 300 + "encoding")
+HOSTILE = {
+    "empty": b"",
+    "pdf": b"%PDF-1.7\n%\xe2\xe3\xcf\xd3",
+    "html": b"<html><body>NF-e</body></html>",
+    "truncated": nfe_xml().encode()[:-20],
+    "nul": nfe_xml().encode().replace(b"A-1", b"A\0"),
+    "not utf-8": nfe_xml().encode("latin-1"),
+    "file entity": b'<!DOCTYPE x [<!ENTITY e SYSTEM "file:///etc/passwd">]><x>&e;</x>',
+    "http entity": b'<!DOCTYPE x [<!ENTITY e SYSTEM "http://127.0.0.1:1/">]><x>&e;</x>',
+    "parameter entity": b'<!DOCTYPE x [<!ENTITY % e SYSTEM "http://127.0.0.1:1/x.dtd"> %e;]><x/>',
+    "doctype in utf-16": ('<!DOCTYPE x SYSTEM "x.dtd">' + nfe_xml()).encode("utf-16"),
+    "billion laughs": BOMB.encode(),
+    "quadratic blow-up": f'<!DOCTYPE x [<!ENTITY a "{"a" * 50_000}">]><x>{"&a;" * 50_000}</x>'.encode(),
+    "undefined entity": nfe_xml().replace("A-1", "&e;").encode(),
+    "deep": b"<a>" * 100_000 + b"</a>" * 100_000,
+    "deep inside": nfe_xml().replace("<xPed>A-1", "<a>" * 100_000 + "<xPed>A-1").encode(),
+    "many elements": b"<a>" + b"<b/>" * 500_000 + b"</a>",
+    "many attributes": b"<a " + b" ".join(b'a%d=""' % n for n in range(150_000)) + b"/>",
+    "utf-7": (PROLOG.format("UTF-7") + nfe_xml()).encode("utf-7"),
+    "utf-32": nfe_xml().encode("utf-32"),
+    "utf-32 without its mark": nfe_xml().encode("utf-32-be"),
+    "utf-32 without its mark, little-endian": nfe_xml().encode("utf-32-le"),
+    "declared utf-32 behind spaces": (PADDED.format("UTF-32") + nfe_xml()).encode("utf-32-le"),
+    "declared utf-7 behind spaces": (PADDED.format("UTF-7") + nfe_xml()).encode("utf-7"),
+    "declared utf-7 before its version": b'<?xml encoding="UTF-7" version="1.0"?>' + nfe_xml().encode("utf-7"),
+    "declared utf-7 without a version": b'<?xml encoding="UTF-7"?>' + nfe_xml().encode("utf-7"),
+    "declared twice": PROLOG.format("UTF-8").replace("?>", ' encoding="UTF-7"?>').encode() + nfe_xml().encode("utf-7"),
+    "declared by an alias": (PROLOG.format("unicode-1-1-utf-7") + nfe_xml()).encode("utf-7"),
+    "utf-16 within utf-16": f"<!DOCTYPE x>{nfe_xml()}".encode("utf-16-le").decode("latin-1").encode("utf-16"),
+    "utf-16 within utf-8": nfe_xml().encode("utf-16-le").decode("latin-1").encode(),
+    "half a utf-16 character": nfe_xml().encode("utf-16") + b"a",
+    "lone surrogate": nfe_xml().replace("A-1", "\ud800").encode("utf-16", "surrogatepass"),
+    "cp1252 without a meaning": PROLOG.format("windows-1252").encode() + nfe_xml().encode("cp1252") + b"\x81",
+    "ebcdic": (PROLOG.format("cp037") + nfe_xml()).encode("cp037", "replace"),
+    "declared utf-16, is utf-8": (PROLOG.format("UTF-16") + nfe_xml()).encode(),
+    "1001 items": nfe_xml(items=("A",) * 1001).encode(),
+    "another layout": nfe_xml(layout="5.00").encode(),
+    "a layout between two": nfe_xml(layout="3.20").encode(),
+    "long number": nfe_xml().replace("<nNF>123", "<nNF>" + "1" * 10).encode(),
+    "long series": nfe_xml().replace("<serie>1<", "<serie>1000<").encode(),
+    "three decimal places": nfe_xml().replace("150.50", "150.505").encode(),
+    "issuer": nfe_xml().replace("<CNPJ>1", "<CNPJ>11").encode(),
+    "no key": nfe_xml(key="").encode(),
+    "short key": nfe_xml(key="123").encode(),
+    "another namespace": nfe_xml().replace("portalfiscal", "elsewhere").encode(),
+    "another root": nfe_xml().replace("nfeProc", "enviNFe").encode(),
+    "no invoice": b'<nfeProc xmlns="http://www.portalfiscal.inf.br/nfe"/>',
+    "value": nfe_xml().replace("150.50", "NaN").encode(),
+    "full-width number": nfe_xml().replace("<nNF>123", "<nNF>１２３").encode(),
+    "date": nfe_xml().replace("2026-11-20T10", "0001-01-01T10").encode(),
+    "not a date": nfe_xml().replace("2026-11-20T10", "2026-13-20T10").encode(),
+    "early year": nfe_xml().replace("2026-11-20T10", "1989-12-31T23").encode(),
+    "late year": nfe_xml().replace("2026-11-20T10", "2200-01-01T00").encode(),
+    "long reference": nfe_xml(items=("x" * 256,)).encode(),
+}
 
 
 def prefixed():
@@ -126,63 +183,6 @@ class TestRead:
         assert nfe.read(nfe_xml(key="").replace("</nfeProc>", protocol).encode()).access_key == key
 
 
-HOSTILE = {
-    "empty": b"",
-    "pdf": b"%PDF-1.7\n%\xe2\xe3\xcf\xd3",
-    "html": b"<html><body>NF-e</body></html>",
-    "truncated": nfe_xml().encode()[:-20],
-    "nul": nfe_xml().encode().replace(b"A-1", b"A\0"),
-    "not utf-8": nfe_xml().encode("latin-1"),
-    "file entity": b'<!DOCTYPE x [<!ENTITY e SYSTEM "file:///etc/passwd">]><x>&e;</x>',
-    "http entity": b'<!DOCTYPE x [<!ENTITY e SYSTEM "http://127.0.0.1:1/">]><x>&e;</x>',
-    "parameter entity": b'<!DOCTYPE x [<!ENTITY % e SYSTEM "http://127.0.0.1:1/x.dtd"> %e;]><x/>',
-    "doctype in utf-16": ('<!DOCTYPE x SYSTEM "x.dtd">' + nfe_xml()).encode("utf-16"),
-    "billion laughs": BOMB.encode(),
-    "quadratic blow-up": f'<!DOCTYPE x [<!ENTITY a "{"a" * 50_000}">]><x>{"&a;" * 50_000}</x>'.encode(),
-    "undefined entity": nfe_xml().replace("A-1", "&e;").encode(),
-    "deep": b"<a>" * 100_000 + b"</a>" * 100_000,
-    "deep inside": nfe_xml().replace("<xPed>A-1", "<a>" * 100_000 + "<xPed>A-1").encode(),
-    "many elements": b"<a>" + b"<b/>" * 500_000 + b"</a>",
-    "many attributes": b"<a " + b" ".join(b'a%d=""' % n for n in range(150_000)) + b"/>",
-    "utf-7": (PROLOG.format("UTF-7") + nfe_xml()).encode("utf-7"),
-    "utf-32": nfe_xml().encode("utf-32"),
-    "utf-32 without its mark": nfe_xml().encode("utf-32-be"),
-    "utf-32 without its mark, little-endian": nfe_xml().encode("utf-32-le"),
-    "declared utf-32 behind spaces": (PADDED.format("UTF-32") + nfe_xml()).encode("utf-32-le"),
-    "declared utf-7 behind spaces": (PADDED.format("UTF-7") + nfe_xml()).encode("utf-7"),
-    "declared utf-7 before its version": b'<?xml encoding="UTF-7" version="1.0"?>' + nfe_xml().encode("utf-7"),
-    "declared utf-7 without a version": b'<?xml encoding="UTF-7"?>' + nfe_xml().encode("utf-7"),
-    "declared twice": PROLOG.format("UTF-8").replace("?>", ' encoding="UTF-7"?>').encode() + nfe_xml().encode("utf-7"),
-    "declared by an alias": (PROLOG.format("unicode-1-1-utf-7") + nfe_xml()).encode("utf-7"),
-    "utf-16 within utf-16": f"<!DOCTYPE x>{nfe_xml()}".encode("utf-16-le").decode("latin-1").encode("utf-16"),
-    "utf-16 within utf-8": nfe_xml().encode("utf-16-le").decode("latin-1").encode(),
-    "half a utf-16 character": nfe_xml().encode("utf-16") + b"a",
-    "lone surrogate": nfe_xml().replace("A-1", "\ud800").encode("utf-16", "surrogatepass"),
-    "cp1252 without a meaning": PROLOG.format("windows-1252").encode() + nfe_xml().encode("cp1252") + b"\x81",
-    "ebcdic": (PROLOG.format("cp037") + nfe_xml()).encode("cp037", "replace"),
-    "declared utf-16, is utf-8": (PROLOG.format("UTF-16") + nfe_xml()).encode(),
-    "1001 items": nfe_xml(items=("A",) * 1001).encode(),
-    "another layout": nfe_xml(layout="5.00").encode(),
-    "a layout between two": nfe_xml(layout="3.20").encode(),
-    "long number": nfe_xml().replace("<nNF>123", "<nNF>" + "1" * 10).encode(),
-    "long series": nfe_xml().replace("<serie>1<", "<serie>1000<").encode(),
-    "three decimal places": nfe_xml().replace("150.50", "150.505").encode(),
-    "issuer": nfe_xml().replace("<CNPJ>1", "<CNPJ>11").encode(),
-    "no key": nfe_xml(key="").encode(),
-    "short key": nfe_xml(key="123").encode(),
-    "another namespace": nfe_xml().replace("portalfiscal", "elsewhere").encode(),
-    "another root": nfe_xml().replace("nfeProc", "enviNFe").encode(),
-    "no invoice": b'<nfeProc xmlns="http://www.portalfiscal.inf.br/nfe"/>',
-    "value": nfe_xml().replace("150.50", "NaN").encode(),
-    "full-width number": nfe_xml().replace("<nNF>123", "<nNF>１２３").encode(),
-    "date": nfe_xml().replace("2026-11-20T10", "0001-01-01T10").encode(),
-    "not a date": nfe_xml().replace("2026-11-20T10", "2026-13-20T10").encode(),
-    "early year": nfe_xml().replace("2026-11-20T10", "1989-12-31T23").encode(),
-    "late year": nfe_xml().replace("2026-11-20T10", "2200-01-01T00").encode(),
-    "long reference": nfe_xml(items=("x" * 256,)).encode(),
-}
-
-
 def peak():
     """The most memory that this process has occupied since `new_peak`, in KiB."""
     (found,) = re.findall(r"^VmHWM:\s+(\d+) kB$", Path("/proc/self/status").read_text(), re.MULTILINE)
@@ -220,3 +220,135 @@ class TestRefuse:
                 nfe.read(raw)
 
         assert_cheap({name: partial(refuse, raw) for name, raw in HOSTILE.items()}, seconds=1)
+
+
+def of_length(length):
+    """An XML declaration of so many bytes that names windows-1252."""
+    declaration = '<?xml version="1.0" encoding="windows-1252"?>'
+    return declaration.replace(" encoding", " " * (length - len(declaration)) + " encoding").encode()
+
+
+def bare(start):
+    """The invoice without its protocol, whose root begins with `start`."""
+    text = nfe_xml()
+    nfe_alone = text[text.index("<NFe>") : text.index("</nfeProc>")]
+    return nfe_alone.replace("<NFe>", f'{start}xmlns="http://www.portalfiscal.inf.br/nfe">')
+
+
+class TestDeclaration:
+    @pytest.mark.parametrize(
+        "declaration",
+        [
+            "<?xml version='1.0'?>",
+            '<?xml version="1.0" standalone="no"?>',
+            '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>',
+        ],
+    )
+    def test_without_another_encoding_is_utf_8(self, declaration):
+        raw = (declaration + nfe_xml(items=("Ç-1",))).encode()
+
+        assert nfe.read(raw).references == ("Ç-1",)
+
+    def test_has_at_most_200_bytes(self):
+        body = nfe_xml(items=("Ç-1",)).encode("windows-1252")
+
+        assert nfe.read(of_length(200) + body).references == ("Ç-1",)
+        with pytest.raises(InvalidInvoice, match="longa demais"):
+            nfe.read(of_length(201) + body)
+
+    def test_is_read_after_the_mark_of_utf_8(self):
+        with pytest.raises(InvalidInvoice, match="Codificação UTF-7"):
+            nfe.read(codecs.BOM_UTF8 + b'<?xml version="1.0" encoding="UTF-7"?>' + nfe_xml().encode())
+
+    @pytest.mark.parametrize("text", [f'<?xml-stylesheet href="nfe.xsl"?>{nfe_xml()}', bare("<NFe  ")])
+    def test_is_not_looked_for_in_another_beginning(self, text):
+        assert nfe.read(text.encode()).access_key == ACCESS_KEY
+
+    @pytest.mark.parametrize(
+        ("raw", "message"),
+        [
+            (nfe_xml().encode("latin-1"), r"em UTF-8$"),
+            (b'<?xml version="1.0" encoding="US-ASCII"?>' + nfe_xml().encode(), r"em ASCII$"),
+        ],
+    )
+    def test_that_does_not_fit_the_text_is_named(self, raw, message):
+        with pytest.raises(InvalidInvoice, match=message):
+            nfe.read(raw)
+
+
+class TestLimit:
+    def test_of_the_size_is_two_mebibytes(self):
+        raw = nfe_xml().encode()
+        longest = raw + b" " * (2_097_152 - len(raw))
+
+        assert nfe.read(longest).access_key == ACCESS_KEY
+        with pytest.raises(InvoiceTooLarge):
+            nfe.read(longest + b" ")
+
+    def test_of_tags_is_250_000(self):
+        text = nfe_xml().replace("<total>", f"{'<a/>' * (250_000 - nfe_xml().count('<'))}<total>")
+
+        assert nfe.read(text.encode()).access_key == ACCESS_KEY
+        with pytest.raises(InvalidInvoice, match="elementos demais"):
+            nfe.read(text.replace("<total>", "<a/><total>").encode())
+
+    def test_of_items_is_1000(self):
+        items = tuple(f"A-{number}" for number in range(1001))
+
+        assert len(nfe.read(nfe_xml(items=items[:1000]).encode()).references) == 1000
+        with pytest.raises(InvalidInvoice, match="mais de 1000 itens"):
+            nfe.read(nfe_xml(items=items).encode())
+
+    def test_of_the_depth_is_256(self):
+        def nested(depth):
+            inside = depth - 4  # below nfeProc, NFe, infNFe and compra
+            return nfe_xml(compra="C-9").replace("<compra>", f"<compra>{'<a>' * inside}{'</a>' * inside}").encode()
+
+        assert nfe.read(nested(256)).references == ("C-9", "A-1")
+        with pytest.raises(InvalidInvoice, match="bem-formado"):
+            nfe.read(nested(257))
+
+
+class TestText:
+    @pytest.mark.parametrize("inside", ["<!-- x -->", "<?x y?>"])
+    def test_goes_on_after_a_comment_and_a_processing_instruction(self, inside):
+        raw = nfe_xml(items=(f"A{inside}-1",)).encode()
+
+        assert nfe.read(raw).references == ("A-1",)
+
+    def test_of_an_empty_element_is_as_if_the_element_was_missing(self):
+        raw = nfe_xml(items=("A-1", "A-2")).replace("<xPed>A-1</xPed>", "<xPed/>").encode()
+
+        assert nfe.read(raw).references == ("A-2",)
+
+    def test_of_an_attribute_has_no_space_around_it(self):
+        text = nfe_xml().replace('Id="NFe', 'Id=" NFe').replace(ACCESS_KEY, f"{ACCESS_KEY} ")
+        text = text.replace('versao="4.00"', 'versao=" 4.00 "')
+
+        read = nfe.read(text.encode())
+
+        assert (read.access_key, read.layout) == (ACCESS_KEY, "4.00")
+
+
+class TestParser:
+    """Called without the check of the text for DOCTYPE, which refuses these files before they are parsed."""
+
+    @pytest.fixture
+    def broken(self, tmp_path):
+        """A file that is neither a DTD nor well-formed, so that the message tells whether it was loaded."""
+        path = tmp_path / "broken"
+        path.write_text("<!ELEMENT")
+        return path
+
+    @pytest.mark.parametrize(
+        "form",
+        [
+            '<!DOCTYPE x SYSTEM "{}"><x/>',
+            '<!DOCTYPE x [<!ENTITY % e SYSTEM "{}"> %e;]><x/>',
+            '<!DOCTYPE x [<!ENTITY e SYSTEM "{}">]><x>&e;</x>',
+        ],
+        ids=["dtd", "parameter entity", "entity"],
+    )
+    def test_loads_no_other_file_and_refuses_the_doctype(self, form, broken):
+        with pytest.raises(InvalidInvoice, match="DOCTYPE"):
+            nfe._parse(form.format(broken))

@@ -54,7 +54,6 @@ TARGETS: dict[str, tuple[str, ...]] = {
     "integration/freight.py": ("tests/integration/test_freight.py", "tests/integration/api/test_quote.py"),
     "integration/postcodes.py": ("tests/integration/test_postcodes.py", "tests/integration/api/test_quote.py"),
     "integration/nfe.py": (
-        "tests/integration/test_nfe_xml.py",
         "tests/integration/test_nfe.py",
         "tests/integration/api/test_invoices.py",
     ),

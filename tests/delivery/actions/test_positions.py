@@ -1,4 +1,4 @@
-"""Recording of several positions at once."""
+"""Positions of drivers: how they are recorded, which reports of phones are, and which one a delivery shows."""
 
 from datetime import timedelta
 
@@ -6,15 +6,17 @@ import pytest
 from django.db import connection
 from django.utils import timezone
 
-from delivery.actions import drivers
+from delivery.actions import deliveries, driver_devices, drivers, position_reports
 from delivery.actions.drivers import Fix
-from delivery.errors import InvalidPosition
+from delivery.errors import InvalidPosition, NotOnDuty, OtherPhoneReports
 from delivery.geo.distance import Point
-from delivery.models import DriverPosition, LatestPosition
-from tests.factories import BY, PICKUP, DriverFactory
+from delivery.geo.position_filter import Reason, Reported
+from delivery.models import Delivery, DriverDevice, DriverPosition, LatestPosition
+from tests.factories import BY, DROPOFFS, PICKUP, DeliveryFactory, DriverFactory
 
 NOW = timezone.now()
 THERE = Point(-23.5, -46.6)
+FAR = Point(-23.461414, -46.655881)
 
 
 def fix(driver, *, seconds, point=THERE):
@@ -85,3 +87,141 @@ class TestRecordPositions:
             drivers.record_positions([fix(driver, seconds=1), fix(driver, seconds=0, point=Point(91.0, 0.0))], by=BY)
 
         assert DriverPosition.objects.count() == LatestPosition.objects.count() == 0
+
+
+def phone(driver, *, on_duty=True):
+    token = driver_devices.issue_link(driver=driver, by=BY, at=NOW)
+    device, session = driver_devices.log_in(token=token, phone="", language="en", at=NOW)
+    if on_duty:
+        driver_devices.go_on_duty(device=device)
+    return driver_devices.find(session, at=NOW)
+
+
+def reported(point=PICKUP, *, ago=0.0):
+    return Reported(point, NOW - timedelta(seconds=ago), 8.0)
+
+
+@pytest.mark.django_db
+class TestRecord:
+    def test_records_what_can_be_true_and_counts_the_rest(self):
+        device = phone(DriverFactory.create(name="Ana"))
+
+        outside = [reported(Point(0, 0), ago=8), reported(Point(0, 1), ago=7)]
+        dropped = position_reports.record(
+            device=device, reported=[reported(ago=10), reported(FAR, ago=5), *outside, reported()], at=NOW
+        )
+
+        assert dropped == {Reason.TOO_FAST: 1, Reason.OUTSIDE: 2}
+        assert [position.point for position in DriverPosition.objects.all()] == [PICKUP, PICKUP]
+        assert DriverPosition.objects.latest("id").recorded_by == "driver Ana"
+        device.refresh_from_db()
+        assert device.dropped_positions == 3
+
+    def test_compares_with_the_report_before(self):
+        device = phone(DriverFactory.create())
+        position_reports.record(device=device, reported=[reported(ago=10)], at=NOW)
+
+        dropped = position_reports.record(device=device, reported=[reported(FAR)], at=NOW)
+
+        assert dropped == {Reason.TOO_FAST: 1}
+
+    def test_believes_an_exact_position_after_an_inexact_one(self):
+        """As from the radio cell of a network first and from satellites then."""
+        device = phone(DriverFactory.create())
+        position_reports.record(device=device, reported=[Reported(FAR, NOW - timedelta(seconds=10), 900.0)], at=NOW)
+
+        dropped = position_reports.record(device=device, reported=[reported()], at=NOW)
+
+        assert not dropped
+        assert device.driver.latest_position().point == device.driver.latest.point == PICKUP
+
+    def test_refuses_off_duty(self):
+        driver = DriverFactory.create(on_duty=False)
+        device = phone(driver, on_duty=False)
+
+        with pytest.raises(NotOnDuty):
+            position_reports.record(device=device, reported=[reported()], at=NOW)
+
+        assert not DriverPosition.objects.exists()
+
+    def test_records_off_duty_while_the_driver_holds_a_route(self):
+        driver = DriverFactory.create()
+        device = phone(driver)
+        DeliveryFactory.create(accepted=True, driver=driver)
+        drivers.set_duty([driver], on_duty=False)
+        device.driver.refresh_from_db()
+
+        assert position_reports.record(device=device, reported=[reported()], at=NOW) == {}
+
+        assert DriverPosition.objects.get().point == PICKUP
+
+    def test_begins_with_the_first_phone_of_a_driver_whom_a_dispatcher_puts_on_duty(self):
+        driver = DriverFactory.create(on_duty=True)
+        first, second = phone(driver, on_duty=False), phone(driver, on_duty=False)
+
+        position_reports.record(device=first, reported=[reported(ago=10)], at=NOW)
+        with pytest.raises(OtherPhoneReports):
+            position_reports.record(device=second, reported=[reported()], at=NOW)
+
+        assert DriverDevice.objects.get(reports_positions=True) == first
+        assert DriverPosition.objects.count() == 1
+
+    @pytest.mark.parametrize(
+        "ended", [{"revoked_at": NOW, "revoked_by": BY}, {"expires_at": NOW}], ids=["log-out", "age"]
+    )
+    def test_passes_from_a_phone_that_is_logged_out_to_another(self, ended):
+        driver = DriverFactory.create()
+        former, new = phone(driver), phone(driver, on_duty=False)
+        DriverDevice.objects.filter(pk=former.pk).update(**ended)
+
+        position_reports.record(device=new, reported=[reported()], at=NOW)
+
+        assert DriverDevice.objects.get(reports_positions=True) == new
+
+    def test_refuses_the_phone_that_does_not_report(self):
+        driver = DriverFactory.create()
+        first = phone(driver)
+        phone(driver)
+        first.refresh_from_db()
+
+        with pytest.raises(OtherPhoneReports):
+            position_reports.record(device=first, reported=[reported()], at=NOW)
+
+        assert not DriverPosition.objects.exists()
+
+
+def record(driver, point, at):
+    drivers.set_position(driver=driver, point=point, by=BY, at=at)
+
+
+@pytest.mark.django_db
+class TestDriverPosition:
+    def test_of_a_closed_route_is_the_latest_up_to_its_end(self):
+        delivery = DeliveryFactory.create(collected=True, stops=1)
+        end = NOW + timedelta(minutes=5)
+        record(delivery.driver, PICKUP, end - timedelta(microseconds=1))
+        record(delivery.driver, DROPOFFS[0], end)
+        record(delivery.driver, DROPOFFS[1], end + timedelta(microseconds=1))
+
+        closed = deliveries.deliver_point(delivery=delivery, point="B", by=BY, at=end)
+
+        assert closed.driver_position is not None
+        assert closed.driver_position.point == DROPOFFS[0]
+
+    def test_of_an_open_route_is_the_latest(self):
+        delivery = DeliveryFactory.create(accepted=True)
+        record(delivery.driver, DROPOFFS[1], NOW + timedelta(minutes=5))
+        record(delivery.driver, PICKUP, NOW)
+
+        latest = Delivery.objects.get(pk=delivery.pk).driver_position
+        assert latest is not None
+        assert latest.point == DROPOFFS[1]
+
+    @pytest.mark.parametrize(("seconds", "age"), [(-1, 0), (0, 0), (0.999, 0), (1, 1), (90.5, 90)])
+    def test_has_an_age_in_whole_seconds_that_is_never_negative(self, seconds, age):
+        delivery = DeliveryFactory.create(accepted=True)
+        record(delivery.driver, PICKUP, NOW)
+
+        latest = Delivery.objects.get(pk=delivery.pk).driver_position
+        assert latest is not None
+        assert latest.age_seconds(at=NOW + timedelta(seconds=seconds)) == age

@@ -1,18 +1,25 @@
-"""The dispatcher's screen: every move from the page and from the list, refusals, permissions."""
+"""The dispatcher's screen: every move from the page and from the list, fees, refusals, permissions, and the stops."""
 
 import html
+import re
+from uuid import uuid4
 
 import pytest
 from django.contrib.admin.models import LogEntry
 from django.urls import reverse
+from django.utils import timezone
 
-from common.formats import short_id
-from delivery.actions import moves
+from common.formats import money, short_id
+from delivery.actions import moves, proofs, receivers
+from delivery.actions.deliveries import fee_of_cancelling
+from delivery.actions.proofs import Proof
 from delivery.lifecycle import Mode
 from delivery.models import Delivery
-from delivery.payload import Place
+from delivery.payload import Options, Place
 from tests.delivery.admin.moving import LIST, agree, choose, page, press, status
-from tests.factories import PICKUP, DeliveryFactory, DriverFactory, TokenFactory, validated_payload
+from tests.delivery.proofs import asking_for, pin_of
+from tests.factories import BY, PICKUP, DeliveryFactory, DriverFactory, TokenFactory, validated_payload
+from tests.photos import photo
 
 
 def buttons(client, delivery):
@@ -175,3 +182,103 @@ class TestPermissions:
         assert client.post(url).status_code == 403
 
         assert status(delivery) == ("ACCEPT", "ACCEPTED")
+
+
+class TestCancelling:
+    @pytest.fixture
+    def deliveries(self, db):
+        token = TokenFactory.create()
+        return [DeliveryFactory.create(token=token, collected=True), DeliveryFactory.create(token=token)]
+
+    def test_names_each_fee_and_their_sum_first(self, dispatcher, deliveries):
+        data = {"action": "move_cancel", "_selected_action": [str(delivery.pk) for delivery in deliveries]}
+        fee, price = fee_of_cancelling(deliveries[0]), deliveries[0].shipping_value
+
+        page = dispatcher.post(LIST, data).content.decode()
+
+        assert fee > 0
+        assert f"Fee {money(fee)}; the delivery costs {money(price)}." in page
+        assert "Nobody pays a fee" in page
+        assert f"Cancel, fee {money(fee)}" in page
+        assert [status(delivery)[0] for delivery in deliveries] == ["COLLECTED", "PENDING"]
+
+    def test_happens_when_the_dispatcher_agrees(self, dispatcher, deliveries):
+        fields = agree(dispatcher, "cancel", *deliveries, reason="closed")
+
+        choose(dispatcher, "cancel", *deliveries, **fields)
+
+        assert [status(delivery)[0] for delivery in deliveries] == ["FAILED", "FAILED"]
+        assert {*Delivery.objects.values_list("cancel_reason", flat=True)} == {"closed"}
+
+    def test_asks_again_when_a_fee_has_changed_meanwhile(self, dispatcher, deliveries):
+        DriverFactory.create(at_point=PICKUP)
+        fields = agree(dispatcher, "cancel", *deliveries)
+        press(dispatcher, deliveries[1], "accept")
+        data = {"action": "move_cancel", "_selected_action": [str(delivery.pk) for delivery in deliveries]}
+
+        page = dispatcher.post(LIST, {**data, **fields}).content.decode()
+
+        assert "Something has changed meanwhile" in page
+        assert [status(delivery)[0] for delivery in deliveries] == ["COLLECTED", "ACCEPT"]
+
+    def test_says_what_cannot_be_cancelled_and_asks_no_fee_for_it(self, dispatcher, deliveries):
+        choose(dispatcher, "cancel", deliveries[0], **agree(dispatcher, "cancel", deliveries[0]))
+        data = {"action": "move_cancel", "_selected_action": [str(delivery.pk) for delivery in deliveries]}
+
+        page = dispatcher.post(LIST, data).content.decode()
+
+        assert page.count("It cannot be cancelled any more") == 1
+        assert "Cancel without a fee" in page
+
+    def test_from_the_page_of_a_delivery_asks_first_too(self, dispatcher, deliveries):
+        url = reverse("admin:delivery_delivery_move", args=[deliveries[0].pk, "cancel"])
+
+        page = dispatcher.post(url).content.decode()
+
+        assert "Cancel this delivery?" in page
+        assert status(deliveries[0])[0] == "COLLECTED"
+
+
+@pytest.fixture
+def asked(db):
+    return asking_for(Options(instructions="Ring twice", has_pin=True, needs_photo=True), Options(), collected=True)
+
+
+def section(client, delivery):
+    found = re.search(r'<section[^>]+id="stops".*?</section>', client.get(page(delivery)).content.decode(), re.DOTALL)
+    assert found
+    return found[0]
+
+
+class TestStops:
+    def test_show_what_was_asked_for_without_the_pin(self, dispatcher, asked):
+        content = section(dispatcher, asked)
+
+        assert "Ring twice" in content
+        assert "one is asked for" in content
+        assert pin_of(asked) not in content
+
+    def test_have_a_link_to_copy_each(self, dispatcher, asked):
+        addresses = receivers.addresses(list(asked.stops.all()), at=timezone.now()).values()
+
+        assert re.findall(r'data-copy="(.*?)"', section(dispatcher, asked)) == list(addresses)
+
+    def test_show_the_proof(self, dispatcher, asked, photo_folder):
+        now, driver = timezone.now(), Delivery.objects.select_related("driver").get(pk=asked.pk).driver
+        assert driver is not None
+        upload = uuid4()
+        proofs.add(driver=driver, upload=upload, delivery=asked.pk, point="B", content=photo(), taken_at=now, at=now)
+        proof = Proof(received_by="Dona Rita", pin=pin_of(asked), photos=(upload,))
+        proofs.deliver(delivery=asked, point="B", proof=proof, by=BY, at=now)
+
+        content = section(dispatcher, asked)
+
+        (address,) = re.findall(r'src="(/api/photos/[^"]+)"', content)
+        assert dispatcher.get(address)["Content-Type"] == "image/jpeg"
+        assert "Dona Rita" in content
+        assert "confirmed at" in content
+
+    def test_show_nothing_to_a_member_of_staff_who_may_not_see_deliveries(self, client, asked, django_user_model):
+        client.force_login(django_user_model.objects.create_user("ines", is_staff=True))
+
+        assert client.get(page(asked)).status_code == 403

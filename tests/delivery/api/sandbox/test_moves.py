@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from delivery.models import DriverPosition, Simulation
+from delivery.models import DriverPosition
 from tests.delivery.api.calls import (
     DETAIL,
     LOCATION,
@@ -72,24 +72,8 @@ class TestMoves:
         coordinates = {"latitude": -23.5612345678, "longitude": -46.5}
         assert response.json()["driver"]["coordinates"] == coordinates
 
-    def test_of_return_end_a_delivery(self, api, token):
-        delivery = DeliveryFactory.create(token=token, collected=True, stops=1)
-        api.post(MOVE.format(delivery.pk, "fail/B"))
-
-        response = api.post(MOVE.format(delivery.pk, "return"))
-
-        assert response.json()["route"]["status"] == "FINISHED"
-
     def test_of_expire_need_no_deadline(self, api, delivery):
         response = api.post(MOVE.format(delivery.pk, "expire"))
 
         assert (response.json()["status"], response.json()["route"]["status"]) == ("FAILED", "EXPIRED")
         assert delivery.offer_expires_at > timezone.now() + timedelta(minutes=50)
-
-    def test_end_the_simulation(self, api):
-        delivery = request(api)
-
-        api.post(MOVE.format(delivery.pk, "accept"))
-
-        assert not Simulation.objects.exists()
-        assert statuses(delivery) == ["PENDING", "ACCEPT"]
