@@ -19,51 +19,44 @@ NEAR_MISSES_OF_B = [
 PAGES = ["/", "/panel/api", "/x/api", "/ap", "/a/pi", "/api/../x", "/..", "//", "/admin/", "/%00", "*", ""]
 
 
-class TestAreaOf:
-    @pytest.mark.parametrize("path", NEAR_MISSES_OF_A)
-    def test_is_a_for_paths_that_begin_with_api(self, path):
-        assert area_of(path) is Area.A
-
-    @pytest.mark.parametrize("path", NEAR_MISSES_OF_B)
-    def test_is_b_for_paths_that_begin_with_api_integration(self, path):
-        assert area_of(path) is Area.B
-
-    @pytest.mark.parametrize("path", PAGES)
-    def test_is_none_for_pages(self, path):
-        assert area_of(path) is None
+METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]
 
 
-@pytest.mark.parametrize("method", ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"])
+def test_the_area_of_a_path_is_by_how_it_begins():
+    expected = {Area.A: NEAR_MISSES_OF_A, Area.B: NEAR_MISSES_OF_B, None: PAGES}
+
+    assert {area: [path for path in paths if area_of(path) is area] for area, paths in expected.items()} == expected
+
+
+def answers(client, paths, **headers):
+    """The answer to each method at each path, given as by the server: the test client takes `//api` for a host."""
+    for method in METHODS:
+        for path in paths:
+            yield method, path, client.generic(method, "/nowhere", PATH_INFO=path, **headers)
+
+
 @pytest.mark.django_db
 class TestANearMiss:
-    """The test client takes `//api` for a host, so the path is given as the server gives it."""
+    def test_of_area_a_is_a_problem(self, client):
+        for method, path, answer in answers(
+            client, NEAR_MISSES_OF_A, HTTP_ACCEPT="text/html", HTTP_ACCEPT_LANGUAGE="en"
+        ):
+            assert (answer.status_code, answer["Content-Type"]) == (404, "application/problem+json"), (method, path)
+            assert "Content-Language" not in answer
+            assert method == "HEAD" or answer.json()["code"] == "no_such_path"
 
-    @pytest.mark.parametrize("path", NEAR_MISSES_OF_A)
-    def test_of_area_a_is_a_problem(self, client, method, path):
-        answer = client.generic(method, "/", PATH_INFO=path, HTTP_ACCEPT="text/html", HTTP_ACCEPT_LANGUAGE="en")
+    def test_of_area_b_is_a_message(self, client):
+        body = {"success": False, "message": "Caminho não encontrado", "code": "no_such_path"}
 
-        assert (answer.status_code, answer["Content-Type"]) == (404, "application/problem+json")
-        assert "Content-Language" not in answer
-        if method != "HEAD":
-            assert answer.json()["code"] == "no_such_path"
+        for method, path, answer in answers(
+            client, NEAR_MISSES_OF_B, HTTP_ACCEPT="text/html", HTTP_ACCEPT_LANGUAGE="en"
+        ):
+            assert (answer.status_code, answer["Content-Type"]) == (404, "application/json"), (method, path)
+            assert method == "HEAD" or answer.json() == body
 
-    @pytest.mark.parametrize("path", NEAR_MISSES_OF_B)
-    def test_of_area_b_is_a_message(self, client, method, path):
-        answer = client.generic(method, "/", PATH_INFO=path, HTTP_ACCEPT="text/html", HTTP_ACCEPT_LANGUAGE="en")
-
-        assert (answer.status_code, answer["Content-Type"]) == (404, "application/json")
-        if method != "HEAD":
-            assert answer.json() == {
-                "success": False,
-                "message": "Caminho não encontrado",
-                "code": "no_such_path",
-            }
-
-    @pytest.mark.parametrize("path", ["/", "/x/api"])
-    def test_is_not_a_page(self, client, method, path):
-        answer = client.generic(method, "/nowhere", PATH_INFO=f"{path}nowhere", HTTP_ACCEPT="application/json")
-
-        assert (answer.status_code, answer["Content-Type"]) == (404, "text/html; charset=utf-8")
+    def test_is_not_a_page(self, client):
+        for method, path, answer in answers(client, ["/nowhere", "/x/apinowhere"], HTTP_ACCEPT="application/json"):
+            assert (answer.status_code, answer["Content-Type"]) == (404, "text/html; charset=utf-8"), (method, path)
 
 
 @pytest.mark.django_db

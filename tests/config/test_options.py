@@ -21,34 +21,47 @@ def methods_of(answer):
     return set(answer["Allow"].split(", "))
 
 
-@pytest.mark.parametrize("route", sorted({each.route for each in ENDPOINTS}))
-class TestAnEndpoint:
-    def test_answers_options_with_its_methods_and_without_credentials(self, world, route, django_assert_num_queries):
+ROUTES = sorted({each.route for each in ENDPOINTS})
+
+
+@pytest.fixture
+def client_of(with_url):
+    """A client with the credentials that an endpoint takes."""
+    token, key = TokenFactory.create(integrator=with_url.integrator), key_of(with_url.seller)
+    of_a, of_b = (APIClient(HTTP_AUTHORIZATION=header) for header in (f"Bearer {token.clear_text}", f"Basic {key}"))
+    return lambda route: of_b if "integration" in route else of_a
+
+
+class TestEveryEndpoint:
+    def test_answers_options_with_its_methods_and_without_credentials(self, world, django_assert_num_queries):
+        paths = {route: address(route, world) for route in ROUTES}
+
         with django_assert_num_queries(0):
-            answer = APIClient().options(address(route, world))
+            answers = {route: APIClient().options(path) for route, path in paths.items()}
 
-        assert (answer.status_code, answer.content) == (204, b"")
-        assert methods_of(answer) == methods_with(route)
-        assert "Content-Type" not in answer
+        found = {
+            route: (answer.status_code, answer.content, methods_of(answer), "Content-Type" in answer)
+            for route, answer in answers.items()
+        }
+        assert found == {route: (204, b"", methods_with(route), False) for route in ROUTES}
 
-    def test_refuses_every_method_that_it_does_not_name(self, world, with_url, route):
-        token, key = TokenFactory.create(integrator=with_url.integrator), key_of(with_url.seller)
-        header = f"Basic {key}" if "integration" in route else f"Bearer {token.clear_text}"
-        client, path = APIClient(HTTP_AUTHORIZATION=header), address(route, world)
+    def test_refuses_every_method_that_it_does_not_name(self, world, client_of):
+        for route in ROUTES:
+            client, path = client_of(route), address(route, world)
 
-        statuses = {method: client.generic(method, path).status_code for method in ALL_METHODS}
+            answers = {method: client.generic(method, path) for method in sorted(ALL_METHODS)}
 
-        refused = {method for method, status in statuses.items() if status == 405}
-        assert ALL_METHODS - refused == methods_with(route)
-        assert methods_of(client.generic("PUT", path)) == methods_with(route)
-        assert {401, 500}.isdisjoint(statuses.values())
+            statuses = {method: answer.status_code for method, answer in answers.items()}
+            refused = {method for method, status in statuses.items() if status == 405}
+            assert ALL_METHODS - refused == methods_with(route), route
+            assert methods_of(answers["PUT"]) == methods_with(route), route
+            assert {401, 500}.isdisjoint(statuses.values()), route
 
-    def test_answers_head_with_the_headers_of_get(self, world, with_url, route):
-        token, key = TokenFactory.create(integrator=with_url.integrator), key_of(with_url.seller)
-        header = f"Basic {key}" if "integration" in route else f"Bearer {token.clear_text}"
-        client, path = APIClient(HTTP_AUTHORIZATION=header), address(route, world)
+    def test_answers_head_with_the_headers_of_get(self, world, client_of):
+        for route in ROUTES:
+            client, path = client_of(route), address(route, world)
 
-        get, head = client.get(path), client.head(path)
+            get, head = client.get(path), client.head(path)
 
-        assert head.content == b""
-        assert (head.status_code, head["Content-Type"]) == (get.status_code, get["Content-Type"])
+            assert head.content == b"", route
+            assert (head.status_code, head["Content-Type"]) == (get.status_code, get["Content-Type"]), route

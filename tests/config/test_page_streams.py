@@ -62,6 +62,15 @@ def redis(tmp_path):
     own.stop()
 
 
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory):
+    """A server and its Redis for tests that end neither. Opens a stream; publishes texts about a topic."""
+    redis = OwnRedis(tmp_path_factory.mktemp("redis"))
+    with granian(APPLICATION, {**os.environ, "STREAMS_REDIS": redis.url, **limits()}) as (port, _process):
+        yield lambda path, **headers: EventStream(port, path, **headers), redis
+    redis.stop()
+
+
 @pytest.fixture
 def until():
     """Waits until something is true, at most 40 seconds."""
@@ -99,10 +108,12 @@ def serve(redis):
 
 
 class TestStream:
-    def test_passes_the_ids_of_its_topics_on(self, serve, redis):
-        open_, _process = serve()
+    def test_passes_the_ids_of_its_topics_on(self, shared):
+        open_, redis = shared
         board, account = open_("/board,endpoint?1"), open_("/account?2")
         assert (board.next(), account.next()) == ("ready", "ready")
+        assert (board.status, board.headers["content-type"]) == (200, "text/event-stream")
+        assert "content-length" not in board.headers
 
         counts = [redis.publish(topic, text) for topic, text in [("board", "a"), ("account", "b"), ("other", "c")]]
 
@@ -110,46 +121,29 @@ class TestStream:
         assert (board.next(), account.next()) == ("a", "b")
         redis.publish("endpoint", "d e")
         assert board.next() == "d e"
+        assert [board.next(beats=True) for _event in range(2)] == ["beat", "beat"]  # signs of life
+        board.close()
+        account.close()
 
-    def test_is_announced_as_one_and_has_no_length(self, serve):
-        open_, _process = serve()
-        stream = open_("/board?1")
-
-        assert stream.status == 200
-        assert stream.headers["content-type"] == "text/event-stream"
-        assert "content-length" not in stream.headers
-
-    def test_gathers_what_changes_within_the_pause(self, serve, redis):
+    def test_gathers_what_changes_within_the_pause_and_names_no_ids_when_there_are_many(self, serve, redis):
         open_, _process = serve(pause_seconds=2)
         stream = open_("/board?1")
         assert stream.next() == "ready"
 
         redis.publish("board", "a", "c", "a", "b")
-
         assert stream.next() == "a b c"
-
-    def test_names_no_ids_when_there_are_many(self, serve, redis):
-        open_, _process = serve(pause_seconds=2)
-        stream = open_("/board?1")
-        assert stream.next() == "ready"
-
         redis.publish("board", *(f"id-{number}" for number in range(40)))
 
         assert stream.next() == "*"
 
-    def test_gives_signs_of_life(self, serve):
-        open_, _process = serve(beat_seconds=0.1)
-        stream = open_("/board?1")
-
-        assert [stream.next(beats=True) for _event in range(3)] == ["ready", "beat", "beat"]
-
     @pytest.mark.parametrize("path", ["/plain", "/refused"])
-    def test_needs_the_view(self, serve, path):
-        open_, _process = serve()
+    def test_needs_the_view(self, shared, path):
+        open_, _redis = shared
         stream = open_(path, **{"rota.page_stream": "board", "Rota-Page-Stream": "board", "X-Rota.page_stream": "a"})
 
         assert stream.headers["content-length"] == "24"
         assert stream.next() == "without a stream"
+        stream.close()
 
 
 class TestEnd:
@@ -179,46 +173,42 @@ class TestEnd:
         assert [stream.rest() for stream in streams] == [[], []]
         assert process.wait(40) == 0
 
-    def test_of_the_last_one_ends_the_subscription(self, serve, redis, until):
-        open_, _process = serve()
+    def test_of_the_last_one_ends_the_subscription(self, shared, until):
+        open_, redis = shared
         first, second = open_("/board,a?1"), open_("/board,b?1")
         assert (first.next(), second.next()) == ("ready", "ready")
 
         first.close()
 
-        until(lambda: redis.subscribed() == {"board", "b"})
+        until(lambda: redis.subscribed() == {"board", "b"})  # after those of former tests, too
         redis.publish("board", "still")
         assert second.next() == "still"
         again = open_("/a?1")
         assert again.next() == "ready"
         redis.publish("a", "new")
         assert again.next() == "new"
+        second.close()
+        again.close()
 
 
 class TestLimit:
-    def test_of_a_user_leaves_others_alone(self, serve):
+    def test_of_a_user_leaves_others_alone_and_ends_with_a_disconnection(self, serve, until):
         open_, _process = serve(of_user=2)
-        assert [open_("/board?ana").next() for _stream in range(2)] == ["ready", "ready"]
+        streams = [open_("/board?ana") for _stream in range(2)]
+        assert [stream.next() for stream in streams] == ["ready", "ready"]
 
         third, other = open_("/board?ana"), open_("/board?bia")
 
         assert (third.next(), other.next()) == ("without a stream", "ready")
         assert third.headers["content-length"] == "24"
+        streams[0].close()
+        until(lambda: open_("/board?ana").next() == "ready")
 
     def test_of_the_process_counts_all(self, serve):
         open_, _process = serve(streams=2)
         assert [open_(f"/board?{user}").next() for user in "ab"] == ["ready", "ready"]
 
         assert open_("/board?c").next() == "without a stream"
-
-    def test_is_free_again_after_a_disconnection(self, serve, until):
-        open_, _process = serve(of_user=1)
-        first = open_("/board?ana")
-        assert first.next() == "ready"
-
-        first.close()
-
-        until(lambda: open_("/board?ana").next() == "ready")
 
 
 class TestRedisAway:

@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+from functools import partial
 
 import psutil
 import pytest
@@ -17,10 +18,10 @@ from tests.production import ENVIRONMENT
 @pytest.fixture
 def start(tmp_path):
     """Start a process of production. It, and what all of its processes have written so far."""
-    started = []
+    started: list[subprocess.Popen[bytes]] = []
 
     def do(name, **environment):
-        log = tmp_path / "log"
+        log = tmp_path / f"log-{len(started)}"
         with log.open("w") as file:
             process = subprocess.Popen(
                 [sys.executable, "-m", "config.processes", name],
@@ -35,33 +36,34 @@ def start(tmp_path):
         process.wait(40)
 
 
-@pytest.mark.parametrize("name", ["web", "worker", "beat"])
-def test_the_first_line_names_version_and_process_and_what_is_misspelt(start, name):
-    _process, lines = start(name, OFFER_TLL="30", PORT=str(free_port()))
-
-    until(lambda: len(lines()) > 1, seconds=30, what="two lines")
-    assert "OFFER_TLL is not a variable of Rota and has no effect: the nearest is OFFER_TTL" in lines()[0]
-    assert lines()[1].endswith(f" INFO rota.start [-] Rota {VERSION}: {name} starts")
+def more_than(count, lines):
+    return len(lines()) > count
 
 
-@pytest.mark.parametrize("name", ["worker", "beat"])
-def test_lines_of_celery_are_json_too(start, name):
-    process, lines = start(name, LOG_FORMAT="json")
-    until(lambda: len(lines()) > 2, seconds=40, what="lines about the Redis that is away")
-    process.terminate()
-    process.wait(30)
-
-    written = [json.loads(line) for line in lines()]
-    assert any("Error" in record["message"] or "connect" in record["message"] for record in written[1:])
-
-
-def test_lines_of_the_web_server_are_json_too(start):
+@pytest.mark.timeout(300)  # four processes
+def test_each_process_names_version_itself_and_what_is_misspelt_and_writes_json_where_asked_to(start):
     port = free_port()
-    process, lines = start("web", LOG_FORMAT="json", PORT=str(port), WEB_WORKERS="1")
-    until(lambda: listens(port), seconds=40, what="the web server")
-    until(lambda: psutil.Process(process.pid).children(), seconds=40, what="its process")
-    for child in psutil.Process(process.pid).children():
-        child.kill()
-    until(lambda: len(lines()) > 1, seconds=40, what="a line about the killed process")
+    both = {"OFFER_TLL": "30", "LOG_FORMAT": "json"}
+    worker, beat = start("worker", **both), start("beat", **both)
+    web = start("web", OFFER_TLL="30", PORT=str(free_port()))
+    json_web, json_lines = start("web", LOG_FORMAT="json", PORT=str(port), WEB_WORKERS="1")
 
-    assert any(record["logger"] == "_granian" for record in map(json.loads, lines()))
+    for name, (process, lines) in {"worker": worker, "beat": beat}.items():
+        until(partial(more_than, 3, lines), seconds=60, what="lines about the Redis that is away")
+        process.terminate()
+        process.wait(40)
+        written = [json.loads(line)["message"] for line in lines()]
+        assert written[0].endswith("OFFER_TLL is not a variable of Rota and has no effect: the nearest is OFFER_TTL")
+        assert written[1] == f"Rota {VERSION}: {name} starts"
+        assert any("Error" in message or "connect" in message for message in written[2:])
+
+    until(lambda: len(web[1]()) > 1, seconds=30, what="two lines")
+    assert "OFFER_TLL is not a variable of Rota and has no effect: the nearest is OFFER_TTL" in web[1]()[0]
+    assert web[1]()[1].endswith(f" INFO rota.start [-] Rota {VERSION}: web starts")
+
+    until(lambda: listens(port), seconds=40, what="the web server")
+    until(lambda: psutil.Process(json_web.pid).children(), seconds=40, what="its process")
+    for child in psutil.Process(json_web.pid).children():
+        child.kill()
+    until(lambda: len(json_lines()) > 1, seconds=40, what="a line about the killed process")
+    assert any(record["logger"] == "_granian" for record in map(json.loads, json_lines()))
