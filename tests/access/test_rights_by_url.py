@@ -132,20 +132,25 @@ def person_asking(role):
     return request
 
 
-@pytest.mark.parametrize("label", SCREENS)
-def test_actions_of_lists(label, world, browser, sessions):
-    offered = {role: set(admin.site.get_model_admin(MODELS[label]).get_actions(person_asking(role))) for role in STAFF}
-    names = set().union(*offered.values())
-    found = {name: "".join("+" if name in offered[role] else "F" for role in STAFF) for name in names}
+@pytest.mark.timeout(300)  # every action with each role
+def test_actions_of_lists(world, browser, sessions):
+    people, found, before = {role: person_asking(role) for role in STAFF}, {}, state()
+    for label in SCREENS:
+        screen = admin.site.get_model_admin(MODELS[label])
+        offered = {role: set(screen.get_actions(people[role])) for role in STAFF}
+        names = set().union(*offered.values())
+        found[label] = {name: "".join("+" if name in offered[role] else "F" for role in STAFF) for name in names}
 
-    assert found == ACTIONS.get(label, {})
+    assert found == {label: ACTIONS.get(label, {}) for label in SCREENS}
 
-    path, before = address(f"admin/{label.replace('.', '/')}/", world), state()
-    chosen = MODELS[label]._default_manager.values_list("pk", flat=True).first()
-    for name, allowed in found.items():
-        for role in (*ROLES[:4], *(role for role, answer in zip(STAFF, allowed, strict=True) if answer == "F")):
-            ask(browser, sessions[role], "POST", path, {"action": name, "_selected_action": [chosen], "post": "yes"})
-    assert state() == before
+    for label, actions in found.items():
+        path = address(f"admin/{label.replace('.', '/')}/", world)
+        chosen = MODELS[label]._default_manager.values_list("pk", flat=True).first()
+        for name, allowed in actions.items():
+            sent = {"action": name, "_selected_action": [chosen], "post": "yes"}
+            for role in (*ROLES[:4], *(role for role, answer in zip(STAFF, allowed, strict=True) if answer == "F")):
+                ask(browser, sessions[role], "POST", path, sent)
+        assert state() == before, f"an action of {label} changed something although it was refused"
 
 
 def looked_up(label):
@@ -157,11 +162,16 @@ def looked_up(label):
             yield label, field.name, target
 
 
-@pytest.mark.parametrize(("label", "field", "target"), [row for label in SCREENS for row in looked_up(label)])
-def test_autocomplete(label, field, target, world, browser, sessions):
-    app, model = label.split(".")
-    data = {"term": "", "app_label": app, "model_name": model, "field_name": field}
+def test_autocomplete(world, browser, sessions):
+    expected = {
+        (label, field): OUTSIDE + SCREENS[target][0] for name in SCREENS for label, field, target in looked_up(name)
+    }
 
-    found = "".join(code(ask(browser, sessions[role], "GET", "/admin/autocomplete/", data)) for role in ROLES)
+    found = {}
+    for label, field in expected:
+        app, model = label.split(".")
+        data = {"term": "", "app_label": app, "model_name": model, "field_name": field}
+        codes = [code(ask(browser, sessions[role], "GET", "/admin/autocomplete/", data)) for role in ROLES]
+        found[label, field] = "".join(codes)
 
-    assert found == OUTSIDE + SCREENS[target][0]
+    assert found == expected

@@ -1,5 +1,7 @@
 """Headers that cannot be read: a page that refuses or goes on, and never a 500."""
 
+from http.cookies import SimpleCookie
+
 import pytest
 from django.test import Client
 from django.urls import reverse
@@ -35,24 +37,31 @@ FORMS = [
 PAGES = ["account_login", "panel:home", "panel:board_routes", "mfa_index", "admin:index", "set_language"]
 
 
-@pytest.mark.parametrize(("header", "value"), HEADERS, ids=lambda text: text[:30])
+@pytest.mark.timeout(300)  # over a thousand calls
 @pytest.mark.parametrize("role", ["anonymous", "superuser"])
-def test_no_header_breaks_a_page(settings, as_role, role, header, value):
+def test_no_header_breaks_a_page(settings, as_role, role):
     settings.TRUSTED_PROXIES = 1
-    browser = as_role(role)
-    sent = {"HX-Request": "true", header: value}
+    browser, paths = as_role(role), [reverse(name) for name in PAGES]
+    cookies, broken = browser.cookies.output(attrs=[], header=""), {}
 
-    statuses = [browser.get(reverse(name), headers=sent).status_code for name in PAGES]
-    statuses += [browser.post(reverse(name), {"language": "en"}, headers=sent).status_code for name in PAGES]
+    for header, value in HEADERS:
+        browser.cookies = SimpleCookie(cookies)  # a post may end the session or choose a language
+        sent = {"HX-Request": "true", header: value}
+        for path in paths:
+            answers = browser.get(path, headers=sent), browser.post(path, {"language": "en"}, headers=sent)
+            if any(answer.status_code >= 500 for answer in answers):
+                broken[header, value[:30]] = path
 
-    assert all(status < 500 for status in statuses)
+    assert broken == {}
 
 
-@pytest.mark.parametrize("content_type", FORMS, ids=lambda text: text[:50])
-@pytest.mark.parametrize("name", ["account_login", "set_language"])
-def test_no_kind_of_form_breaks_a_page(db, content_type, name):
+def test_no_kind_of_form_breaks_a_page(db):
     body = b'--x\r\nContent-Disposition: form-data; name="login"\r\n\r\n\xff\r\n--x--\r\n'
 
-    response = Client().generic("POST", reverse(name), body, content_type)
+    found = {
+        (name, content_type): Client().generic("POST", reverse(name), body, content_type).status_code
+        for name in ("account_login", "set_language")
+        for content_type in FORMS
+    }
 
-    assert response.status_code < 500
+    assert {sent: status for sent, status in found.items() if status >= 500} == {}
