@@ -1,11 +1,16 @@
 """The people and the shop of the panel's tests, a seller's client, and servers that the product has not started."""
 
+import os
 import subprocess
+from contextlib import contextmanager
 
+import psycopg
 import pytest
+from psycopg.sql import SQL, Identifier
 from rest_framework.test import APIClient
 
 from config.local import embedded
+from tests import servers
 from tests.integration.factories import SellerFactory, key_of
 from tests.panel.conftest import as_role, person, shop, with_url, world
 
@@ -26,12 +31,30 @@ def external(tmp_path, monkeypatch):
         monkeypatch.delenv(name, raising=False)
     server = embedded.hold_postgres()
     assert server is not None  # since DATABASE_URL is not set
-    redis = subprocess.Popen(embedded.redis_command(), stdin=subprocess.DEVNULL)
-    embedded.wait_for_redis(redis)
-    yield {
-        "DATABASE_URL": embedded.postgres_url(),
-        "REDIS_URL": f"unix://{embedded.redis_socket()}",
-    }
-    redis.terminate()
-    redis.wait(10)
+    with _redis() as redis_url:
+        yield {"DATABASE_URL": embedded.postgres_url(), "REDIS_URL": redis_url}
     server.release()
+
+
+@pytest.fixture
+def migrated(tmp_path, monkeypatch):
+    """The same with all tables, which the migrations would take a quarter of a minute to make."""
+    template = servers.database()["TEMPLATE"]  # since DATABASE_URL is not set
+    url, name = embedded.postgres_url(), Identifier(f"external_{os.getpid()}")
+    monkeypatch.setenv("DATA_DIR", str(tmp_path / "external"))
+    with psycopg.connect(url, autocommit=True) as connection:
+        connection.execute(SQL("CREATE DATABASE {} TEMPLATE {}").format(name, Identifier(template)))
+        with _redis() as redis_url:
+            yield {"DATABASE_URL": f"{url.rpartition('/')[0]}/external_{os.getpid()}", "REDIS_URL": redis_url}
+        connection.execute(SQL("DROP DATABASE {} WITH (FORCE)").format(name))
+
+
+@contextmanager
+def _redis():
+    redis = subprocess.Popen(embedded.redis_command(), stdin=subprocess.DEVNULL)
+    try:
+        embedded.wait_for_redis(redis)
+        yield f"unix://{embedded.redis_socket()}"
+    finally:
+        redis.terminate()
+        redis.wait(10)

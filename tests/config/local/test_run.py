@@ -221,14 +221,14 @@ def test_a_taken_port_is_named(tmp_path):
 
 
 @pytest.mark.timeout(240)
-def test_an_external_database_gets_no_demo_data(tmp_path, external):
-    production = {**ENVIRONMENT, **external}
+def test_an_external_database_gets_no_demo_data(tmp_path, migrated):
+    production = {**ENVIRONMENT, **migrated}
     run = Run(tmp_path, free_port(), HOST="127.0.0.2", **production)
     try:
         text = run.wait_for("Rota is running")
     finally:
         run.end()
-    assert people_and_shops(external) == (0, 0)
+    assert people_and_shops(migrated) == (0, 0)
     assert "http://127.0.0.2:" in text
     assert "An external database gets no demo data" in text
     assert "Log-in " not in text
