@@ -42,7 +42,7 @@ class Call:
 FORM = "a form with an invoice"
 # What differs, by the beginning of an endpoint.
 SPECIAL: dict[str, dict[str, Any]] = {
-    # With live tokens; those of the sandbox are tested in tests/delivery/api/sandbox/.
+    # With live tokens; those of the sandbox are tested in tests/delivery/api/test_sandbox.py.
     "post /api/sandbox/": {"own": 404},
     "post /api/integration/orders": {"sent": order_body(orderId="B-1"), "other": 401},
     "post /api/integration/orders/cancel": {"sent": {"orderId": "A-1"}, "other": 404},

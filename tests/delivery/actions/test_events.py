@@ -227,13 +227,6 @@ class TestReplayOfWhatWaits:
         (claimed,) = claims.claim(OUTBOX, lease=uuid4(), at=timezone.now(), limit=1)
         assert claimed.event_id == chosen.events.get(sequence=1).pk
 
-    def test_leaves_the_others(self, failing):
-        other, chosen = failing
-
-        self.try_now(chosen.events.get(sequence=1))
-
-        assert self.item(other).due_at > timezone.now()
-
     def test_tries_the_earlier_event_of_the_delivery_that_blocks_it(self, failing):
         _other, chosen = failing
 
@@ -282,15 +275,6 @@ class TestReplayOfWhatWaits:
         WebhookQueueItem.objects.update(lease=None)
         self.try_now(chosen.events.get(sequence=1))
         assert claims.claim(OUTBOX, lease=uuid4(), at=timezone.now(), limit=9) == []
-
-    def test_is_refused_while_webhooks_are_off_and_changes_nothing(self, failing, endpoint):
-        _other, chosen = failing
-        endpoints.set_enabled(endpoint=endpoint, enabled=False, by=BY, at=timezone.now())
-
-        with pytest.raises(EndpointCannotSend, match="off"):
-            self.try_now(chosen.events.get(sequence=1))
-
-        assert self.item(chosen).due_at > timezone.now()
 
     def test_is_refused_without_a_valid_token_and_changes_nothing(self, failing):
         _other, chosen = failing

@@ -121,8 +121,10 @@ class TestSuspension:
         ("name", "data"),
         [
             ("token_add", lambda token: {"integrator": token.integrator.pk, "environment": "live"}),
+            ("token_changelist", lambda token: {"action": "rotate", "_selected_action": [token.pk]}),
             ("webhookendpoint_change", lambda _token: {"url": "http://127.0.0.1:9/hook", "enabled": "on"}),
             ("webhookendpoint_changelist", lambda token: _chosen(token, "send_test")),
+            ("webhookendpoint_changelist", lambda token: _chosen(token, "rotate_secret")),
         ],
     )
     def test_refuses_staff_too_and_says_so(self, admin_client, token, name, data):

@@ -85,24 +85,12 @@ class TestOutcome:
         assert others == {"system: sandbox" if external_id == "sim-nodriver-1" else "sandbox simulator"}
         assert not Simulation.objects.exists()
 
-    def test_fails_a_point_with_a_reason(self, now):
-        delivery = request("sim-fail-1", at=now)
-
-        advance()
-
-        assert delivery.stops.get(index=0).failure_reason == "Simulated failure: nobody received the order."
-
     def test_of_manual_simulates_nothing(self, now):
         delivery = request("sim-manual-1", at=now)
 
         assert not Simulation.objects.exists()
         assert simulated_driver.advance_due(at=now + timedelta(minutes=30)) == 0
         assert statuses(delivery) == [P]
-
-    def test_of_a_request_without_a_speed_is_none(self, now):
-        DeliveryFactory.create(token=TokenFactory.create(sandbox=True))
-
-        assert not Simulation.objects.exists()
 
     def test_expires_an_offer_that_nobody_could_accept_in_time(self, now):
         delivery = request(at=now)
@@ -323,17 +311,6 @@ class TestDrivers:
 
         assert statuses(first) == statuses(second) == [P, A, C, C, D]
         assert Driver.objects.count() == 2
-
-    def test_of_one_account_never_serve_another(self, now):
-        first = request(at=now)
-        advance()
-        second = request(at=now + timedelta(minutes=5))
-
-        advance()
-
-        first.refresh_from_db()
-        second.refresh_from_db()
-        assert first.driver != second.driver
 
     def test_of_one_account_are_not_offered_to_another(self, now):
         first = request(at=now)

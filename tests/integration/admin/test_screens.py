@@ -155,6 +155,14 @@ class TestOrders:
         assert "cannot become &#x27;Cancelled&#x27;" in self.move(admin_client, order, "cancelled", confirmed="yes")
         assert StatusLog.objects.count() == 2
 
+    def test_are_found_by_a_code_or_the_receivers_document_and_no_part_of_them(self, admin_client, order):
+        found = {
+            term: [*admin_client.get(url("order_changelist"), {"q": term}).context["cl"].result_list]
+            for term in ("A-1", "529.982.247-25", "A-", "529")
+        }
+
+        assert found == {"A-1": [order], "529.982.247-25": [order], "A-": [], "529": []}
+
     def test_offer_on_their_page_what_is_allowed(self, admin_client, order):
         page = admin_client.get(url("order_change", order.pk)).content.decode()
 
