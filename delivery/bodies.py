@@ -1,19 +1,315 @@
-"""The JSON objects of a delivery: the specification's, shared by answers and webhooks, and `GET /api/deliveries`'s.
+"""The JSON objects of a delivery: their types, and what makes them for answers and webhooks.
 
-Money, kilometres and degrees are JSON numbers here. Source of the specification's keys: its "Resources and their
-fields".
+Money in BRL, distances in kilometres, coordinates in decimal degrees; all are JSON numbers. Moments are ISO 8601 with
+the service's offset, or null as long as they have not come. Source of the keys down to `Location`: the specification's
+"Resources and their fields"; the types after it are those of `GET /api/deliveries` and `GET /api/events`.
 """
 
 from collections.abc import Mapping, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
+from typing import Annotated, Any, NotRequired, TypedDict
 
 from django.conf import settings
 from django.utils import timezone
 
-from delivery import body_types, lifecycle, stop_details
-from delivery.lifecycle import RouteStatus, Trigger
-from delivery.models import ArrivalEstimate, Delivery, DriverPosition, Stop, Transition, WebhookEvent
+from common.json_types import Brl, Json, Kilometres, Moment, Uuid, one_of
+from delivery import lifecycle, models, stop_details
+from delivery.lifecycle import Mode, RouteStatus, Status, Trigger
+from delivery.models import ArrivalEstimate, Delivery, DriverPosition, Stop, WebhookEvent
 from delivery.stop_details import StopDetails
+
+Latitude = Annotated[float, Json("decimal degrees, WGS84")]
+Longitude = Annotated[float, Json("decimal degrees, WGS84")]
+# A position older than this is stale in answers. Whether a driver is eligible is a rule of dispatch.
+STALE_AFTER = timedelta(seconds=120)
+DeliveryStatus = Annotated[str, one_of(Status)]
+Label = Annotated[str, one_of("BCD", "B, C and D are the drop-offs in the order sent")]
+
+
+class Coordinates(TypedDict):
+    latitude: Latitude | None
+    longitude: Longitude | None
+
+
+class AccurateCoordinates(Coordinates):
+    accuracyMeters: Annotated[float, Json("metres")] | None
+
+
+class Address(TypedDict):
+    """Text that was not sent is empty."""
+
+    city: str
+    state: str
+    street: str
+    number: str
+    zipcode: str
+    district: str
+    country: str
+    complement: str
+    latitude: Latitude
+    longitude: Longitude
+
+
+class RoutePoint(TypedDict):
+    label: Annotated[str, one_of("ABCD")]
+    type: Annotated[str, one_of(("pickup", "dropoff"))]
+
+
+class Route(TypedDict):
+    routeId: Uuid
+    status: Annotated[str, one_of(RouteStatus)]
+    pointsCount: Annotated[int, Json("pickup included")]
+    fixedValue: Brl
+    totalDistanceKm: Kilometres
+    vehicleType: Annotated[str, one_of(("MOTORCYCLE", "CAR"))]
+    acceptMode: Annotated[str, one_of(("WHOLE_ROUTE",))]
+    immutable: bool
+    points: list[RoutePoint]
+
+
+class Driver(TypedDict):
+    """Empty texts and null coordinates before assignment."""
+
+    name: str
+    phone: str
+    coordinates: Coordinates
+
+
+class Order(TypedDict):
+    status: DeliveryStatus
+    externalId: str
+    coordinates: Coordinates
+    address: Address
+
+
+class OrderWithPoint(Order):
+    point: Label
+
+
+class Event(TypedDict):
+    """Body of a webhook."""
+
+    deliveryId: Uuid
+    status: DeliveryStatus
+    route: Route
+    driver: Driver
+    orders: list[OrderWithPoint]
+
+
+class QuoteAnswer(TypedDict):
+    """The price of a delivery."""
+
+    shippingValue: Brl
+
+
+class Creation(Event):
+    """Answer to request-delivery."""
+
+    shippingValue: Brl
+
+
+class Cancellation(TypedDict):
+    reason: str
+    fee: Brl
+    returnToOrigin: bool
+
+
+class Info(TypedDict):
+    """Answer to info-delivery and cancel-delivery. `cancellation` only after a cancel that followed pickup."""
+
+    deliveryId: Uuid
+    shippingValue: Brl
+    driver: Driver
+    orders: list[Order]
+    cancellation: NotRequired[Cancellation]
+
+
+class Tracking(TypedDict):
+    """`reason` says why there is no position; the other values are null or false then."""
+
+    available: bool
+    reason: Annotated[str, one_of(("NOT_ASSIGNED", "NO_POSITION", "FINISHED"))] | None
+    updatedAt: Moment | None
+    ageSeconds: int | None
+    stale: Annotated[bool, Json(f"older than {STALE_AFTER.seconds} seconds")]
+
+
+class LocatedDriver(TypedDict):
+    name: str
+    coordinates: AccurateCoordinates
+
+
+class LocatedOrder(TypedDict):
+    externalId: str
+    status: DeliveryStatus
+
+
+class Location(TypedDict):
+    """Answer to location-delivery. Unavailable tracking is a normal answer with its reason."""
+
+    deliveryId: Uuid
+    status: DeliveryStatus
+    tracking: Tracking
+    driver: LocatedDriver
+    orders: list[LocatedOrder]
+
+
+class Contacts(TypedDict):
+    """Texts that were not sent are empty."""
+
+    name: str
+    phoneNumber: str
+
+
+class Pickup(TypedDict):
+    contacts: Contacts
+    address: Address
+
+
+class OrderSummary(TypedDict):
+    point: Label
+    externalId: str
+    status: DeliveryStatus
+
+
+class Arrival(TypedDict):
+    """When the driver is expected at a stop, and between which moments almost surely."""
+
+    at: Moment
+    earliest: Moment
+    latest: Moment
+
+
+class Photo(TypedDict):
+    """A photo that the driver took. Everybody who has the address can read the JPEG, for an hour."""
+
+    url: str
+    takenAt: Moment
+
+
+class Proof(TypedDict):
+    """What was asked for as proof and what was brought. `pin` is null if none was asked for."""
+
+    photoRequired: bool
+    pin: str | None
+    receivedBy: str | None
+    pinConfirmedAt: Moment | None
+    photos: list[Photo]
+
+
+class OrderDetail(OrderWithPoint, TypedDict):
+    """`failureReason` is null unless the order failed at its point; one that a cancellation failed has none.
+
+    `trackingUrl` is the page for the receiver, null once it no longer works. `arrival` is null unless a driver is on
+    the way. `instructions` is empty text if none were sent.
+    """
+
+    contacts: Contacts
+    instructions: str
+    trackingUrl: str | None
+    arrival: Arrival | None
+    proof: Proof
+    failureReason: str | None
+    closedAt: Moment | None
+
+
+class CancellationDetail(Cancellation):
+    """`by` is a kind of actor, see `Transition`."""
+
+    at: Moment
+    by: str
+
+
+class Transition(TypedDict):
+    """One change and the statuses after it. `point` and `reason` are null where the change has none.
+
+    `by` is `integrator`, `dispatcher`, `driver` or `system`; people are not named. `madeAt` is null unless the driver
+    made it earlier than `at`, when the phone had no signal.
+    """
+
+    trigger: str
+    point: str | None
+    reason: str | None
+    status: DeliveryStatus
+    routeStatus: Annotated[str, one_of(RouteStatus)]
+    by: str
+    at: Moment
+    madeAt: Moment | None
+
+
+class EventState(TypedDict):
+    """A webhook event of the delivery: whether it was sent, and when it is tried next."""
+
+    id: Uuid
+    sequence: int
+    status: DeliveryStatus
+    state: str
+    createdAt: Moment
+    sentAt: Moment | None
+    attempts: int
+    nextAttemptAt: Moment | None
+
+
+class CarriedEvent(TypedDict):
+    """`body` is what the webhook carries, byte for byte. `sequence` counts within the delivery."""
+
+    id: Uuid
+    sequence: Annotated[int, Json("1, 2, 3 … within the delivery")]
+    createdAt: Moment
+    sentAt: Moment | None
+    state: Annotated[str, one_of(models.EventState.values)]
+    body: Event
+
+
+class EventPage(TypedDict):
+    """`nextCursor` is there also at the end: ask again with it."""
+
+    data: list[CarriedEvent]
+    nextCursor: str
+
+
+class DeliverySummary(TypedDict):
+    """An item of the list."""
+
+    deliveryId: Uuid
+    status: DeliveryStatus
+    shippingValue: Brl
+    route: Route
+    orders: list[OrderSummary]
+    createdAt: Moment
+    closedAt: Moment | None
+
+
+class DeliveryPage(TypedDict):
+    """`nextCursor` is null on the last page."""
+
+    data: list[DeliverySummary]
+    nextCursor: str | None
+
+
+class DeliveryDetail(TypedDict):
+    """Everything about one delivery. `orderPackages` has the entries of the request."""
+
+    deliveryId: Uuid
+    status: DeliveryStatus
+    shippingValue: Brl
+    deliveryMode: Annotated[str, one_of(Mode)]
+    route: Route
+    driver: Driver
+    pickup: Pickup
+    orders: list[OrderDetail]
+    orderPackages: list[dict[str, Any]]
+    createdAt: Moment
+    offerExpiresAt: Moment
+    acceptedAt: Moment | None
+    collectedAt: Moment | None
+    returnedAt: Moment | None
+    cancelledAt: Moment | None
+    closedAt: Moment | None
+    cancellation: CancellationDetail | None
+    transitions: list[Transition]
+    events: list[EventState]
+
 
 ADDRESS_TEXTS = ("city", "state", "street", "number", "zipcode", "district", "country", "complement")
 
@@ -29,7 +325,7 @@ _KINDS_OF_ACTORS = {
 _NIL_ID = "00000000-0000-0000-0000-000000000000"
 
 # Body of a test webhook, with every key of a real one. No delivery has the nil UUID.
-TEST_EVENT: body_types.Event = {
+TEST_EVENT: Event = {
     "deliveryId": _NIL_ID,
     "status": "PENDING",
     "route": {
@@ -67,7 +363,7 @@ TEST_EVENT: body_types.Event = {
 }
 
 
-def creation(delivery: Delivery) -> body_types.Creation:
+def creation(delivery: Delivery) -> Creation:
     return {
         "deliveryId": str(delivery.pk),
         "shippingValue": float(delivery.shipping_value),
@@ -75,7 +371,7 @@ def creation(delivery: Delivery) -> body_types.Creation:
     }
 
 
-def event(delivery: Delivery) -> body_types.Event:
+def event(delivery: Delivery) -> Event:
     return {
         "deliveryId": str(delivery.pk),
         "status": delivery.status,
@@ -85,8 +381,8 @@ def event(delivery: Delivery) -> body_types.Event:
     }
 
 
-def info(delivery: Delivery) -> body_types.Info:
-    body: body_types.Info = {
+def info(delivery: Delivery) -> Info:
+    body: Info = {
         "deliveryId": str(delivery.pk),
         "shippingValue": float(delivery.shipping_value),
         "driver": driver(delivery),
@@ -109,7 +405,7 @@ def info(delivery: Delivery) -> body_types.Info:
     return body
 
 
-def location(delivery: Delivery, *, at: datetime) -> body_types.Location:
+def location(delivery: Delivery, *, at: datetime) -> Location:
     reason, position = _tracking(delivery)
     return {
         "deliveryId": str(delivery.pk),
@@ -119,7 +415,7 @@ def location(delivery: Delivery, *, at: datetime) -> body_types.Location:
             "reason": reason,
             "updatedAt": timezone.localtime(position.recorded_at).isoformat() if position else None,
             "ageSeconds": position.age_seconds(at=at) if position else None,
-            "stale": position is not None and at - position.recorded_at > body_types.STALE_AFTER,
+            "stale": position is not None and at - position.recorded_at > STALE_AFTER,
         },
         "driver": {
             "name": delivery.driver.name if delivery.driver else "",
@@ -142,7 +438,7 @@ def _tracking(delivery: Delivery) -> tuple[str | None, DriverPosition | None]:
     return (None, position) if position else ("NO_POSITION", None)
 
 
-def route(delivery: Delivery) -> body_types.Route:
+def route(delivery: Delivery) -> Route:
     """The route, the same object in every answer and event."""
     stops = delivery.ordered_stops
     return {
@@ -156,12 +452,12 @@ def route(delivery: Delivery) -> body_types.Route:
         "immutable": True,
         "points": [
             {"label": "A", "type": "pickup"},
-            *(body_types.RoutePoint(label=stop.label, type="dropoff") for stop in stops),
+            *(RoutePoint(label=stop.label, type="dropoff") for stop in stops),
         ],
     }
 
 
-def order(stop: Stop) -> body_types.OrderWithPoint:
+def order(stop: Stop) -> OrderWithPoint:
     return {
         "status": stop.status,
         "externalId": stop.external_id,
@@ -171,7 +467,7 @@ def order(stop: Stop) -> body_types.OrderWithPoint:
     }
 
 
-def driver(delivery: Delivery) -> body_types.Driver:
+def driver(delivery: Delivery) -> Driver:
     """The driver, with the latest position that the integrator may see."""
     return {
         "name": delivery.driver.name if delivery.driver else "",
@@ -180,14 +476,14 @@ def driver(delivery: Delivery) -> body_types.Driver:
     }
 
 
-def _coordinates(place: Stop | DriverPosition | None) -> body_types.Coordinates:
+def _coordinates(place: Stop | DriverPosition | None) -> Coordinates:
     return {
         "latitude": place.latitude if place else None,
         "longitude": place.longitude if place else None,
     }
 
 
-def address(place: Stop | Delivery) -> body_types.Address:
+def address(place: Stop | Delivery) -> Address:
     """The address of a stop, or of a delivery's pickup."""
     texts = place.address
     return {
@@ -204,7 +500,7 @@ def address(place: Stop | Delivery) -> body_types.Address:
     }
 
 
-def summary(delivery: Delivery) -> body_types.DeliverySummary:
+def summary(delivery: Delivery) -> DeliverySummary:
     """An item of the list. Reads the stops, which the caller prefetches."""
     return {
         "deliveryId": str(delivery.pk),
@@ -220,7 +516,7 @@ def summary(delivery: Delivery) -> body_types.DeliverySummary:
     }
 
 
-def detail(delivery: Delivery, *, tracking: Mapping[int, str]) -> body_types.DeliveryDetail:
+def detail(delivery: Delivery, *, tracking: Mapping[int, str]) -> DeliveryDetail:
     """Everything about a delivery. Reads its history and its events, and what `creation` reads.
 
     `tracking`: the addresses of the receivers' pages by the key of the stop, as far as they work.
@@ -255,7 +551,7 @@ def detail(delivery: Delivery, *, tracking: Mapping[int, str]) -> body_types.Del
     }
 
 
-def _order(stop: Stop, transitions: Sequence[Transition], details: StopDetails) -> body_types.OrderDetail:
+def _order(stop: Stop, transitions: Sequence[models.Transition], details: StopDetails) -> OrderDetail:
     return {
         **order(stop),
         "contacts": _contacts(stop),
@@ -268,7 +564,7 @@ def _order(stop: Stop, transitions: Sequence[Transition], details: StopDetails) 
     }
 
 
-def _proof(details: StopDetails) -> body_types.Proof:
+def _proof(details: StopDetails) -> Proof:
     return {
         "photoRequired": details.needs_photo,
         "pin": details.pin or None,
@@ -280,7 +576,7 @@ def _proof(details: StopDetails) -> body_types.Proof:
     }
 
 
-def _closed_at(stop: Stop, transitions: Sequence[Transition]) -> datetime | None:
+def _closed_at(stop: Stop, transitions: Sequence[models.Transition]) -> datetime | None:
     """When the stop was delivered or failed, or when a cancellation or an expiry failed it."""
     if stop.status in lifecycle.OPEN:
         return None
@@ -289,7 +585,7 @@ def _closed_at(stop: Stop, transitions: Sequence[Transition]) -> datetime | None
     return next(iter(of_stop + of_all), None)
 
 
-def _cancellation(delivery: Delivery, transitions: Sequence[Transition]) -> body_types.CancellationDetail | None:
+def _cancellation(delivery: Delivery, transitions: Sequence[models.Transition]) -> CancellationDetail | None:
     cancel = next((transition for transition in transitions if transition.trigger == Trigger.CANCEL), None)
     if cancel is None:
         return None
@@ -302,7 +598,7 @@ def _cancellation(delivery: Delivery, transitions: Sequence[Transition]) -> body
     }
 
 
-def _transition(transition: Transition) -> body_types.Transition:
+def _transition(transition: models.Transition) -> Transition:
     return {
         "trigger": transition.trigger,
         "point": transition.point or None,
@@ -315,7 +611,7 @@ def _transition(transition: Transition) -> body_types.Transition:
     }
 
 
-def _event(event: WebhookEvent) -> body_types.EventState:
+def _event(event: WebhookEvent) -> EventState:
     return {
         "id": str(event.pk),
         "sequence": event.sequence,
@@ -328,7 +624,7 @@ def _event(event: WebhookEvent) -> body_types.EventState:
     }
 
 
-def arrival(estimate: ArrivalEstimate | None) -> body_types.Arrival | None:
+def arrival(estimate: ArrivalEstimate | None) -> Arrival | None:
     """An item of `ArrivalEstimate.objects.of(stops)`: when the driver arrives at the stop. None where unknown."""
     if estimate is None:
         return None
@@ -339,7 +635,7 @@ def arrival(estimate: ArrivalEstimate | None) -> body_types.Arrival | None:
     }
 
 
-def _contacts(place: Stop | Delivery) -> body_types.Contacts:
+def _contacts(place: Stop | Delivery) -> Contacts:
     return {"name": place.contact_name, "phoneNumber": place.contact_phone}
 
 

@@ -17,7 +17,7 @@ from delivery.actions.proofs import LONGEST_NAME
 from delivery.api.fields import LatitudeField, LongitudeField, NumberField, StrictTextField
 from delivery.api.serializers import check_served
 from delivery.api.views import IntegratorView, detail, find_delivery, token_of
-from delivery.body_types import DeliveryDetail
+from delivery.bodies import DeliveryDetail
 from delivery.errors import (
     DeliveryNotFound,
     InvalidSandboxSpeed,

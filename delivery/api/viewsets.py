@@ -1,7 +1,7 @@
 """The endpoints of area A. Each validates its input, calls one action and returns a body."""
 
 import json
-from typing import Annotated, Any, TypedDict
+from typing import Any
 
 from django.db.models import prefetch_related_objects
 from django.http import HttpResponse
@@ -13,7 +13,6 @@ from rest_framework.response import Response
 from rest_framework.viewsets import ViewSet
 
 from common import clock, pagination
-from common.json_types import Json, Moment, Uuid, one_of
 from common.openapi import Answer, answer_header, raises, request_header
 from delivery import bodies
 from delivery.actions import deliveries, quotes
@@ -22,7 +21,7 @@ from delivery.api.errors import InvalidDeliveryId
 from delivery.api.filters import DeliveryFilter, FeedQuery
 from delivery.api.serializers import CancelSerializer, DeliveryRequestSerializer
 from delivery.api.views import IntegratorView, detail, find_delivery, read_delivery, token_of
-from delivery.body_types import Creation, DeliveryDetail, DeliveryPage, Event, Info, Location, QuoteAnswer
+from delivery.bodies import Creation, DeliveryDetail, DeliveryPage, EventPage, Info, Location, QuoteAnswer
 from delivery.errors import (
     AlreadyFinished,
     DeliveryNotFound,
@@ -34,28 +33,10 @@ from delivery.errors import (
     QuoteMismatch,
     TooManySimulations,
 )
-from delivery.models import Delivery, EventState, WebhookEndpoint, WebhookEvent, parse_id
+from delivery.models import Delivery, WebhookEndpoint, WebhookEvent, parse_id
 from delivery.payload import DeliveryRequest
 from delivery.pricing import Quote
 from delivery.webhooks import feed
-
-
-class CarriedEvent(TypedDict):
-    """`body` is what the webhook carries, byte for byte. `sequence` counts within the delivery."""
-
-    id: Uuid
-    sequence: Annotated[int, Json("1, 2, 3 … within the delivery")]
-    createdAt: Moment
-    sentAt: Moment | None
-    state: Annotated[str, one_of(EventState.values)]
-    body: Event
-
-
-class EventPage(TypedDict):
-    """`nextCursor` is there also at the end: ask again with it."""
-
-    data: list[CarriedEvent]
-    nextCursor: str
 
 
 def _links(*operations: str, delivery_id: str = "$response.body#/deliveryId") -> dict[str, Any]:

@@ -12,7 +12,7 @@ from common.page_updates import Message, publish_on_commit
 from common.webhooks import queue
 from common.webhooks.outbox import Outbox
 from delivery import bodies, page_updates, task_names
-from delivery.body_types import Event
+from delivery.bodies import Event
 from delivery.lifecycle import RouteStatus, Status
 from delivery.models import Delivery, EventState, WebhookAttempt, WebhookEndpoint, WebhookEvent, WebhookQueueItem
 from delivery.webhooks.authorization import authorizations
