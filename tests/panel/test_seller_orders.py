@@ -58,23 +58,14 @@ class TestList:
 
         assert listed(member, seller) == ["A-2", "A-1"]
 
-    @pytest.mark.parametrize(
-        "term",
-        ["A-1", " AA123456785BR ", "529.982.247-25", "52998224725", "maria", "MÁRIA", "123456785", "a-"],
-    )
-    def test_finds_id_tracking_code_document_and_parts(self, member, seller, order, foreign, term):
-        create_order(seller, orderId="B-2", receiver=named("João"))
+    def test_finds_id_tracking_code_document_and_parts_and_nothing_else(self, member, seller, order, foreign):
+        create_order(seller, orderId="B-2", receiver=named("João Conceição"))
+        terms = ["A-1", " AA123456785BR ", "529.982.247-25", "52998224725", "maria", "MÁRIA", "123456785", "a-"]
+        nothing = ["F-1", "%", "_", "nobody", "--"]
 
-        assert listed(member, seller, q=term) == ["A-1"]
-
-    def test_finds_a_name_without_its_accents(self, member, seller):
-        create_order(seller, receiver=named("João Conceição"))
-
-        assert listed(member, seller, q="joao conceicao") == ["A-1"]
-
-    @pytest.mark.parametrize("term", ["F-1", "%", "_", "nobody", "--"])
-    def test_finds_nothing_else(self, member, seller, order, foreign, term):
-        assert listed(member, seller, q=term) == []
+        assert [listed(member, seller, q=term) for term in terms] == [["A-1"]] * len(terms)
+        assert listed(member, seller, q="joao conceicao") == ["B-2"]
+        assert [listed(member, seller, q=term) for term in nothing] == [[]] * len(nothing)
 
     def test_looks_for_parts_among_the_newest_alone(self, member, seller, order, monkeypatch):
         monkeypatch.setattr(filters, "NEWEST", 1)
@@ -96,12 +87,12 @@ class TestList:
         assert listed(member, seller, period="hour") == []
         assert listed(member, seller, period="day") == ["A-2", "A-1"]
 
-    @pytest.mark.parametrize("query", [{"status": "lost"}, {"since": "soon"}, {"q": "x" * 256}])
-    def test_of_an_invalid_filter_is_empty_and_says_so(self, member, seller, order, query):
-        page = member.get(url("seller_orders", seller), query)
+    def test_of_an_invalid_filter_is_empty_and_says_so(self, member, seller, order):
+        for query in ({"status": "lost"}, {"since": "soon"}, {"q": "x" * 256}):
+            page = member.get(url("seller_orders", seller), query)
 
-        assert page.context["rows"] == []
-        assert page.context["filters"].errors
+            assert page.context["rows"] == [], query
+            assert page.context["filters"].errors
 
     def test_takes_as_many_queries_for_many_orders_as_for_one(self, member, seller, order):
         counts = []

@@ -6,7 +6,6 @@ import pytest
 from django.urls import reverse
 from django.utils import translation
 
-from delivery.models import Tariff
 from integration.models import FreightParameters, FreightRate
 from panel.templatetags.orders import kilograms
 from tests.factories import IntegratorFactory, TariffFactory, payload
@@ -187,9 +186,9 @@ class TestDelivery:
 
         assert '<option value="Padaria Sol"></option>' in staff.get(DELIVERY).content.decode()
 
-    @pytest.mark.parametrize(
-        ("query", "fault"),
-        [
+    def test_says_what_is_wrong(self, staff, db):
+        TariffFactory.create()
+        faults = [
             ({**BY_DISTANCE, "distance": "500"}, "serves up to"),
             ({**BY_DISTANCE, "distance": "1", "vehicle_type": "CAR"}, "No active tariff"),
             (BY_DISTANCE, "Give the distance."),
@@ -199,16 +198,13 @@ class TestDelivery:
             ({**BY_POINTS, "a": "-23.5,-46.6", "b": "-23.6,-46.6", "d": "-23.7,-46.6"}, "Fill in C before D."),
             ({**BY_DISTANCE, "distance": "1", "account": "Nobody"}, "No account has this name."),
             ({**BY_DISTANCE, "distance": "1", "vehicle_type": "TRUCK"}, "TRUCK is not one of the available choices"),
-        ],
-    )
-    def test_says_what_is_wrong(self, staff, db, query, fault):
-        Tariff.objects.all().delete()
-        TariffFactory.create()
+        ]
 
-        page = staff.get(DELIVERY, query)
+        for query, fault in faults:
+            page = staff.get(DELIVERY, query)
 
-        assert "explanation" not in page.context
-        assert fault in page.content.decode()
+            assert "explanation" not in page.context
+            assert fault in page.content.decode()
 
 
 @pytest.mark.parametrize(("grams", "text"), [(30_000, "30 kg"), (2500, "2.5 kg"), (1, "0.001 kg"), (0, "0 kg")])
