@@ -65,7 +65,7 @@ def _described() -> Iterator[Endpoint]:
             serializer=force_instance(view.schema.get_request_serializer()) if body else None,
             body=_first_example(body) if body else None,
             query={
-                parameter["name"]: _first_example(parameter)
+                parameter["name"]: parameter["example"]
                 for parameter in operation.get("parameters", [])
                 if parameter["in"] == "query" and parameter.get("required")
             },

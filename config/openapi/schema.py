@@ -55,6 +55,10 @@ class ApiSchema(AutoSchema):
 
     def _get_parameters(self) -> list[Schema]:
         found: list[Schema] = super()._get_parameters()
+        for parameter in found:
+            if examples := parameter.pop("examples", None):
+                # The reference page selects one of several values by `example` alone.
+                parameter["example"] = next(iter(examples.values()))["value"]
         if self._is_idempotent:
             found.append(headers.IDEMPOTENCY_KEY)
         return [*found, headers.PREFER] if self._has_body or self._has_query else found

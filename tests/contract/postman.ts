@@ -4,7 +4,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import converter from "openapi-to-postmanv2";
 
 type Examples<Value> = Record<string, { value: Value }>;
-type Parameter = { name: string; in: string; example?: unknown; examples?: Examples<unknown>; schema: Schema };
+type Parameter = { name: string; in: string; example?: unknown; schema: Schema };
 type Schema = { $ref?: string; enum?: string[]; default?: unknown };
 type Answer = { links?: Record<string, { parameters?: Record<string, string> }> };
 type Operation = {
@@ -49,9 +49,7 @@ function setExample(operation: Operation, parameter: Parameter, schemas: Descrip
   const schema = $ref ? (schemas[$ref.split("/").at(-1)!] ?? inline) : inline;
   const chosen = VALUES[operation.operationId]?.[parameter.name];
   const variable = parameter.name in VARIABLES && parameter.in === "path" ? `{{${parameter.name}}}` : undefined;
-  const [described] = Object.values(parameter.examples ?? {});
-  delete parameter.examples;
-  parameter.example = chosen ?? variable ?? described?.value ?? schema.default ?? schema.enum?.[0] ?? "";
+  parameter.example = chosen ?? variable ?? parameter.example ?? schema.default ?? schema.enum?.[0] ?? "";
 }
 
 function prepare(description: Description): Operation[] {
