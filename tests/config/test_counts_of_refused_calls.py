@@ -92,12 +92,13 @@ from django.utils import timezone
 from types import SimpleNamespace
 from common.refused_calls import Answered
 from config.refused_calls import write_counts_until_exit
-from delivery.models import RefusedDeliveryCallCount, Token, refused_call
+from delivery.models import RefusedDeliveryCallCount, Token
+from delivery.models.call import RECORDER
 
 connection.settings_dict["NAME"] = sys.argv[1]
 threading.Thread(target=write_counts_until_exit).start()
 call = SimpleNamespace(auth=Token.objects.get())
-refused_call.RECORDER.record(Answered(None, call, HttpResponse(status=429), ""), at=timezone.now())
+RECORDER.record(Answered(None, call, HttpResponse(status=429), ""), at=timezone.now())
 if sys.argv[2] == "stay":
     while not RefusedDeliveryCallCount.objects.exists():
         time.sleep(0.05)

@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from integration.actions import keys, sellers
 from integration.freight import Parameters
-from integration.models import ApiKey, Company, FreightParameters, Seller, StatusLog
+from integration.models import ApiKey, Company, FreightParameters, Invoice, Seller, StatusLog
 from integration.models.freight import _RANGES
 from tests.integration.factories import ACCESS_KEY, BY, SellerFactory, create_order, key_of, nfe_xml, send_invoice
 
@@ -37,6 +37,12 @@ class TestInvoiceSearch:
 
     def test_reads_no_table_as_a_whole(self, admin_client, seller):
         send_invoice(seller, nfe_xml().encode())
+        Invoice.objects.bulk_create(
+            Invoice(seller=seller, access_key=f"{n:044}", number=n + 1000, raw=b"", received_at=timezone.now())
+            for n in range(500)
+        )
+        with connection.cursor() as cursor:
+            cursor.execute("ANALYZE integration_invoice")
         with CaptureQueriesContext(connection) as captured:
             admin_client.get(url("invoice_changelist"), {"q": "123"})
         listed = next(row["sql"] for row in captured if "access_key" in row["sql"] and "ORDER BY" in row["sql"])
