@@ -10,8 +10,16 @@ A row is a route with its answers to GET and to POST, one character for each rol
     M  405, for those who may see the page
     T  401: requires a token or key, sessions do not count
     G  410: a link that was never issued, or no longer works
+
+Endpoints and the pages of an account or a seller have one rule each, so only the pages that differ have rows.
 """
 
+from collections.abc import Iterator
+
+from django.urls import URLResolver, get_resolver
+from django.views import View
+
+from delivery.actions.moves import MOVES
 from tests.endpoints import ENDPOINTS
 
 Row = tuple[str, str]
@@ -21,7 +29,7 @@ API = ("TTTTTTT", "TTTTTTT")
 _GUIDE: Row = (ANYBODY, "MMMMMMM")
 
 _LOGGED_IN = "L++++++"
-_OWN = "LNN++N+"  # an account's or a seller's pages: its members and account staff
+OWN = "LNN++N+"  # an account's or a seller's pages: its members and account staff
 _DISPATCH = "LFFFF++"
 _PANEL: dict[str, Row] = {
     "": (_LOGGED_IN, "LMMMMMM"),
@@ -51,74 +59,46 @@ _PANEL |= {
     "reports/drivers/export/": (_SETUP, "LFFFMFM"),
     "personal-data/": (_SETUP, _SETUP),
 }
-_READ: Row = (_OWN, "LNNMMNM")
-_WRITE: Row = ("LNNMMNM", _OWN)
-_BOTH: Row = (_OWN, _OWN)
+_READ: Row = (OWN, "LNNMMNM")
+_WRITE: Row = ("LNNMMNM", OWN)
+_BOTH: Row = (OWN, OWN)
+# Pages of an account whose answers differ from those of `_pages`, then those of a seller.
 _OF_AN_ACCOUNT: dict[str, Row] = {
-    "": _READ,
-    "plot/": _READ,
-    "deliveries/": _READ,
-    "deliveries/<uuid:delivery>/": _READ,
     # Members and staff in the sandbox; the delivery of this table is live. See tests/panel/test_sandbox.py.
     "deliveries/<uuid:delivery>/sandbox/<str:move>/": ("LNNMMNM", "LNNNNNN"),
-    "report/": _READ,
-    "report/deliveries/": _READ,
-    "report/deliveries/export/": _READ,
-    "events/": _READ,
-    "events/export/": _READ,
-    "deliveries/export/": _READ,
-    "events/resend/": (_OWN, _OWN),
-    "events/resend/selected/": _WRITE,
-    "events/progress/": _READ,
-    "events/<uuid:event>/": _READ,
-    "events/<uuid:event>/resend/": _WRITE,
-    "webhook/": _BOTH,
-    "webhook/test/": _WRITE,
-    "webhook/test/<uuid:event>/": _READ,
-    "webhook/switch/": _WRITE,
-    "webhook/secret/": _WRITE,
-    "webhook/secret/rotate/": _WRITE,
-    "tokens/": _BOTH,
-    "tokens/<uuid:token>/": _BOTH,
-    "tokens/<uuid:token>/rotate/": _WRITE,
-    "tokens/<uuid:token>/revoke/": _WRITE,
-    "quickstart/": _READ,
-    "refused-calls/": _READ,
-    "refused-calls/<uuid:call>/": _READ,
-    "updates/": _READ,
-    "team/": _BOTH,
-    "team/invitations/<int:invitation>/<str:change>/": _WRITE,
-    "team/members/<int:membership>/<str:change>/": _WRITE,
-    "alerts/": _READ,
     "alerts/choose/": ("LNNMMNM", "LNN+NNN"),  # of the person's own membership
-    "alerts/url/": _WRITE,
-    "alerts/test/": _WRITE,
-    "activity/": _READ,
-}
-_OF_AN_ACCOUNT |= {
     "setup/": (_SETUP, _SETUP),
     "setup/sheet/": (_SETUP, _SETUP),
 }
 _OF_A_SELLER: dict[str, Row] = {
     "sheet/": (_SETUP, "LFFFMFM"),
-    "": _BOTH,
-    "keys/<int:key>/rename/": _WRITE,
-    "keys/<int:key>/revoke/": _WRITE,
-    "simulator/": _READ,
-    "orders/": _READ,
-    "orders/export/": _READ,
-    "orders/<int:order>/": _READ,
-    "invoices/": _BOTH,
-    "invoices/export/": _READ,
-    "invoices/<int:invoice>/": (_OWN, "LNNNNNN"),  # the order of this table's POST does not exist
-    "invoices/<int:invoice>/file/": _READ,
-    "quickstart/": _READ,
-    "refused-calls/": _READ,
-    "refused-calls/<uuid:call>/": _READ,
-    "team/": _BOTH,
-    "team/invitations/<int:invitation>/<str:change>/": _WRITE,
-    "team/members/<int:membership>/<str:change>/": _WRITE,
+    "invoices/<int:invoice>/": (OWN, "LNNNNNN"),  # the order of this table's POST does not exist
 }
+
+
+def _views(resolver: URLResolver, before: str = "") -> Iterator[tuple[str, type[View]]]:
+    """The routes whose views are classes, with their classes."""
+    for pattern in resolver.url_patterns:
+        route = before + str(pattern.pattern)
+        if isinstance(pattern, URLResolver):
+            yield from _views(pattern, route)
+        elif view := getattr(pattern.callback, "view_class", None):
+            yield route, view
+
+
+def _pages(prefix: str, others: dict[str, Row]) -> dict[str, Row]:
+    """The rows of the pages below this prefix: those of `others`, else the answers to members and account staff.
+
+    The prefix decides who may open a page, so a view that lets others in fails. Only the methods are the view's.
+    """
+    rows = {(True, False): _READ, (False, True): _WRITE, (True, True): _BOTH}
+    pages = {
+        route.removeprefix(prefix): rows[hasattr(view, "get"), hasattr(view, "post")]
+        for route, view in _views(get_resolver())
+        if route.startswith(prefix)
+    }
+    return pages | others
+
 
 _ACCOUNT: dict[str, Row] = {
     "login/": (ANYBODY, ANYBODY),
@@ -186,13 +166,7 @@ ACTIONS: dict[str, dict[str, str]] = {
     "delivery.webhookendpoint": dict.fromkeys(("send_test", "switch_on", "switch_off", "rotate_secret"), _STAFF_ONLY),
     "delivery.webhookevent": {"replay": _STAFF_ONLY},
     "delivery.tariff": {"delete_selected": _STAFF_ONLY},
-    "delivery.delivery": dict.fromkeys(
-        (
-            f"move_{name}"
-            for name in ("accept", "release", "reassign", "collect", "deliver", "fail", "return", "cancel", "position")
-        ),
-        _DISPATCHERS,
-    ),
+    "delivery.delivery": dict.fromkeys((f"move_{name}" for name in MOVES), _DISPATCHERS),
     "delivery.driver": {"go_on_duty": _DISPATCHERS, "go_off_duty": _DISPATCHERS},
     "integration.seller": {"suspend": _STAFF_ONLY, "lift_suspension": _STAFF_ONLY},
     "integration.company": {"delete_selected": _SUPERUSER},
@@ -276,6 +250,8 @@ _DRIVER: dict[str, Row] = {
 }  # fmt: skip  # a table
 
 _IN_AN_ACCOUNT = "panel/accounts/<uuid:account>/<environment:environment>/"
+_IN_A_SELLER = "panel/sellers/<int:seller>/"
+OF_AN_ACCOUNT = _pages(_IN_AN_ACCOUNT, _OF_AN_ACCOUNT)
 ROUTES: dict[str, Row] = {
     "": (ANYBODY, ANYBODY),
     "healthz": (ANYBODY, "MMMMMMM"),
@@ -294,8 +270,8 @@ ROUTES: dict[str, Row] = {
     "api/photos/<str:signed>": ("NNNNNNN", "MMMMMMM"),  # 404 without a signature, see tests/delivery/api/test_photos.py
     **{f"account/{route}": row for route, row in _ACCOUNT.items()},
     **{f"panel/{route}": row for route, row in _PANEL.items()},
-    **{f"{_IN_AN_ACCOUNT}{route}": row for route, row in _OF_AN_ACCOUNT.items()},
-    **{f"panel/sellers/<int:seller>/{route}": row for route, row in _OF_A_SELLER.items()},
+    **{f"{_IN_AN_ACCOUNT}{route}": row for route, row in OF_AN_ACCOUNT.items()},
+    **{f"{_IN_A_SELLER}{route}": row for route, row in _pages(_IN_A_SELLER, _OF_A_SELLER).items()},
     **{f"admin/{route}": (OUTSIDE + get, OUTSIDE + post) for route, (get, post) in _ADMIN.items()},
     **{f"driver/{route}": row for route, row in _DRIVER.items()},
     # Of receivers, by the token of their link; see tests/tracking.
