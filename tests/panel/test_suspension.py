@@ -8,11 +8,12 @@ from delivery.actions import integrators
 from delivery.models import AuditEntry, Token, WebhookEndpoint, WebhookEvent
 from integration.actions import keys, sellers
 from integration.models import ApiKey
+from tests.access.rights_by_url import OF_AN_ACCOUNT, OWN
 from tests.factories import BY, TokenFactory
 from tests.panel.conftest import ROLES
 
 AT = timezone.now
-ACCOUNT_PAGES = ["overview", "deliveries", "report", "events", "webhook", "tokens", "quickstart", "activity"]
+ACCOUNT_PAGES = [route for route, (get, _post) in OF_AN_ACCOUNT.items() if get == OWN and "<" not in route]
 MEMBERS = ["member", "account staff"]
 
 
@@ -38,12 +39,18 @@ class TestSuspendedAccount:
     @pytest.mark.parametrize("role", MEMBERS)
     def test_says_so_on_every_page(self, suspended, as_role, url, role):
         browser = as_role(role)
-        for name in ACCOUNT_PAGES:
-            response = browser.get(url(name))
+        answers = {route: browser.get(f"{url('overview')}{route}") for route in ACCOUNT_PAGES}
+        # The others are parts of pages, files, and the progress of an order to send events again, which needs one.
+        pages = {
+            route: answer.content.decode()
+            for route, answer in answers.items()
+            if answer.status_code == 200 and not answer.streaming and b"<html" in answer.content
+        }
 
-            assert response.status_code == 200
-            assert "Suspended by ana on" in response.content.decode(), name
-            assert "Bill &lt;3&gt; unpaid" in response.content.decode(), name
+        assert {"", "tokens/", "alerts/", "team/"} <= set(pages)
+        for route, page in pages.items():
+            assert "Suspended by ana on" in page, route
+            assert "Bill &lt;3&gt; unpaid" in page, route
 
     def test_says_so_in_both_environments_and_in_portuguese(self, suspended, member):
         for environment in ("live", "sandbox"):
