@@ -74,18 +74,6 @@ def text_of_simulator(value: str) -> str:
     return gettext(value) if value in _OF_SIMULATOR else value
 
 
-# What each move has done. `fee`: "without a fee" or the amount.
-_DONE = {
-    "accept": _("Route %(route)s assigned to %(driver)s."),
-    "release": _("Route %(route)s is offered to drivers again."),
-    "reassign": _("Route %(route)s assigned to %(driver)s."),
-    "collect": _("Route %(route)s collected by %(driver)s."),
-    "deliver": _("Route %(route)s: point %(point)s delivered."),
-    "fail": _("Route %(route)s: point %(point)s not delivered."),
-    "return": _("Route %(route)s: %(driver)s is back at A."),
-    "cancel": _("Route %(route)s cancelled, %(fee)s."),
-    "position": _("Position of %(driver)s recorded for route %(route)s."),
-}
 # Moves after which the message says what is left to do.
 _WITH_REST = {"deliver", "fail", "cancel"}
 
@@ -119,7 +107,7 @@ def done(move: str, delivery: Delivery, *, point: str = "") -> str:
         "fee": _fee(delivery),
     }
     rest = _rest(delivery) if move in _WITH_REST else ""
-    return f"{_DONE[move] % values} {rest % values}".strip()
+    return f"{moves.MOVES[move].done % values} {rest % values}".strip()
 
 
 def _rest(delivery: Delivery) -> str:

@@ -1,6 +1,6 @@
 """The actions on a delivery by name, for callers that receive a name: the admin, the board and `dispatch`.
 
-`MOVES` lists their names, labels and fields; forms and arguments are made from it. The board's buttons are in
+`MOVES` lists their names, labels, messages and fields; forms and arguments are made from it. The board's buttons are in
 `templates/panel/board_card.html`.
 """
 
@@ -25,13 +25,15 @@ _LONGEST_POINT = 100  # characters
 
 @dataclass(frozen=True)
 class Move:
-    """An action on a delivery and its label. `fields` names the texts it takes, and whether each is required.
+    """An action on a delivery, its label, and the message that it has been performed, with values of `forms.done`.
 
+    `fields` names the texts it takes, and whether each is required.
     Possible fields: `driver` (an id), `point` (B, C or D), `reason`, `position` ("LAT,LNG").
     """
 
     action: Callable[..., Delivery]
     label: StrPromise
+    done: StrPromise
     fields: Mapping[str, bool] = field(default_factory=dict)
 
 
@@ -53,16 +55,30 @@ def _set_position(*, delivery: Delivery, position: str, by: str, at: datetime) -
 
 
 # Without EXPIRE, which is triggered by time alone.
+# In the order of pages: first those that bring a route to its end, of which one is allowed.
 MOVES: Mapping[str, Move] = {
-    "accept": Move(_accept, _("Assign driver"), {"driver": False}),
-    "release": Move(deliveries.release, _("Release driver")),
-    "reassign": Move(_reassign, _("Assign another driver"), {"driver": False}),
-    "collect": Move(deliveries.collect, _("Collect")),
-    "deliver": Move(deliveries.deliver_point, _("Deliver"), {"point": True}),
-    "fail": Move(deliveries.fail_point, _("Couldn't deliver"), {"point": True, "reason": True}),
-    "return": Move(deliveries.return_, _("Return to A")),
-    "cancel": Move(deliveries.cancel, _("Cancel delivery"), {"reason": False}),
-    "position": Move(_set_position, _("Set position"), {"position": True}),
+    "accept": Move(_accept, _("Assign driver"), _("Route %(route)s assigned to %(driver)s."), {"driver": False}),
+    "collect": Move(deliveries.collect, _("Collect"), _("Route %(route)s collected by %(driver)s.")),
+    "deliver": Move(
+        deliveries.deliver_point, _("Deliver"), _("Route %(route)s: point %(point)s delivered."), {"point": True}
+    ),
+    "return": Move(deliveries.return_, _("Return to A"), _("Route %(route)s: %(driver)s is back at A.")),
+    "fail": Move(
+        deliveries.fail_point,
+        _("Couldn't deliver"),
+        _("Route %(route)s: point %(point)s not delivered."),
+        {"point": True, "reason": True},
+    ),
+    "reassign": Move(
+        _reassign, _("Assign another driver"), _("Route %(route)s assigned to %(driver)s."), {"driver": False}
+    ),
+    "release": Move(deliveries.release, _("Release driver"), _("Route %(route)s is offered to drivers again.")),
+    "cancel": Move(
+        deliveries.cancel, _("Cancel delivery"), _("Route %(route)s cancelled, %(fee)s."), {"reason": False}
+    ),
+    "position": Move(
+        _set_position, _("Set position"), _("Position of %(driver)s recorded for route %(route)s."), {"position": True}
+    ),
 }
 
 

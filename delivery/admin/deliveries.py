@@ -28,7 +28,6 @@ from delivery.admin.moves import DriverSelect, MovesActionForm, driver_field
 from delivery.errors import DeliveryError
 from delivery.forms import (
     FAILURE_REASONS,
-    MoveForm,
     done,
     driver_label,
     move_fields,
@@ -40,8 +39,6 @@ from delivery.models import Delivery, Driver, Environment, parse_id
 from delivery.refusals import refusal
 
 _DRIVERS_PER_PAGE = 20
-# The moves in the order of the page: first those that bring a route to its end, of which one is allowed.
-_ORDER = ["accept", "collect", "deliver", "return", "fail", "reassign", "release", "cancel", "position"]
 # Names on a delivery's page; the search finds the others.
 _NEAREST_SHOWN = 5
 
@@ -175,7 +172,7 @@ class DeliveryAdmin(LargeTable, Unchangeable, ModelAdmin):
         now, may_accept = clock.now(), "accept" in moves.allowed(delivery)
         eligible = drivers.nearest(delivery, at=now, count=_NEAREST_SHOWN) if may_accept else []
         return {
-            "moves": sorted(offered(delivery, driver_field(delivery)), key=_place),
+            "moves": offered(delivery, driver_field(delivery)),
             "reasons": FAILURE_REASONS,
             "may_accept": may_accept,
             "eligible": [driver_label(driver, at=now) for driver in eligible],
@@ -208,10 +205,6 @@ class DeliveryAdmin(LargeTable, Unchangeable, ModelAdmin):
         # Without the driver's name, which the log would keep when the driver is forgotten.
         self.log_change(request, moved, f"{moves.MOVES[name].label} {request.POST.get('point', '')}".strip())
         self.message_user(request, text, messages.SUCCESS)
-
-
-def _place(form: MoveForm) -> int:
-    return _ORDER.index(form.name)
 
 
 def _list_action(name: str) -> Any:

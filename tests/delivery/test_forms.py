@@ -5,7 +5,7 @@ from django.utils import timezone, translation
 
 from common.formats import short_id
 from delivery.actions import moves
-from delivery.forms import _DONE, done
+from delivery.forms import done
 from delivery.lifecycle import Mode
 from tests.factories import BY, DeliveryFactory, DriverFactory
 
@@ -15,9 +15,6 @@ def perform(name, delivery, **fields):
 
 
 class TestDone:
-    def test_has_a_text_for_each_move(self):
-        assert set(_DONE) == set(moves.MOVES)
-
     @pytest.mark.parametrize(
         ("name", "state", "fields", "text"),
         [
