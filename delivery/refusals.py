@@ -3,36 +3,8 @@
 from django.utils.translation import gettext, gettext_noop
 
 from common.errors import DomainError
+from delivery import words
 from delivery.errors import DeliveryError, MoveRefused, StopNotOpen
-
-# Codes of the API that refusals and the choices of models contain. The API keeps them, pages translate them.
-_CODES = {
-    gettext_noop("accept"),
-    gettext_noop("release"),
-    gettext_noop("reassign"),
-    gettext_noop("collect"),
-    gettext_noop("deliver"),
-    gettext_noop("fail"),
-    gettext_noop("return"),
-    gettext_noop("cancel"),
-    gettext_noop("PENDING"),
-    gettext_noop("ACCEPT"),
-    gettext_noop("DELIVERED"),
-    gettext_noop("FAILED"),
-    gettext_noop("DEFAULT"),
-    gettext_noop("RETURN"),
-    gettext_noop("AVAILABLE"),
-    gettext_noop("ACCEPTED"),
-    gettext_noop("COLLECTED"),
-    gettext_noop("RETURNING"),
-    gettext_noop("FINISHED"),
-    gettext_noop("CANCELLED"),
-    gettext_noop("EXPIRED"),
-    gettext_noop("MOTORCYCLE"),
-    gettext_noop("CAR"),
-    gettext_noop("live"),
-    gettext_noop("sandbox"),
-}
 
 # Why a move is refused, as drivers are told it, by the status of the route.
 _TO_DRIVERS = {
@@ -60,4 +32,4 @@ def refusal(error: DomainError) -> str:
 
 def _translated(value: object) -> str:
     parts = str(value).split(", ")
-    return ", ".join(gettext(part) for part in parts) if _CODES.issuperset(parts) else str(value)
+    return ", ".join(gettext(part) for part in parts) if words.CODES.issuperset(parts) else str(value)

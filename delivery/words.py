@@ -1,6 +1,7 @@
 """What pages call statuses, triggers and modes, whose codes are the API's. One word in the panel and the admin."""
 
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import gettext_noop
 from django_stubs_ext import StrPromise
 
 from delivery.lifecycle import Ending, Mode, RouteStatus, Status, Trigger
@@ -42,4 +43,32 @@ TRIGGERS: dict[str, StrPromise] = {
     Trigger.RETURN: _("Returned to A"),
     Trigger.CANCEL: _("Cancelled"),
     Trigger.EXPIRE: _("Offer expired"),
+}
+# Codes of the API that refusals and the choices of models contain. The API keeps them, pages translate them.
+CODES = {
+    gettext_noop("accept"),
+    gettext_noop("release"),
+    gettext_noop("reassign"),
+    gettext_noop("collect"),
+    gettext_noop("deliver"),
+    gettext_noop("fail"),
+    gettext_noop("return"),
+    gettext_noop("cancel"),
+    gettext_noop("PENDING"),
+    gettext_noop("ACCEPT"),
+    gettext_noop("DELIVERED"),
+    gettext_noop("FAILED"),
+    gettext_noop("DEFAULT"),
+    gettext_noop("RETURN"),
+    gettext_noop("AVAILABLE"),
+    gettext_noop("ACCEPTED"),
+    gettext_noop("COLLECTED"),
+    gettext_noop("RETURNING"),
+    gettext_noop("FINISHED"),
+    gettext_noop("CANCELLED"),
+    gettext_noop("EXPIRED"),
+    gettext_noop("MOTORCYCLE"),
+    gettext_noop("CAR"),
+    gettext_noop("live"),
+    gettext_noop("sandbox"),
 }

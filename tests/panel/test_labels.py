@@ -1,6 +1,6 @@
 """Words of pages for what the code names."""
 
-from delivery import refusals, words
+from delivery import words
 from delivery.lifecycle import Mode, RouteStatus, Status, Trigger
 
 
@@ -19,4 +19,4 @@ def test_every_status_has_a_name():
 def test_every_word_of_a_refusal_is_translated():
     codes = {*Trigger, *Status, *RouteStatus} - {Trigger.EXPIRE}
 
-    assert {str(word) for word in codes} <= refusals._CODES
+    assert {str(word) for word in codes} <= words.CODES
