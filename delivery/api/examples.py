@@ -2,16 +2,18 @@
 
 from typing import Any
 
+from delivery.bodies import Address, Coordinates, Creation, Driver, Event, Info, Location, Order, Route
+
 _UUID = "019aa8f0-5c1e-7d5a-9f00-3b6c1d2e4f50"
-_PICKUP_ADDRESS: dict[str, Any] = {
+_PICKUP_ADDRESS: Address = {
     "city": "São Paulo", "state": "SP", "street": "Avenida Paulista", "number": "1578", "zipcode": "01310-200",
     "district": "Bela Vista", "country": "BR", "complement": "Loja 1", "latitude": -23.561414, "longitude": -46.655881,
 }  # fmt: skip  # an address
-_DROPOFF_ADDRESS: dict[str, Any] = {
+_DROPOFF_ADDRESS: Address = {
     "city": "São Paulo", "state": "SP", "street": "Rua Augusta", "number": "900", "zipcode": "01304001",
     "district": "Consolação", "country": "BR", "complement": "", "latitude": -23.5531, "longitude": -46.6559,
 }  # fmt: skip  # an address
-_COORDINATES = {"latitude": -23.5531, "longitude": -46.6559}
+_COORDINATES: Coordinates = {"latitude": -23.5531, "longitude": -46.6559}
 
 DELIVERY_REQUEST: dict[str, Any] = {
     "vehicleType": "MOTORCYCLE",
@@ -29,7 +31,7 @@ DELIVERY_REQUEST: dict[str, Any] = {
     ],
     "orderPackages": [{"description": "Caixa", "height": 20, "width": 30, "length": 40, "weight": 2.5, "quantity": 1}],
 }
-_ROUTE: dict[str, Any] = {
+_ROUTE: Route = {
     "routeId": "019aa8f0-5c1e-7d5a-9f00-3b6c1d2e4f51",
     "status": "AVAILABLE",
     "pointsCount": 2,
@@ -40,18 +42,23 @@ _ROUTE: dict[str, Any] = {
     "immutable": True,
     "points": [{"label": "A", "type": "pickup"}, {"label": "B", "type": "dropoff"}],
 }
-_NO_DRIVER: dict[str, Any] = {"name": "", "phone": "", "coordinates": {"latitude": None, "longitude": None}}
-_ORDER = {"status": "PENDING", "externalId": "order-1001", "coordinates": _COORDINATES, "address": _DROPOFF_ADDRESS}
-_EVENT: dict[str, Any] = {
+_NO_DRIVER: Driver = {"name": "", "phone": "", "coordinates": {"latitude": None, "longitude": None}}
+_ORDER: Order = {
+    "status": "PENDING",
+    "externalId": "order-1001",
+    "coordinates": _COORDINATES,
+    "address": _DROPOFF_ADDRESS,
+}
+_EVENT: Event = {
     "deliveryId": _UUID,
     "status": "PENDING",
     "route": _ROUTE,
     "driver": _NO_DRIVER,
     "orders": [{**_ORDER, "point": "B"}],
 }
-CREATION = {**_EVENT, "shippingValue": 9.9}
-INFO = {"deliveryId": _UUID, "shippingValue": 9.9, "driver": _NO_DRIVER, "orders": [_ORDER]}
-LOCATION = {
+CREATION: Creation = {**_EVENT, "shippingValue": 9.9}
+INFO: Info = {"deliveryId": _UUID, "shippingValue": 9.9, "driver": _NO_DRIVER, "orders": [_ORDER]}
+LOCATION: Location = {
     "deliveryId": _UUID,
     "status": "ACCEPT",
     "tracking": {
