@@ -8,12 +8,13 @@ from django.db.models import prefetch_related_objects
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 from common import clock
 from common.actors import actor
 from common.replica import may_be_old
 from delivery import lifecycle, models
-from delivery.actions import receivers
+from delivery.actions import moves, receivers
 from delivery.errors import DeliveryError
 from delivery.forms import FAILURE_REASONS, MoveForm, move_fields
 from delivery.lifecycle import Trigger
@@ -25,6 +26,8 @@ from panel.filters import DeliveryFilter, listed
 from panel.views.base import AccountView
 
 _WITH_FIELDS = ("deliver", "fail", "position")
+# Buttons of the sandbox whose texts are not those of dispatchers, who choose a driver and let no offer expire.
+_LABELS = {"accept": gettext_lazy("Accept"), "expire": gettext_lazy("Let the offer expire")}
 
 
 class Deliveries(AccountView):
@@ -97,7 +100,9 @@ def context(delivery: models.Delivery) -> dict[str, Any]:
     position_form.fields["position"].label = _("Latitude, longitude, or a click on the map")
     return {
         "sandbox_moves": allowed,
-        "simple_moves": [move for move in allowed if move not in _WITH_FIELDS],
+        "simple_moves": {
+            move: _LABELS.get(move) or moves.MOVES[move].label for move in allowed if move not in _WITH_FIELDS
+        },
         "reasons": FAILURE_REASONS,
         "open_stops": [stop for stop in delivery.ordered_stops if stop.status in lifecycle.OPEN],
         "position_form": position_form,

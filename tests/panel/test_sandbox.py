@@ -57,6 +57,16 @@ class TestThePageOfASandboxDelivery:
         assert moves_of(member, delivery) == moves
         assert WAITS in text_of(member, delivery)
 
+    def test_labels_the_buttons(self, member, token):
+        offered = text_of(member, DeliveryFactory.create(token=token))
+        accepted = text_of(member, DeliveryFactory.create(token=token, accepted=True))
+
+        labels = [
+            re.findall(r'<button class="button (?:prime|danger)"> (.*?) </button>', text)
+            for text in (offered, accepted)
+        ]
+        assert labels == [["Accept", "Let the offer expire"], ["Collect"]]
+
     @pytest.mark.parametrize(
         ("external_id", "after", "text"),
         [
