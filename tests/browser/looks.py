@@ -8,6 +8,7 @@ from playwright.sync_api import Page
 
 from tests.browser.tab import WIDTHS, Tab
 
+_SIZES = {**WIDTHS, "360": (360, 740)}  # the last is a small phone's
 # English texts are shorter, so that what is too wide is so on a phone.
 WIDTHS_OF = {"en-US": ("390",), "pt-BR": ("1440", "390")}
 # What is wrong with the page at a width, as soon as it is laid out for it.
@@ -72,7 +73,7 @@ class Walk:
         self.page.wait_for_load_state()  # a click does not wait for the page that it opens
         found = []
         for width in self.widths:
-            columns, rows = WIDTHS[width]
+            columns, rows = _SIZES[width]
             if self.page.viewport_size != {"width": columns, "height": rows}:
                 self.page.set_viewport_size({"width": columns, "height": rows})
             found += [f"at {width}, {fault}" for fault in self.page.evaluate(FAULTS, [columns, rows])]

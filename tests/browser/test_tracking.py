@@ -11,7 +11,6 @@ from delivery.actions import deliveries, drivers, proofs
 from delivery.geo.distance import Point
 from delivery.models import ArrivalEstimate, StopProof
 from delivery.payload import Options
-from tests.browser.tab import WIDTHS
 from tests.browser.waiting import until
 from tests.delivery.tracking.links import delivery, driver_of, path_of
 from tests.factories import BY, DROPOFFS, PICKUP, DriverFactory
@@ -87,7 +86,7 @@ class TestStates:
         paths |= {"delivered": path_of(delivered), "failed": path_of(failed), "ended": path_of(ended)}
         deliveries.deliver_point(delivery=ended, point="B", by=BY, at=now - timedelta(hours=48))
         way = walk()
-        way.widths = {**WIDTHS, "360": (360, 740)}
+        way.widths = (*way.widths, "360")
 
         way.over({f"tracking-{name}": path for name, path in paths.items() if name != "ended"})
         way.over({"tracking-ended": paths["ended"]}, status=410)
