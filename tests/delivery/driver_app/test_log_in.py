@@ -4,9 +4,9 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from delivery.actions import driver_devices
+from delivery.actions import driver_devices, drivers
 from delivery.models import DriverDevice, DriverLogInLink
-from tests.delivery.driver_app.phones import Phone, phone
+from tests.delivery.driver_app.phones import Phone, now, phone
 from tests.factories import BY, DriverFactory
 
 pytestmark = pytest.mark.django_db
@@ -53,6 +53,15 @@ class TestLink:
         Phone(DriverFactory.create())
 
         assert DriverDevice.objects.get().name == "Chrome, Android"
+
+
+class TestDutyByADispatcher:
+    def test_lets_the_only_phone_report(self):
+        ana = phone(on_duty=False)
+        drivers.set_duty([ana.driver], on_duty=True)
+
+        assert ana.state()["driver"]["reportsHere"]
+        assert ana.post("positions/", {"sentAt": now(), "positions": []}).status_code == 200
 
 
 class TestTries:
