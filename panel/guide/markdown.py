@@ -16,14 +16,16 @@ from panel.guide.pages import FIRST_FILE, Heading, url
 
 
 def render(text: str, *, english: str) -> tuple[str, list[Heading]]:
-    """The HTML of a page and its headings, which get the anchors of the English page.
+    """The HTML of a page and its headings. Their anchors and the blocks of code are those of the English page.
 
-    Raises ValueError if the two pages do not have as many headings.
+    Raises ValueError if the two pages do not have as many headings and blocks of code.
     """
     markdown = _markdown()
-    tokens = markdown.parse(text)
-    for opening, original in zip(_openings(tokens), _openings(markdown.parse(english)), strict=True):
+    tokens, originals = markdown.parse(text), markdown.parse(english)
+    for opening, original in zip(_openings(tokens), _openings(originals), strict=True):
         opening.attrs["id"] = original.attrs["id"]
+    for block, original in zip(_blocks(tokens), _blocks(originals), strict=True):
+        block.content = original.content
     return str(markdown.renderer.render(tokens, markdown.options, {})), list(_headings(tokens))
 
 
@@ -40,6 +42,10 @@ def _markdown() -> MarkdownIt:
 def _openings(tokens: list[Token]) -> Iterator[Token]:
     """The tokens that begin a heading with an anchor."""
     return (token for token in tokens if token.type == "heading_open" and "id" in token.attrs)
+
+
+def _blocks(tokens: list[Token]) -> Iterator[Token]:
+    return (token for token in tokens if token.type == "fence")
 
 
 def _headings(tokens: list[Token]) -> Iterator[Heading]:

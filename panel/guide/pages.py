@@ -1,8 +1,9 @@
 """The guide: the Markdown files of docs/guide/ as HTML, each rendered once per process and language.
 
 `docs/guide/<name>.md` is the English page, `docs/guide/<language>/<name>.md` its translation. Headings have the anchors
-of the English page in every language, so that a link to a heading does not depend on the reader's language. The page
-of error codes has no file: it is made of the catalogue.
+of the English page in every language, so that a link to a heading does not depend on the reader's language. Blocks of
+code stand in the English page alone: a translation has the same blocks without content. The page of error codes has no
+file: it is made of the catalogue.
 """
 
 from dataclasses import dataclass
@@ -69,7 +70,7 @@ def url(name: str) -> str:
 
 @cache
 def page(name: str, language: str) -> Page:
-    """The page with one of NAMES. Raises ValueError if a translation has other headings than the English page."""
+    """The page with one of NAMES. Raises ValueError if a translation has other headings or blocks of code."""
     from panel.guide import markdown  # its packages occupy 2 MB in processes that serve the APIs alone
 
     text, english = (_text(name, each) for each in (language, _ENGLISH))

@@ -127,22 +127,24 @@ class TestPage:
         assert ">Início rápido</h1>" in text
         assert ">Copiar</button>" in text
 
-    def test_has_the_anchors_of_the_english_page_in_every_language(self, tmp_path, monkeypatch):
+    def test_has_the_anchors_and_the_code_of_the_english_page_in_every_language(self, tmp_path, monkeypatch):
         monkeypatch.setattr(pages, "FOLDER", tmp_path)
         (tmp_path / "pt-br").mkdir()
-        (tmp_path / "limits.md").write_text("# Limits\n\n## Calls")
-        (tmp_path / "pt-br" / "limits.md").write_text("# Limites\n\n## Chamadas")
+        (tmp_path / "limits.md").write_text("# Limits\n\n## Calls\n\n```text\nq=50\n```\n")
+        (tmp_path / "pt-br" / "limits.md").write_text("# Limites\n\n## Chamadas\n\n```text\n```\n")
 
         page = pages.page.__wrapped__("limits", "pt-br")
 
         assert page.title == "Limites"
         assert page.headings == (pages.Heading(2, "calls", "Chamadas"),)
         assert '<h2 id="calls">Chamadas</h2>' in page.html
+        assert "q=50" in page.html
 
-    def test_refuses_a_translation_with_other_headings(self, tmp_path, monkeypatch):
+    @pytest.mark.parametrize("more", ["## Calls", "```text\n```"])
+    def test_refuses_a_translation_with_other_headings_or_blocks_of_code(self, tmp_path, monkeypatch, more):
         monkeypatch.setattr(pages, "FOLDER", tmp_path)
         (tmp_path / "pt-br").mkdir()
-        (tmp_path / "limits.md").write_text("# Limits\n\n## Calls")
+        (tmp_path / "limits.md").write_text(f"# Limits\n\n{more}")
         (tmp_path / "pt-br" / "limits.md").write_text("# Limites")
 
         with pytest.raises(ValueError, match="zip"):
