@@ -329,6 +329,8 @@ SPECTACULAR_SETTINGS = {
             "description": "Find deliveries, read everything about one, and what webhooks carried.",
         },
         {"name": "Sandbox", "description": "Move the deliveries of test tokens."},
+        # Of its own, because generators write a file for each tag, and one for the webhooks.
+        {"name": "Webhooks", "description": "What this service sends to your endpoint."},
         {"name": "Order integration", "description": "Freight by postcode, orders, tracking and invoices of a seller."},
     ],
     "WEBHOOKS": ["delivery.api.webhook.WEBHOOK"],

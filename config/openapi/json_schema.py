@@ -29,6 +29,8 @@ def schema_of(hint: Any, components: dict[str, Schema]) -> Schema:
         return _described(schema_of(arguments[0], components), arguments[1:])
     if origin is NotRequired:
         return schema_of(arguments[0], components)
+    if origin is Literal and isinstance(arguments[0], bool):
+        return dict(_BASIC[bool])  # generators fail at an `enum` of booleans
     if origin is Literal:
         return {**_BASIC[type(arguments[0])], "enum": list(arguments)}
     if origin is list:

@@ -28,7 +28,10 @@ class IntegratorView(OptionsView, DeprecatableView, DescribedView, BodyView):
     content_negotiation_class = AlwaysJSON
     refusal, refusal_media_type, invalid_query = problems.InvalidProblem, problems.CONTENT_TYPE, "invalid_query"
     path_parameters = {
-        "delivery_id": {"description": "The deliveryId of request-delivery."},
+        "delivery_id": {
+            "description": "The deliveryId of request-delivery.",
+            "schema": {"type": "string", "format": "uuid"},
+        },
         "point": {"description": "The drop-off.", "schema": {"type": "string", "enum": ["B", "C", "D"]}},
         "signed": {"description": "The end of the address."},
     }

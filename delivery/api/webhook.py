@@ -24,7 +24,7 @@ _OPERATION: dict[str, Any] = {
         "order for each delivery. Answer with 2xx within 15 seconds; otherwise it is sent again, 17 times within 72 "
         "hours."
     ),
-    "tags": ["Immediate delivery"],
+    "tags": ["Webhooks"],
     "security": [{"token": []}],
     "parameters": [
         _header(

@@ -148,10 +148,6 @@ class OrderViewSet(SellerViewSet):
                 example={"success": True, "tracking_code": "AA123456785BR"},
                 links={
                     "get-order": {"operationId": "get-order", "parameters": {"orderId": "$request.body#/orderId"}},
-                    "cancel-order": {
-                        "operationId": "cancel-order",
-                        "requestBody": {"orderId": "$request.body#/orderId"},
-                    },
                 },
             )
         },

@@ -122,6 +122,7 @@ converter.convertV2({ type: "json", data: description }, options, (error, conver
   for (const [theirs, ours] of Object.entries(CREDENTIALS)) text = text.replaceAll(theirs, ours);
   const collection = JSON.parse(text);
   delete collection.info._postman_id;
+  collection.item = collection.item.filter((folder: Item) => folder.item!.length); // not that of the webhooks
   finish(collection.item, operations);
   cancelLast(collection.item);
   collection.variable = Object.entries(VARIABLES).map(([key, value]) => ({ key, value }));
