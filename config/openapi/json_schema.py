@@ -29,10 +29,10 @@ def schema_of(hint: Any, components: dict[str, Schema]) -> Schema:
         return _described(schema_of(arguments[0], components), arguments[1:])
     if origin is NotRequired:
         return schema_of(arguments[0], components)
-    if origin is Literal and isinstance(arguments[0], bool):
-        return dict(_BASIC[bool])  # generators fail at an `enum` of booleans
     if origin is Literal:
-        return {**_BASIC[type(arguments[0])], "enum": list(arguments)}
+        # Generators fail at an enumeration of booleans.
+        values = {} if isinstance(arguments[0], bool) else {"enum": list(arguments)}
+        return {**_BASIC[type(arguments[0])], **values}
     if origin is list:
         return {"type": "array", "items": schema_of(arguments[0], components)}
     if origin is dict:
