@@ -9,9 +9,9 @@ from typing import NamedTuple
 from benchmarks import report
 from benchmarks.drives import Drive, Drives
 from benchmarks.streets import Streets
-from delivery.geo import arrivals, routing_engines
+from delivery.geo import arrivals, routing
 from delivery.geo.arrivals import Estimate, Known, Service
-from delivery.geo.travel_times import PLAIN, TravelTimes
+from delivery.geo.routing import PLAIN, TravelTimes
 from delivery.models import Rules
 from tests.delivery.geo import valhalla
 
@@ -60,7 +60,7 @@ def run() -> None:
 def _times(engine: str, url: str) -> TravelTimes:
     return TravelTimes(
         engine,
-        lambda vehicle: routing_engines.engine(engine, url=url, vehicle=vehicle),
+        lambda vehicle: routing.engine(engine, url=url, vehicle=vehicle),
         factor=_RULES.routing_time_factor,
         road_factor=_RULES.road_factor,
         kmh=_RULES.speed_kmh,

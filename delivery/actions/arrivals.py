@@ -10,9 +10,9 @@ from django.conf import settings
 from common.each_row import each
 from common.page_updates import publish
 from delivery import lifecycle, page_updates
-from delivery.geo import arrivals, routing_engines
+from delivery.geo import arrivals, routing
 from delivery.geo.arrivals import Known, Service
-from delivery.geo.travel_times import TravelTimes
+from delivery.geo.routing import TravelTimes
 from delivery.lifecycle import RouteStatus
 from delivery.models import ArrivalEstimate, Delivery, DispatchRules, Rules, Stop, Transition
 
@@ -109,7 +109,7 @@ def _times(rules: Rules) -> TravelTimes:
     name = settings.ROUTING_ENGINE
     return TravelTimes(
         name,
-        lambda vehicle: routing_engines.engine(name, url=settings.ROUTING_URL, vehicle=vehicle),
+        lambda vehicle: routing.engine(name, url=settings.ROUTING_URL, vehicle=vehicle),
         factor=rules.routing_time_factor,
         road_factor=rules.road_factor,
         kmh=rules.speed_kmh,

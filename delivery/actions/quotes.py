@@ -15,7 +15,7 @@ from django.core.signing import BadSignature, Signer
 
 from delivery import pricing
 from delivery.errors import PickupNotLinked, PriceUnavailable, QuoteExpired, QuoteMismatch
-from delivery.geo import routing, routing_engines
+from delivery.geo import routing
 from delivery.geo.distance import Point
 from delivery.lifecycle import Mode
 from delivery.models import DispatchRules, Integrator, PickupPoint, Tariff, Token
@@ -137,9 +137,9 @@ def _trip(payload: DeliveryRequest) -> pricing.Trip:
 
 def _legs(points: Sequence[Point], vehicle: str, *, returning: bool) -> tuple[Decimal, Decimal]:
     """Kilometres from the first point to the last, and back to the first, 0 without a return."""
-    engine = routing_engines.engine(settings.ROUTING_ENGINE, url=settings.ROUTING_URL, vehicle=vehicle)
-    legs_of = routing.provider(engine, road_factor=DispatchRules.current().road_factor)
-    legs = legs_of([*points, points[0]] if returning else list(points))
+    engine = routing.engine(settings.ROUTING_ENGINE, url=settings.ROUTING_URL, vehicle=vehicle)
+    way = [*points, points[0]] if returning else points
+    legs = routing.kilometres(way, engine=engine, road_factor=DispatchRules.current().road_factor)
     count = len(points) - 1
     return sum(legs[:count], Decimal(0)), sum(legs[count:], Decimal(0))
 

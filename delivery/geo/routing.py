@@ -1,47 +1,199 @@
-"""Length of a route in kilometres: from a routing engine, or geodesic with a road factor."""
+"""Lengths and travel times of routes: from an OSRM or a Valhalla server, or from the distance alone."""
 
 import logging
-from collections.abc import Callable, Sequence
+import math
+from collections.abc import Callable, Mapping, Sequence
 from decimal import ROUND_HALF_UP, Decimal
+from functools import cache, partial
+from http import HTTPStatus
 from itertools import pairwise
+from typing import Any, NamedTuple
 
+import requests
+
+from common.deadlines import BoundedCalls, DeadlinePassed, TooManyCalls
 from delivery.geo.distance import Point, metres
-from delivery.geo.routing_engines import Engine, RoutingFailed
 
 _log = logging.getLogger(__name__)
+NAMES = ("osrm", "valhalla")
+_SECONDS = 2
+# The timeout of requests applies to connecting and to each read. This deadline applies to the whole call.
+_calls = BoundedCalls(most=8, seconds=_SECONDS)
+# Valhalla's name of each vehicle.
+_COSTINGS = {"MOTORCYCLE": "motorcycle", "CAR": "auto"}
+_KMH_PER_METRE_A_SECOND = 3.6
+# What times are from where no engine says them.
+PLAIN = "distance"
 
-# Kilometres of each leg between consecutive points.
-Provider = Callable[[Sequence[Point]], list[Decimal]]
+
+class Leg(NamedTuple):
+    """The way between two consecutive points."""
+
+    metres: float
+    seconds: float
 
 
-def geodesic(road_factor: float) -> Provider:
-    """Provider of the geodesic distance multiplied by `road_factor` (1.3: roads are 30 % longer)."""
+# Legs between consecutive points. Raises RoutingFailed without a complete answer within 2 s.
+Engine = Callable[[Sequence[Point]], list[Leg]]
 
-    def legs(points: Sequence[Point]) -> list[Decimal]:
-        return [_kilometres(metres(start, end) * road_factor) for start, end in pairwise(points)]
+
+class RoutingFailed(Exception):
+    """The routing engine did not answer with each leg, perhaps because no road is near. The message says why."""
+
+
+class EngineAway(RoutingFailed):
+    """It did not answer in time, so it is likely not to answer to the next question either."""
+
+
+def engine(name: str, *, url: str, vehicle: str) -> Engine | None:
+    """The engine of this name at this URL, for a type of vehicle. None for an empty URL."""
+    if not url:
+        return None
+    return valhalla(url, vehicle=vehicle) if name == "valhalla" else osrm(url)
+
+
+def osrm(url: str) -> Engine:
+    """The OSRM server at `url`, whatever vehicle its data were prepared for.
+
+    Source: OSRM HTTP API, route service: GET /route/v1/driving/{lon},{lat};{lon},{lat}, `routes[0].legs[]` with
+    `distance` in metres and `duration` in seconds.
+    """
+
+    def read(answer: Any) -> list[Leg]:
+        return [Leg(_measure(leg["distance"]), _measure(leg["duration"])) for leg in answer["routes"][0]["legs"]]
+
+    def legs(points: Sequence[Point]) -> list[Leg]:
+        path = ";".join(f"{point.longitude:.6f},{point.latitude:.6f}" for point in points)
+        address = f"{url.rstrip('/')}/route/v1/driving/{path}"
+        return _ask(f"OSRM at {url}", points, read, "GET", address, params={"overview": "false"})
 
     return legs
 
 
-def with_fallback(engine: Engine, plain: Provider) -> Provider:
-    """Provider that asks the engine, and uses `plain` and logs a warning when that raises RoutingFailed."""
+def valhalla(url: str, *, vehicle: str) -> Engine:
+    """The Valhalla server at `url`, with the costing of a type of vehicle.
 
-    def legs(points: Sequence[Point]) -> list[Decimal]:
+    Source: Valhalla's turn-by-turn API: POST /route, `trip.legs[].summary` with `length` in kilometres and `time` in
+    seconds.
+    """
+
+    def read(answer: Any) -> list[Leg]:
+        summaries = [leg["summary"] for leg in answer["trip"]["legs"]]
+        return [Leg(_measure(summary["length"]) * 1000, _measure(summary["time"])) for summary in summaries]
+
+    def legs(points: Sequence[Point]) -> list[Leg]:
+        body = {
+            "locations": [{"lat": point.latitude, "lon": point.longitude} for point in points],
+            "costing": _COSTINGS[vehicle],
+            "directions_type": "none",
+            "units": "kilometers",
+        }
+        return _ask(f"Valhalla at {url}", points, read, "POST", f"{url.rstrip('/')}/route", json=body)
+
+    return legs
+
+
+def _ask(
+    who: str, points: Sequence[Point], read: Callable[[Any], list[Leg]], method: str, address: str, **options: Any
+) -> list[Leg]:
+    call = partial(
+        _session().request,
+        method,
+        address,
+        timeout=_SECONDS,
+        allow_redirects=False,  # addresses of deliveries go to the configured server only
+        **options,
+    )
+    try:
+        response = _calls.run(call)
+    except requests.RequestException as error:  # its text has the URL, and so the coordinates
+        raise EngineAway(f"{who}: {type(error).__name__}") from error
+    except (DeadlinePassed, TooManyCalls) as error:
+        raise EngineAway(f"{who}: {type(error).__name__} {error}") from error
+    if response.status_code != HTTPStatus.OK:
+        failed = EngineAway if response.status_code >= HTTPStatus.INTERNAL_SERVER_ERROR else RoutingFailed
+        raise failed(f"{who}: status {response.status_code}")
+    try:
+        legs = read(response.json())
+    except (ValueError, TypeError, LookupError, ArithmeticError) as error:
+        raise RoutingFailed(f"{who}: {error}") from error
+    if len(legs) != len(points) - 1:
+        raise RoutingFailed(f"{who}: {len(legs)} legs for {len(points)} points")
+    return legs
+
+
+def _measure(value: Any) -> float:
+    """A length or a duration. Raises TypeError, or ValueError for a negative or infinite one."""
+    number = float(value)
+    if not math.isfinite(number) or number < 0:
+        raise ValueError(f"neither a distance nor a duration: {number}")
+    return number
+
+
+@cache
+def _session() -> requests.Session:
+    """The HTTP session of this process, which keeps connections to the routing engine open."""
+    session = requests.Session()
+    session.trust_env = False
+    return session
+
+
+def kilometres(points: Sequence[Point], *, engine: Engine | None, road_factor: float) -> list[Decimal]:
+    """Length of each leg between consecutive points, rounded half up to two places.
+
+    Without an engine, or when it fails, the geodesic distance multiplied by `road_factor` (1.3: roads are 30 % longer).
+    """
+    lengths = [metres(start, end) * road_factor for start, end in pairwise(points)]
+    if engine is not None:
         try:
-            return [_kilometres(leg.metres) for leg in engine(points)]
+            lengths = [leg.metres for leg in engine(points)]
         except RoutingFailed as error:
             _log.warning("Falling back to the geodesic distance. %s", error)
-            return plain(points)
-
-    return legs
+    return [Decimal(length / 1000).quantize(Decimal("0.01"), ROUND_HALF_UP) for length in lengths]
 
 
-def provider(engine: Engine | None, *, road_factor: float) -> Provider:
-    """The engine with the geodesic distance as fallback, or the geodesic distance alone without an engine."""
-    plain = geodesic(road_factor)
-    return with_fallback(engine, plain) if engine else plain
+def by_speed(points: Sequence[Point], *, road_factor: float, kmh: float) -> list[float]:
+    """Seconds of each leg: the geodesic distance multiplied by `road_factor`, at a constant speed."""
+    seconds_per_metre = road_factor * _KMH_PER_METRE_A_SECOND / kmh
+    return [metres(start, end) * seconds_per_metre for start, end in pairwise(points)]
 
 
-def _kilometres(length: float) -> Decimal:
-    """Metres as kilometres, rounded half up to two places."""
-    return Decimal(length / 1000).quantize(Decimal("0.01"), ROUND_HALF_UP)
+class Timed(NamedTuple):
+    """Seconds of each leg between consecutive points, and the name of the engine they are from, or PLAIN."""
+
+    seconds: list[float]
+    engine: str
+
+
+class TravelTimes:
+    """Travel times of a number of routes. Once the engine is away it is not asked for the others. Threads may share it.
+
+    `engine_of` gives the engine for a vehicle, or None; `kmh` its speed without one. The engine's times are multiplied
+    by the vehicle's `factor`, because without data of traffic they are those of free streets.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        engine_of: Callable[[str], Engine | None],
+        *,
+        factor: Mapping[str, float],
+        road_factor: float,
+        kmh: Mapping[str, float],
+    ) -> None:
+        self._name, self._engine_of, self._factor = name, engine_of, factor
+        self._road_factor, self._kmh = road_factor, kmh
+        self._is_away = False
+
+    def of(self, points: Sequence[Point], *, vehicle: str) -> Timed:
+        """Times from the first of these points to the last, by the engine unless that fails."""
+        engine = None if self._is_away else self._engine_of(vehicle)
+        if engine is not None:
+            try:
+                return Timed([leg.seconds * self._factor[vehicle] for leg in engine(points)], self._name)
+            except EngineAway as error:
+                self._is_away = True
+                _log.warning("Falling back to travel times by speed. %s", error)
+            except RoutingFailed as error:
+                _log.warning("Falling back to travel times by speed for one route. %s", error)
+        return Timed(by_speed(points, road_factor=self._road_factor, kmh=self._kmh[vehicle]), PLAIN)

@@ -9,7 +9,7 @@ from common import page_updates, wake_up
 from common.background import BackgroundWork
 from delivery import task_names, tasks
 from delivery.actions import arrivals, deliveries, drivers
-from delivery.geo import travel_times
+from delivery.geo import routing
 from delivery.lifecycle import Mode
 from delivery.models import ArrivalEstimate
 from tests.delivery.geo.routing_server import osrm_answer, valhalla_answer
@@ -34,7 +34,7 @@ def _known_speeds(rules):
 
 def way(*points):
     """Seconds from the first to the last of these points."""
-    return sum(travel_times.by_speed(points, road_factor=1, kmh=36))
+    return sum(routing.by_speed(points, road_factor=1, kmh=36))
 
 
 def seconds_until_arrivals(delivery, at):

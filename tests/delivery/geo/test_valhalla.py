@@ -6,9 +6,9 @@ import pytest
 from django.utils import timezone
 
 from delivery.actions import arrivals, quotes
-from delivery.geo import routing_engines
+from delivery.geo import routing
 from delivery.geo.distance import Point, metres
-from delivery.geo.routing_engines import EngineAway, RoutingFailed
+from delivery.geo.routing import EngineAway, RoutingFailed
 from delivery.models import ArrivalEstimate
 from tests.delivery.geo import valhalla
 from tests.delivery.geo.valhalla import ONE_WAY_ROW, crossing
@@ -32,7 +32,7 @@ class TestValhalla:
     def test_follows_the_streets(self, url, vehicle):
         corner, end = crossing(2, 1), crossing(2, 9)
 
-        legs = routing_engines.valhalla(url, vehicle=vehicle)([corner, end, crossing(10, 9), corner])
+        legs = routing.valhalla(url, vehicle=vehicle)([corner, end, crossing(10, 9), corner])
 
         block_east, block_north = metres(corner, crossing(2, 2)), metres(corner, crossing(3, 1))
         lengths = [8 * block_east, 8 * block_north, 8 * (block_east + block_north)]
@@ -43,19 +43,19 @@ class TestValhalla:
     def test_respects_a_one_way_street(self, url, vehicle):
         west, east = crossing(ONE_WAY_ROW, 5), crossing(ONE_WAY_ROW, 7)
 
-        there, back = routing_engines.valhalla(url, vehicle=vehicle)([west, east, west])
+        there, back = routing.valhalla(url, vehicle=vehicle)([west, east, west])
 
         assert back.metres > 1.9 * there.metres
         assert back.seconds > 1.5 * there.seconds
 
     def test_takes_no_time_to_where_the_driver_is(self, url):
-        (leg,) = routing_engines.valhalla(url, vehicle="CAR")([PICKUP, PICKUP])
+        (leg,) = routing.valhalla(url, vehicle="CAR")([PICKUP, PICKUP])
 
         assert leg == (0, 0)
 
     def test_knows_no_way_where_no_road_is(self, url):
         with pytest.raises(RoutingFailed, match="status 400") as failed:
-            routing_engines.valhalla(url, vehicle="CAR")([PICKUP, Point(-10, -50)])
+            routing.valhalla(url, vehicle="CAR")([PICKUP, Point(-10, -50)])
         assert not isinstance(failed.value, EngineAway)
 
 
@@ -72,7 +72,7 @@ class TestService:
 
         arrivals.renew(at=now)
 
-        first, second, third = routing_engines.valhalla(url, vehicle="MOTORCYCLE")([PICKUP, *DROPOFFS])
+        first, second, third = routing.valhalla(url, vehicle="MOTORCYCLE")([PICKUP, *DROPOFFS])
         rows = ArrivalEstimate.objects.filter(stop__delivery=delivery).order_by("stop__index")
         expected = [
             first.seconds,
@@ -85,6 +85,6 @@ class TestService:
     def test_computes_prices_with_its_lengths(self, url):
         trip = quotes.trip_between([PICKUP, DROPOFFS[0]], vehicle_type="CAR", returning=False, weight_kg=Decimal(1))
 
-        (leg,) = routing_engines.valhalla(url, vehicle="CAR")([PICKUP, DROPOFFS[0]])
+        (leg,) = routing.valhalla(url, vehicle="CAR")([PICKUP, DROPOFFS[0]])
         assert float(trip.outbound_km) == pytest.approx(leg.metres / 1000, abs=0.01)
         assert leg.metres > metres(PICKUP, DROPOFFS[0])
