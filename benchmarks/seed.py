@@ -8,7 +8,7 @@ from django.utils import timezone
 
 from delivery import bodies
 from delivery.models import Delivery, Stop, Token, WebhookEndpoint, WebhookEvent
-from delivery.models.ids import new_id
+from delivery.models.bases import new_id
 from tests.factories import DeliveryFactory, TokenFactory
 
 _TABLES = (

@@ -45,7 +45,7 @@ from delivery.models import (
     WebhookEvent,
     WebhookQueueItem,
 )
-from delivery.models.transition import FORGOTTEN_DRIVER
+from delivery.models.delivery import FORGOTTEN_DRIVER
 
 BATCH = 500
 MOST_BATCHES = 20  # of one run of a task, which takes a process of the workers meanwhile

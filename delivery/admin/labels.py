@@ -19,7 +19,7 @@ from common.formats import postcode
 from delivery import words
 from delivery.lifecycle import RouteStatus, Status
 from delivery.models import FAILING, Delivery, EventState, OffBecause, Transition, WebhookEndpoint
-from delivery.models.location import Located
+from delivery.models.bases import Located
 
 _STATUS_COLOURS: dict[str, str] = {
     Status.PENDING: "warn",

@@ -18,9 +18,8 @@ from common.names import validate_name
 from delivery import lifecycle
 from delivery.geo.distance import Point
 from delivery.lifecycle import Trigger
-from delivery.models.ids import Identified
+from delivery.models.bases import Identified, Located, cartesian, cartesian_columns, distance_m, on_earth
 from delivery.models.integrator import Environment, Integrator
-from delivery.models.location import Located, cartesian, cartesian_columns, distance_m, on_earth
 
 _HELD = ", ".join(f"'{status.value}'" for status in lifecycle.HELD)
 _X, _Y, _Z = cartesian_columns()

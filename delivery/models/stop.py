@@ -17,9 +17,8 @@ from common.forgetting import EMPTY, FEWER_KEYS, ROUNDED, SET_ONCE, read_only_bu
 from common.phones import phone_key
 from delivery import lifecycle, words
 from delivery.lifecycle import Status
+from delivery.models.bases import Identified, Located, on_earth
 from delivery.models.driver import Driver
-from delivery.models.ids import Identified
-from delivery.models.location import Located, on_earth
 
 LABELS = "BCD"
 # Columns with personal data, and what they become when the stop is forgotten.

@@ -9,7 +9,7 @@ from common import credentials
 from common.compiled_queries import CompiledQuery, Parameter
 from common.credential_model import Credential
 from common.fields import CiphertextField, one_of
-from delivery.models.ids import Identified
+from delivery.models.bases import Identified
 from delivery.models.integrator import Environment, Integrator
 
 

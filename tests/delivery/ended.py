@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from delivery.lifecycle import Ending, RouteStatus, Status
 from delivery.models import Delivery, Driver
-from delivery.models.ids import new_id
+from delivery.models.bases import new_id
 
 _STATUSES = {
     Ending.DELIVERED: (Status.DELIVERED, RouteStatus.FINISHED),
