@@ -162,8 +162,7 @@ LOCKS: dict[str, tuple[str, ...]] = {
     ),
     "delivery/actions/forgetting.py:forget_batch_of": (_OF_A_PERSON,),
     "delivery/actions/integrators.py:change": (f"{_DELIVERY}TestAccount::test_is_audited_once_for_the_same_change",),
-    "delivery/actions/position_reports.py:_lock": (_POSITIONS, _POSITIONS),
-    "delivery/actions/position_reports.py:record": (_POSITIONS,),
+    "delivery/actions/driver_devices.py:record_positions": (_POSITIONS, _POSITIONS),
     "delivery/actions/proofs.py:_insert": (
         "tests/delivery/actions/test_proof_photos.py::TestAdd::test_refuses_more_photos_of_a_stop_than_are_kept",
     ),

@@ -1,6 +1,7 @@
 """Actions on a delivery. Each locks its row, applies a transition of the lifecycle, and records actor and event."""
 
 import logging
+import secrets
 from datetime import datetime
 from decimal import ROUND_HALF_UP, Decimal
 from functools import partial
@@ -8,12 +9,12 @@ from functools import partial
 from django.conf import settings
 from django.db import transaction
 
-from common import log_context, wake_up
+from common import credentials, log_context, wake_up
 from common.compiled_queries import insert_together
 from common.each_row import each
 from common.page_updates import publish_on_commit
-from delivery import lifecycle, metrics, page_updates, task_names
-from delivery.actions import drivers, dropoff_options, quotes, receivers, transitions
+from delivery import lifecycle, page_updates, task_names
+from delivery.actions import drivers, quotes, receivers, transitions
 from delivery.errors import (
     AlreadyFinished,
     DriverNotEligible,
@@ -26,7 +27,7 @@ from delivery.errors import (
     TooManySimulations,
 )
 from delivery.lifecycle import RouteStatus, Trigger
-from delivery.models import Delivery, Driver, Environment, Simulation, Stop, Token
+from delivery.models import Delivery, Driver, DropoffOptions, Environment, Simulation, Stop, Token
 from delivery.models.simulation import MOST_SIMULATIONS
 from delivery.payload import DeliveryRequest, Options, Place
 from delivery.pricing import Quote
@@ -34,6 +35,7 @@ from delivery.webhooks import outbox
 
 LONGEST_REASON = 255
 _CENT = Decimal("0.01")
+_PINS = 10_000
 _log = logging.getLogger(__name__)
 
 
@@ -67,15 +69,31 @@ def request(
     if any(dropoff.options != Options() for dropoff in payload.dropoffs):
         with transaction.atomic():
             insert_together(*rows)
-            dropoff_options.create(delivery, payload)
+            _create_options(delivery, payload)
     else:
         insert_together(*rows)  # one statement, which needs no transaction of its own
     outbox.announce_on_commit(delivery, wakes=bool(queue_item))
     log_context.note("delivery", delivery.pk)
-    metrics.moved_on_commit(history.trigger, delivery.environment)
+    transitions.count_on_commit(history.trigger, delivery.environment)
     if simulation:
         wake_up.send_on_commit(task_names.ADVANCE_SIMULATIONS)
     return delivery
+
+
+def _create_options(delivery: Delivery, payload: DeliveryRequest) -> None:
+    """Write what the request asked for at its drop-offs beside the specification's fields, and invent the PINs."""
+    stops = Stop.objects.filter(delivery=delivery).order_by("index")
+    DropoffOptions.objects.bulk_create(
+        DropoffOptions(
+            stop=stop,
+            instructions=dropoff.options.instructions,
+            contact_email=dropoff.options.email,
+            needs_photo=dropoff.options.needs_photo,
+            pin_ciphertext=credentials.encrypt(f"{secrets.randbelow(_PINS):04d}") if dropoff.options.has_pin else "",
+        )
+        for stop, dropoff in zip(stops, payload.dropoffs, strict=True)
+        if dropoff.options != Options()
+    )
 
 
 @transaction.atomic

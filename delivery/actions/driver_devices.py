@@ -1,26 +1,37 @@
-"""Log-in of drivers: links that dispatchers issue, and the phones on which they were used, with their push messages."""
+"""Phones of drivers: the links with which they log in, duty, the positions that they report, and push messages."""
 
 import json
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
+from functools import partial
 from uuid import UUID
 
 from django.conf import settings
 from django.db import transaction
+from django.db.models import F
+from prometheus_client import Counter as Metric
 
 from common import credentials, web_push
+from common.metrics import REGISTRY
 from common.page_updates import publish_on_commit
 from common.webhooks.address_guard import InvalidWebhookUrl, check_url
 from delivery import page_updates
 from delivery.actions import drivers
+from delivery.actions.drivers import Fix
 from delivery.errors import (
     InvalidReport,
     LogInLinkUnknown,
     LogInLinkUnusable,
+    NotOnDuty,
     OtherPhoneReports,
     RouteStillOpen,
 )
-from delivery.models import Delivery, Driver, DriverDevice, DriverLogInLink, PushSubscription
+from delivery.geo.position_filter import Limits, Reason, Reported, plausible
+from delivery.models import Delivery, Driver, DriverDevice, DriverLogInLink, LatestPosition, PushSubscription
 
+# The name is that of docs/monitoring.md.
+_POSITIONS = Metric("rota_positions", "Positions that drivers' phones reported", ["outcome"], registry=REGISTRY)
 _LINK_PREFIX = "rota_in_"
 _SESSION_PREFIX = "rota_driver_"
 LINK_TTL = timedelta(minutes=15)
@@ -193,3 +204,38 @@ def save(*, device: DriverDevice, endpoint: str, p256dh: str, auth: str, at: dat
 def delete(*, device: DriverDevice) -> None:
     """Send no more messages to this phone."""
     PushSubscription.objects.filter(device=device).delete()
+
+
+@transaction.atomic
+def record_positions(*, device: DriverDevice, reported: Sequence[Reported], at: datetime) -> Counter[Reason]:
+    """Record the positions that can be true. Returns the number of the others by reason, which is also counted.
+
+    Raises NotOnDuty, so that nobody is followed in their free time, unless the driver holds a route; and
+    OtherPhoneReports.
+    """
+    driver = device.driver
+    if not driver.on_duty and not _holds_a_route(driver):
+        raise NotOnDuty("You are off duty, so your position is not recorded.")
+    if not device.reports_positions:
+        report_positions(device=device, at=at)
+    # Serialises reports of a driver, so that each is compared with the one before.
+    if LatestPosition.objects.select_for_update().filter(pk=device.driver_id).first() is None:
+        # There is no row yet that could be locked.
+        DriverDevice.objects.select_for_update(no_key=True).get(pk=device.pk)
+    latest = driver.latest_position()
+    last = Reported(latest.point, latest.recorded_at, latest.accuracy_m, latest.told_at) if latest else None
+    limits = Limits(settings.SERVICE_AREA, settings.DRIVER_MAX_SPEED_KMH)
+    kept, dropped = plausible(reported, last=last, limits=limits, at=at)
+    if kept:
+        fixes = [Fix(driver.pk, each.point, each.at, each.accuracy_m, each.told_at) for each in kept]
+        drivers.record_positions(fixes, by=f"driver {driver.name}")
+    if dropped:
+        DriverDevice.objects.filter(pk=device.pk).update(dropped_positions=F("dropped_positions") + dropped.total())
+    outcomes = {"kept": len(kept), **{str(reason): number for reason, number in dropped.items()}}
+    transaction.on_commit(partial(_count, outcomes), robust=True)
+    return dropped
+
+
+def _count(outcomes: Mapping[str, int]) -> None:
+    for outcome, number in outcomes.items():
+        _POSITIONS.labels(outcome).inc(number)

@@ -7,7 +7,7 @@ from delivery import lifecycle
 from delivery.actions import deliveries, moves, proofs
 from delivery.lifecycle import RouteStatus, Trigger
 from delivery.models import Delivery
-from delivery.simulation import simulated_driver, simulated_proofs, steps
+from delivery.simulation import simulated_driver, steps
 
 # Integrators cancel as in the live environment. Only dispatchers change the driver of a route.
 _NOT_BY_HAND = (Trigger.CANCEL, Trigger.RELEASE, Trigger.REASSIGN)
@@ -43,6 +43,6 @@ def _deliver_with_proof(delivery: Delivery, fields: Mapping[str, str], *, by: st
     point = fields.get("point", "").strip()
     stop = deliveries.stop_at(delivery, point)
     received_by, pin = (fields.get(name, "").strip() for name in ("receivedBy", "pin"))
-    simulated_proofs.take_photo(stop, at=at)
-    proof = simulated_proofs.given(stop, received_by=received_by, pin=pin)
+    simulated_driver.take_photo(stop, at=at)
+    proof = simulated_driver.given(stop, received_by=received_by, pin=pin)
     return proofs.deliver(delivery=delivery, point=point, proof=proof, by=by, at=at)

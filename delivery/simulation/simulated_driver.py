@@ -10,10 +10,11 @@ from django.db import InterfaceError, OperationalError, transaction
 
 from common import clock
 from delivery.actions import deliveries, drivers, moves, proofs
+from delivery.actions.proofs import NO_PROOF, Proof
 from delivery.geo import distance
-from delivery.lifecycle import Trigger
-from delivery.models import Delivery, DispatchRules, LatestPosition, Simulation
-from delivery.simulation import simulated_proofs, steps
+from delivery.lifecycle import Status, Trigger
+from delivery.models import Delivery, DispatchRules, DropoffOptions, LatestPosition, ProofPhoto, Simulation, Stop
+from delivery.simulation import steps
 from delivery.simulation.steps import ACTOR, Outcome, Step
 
 _log = logging.getLogger(__name__)
@@ -121,13 +122,12 @@ def _make_move(simulation: Simulation, delivery: Delivery, step: Step, *, at: da
             return deliveries.expire_early(delivery=delivery, by="system: sandbox", at=at)
         case Trigger.DELIVER if step.index is not None:
             stop = delivery.ordered_stops[step.index]
-            simulated_proofs.take_photo(stop, at=at)
-            proof = simulated_proofs.proof(stop)
-            return proofs.deliver(delivery=delivery, point=stop.label, proof=proof, by=ACTOR, at=at)
+            take_photo(stop, at=at)
+            return proofs.deliver(delivery=delivery, point=stop.label, proof=_proof(stop), by=ACTOR, at=at)
         case _:
             point = "" if step.index is None else delivery.ordered_stops[step.index].label
             if step.trigger == Trigger.FAIL and step.index is not None:
-                simulated_proofs.take_photo(delivery.ordered_stops[step.index], at=at)
+                take_photo(delivery.ordered_stops[step.index], at=at)
             fields = {"point": point, "reason": steps.FAILURE_REASON}
             return moves.perform(step.trigger.value, delivery=delivery, fields=fields, by=ACTOR, at=at)
 
@@ -136,3 +136,23 @@ def _postpone(simulation: Simulation, *, at: datetime) -> None:
     failures = min(simulation.failures + 1, _MOST_DOUBLINGS + 1)
     pause = _FAILURE_PAUSE * 2 ** (failures - 1)
     Simulation.objects.filter(pk=simulation.pk).update(failures=failures, due_at=at + pause)
+
+
+def take_photo(stop: Stop, *, at: datetime) -> None:
+    """Take the photo of an open stop, once, if the request asked for it. Raises the errors of `proofs.add`."""
+    is_wanted = DropoffOptions.objects.filter(pk=stop.pk, needs_photo=True).exists()
+    if is_wanted and stop.status == Status.COLLECTED:
+        proofs.add_simulated(stop, at=at)
+
+
+def _proof(stop: Stop) -> Proof:
+    """What the request asked for: the photo that was taken, a name, and the right PIN."""
+    options = DropoffOptions.objects.filter(pk=stop.pk).first()
+    if options is None or not (options.needs_photo or options.needs_pin):
+        return NO_PROOF
+    return given(stop, received_by=steps.RECEIVER_NAME, pin=options.pin)
+
+
+def given(stop: Stop, *, received_by: str, pin: str) -> Proof:
+    """The photo that was taken, with what the caller says was told at the door."""
+    return Proof(received_by=received_by, pin=pin, photos=(ProofPhoto.simulated_upload(stop.pk),))

@@ -45,7 +45,7 @@ from tests.scope.world import DOCUMENT, INVITED, PHONE, REPORT, UPLOAD, Account,
 _MODULES = (
     *(f"{package.__name__}.{each.name}" for package in (delivery.actions, integration.actions)
       for each in pkgutil.iter_modules(package.__path__)),
-    "delivery.simulation.by_hand", "delivery.simulation.simulated_driver", "delivery.simulation.simulated_proofs",
+    "delivery.simulation.by_hand", "delivery.simulation.simulated_driver",
     "access.invitations", "access.teams", "access.rights", "access.enrolment",
     "delivery.driver_app.views.day", "delivery.driver_app.state", "delivery.tracking.stop_state",
     "access.personal_data.requests", "access.personal_data.search", "access.personal_data.export",

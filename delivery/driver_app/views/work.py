@@ -12,7 +12,7 @@ from common import attempts, clock
 from common.attempts import Limit, TooManyAttempts
 from common.page_updates import stream
 from delivery import page_updates
-from delivery.actions import deliveries, driver_devices, driver_moves, position_reports, proofs
+from delivery.actions import deliveries, driver_devices, driver_moves, proofs
 from delivery.driver_app import reports
 from delivery.driver_app.state import state
 from delivery.driver_app.views.base import PhoneView, error
@@ -94,7 +94,7 @@ class Positions(PhoneView):
     def post(self, _request: HttpRequest) -> HttpResponse:
         now = clock.now()
         reported = reports.positions(self.body(), at=now)
-        dropped = position_reports.record(device=self.device, reported=reported, at=now)
+        dropped = driver_devices.record_positions(device=self.device, reported=reported, at=now)
         return JsonResponse({"kept": len(reported) - dropped.total(), "dropped": dropped})
 
 

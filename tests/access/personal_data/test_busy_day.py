@@ -233,7 +233,7 @@ def day(
     monkeypatch: Any,
 ) -> list[str]:
     """The busy day. Returns the forms of the receiver with the secrets that were made for them."""
-    monkeypatch.setattr("delivery.actions.dropoff_options.secrets.randbelow", lambda _most: PIN)
+    monkeypatch.setattr("delivery.actions.deliveries.secrets.randbelow", lambda _most: PIN)
     settings.VAPID_PRIVATE_KEY = web_push.new_key()  # a task for each offer
     sink.answers = [(200, {}, f"Thanks, {RECEIVER} and {DRIVER} and {NEW_NAME}".encode())]
     token.integrator.endpoints.update(url=sink.url)

@@ -44,7 +44,7 @@ class TestColumns:
             "panel/views/sellers.py",  # the session
             "panel/account_setup.py",  # the session
             "delivery/actions/alerts.py",  # EndpointAlerts.url_ciphertext
-            "delivery/actions/dropoff_options.py",  # DropoffOptions.pin_ciphertext
+            "delivery/actions/deliveries.py",  # DropoffOptions.pin_ciphertext
             "delivery/actions/driver_devices.py",  # PushSubscription.ciphertext
             "delivery/actions/receivers.py",  # ReceiverLink.ciphertext
             "access/adapters.py",  # Authenticator.data

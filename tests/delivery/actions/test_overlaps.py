@@ -28,7 +28,6 @@ from delivery.actions import (
     events,
     forgetting,
     integrators,
-    position_reports,
     proofs,
     receivers,
     tokens,
@@ -257,7 +256,7 @@ class TestReportOfPositions:
         device = phone_of(driver)
         driver_devices.go_on_duty(device=device)
         device = DriverDevice.objects.select_related("driver").get()
-        record = partial(position_reports.record, device=device, reported=[Reported(PICKUP, NOW, 8.0)], at=NOW)
+        record = partial(driver_devices.record_positions, device=device, reported=[Reported(PICKUP, NOW, 8.0)], at=NOW)
 
         assert overlap(record, record)[0] == Counter()
 

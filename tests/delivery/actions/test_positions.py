@@ -6,7 +6,7 @@ import pytest
 from django.db import connection
 from django.utils import timezone
 
-from delivery.actions import deliveries, driver_devices, drivers, position_reports
+from delivery.actions import deliveries, driver_devices, drivers
 from delivery.actions.drivers import Fix
 from delivery.errors import InvalidPosition, NotOnDuty, OtherPhoneReports
 from delivery.geo.distance import Point
@@ -107,7 +107,7 @@ class TestRecord:
         device = phone(DriverFactory.create(name="Ana"))
 
         outside = [reported(Point(0, 0), ago=8), reported(Point(0, 1), ago=7)]
-        dropped = position_reports.record(
+        dropped = driver_devices.record_positions(
             device=device, reported=[reported(ago=10), reported(FAR, ago=5), *outside, reported()], at=NOW
         )
 
@@ -119,18 +119,20 @@ class TestRecord:
 
     def test_compares_with_the_report_before(self):
         device = phone(DriverFactory.create())
-        position_reports.record(device=device, reported=[reported(ago=10)], at=NOW)
+        driver_devices.record_positions(device=device, reported=[reported(ago=10)], at=NOW)
 
-        dropped = position_reports.record(device=device, reported=[reported(FAR)], at=NOW)
+        dropped = driver_devices.record_positions(device=device, reported=[reported(FAR)], at=NOW)
 
         assert dropped == {Reason.TOO_FAST: 1}
 
     def test_believes_an_exact_position_after_an_inexact_one(self):
         """As from the radio cell of a network first and from satellites then."""
         device = phone(DriverFactory.create())
-        position_reports.record(device=device, reported=[Reported(FAR, NOW - timedelta(seconds=10), 900.0)], at=NOW)
+        driver_devices.record_positions(
+            device=device, reported=[Reported(FAR, NOW - timedelta(seconds=10), 900.0)], at=NOW
+        )
 
-        dropped = position_reports.record(device=device, reported=[reported()], at=NOW)
+        dropped = driver_devices.record_positions(device=device, reported=[reported()], at=NOW)
 
         assert not dropped
         assert device.driver.latest_position().point == device.driver.latest.point == PICKUP
@@ -140,7 +142,7 @@ class TestRecord:
         device = phone(driver, on_duty=False)
 
         with pytest.raises(NotOnDuty):
-            position_reports.record(device=device, reported=[reported()], at=NOW)
+            driver_devices.record_positions(device=device, reported=[reported()], at=NOW)
 
         assert not DriverPosition.objects.exists()
 
@@ -151,7 +153,7 @@ class TestRecord:
         drivers.set_duty([driver], on_duty=False)
         device.driver.refresh_from_db()
 
-        assert position_reports.record(device=device, reported=[reported()], at=NOW) == {}
+        assert driver_devices.record_positions(device=device, reported=[reported()], at=NOW) == {}
 
         assert DriverPosition.objects.get().point == PICKUP
 
@@ -159,9 +161,9 @@ class TestRecord:
         driver = DriverFactory.create(on_duty=True)
         first, second = phone(driver, on_duty=False), phone(driver, on_duty=False)
 
-        position_reports.record(device=first, reported=[reported(ago=10)], at=NOW)
+        driver_devices.record_positions(device=first, reported=[reported(ago=10)], at=NOW)
         with pytest.raises(OtherPhoneReports):
-            position_reports.record(device=second, reported=[reported()], at=NOW)
+            driver_devices.record_positions(device=second, reported=[reported()], at=NOW)
 
         assert DriverDevice.objects.get(reports_positions=True) == first
         assert DriverPosition.objects.count() == 1
@@ -174,7 +176,7 @@ class TestRecord:
         former, new = phone(driver), phone(driver, on_duty=False)
         DriverDevice.objects.filter(pk=former.pk).update(**ended)
 
-        position_reports.record(device=new, reported=[reported()], at=NOW)
+        driver_devices.record_positions(device=new, reported=[reported()], at=NOW)
 
         assert DriverDevice.objects.get(reports_positions=True) == new
 
@@ -185,7 +187,7 @@ class TestRecord:
         first.refresh_from_db()
 
         with pytest.raises(OtherPhoneReports):
-            position_reports.record(device=first, reported=[reported()], at=NOW)
+            driver_devices.record_positions(device=first, reported=[reported()], at=NOW)
 
         assert not DriverPosition.objects.exists()
 

@@ -158,7 +158,7 @@ class Drive:
         return took
 
     def _receive(self, body: dict[str, Any], second: float) -> tuple[int, int]:
-        """What `position_reports.record` does: the number of positions that are kept, and of those too far away."""
+        """As `driver_devices.record_positions`: the number of positions that are kept, and of those too far away."""
         at = START + timedelta(seconds=second)
         last = max(self.kept, key=lambda each: each.at, default=None)
         kept, dropped = plausible(reports.positions(body, at=at), last=last, limits=_LIMITS, at=at)

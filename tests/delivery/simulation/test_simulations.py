@@ -28,7 +28,7 @@ from delivery.models import (
     WebhookEvent,
 )
 from delivery.payload import Options
-from delivery.simulation import simulated_driver, simulated_proofs
+from delivery.simulation import simulated_driver
 from tests.delivery.simulated import advance, history, request, seconds, statuses
 from tests.factories import BY, DROPOFFS, PICKUP, DeliveryFactory, DriverFactory, TokenFactory
 
@@ -565,6 +565,6 @@ class TestSimulatedDriver:
         stop = Stop.objects.select_related("delivery__driver").get()
 
         for _time in range(2):
-            simulated_proofs.take_photo(stop, at=now)
+            simulated_driver.take_photo(stop, at=now)
 
         assert ProofPhoto.objects.count() == 1
