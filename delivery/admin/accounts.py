@@ -33,8 +33,7 @@ from common.admin_base import (
 )
 from common.formats import moment
 from delivery.actions import integrators, tokens
-from delivery.admin.labels import endpoint_state
-from delivery.admin.refusals import RefusalsAsMessages
+from delivery.admin.labels import RefusalsAsMessages, endpoint_state
 from delivery.errors import AccountSuspended, TooManyTokens
 from delivery.models import Delivery, Environment, Integrator, PickupPoint, Token, WebhookEndpoint
 from delivery.refusals import refusal

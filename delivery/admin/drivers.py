@@ -15,8 +15,7 @@ from common.actors import actor, actor_name
 from common.admin_base import LargeTable, ModelAdmin, ReadOnlyInline, column, pill
 from common.formats import ago, moment, phone
 from delivery.actions import drivers
-from delivery.admin.labels import coordinates, metres
-from delivery.admin.refusals import RefusalsAsMessages
+from delivery.admin.labels import RefusalsAsMessages, coordinates, metres
 from delivery.models import Driver, DriverPosition
 
 

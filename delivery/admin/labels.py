@@ -1,4 +1,4 @@
-"""How the admin writes what a delivery consists of, and the colours of its statuses in lists.
+"""How the admin writes what a delivery consists of, its statuses with their colours, and refusals.
 
 Labels contain the status as text too, so no information is by colour alone.
 """
@@ -7,7 +7,8 @@ from collections.abc import Iterable, Mapping
 from decimal import Decimal
 from typing import Any
 
-from django.contrib import admin
+from django.contrib import admin, messages
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.defaultfilters import floatformat
 from django.utils.formats import number_format
 from django.utils.html import format_html, format_html_join
@@ -17,9 +18,11 @@ from django.utils.translation import gettext, gettext_lazy, ngettext
 from common.admin_base import pill
 from common.formats import postcode
 from delivery import words
+from delivery.errors import DeliveryError
 from delivery.lifecycle import RouteStatus, Status
 from delivery.models import FAILING, Delivery, EventState, OffBecause, Transition, WebhookEndpoint
 from delivery.models.bases import Located
+from delivery.refusals import refusal
 
 _STATUS_COLOURS: dict[str, str] = {
     Status.PENDING: "warn",
@@ -112,3 +115,14 @@ def in_one_line(address: Mapping[str, Any]) -> str:
 
 
 _BEFORE_POSTCODE = ("street", "number", "complement", "district", "city", "state")
+
+
+class RefusalsAsMessages:
+    """Mixin: a DeliveryError raised while a form is saved becomes a message on the form's page; nothing is saved."""
+
+    def changeform_view(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        try:
+            return super().changeform_view(request, *args, **kwargs)  # type: ignore[misc]  # a ModelAdmin follows
+        except DeliveryError as error:
+            messages.error(request, refusal(error))
+            return HttpResponseRedirect(request.get_full_path())

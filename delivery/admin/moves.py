@@ -1,16 +1,25 @@
-"""Fields of the moves in the admin: the search for a driver, and the form beside the list's action menu."""
+"""Moves in the admin: the search for a driver, the fields beside the list's actions, the page that asks for fees."""
 
+from collections.abc import Iterable
+from decimal import Decimal
 from typing import Any
 
 from django import forms
 from django.contrib import admin
 from django.contrib.admin.widgets import AutocompleteSelect
+from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
+from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
 from unfold.forms import ActionForm
 from unfold.widgets import UnfoldAdminSelectWidget, UnfoldAdminTextInputWidget
 
-from delivery.actions.moves import MOVES
+from common import admin_base
+from common.admin_base import ModelAdmin
+from common.formats import money, short_id
+from delivery.actions import deliveries, moves
+from delivery.forms import MoveForm
+from delivery.lifecycle import RouteStatus
 from delivery.models import Delivery, Driver
 from delivery.models.stop import LABELS
 
@@ -56,5 +65,56 @@ class MovesActionForm(ActionForm):
         super().__init__(*args, **kwargs)
         for name in ("driver", "point", "reason", "position"):
             self.fields[name].shown_for_actions = [
-                f"move_{move}" for move, details in MOVES.items() if name in details.fields
+                f"move_{move}" for move, details in moves.MOVES.items() if name in details.fields
             ]
+
+
+def cancel_unless_agreed(
+    model_admin: ModelAdmin, request: HttpRequest, chosen: Iterable[Delivery]
+) -> HttpResponse | None:
+    """The page that asks. None if the request confirms it with the present fees: the deliveries may be cancelled."""
+    found = list(chosen)
+    notes = [gettext("This cannot be undone.")]
+    if admin_base.is_confirmed(request):
+        if all(_terms(delivery) == admin_base.agreed(request, delivery.pk) for delivery in found):
+            return None
+        notes.insert(0, gettext("Something has changed meanwhile. Read the fees again."))
+    possible = [delivery for delivery in found if "cancel" in moves.allowed(delivery)]
+    total = sum((deliveries.fee_of_cancelling(delivery) for delivery in possible), Decimal(0))
+    count = len(found)
+    return admin_base.ask(
+        model_admin,
+        request,
+        title=ngettext("Cancel this delivery?", "Cancel %(count)s deliveries?", count) % {"count": count},
+        submit=gettext("Cancel, fee %(fee)s") % {"fee": money(total)} if total else gettext("Cancel without a fee"),
+        notes=notes,
+        rows=[
+            admin_base.Row(
+                delivery.pk,
+                f"{delivery.integrator.name} {short_id(delivery.pk)}",
+                list(_facts(delivery)),
+                agreed=_terms(delivery),
+            )
+            for delivery in found
+        ],
+        form=MoveForm("cancel", found[0]) if found else None,
+    )
+
+
+def _facts(delivery: Delivery) -> Iterable[str]:
+    if "cancel" not in moves.allowed(delivery):
+        yield gettext("It cannot be cancelled any more and stays as it is.")
+        return
+    fee = deliveries.fee_of_cancelling(delivery)
+    if fee:
+        values = {"fee": money(fee), "price": money(delivery.shipping_value)}
+        yield gettext("Fee %(fee)s; the delivery costs %(price)s.") % values
+    else:
+        yield gettext("Nobody pays a fee: no driver is assigned.")
+    if delivery.is_held and delivery.route_status != RouteStatus.ACCEPTED:
+        yield gettext("The driver takes the goods back to A.")
+
+
+def _terms(delivery: Delivery) -> str:
+    """What the dispatcher agrees to: it is the same as long as neither the route nor the fee has changed."""
+    return f"{delivery.route_status} {deliveries.fee_of_cancelling(delivery)}"

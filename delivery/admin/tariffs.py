@@ -1,23 +1,26 @@
-"""Tariffs of deliveries."""
+"""Tariffs of deliveries, and the rules of dispatch."""
 
 from collections.abc import Iterable
 from typing import Any, ClassVar
 
 from django.contrib import admin
-from django.db.models import QuerySet
+from django.db.models import Model, QuerySet
+from django.http import HttpRequest
 from django.utils.text import capfirst
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 from import_export.fields import Field
 from import_export.widgets import Widget
 
-from common.admin_base import column
+from common.actors import actor
+from common.admin_base import OneRow, column
 from common.csv_files import neutralised
 from common.formats import money
 from common.measures import KILOMETRES, shown
 from common.row_history_admin import RecordedAdmin, RowChangeAdmin
 from common.tabular_import import TableResource, TabularImportAdmin
-from delivery.models import Integrator, Tariff, TariffChange
+from delivery.actions import dispatch_rules
+from delivery.models import DispatchRules, DispatchRulesChange, Integrator, Tariff, TariffChange
 
 
 class AccountWidget(Widget):
@@ -98,3 +101,33 @@ class TariffChangeAdmin(RowChangeAdmin):
 
     list_filter = ["vehicle_type", *RowChangeAdmin.list_filter]
     list_select_related = ["integrator"]
+
+
+@admin.register(DispatchRules)
+class DispatchRulesAdmin(OneRow, RecordedAdmin):
+    fieldsets = [
+        (_("Eligible drivers"), {"fields": ["dispatch_radius_km", "position_fresh_seconds"]}),
+        (
+            _("Lateness"),
+            {"fields": ["late_without_driver_minutes", "late_pickup_minutes", "late_minutes_per_km"]},
+        ),
+        (
+            _("Distances and arrival times"),
+            {
+                "fields": [
+                    "road_factor", "speed_kmh_motorcycle", "speed_kmh_car", "routing_time_factor_motorcycle",
+                    "routing_time_factor_car", "service_minutes_pickup", "service_minutes_stop",
+                ]
+            },
+        ),
+        (_("Earnings"), {"fields": ["driver_share_percent"]}),
+    ]  # fmt: skip  # a list of names
+
+    def save_model(self, request: HttpRequest, obj: Model, form: Any, change: bool) -> None:
+        changed = {name: form.cleaned_data[name] for name in form.changed_data}
+        dispatch_rules.change(values=changed, by=actor(request))
+
+
+@admin.register(DispatchRulesChange)
+class DispatchRulesChangeAdmin(RowChangeAdmin):
+    """Who changed which rule."""
