@@ -333,7 +333,7 @@ SPECTACULAR_SETTINGS = {
         {"name": "Webhooks", "description": "What this service sends to your endpoint."},
         {"name": "Order integration", "description": "Freight by postcode, orders, tracking and invoices of a seller."},
     ],
-    "WEBHOOKS": ["delivery.api.webhook.WEBHOOK"],
+    "WEBHOOKS": ["delivery.api.examples.WEBHOOK"],
     "PREPROCESSING_HOOKS": ["config.openapi.order.by_definition"],
     "POSTPROCESSING_HOOKS": ["config.openapi.enumerations.share"],
     "SORT_OPERATIONS": False,

@@ -1,9 +1,8 @@
 from django.urls import path
 
 from common.views import ApiRouter
-from delivery.api.photos import PhotoView
 from delivery.api.sandbox import SandboxViewSet
-from delivery.api.viewsets import DeliveryViewSet, EventViewSet, ImmediateDeliveryViewSet
+from delivery.api.viewsets import DeliveryViewSet, EventViewSet, ImmediateDeliveryViewSet, PhotoView
 
 router = ApiRouter()
 router.register("", ImmediateDeliveryViewSet, basename="immediate-delivery")

@@ -1,22 +1,62 @@
-"""The base of area A's endpoints."""
+"""The base of area A's endpoints: bounded bodies, answers, and paths that no endpoint has."""
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from typing import IO, Any
 
+from django.conf import settings
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from rest_framework.parsers import BaseParser
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from common import clock
+from common import clock, json_body
+from common.json_body import Fault
 from common.openapi import DescribedView
 from common.views import AlwaysJSON, BodyView, DeprecatableView, OptionsView
 from delivery import bodies
 from delivery.actions import receivers
 from delivery.api import problems
 from delivery.api.authentication import BearerAuthentication, HasToken
-from delivery.api.parsers import BoundedJSONParser
-from delivery.errors import DeliveryNotFound
+from delivery.api.errors import BodyTooLarge, MalformedBody
+from delivery.errors import AccountSuspended, DeliveryNotFound, InvalidToken, RateLimited
 from delivery.models import Delivery, Token, parse_id
 from delivery.models.delivery import DeliveryQuerySet
+
+# Levels of objects and lists. The deepest object of the API, dropoffs[0].address, is at level 4.
+_MAX_LEVELS = 20
+_FAULTS = {
+    Fault.EMPTY: "The body is empty. Send a JSON object.",
+    Fault.COMPRESSED: "The body is compressed with gzip. Send it uncompressed.",
+    Fault.UTF_16: "The body is in UTF-16 or UTF-32. Send it in UTF-8.",
+    Fault.NOT_UTF_8: "The body is not in UTF-8: the byte at offset {position} does not fit. It may be in Latin-1.",
+    Fault.NOT_A_NUMBER: "The body holds NaN or Infinity, which are no JSON values.",
+    Fault.LONG_NUMBER: "The body holds a number with too many digits.",
+    Fault.SYNTAX: "The body is not JSON: {detail}.",
+}
+
+
+class BoundedJSONParser(BaseParser):
+    """A JSON object of at most MAX_BODY_BYTES and 20 levels. Raises BodyTooLarge or MalformedBody otherwise."""
+
+    media_type = "application/json"
+
+    def parse(
+        self,
+        stream: IO[bytes],
+        media_type: str | None = None,
+        parser_context: Mapping[str, Any] | None = None,
+    ) -> dict[str, Any]:
+        try:
+            return json_body.read_object(stream, most_bytes=settings.MAX_BODY_BYTES, most_levels=_MAX_LEVELS)
+        except json_body.BodyTooLarge as error:
+            raise BodyTooLarge(f"The body is larger than {settings.MAX_BODY_BYTES // 1024} KiB.") from error
+        except json_body.BodyTooDeep as error:
+            raise MalformedBody(f"The body is nested deeper than {_MAX_LEVELS} levels.") from error
+        except json_body.NotAnObject as error:
+            raise MalformedBody("The body must be a JSON object.") from error
+        except json_body.InvalidJSON as error:
+            raise MalformedBody(_FAULTS[error.fault].format(position=error.position, detail=error.detail)) from error
 
 
 class IntegratorView(OptionsView, DeprecatableView, DescribedView, BodyView):
@@ -69,3 +109,15 @@ def _found(delivery: Delivery | None) -> Delivery:
     if delivery is None:
         raise DeliveryNotFound("No delivery of this account and environment has this deliveryId.")
     return delivery
+
+
+def unknown_path(request: HttpRequest) -> HttpResponse:
+    """404, with and without a token; 429 over the limit of a valid one. A call with a valid token can be recorded."""
+    call = Request(request, parsers=[BoundedJSONParser()], authenticators=[BearerAuthentication()])
+    try:
+        with suppress(InvalidToken, AccountSuspended):
+            _authenticated = call.auth
+    except RateLimited as error:
+        body = problems.refusal(request.path, error).data
+        return JsonResponse(body, status=error.status, content_type=problems.CONTENT_TYPE)
+    return problems.not_found(request)

@@ -1,23 +1,30 @@
 """The endpoints of area A. Each validates its input, calls one action and returns a body."""
 
 import json
-from typing import Any
+from collections.abc import Callable
+from datetime import datetime
+from functools import partial
+from typing import Annotated, Any
 
 from django.db.models import prefetch_related_objects
 from django.http import HttpResponse
 from django.utils import timezone
 from drf_spectacular.utils import extend_schema
 from rest_framework.decorators import action
+from rest_framework.permissions import AllowAny
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.viewsets import ViewSet
 
-from common import clock, pagination
+from common import clock, idempotency, pagination
+from common.idempotency import KeyedCall
+from common.idempotent_answers import IdempotentAnswers
+from common.json_types import Json
 from common.openapi import Answer, answer_header, raises, request_header
 from delivery import bodies
-from delivery.actions import deliveries, quotes
-from delivery.api import examples, idempotency, sandbox
-from delivery.api.errors import InvalidDeliveryId
+from delivery.actions import deliveries, proofs, quotes
+from delivery.api import examples, problems, sandbox
+from delivery.api.errors import CallInProgress, IdempotencyKeyReused, InvalidDeliveryId, InvalidIdempotencyKey
 from delivery.api.filters import DeliveryFilter, FeedQuery
 from delivery.api.serializers import CancelSerializer, DeliveryRequestSerializer
 from delivery.api.views import IntegratorView, detail, find_delivery, read_delivery, token_of
@@ -27,13 +34,14 @@ from delivery.errors import (
     DeliveryNotFound,
     InvalidCursor,
     InvalidSandboxSpeed,
+    PhotoNotFound,
     PickupNotLinked,
     PriceUnavailable,
     QuoteExpired,
     QuoteMismatch,
     TooManySimulations,
 )
-from delivery.models import Delivery, WebhookEndpoint, WebhookEvent, parse_id
+from delivery.models import Delivery, IdempotencyRecord, ProofPhoto, Token, WebhookEndpoint, WebhookEvent, parse_id
 from delivery.payload import DeliveryRequest
 from delivery.pricing import Quote
 from delivery.webhooks import feed
@@ -102,7 +110,9 @@ class ImmediateDeliveryViewSet(IntegratorView, ViewSet):
         },
     )
     @raises(
-        *idempotency.ERRORS,
+        InvalidIdempotencyKey,
+        IdempotencyKeyReused,
+        CallInProgress,
         "outside_service_area",
         PriceUnavailable,
         PickupNotLinked,
@@ -130,9 +140,7 @@ class ImmediateDeliveryViewSet(IntegratorView, ViewSet):
             )
             return Response(bodies.creation(delivery), status=201)
 
-        return idempotency.answer_once(
-            request, token=token, endpoint="request-delivery", at=at, prepare=price, act=create
-        )
+        return _answer_once(request, token=token, at=at, prepare=price, act=create)
 
     @extend_schema(
         operation_id="cancel-delivery",
@@ -188,6 +196,40 @@ class ImmediateDeliveryViewSet(IntegratorView, ViewSet):
     def _delivery_request(self, request: Request) -> DeliveryRequest:
         context = {"environment": token_of(request).environment}
         return self.read_body(DeliveryRequestSerializer(data=request.data, context=context)).delivery_request
+
+
+def _answer_once(
+    request: Request,
+    *,
+    token: Token,
+    at: datetime,
+    prepare: Callable[[], Quote],
+    act: Callable[[Quote], Response],
+) -> HttpResponse:
+    """The answer of `act(prepare())`, once for each Idempotency-Key (`IdempotentAnswers.once`).
+
+    Without the header the two are just called. Raises InvalidIdempotencyKey, IdempotencyKeyReused or CallInProgress.
+    """
+    try:
+        key = idempotency.read_key(request.headers.get(idempotency.HEADER))
+        if key is None:
+            return act(prepare())
+        call = KeyedCall(
+            records=IdempotencyRecord,
+            scope={"integrator_id": token.integrator_id, "environment": token.environment},
+            endpoint="request-delivery",
+            key=key,
+            fingerprint=idempotency.fingerprint(request.data),
+            at=at,
+        )
+        answers = IdempotentAnswers(partial(problems.refusal, request.path), problems.CONTENT_TYPE)
+        return answers.once(call, prepare=prepare, act=act)
+    except idempotency.InvalidKey as error:
+        raise InvalidIdempotencyKey from error
+    except idempotency.KeyReused as error:
+        raise IdempotencyKeyReused from error
+    except idempotency.CallInProgress as error:
+        raise CallInProgress from error
 
 
 @extend_schema(tags=["Find and read"])
@@ -288,3 +330,29 @@ def _item(event: WebhookEvent) -> str:
         "state": event.state,
     }
     return f'{json.dumps(facts)[:-1]}, "body": {event.body}}}'
+
+
+class PhotoView(IntegratorView):
+    """Without a token, because browsers show the photo: the address is the permission."""
+
+    authentication_classes = []
+    permission_classes = [AllowAny]
+
+    @extend_schema(
+        operation_id="get-photo",
+        tags=["Find and read"],
+        responses={(200, "image/jpeg"): Answer(Annotated[str, Json(format="binary")], "The photo.")},
+    )
+    @raises(PhotoNotFound)
+    def get(self, _request: Request, signed: str) -> HttpResponse:
+        """Read a photo.
+
+        A photo that the driver took. The address is in `orders[].proof.photos[].url` of get-delivery. It needs no
+        token, and works for an hour.
+        """
+        photo = ProofPhoto.find(signed)
+        content = proofs.read(photo) if photo else None
+        if content is None:
+            raise PhotoNotFound("The address is not one of a photo, is older than an hour, or the photo was deleted.")
+        headers = {"Content-Disposition": 'inline; filename="photo.jpg"'}
+        return HttpResponse(content, content_type="image/jpeg", headers=headers)
