@@ -1,6 +1,6 @@
 from django.urls import path
 
-from delivery.driver_app.views import day, log_in, shell, work
+from delivery.driver_app import day, log_in, shell, work
 
 app_name = "driver_app"
 

@@ -47,7 +47,7 @@ _MODULES = (
       for each in pkgutil.iter_modules(package.__path__)),
     "delivery.simulation.by_hand", "delivery.simulation.simulated_driver",
     "access.invitations", "access.teams", "access.rights", "access.enrolment",
-    "delivery.driver_app.views.day", "delivery.driver_app.state", "delivery.tracking.stop_state",
+    "delivery.driver_app.day", "delivery.driver_app.state", "delivery.tracking.stop_state",
     "access.personal_data.requests", "access.personal_data.search", "access.personal_data.export",
     "delivery.reports", "delivery.stop_details", "common.webhooks.queue", "delivery.webhooks.feed",
     "panel.attention", "panel.board",

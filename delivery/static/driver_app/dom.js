@@ -9,7 +9,7 @@
 
 const TEXTS = JSON.parse(document.getElementById("texts").textContent);
 
-/** A text of delivery/driver_app/views/shell.py; %s in it is replaced. */
+/** A text of delivery/driver_app/shell.py; %s in it is replaced. */
 export function text(name, value = "") {
   return TEXTS[name].replace("%s", value);
 }

@@ -8,8 +8,8 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from delivery.actions import deliveries
+from delivery.driver_app import day
 from delivery.driver_app.state import share
-from delivery.driver_app.views import day
 from delivery.lifecycle import Ending
 from delivery.models import Delivery
 from tests.delivery.driver_app.phones import phone

@@ -5,7 +5,7 @@ from uuid import uuid4
 import pytest
 
 from common import attempts
-from delivery.driver_app.views.work import AT_ONCE, REFUSED
+from delivery.driver_app.work import AT_ONCE, REFUSED
 from delivery.models import ProofPhoto, Stop, StopProof
 from delivery.payload import Options
 from tests.delivery.driver_app.phones import Phone, now, phone

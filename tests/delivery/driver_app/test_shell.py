@@ -7,7 +7,7 @@ import shutil
 import pytest
 from django.conf import settings
 
-from delivery.driver_app.views import shell
+from delivery.driver_app import shell
 from tests.delivery.driver_app.phones import phone
 
 FOLDER = settings.BASE_DIR / "delivery" / "static" / "driver_app"

@@ -18,7 +18,7 @@ from delivery import words
 _ICONS = ("192", "512", "maskable")
 _COLOUR = "#0b3d2e"
 _NAME = "driver_app"
-_FOLDER = Path(__file__).parents[2] / "static" / _NAME
+_FOLDER = Path(__file__).parents[1] / "static" / _NAME
 # Loaded by the service worker itself, which the browser keeps.
 _WORKER = "worker.js"
 

@@ -14,8 +14,8 @@ from common.page_updates import stream
 from delivery import page_updates
 from delivery.actions import deliveries, driver_devices, driver_moves, proofs
 from delivery.driver_app import reports
+from delivery.driver_app.session import PhoneView, error
 from delivery.driver_app.state import state
-from delivery.driver_app.views.base import PhoneView, error
 from delivery.errors import DeliveryError, DeliveryNotFound, InvalidPhoto, InvalidReport, PhotosBusy
 from delivery.models import Delivery, DriverMove, parse_id
 from delivery.photos import MOST_BYTES
