@@ -53,9 +53,13 @@ _DECLARATION = re.compile(
 )
 _DOCTYPE = "<!DOCTYPE"
 _ACCESS_KEY = re.compile(r"[0-9A-Z]{44}")
-# cStat of a protocol, in Anexo I of the Manual de Orientação do Contribuinte: the note was denied, or cancelled. Both
-# are final for an access key.
-_VOID = {"110", "205", "301", "302", "303"} | {"101", "151", "155", "218", "420"}
+# cStat of a protocol, in Anexo I of the Manual de Orientação do Contribuinte (github.com/nfephp-org/sped-nfe lists them
+# in docs/cStat.md): the note was denied, or cancelled. Both are final for an access key.
+_VOID = {"110", "205", "301", "302", "303"} | {"101", "151", "155", "218"}
+# A cancellation is an event. Some programs keep the note with the event's answer (retEvento) beside its protocol, which
+# still says that the note is authorised (`Complements::cancelRegister` of sped-nfe). tpEvento, and cStat of the answer:
+_CANCELLATIONS = {"110111", "110112"}
+_REGISTERED = {"135", "136", "155"}
 _LAYOUT = re.compile(r"(2\.0[0-9]|3\.[01][0-9]|4\.00)")
 _EVENTS = ("procEventoNFe", "envEvento", "evento", "retEvento", "retEnvEvento", "procCancNFe", "resEvento")
 _NUMBER = re.compile(r"[0-9]{1,9}")
@@ -71,7 +75,8 @@ _YEARS = range(1990, 2200)
 class Nfe:
     """Data of an invoice. Empty or None: not in the file. `references` (xPed) in the file's order, `value` in BRL.
 
-    `items`: how many it has. `is_void`: its protocol (protNFe) says that the tax office has denied or cancelled it.
+    `items`: how many it has. `is_void`: its protocol (protNFe) or an event's answer (retEvento) beside it says that the
+    tax office has denied or cancelled it.
     """
 
     access_key: str
@@ -184,7 +189,16 @@ def _extract(invoice: etree._Element) -> Nfe:
         issued_at=_moment(_text(invoice, "ide", "dhEmi") or _text(invoice, "ide", "dEmi")),
         layout=layout,
         items=len(items),
-        is_void=_text(root, "protNFe", "infProt", "cStat") in _VOID,
+        is_void=_is_void(root),
+    )
+
+
+def _is_void(root: etree._Element) -> bool:
+    if _text(root, "protNFe", "infProt", "cStat") in _VOID:
+        return True
+    return any(
+        _text(answer, "infEvento", "tpEvento") in _CANCELLATIONS and _text(answer, "infEvento", "cStat") in _REGISTERED
+        for answer in root.iterchildren("{*}retEvento")
     )
 
 

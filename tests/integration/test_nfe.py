@@ -195,6 +195,37 @@ def new_peak():
     return peak()
 
 
+class TestVoid:
+    """Whether the tax office has denied or cancelled the note."""
+
+    @pytest.mark.parametrize(
+        "status",
+        # Anexo I of the Manual de Orientação do Contribuinte: denied, and cancelled.
+        ["110", "205", "301", "302", "303", "101", "151", "155", "218"],
+    )
+    def test_is_what_the_protocol_says(self, status):
+        assert nfe.read(nfe_xml(status=status).encode()).is_void
+
+    @pytest.mark.parametrize("status", ["", "100", "150"])
+    def test_is_no_note_that_is_authorised_or_has_no_protocol(self, status):
+        assert not nfe.read(nfe_xml(status=status).encode()).is_void
+
+    @pytest.mark.parametrize(
+        ("kind", "status", "is_void"),
+        [
+            *[(kind, status, True) for kind in ("110111", "110112") for status in ("135", "136", "155")],
+            ("110111", "573", False),  # refused
+            ("110110", "135", False),  # a letter of correction
+        ],
+    )
+    def test_is_what_the_answer_to_a_cancellation_beside_it_says(self, kind, status, is_void):
+        answer = f"<retEvento><infEvento><cStat>{status}</cStat><tpEvento>{kind}</tpEvento></infEvento></retEvento>"
+
+        read = nfe.read(nfe_xml(status="100").replace("</nfeProc>", f"{answer}</nfeProc>").encode())
+
+        assert read.is_void == is_void
+
+
 class TestRefuse:
     @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "latin-1", "utf-16", "utf-16-be", "utf-32-be"])
     @pytest.mark.parametrize("prolog", ["", PROLOG, PADDED])
