@@ -94,10 +94,29 @@ class TestLeftOut:
 
         assert queue.oldest_due_seconds(OUTBOX, at=NOW) == 0
 
-    @pytest.mark.parametrize(("in_flight", "seconds"), [(3, 120), (4, 0)])
-    def test_are_endpoints_with_as_many_requests_as_they_may_have(self, late, in_flight, seconds):
+    @pytest.mark.parametrize(
+        ("count", "lease", "due_at", "seconds"),
+        [
+            (3, uuid4(), NOW + MINUTE, 120),
+            (4, uuid4(), NOW + MINUTE, 0),
+            (4, uuid4(), NOW, 120),
+            (4, None, NOW + MINUTE, 120),
+        ],
+        ids=["three in flight", "four in flight", "of leases that have ended", "that wait for a retry"],
+    )
+    def test_are_endpoints_with_as_many_requests_as_they_may_have(self, late, count, lease, due_at, seconds):
         late(5)
-        leased = WebhookQueueItem.objects.order_by("pk").values("pk")[:in_flight]
-        WebhookQueueItem.objects.filter(pk__in=leased).update(lease=uuid4(), due_at=NOW + MINUTE)
+        items = WebhookQueueItem.objects.order_by("pk").values("pk")[:count]
+        WebhookQueueItem.objects.filter(pk__in=items).update(lease=lease, due_at=due_at)
 
         assert queue.oldest_due_seconds(OUTBOX, at=NOW) == seconds
+
+    def test_are_no_endpoints_beside_a_busy_one(self, late):
+        late()
+        busy = TokenFactory.create()
+        busy.integrator.endpoints.update(url="https://example.com/other")
+        DeliveryFactory.create_batch(4, token=busy, at=NOW)
+        items = WebhookQueueItem.objects.filter(endpoint__integrator=busy.integrator)
+        items.update(lease=uuid4(), due_at=NOW + MINUTE)
+
+        assert queue.oldest_due_seconds(OUTBOX, at=NOW) == 120
