@@ -174,7 +174,7 @@ def _split(url: str) -> SplitResult:
 
 def _refuse_credentials(parts: SplitResult) -> None:
     if parts.username is not None or parts.password is not None:
-        raise InvalidWebhookUrl("Leave user name and password out of the URL; the Bearer token identifies us.")
+        raise InvalidWebhookUrl("Leave user name and password out of the URL.")
 
 
 def _check_host(host: str) -> None:
