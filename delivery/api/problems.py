@@ -189,7 +189,9 @@ def late_body(request: HttpRequest) -> HttpResponse:
 
 def tls_required(request: HttpRequest) -> HttpResponse:
     """403: a call over plain HTTP."""
-    detail = "Nothing was changed. If the call had a token, replace it: it was sent over the network unencrypted."
+    detail = "Nothing was changed."
+    if "Authorization" in request.headers:
+        detail += " Replace the token: it was sent over the network unencrypted."
     return _answer(request, 403, "tls_required", "This API is served over https only", detail)
 
 

@@ -123,9 +123,11 @@ def late_body(_request: HttpRequest) -> HttpResponse:
     )
 
 
-def tls_required(_request: HttpRequest) -> HttpResponse:
+def tls_required(request: HttpRequest) -> HttpResponse:
     """A call over plain HTTP."""
-    message = "Use https; nada foi alterado. Se a chamada tinha chave, troque-a: ela passou pela rede sem criptografia."
+    message = "Use https; nada foi alterado."
+    if "Authorization" in request.headers:
+        message += " Troque a chave: ela passou pela rede sem criptografia."
     return _json(refusal(message, "tls_required"), 403)
 
 

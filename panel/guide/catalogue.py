@@ -69,7 +69,7 @@ _SHARED = (
         "tls_required",
         403,
         "The call was made over plain HTTP. Nothing was changed.",
-        "Use https, and replace the token or key: it was sent in clear text.",
+        "Use https. Replace a token or key that the call carried: it was sent in clear text.",
         BOTH,
     ),
     ErrorCode(

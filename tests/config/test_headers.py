@@ -101,6 +101,15 @@ class TestPlainHttp:
         assert response.status_code == 403
         assert response.json()[key] == value
 
+    @pytest.mark.parametrize(
+        ("path", "advice"), [("/api/deliveries", "Replace the token"), ("/api/integration/orders", "Troque a chave")]
+    )
+    def test_of_an_api_is_told_to_replace_the_credential_that_it_carried(self, client, db, path, advice):
+        with_one = client.get(path, headers={"Authorization": "Basic unknown"}).content.decode()
+        without = client.get(path).content.decode()
+
+        assert (advice in with_one, advice in without) == (True, False)
+
     def test_of_an_api_over_tls_is_served(self, client, db):
         assert client.post("/api/request-delivery", {}, content_type="application/json", secure=True).status_code == 401
 
