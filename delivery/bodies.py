@@ -7,7 +7,7 @@ the service's offset, or null as long as they have not come. Source of the keys 
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
-from typing import Annotated, Any, NotRequired, TypedDict
+from typing import Annotated, Any, NotRequired, TypedDict, cast
 
 from django.conf import settings
 from django.utils import timezone
@@ -35,9 +35,7 @@ class AccurateCoordinates(Coordinates):
     accuracyMeters: Annotated[float, Json("metres")] | None
 
 
-class Address(TypedDict):
-    """Text that was not sent is empty."""
-
+class AddressTexts(TypedDict):
     city: str
     state: str
     street: str
@@ -46,6 +44,11 @@ class Address(TypedDict):
     district: str
     country: str
     complement: str
+
+
+class Address(AddressTexts):
+    """Text that was not sent is empty."""
+
     latitude: Latitude
     longitude: Longitude
 
@@ -311,7 +314,7 @@ class DeliveryDetail(TypedDict):
     events: list[EventState]
 
 
-ADDRESS_TEXTS = ("city", "state", "street", "number", "zipcode", "district", "country", "complement")
+ADDRESS_TEXTS = tuple(AddressTexts.__annotations__)
 
 # The kind of actor by the first word of `Transition.by`. Everything else is done by the service itself.
 _KINDS_OF_ACTORS = {
@@ -321,6 +324,12 @@ _KINDS_OF_ACTORS = {
     "driver": "driver",
     "sandbox": "driver",
 }
+
+
+def _address(texts: Mapping[str, str], *, latitude: float, longitude: float) -> Address:
+    sent = {name: texts.get(name, "") for name in ADDRESS_TEXTS}
+    return cast("Address", {**sent, "latitude": latitude, "longitude": longitude})
+
 
 _NIL_ID = "00000000-0000-0000-0000-000000000000"
 
@@ -346,18 +355,7 @@ TEST_EVENT: Event = {
             "externalId": "test",
             "point": "B",
             "coordinates": {"latitude": -23.561414, "longitude": -46.655881},
-            "address": {
-                "city": "",
-                "state": "",
-                "street": "",
-                "number": "",
-                "zipcode": "",
-                "district": "",
-                "country": "",
-                "complement": "",
-                "latitude": -23.561414,
-                "longitude": -46.655881,
-            },
+            "address": _address({}, latitude=-23.561414, longitude=-46.655881),
         }
     ],
 }
@@ -485,19 +483,7 @@ def _coordinates(place: Stop | DriverPosition | None) -> Coordinates:
 
 def address(place: Stop | Delivery) -> Address:
     """The address of a stop, or of a delivery's pickup."""
-    texts = place.address
-    return {
-        "city": texts.get("city", ""),
-        "state": texts.get("state", ""),
-        "street": texts.get("street", ""),
-        "number": texts.get("number", ""),
-        "zipcode": texts.get("zipcode", ""),
-        "district": texts.get("district", ""),
-        "country": texts.get("country", ""),
-        "complement": texts.get("complement", ""),
-        "latitude": place.latitude,
-        "longitude": place.longitude,
-    }
+    return _address(place.address, latitude=place.latitude, longitude=place.longitude)
 
 
 def summary(delivery: Delivery) -> DeliverySummary:

@@ -1,7 +1,7 @@
 """Domain errors of area A and of drivers' phones, each with a stable `code`. `api.problems` makes bodies from them.
 
-`status` is the HTTP status, from the specification's table where it names one. Each docstring says when the error
-occurs.
+`status` is the HTTP status, from the specification's table where it names one. The docstring or `meaning` says when
+the error occurs.
 """
 
 from common.errors import DomainError
@@ -35,8 +35,6 @@ class AccountSuspended(DeliveryError):
 
 
 class PriceUnavailable(DeliveryError):
-    """Quoting or requesting without an active tariff for the vehicle, or over the tariff's distance or weight."""
-
     code = "price_unavailable"
     title = "No price for this delivery"
     status = 400
@@ -49,8 +47,6 @@ class PriceUnavailable(DeliveryError):
 
 
 class QuoteExpired(DeliveryError):
-    """Requesting with a Quote-Id after its ten minutes."""
-
     code = "quote_expired"
     title = "The quote has expired"
     meaning = "The Quote-Id is older than ten minutes."
@@ -59,8 +55,6 @@ class QuoteExpired(DeliveryError):
 
 
 class QuoteMismatch(DeliveryError):
-    """Requesting with a Quote-Id of another trip, account or environment, or with text that is no Quote-Id."""
-
     code = "quote_mismatch"
     title = "The quote is for something else"
     meaning = "The Quote-Id is for another trip, account or environment, or is not one that a quote was answered with."
@@ -71,8 +65,6 @@ class QuoteMismatch(DeliveryError):
 
 
 class PickupNotLinked(DeliveryError):
-    """Requesting from a place outside the radius of every active pickup point of the account."""
-
     code = "pickup_not_linked"
     title = "Pickup point not linked to this account"
     status = 404
@@ -116,8 +108,6 @@ class MoveRefused(DeliveryError):
 
 
 class AlreadyFinished(DeliveryError):
-    """Cancelling a delivery that was delivered, returned or expired."""
-
     code = "already_finished"
     title = "Delivery already finished"
     meaning = "The delivery has ended, so nothing is left to cancel."
@@ -126,8 +116,6 @@ class AlreadyFinished(DeliveryError):
 
 
 class StopNotOpen(DeliveryError):
-    """Delivering or failing a stop that is delivered or failed already."""
-
     code = "stop_not_open"
     title = "The point is closed already"
     meaning = "The drop-off was delivered or failed already (sandbox)."
@@ -160,8 +148,6 @@ class InvalidReason(DeliveryError):
 
 
 class RouteTaken(DeliveryError):
-    """Accepting a route that a driver holds."""
-
     code = "route_taken"
     title = "Another driver has accepted this route"
     meaning = "The delivery was accepted already (sandbox)."
@@ -216,8 +202,6 @@ class InvalidPosition(DeliveryError):
 
 
 class NoDriverAssigned(DeliveryError):
-    """Recording a position for a delivery whose route no driver holds."""
-
     code = "no_driver_assigned"
     title = "No driver holds this route"
     meaning = "No driver holds the route, so no position can be set (sandbox)."
@@ -226,8 +210,6 @@ class NoDriverAssigned(DeliveryError):
 
 
 class InvalidSandboxSpeed(DeliveryError):
-    """Requesting a sandbox delivery with a `Sandbox-Speed` header that is not a number from 1 to 120."""
-
     code = "invalid_sandbox_speed"
     title = "The Sandbox-Speed header is invalid"
     meaning = "The header Sandbox-Speed is not a number from 1 to 120."
@@ -259,8 +241,6 @@ class InvalidToken(DeliveryError):
 
 
 class TooManySimulations(DeliveryError):
-    """Requesting a delivery of the sandbox while the simulated drivers of the account move as many as they may."""
-
     code = "too_many_simulations"
     title = "Too many simulated deliveries"
     status = 429
@@ -384,8 +364,6 @@ class PhotoRequired(DeliveryError):
 
 
 class PinRequired(DeliveryError):
-    """Delivering a stop without the PIN that its request asked for."""
-
     code = "pin_required"
     title = "The receiver's PIN is required"
     meaning = "The request asked for a PIN, and the body has none (sandbox)."
@@ -394,8 +372,6 @@ class PinRequired(DeliveryError):
 
 
 class WrongPin(DeliveryError):
-    """Delivering a stop with a PIN that is not the receiver's."""
-
     code = "wrong_pin"
     title = "The PIN is wrong"
     meaning = "The PIN is not the one of this drop-off (sandbox). After five wrong ones none is taken."
@@ -404,8 +380,6 @@ class WrongPin(DeliveryError):
 
 
 class PinLocked(DeliveryError):
-    """Delivering a stop after too many wrong PINs."""
-
     code = "pin_locked"
     title = "Too many wrong PINs"
     meaning = "There were five wrong PINs, so a driver cannot deliver this drop-off (sandbox)."

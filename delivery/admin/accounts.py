@@ -120,7 +120,7 @@ class IntegratorAdmin(LimitFields, SuspendableAdmin):
         running = _counts(of_live.filter(integrator__in=accounts))
         valid = _counts(Token.objects.valid(at=at).filter(integrator__in=accounts))
         return {
-            account.pk: [_tokens_refused(valid.get(account.pk, 0)), _deliveries_go_on(running.get(account.pk, 0))]
+            account.pk: _suspension_facts(tokens=valid.get(account.pk, 0), under_way=running.get(account.pk, 0))
             for account in accounts
         }
 
@@ -131,20 +131,18 @@ class IntegratorAdmin(LimitFields, SuspendableAdmin):
         return integrators.lift_suspension(integrator=account, by=by, at=at)
 
 
-def _tokens_refused(count: int) -> str:
-    text = ngettext(
+def _suspension_facts(*, tokens: int, under_way: int) -> list[StrOrPromise]:
+    refused = ngettext(
         "%(count)s valid token is refused from this moment on, and none is issued.",
         "%(count)s valid tokens are refused from this moment on, and none is issued.",
-        count,
+        tokens,
     )
-    return text % {"count": count}
-
-
-def _deliveries_go_on(count: int) -> StrOrPromise:
-    if not count:
-        return _("No live delivery is under way.")
-    text = ngettext("%(count)s live delivery under way goes on.", "%(count)s live deliveries under way go on.", count)
-    return text % {"count": count}
+    if not under_way:
+        return [refused % {"count": tokens}, _("No live delivery is under way.")]
+    goes_on = ngettext(
+        "%(count)s live delivery under way goes on.", "%(count)s live deliveries under way go on.", under_way
+    )
+    return [refused % {"count": tokens}, goes_on % {"count": under_way}]
 
 
 def _counts(rows: QuerySet[Any]) -> dict[Any, int]:

@@ -24,11 +24,7 @@ def _place(position: DriverPosition) -> str:
     return coordinates(position)
 
 
-_WHERE = [
-    _place,
-    column("accuracy_m", _("accuracy"), metres),
-    column("recorded_by", _("recorded by"), actor_name),
-]
+_WHERE = [_place, column("accuracy_m", _("accuracy"), metres), column("recorded_by", _("recorded by"), actor_name)]
 
 
 class PositionInline(ReadOnlyInline):
@@ -68,16 +64,14 @@ class DriverAdmin(RefusalsAsMessages, ModelAdmin):
     @admin.action(description=_("Go on duty"), permissions=["change"])
     def go_on_duty(self, request: HttpRequest, queryset: QuerySet[Driver]) -> None:
         count = self._set_duty(request, queryset, on_duty=True)
-        self.message_user(
-            request, ngettext("%(count)s driver on duty.", "%(count)s drivers on duty.", count) % {"count": count}
-        )
+        text = ngettext("%(count)s driver on duty.", "%(count)s drivers on duty.", count)
+        self.message_user(request, text % {"count": count})
 
     @admin.action(description=_("Go off duty"), permissions=["change"])
     def go_off_duty(self, request: HttpRequest, queryset: QuerySet[Driver]) -> None:
         count = self._set_duty(request, queryset, on_duty=False)
-        self.message_user(
-            request, ngettext("%(count)s driver off duty.", "%(count)s drivers off duty.", count) % {"count": count}
-        )
+        text = ngettext("%(count)s driver off duty.", "%(count)s drivers off duty.", count)
+        self.message_user(request, text % {"count": count})
 
     def _set_duty(self, request: HttpRequest, queryset: QuerySet[Driver], *, on_duty: bool) -> int:
         """Returns how many drivers were chosen."""

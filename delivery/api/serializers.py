@@ -203,22 +203,17 @@ def check_served(point: Point, name: str) -> None:
 
 
 def _place(data: Data) -> Place:
-    contacts = data.get("contacts") or {}
+    contacts, proof = data.get("contacts") or {}, data.get("proof") or {}
     return Place(
         point=data["point"],
         address={name: data["address"].get(name) or "" for name in ADDRESS_TEXTS},
         contact_name=contacts.get("name") or "",
         contact_phone=contacts.get("phoneNumber") or "",
         external_id=data.get("externalId") or "",
-        options=_options(data),
-    )
-
-
-def _options(data: Data) -> Options:
-    proof = data.get("proof") or {}
-    return Options(
-        instructions=data.get("instructions") or "",
-        email=(data.get("contacts") or {}).get("email") or "",
-        needs_photo=bool(proof.get("photo")),
-        has_pin=bool(proof.get("pin")),
+        options=Options(
+            instructions=data.get("instructions") or "",
+            email=contacts.get("email") or "",
+            needs_photo=bool(proof.get("photo")),
+            has_pin=bool(proof.get("pin")),
+        ),
     )

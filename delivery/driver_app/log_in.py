@@ -55,9 +55,9 @@ class LogIn(View):
             except TooManyAttempts:
                 reason = _("Too many links from here did not work. Try again in ten minutes.")
                 return _refused(request, reason, status=429)
-            return _unusable(request, error)
+            return _refused(request, refusal(error), status=error.status)
         except LogInLinkUnusable as error:
-            return _unusable(request, error)
+            return _refused(request, refusal(error), status=error.status)
 
     def head(self, _request: HttpRequest, token: str) -> HttpResponse:
         """Says nothing about the link, and is no try of it: programs send it before they show a preview."""
@@ -96,10 +96,6 @@ class LogOut(View):
         response = redirect("driver_app:shell")
         session.end(response)
         return response
-
-
-def _unusable(request: HttpRequest, error: LogInLinkUnusable) -> HttpResponse:
-    return _refused(request, refusal(error), status=error.status)
 
 
 def _refused(request: HttpRequest, reason: str, *, status: int) -> HttpResponse:

@@ -142,7 +142,11 @@ def read(stop: Stop, *, at: datetime) -> StopState:
     step = _step(stop)
     is_under_way = step is Step.TO_RECEIVER
     driver = stop.delivery.driver if step in (Step.TO_SHOP, Step.TO_RECEIVER) else None
-    position = _position(driver, at) if driver and is_under_way else None
+    position = None
+    if driver and is_under_way:
+        shown = LatestPosition.objects.filter(recorded_at__gte=at - _POSITION_SHOWN)
+        position = shown.filter(pk=driver.pk).first()
+    earlier = Stop.objects.filter(delivery=stop.delivery_id, index__lt=stop.index, status__in=lifecycle.OPEN)
     return StopState(
         stop=stop,
         details=stop_details.read([stop])[stop.pk],
@@ -150,7 +154,7 @@ def read(stop: Stop, *, at: datetime) -> StopState:
         driver=driver,
         position=position,
         is_old=position is not None and position.recorded_at < at - DispatchRules.current().position_fresh,
-        stops_before=_stops_before(stop) if is_under_way else 0,
+        stops_before=earlier.count() if is_under_way and stop.index else 0,
         closed_at=_closed_at(stop) if step is Step.CLOSED else None,
     )
 
@@ -165,17 +169,6 @@ def _step(stop: Stop) -> Step:
             return Step.TO_RECEIVER
         case Status.DELIVERED | Status.FAILED:
             return Step.CLOSED
-
-
-def _position(driver: Driver, at: datetime) -> LatestPosition | None:
-    return LatestPosition.objects.filter(pk=driver.pk, recorded_at__gte=at - _POSITION_SHOWN).first()
-
-
-def _stops_before(stop: Stop) -> int:
-    if not stop.index:
-        return 0
-    earlier = Stop.objects.filter(delivery=stop.delivery_id, index__lt=stop.index, status__in=lifecycle.OPEN)
-    return earlier.count()
 
 
 def _closed_at(stop: Stop) -> datetime | None:

@@ -33,21 +33,19 @@ class _OfLink(View):
 
     @sensitive_variables()
     def dispatch(self, request: HttpRequest, *args: Any, token: str, **kwargs: Any) -> HttpResponseBase:
-        refused = self._unknown_or_ended(request, token)
-        response: HttpResponseBase = super().dispatch(request, *args, **kwargs) if refused is None else refused
+        self.token = token.removesuffix("/")
+        stop = receivers.find(self.token)
+        response: HttpResponseBase
+        if stop is None:
+            response = _unknown(request)
+        elif receivers.has_ended(stop, at=clock.now()):
+            response = HttpResponse(render_to_string("tracking/ended.html"), status=410)
+        else:
+            self.stop = stop
+            response = super().dispatch(request, *args, **kwargs)
         for name, value in _HEADERS.items():
             response.headers[name] = value
         return response
-
-    @sensitive_variables()
-    def _unknown_or_ended(self, request: HttpRequest, token: str) -> HttpResponse | None:
-        self.token = token.removesuffix("/")
-        stop = receivers.find(self.token)
-        if stop is None:
-            return _unknown(request)
-        self.stop = stop
-        ended = receivers.has_ended(stop, at=clock.now())
-        return HttpResponse(render_to_string("tracking/ended.html"), status=410) if ended else None
 
 
 class Page(_OfLink):
