@@ -20,8 +20,8 @@ from access import invitations, throttle
 from access.rights import has_privileges
 from access.throttle import Secret
 from common import clock, credentials
-from common.addresses import UNKNOWN, client_address
 from common.attempts import Attempt, TooManyAttempts
+from common.http_requests import UNKNOWN, client_address
 from common.mail import outbox
 from common.mail.models import Kind
 

@@ -23,7 +23,7 @@ from django.utils.translation import gettext, gettext_noop
 
 from access.models import EnrolmentCode
 from access.rights import has_privileges
-from common.addresses import client_address
+from common.http_requests import client_address
 
 LIFETIME = timedelta(hours=24)
 # Without I, L, O, 0 and 1, which are easily confused.

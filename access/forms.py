@@ -20,10 +20,10 @@ from access import enrolment
 from access.rights import has_privileges, without_privileges
 from access.throttle import Secret
 from common import clock
-from common.addresses import client_address
+from common.accounts import validate_name
 from common.attempts import Attempt
+from common.http_requests import client_address
 from common.mail import outbox
-from common.names import validate_name
 
 _log = logging.getLogger(__name__)
 

@@ -21,10 +21,10 @@ from access import teams
 from access.models import Invitation, InvitationState
 from access.teams import Account, TeamRefusal
 from common import attempts, credentials
+from common.accounts import Role
 from common.attempts import Limit, TooManyAttempts
 from common.mail import outbox
 from common.mail.models import Kind, Message
-from common.membership import Role
 from delivery.models import AuditAction, Integrator
 
 LIFETIME = timedelta(days=7)

@@ -6,8 +6,8 @@ from django.db import models
 from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
+from common.accounts import Role
 from common.fields import CiphertextField, one_of
-from common.membership import Role
 from delivery.models import Integrator
 from integration.models import Seller
 

@@ -20,8 +20,8 @@ from django.http import HttpRequest, HttpResponse
 from django.utils.translation import gettext
 
 from common import clock
-from common.addresses import client_address
 from common.clock import agreed_now
+from common.http_requests import client_address
 
 _TIMES = "began_and_seen"  # key of the session: [log-in, last request] in seconds since 1970
 _SEEN_RESOLUTION_SECONDS = 60  # avoids a write on every request

@@ -10,7 +10,7 @@ from django.db import transaction
 from django.db.models import QuerySet
 from django.utils.translation import gettext
 
-from common.membership import Membership, Role
+from common.accounts import Membership, Role
 from delivery.actions import integrators
 from delivery.models import AuditAction, Integrator
 from integration.models import Seller

@@ -10,8 +10,8 @@ from django.http import HttpRequest
 
 from access import devices
 from common import attempts
-from common.addresses import client_address
 from common.attempts import Attempt, Limit, TooManyAttempts
+from common.http_requests import client_address
 
 _log = logging.getLogger(__name__)
 

@@ -19,10 +19,10 @@ from django_stubs_ext import StrOrPromise
 from unfold.widgets import UnfoldAdminTextInputWidget
 
 from common import admin_base, clock
+from common.accounts import LONGEST_REASON, InvalidReason, Suspendable
 from common.actors import actor
 from common.admin_base import ModelAdmin, pill
 from common.formats import day_and_month
-from common.suspension import LONGEST_REASON, InvalidReason, Suspendable
 
 
 class ReasonForm(forms.Form):

@@ -23,7 +23,7 @@ from django.utils import timezone, translation
 from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 
-from common.expressions import folded
+from common.fields import folded
 
 MOST_IMPORTED = 500
 MOST_BYTES = 100_000

@@ -1,10 +1,11 @@
-"""Parses JSON objects of requests within limits of size and depth. Pure."""
+"""JSON objects of requests, parsed within limits of size and depth, and types of JSON values. Pure."""
 
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from enum import Enum
-from typing import IO, Any, NoReturn
+from typing import IO, Annotated, Any, NoReturn
 
 # In the texts of a body: NUL, which PostgreSQL's text types cannot hold, and surrogates, which UTF-8 cannot encode.
 UNSTORABLE = re.compile(r"[\x00\ud800-\udfff]")
@@ -101,3 +102,23 @@ def _is_deeper(body: dict[str, Any], most_levels: int) -> bool:
         if not level:
             return False
     return True
+
+
+@dataclass(frozen=True)
+class Json:
+    """`format` as in JSON Schema. `one_of`: all values that occur. `about`: a sentence, with the unit of a number."""
+
+    about: str = ""
+    format: str = ""
+    one_of: tuple[str, ...] = ()
+
+
+def one_of(values: Iterable[str], about: str = "") -> Json:
+    return Json(about, one_of=tuple(values))
+
+
+Uuid = Annotated[str, Json(format="uuid")]
+Moment = Annotated[str, Json(format="date-time")]
+Brl = Annotated[float, Json("BRL")]
+Centavos = Annotated[int, Json("BRL / 100")]
+Kilometres = Annotated[float, Json("kilometres")]

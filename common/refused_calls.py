@@ -19,7 +19,7 @@ from django.utils.translation import gettext_lazy as _
 from rest_framework.exceptions import APIException
 from rest_framework.request import Request
 
-from common import pruning
+from common import batches
 from common.errors import DomainError
 from common.fields import UUIDField
 from common.masking import Keys, Masker, described
@@ -132,7 +132,7 @@ class Recorder:
     def prune(self, *, at: datetime) -> int:
         """Delete what is older than KEPT, in batches that are committed one by one. Returns how many calls."""
         self._counts._default_manager.filter(hour__lt=at - KEPT).delete()
-        return pruning.prune(self._calls, "created_at", before=at - KEPT)
+        return batches.prune(self._calls, "created_at", before=at - KEPT)
 
     def write_counts(self) -> bool:
         """Write how many calls over a limit this process has counted since the last time. Whether there were any.

@@ -40,8 +40,8 @@ from common import csv_files
 from common.actors import actor
 from common.admin_base import ModelAdmin
 from common.csv_files import UnreadableFile, comparable, in_every_language
+from common.http_requests import is_cut_short
 from common.measures import NUMBER, rise, shown
-from common.uploads import is_cut_short
 
 _LINE = ""  # heading of the number of the file's line in a Dataset; no column of a file has it
 

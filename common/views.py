@@ -1,28 +1,163 @@
-"""What the views of both APIs share: the router, reading of bodies and queries, and an announced end."""
+"""What the views of both APIs share: the router, reading of bodies and queries with warnings, an announced end."""
 
-from collections.abc import Collection, Sequence
-from typing import TYPE_CHECKING, Any, TypeVar
-
-from rest_framework.request import Request
-from rest_framework.routers import SimpleRouter
-from rest_framework.views import APIView
-
-from common import payload_warnings
-from common.payload_warnings import PayloadWarning, UnknownParameter
-from common.serializers import BodySerializer
-
-if TYPE_CHECKING:
-    from rest_framework.response import Response
+import difflib
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from functools import cached_property
+from functools import cache, cached_property
+from itertools import islice, repeat
+from typing import Any, TypeVar
+from urllib.parse import quote
 
 from django.http import HttpRequest
 from django.utils.http import http_date
 from rest_framework.negotiation import BaseContentNegotiation
 from rest_framework.parsers import BaseParser
 from rest_framework.renderers import BaseRenderer
+from rest_framework.request import Request
 from rest_framework.response import Response
+from rest_framework.routers import SimpleRouter
+from rest_framework.serializers import BaseSerializer, ListSerializer, Serializer
+from rest_framework.views import APIView
+
+from common.serializers import BodySerializer
+
+WARNINGS_HEADER = "Rota-Warnings"
+UNKNOWN_KEY = "unknown_key"
+MOST_WARNINGS = 20
+_LONGEST_COMPARED = 64  # characters; comparing takes quadratic time
+_LONGEST_SHOWN = 100
+_STRICT = re.compile(r'(^|,)\s*handling\s*=\s*("strict"|strict)\s*($|[,;])', re.IGNORECASE)
+_LONGEST_PREFER = 500
+
+Path = tuple[str | int, ...]
+
+
+@dataclass(frozen=True)
+class PayloadWarning:
+    """`path`: keys and indexes that lead to the value. `known`: what could be in its place, if that is a short list.
+
+    `nearest`: the known key or value that an unknown one resembles.
+    """
+
+    path: Path
+    code: str
+    nearest: str = ""
+    known: tuple[str, ...] = ()
+
+    @property
+    def pointer(self) -> str:
+        """The path as a JSON Pointer (RFC 6901) in its URI fragment form."""
+        parts = (str(part)[:_LONGEST_SHOWN].replace("~", "~0").replace("/", "~1") for part in self.path)
+        return "#" + "".join("/" + quote(part, safe="~!$&'()*+,;=:@", errors="replace") for part in parts)
+
+    @property
+    def dotted(self) -> str:
+        """The path with dots: `items.0.price`."""
+        return ".".join(str(part)[:_LONGEST_SHOWN] for part in self.path)
+
+    def __str__(self) -> str:
+        return (
+            f'"{self.pointer}";code={self.code}{_parameter("nearest", self.nearest)}{_parameter("known", *self.known)}'
+        )
+
+
+@dataclass(frozen=True)
+class UnknownParameter:
+    """A query parameter without effect. `name` is cut if it is long. `known`: the parameters of the endpoint."""
+
+    name: str
+    known: tuple[str, ...]
+    nearest: str = ""
+
+    def __str__(self) -> str:
+        name = quote(self.name, safe="~!$&'()*+,;=:@", errors="replace")
+        return f'"?{name}";code={UNKNOWN_KEY}{_parameter("nearest", self.nearest)}{_parameter("known", *self.known)}'
+
+
+def header_value(warnings: Sequence[PayloadWarning | UnknownParameter]) -> str:
+    """The value of the header: the first MOST_WARNINGS."""
+    return ", ".join(map(str, warnings[:MOST_WARNINGS]))
+
+
+def is_strict(prefer: str) -> bool:
+    """Whether a Prefer header asks for strict handling."""
+    return _STRICT.search(prefer[:_LONGEST_PREFER]) is not None
+
+
+def unknown_keys(serializer: BodySerializer, body: Any) -> list[PayloadWarning]:
+    """The keys of a body that the serializer does not read, the first MOST_WARNINGS of them."""
+    if _are_known(serializer, body):
+        return []
+    return list(islice(_unknown_keys(serializer, body, ()), MOST_WARNINGS))
+
+
+def unknown_parameters(sent: Iterable[str], *, known: Collection[str]) -> list[UnknownParameter]:
+    """The names of query parameters that are not `known`, the first MOST_WARNINGS of them."""
+    unknown = islice((name for name in sent if name not in known), MOST_WARNINGS)
+    return [UnknownParameter(name[:_LONGEST_SHOWN], tuple(known), nearest(name, known)) for name in unknown]
+
+
+def _are_known(field: Any, value: Any) -> bool:
+    """Whether a value has no unknown key: the usual case, in less time than it takes to visit every key."""
+    # Without a call for each value, for the reason that common/json_body.py has.
+    left = [(field, value)]
+    while left:
+        field, value = left.pop()
+        if isinstance(field, ListSerializer):
+            if isinstance(value, list):
+                left += zip(repeat(field.child), value)
+        elif isinstance(value, dict):
+            names, nested = _names(type(field))  # type: ignore[arg-type]  # a class is hashable
+            if not value.keys() <= names:
+                return False
+            for name, inner in nested:
+                if name in value:
+                    left.append((inner, value[name]))
+    return True
+
+
+@cache
+def _names(serializer: type[BodySerializer]) -> tuple[frozenset[str], list[tuple[str, Any]]]:
+    """The keys that a body may have, and those of them whose values have keys too, with their serializers."""
+    fields = serializer().fields
+    nested = [(name, field) for name, field in fields.items() if isinstance(field, BaseSerializer)]
+    return frozenset(fields), nested
+
+
+def _unknown_keys(field: Any, value: Any, path: Path) -> Iterator[PayloadWarning]:
+    if isinstance(field, ListSerializer) and isinstance(value, list):
+        for index, item in enumerate(value):
+            yield from _unknown_keys(field.child, item, (*path, index))
+    elif isinstance(field, Serializer) and isinstance(value, Mapping):
+        known = field.fields
+        for key, inner in value.items():
+            if key in known:
+                yield from _unknown_keys(known[key], inner, (*path, key))
+            else:
+                yield PayloadWarning((*path, key), UNKNOWN_KEY, nearest(key, known))
+
+
+def _parameter(name: str, *values: str) -> str:
+    """A parameter of an item of the header; none if its value is empty."""
+    text = " ".join(values)
+    return f';{name}="{text}"' if text else ""
+
+
+def nearest(key: str, known: Iterable[str]) -> str:
+    """The known key that this one resembles, or an empty text."""
+    if len(key) > _LONGEST_COMPARED:
+        return ""
+    by_letters = {_letters(name): name for name in known}
+    found = difflib.get_close_matches(_letters(key), by_letters, n=1)
+    return by_letters[found[0]] if found else ""
+
+
+def _letters(key: str) -> str:
+    """A key without what spellings differ in: case, underscores and hyphens."""
+    return key.lower().replace("_", "").replace("-", "")
+
 
 S = TypeVar("S", bound=BodySerializer)
 # docs/guide/versioning.md promises 12 months.
@@ -70,7 +205,7 @@ class BodyView(APIView):
         The warnings are the unknown keys, and those of its method `warnings`, if it has one.
         """
         is_valid = serializer.is_valid()
-        warnings = payload_warnings.unknown_keys(serializer, serializer.initial_data)
+        warnings = unknown_keys(serializer, serializer.initial_data)
         if is_valid and hasattr(serializer, "warnings"):
             warnings += serializer.warnings()
         self.check_body(serializer.errors, warnings)
@@ -87,19 +222,19 @@ class BodyView(APIView):
     def check_query(self, errors: Any, *, known: Collection[str]) -> None:
         """Raise InvalidQuery for errors of the query parameters, and under strict handling for those not `known`."""
         self._read_preference()
-        unknown = payload_warnings.unknown_parameters(self.request.GET, known=known)
+        unknown = unknown_parameters(self.request.GET, known=known)
         self._warnings = unknown
         refused = unknown if self._is_strict else []
         if errors or refused:
             raise InvalidQuery(errors, refused)
 
     def _read_preference(self) -> None:
-        self._is_strict = payload_warnings.is_strict(self.request.headers.get("Prefer", ""))
+        self._is_strict = is_strict(self.request.headers.get("Prefer", ""))
 
     def finalize_response(self, request: Request, response: Any, *args: Any, **kwargs: Any) -> "Response":
         finalized = super().finalize_response(request, response, *args, **kwargs)
         if self._warnings:
-            finalized[payload_warnings.HEADER] = payload_warnings.header_value(self._warnings)
+            finalized[WARNINGS_HEADER] = header_value(self._warnings)
         if self._is_strict:
             finalized["Preference-Applied"] = "handling=strict"
         return finalized

@@ -4,18 +4,19 @@ A lost or repeated wake-up does no harm, because what is due is in PostgreSQL.
 """
 
 import logging
+import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import timedelta
 from functools import partial
 
 from celery import current_app
-from django.db import transaction
-from kombu.exceptions import OperationalError
+from django.db import InterfaceError, OperationalError, transaction
+from kombu.exceptions import OperationalError as BrokerError
 from redis import RedisError
 
 from common import page_updates
-from common.connections import redis
+from common.connections import close_database, redis
 from common.page_updates import Message
 
 _log = logging.getLogger(__name__)
@@ -47,7 +48,7 @@ def send(task: str, *, messages: Sequence[Message] = ()) -> None:
             is_first = pipeline.execute()[-1]
         if is_first:
             current_app.send_task(task)
-    except (OperationalError, RedisError) as error:
+    except (BrokerError, RedisError) as error:
         _next_use = time.monotonic() + _BACK_OFF_SECONDS
         _log.warning("No worker was woken; beat will do it: %s", error)
 
@@ -59,7 +60,7 @@ def start(task: str, **arguments: str) -> None:
         return
     try:
         current_app.send_task(task, kwargs=arguments)
-    except OperationalError as error:
+    except BrokerError as error:
         _next_use = time.monotonic() + _BACK_OFF_SECONDS
         _log.warning("The task %s was not sent: %s", task, error)
 
@@ -75,3 +76,48 @@ def received(task: str) -> None:
 def _pending_key(task: str) -> str:
     """Exists while a wake-up of the task is waiting for a worker."""
     return f"rota:wake-up-pending:{task}"
+
+
+_log = logging.getLogger(__name__)
+
+
+class BackgroundWork:
+    """Runs `work` in one thread of this process after each `wake`. The first wake-up starts the thread.
+
+    `work` takes a function that says whether the process is stopping. What it raises is logged; the next wake-up calls
+    it again.
+    """
+
+    def __init__(self, name: str, work: Callable[[Callable[[], bool]], None]) -> None:
+        self._name, self._work = name, work
+        self._wanted, self._stopping = threading.Event(), threading.Event()
+        self._starting = threading.Lock()
+        self._thread: threading.Thread | None = None
+
+    def wake(self) -> None:
+        """Run the work in the background. Returns at once. If it is running already, it is run once more afterwards."""
+        with self._starting:
+            if self._thread is None or not self._thread.is_alive():
+                self._thread = threading.Thread(target=self._run, name=self._name, daemon=True)
+                self._thread.start()
+        self._wanted.set()
+
+    def stop(self, *, seconds: float) -> None:
+        """Run nothing more, and wait for what is running for at most `seconds`."""
+        self._stopping.set()
+        self._wanted.set()
+        if self._thread is not None:
+            self._thread.join(seconds)
+
+    def _run(self) -> None:
+        while self._wanted.wait() and not self._stopping.is_set():
+            self._wanted.clear()
+            try:
+                self._work(self._stopping.is_set)
+            except (OperationalError, InterfaceError) as error:
+                _log.warning("The database is away; %s goes on with the next wake-up: %s", self._name, error)
+                close_database()
+            except Exception:  # noqa: BLE001  # the next wake-up may succeed
+                _log.exception("The background work %s failed", self._name)
+                close_database()
+        close_database()

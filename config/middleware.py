@@ -16,7 +16,7 @@ from django.middleware.locale import LocaleMiddleware
 from django.utils import translation
 
 from common import log_context, rate_limit
-from common.addresses import client_address
+from common.http_requests import client_address
 from common.replica import CHANGED_SECONDS
 from config import errors, limits
 from config.areas import area_of

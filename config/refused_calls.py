@@ -12,8 +12,8 @@ from rest_framework.exceptions import APIException
 from rest_framework.request import Request
 
 from common import clock
+from common.authentication import CALL
 from common.errors import DomainError
-from common.limited_calls import CALL
 from common.refused_calls import Answered
 from config import errors
 from config.areas import Area, area_of

@@ -12,7 +12,7 @@ from typing import Annotated, Any, NotRequired, TypedDict, cast
 from django.conf import settings
 from django.utils import timezone
 
-from common.json_types import Brl, Json, Kilometres, Moment, Uuid, one_of
+from common.json_body import Brl, Json, Kilometres, Moment, Uuid, one_of
 from delivery import lifecycle, models, stop_details
 from delivery.lifecycle import Mode, RouteStatus, Status, Trigger
 from delivery.models import ArrivalEstimate, Delivery, DriverPosition, Stop, WebhookEvent

@@ -20,9 +20,9 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from common import clock, credentials, web_push
-from common.background import BackgroundWork
-from common.each_row import each
+from common.batches import each
 from common.page_updates import subscribed
+from common.wake_up import BackgroundWork
 from common.webhooks import http_client
 from common.webhooks.http_client import Request, Result, new_event_loop
 from delivery import page_updates

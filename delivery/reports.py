@@ -16,7 +16,7 @@ from django.db.models import Count, DateField, DecimalField, F, OuterRef, Q, Que
 from django.db.models.functions import Coalesce, Round, TruncDate, TruncMonth
 from django.utils import timezone
 
-from common.expressions import any_of
+from common.fields import any_of
 from common.pagination import Page, newest_first
 from delivery.lifecycle import Ending, RouteStatus
 from delivery.models import Delivery, DispatchRules, Driver, Environment, Integrator, Stop

@@ -8,10 +8,10 @@ from uuid import UUID
 from celery import shared_task
 from celery.signals import worker_process_shutdown, worker_shutdown
 
-from common import clock, pruning, wake_up
-from common.background import BackgroundWork
+from common import batches, clock, wake_up
 from common.clock import agreed_now
 from common.idempotency import KEPT
+from common.wake_up import BackgroundWork
 from common.webhooks.sender import BackgroundSender
 from delivery import offer_pushes, task_names
 from delivery.actions import alerts, arrivals, deliveries, forgetting, proofs
@@ -61,7 +61,7 @@ def send_due_webhooks() -> None:
 @shared_task(name="delivery.webhooks.prune")
 def prune_webhook_attempts() -> None:
     """Delete the attempts that are older than 30 days."""
-    pruning.prune(WebhookAttempt, "at", before=agreed_now() - _ATTEMPTS_KEPT)
+    batches.prune(WebhookAttempt, "at", before=agreed_now() - _ATTEMPTS_KEPT)
 
 
 @shared_task(name="delivery.send_alerts")
@@ -76,7 +76,7 @@ def send_alerts() -> None:
 @shared_task(name="delivery.prune_alert_posts")
 def prune_alert_posts() -> None:
     """Delete the posts of alerts that are older than 30 days."""
-    pruning.prune(AlertPost, "created_at", before=agreed_now() - _POSTS_KEPT)
+    batches.prune(AlertPost, "created_at", before=agreed_now() - _POSTS_KEPT)
 
 
 @shared_task(name="delivery.prune_refused_calls")
@@ -88,7 +88,7 @@ def prune_refused_calls() -> None:
 @shared_task(name="delivery.prune_idempotency_records")
 def prune_idempotency_records() -> None:
     """Delete the answers that are no longer replayed."""
-    pruning.prune(IdempotencyRecord, "created_at", before=agreed_now() - KEPT)
+    batches.prune(IdempotencyRecord, "created_at", before=agreed_now() - KEPT)
 
 
 @shared_task(name="delivery.prune_proof_photos")

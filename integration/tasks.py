@@ -2,7 +2,7 @@
 
 from celery import shared_task
 
-from common import pruning
+from common import batches
 from common.clock import agreed_now
 from common.idempotency import KEPT
 from integration.actions import forgetting
@@ -26,4 +26,4 @@ def forget() -> None:
 @shared_task(name="integration.prune_idempotency_records")
 def prune_idempotency_records() -> None:
     """Delete the answers that are no longer replayed."""
-    pruning.prune(IdempotencyRecord, "created_at", before=agreed_now() - KEPT)
+    batches.prune(IdempotencyRecord, "created_at", before=agreed_now() - KEPT)

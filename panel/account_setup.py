@@ -19,10 +19,9 @@ from django.utils.translation import gettext_lazy
 from access import invitations
 from access.teams import Account, TeamRefusal
 from common import clock, credentials
+from common.accounts import Role, validate_name
 from common.actors import actor
 from common.mail import outbox
-from common.membership import Role
-from common.names import validate_name
 from common.webhooks.address_guard import InvalidWebhookUrl
 from delivery.actions import endpoints, tokens
 from delivery.geo import geocoding

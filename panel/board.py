@@ -16,7 +16,7 @@ from django.db.models.functions import Cast
 from django.template.loader import get_template
 
 from common import clock
-from common.expressions import Folded, folded
+from common.fields import Folded, folded
 from delivery import lifecycle
 from delivery.actions import moves, receivers
 from delivery.forms import text_of_simulator

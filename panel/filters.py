@@ -10,7 +10,7 @@ from django.db.models import Exists, F, OuterRef, Q, QuerySet
 from django.http import QueryDict
 from django.utils.translation import gettext_lazy as _
 
-from common.expressions import Folded, any_of, folded
+from common.fields import Folded, any_of, folded
 from common.pagination import InvalidCursor, Page, newest_first, newest_matching
 from delivery.lifecycle import Status
 from delivery.models import STATE_NAMES, Delivery, Stop, WebhookEvent, parse_id

@@ -10,8 +10,8 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from common import clock
+from common.accounts import Role
 from common.formats import moment
-from common.membership import Role
 from panel.periods import CHOICES, MOMENT_INPUT, PERIODS, RANGE
 
 # The period of `RangeForm` that begins with the first failed event.

@@ -63,7 +63,7 @@ LOCKS: dict[str, tuple[str, ...]] = {
     "access/teams.py:remove": (_TEAM,),
     "common/attempts.py:_COUNT": (f"{_ATTEMPTS}fifty_wrong_passwords_at_once_are_no_more_than_the_limit",),
     "common/attempts.py:_PRUNE": (f"{_ATTEMPTS}pruning_does_not_wait_for_a_counter_in_use",),
-    "common/background.py:BackgroundWork.__init__": (
+    "common/wake_up.py:BackgroundWork.__init__": (
         f"{_THREADS}TestThreadOfAProcess::test_for_background_work_is_started_once",
     ),
     "common/tabular_import.py:_AllRows.__init__": (
@@ -72,12 +72,10 @@ LOCKS: dict[str, tuple[str, ...]] = {
     "common/idempotency.py:_RESERVE": (
         "tests/delivery/api/test_idempotency.py::TestConcurrentRequests::test_with_one_key_make_one_delivery",
     ),
-    "common/leases.py:claim": (
+    "common/batches.py:claim": (
         "tests/common/mail/test_sending.py::TestSendDue::test_is_claimed_by_one_worker_and_not_waited_for_by_others",
     ),
-    "common/membership.py:keeps_an_owner": (
-        f"{_ACCESS}TestMembership::test_of_the_last_owner_is_kept_by_the_database",
-    ),
+    "common/accounts.py:keeps_an_owner": (f"{_ACCESS}TestMembership::test_of_the_last_owner_is_kept_by_the_database",),
     "common/metrics.py:SharedCounts.__init__": (f"{_THREADS}TestSharedCounts::test_add_each_count_once",),
     "common/rate_limit.py:Limiter.__init__": (
         f"{_THREADS}TestRefusalsOfALimiter::test_are_not_changed_while_the_oldest_is_looked_for",

@@ -14,11 +14,11 @@ from django.utils import timezone
 from prometheus_client import CollectorRegistry, Gauge
 from redis import Redis
 
-from common import background, metrics, rate_limit
-from common.background import BackgroundWork
+from common import metrics, rate_limit, wake_up
 from common.metrics import SharedCounts
 from common.rate_limit import Limiter, Refusal, Standing
 from common.refused_calls import Recorder
+from common.wake_up import BackgroundWork
 from common.webhooks import sender
 from common.webhooks.sender import BackgroundSender
 from config.monitoring.readiness import _Group
@@ -110,7 +110,7 @@ class TestThreadOfAProcess:
                 started.append(self)
                 super().start()
 
-        monkeypatch.setattr(background, "threading", SimpleNamespace(Thread=Thread))
+        monkeypatch.setattr(wake_up, "threading", SimpleNamespace(Thread=Thread))
         monkeypatch.setattr(work, "_starting", lock)
         second.call = work.wake
 

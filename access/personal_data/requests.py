@@ -13,7 +13,7 @@ from access.models import PersonRequest, PersonRequestKind
 from access.personal_data import search
 from access.personal_data.search import Person
 from common import credentials
-from common.each_row import each
+from common.batches import each
 from delivery.actions import forgetting
 from delivery.actions import forgetting as in_deliveries
 from integration.actions import forgetting as in_orders

@@ -1,6 +1,6 @@
 """Sending the messages that are due, one after the other, through SMTP.
 
-A message that is sent once more after a worker was killed (`common.leases`) has the same Message-ID.
+A message that is sent once more after a worker was killed (`common.batches`) has the same Message-ID.
 """
 
 import logging
@@ -13,7 +13,7 @@ from django.conf import settings
 from django.core.mail import EmailMessage, get_connection
 from django.db import Error
 
-from common import clock, credentials, leases, pruning
+from common import batches, clock, credentials
 from common.deadlines import BoundedCalls, DeadlinePassed, TooManyCalls
 from common.mail.models import LONGEST_ERROR, Message, MessageState
 
@@ -44,12 +44,12 @@ def send_due(is_stopping: Callable[[], bool] = lambda: False) -> None:
 
 def prune(*, at: datetime) -> None:
     """Delete messages that are older than 30 days."""
-    pruning.prune(Message, "created_at", before=at - KEPT)
+    batches.prune(Message, "created_at", before=at - KEPT)
 
 
 def _claim(*, at: datetime) -> Message | None:
     waiting = Message.objects.filter(state=MessageState.WAITING)
-    return next(iter(leases.claim(waiting, at=at, lease=LEASE, most=1)), None)
+    return next(iter(batches.claim(waiting, at=at, lease=LEASE, most=1)), None)
 
 
 def _send_and_settle(message: Message) -> bool:
@@ -69,7 +69,7 @@ def _send_and_settle(message: Message) -> bool:
         raise
     except Exception as error:  # noqa: BLE001  # stored with the message; the other messages are sent
         text = f"{type(error).__name__}: {error}".replace("\0", "")[:LONGEST_ERROR]
-        again_at = None if _is_permanent(error) else leases.next_try(message, PAUSES, at=clock.now())
+        again_at = None if _is_permanent(error) else batches.next_try(message, PAUSES, at=clock.now())
         if again_at is None:
             _fail(message, text)
         else:
@@ -117,7 +117,7 @@ def _codes(error: Exception) -> list[int]:
 def _retry(message: Message, error: str, *, at: datetime) -> None:
     # Without the error, which can contain the address. The admin shows it.
     _log.warning("e-mail %s was not sent and is tried again", message.pk)
-    leases.still_claimed(message).update(due_at=at, error=error)
+    batches.still_claimed(message).update(due_at=at, error=error)
 
 
 def _fail(message: Message, error: str) -> None:
@@ -126,4 +126,4 @@ def _fail(message: Message, error: str) -> None:
 
 
 def _end(message: Message, state: MessageState, error: str = "") -> None:
-    leases.still_claimed(message).update(state=state, body_ciphertext="", ended_at=clock.now(), error=error)
+    batches.still_claimed(message).update(state=state, body_ciphertext="", ended_at=clock.now(), error=error)

@@ -5,9 +5,9 @@ from typing import Any
 from celery import shared_task
 from celery.signals import worker_process_shutdown, worker_shutdown
 
-from common.background import BackgroundWork
 from common.clock import agreed_now
 from common.mail import sending
+from common.wake_up import BackgroundWork
 
 _sending = BackgroundWork("mail", sending.send_due)
 # A message that is interrupted is sent once more after its lease.

@@ -18,8 +18,7 @@ from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
 from common import credentials
-from common.expressions import any_of
-from common.fields import CiphertextField
+from common.fields import CiphertextField, any_of
 from common.webhooks import breaker
 
 BREAKER_FIELDS = [field.name for field in fields(breaker.BreakerState)]

@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 from uuid import UUID
 
 from common.compiled_queries import CompiledQuery, Parameter
-from common.expressions import any_of
+from common.fields import any_of
 from common.page_updates import Message
 from common.webhooks.models import Attempt, Endpoint, Event, QueueItem
 

@@ -4,7 +4,7 @@ from typing import Any
 
 from drf_spectacular.plumbing import build_parameter_type
 
-from common.query_filters import DEFAULT_ROWS, MOST_ROWS, LimitField
+from common.pagination import DEFAULT_ROWS, MOST_ROWS, LimitField
 
 Schema = dict[str, Any]
 

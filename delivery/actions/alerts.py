@@ -17,7 +17,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from common import credentials
-from common.each_row import each
+from common.batches import each
 from common.mail import outbox
 from common.mail.models import Kind
 from common.webhooks import breaker

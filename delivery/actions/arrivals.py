@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from django.conf import settings
 
-from common.each_row import each
+from common.batches import each
 from common.page_updates import publish
 from delivery import lifecycle, page_updates
 from delivery.geo import arrivals, routing

@@ -10,8 +10,8 @@ from django.conf import settings
 from django.db import transaction
 
 from common import credentials, log_context, wake_up
+from common.batches import each
 from common.compiled_queries import insert_together
-from common.each_row import each
 from common.page_updates import publish_on_commit
 from delivery import lifecycle, page_updates, task_names
 from delivery.actions import drivers, quotes, receivers, transitions

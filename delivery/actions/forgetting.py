@@ -19,8 +19,8 @@ from django.contrib.contenttypes.models import ContentType
 from django.db import connection, transaction
 from django.db.models import Exists, OuterRef, Q, QuerySet
 
-from common import pruning
-from common.each_row import together_or_each
+from common import batches
+from common.batches import together_or_each
 from common.forgetting import forgetting
 from common.mail.models import Kind, Message
 from common.phones import with_phone
@@ -100,7 +100,7 @@ def forget_positions(*, at: datetime) -> None:
     """Delete positions of drivers that are older than FORGET_POSITION_DAYS."""
     if settings.FORGET_POSITION_DAYS:
         before = at - timedelta(days=settings.FORGET_POSITION_DAYS)
-        pruning.prune(DriverPosition, "recorded_at", before=before)
+        batches.prune(DriverPosition, "recorded_at", before=before)
         LatestPosition.objects.filter(recorded_at__lt=before).delete()
 
 

@@ -16,8 +16,8 @@ from django.core.files.storage import Storage, storages
 from django.db import transaction
 from django.utils.crypto import constant_time_compare
 
-from common import pruning
-from common.each_row import each
+from common import batches
+from common.batches import each
 from delivery import photos
 from delivery.actions import deliveries, transitions
 from delivery.errors import (
@@ -205,7 +205,7 @@ def prune(*, at: datetime) -> None:
     storage = files()
     old = [folder for folder in _folders(storage) if folder < oldest.isoformat()]
     each(old, partial(_delete_folder, storage), doing="delete the photos of")
-    pruning.prune(ProofPhoto, "received_at", before=datetime(oldest.year, oldest.month, oldest.day, tzinfo=UTC))
+    batches.prune(ProofPhoto, "received_at", before=datetime(oldest.year, oldest.month, oldest.day, tzinfo=UTC))
     for days in range(_LOOKED_AT):
         _delete_orphans(storage, today - timedelta(days=days), at=at)
 

@@ -3,7 +3,7 @@
 import django_filters
 from django.db.models import QuerySet
 
-from common.query_filters import (
+from common.pagination import (
     CREATED_FROM,
     CREATED_TO,
     MOST_ROWS,

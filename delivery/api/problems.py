@@ -13,8 +13,7 @@ from rest_framework import exceptions, status
 from rest_framework.response import Response
 
 from common.errors import DomainError
-from common.payload_warnings import PayloadWarning, UnknownParameter
-from common.views import InvalidBody, InvalidQuery
+from common.views import InvalidBody, InvalidQuery, PayloadWarning, UnknownParameter
 
 CONTENT_TYPE = "application/problem+json"
 _WRONG_MEDIA_TYPE = "Send the body as JSON, with the header Content-Type: application/json."

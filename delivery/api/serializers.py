@@ -6,8 +6,8 @@ from django.conf import settings
 from rest_framework import serializers
 
 from common.openapi import example_body
-from common.payload_warnings import Path, PayloadWarning, nearest
 from common.serializers import BodySerializer
+from common.views import Path, PayloadWarning, nearest
 from delivery.api import examples
 from delivery.api.fields import (
     EmailField,

@@ -17,9 +17,8 @@ from rest_framework.response import Response
 from rest_framework.viewsets import ViewSet
 
 from common import clock, idempotency, pagination
-from common.idempotency import KeyedCall
-from common.idempotent_answers import IdempotentAnswers
-from common.json_types import Json
+from common.idempotency import IdempotentAnswers, KeyedCall
+from common.json_body import Json
 from common.openapi import Answer, answer_header, raises, request_header
 from delivery import bodies
 from delivery.actions import deliveries, proofs, quotes

@@ -12,8 +12,8 @@ from django.views.decorators.debug import sensitive_variables
 from django.views.generic import View
 
 from common import attempts, clock
-from common.addresses import client_address
 from common.attempts import Limit, TooManyAttempts
+from common.http_requests import client_address
 from delivery.actions import driver_devices
 from delivery.driver_app import session
 from delivery.errors import LogInLinkUnknown, LogInLinkUnusable

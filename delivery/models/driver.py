@@ -10,11 +10,11 @@ from django.db.models import Case, F, Q, When
 from django.utils.translation import gettext_lazy as _
 
 from common import credentials
+from common.accounts import validate_name
+from common.authentication import Credential
 from common.compiled_queries import CompiledQuery, Parameter
-from common.credential_model import Credential
 from common.fields import CiphertextField, one_of
 from common.forgetting import EMPTY, read_only_but_forgotten
-from common.names import validate_name
 from delivery import lifecycle
 from delivery.geo.distance import Point
 from delivery.lifecycle import Trigger

@@ -12,12 +12,17 @@ from django.db import models
 from django.db.models import Func, Q
 from django.utils.translation import gettext_lazy as _
 
+from common.accounts import (
+    LimitedAccount,
+    Membership,
+    Role,
+    Suspendable,
+    keeps_an_owner,
+    suspension_is_whole,
+    validate_name,
+)
 from common.compiled_queries import CompiledQuery, Parameter
 from common.fields import one_of
-from common.limited_calls import LimitedAccount
-from common.membership import Membership, Role, keeps_an_owner
-from common.names import validate_name
-from common.suspension import Suspendable, suspension_is_whole
 from delivery.errors import AccountSuspended
 from delivery.geo.distance import Point, metres
 from delivery.models.bases import Identified, Located, on_earth

@@ -11,8 +11,7 @@ from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
 
 from common import credentials
-from common.expressions import Folded, any_of, folded
-from common.fields import CiphertextField
+from common.fields import CiphertextField, Folded, any_of, folded
 from common.forgetting import EMPTY, FEWER_KEYS, ROUNDED, SET_ONCE, read_only_but_forgotten
 from common.phones import phone_key
 from delivery import lifecycle, words

@@ -12,7 +12,7 @@ from django.views.decorators.debug import sensitive_variables
 from django.views.generic import View
 
 from common import clock, map_file
-from common.addresses import client_address
+from common.http_requests import client_address
 from common.rate_limit import Limits, limiter
 from delivery.actions import receivers
 from delivery.models import Stop

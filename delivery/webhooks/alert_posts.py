@@ -13,7 +13,7 @@ import aiohttp
 from cryptography.fernet import InvalidToken
 from django.conf import settings
 
-from common import clock, credentials, leases
+from common import batches, clock, credentials
 from common.webhooks import http_client
 from common.webhooks.http_client import Request, Result, new_event_loop
 from delivery.models import AlertPost, PostState
@@ -41,7 +41,7 @@ def post_due(is_stopping: Callable[[], bool] = lambda: False) -> None:
 
 def _claim(*, at: datetime) -> list[AlertPost]:
     waiting = AlertPost.objects.filter(state=PostState.WAITING).select_related("alerts")
-    return leases.claim(waiting, at=at, lease=LEASE, most=_BATCH)
+    return batches.claim(waiting, at=at, lease=LEASE, most=_BATCH)
 
 
 async def _send(posts: list[AlertPost]) -> list[Result]:
@@ -67,13 +67,13 @@ def escaped(text: str) -> str:
 
 
 def _settle(post: AlertPost, result: Result) -> None:
-    current = leases.still_claimed(post)
+    current = batches.still_claimed(post)
     answer = str(result.status_code or result.error)[:200]
     if result.succeeded:
         current.update(state=PostState.SENT, answer=answer)
         return
     _log.warning("alert %s was not taken by %s: %s", post.pk, post.alerts.url_host, answer)
-    again_at = None if _is_refused(result) else leases.next_try(post, PAUSES, at=clock.now())
+    again_at = None if _is_refused(result) else batches.next_try(post, PAUSES, at=clock.now())
     if again_at is None:
         current.update(state=PostState.FAILED, answer=answer)
     else:

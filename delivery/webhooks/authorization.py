@@ -8,7 +8,7 @@ from uuid import UUID
 from django.contrib.postgres.aggregates import ArrayAgg
 
 from common.compiled_queries import CompiledQuery, Parameter
-from common.expressions import any_of
+from common.fields import any_of
 from common.webhooks.outbox import Authorization, Authorize, ClaimedItem, NotSendable
 from delivery.models import Token, WebhookEndpoint
 

@@ -12,7 +12,7 @@ from django.db.models import Q, QuerySet
 from django.db.models.functions import Length
 from django.utils import timezone
 
-from common.each_row import together_or_each
+from common.batches import together_or_each
 from common.forgetting import forgetting
 from common.phones import with_phone
 from integration.lifecycle import Status

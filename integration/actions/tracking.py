@@ -8,7 +8,7 @@ from django.contrib.postgres.expressions import ArraySubquery
 from django.db.models import Prefetch, QuerySet
 
 from common.compiled_queries import CompiledQuery, Parameter
-from common.expressions import any_of
+from common.fields import any_of
 from integration.errors import OrderNotFound
 from integration.models import InvoiceLink, Order, SearchCode, Seller, StatusLog, compact_document
 

@@ -16,7 +16,7 @@ from unfold.widgets import UnfoldAdminTextInputWidget
 from common import clock
 from common.actors import actor, actor_name
 from common.admin_base import LargeTable, ModelAdmin, ReadOnlyInline, column, copyable, short
-from common.expressions import any_of
+from common.fields import any_of
 from common.formats import document, money
 from integration.actions import invoices
 from integration.models import Invoice, InvoiceLink, InvoiceReference, Order

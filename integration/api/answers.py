@@ -8,8 +8,7 @@ from rest_framework import exceptions, status
 from rest_framework.response import Response
 
 from common.errors import DomainError
-from common.payload_warnings import UNKNOWN_KEY, PayloadWarning, UnknownParameter
-from common.views import InvalidBody, InvalidQuery
+from common.views import UNKNOWN_KEY, InvalidBody, InvalidQuery, PayloadWarning, UnknownParameter
 from integration.errors import IntegrationError, MalformedBody
 
 _INVALID = "Dados inválidos"

@@ -10,7 +10,7 @@ from rest_framework.request import Request
 from rest_framework.views import APIView
 
 from common import clock
-from common.limited_calls import LimitedAuthentication
+from common.authentication import LimitedAuthentication
 from integration import api_keys
 from integration.actions import keys
 from integration.errors import AccountSuspended, InvalidKey, KeyMissing, RateLimited

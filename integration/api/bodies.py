@@ -3,7 +3,7 @@
 from datetime import UTC, datetime
 from typing import Annotated, Literal, TypedDict
 
-from common.json_types import one_of
+from common.json_body import one_of
 from integration import words
 from integration.actions.quotes import Quote
 from integration.actions.tracking import TrackedOrder

@@ -2,7 +2,7 @@
 
 import django_filters
 
-from common.query_filters import CREATED_FROM, CREATED_TO, MOST_ROWS, ListFilter, MomentFilter, QueryForm, TextFilter
+from common.pagination import CREATED_FROM, CREATED_TO, MOST_ROWS, ListFilter, MomentFilter, QueryForm, TextFilter
 from integration.lifecycle import Status
 from integration.models import Order
 

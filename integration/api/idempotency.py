@@ -8,8 +8,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from common import idempotency
-from common.idempotency import KeyedCall
-from common.idempotent_answers import IdempotentAnswers
+from common.idempotency import IdempotentAnswers, KeyedCall
 from integration.api import answers
 from integration.errors import CallInProgress, IdempotencyKeyReused, InvalidIdempotencyKey
 from integration.models import IdempotencyRecord, Seller

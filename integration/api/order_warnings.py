@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from decimal import Decimal
 
-from common.payload_warnings import PayloadWarning
+from common.views import PayloadWarning
 from integration import freight, postcodes
 from integration.actions.invoices import compact_key
 from integration.actions.orders import Address, Item, NewOrder

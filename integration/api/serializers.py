@@ -7,8 +7,8 @@ from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from common.openapi import example_body
-from common.payload_warnings import PayloadWarning
 from common.serializers import BodySerializer
+from common.views import PayloadWarning
 from integration import words
 from integration.actions.orders import InvoiceData, Item, NewOrder, Receiver
 from integration.api import examples

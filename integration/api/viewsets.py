@@ -14,8 +14,7 @@ from rest_framework.viewsets import ViewSet
 
 from common import clock, pagination
 from common.openapi import Answer, DescribedView, raises
-from common.payload_warnings import PayloadWarning
-from common.views import AlwaysJSON, BodyView, DeprecatableView, OptionsView
+from common.views import AlwaysJSON, BodyView, DeprecatableView, OptionsView, PayloadWarning
 from integration.actions import invoices, orders, quotes
 from integration.actions import tracking as trackings
 from integration.api import answers, bodies, idempotency, order_bodies

@@ -2,8 +2,8 @@ from django.db import models
 from django.utils.translation import gettext_lazy as _
 
 from common import credentials
+from common.authentication import Credential
 from common.compiled_queries import CompiledQuery, Parameter
-from common.credential_model import Credential
 from integration.models.seller import Seller
 
 

@@ -8,7 +8,7 @@ from django.db.models import Exists, Func, Q, QuerySet, TextField
 from django.db.models.functions import Cast
 
 from common.compiled_queries import CompiledQuery, Parameter
-from common.expressions import any_of
+from common.fields import any_of
 from common.postgresql import prepared
 from integration.models.invoice import Invoice, InvoiceReference
 from integration.models.order import CUT_REFERENCE, Order

@@ -12,11 +12,16 @@ from stdnum.br import cnpj, cpf
 from stdnum.exceptions import ValidationError as WrongNumber
 
 from common import fields, formats
+from common.accounts import (
+    LimitedAccount,
+    Membership,
+    Role,
+    Suspendable,
+    keeps_an_owner,
+    suspension_is_whole,
+    validate_name,
+)
 from common.fields import one_of
-from common.limited_calls import LimitedAccount
-from common.membership import Membership, Role, keeps_an_owner
-from common.names import validate_name
-from common.suspension import Suspendable, suspension_is_whole
 from integration.errors import AccountSuspended
 
 # Without 0, 1, I and O, which are easily confused.

@@ -12,8 +12,7 @@ from rest_framework import exceptions
 from rest_framework.response import Response
 
 from common.errors import DomainError
-from common.payload_warnings import UNKNOWN_KEY, PayloadWarning
-from common.views import InvalidBody, InvalidQuery
+from common.views import UNKNOWN_KEY, InvalidBody, InvalidQuery, PayloadWarning
 from delivery import errors as delivery_errors
 from delivery.api import errors as delivery_api_errors
 from delivery.api import problems

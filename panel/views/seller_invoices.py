@@ -11,8 +11,8 @@ from django.utils.translation import gettext as _
 
 from common import clock, csv_files
 from common.actors import actor
+from common.http_requests import is_cut_short
 from common.replica import may_be_old
-from common.uploads import is_cut_short
 from integration import nfe
 from integration.actions import invoices
 from integration.errors import AccountSuspended, IntegrationError, InvalidInvoice, InvoiceMissing, InvoiceTooLarge

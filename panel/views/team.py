@@ -15,8 +15,8 @@ from access import invitations, teams
 from access.models import Invitation
 from access.teams import Account, NotAMember, TeamRefusal
 from common import clock
+from common.accounts import Role
 from common.mail import outbox
-from common.membership import Role
 from delivery.models import Environment
 from panel.forms import InvitationForm
 from panel.languages import page_language

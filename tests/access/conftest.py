@@ -10,7 +10,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from access import invitations
-from common.membership import Role
+from common.accounts import Role
 from tests.factories import IntegratorFactory
 from tests.integration.factories import SellerFactory
 from tests.panel.conftest import as_role, person, shop, with_url, world

@@ -12,9 +12,9 @@ from django.utils import timezone
 
 from access import invitations
 from access.models import Invitation
+from common.accounts import Role
 from common.mail import sending
 from common.mail.models import Message
-from common.membership import Role
 from delivery.models import AuditEntry
 from tests import smtp
 from tests.access.conftest import ANA, LOG_IN, PASSWORD

@@ -10,9 +10,9 @@ from django.utils import timezone
 from access import invitations
 from access.models import Invitation
 from access.teams import TeamRefusal
+from common.accounts import Role
 from common.attempts import Limit
 from common.mail.models import Message
-from common.membership import Role
 from tests.access.conftest import ANA
 
 

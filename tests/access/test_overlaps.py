@@ -12,7 +12,7 @@ from django.utils import timezone
 from access import enrolment, invitations, teams
 from access.admin import PasswordForm
 from access.models import EnrolmentCode, InitialPassword, Invitation
-from common.membership import Role
+from common.accounts import Role
 from tests.access.conftest import ANA, PASSWORD
 from tests.factories import IntegratorFactory
 from tests.overlapping import begin, overlap

@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from access import teams
 from access.teams import NotAMember, TeamRefusal
-from common.membership import Role
+from common.accounts import Role
 from delivery.models import AuditEntry, Integrator
 from tests.access.test_invitations import audit_of, people_of
 from tests.factories import IntegratorFactory

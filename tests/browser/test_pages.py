@@ -18,8 +18,8 @@ from rest_framework.test import APIClient
 
 from access import invitations
 from access.models import InitialPassword
+from common.accounts import Role
 from common.mail import sending
-from common.membership import Role
 from common.rate_limit import limiter
 from delivery.actions import driver_devices, integrators
 from delivery.lifecycle import Ending

@@ -2,7 +2,7 @@
 
 import pytest
 
-from common.addresses import client_address
+from common.http_requests import client_address
 
 PEER = "10.0.0.1"
 

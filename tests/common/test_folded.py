@@ -2,7 +2,7 @@
 
 import pytest
 
-from common.expressions import _ACCENTED, Folded, folded
+from common.fields import _ACCENTED, Folded, folded
 from delivery.models import Driver
 from tests.factories import DriverFactory
 

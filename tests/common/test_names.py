@@ -4,7 +4,7 @@ import pytest
 from django.core.exceptions import ValidationError
 
 from access.forms import SignUpForm
-from common.names import validate_name
+from common.accounts import validate_name
 from delivery.models import Driver, Integrator
 from integration.models import Seller
 from panel.account_setup import NewAccountForm, NewSellerForm

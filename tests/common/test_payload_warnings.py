@@ -3,8 +3,8 @@ from typing import Any
 import pytest
 from rest_framework import serializers
 
-from common.payload_warnings import PayloadWarning, header_value, is_strict, unknown_keys
 from common.serializers import BodySerializer
+from common.views import PayloadWarning, header_value, is_strict, unknown_keys
 
 
 class Inner(BodySerializer):

@@ -2,7 +2,7 @@
 
 from datetime import timedelta
 
-from common.query_filters import MomentField
+from common.pagination import MomentField
 from tests.moments import at_each_midnight
 
 

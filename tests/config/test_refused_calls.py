@@ -8,7 +8,7 @@ from django.db import connection
 from django.utils import timezone
 from rest_framework.test import APIClient
 
-from common import pruning
+from common import batches
 from delivery.actions import integrators
 from delivery.models import Integrator, RefusedDeliveryCall, RefusedDeliveryCallCount
 from delivery.tasks import prune_refused_calls
@@ -168,7 +168,7 @@ def test_a_failure_to_record_does_not_change_the_answer(api, caplog):
     ],
 )
 def test_pruning_deletes_what_is_older_than_seven_days(calls, counts, prune, db, monkeypatch):
-    monkeypatch.setattr(pruning, "_BATCH", 2)
+    monkeypatch.setattr(batches, "_BATCH", 2)
     owner = {"seller": SellerFactory.create()}
     if calls is RefusedDeliveryCall:
         owner = {"integrator": IntegratorFactory.create(), "environment": "live"}

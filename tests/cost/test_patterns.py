@@ -66,8 +66,8 @@ TABLE = {
     ("common/masking.py", r"(\d{5})-?\d{0,4}"): Bound(COUNTED, LINEAR, "01310-100"),
     ("common/masking.py", r"[\w.,:+-]{1,40}"): Bound(COUNTED, LINEAR, "MOTORCYCLE"),
     ("common/masking.py", r"[\w.-]{1,40}"): Bound(COUNTED, LINEAR, "vehicleType"),
-    ("common/names.py", r"://|\bwww\."): Bound("linear: no quantifier", LINEAR, "www."),
-    ("common/payload_warnings.py", r"""(^|,)\s*handling\s*=\s*("strict"|strict)\s*($|[,;])"""): Bound(
+    ("common/accounts.py", r"://|\bwww\."): Bound("linear: no quantifier", LINEAR, "www."),
+    ("common/views.py", r"""(^|,)\s*handling\s*=\s*("strict"|strict)\s*($|[,;])"""): Bound(
         "cut to _LONGEST_PREFER; linear too: a word stands between the repetitions", 500, ', handling = "strict" ,'
     ),
     ("common/refused_calls.py", r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}"): Bound(

@@ -46,7 +46,7 @@ TARGETS: dict[str, tuple[str, ...]] = {
         "tests/delivery/actions/test_tokens.py",
         "tests/delivery/api/test_authentication.py",
     ),
-    "common/credential_model.py": (
+    "common/authentication.py": (
         "tests/integration/test_keys.py",
         "tests/delivery/actions/test_tokens.py",
         "tests/delivery/api/test_authentication.py",

@@ -14,8 +14,8 @@ from django.urls import reverse
 from django.utils import timezone
 
 from access import invitations
+from common.accounts import Role
 from common.mail.models import Kind, Message
-from common.membership import Role
 from delivery.actions import driver_devices, endpoints
 from delivery.models import (
     Delivery,

@@ -10,8 +10,8 @@ from django.utils import timezone
 
 from access import invitations
 from access.models import Invitation
+from common.accounts import Role
 from common.mail.models import Message
-from common.membership import Role
 from tests import smtp
 from tests.factories import IntegratorFactory
 from tests.integration.factories import SellerFactory

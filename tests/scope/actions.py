@@ -21,7 +21,7 @@ import integration.actions
 from access.models import Invitation, PersonRequest
 from access.personal_data import search
 from access.personal_data.search import Person, person
-from common.membership import Role
+from common.accounts import Role
 from delivery import pricing
 from delivery.actions import quotes, receivers
 from delivery.actions.driver_moves import Report

@@ -20,8 +20,8 @@ from access.models import PersonRequestKind as RequestKind
 from access.personal_data import requests
 from access.personal_data.search import person
 from common import credentials
+from common.accounts import Role
 from common.mail.models import Kind, Message
-from common.membership import Role
 from delivery.actions import alerts, deliveries, driver_devices, endpoints, receivers, tokens
 from delivery.models import (
     AlertChoice,

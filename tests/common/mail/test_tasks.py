@@ -3,7 +3,7 @@
 import threading
 import time
 
-from common.background import BackgroundWork
+from common.wake_up import BackgroundWork
 
 
 class TestBackgroundWork:

@@ -10,9 +10,9 @@ from django.contrib.auth.models import User
 from django.utils import timezone
 
 from common import credentials
+from common.accounts import Role
 from common.mail import sending as mail_sending
 from common.mail.models import Message
-from common.membership import Role
 from common.webhooks.address_guard import InvalidWebhookUrl
 from delivery.actions import alerts, endpoints
 from delivery.errors import AccountSuspended, EndpointCannotSend

@@ -6,7 +6,7 @@ import pytest
 from django.utils import timezone
 
 from common import page_updates, wake_up
-from common.background import BackgroundWork
+from common.wake_up import BackgroundWork
 from delivery import task_names, tasks
 from delivery.actions import arrivals, deliveries, drivers
 from delivery.geo import routing

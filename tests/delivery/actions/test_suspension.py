@@ -7,7 +7,7 @@ import pytest
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
-from common.suspension import InvalidReason
+from common.accounts import InvalidReason
 from delivery.actions import endpoints, integrators, tokens
 from delivery.errors import AccountSuspended
 from delivery.models import AuditEntry, Environment, Integrator, Token, WebhookEndpoint, WebhookEvent

@@ -164,7 +164,7 @@ class TestConcurrentRequests:
     def test_whose_answer_was_lost_after_the_commit_are_answered_again(self, api, monkeypatch):
         api.raise_request_exception = False
         with monkeypatch.context() as patch:
-            patch.setattr("common.idempotent_answers.HttpResponse", lambda *_args, **_options: 1 / 0)
+            patch.setattr("common.idempotency.HttpResponse", lambda *_args, **_options: 1 / 0)
             assert api.post(REQUEST, payload(), **KEY).status_code == 500
 
         answer = api.post(REQUEST, payload(), **KEY)

@@ -8,7 +8,7 @@ import pytest
 from django.utils import timezone
 from redis import Redis
 
-from common import pruning, wake_up
+from common import batches, wake_up
 from config import celery_app
 from config.local import embedded
 from delivery import tasks
@@ -92,7 +92,7 @@ class TestSendDue:
 class TestPruneWebhookAttempts:
     @pytest.mark.django_db
     def test_deletes_attempts_after_30_days_and_keeps_events(self, monkeypatch):
-        monkeypatch.setattr(pruning, "_BATCH", 2)
+        monkeypatch.setattr(batches, "_BATCH", 2)
         event, now = DeliveryFactory.create().events.get(), timezone.now()
         monkeypatch.setattr(tasks, "agreed_now", lambda: now)
         ages = [timedelta(days=30), *[timedelta(days=30, seconds=1)] * 5]

@@ -1,8 +1,10 @@
-"""The client's address, by which failed log-ins are counted."""
+"""What a request says of its client and its upload besides the fields."""
 
 import ipaddress
 from collections.abc import Mapping
 from typing import Any
+
+from django.http import HttpRequest
 
 # The longest textual IPv6 address has 45 characters; brackets and a port add 8.
 _MAX_LENGTH = 64
@@ -40,3 +42,17 @@ def _network(text: str) -> str:
     if address.ipv4_mapped is not None:
         return str(address.ipv4_mapped)
     return str(ipaddress.IPv6Network((int(address), _IPV6_PREFIX), strict=False))
+
+
+_MOST_DIGITS = 20  # of Content-Length; int() raises ValueError for more than 4,300
+
+
+def is_cut_short(request: HttpRequest, *, field: str, most: int) -> bool:
+    """Whether the file `field` is missing from a request of more than `most` bytes.
+
+    The web server reads the first megabytes of a body (`config.rsgi.MAX_BODY_BYTES`), and Django drops a file whose end
+    is missing, so that a file that is far too large looks like none.
+    """
+    declared = request.META.get("CONTENT_LENGTH") or "0"
+    is_number = len(declared) <= _MOST_DIGITS and declared.isascii() and declared.isdigit()
+    return field not in request.FILES and is_number and int(declared) > most

@@ -1,53 +1,56 @@
-"""What accounts and authentication of both APIs have in common for their limits of calls."""
+"""Credentials of both APIs, tokens and keys, as rows, and authentication with limits of their calls."""
 
+from datetime import datetime, timedelta
 from typing import ClassVar, Protocol
 
-from django.conf import settings
-from django.core.validators import MaxValueValidator
 from django.db import models
 from django.utils.translation import gettext_lazy as _
 from rest_framework.authentication import BaseAuthentication
 from rest_framework.request import Request
 
 from common import credentials, log_context
-from common.credential_model import Credential
 from common.errors import DomainError
 from common.rate_limit import STANDING, Limits, Standing, limiter
 
 # Key of the WSGI environ: REST framework's request of a call whose account is known, for `config.refused_calls`.
 CALL = "rota.call"
-_MOST_CALLS = 1_000_000_000
+_LAST_USE_RESOLUTION = timedelta(minutes=1)
 
 
-class LimitedAccount(models.Model):
-    """Abstract model of an account whose credentials have limits of their own, or the installation's."""
+class Credential(models.Model):
+    """Abstract model of a credential that is found by its digest (`credentials.digest`) and can be revoked.
 
-    rate_limit_per_second = models.PositiveIntegerField(
-        _("calls per second"),
-        null=True,
-        blank=True,
-        validators=[MaxValueValidator(_MOST_CALLS)],
-        help_text=_("Of each token or key. Empty: this installation's RATE_LIMIT_PER_SECOND. 0: no limit."),
-    )
-    rate_limit_per_hour = models.PositiveIntegerField(
-        _("calls per hour"),
-        null=True,
-        blank=True,
-        validators=[MaxValueValidator(_MOST_CALLS)],
-        help_text=_("Of each token or key. Empty: this installation's RATE_LIMIT_PER_HOUR. 0: no limit."),
-    )
+    Subclasses add `hint`, the part of the text that is displayed, under a label of their own.
+    """
+
+    digest = models.BinaryField(max_length=32, unique=True, editable=False)
+    created_at = models.DateTimeField(_("created at"), editable=False)
+    created_by = models.CharField(_("created by"), max_length=200, editable=False)
+    revoked_at = models.DateTimeField(_("revoked at"), null=True, blank=True, editable=False)
+    revoked_by = models.CharField(_("revoked by"), max_length=200, blank=True, editable=False)
+    last_used_at = models.DateTimeField(_("last used at"), null=True, blank=True, editable=False)
+    hint: "models.CharField[str, str]"
 
     class Meta:
         abstract = True
 
+    def __str__(self) -> str:
+        return self.hint
+
     @property
-    def rate_limits(self) -> Limits:
-        """The account's own limits, or else the installation's."""
-        second, hour = self.rate_limit_per_second, self.rate_limit_per_hour
-        return Limits(
-            settings.RATE_LIMIT_PER_SECOND if second is None else second,
-            settings.RATE_LIMIT_PER_HOUR if hour is None else hour,
-        )
+    def account(self) -> str:
+        """The account's name in logs: an id or a public reference."""
+        raise NotImplementedError
+
+    def revoke(self, *, by: str, at: datetime) -> bool:
+        """Write the revocation. Returns False, and changes nothing, if the credential is revoked already."""
+        valid = type(self)._default_manager.filter(pk=self.pk, revoked_at=None)
+        return valid.update(revoked_at=at, revoked_by=by) == 1
+
+    def record_use(self, *, at: datetime) -> None:
+        """Write the time of last use, unless the last one written is less than a minute old."""
+        if self.last_used_at is None or at - self.last_used_at >= _LAST_USE_RESOLUTION:
+            type(self)._default_manager.filter(pk=self.pk).update(last_used_at=at)
 
 
 class OverLimit(Protocol):

@@ -1,0 +1,100 @@
+"""Work of workers on many rows: each by itself, claimed under a lease, or deleted in batches."""
+
+import logging
+from collections.abc import Callable, Iterable, Sequence
+from datetime import datetime, timedelta
+from typing import Any, TypeVar
+
+from django.db import InterfaceError, OperationalError, connection, models, transaction
+from django.db.models import QuerySet
+from psycopg import sql
+
+_log = logging.getLogger(__name__)
+Row = TypeVar("Row")
+Result = TypeVar("Result")
+
+
+def each(rows: Iterable[Row], work: Callable[[Row], Result], *, doing: str) -> list[Result]:
+    """What `work` returns for each row. An error of one is logged with its key, and the rest go on.
+
+    `work` has a transaction of its own. Raises OperationalError and InterfaceError: without the database no row
+    succeeds. `doing` says in the log what was to be done, such as "expire the offer of delivery".
+    """
+    return [result for row in rows for result in _one(row, work, doing)]
+
+
+def together_or_each(rows: list[Row], work: Callable[[list[Row]], None], *, doing: str) -> list[Row]:
+    """Do `work` for all rows at once, or, if that fails, for each by itself, as `each` does.
+
+    Returns the rows that it was done for.
+    """
+
+    def alone(row: Row) -> Row:
+        work([row])
+        return row
+
+    try:
+        work(rows)
+    except (OperationalError, InterfaceError):
+        raise
+    except Exception:  # noqa: BLE001  # `each` finds and logs the row that caused it
+        _log.warning("Cannot %s for %s rows together; each is tried by itself", doing, len(rows))
+        return each(rows, alone, doing=doing)
+    return rows
+
+
+def _one(row: Row, work: Callable[[Row], Result], doing: str) -> list[Result]:
+    try:
+        return [work(row)]
+    except (OperationalError, InterfaceError):
+        raise
+    except Exception:  # noqa: BLE001  # logged with its traceback
+        key: Any = getattr(row, "pk", row)
+        _log.exception("Cannot %s %s", doing, key)
+        return []
+
+
+@transaction.atomic
+def claim(waiting: QuerySet[Any], *, at: datetime, lease: timedelta, most: int) -> list[Any]:
+    """Claim the rows that have been due longest, for this worker alone until the lease ends. Counts a try of each."""
+    due = (
+        waiting.filter(due_at__lte=at).order_by("due_at").select_for_update(skip_locked=True, no_key=True, of=("self",))
+    )
+    rows = list(due[:most])
+    for row in rows:
+        row.tries += 1
+        row.due_at = at + lease
+    waiting.model._default_manager.bulk_update(rows, ["tries", "due_at"])
+    return rows
+
+
+def still_claimed(row: Any) -> QuerySet[Any]:
+    """A queryset of the row while this claim holds; empty once another worker has claimed or settled the row."""
+    found: QuerySet[Any] = type(row)._default_manager.filter(pk=row.pk, state=row.state, tries=row.tries)
+    return found
+
+
+def next_try(row: Any, pauses: Sequence[timedelta], *, at: datetime) -> datetime | None:
+    """When the row is due again after a failure; None after the last try."""
+    return None if row.tries > len(pauses) else at + pauses[row.tries - 1]
+
+
+_BATCH = 5000  # rows that one transaction deletes; small, so that none is long
+
+_PRUNE = sql.SQL("DELETE FROM {table} WHERE id IN (SELECT id FROM {table} WHERE {column} < %s LIMIT %s)")
+
+
+def prune(model: type[models.Model], column: str, *, before: Any) -> int:
+    """Delete the rows whose `column` is less than `before`, in batches that are committed one by one.
+
+    Returns how many rows there were. Must not be called within a transaction, which would hold all of them.
+    """
+    statement = _PRUNE.format(table=sql.Identifier(model._meta.db_table), column=sql.Identifier(column))
+    deleted = 0
+    while True:
+        with connection.cursor() as cursor:
+            cursor.execute(statement, [before, _BATCH])
+            count: int = cursor.rowcount
+        deleted += count
+        if count < _BATCH:
+            return deleted
