@@ -9,7 +9,7 @@ sums start from 0, as those of a restarted process do, which Prometheus expects.
 import json
 import logging
 import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from functools import cache
 
 import prometheus_client
@@ -72,7 +72,9 @@ class SharedCounts:
 
         Sums that this version does not know, of an older or newer one, are left out.
         """
-        families = {family.name: Metric(family.name, family.documentation, family.type) for family in self._families()}
+        families = {
+            family.name: Metric(family.name, family.documentation, family.type) for family in self._registry.collect()
+        }
         stored = [(*json.loads(field), float(value)) for field, value in self._redis.hgetall(KEY).items()]
         for name, labels, value in sorted(stored, key=_order):
             for suffix in ("", "_total", "_bucket", "_sum", "_count"):
@@ -80,9 +82,6 @@ class SharedCounts:
                     family.add_sample(name, dict(labels), value)
                     break
         yield from families.values()
-
-    def _families(self) -> Iterable[Metric]:
-        return self._registry.collect()
 
 
 def _order(stored: tuple[str, list[list[str]], float]) -> tuple[str, list[list[str]], float]:

@@ -61,11 +61,13 @@ class RowChange(Event):
     @property
     def differences(self) -> list[Difference]:
         """The columns whose value differs from the one in `previous`."""
-        return [
-            _difference(each, old, new)
-            for each in self._columns
-            if (old := getattr(self.previous, each.attname, None)) != (new := getattr(self, each.attname))
-        ]
+        found = []
+        for each in self._columns:
+            old, new = getattr(self.previous, each.attname, None), getattr(self, each.attname)
+            if old != new:
+                percent = rise(old, new) if hasattr(each, "unit") and each.unit.is_money else None
+                found.append(Difference(str(each.verbose_name), _shown(each, old), _shown(each, new), percent))
+        return found
 
     @property
     def figures(self) -> list[tuple[str, str]]:
@@ -112,12 +114,6 @@ def compare(changes: Sequence[Any]) -> None:
     found = rows.in_bulk([key for key in keys.values() if key])
     for change in changes:
         change.previous = found.get(keys[change.pk])
-
-
-def _difference(field: Any, old: Any, new: Any) -> Difference:
-    is_price = hasattr(field, "unit") and field.unit.is_money
-    percent = rise(old, new) if is_price else None
-    return Difference(str(field.verbose_name), _shown(field, old), _shown(field, new), percent)
 
 
 def _shown(field: Any, value: Any) -> str:

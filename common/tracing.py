@@ -1,29 +1,12 @@
 """Traces, if `config.monitoring.tracing` has switched them on in this process. Without it the functions do nothing."""
 
-from collections.abc import Mapping
-from datetime import datetime
-from typing import Protocol, TypeAlias
+from typing import Any
 
-Attributes: TypeAlias = Mapping[str, str | int]
+_tracer: Any = None  # an `OpenTelemetryTracer`
 
 
-class Tracer(Protocol):
-    """What records spans."""
-
-    def traceparent(self) -> str:
-        """The present span as the value of the header `traceparent` (W3C Trace Context)."""
-
-    def record(
-        self, name: str, *, parent: str, started_at: datetime, ended_at: datetime, failed: bool, attributes: Attributes
-    ) -> None:
-        """Record a span that has ended, as part of the trace of `parent`, a value of `traceparent`."""
-
-
-_tracer: Tracer | None = None
-
-
-def use(tracer: Tracer | None) -> None:
-    """Record the spans of this process."""
+def use(tracer: Any) -> None:
+    """Record the spans of this process; None ends it."""
     global _tracer  # noqa: PLW0603  # one for each process
     _tracer = tracer
 
@@ -34,15 +17,11 @@ def is_on() -> bool:
 
 
 def traceparent() -> str:
-    """The present span, to be continued by another process; empty without one."""
+    """The present span as a header `traceparent` (W3C Trace Context), for another process; empty without one."""
     return _tracer.traceparent() if _tracer else ""
 
 
-def record(
-    name: str, *, parent: str, started_at: datetime, ended_at: datetime, failed: bool, attributes: Attributes
-) -> None:
-    """Record a span that has ended, see `Tracer.record`."""
+def record(name: str, **span: Any) -> None:
+    """Record a span that has ended, see `OpenTelemetryTracer.record`."""
     if _tracer:
-        _tracer.record(
-            name, parent=parent, started_at=started_at, ended_at=ended_at, failed=failed, attributes=attributes
-        )
+        _tracer.record(name, **span)

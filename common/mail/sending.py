@@ -69,12 +69,18 @@ def _send_and_settle(message: Message) -> bool:
         raise
     except Exception as error:  # noqa: BLE001  # stored with the message; the other messages are sent
         text = f"{type(error).__name__}: {error}".replace("\0", "")[:LONGEST_ERROR]
-        again_at = None if _is_permanent(error) else batches.next_try(message, PAUSES, at=clock.now())
+        codes = _codes(error)
+        is_permanent = bool(codes) and all(code >= _PERMANENT for code in codes)
+        again_at = None if is_permanent else batches.next_try(message, PAUSES, at=clock.now())
         if again_at is None:
             _fail(message, text)
         else:
-            _retry(message, text, at=again_at)
-        return _is_of_the_message(error)
+            # Without the error, which can contain the address. The admin shows it.
+            _log.warning("e-mail %s was not sent and is tried again", message.pk)
+            batches.still_claimed(message).update(due_at=again_at, error=text)
+        # Whether the server has refused this message or its recipient only, so that others can be sent.
+        is_of_connection = isinstance(error, smtplib.SMTPException | OSError | DeadlinePassed | TooManyCalls)
+        return (bool(codes) and _CLOSES not in codes) if is_of_connection else True
     else:
         _end(message, MessageState.SENT)
     return True
@@ -93,31 +99,11 @@ def _send(message: Message, body: str) -> None:
     mail.send()
 
 
-def _is_permanent(error: Exception) -> bool:
-    """Whether the server has refused this message or its recipient for good."""
-    codes = _codes(error)
-    return bool(codes) and all(code >= _PERMANENT for code in codes)
-
-
-def _is_of_the_message(error: Exception) -> bool:
-    """Whether the server has refused this message or its recipient only, so that others can be sent."""
-    if isinstance(error, smtplib.SMTPException | OSError | DeadlinePassed | TooManyCalls):
-        codes = _codes(error)
-        return bool(codes) and _CLOSES not in codes
-    return True
-
-
 def _codes(error: Exception) -> list[int]:
     """The replies of the server about this message and its recipient; empty for other errors."""
     if isinstance(error, smtplib.SMTPRecipientsRefused):
         return [code for code, _reply in error.recipients.values()]
     return [error.smtp_code] if isinstance(error, smtplib.SMTPDataError) else []
-
-
-def _retry(message: Message, error: str, *, at: datetime) -> None:
-    # Without the error, which can contain the address. The admin shows it.
-    _log.warning("e-mail %s was not sent and is tried again", message.pk)
-    batches.still_claimed(message).update(due_at=at, error=error)
 
 
 def _fail(message: Message, error: str) -> None:

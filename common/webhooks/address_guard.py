@@ -46,9 +46,7 @@ _REFUSED_NETWORKS = tuple(
 
 
 # Fewer look-ups than a web process has threads, so that those which hang leave threads for other requests.
-_MAX_CONCURRENT = 3
-_SECONDS = 3
-_calls = BoundedCalls(most=_MAX_CONCURRENT, seconds=_SECONDS)
+_calls = BoundedCalls(most=3, seconds=3)
 
 
 class InvalidWebhookUrl(DomainError):
@@ -97,12 +95,17 @@ def check_url(url: str, *, allow_loopback: bool) -> str | None:
     """
     parts = _split(url)
     host = (parts.hostname or "").rstrip(".")
-    _refuse_credentials(parts)
+    if parts.username is not None or parts.password is not None:
+        raise InvalidWebhookUrl("Leave user name and password out of the URL.")
     if allow_loopback and host in _LOOPBACK_HOSTS and parts.scheme in {"http", "https"}:
         return None
     if parts.scheme != "https":
         raise InvalidWebhookUrl("The URL must begin with https://.")
-    _check_host(host)
+    if not host:
+        raise InvalidWebhookUrl("The URL names no host.")
+    # Resolvers read these as addresses: dotted, short (127.1), decimal, octal, hexadecimal and IPv6.
+    if ":" in host or re.fullmatch(r"[0-9]+|0[xX][0-9a-fA-F]*", host.rpartition(".")[2]):
+        raise InvalidWebhookUrl("Name a host, not an IP address.")
     if parts.port is not None and parts.port not in _PORTS:
         raise InvalidWebhookUrl("Only ports 443 and 8443 are allowed.")
     return host
@@ -170,21 +173,3 @@ def _split(url: str) -> SplitResult:
     except ValueError as error:
         raise InvalidWebhookUrl("This is not a URL.") from error
     return parts
-
-
-def _refuse_credentials(parts: SplitResult) -> None:
-    if parts.username is not None or parts.password is not None:
-        raise InvalidWebhookUrl("Leave user name and password out of the URL.")
-
-
-def _check_host(host: str) -> None:
-    if not host:
-        raise InvalidWebhookUrl("The URL names no host.")
-    if _is_ip_literal(host):
-        raise InvalidWebhookUrl("Name a host, not an IP address.")
-
-
-def _is_ip_literal(host: str) -> bool:
-    """Whether resolvers read `host` as an address: dotted, short (127.1), decimal, octal, hexadecimal or IPv6."""
-    last = host.rpartition(".")[2]
-    return ":" in host or bool(re.fullmatch(r"[0-9]+|0[xX][0-9a-fA-F]*", last))

@@ -67,9 +67,5 @@ def after_failure(state: BreakerState, *, sent_at: datetime, at: datetime, retry
     failing = replace(state, failures=failures, failing_since=state.failing_since or at)
     if not failing.is_open:
         return replace(failing, paused_until=at + retry_after if retry_after else None)
-    return replace(failing, paused_until=at + max(_probe_pause(failures), retry_after))
-
-
-def _probe_pause(failures: int) -> timedelta:
-    index = min(failures - OPENS_AFTER, len(PROBE_PAUSES) - 1)
-    return timedelta(seconds=PROBE_PAUSES[index])
+    pause = timedelta(seconds=PROBE_PAUSES[min(failures - OPENS_AFTER, len(PROBE_PAUSES) - 1)])
+    return replace(failing, paused_until=at + max(pause, retry_after))

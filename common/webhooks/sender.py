@@ -11,6 +11,7 @@ import time
 from collections.abc import Awaitable, Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime, timedelta
+from functools import partial
 from typing import TypeVar
 from uuid import uuid4
 
@@ -23,7 +24,7 @@ from common.connections import raise_file_limit
 from common.webhooks import claims, http_client, signing
 from common.webhooks.http_client import Request, Result, StoredHead
 from common.webhooks.models import Endpoint
-from common.webhooks.outbox import Authorization, Authorize, ClaimedItem, LeaseKey, NotSendable, Outbox
+from common.webhooks.outbox import Authorize, ClaimedItem, LeaseKey, NotSendable, Outbox
 from common.webhooks.settlement import settle
 
 T = TypeVar("T")
@@ -174,7 +175,9 @@ class Sender:
     async def _renew(self, thread: ThreadPoolExecutor) -> None:
         now = time.monotonic()
         keys = [key for key, leased_at in self._leased_at.items() if now - leased_at >= _RENEW_AFTER_SECONDS]
-        renewed = await _run_in(thread, _renew_leases, self._outbox, keys) if keys else []
+        # The moment is earlier than the statement, so the leases end a little early, never late.
+        renew = partial(claims.renew, self._outbox, keys, at=clock.now())
+        renewed = await _run_in(thread, renew) if keys else []
         for key in renewed:
             if key in self._leased_at:  # else its outcome was written meanwhile
                 self._leased_at[key] = now
@@ -224,19 +227,13 @@ def _request_or_reason(
     item: ClaimedItem, endpoint: Endpoint, authorize: Authorize, *, at: datetime
 ) -> Request | Result:
     try:
-        return _request(item, endpoint, authorize(item), at=at)
-    except NotSendable as error:
-        reason = str(error)
-    except InvalidToken:  # no key of CREDENTIALS_KEYS decrypts it
-        reason = "secrets_unreadable"
-    _log.warning("event %s cannot be sent: %s", item.event_id, reason)
-    return Result(error=reason, was_sent=False)
-
-
-def _request(item: ClaimedItem, endpoint: Endpoint, authorization: Authorization, *, at: datetime) -> Request:
-    """Raises InvalidToken."""
+        authorization, secrets = authorize(item), endpoint.secrets(at=at)
+    except (NotSendable, InvalidToken) as error:  # InvalidToken: no key of CREDENTIALS_KEYS decrypts it
+        reason = str(error) if isinstance(error, NotSendable) else "secrets_unreadable"
+        _log.warning("event %s cannot be sent: %s", item.event_id, reason)
+        return Result(error=reason, was_sent=False)
     body, webhook_id, timestamp = item.body.encode(), str(item.event_id), int(at.timestamp())
-    signature = signing.sign(webhook_id=webhook_id, timestamp=timestamp, body=body, secrets=endpoint.secrets(at=at))
+    signature = signing.sign(webhook_id=webhook_id, timestamp=timestamp, body=body, secrets=secrets)
     headers = signing.headers(
         authorization=authorization.headers,
         webhook_id=webhook_id,
@@ -247,10 +244,6 @@ def _request(item: ClaimedItem, endpoint: Endpoint, authorization: Authorization
     )
     stored = StoredHead(endpoint.url, authorization.hint, timestamp, signature)
     return Request(endpoint.url, headers, body, stored, secrets=[*authorization.secrets, *signing.parts(signature)])
-
-
-def _renew_leases(outbox: Outbox, keys: list[LeaseKey]) -> list[LeaseKey]:
-    return claims.renew(outbox, keys, at=clock.now())
 
 
 def _settle_each_possible(outbox: Outbox, outcomes: list[Outcome]) -> list[Outcome]:

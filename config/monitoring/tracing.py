@@ -4,7 +4,7 @@ Its packages are imported only if OTEL_EXPORTER_OTLP_ENDPOINT is set. Spans have
 bodies or texts of errors.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import datetime
 from http import HTTPStatus
 from threading import Thread
@@ -14,7 +14,6 @@ from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 
 from common import log_context, tracing
-from common.tracing import Attributes
 
 _HEADER = "traceparent"
 _LENGTH = 55
@@ -47,7 +46,14 @@ class OpenTelemetryTracer:
         return carrier.get(_HEADER, "")
 
     def record(
-        self, name: str, *, parent: str, started_at: datetime, ended_at: datetime, failed: bool, attributes: Attributes
+        self,
+        name: str,
+        *,
+        parent: str,
+        started_at: datetime,
+        ended_at: datetime,
+        failed: bool,
+        attributes: Mapping[str, str | int],
     ) -> None:
         span = self._tracer.start_span(
             name,

@@ -17,7 +17,7 @@ from rest_framework.response import Response
 from rest_framework.viewsets import ViewSet
 
 from common import clock, idempotency, pagination
-from common.idempotency import IdempotentAnswers, KeyedCall
+from common.idempotency import KeyedCall
 from common.json_body import Json
 from common.openapi import Answer, answer_header, raises, request_header
 from delivery import bodies
@@ -205,7 +205,7 @@ def _answer_once(
     prepare: Callable[[], Quote],
     act: Callable[[Quote], Response],
 ) -> HttpResponse:
-    """The answer of `act(prepare())`, once for each Idempotency-Key (`IdempotentAnswers.once`).
+    """The answer of `act(prepare())`, once for each Idempotency-Key (`KeyedCall.once`).
 
     Without the header the two are just called. Raises InvalidIdempotencyKey, IdempotencyKeyReused or CallInProgress.
     """
@@ -221,8 +221,8 @@ def _answer_once(
             fingerprint=idempotency.fingerprint(request.data),
             at=at,
         )
-        answers = IdempotentAnswers(partial(problems.refusal, request.path), problems.CONTENT_TYPE)
-        return answers.once(call, prepare=prepare, act=act)
+        refuse = partial(problems.refusal, request.path)
+        return call.once(prepare=prepare, act=act, refuse=refuse, refusal_type=problems.CONTENT_TYPE)
     except idempotency.InvalidKey as error:
         raise InvalidIdempotencyKey from error
     except idempotency.KeyReused as error:

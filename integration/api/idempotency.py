@@ -8,7 +8,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from common import idempotency
-from common.idempotency import IdempotentAnswers, KeyedCall
+from common.idempotency import KeyedCall
 from integration.api import answers
 from integration.errors import CallInProgress, IdempotencyKeyReused, InvalidIdempotencyKey
 from integration.models import IdempotencyRecord, Seller
@@ -20,7 +20,7 @@ ERRORS = (InvalidIdempotencyKey, IdempotencyKeyReused, CallInProgress)
 def answer_once(
     request: Request, *, seller: Seller, endpoint: str, at: datetime, act: Callable[[], Response]
 ) -> HttpResponse:
-    """The answer of `act()`, once for each Idempotency-Key (`IdempotentAnswers.once`).
+    """The answer of `act()`, once for each Idempotency-Key (`KeyedCall.once`).
 
     Without the header `act` is just called. Raises InvalidIdempotencyKey, IdempotencyKeyReused or CallInProgress.
     """
@@ -28,7 +28,7 @@ def answer_once(
         call = _call(request, seller, endpoint, at)
         if call is None:
             return act()
-        return IdempotentAnswers(answers.refused).once(call, prepare=lambda: None, act=lambda _nothing: act())
+        return call.once(prepare=lambda: None, act=lambda _nothing: act(), refuse=answers.refused)
     except idempotency.InvalidKey as error:
         raise InvalidIdempotencyKey from error
     except idempotency.KeyReused as error:
