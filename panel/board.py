@@ -19,6 +19,7 @@ from common import clock
 from common.fields import Folded, folded
 from delivery import lifecycle
 from delivery.actions import moves, receivers
+from delivery.actions.moves import Move
 from delivery.forms import text_of_simulator
 from delivery.models import Delivery, Driver, LatestPosition, Stop
 from delivery.models.stop import LABELS
@@ -41,8 +42,12 @@ class Card:
     """What the list shows of one route. Changes only with `Delivery.last_sequence`."""
 
     delivery: Delivery
-    moves: list[str]
+    moves: dict[str, Move]
     stops: list[StopDetails]
+
+    @property
+    def moves_at_stops(self) -> dict[str, Move]:
+        return {name: move for name, move in self.moves.items() if "point" in move.fields}
 
     @property
     def open_stops(self) -> list[Stop]:
@@ -154,7 +159,7 @@ def cards(environment: str, ids: Collection[UUID]) -> dict[str, str]:
     answer = {}
     for delivery in deliveries:
         own = [each for each in details if each.stop.delivery_id == delivery.pk]
-        card = Card(delivery, moves.allowed(delivery), own)
+        card = Card(delivery, {name: moves.MOVES[name] for name in moves.allowed(delivery)}, own)
         answer[str(delivery.pk)] = template.render({"card": card, "delivery": delivery})
     return answer
 

@@ -102,14 +102,10 @@ LOCKS: dict[str, tuple[str, ...]] = {
     ),
     "delivery/actions/deliveries.py:accept": (_OF_A_DELIVERY,),
     "delivery/actions/deliveries.py:cancel": (_OF_A_DELIVERY,),
-    "delivery/actions/deliveries.py:collect": (_OF_A_DELIVERY,),
     "delivery/actions/deliveries.py:deliver_point": (_OF_A_DELIVERY,),
     "delivery/actions/deliveries.py:expire": (_OF_A_DELIVERY,),
     "delivery/actions/deliveries.py:expire_early": (_OF_A_DELIVERY,),
     "delivery/actions/deliveries.py:fail_point": (_OF_A_DELIVERY,),
-    "delivery/actions/deliveries.py:reassign": (_OF_A_DELIVERY,),
-    "delivery/actions/deliveries.py:release": (_OF_A_DELIVERY,),
-    "delivery/actions/deliveries.py:return_": (_OF_A_DELIVERY,),
     "delivery/actions/alerts.py:_send": (
         f"{_DELIVERY}TestAlerts::test_of_a_day_are_recorded_once_without_waiting",
         _FIRST_ROW,
@@ -179,6 +175,7 @@ LOCKS: dict[str, tuple[str, ...]] = {
         "tests/delivery/actions/test_tokens.py::test_the_limit_holds_for_tokens_issued_concurrently",
     ),
     "delivery/actions/tokens.py:rotate": (f"{_DELIVERY}TestRotationOfAToken::test_sees_that_it_has_just_been_revoked",),
+    "delivery/actions/transitions.py:begin": (_OF_A_DELIVERY,),
     "delivery/actions/transitions.py:lock": (_OF_A_DELIVERY,),
     "delivery/models/driver.py:DriverPosition.Meta": (
         "tests/delivery/actions/test_positions.py::TestRecordPositions::test_writes_the_latest_position_of_a_driver_once",

@@ -116,8 +116,7 @@ def accept(*, delivery: Delivery, driver: Driver | None, by: str, at: datetime) 
 @transaction.atomic
 def release(*, delivery: Delivery, by: str, at: datetime) -> Delivery:
     """Take the route from its driver before pickup and offer it again, for as long as a new one. Raises MoveRefused."""
-    locked = transitions.lock(delivery)
-    after = lifecycle.move(locked.state, Trigger.RELEASE)
+    locked, after = transitions.begin(delivery, Trigger.RELEASE)
     former = _tell_former_driver(locked)
     locked.driver = None
     locked.offer_expires_at = at + settings.OFFER_TTL
@@ -131,8 +130,7 @@ def reassign(*, delivery: Delivery, driver: Driver | None, by: str, at: datetime
     Raises MoveRefused, DriverNotEligible for the driver who holds it, and the errors of `drivers.claim` or
     `drivers.claim_first_eligible`.
     """
-    locked = transitions.lock(delivery)
-    after = lifecycle.move(locked.state, Trigger.REASSIGN)
+    locked, after = transitions.begin(delivery, Trigger.REASSIGN)
     if driver is not None and driver.pk == locked.driver_id:
         raise DriverNotEligible("%(driver)s holds this route already.", driver=driver.name)
     former = _tell_former_driver(locked)
@@ -146,8 +144,7 @@ def collect(*, delivery: Delivery, by: str, at: datetime, made_at: datetime | No
 
     `made_at`: since when, if that is reported later. Raises MoveRefused.
     """
-    locked = transitions.lock(delivery)
-    after = lifecycle.move(locked.state, Trigger.COLLECT)
+    locked, after = transitions.begin(delivery, Trigger.COLLECT)
     collected = transitions.apply(locked, after, Trigger.COLLECT, by=by, at=at, made_at=made_at)
     receivers.record(collected, at=at)
     return collected
@@ -187,8 +184,7 @@ def fail_point(
 @transaction.atomic
 def return_(*, delivery: Delivery, by: str, at: datetime, made_at: datetime | None = None) -> Delivery:
     """Record that the driver has returned to A. Raises MoveRefused."""
-    locked = transitions.lock(delivery)
-    after = lifecycle.move(locked.state, Trigger.RETURN)
+    locked, after = transitions.begin(delivery, Trigger.RETURN)
     return transitions.apply(locked, after, Trigger.RETURN, by=by, at=at, made_at=made_at)
 
 

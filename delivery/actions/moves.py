@@ -1,12 +1,11 @@
 """The actions on a delivery by name, for callers that receive a name: the admin, the board and `dispatch`.
 
-`MOVES` lists their names, labels, messages and fields; forms and arguments are made from it. The board's buttons are in
-`templates/panel/board_card.html`.
+Forms, arguments and buttons of all of them are made from `MOVES`.
 """
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 from datetime import datetime
 
 from django.db import transaction
@@ -35,6 +34,12 @@ class Move:
     label: StrPromise
     done: StrPromise
     fields: Mapping[str, bool] = field(default_factory=dict)
+    _: KW_ONLY
+    is_step: bool = False  # it brings the route on; of these one is allowed at a time, for each point
+    is_danger: bool = False
+    in_sandbox: bool = True  # integrators may make it there
+    button: StrPromise | None = None  # on a card of the board, where it is not the label
+    question: StrPromise | None = None  # of the board before the move; None: it is made when its button is held
 
 
 def _accept(*, delivery: Delivery, driver: str, by: str, at: datetime) -> Delivery:
@@ -54,30 +59,69 @@ def _set_position(*, delivery: Delivery, position: str, by: str, at: datetime) -
     return delivery
 
 
-# Without EXPIRE, which is triggered by time alone.
-# In the order of pages: first those that bring a route to its end, of which one is allowed.
+# Without EXPIRE, which is triggered by time alone. In the order of pages.
 MOVES: Mapping[str, Move] = {
-    "accept": Move(_accept, _("Assign driver"), _("Route %(route)s assigned to %(driver)s."), {"driver": False}),
-    "collect": Move(deliveries.collect, _("Collect"), _("Route %(route)s collected by %(driver)s.")),
-    "deliver": Move(
-        deliveries.deliver_point, _("Deliver"), _("Route %(route)s: point %(point)s delivered."), {"point": True}
+    "accept": Move(
+        _accept,
+        _("Assign driver"),
+        _("Route %(route)s assigned to %(driver)s."),
+        {"driver": False},
+        is_step=True,
+        button=_("Assign driver…"),
+        question=_("Who takes this route?"),
     ),
-    "return": Move(deliveries.return_, _("Return to A"), _("Route %(route)s: %(driver)s is back at A.")),
+    "collect": Move(deliveries.collect, _("Collect"), _("Route %(route)s collected by %(driver)s."), is_step=True),
+    "deliver": Move(
+        deliveries.deliver_point,
+        _("Deliver"),
+        _("Route %(route)s: point %(point)s delivered."),
+        {"point": True},
+        is_step=True,
+    ),
+    "return": Move(deliveries.return_, _("Return to A"), _("Route %(route)s: %(driver)s is back at A."), is_step=True),
     "fail": Move(
         deliveries.fail_point,
         _("Couldn't deliver"),
         _("Route %(route)s: point %(point)s not delivered."),
         {"point": True, "reason": True},
+        is_danger=True,
+        button=_("Couldn't deliver…"),
+        question=_("Why was %(point)s not delivered?"),
     ),
+    # Integrators cancel as in the live environment, and only dispatchers change the driver of a route.
     "reassign": Move(
-        _reassign, _("Assign another driver"), _("Route %(route)s assigned to %(driver)s."), {"driver": False}
+        _reassign,
+        _("Assign another driver"),
+        _("Route %(route)s assigned to %(driver)s."),
+        {"driver": False},
+        in_sandbox=False,
+        button=_("Another driver…"),
+        question=_("Who takes this route instead of %(driver)s?"),
     ),
-    "release": Move(deliveries.release, _("Release driver"), _("Route %(route)s is offered to drivers again.")),
-    "cancel": Move(
-        deliveries.cancel, _("Cancel delivery"), _("Route %(route)s cancelled, %(fee)s."), {"reason": False}
+    "release": Move(
+        deliveries.release,
+        _("Release driver"),
+        _("Route %(route)s is offered to drivers again."),
+        in_sandbox=False,
+        button=_("Release…"),
+        question=_("Take the route from %(driver)s?"),
     ),
     "position": Move(
-        _set_position, _("Set position"), _("Position of %(driver)s recorded for route %(route)s."), {"position": True}
+        _set_position,
+        _("Set position"),
+        _("Position of %(driver)s recorded for route %(route)s."),
+        {"position": True},
+        button=_("Set position…"),
+    ),
+    "cancel": Move(
+        deliveries.cancel,
+        _("Cancel delivery"),
+        _("Route %(route)s cancelled, %(fee)s."),
+        {"reason": False},
+        is_danger=True,
+        in_sandbox=False,
+        button=_("Cancel…"),
+        question=_("Cancel this delivery?"),
     ),
 }
 

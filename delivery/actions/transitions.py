@@ -46,6 +46,12 @@ def lock(delivery: Delivery) -> Delivery:
     return locked
 
 
+def begin(delivery: Delivery, trigger: Trigger) -> tuple[Delivery, lifecycle.State]:
+    """The locked delivery, and its state after the trigger, which names no point. Raises MoveRefused."""
+    locked = lock(delivery)
+    return locked, lifecycle.move(locked.state, trigger)
+
+
 def apply(
     delivery: Delivery,
     after: lifecycle.State,

@@ -9,9 +9,7 @@ from delivery.lifecycle import RouteStatus, Trigger
 from delivery.models import Delivery
 from delivery.simulation import simulated_driver, steps
 
-# Integrators cancel as in the live environment. Only dispatchers change the driver of a route.
-_NOT_BY_HAND = (Trigger.CANCEL, Trigger.RELEASE, Trigger.REASSIGN)
-MOVES = (*(name for name in moves.MOVES if name not in _NOT_BY_HAND), Trigger.EXPIRE.value)
+MOVES = (*(name for name, move in moves.MOVES.items() if move.in_sandbox), Trigger.EXPIRE.value)
 
 _PROOF = {"receivedBy", "pin"}
 

@@ -41,15 +41,6 @@ _TABS = [
 ]
 # Drivers to choose from at once; a search finds the others.
 _MAX_DRIVERS = 20
-_CHOOSES_DRIVER = ("accept", "reassign")
-# Titles of the dialogs.
-_TITLES = {
-    "accept": _("Who takes this route?"),
-    "reassign": _("Who takes this route instead of %(driver)s?"),
-    "release": _("Take the route from %(driver)s?"),
-    "fail": _("Why was %(point)s not delivered?"),
-    "cancel": _("Cancel this delivery?"),
-}
 
 
 def _environment(request: HttpRequest) -> Environment:
@@ -164,7 +155,7 @@ class Move(DispatcherView):
     def _dialog(
         self, request: HttpRequest, delivery: Delivery, move: str, *, has_changed: bool = False
     ) -> HttpResponse:
-        form = MoveForm(move, delivery)
+        form, details = MoveForm(move, delivery), moves.MOVES[move]
         sent = request.GET.get("point", "")
         point = sent if sent in {*LABELS} else ""
         driver = text_of_simulator(delivery.driver.name) if delivery.driver else ""
@@ -172,14 +163,14 @@ class Move(DispatcherView):
             "form": form,
             "delivery": delivery,
             "has_changed": has_changed,
-            "title": _TITLES.get(move, form.label) % {"point": point or gettext("this point"), "driver": driver},
+            "title": (details.question or form.label) % {"point": point or gettext("this point"), "driver": driver},
             "button": form.label,
         }
         if point and "point" in form.fields:
             form.initial["point"] = point
             form.fields["point"].widget = HiddenInput()  # the title names it
             context["stop"] = next((stop for stop in delivery.ordered_stops if stop.label == point), None)
-        if move in _CHOOSES_DRIVER:
+        if "driver" in details.fields:
             context |= {"chooses_driver": True, **_choice(delivery)}
         if move == "fail":
             context["reasons"] = FAILURE_REASONS

@@ -39,6 +39,7 @@ NOT_CALLED = {
     "delivery.actions.deliveries.build": _INNER,
     "delivery.actions.quotes.trip_between": _PURE,
     "delivery.actions.transitions.apply": _INNER,
+    "delivery.actions.transitions.begin": _INNER,
     "delivery.actions.transitions.history": _INNER,
     "delivery.actions.dispatch_rules.change": "rules of everybody",
     "delivery.actions.tariffs.create_defaults": "tariffs of everybody",

@@ -9,11 +9,17 @@ from delivery.actions import moves
 from delivery.errors import DeliveryNotFound
 from delivery.models import Delivery, parse_id
 
+_ARGUMENTS = {"driver": "--driver ID", "point": "POINT", "reason": "--reason TEXT", "position": "LAT,LNG"}
+
+
+def _usage(name: str) -> str:
+    texts = {_ARGUMENTS[field]: required for field, required in moves.MOVES[name].fields.items()}
+    return " ".join([name, *(text if required else f"[{text}]" for text, required in texts.items())])
+
 
 class Command(JSONCommand):
     help = (
-        "Move a delivery as a dispatcher does: accept [--driver ID] | release | reassign [--driver ID] | "
-        "collect | deliver POINT | fail POINT --reason TEXT | return | position LAT,LNG | cancel [--reason TEXT]. "
+        f"Move a delivery as a dispatcher does: {' | '.join(map(_usage, moves.MOVES))}. "
         'Prints {"delivery", "status", "route"}, or {"error", "detail"} and exits with 1 when the move is refused.'
     )
 

@@ -6,10 +6,12 @@ from decimal import Decimal
 import pytest
 from django.utils import timezone
 
-from delivery.actions import deliveries
-from delivery.errors import AlreadyFinished, MoveRefused, ReasonMissing, StopNotFound, StopNotOpen
-from delivery.lifecycle import Mode
+from delivery import lifecycle
+from delivery.actions import deliveries, moves
+from delivery.errors import AlreadyFinished, InvalidPosition, MoveRefused, ReasonMissing, StopNotFound, StopNotOpen
+from delivery.lifecycle import Mode, Trigger
 from delivery.models import Delivery, Stop, Transition, WebhookEndpoint, WebhookEvent
+from tests.delivery.in_progress import in_progress
 from tests.factories import BY, DeliveryFactory, TariffFactory
 
 
@@ -25,6 +27,40 @@ def statuses(delivery):
 
 def writes():
     return Transition.objects.count(), WebhookEvent.objects.count()
+
+
+@pytest.mark.django_db
+class TestAllowed:
+    def test_has_a_move_for_each_trigger_but_that_of_time(self):
+        assert set(moves.MOVES) == {*Trigger, "position"} - {Trigger.EXPIRE}
+
+    @pytest.mark.parametrize("route_status", lifecycle.IN_PROGRESS)
+    def test_is_what_the_table_has_and_a_position_of_whoever_holds_the_route(self, route_status):
+        delivery = in_progress(route_status, stops=1)
+
+        triggers = {trigger for trigger, route in lifecycle.TABLE if route is route_status} - {Trigger.EXPIRE}
+        also = {"position"} if route_status in lifecycle.HELD else set()
+        assert set(moves.allowed(delivery)) == triggers | also
+
+    def test_is_no_second_cancellation_and_nothing_after_the_end(self):
+        delivery = DeliveryFactory.create(collected=True, stops=1)
+
+        cancelled = do(deliveries.cancel, delivery, reason="")
+        ended = do(deliveries.return_, delivery)
+
+        assert (moves.allowed(cancelled), moves.allowed(ended)) == (["return", "position"], [])
+
+
+class TestParsePoint:
+    def test_reads_latitude_and_longitude(self):
+        assert moves.parse_point("-23.56, -46.65") == (-23.56, -46.65)
+
+    @pytest.mark.parametrize("text", ["", "1", "1,2,3", "91,0", "nan,0", "0" * 200 + "1,1", "1,1" + " " * 2_000_000])
+    def test_refuses_invalid_text_with_a_short_message(self, text):
+        with pytest.raises(InvalidPosition) as refused:
+            moves.parse_point(text)
+
+        assert len(str(refused.value)) < 300
 
 
 @pytest.mark.django_db

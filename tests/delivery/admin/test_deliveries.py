@@ -11,12 +11,14 @@ from django.urls import reverse
 from django.utils import timezone
 
 from common.formats import money, short_id
+from delivery import lifecycle
 from delivery.actions import moves, proofs, receivers
 from delivery.actions.deliveries import fee_of_cancelling
 from delivery.actions.proofs import Proof
 from delivery.lifecycle import Mode
 from delivery.models import Delivery
 from delivery.payload import Options, Place
+from tests.delivery.in_progress import in_progress
 from tests.delivery.proofs import asking_for, pin_of
 from tests.factories import BY, PICKUP, DeliveryFactory, DriverFactory, TokenFactory, validated_payload
 from tests.photos import photo
@@ -62,16 +64,11 @@ def buttons(client, delivery):
 
 
 class TestPage:
-    @pytest.mark.parametrize(
-        ("traits", "expected"),
-        [
-            ({}, {"accept", "cancel"}),
-            ({"accepted": True}, {"release", "reassign", "collect", "cancel", "position"}),
-            ({"collected": True}, {"deliver", "fail", "cancel", "position"}),
-        ],
-    )
-    def test_offers_the_moves_allowed_now(self, dispatcher, traits, expected):
-        assert buttons(dispatcher, DeliveryFactory.create(**traits)) == expected
+    @pytest.mark.parametrize("route_status", lifecycle.IN_PROGRESS)
+    def test_offers_the_moves_allowed_now(self, dispatcher, route_status):
+        delivery = in_progress(route_status)
+
+        assert buttons(dispatcher, delivery) == set(moves.allowed(delivery))
 
     def test_offers_no_second_cancel_and_nothing_after_the_end(self, dispatcher):
         delivery = DeliveryFactory.create(collected=True, stops=1)
