@@ -12,6 +12,9 @@ PACKAGES = {
     "php": "php-cli",  # a program of the panel's quickstart
     "node": "nodejs npm",
     "npm": "nodejs npm",  # clients generated from the API's description
+    "javac": "default-jdk-headless libjackson2-databind-java libhttpmime-java libjsr305-java"
+    " libgeronimo-annotation-1.3-spec-java",  # a generated client
+    "go": "golang-go golang-gopkg-validator.v2-dev",
     "promtool": "prometheus",  # alert rules
     "docker-compose": "docker-compose",
     "systemd-analyze": "systemd",

@@ -1,256 +1,207 @@
-"""Calls both APIs with the client that openapi-python-client generates from the OpenAPI description.
+"""Makes every call of both APIs once with the client that openapi-generator makes of the OpenAPI description.
 
-`run.sh` generates the package `rota_client`, and checks this file with mypy.
+`run.sh` generates the package `rota_client`. Its models refuse an answer that differs from the description.
 Usage: client.py INVOICE_XML URL TEST_TOKEN API_KEY
 """
 
+import inspect
 import sys
 import time
-from functools import partial
-from io import BytesIO
+from collections.abc import Callable
+from functools import wraps
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 from uuid import uuid4
 
-from httpx import Timeout
-from rota_client import AuthenticatedClient
-from rota_client.api.find_and_read import get_delivery, list_deliveries, list_events
-from rota_client.api.immediate_delivery import (
-    cancel_delivery,
-    info_delivery,
-    location_delivery,
-    quotation_delivery,
-    request_delivery,
-)
-from rota_client.api.order_integration import (
-    cancel_order,
-    create_order,
-    get_order,
-    shipping_quote,
-    shipping_services,
-    track_orders,
-    upload_invoice,
-)
-from rota_client.models import (
-    AddressRequest,
-    CancelRequest,
-    ContactsRequest,
-    CoordinatesRequest,
-    Creation,
-    DeliveryDetail,
-    DeliveryMode,
-    DeliveryPage,
-    DeliveryRequest,
-    DeliveryStatus,
-    DropoffLabel,
-    DropoffRequest,
-    EventPage,
-    Info,
-    InvalidProblem,
-    Location,
-    PackageRequest,
-    PickupAddressRequest,
-    PickupRequest,
-    QuoteAnswer,
-    RouteStatus,
-    SellerAddressRequest,
-    SellerCancelRequest,
-    SellerDone,
-    SellerItemRequest,
-    SellerOrderCreated,
-    SellerOrderRequest,
-    SellerOrdersFound,
-    SellerOrderShown,
-    SellerQuoteFound,
-    SellerQuoteRequest,
-    SellerReceiverRequest,
-    SellerRefusal,
-    SellerService,
-    SellerServicesFound,
-    TrackingReason,
-    TrackOrdersType,
-    UploadInvoiceBody,
-    VehicleType,
-)
-from rota_client.types import UNSET, File, Response, Unset
+import rota_client as rota
 
-Body = TypeVar("Body")
 COMPANY = "48.372.915/0001-54"  # of the demo's seller
+_PLACE = {"latitude": -23.552, "longitude": -46.65}
+_called: set[str] = set()
 
 
-def body(kind: type[Body], response: Response[Any], *, status: int) -> Body:
-    assert response.status_code == status, response.content
-    assert isinstance(response.parsed, kind), response.parsed
-    return response.parsed
-
-
-def delivery_body() -> DeliveryRequest:
-    return DeliveryRequest(
-        vehicle_type=VehicleType.MOTORCYCLE,
-        delivery_mode=DeliveryMode.DEFAULT,
-        pickup=PickupRequest(
-            contacts=ContactsRequest(name="Loja Paulista", phone_number="+55 11 3333-0000"),
-            address=PickupAddressRequest(street="Avenida Paulista", latitude=-23.561414, longitude=-46.655881),
-        ),
-        dropoffs=[
-            DropoffRequest(
-                external_id=str(uuid4()),
-                address=AddressRequest(street="Rua Augusta", latitude=-23.552, longitude=-46.65),
-            ),
-            DropoffRequest(
-                address=AddressRequest(street="Rua Oscar Freire", zipcode="01426-001"),
-                coordinates=CoordinatesRequest(latitude=-23.5629, longitude=-46.6689),
-            ),
-        ],
-        order_packages=[PackageRequest(description="Caixa", height=20, width=30, length=40, weight=2.5, quantity=1)],
+def delivery(prefix: str = "", **of_dropoff: Any) -> rota.DeliveryRequest:
+    return rota.DeliveryRequest.from_dict(
+        {
+            "vehicleType": "MOTORCYCLE",
+            "deliveryMode": "DEFAULT",
+            "pickup": {
+                "contacts": {"name": "Loja Paulista", "phoneNumber": "+55 11 3333-0000"},
+                "address": {"street": "Avenida Paulista", "latitude": -23.561414, "longitude": -46.655881},
+            },
+            "dropoffs": [
+                {"externalId": f"{prefix}{uuid4()}", "address": {"street": "Rua Augusta", **_PLACE}, **of_dropoff},
+                {
+                    "address": {"street": "Rua Oscar Freire", "zipcode": "01426-001"},
+                    "coordinates": {"latitude": -23.5629, "longitude": -46.6689},
+                },
+            ],
+            "orderPackages": [
+                {"description": "Caixa", "height": 20, "width": 30, "length": 40, "weight": 2.5, "quantity": 1}
+            ],
+        }
     )
 
 
-def deliver(client: AuthenticatedClient) -> None:
-    request = delivery_body()
-    quoted = quotation_delivery.sync_detailed(client=client, body=request)
-    quote = body(QuoteAnswer, quoted, status=200)
-    call = partial(
-        request_delivery.sync_detailed,
-        client=client,
-        body=request,
-        idempotency_key=str(uuid4()),
-        quote_id=quoted.headers["Quote-Id"],
-        sandbox_speed=120,
-    )
-    responses = [call() for _repeat in range(2)]
-    created, again = (body(Creation, response, status=201) for response in responses)
-    assert (created.delivery_id, created.shipping_value) == (again.delivery_id, quote.shipping_value)
-    assert [order.point for order in created.orders] == [DropoffLabel.B, DropoffLabel.C]
+def deliver(deliveries: Any, reading: Any) -> None:
+    request = delivery(proof={"photo": True})
+    quoted = deliveries.quotation_delivery_with_http_info(request)
+    headers = {"idempotency_key": str(uuid4()), "quote_id": quoted.headers["quote-id"], "sandbox_speed": 120}
+    created, again = (deliveries.request_delivery(request, **headers) for _repeat in range(2))
+    assert (created.delivery_id, created.shipping_value) == (again.delivery_id, quoted.data.shipping_value)
+    assert [order.point for order in created.orders] == ["B", "C"]
 
-    detail = wait_until_finished(client, str(created.delivery_id))
-    assert [order.status for order in detail.orders] == [DeliveryStatus.DELIVERED] * 2
-    assert detail.accepted_at is not None
-    assert detail.closed_at is not None
+    detail = until_finished(reading, created.delivery_id)
+    assert [order.status for order in detail.orders] == ["DELIVERED"] * 2
     assert detail.accepted_at < detail.closed_at
-    look_up(client, request, created)
+    photo = detail.orders[0].proof.photos[0].url.rpartition("/")[2]
+    assert reading.get_photo(photo).startswith(b"\xff\xd8")
+    assert len(deliveries.info_delivery(created.delivery_id).orders) == len(created.orders)
+    assert deliveries.location_delivery(created.delivery_id).tracking.reason == "FINISHED"
+
+    found = reading.list_deliveries(external_id=request.dropoffs[0].external_id, status="DELIVERED", limit=10)
+    assert [summary.delivery_id for summary in found.data] == [created.delivery_id]
+    events = statuses_of_events(reading, created.delivery_id)
+    assert events == ["PENDING", "ACCEPT", "COLLECTED", "COLLECTED", "DELIVERED"], events
 
 
-def wait_until_finished(client: AuthenticatedClient, delivery_id: str) -> DeliveryDetail:
+def until_finished(reading: Any, delivery_id: Any) -> rota.DeliveryDetail:
     deadline = time.monotonic() + 20
     while time.monotonic() < deadline:
-        detail = body(DeliveryDetail, get_delivery.sync_detailed(delivery_id, client=client), status=200)
-        if detail.route.status == RouteStatus.FINISHED:
+        detail = reading.get_delivery(delivery_id)
+        if detail.route.status == "FINISHED":
             return detail
         time.sleep(0.2)
     raise TimeoutError(f"{delivery_id} is not delivered after 20 s")
 
 
-def look_up(client: AuthenticatedClient, request: DeliveryRequest, created: Creation) -> None:
-    delivery_id = str(created.delivery_id)
-    info = body(Info, info_delivery.sync_detailed(delivery_id, client=client), status=200)
-    assert isinstance(info.cancellation, Unset)
-    location = body(Location, location_delivery.sync_detailed(delivery_id, client=client), status=200)
-    assert location.tracking.reason == TrackingReason.FINISHED
-
-    external_id = request.dropoffs[0].external_id
-    assert isinstance(external_id, str)
-    found = list_deliveries.sync_detailed(
-        client=client, external_id=external_id, status=DeliveryStatus.DELIVERED, limit=10
-    )
-    assert [summary.delivery_id for summary in body(DeliveryPage, found, status=200).data] == [created.delivery_id]
-    assert statuses_of_events(client, created) == ["PENDING", "ACCEPT", "COLLECTED", "COLLECTED", "DELIVERED"]
-
-
-def statuses_of_events(client: AuthenticatedClient, created: Creation) -> list[str]:
+def statuses_of_events(reading: Any, delivery_id: Any) -> list[str]:
     statuses: list[str] = []
-    after: str | Unset = UNSET
+    after = None
     while True:
-        page = body(EventPage, list_events.sync_detailed(client=client, after=after), status=200)
+        page = reading.list_events(after=after)
         if not page.data:
             return statuses
-        statuses += [event.body.status for event in page.data if event.body.delivery_id == created.delivery_id]
+        statuses += [event.body.status for event in page.data if event.body.delivery_id == delivery_id]
         after = page.next_cursor
 
 
-def cancel(client: AuthenticatedClient) -> None:
-    created = body(Creation, request_delivery.sync_detailed(client=client, body=delivery_body()), status=201)
-    reason = CancelRequest(reason="The customer gave up")
-    response = cancel_delivery.sync_detailed(str(created.delivery_id), client=client, body=reason)
-    assert {order.status for order in body(Info, response, status=200).orders} == {DeliveryStatus.FAILED}
-
-    unknown = info_delivery.sync_detailed(str(uuid4()), client=client)
-    assert body(InvalidProblem, unknown, status=404).code == "delivery_not_found"
-
-
-def order_body(order_id: str) -> SellerOrderRequest:
-    return SellerOrderRequest(
-        company_document=COMPANY,
-        order_id=order_id,
-        order_cost=150,
-        service=SellerService.BASE,
-        items=[SellerItemRequest(description="Cafeteira", dimensions="30x20x40,2.5", quantity=1, price=150)],
-        receiver=SellerReceiverRequest(
-            name="Maria Souza",
-            document="529.982.247-25",
-            address=SellerAddressRequest(
-                state="BA",
-                city="Salvador",
-                zip_code="40020-000",
-                street="Rua Chile",
-                street_number="10",
-                neighborhood="Centro",
-            ),
-        ),
+def cancel(deliveries: Any) -> None:
+    created = deliveries.request_delivery(delivery("sim-manual-"))
+    info = deliveries.cancel_delivery(
+        created.delivery_id, cancel_request=rota.CancelRequest(reason="The customer gave up")
     )
+    assert {order.status for order in info.orders} == {"FAILED"}
+    assert refusal(deliveries.info_delivery, uuid4()) == "delivery_not_found"
 
 
-def ship(client: AuthenticatedClient) -> None:
-    freight = SellerQuoteRequest(
-        origin="01310100", destination="40020000", width="30", height="20", length="40", weight=2.5
-    )
-    quote = body(SellerQuoteFound, shipping_quote.sync_detailed(client=client, body=freight), status=200)
-    services = body(SellerServicesFound, shipping_services.sync_detailed(client=client, body=freight), status=200)
-    assert quote.data.to == "Salvador/BA"
-    assert quote.data.amount in [service.amount for service in services.data]
+def refusal(call: Callable[..., Any], *arguments: Any) -> str:
+    """The code of the refusal that a call ends with."""
+    try:
+        call(*arguments)
+    except rota.ApiException as error:
+        return str(error.data.code)
+    raise AssertionError("The call was not refused.")
+
+
+def move(deliveries: Any, sandbox: Any) -> None:
+    delivery_id = deliveries.request_delivery(delivery("sim-manual-")).delivery_id
+    assert sandbox.sandbox_accept(delivery_id).status == "ACCEPT"
+    sandbox.sandbox_position(delivery_id, position_request=rota.PositionRequest(**_PLACE))
+    assert sandbox.sandbox_collect(delivery_id).status == "COLLECTED"
+    sandbox.sandbox_deliver(delivery_id, "B")
+    failed = sandbox.sandbox_fail(delivery_id, "C", fail_request=rota.FailRequest(reason="Nobody was there"))
+    assert [order.status for order in failed.orders] == ["DELIVERED", "FAILED"]
+    assert sandbox.sandbox_return(delivery_id).status == "DELIVERED"
+
+    waiting = deliveries.request_delivery(delivery("sim-manual-"))
+    assert sandbox.sandbox_expire(waiting.delivery_id).status == "FAILED"
+
+
+def ship(orders: Any) -> None:
+    trip = {"origin": "01310100", "destination": "40020000", "width": "30", "height": "20", "length": "40"}
+    freight = rota.SellerQuoteRequest.from_dict({**trip, "weight": 2.5})
+    quote = orders.shipping_quote(freight).data
+    assert quote.to == "Salvador/BA"
+    assert quote.amount in [service.amount for service in orders.shipping_services(freight).data]
 
     order_id = str(uuid4())
-    ordered = create_order.sync_detailed(client=client, body=order_body(order_id))
-    created = body(SellerOrderCreated, ordered, status=201)
-    detail = body(SellerOrderShown, get_order.sync_detailed(order_id, client=client), status=200)
-    assert detail.data.tracking_code == created.tracking_code
-    tracked = track_orders.sync_detailed(client=client, type_=TrackOrdersType.ORDER_NUMBER, value=created.tracking_code)
-    (record,) = body(SellerOrdersFound, tracked, status=200).data
+    tracking_code = orders.create_order(order(order_id)).tracking_code
+    assert orders.get_order(order_id).data.tracking_code == tracking_code
+    assert tracking_code in [each.tracking_code for each in orders.list_orders().data]
+    (record,) = orders.track_orders("order_number", tracking_code).actual_instance.data
     assert [entry.status for entry in record.status_log] == ["pending"]
-    cancelled = cancel_order.sync_detailed(client=client, body=SellerCancelRequest(order_id=order_id))
-    assert body(SellerDone, cancelled, status=200).message == "Objeto cancelado com sucesso"
+    done = orders.cancel_order(rota.SellerCancelRequest(orderId=order_id))
+    assert done.message == "Objeto cancelado com sucesso"
 
 
-def send_invoice(client: AuthenticatedClient, xml: bytes) -> None:
-    saved = upload(client, xml)
-    assert body(SellerDone, saved, status=200).message == "Nota fiscal salva com sucesso"
-
-    refused = upload(client, b"<x/>")
-    assert body(SellerRefusal, refused, status=422).code == "invalid_invoice"
-
-
-def upload(client: AuthenticatedClient, xml: bytes) -> Response[SellerDone | SellerRefusal]:
-    file = File(payload=BytesIO(xml), file_name="nfe.xml", mime_type="application/xml")
-    return upload_invoice.sync_detailed(client=client, body=UploadInvoiceBody(nfe=file))
-
-
-def connect(url: str, token: str, *, prefix: str) -> AuthenticatedClient:
-    return AuthenticatedClient(
-        base_url=url,
-        token=token,
-        prefix=prefix,
-        timeout=Timeout(10),
-        raise_on_unexpected_status=True,
+def order(order_id: str) -> rota.SellerOrderRequest:
+    return rota.SellerOrderRequest.from_dict(
+        {
+            "company_document": COMPANY,
+            "orderId": order_id,
+            "orderCost": 150,
+            "service": "base",
+            "items": [{"description": "Cafeteira", "dimensions": "30x20x40,2.5", "quantity": 1, "price": 150}],
+            "receiver": {
+                "name": "Maria Souza",
+                "document": "529.982.247-25",
+                "address": {
+                    "state": "BA",
+                    "city": "Salvador",
+                    "zipCode": "40020-000",
+                    "street": "Rua Chile",
+                    "streetNumber": "10",
+                    "neighborhood": "Centro",
+                },
+            },
+        }
     )
+
+
+def send_invoice(orders: Any, xml: bytes) -> None:
+    assert orders.upload_invoice(("nfe.xml", xml)).message == "Nota fiscal salva com sucesso"
+    assert refusal(orders.upload_invoice, ("nfe.xml", b"<x/>")) == "invalid_invoice"
+
+
+def connect(api: type, url: str, **credential: Any) -> Any:
+    """The calls of a tag, each of which is noted in `_called`."""
+    calls = api(rota.ApiClient(rota.Configuration(host=url, **credential)))
+    for name in calls_of(api):
+        for variant in (name, f"{name}_with_http_info"):
+            setattr(calls, variant, _noted(getattr(calls, variant), name))
+    return calls
+
+
+def calls_of(api: type) -> list[str]:
+    """The names of an API's methods that make a call and answer with its body."""
+    methods = [name for name, _method in inspect.getmembers(api, inspect.isfunction) if not name.startswith("_")]
+    return [name for name in methods if not name.endswith(("_with_http_info", "_without_preload_content"))]
+
+
+def _noted(call: Callable[..., Any], name: str) -> Callable[..., Any]:
+    @wraps(call)
+    def noted(*arguments: Any, **options: Any) -> Any:
+        _called.add(name)
+        return call(*arguments, _request_timeout=10.0, **options)
+
+    return noted
 
 
 def main(invoice: str, url: str, token: str, key: str) -> None:
-    of_shop = connect(url, token, prefix="Bearer")
-    deliver(of_shop)
-    cancel(of_shop)
-    of_seller = connect(url, key, prefix="Basic")
-    ship(of_seller)
-    send_invoice(of_seller, Path(invoice).read_bytes())
+    of_shop: dict[str, Any] = {"access_token": token}
+    apis = [rota.ImmediateDeliveryApi, rota.FindAndReadApi, rota.SandboxApi]
+    deliveries, reading, sandbox = (connect(api, url, **of_shop) for api in apis)
+    of_seller = {"username": key, "password": ""}
+    orders = connect(rota.OrderIntegrationApi, url, **of_seller)
+
+    deliver(deliveries, reading)
+    cancel(deliveries)
+    move(deliveries, sandbox)
+    ship(orders)
+    send_invoice(orders, Path(invoice).read_bytes())
+    left = {name for api in (*apis, rota.OrderIntegrationApi) for name in calls_of(api)} - _called
+    assert not left, f"not called: {left}"
 
 
 main(*sys.argv[1:])

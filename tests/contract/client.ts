@@ -1,39 +1,32 @@
-// Calls both APIs with the client that openapi-typescript generates from the OpenAPI description. The compiler checks
-// that the program fits the client: no value is cast to another type.
+// Makes every call of both APIs once with the client that openapi-generator makes of the OpenAPI description. The compiler
+// checks that the program fits the client: no value is cast to another type.
 // Usage: tsx client.ts INVOICE_XML URL TEST_TOKEN API_KEY
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { readFileSync } from "node:fs";
-import createClient from "openapi-fetch";
-import type { components, operations, paths } from "../../var/contract/openapi.ts";
+import {
+  Configuration,
+  FindAndReadApi,
+  ImmediateDeliveryApi,
+  OrderIntegrationApi,
+  ResponseError,
+  SandboxApi,
+  type DeliveryRequest,
+  type SellerOrderRequest,
+} from "../../var/contract/typescript/index.ts";
 
-type DeliveryRequest = components["schemas"]["DeliveryRequest"];
-type FreightRequest = components["schemas"]["SellerQuoteRequest"];
-type RequestHeaders = operations["request-delivery"]["parameters"]["header"];
-type DeliveryQuery = operations["list-deliveries"]["parameters"]["query"];
-type TrackingQuery = operations["track-orders"]["parameters"]["query"];
-type OrderRequest = components["schemas"]["SellerOrderRequest"];
+const [invoice, basePath, token, apiKey] = process.argv.slice(2);
+assert(invoice && basePath && token && apiKey, "usage: tsx client.ts INVOICE_XML URL TEST_TOKEN API_KEY");
 
-const [invoice, baseUrl, token, apiKey] = process.argv.slice(2);
-assert(invoice && baseUrl && token && apiKey, "usage: tsx client.ts INVOICE_XML URL TEST_TOKEN API_KEY");
+const fetchApi: typeof fetch = (input, init) => fetch(input, { ...init, signal: AbortSignal.timeout(10_000) });
+const ofShop = new Configuration({ basePath, fetchApi, accessToken: token });
+const deliveries = new ImmediateDeliveryApi(ofShop);
+const reading = new FindAndReadApi(ofShop);
+const sandbox = new SandboxApi(ofShop);
+const orders = new OrderIntegrationApi(new Configuration({ basePath, fetchApi, username: apiKey, password: "" }));
 
-const connect = (authorization: string) =>
-  createClient<paths>({
-    baseUrl,
-    headers: { Authorization: authorization },
-    fetch: (request) => fetch(request, { signal: AbortSignal.timeout(10_000) }),
-  });
-const deliveries = connect(`Bearer ${token}`);
-const orders = connect(`Basic ${apiKey}`);
-
-// The body of a call that succeeded with this status.
-function body<T>(status: number, result: { data?: T; error?: unknown; response: Response }): T {
-  assert.equal(result.response.status, status, JSON.stringify(result.error));
-  assert(result.data !== undefined);
-  return result.data;
-}
-
-const delivery: DeliveryRequest = {
+const place = { latitude: -23.552, longitude: -46.65 };
+const delivery = (prefix = "", photo = false): DeliveryRequest => ({
   vehicleType: "MOTORCYCLE",
   deliveryMode: "DEFAULT",
   pickup: {
@@ -41,19 +34,26 @@ const delivery: DeliveryRequest = {
     address: { street: "Avenida Paulista", number: "1578", latitude: -23.561414, longitude: -46.655881 },
   },
   dropoffs: [
-    { externalId: randomUUID(), address: { street: "Rua Augusta", latitude: -23.552, longitude: -46.65 } },
+    { externalId: prefix + randomUUID(), address: { street: "Rua Augusta", ...place }, proof: { photo } },
     {
       address: { street: "Rua Oscar Freire", zipcode: "01426-001" },
       coordinates: { latitude: -23.5629, longitude: -46.6689 },
     },
   ],
   orderPackages: [{ description: "Caixa", height: 20, width: 30, length: 40, weight: 2.5, quantity: 1 }],
-};
+});
+
+// The code of the refusal that a call ends with.
+async function refusal(status: number, call: Promise<unknown>): Promise<string> {
+  const error = await call.then(() => assert.fail("not refused"), (reason: unknown) => reason);
+  assert(error instanceof ResponseError, String(error));
+  assert.equal(error.response.status, status);
+  return (await error.response.json()).code;
+}
 
 async function untilFinished(deliveryId: string) {
   for (const deadline = Date.now() + 20_000; Date.now() < deadline; ) {
-    const path = { deliveryId };
-    const detail = body(200, await deliveries.GET("/api/deliveries/{deliveryId}", { params: { path } }));
+    const detail = await reading.getDelivery({ deliveryId });
     if (detail.route.status === "FINISHED") return detail;
     await new Promise((resolve) => setTimeout(resolve, 200));
   }
@@ -61,66 +61,65 @@ async function untilFinished(deliveryId: string) {
 }
 
 async function deliver() {
-  const quoted = await deliveries.POST("/api/quotation-delivery", { body: delivery });
-  const quote = body(200, quoted);
-  const quoteId = quoted.response.headers.get("Quote-Id");
+  const deliveryRequest = delivery("", true);
+  const quoted = await deliveries.quotationDeliveryRaw({ deliveryRequest });
+  const quoteId = quoted.raw.headers.get("Quote-Id");
   assert(quoteId);
-  const header: RequestHeaders = { "Idempotency-Key": randomUUID(), "Quote-Id": quoteId, "Sandbox-Speed": 120 };
-  const request = () => deliveries.POST("/api/request-delivery", { body: delivery, params: { header } });
-  const created = body(201, await request());
-  assert.equal(created.shippingValue, quote.shippingValue);
+  const call = { deliveryRequest, quoteId, sandboxSpeed: 120, idempotencyKey: randomUUID() };
+  const created = await deliveries.requestDelivery(call);
+  const { deliveryId } = created;
+  assert.equal(created.shippingValue, (await quoted.value()).shippingValue);
   assert.deepEqual(created.orders.map((order) => order.point), ["B", "C"]);
-  assert.equal(body(201, await request()).deliveryId, created.deliveryId, "one Idempotency-Key, one delivery");
+  assert.equal((await deliveries.requestDelivery(call)).deliveryId, deliveryId, "one Idempotency-Key, one delivery");
+  assert.equal((await deliveries.infoDelivery({ deliveryId })).orders.length, 2);
 
-  const path = { deliveryId: created.deliveryId };
-  const info = body(200, await deliveries.GET("/api/info-delivery/{deliveryId}", { params: { path } }));
-  assert.equal(info.orders.length, 2);
-  const detail = await untilFinished(created.deliveryId);
+  const detail = await untilFinished(deliveryId);
   assert.deepEqual(detail.orders.map((order) => order.status), ["DELIVERED", "DELIVERED"]);
   assert(detail.acceptedAt && detail.closedAt && detail.acceptedAt < detail.closedAt);
-  const location = body(200, await deliveries.GET("/api/location-delivery/{deliveryId}", { params: { path } }));
-  assert.equal(location.tracking.reason, "FINISHED");
+  const signed = detail.orders[0]?.proof?.photos[0]?.url.split("/").at(-1);
+  assert(signed);
+  assert((await reading.getPhoto({ signed })).size > 0);
+  assert.equal((await deliveries.locationDelivery({ deliveryId })).tracking.reason, "FINISHED");
 
-  const externalId = delivery.dropoffs[0]?.externalId;
-  assert(externalId);
-  const query: DeliveryQuery = { externalId, status: "DELIVERED", limit: 10 };
-  const page = body(200, await deliveries.GET("/api/deliveries", { params: { query } }));
-  assert.deepEqual(page.data.map((summary) => summary.deliveryId), [created.deliveryId]);
-  const statuses = await statusesOfEvents(created.deliveryId);
-  assert.deepEqual(statuses, ["PENDING", "ACCEPT", "COLLECTED", "COLLECTED", "DELIVERED"]);
+  const { externalId } = deliveryRequest.dropoffs[0]!;
+  const page = await reading.listDeliveries({ externalId: externalId!, status: "DELIVERED", limit: 10 });
+  assert.deepEqual(page.data.map((summary) => summary.deliveryId), [deliveryId]);
+  assert.deepEqual(await statusesOfEvents(deliveryId), ["PENDING", "ACCEPT", "COLLECTED", "COLLECTED", "DELIVERED"]);
 }
 
 async function statusesOfEvents(deliveryId: string) {
-  const statuses: components["schemas"]["DeliveryStatus"][] = [];
+  const statuses: string[] = [];
   for (let after: string | undefined; ; ) {
-    const page = body(200, await deliveries.GET("/api/events", { params: { query: after ? { after } : {} } }));
+    const page = await reading.listEvents(after ? { after } : {});
     if (page.data.length === 0) return statuses;
-    const own = page.data.filter((event) => event.body.deliveryId === deliveryId);
-    statuses.push(...own.map((event) => event.body.status));
+    statuses.push(...page.data.filter((event) => event.body.deliveryId === deliveryId).map((event) => event.body.status));
     after = page.nextCursor;
   }
 }
 
 async function cancelDelivery() {
-  const created = body(201, await deliveries.POST("/api/request-delivery", { body: delivery }));
-  const params = { path: { deliveryId: created.deliveryId } };
-  const reason = { reason: "The customer gave up" };
-  const info = body(200, await deliveries.POST("/api/cancel-delivery/{deliveryId}", { params, body: reason }));
+  const { deliveryId } = await deliveries.requestDelivery({ deliveryRequest: delivery("sim-manual-") });
+  const info = await deliveries.cancelDelivery({ deliveryId, cancelRequest: { reason: "The customer gave up" } });
   assert.deepEqual(info.orders.map((order) => order.status), ["FAILED", "FAILED"]);
+  assert.equal(await refusal(404, deliveries.infoDelivery({ deliveryId: randomUUID() })), "delivery_not_found");
 }
 
-async function refuse() {
-  const params = { path: { deliveryId: randomUUID() } };
-  const { error, response } = await deliveries.GET("/api/info-delivery/{deliveryId}", { params });
-  assert.equal(response.status, 404);
-  assert.equal(error?.code, "delivery_not_found");
-  const refused = await orders.POST("/api/integration/orders", { body: { ...order(randomUUID()), items: [] } });
-  assert.equal(refused.response.status, 422);
-  assert.deepEqual(Object.keys(refused.error?.errors ?? {}), ["items"]);
+async function move() {
+  const { deliveryId } = await deliveries.requestDelivery({ deliveryRequest: delivery("sim-manual-") });
+  assert.equal((await sandbox.sandboxAccept({ deliveryId })).status, "ACCEPT");
+  await sandbox.sandboxPosition({ deliveryId, positionRequest: place });
+  assert.equal((await sandbox.sandboxCollect({ deliveryId })).status, "COLLECTED");
+  await sandbox.sandboxDeliver({ deliveryId, point: "B" });
+  const failed = await sandbox.sandboxFail({ deliveryId, point: "C", failRequest: { reason: "Nobody was there" } });
+  assert.deepEqual(failed.orders.map((order) => order.status), ["DELIVERED", "FAILED"]);
+  assert.equal((await sandbox.sandboxReturn({ deliveryId })).status, "DELIVERED");
+
+  const waiting = await deliveries.requestDelivery({ deliveryRequest: delivery("sim-manual-") });
+  assert.equal((await sandbox.sandboxExpire({ deliveryId: waiting.deliveryId })).status, "FAILED");
 }
 
-const order = (orderId: string): OrderRequest => ({
-  company_document: "48.372.915/0001-54",
+const order = (orderId: string): SellerOrderRequest => ({
+  companyDocument: "48.372.915/0001-54",
   orderId,
   orderCost: 150,
   service: "base",
@@ -139,40 +138,33 @@ const order = (orderId: string): OrderRequest => ({
   },
 });
 
-async function sendInvoice(file: string) {
-  const uploaded = await orders.POST("/api/integration/invoices/marketplace", {
-    body: { nfe: readFileSync(file, "utf8") },
-    bodySerializer: ({ nfe }) => {
-      const form = new FormData();
-      form.append("nfe", new Blob([nfe], { type: "application/xml" }), "nfe.xml");
-      return form;
-    },
-  });
-  assert.equal(body(200, uploaded).message, "Nota fiscal salva com sucesso");
-}
-
 async function ship() {
   const sides = { width: "30", height: "20", length: "40" };
-  const freight: FreightRequest = { origin: "01310100", destination: "40020000", ...sides, weight: 2.5 };
-  const quote = body(200, await orders.POST("/api/integration/shipping/quote", { body: freight }));
+  const sellerQuoteRequest = { origin: "01310100", destination: "40020000", ...sides, weight: 2.5 };
+  const quote = await orders.shippingQuote({ sellerQuoteRequest });
   assert.equal(quote.data.to, "Salvador/BA");
-  const services = body(200, await orders.POST("/api/integration/shipping/services", { body: freight }));
+  const services = await orders.shippingServices({ sellerQuoteRequest });
   assert(services.data.some((service) => service.amount === quote.data.amount));
 
   const orderId = randomUUID();
-  const created = body(201, await orders.POST("/api/integration/orders", { body: order(orderId) }));
-  const detail = body(200, await orders.GET("/api/integration/orders/{orderId}", { params: { path: { orderId } } }));
-  assert.equal(detail.data.trackingCode, created.tracking_code);
-  const query: TrackingQuery = { type: "order_number", value: created.tracking_code };
-  const found = body(200, await orders.GET("/api/integration/orders/tracking", { params: { query } }));
-  assert(found.success);
-  assert.deepEqual(found.data[0]?.status_log.map((entry) => entry.status), ["pending"]);
-  const done = body(200, await orders.POST("/api/integration/orders/cancel", { body: { orderId } }));
+  const created = await orders.createOrder({ sellerOrderRequest: order(orderId) });
+  assert.equal((await orders.getOrder({ orderId })).data.trackingCode, created.trackingCode);
+  assert((await orders.listOrders()).data.some((each) => each.trackingCode === created.trackingCode));
+  const found = await orders.trackOrders({ type: "order_number", value: created.trackingCode });
+  assert.deepEqual(found.data[0]?.statusLog.map((entry) => entry.status), ["pending"]);
+  const done = await orders.cancelOrder({ sellerCancelRequest: { orderId } });
   assert.equal(done.message, "Objeto cancelado com sucesso");
+  const empty = { sellerOrderRequest: { ...order(randomUUID()), items: [] } };
+  assert.equal(await refusal(422, orders.createOrder(empty)), "invalid_payload");
+}
+
+async function sendInvoice(file: string) {
+  const nfe = new Blob([readFileSync(file)], { type: "application/xml" });
+  assert.equal((await orders.uploadInvoice({ nfe })).message, "Nota fiscal salva com sucesso");
 }
 
 await deliver();
 await cancelDelivery();
+await move();
 await ship();
 await sendInvoice(invoice);
-await refuse();

@@ -12,6 +12,7 @@ import pytest
 from config.env import BASE_DIR, data_dir
 from tests.faults.waiting import until
 from tests.ports import free_port
+from tests.programs import PACKAGES
 
 pytestmark = pytest.mark.timeout(600)
 
@@ -58,10 +59,21 @@ def test_the_demo_plays_a_delivery_and_an_order(service):
 
 @pytest.mark.parametrize(
     "check",
-    ["lint", "typescript", "python", "postman", "fuzz_immediate_delivery", "fuzz_order_integration"],
+    [
+        "lint",
+        "python",
+        "typescript",
+        "go",
+        "php",
+        "java",
+        "postman",
+        "fuzz_immediate_delivery",
+        "fuzz_order_integration",
+    ],
 )
 def test_the_service_does_what_its_description_says(check, service, program):
-    program("npm")
+    for name in {"npm", "javac", check} & PACKAGES.keys():
+        program(name)
 
     done = subprocess.run(
         [str(BASE_DIR / "tests/contract/run.sh"), check, *service],
