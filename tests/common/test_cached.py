@@ -4,6 +4,8 @@ import threading
 import time
 from itertools import count
 
+import pytest
+
 from common.cached import Cached
 
 
@@ -58,23 +60,13 @@ def test_threads_wait_for_the_first_value_and_compute_it_once(at_once):
 
 
 def test_a_failed_computation_is_repeated():
-    outcomes = iter([ZeroDivisionError(), 7])
+    divisors = iter([0, 1])
+    cached = Cached(lambda: 1 / next(divisors), seconds=60)
 
-    def compute():
-        outcome = next(outcomes)
-        if isinstance(outcome, Exception):
-            raise outcome
-        return outcome
-
-    cached = Cached(compute, seconds=60)
-    failed = None
-    try:
+    with pytest.raises(ZeroDivisionError):
         cached.get()
-    except ZeroDivisionError as error:
-        failed = error
 
-    assert failed is not None
-    assert cached.get() == 7
+    assert cached.get() == 1
 
 
 def test_a_forgotten_value_is_computed_anew():

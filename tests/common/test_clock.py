@@ -2,7 +2,6 @@
 
 import logging
 import pickle
-import threading
 from contextvars import copy_context
 from datetime import timedelta
 from types import SimpleNamespace
@@ -150,12 +149,3 @@ class TestThread:
 
         assert noted == [0]
         assert [record.message for record in caplog.records if record.exc_info] == ["The clocks could not be compared"]
-
-
-def test_the_thread_of_a_worker_notes_differences(monkeypatch):
-    noted = threading.Event()
-    monkeypatch.setattr(clock, "compare_until_exit", lambda while_different: while_different())
-
-    clock.start_thread(noted.set)
-
-    assert noted.wait(30)

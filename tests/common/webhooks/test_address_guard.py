@@ -85,7 +85,7 @@ class TestCheckAddresses:
 
 
 class TestGuardedSocket:
-    @pytest.mark.parametrize("address", [a for a in PRIVATE if "%" not in a])
+    @pytest.mark.parametrize("address", ["10.1.2.3", "169.254.169.254", "::1", "::ffff:127.0.0.1"])
     def test_refuses_to_make_a_socket_to_a_private_address(self, address):
         family = socket.AF_INET6 if ":" in address else socket.AF_INET
         with pytest.raises(AddressRefused):

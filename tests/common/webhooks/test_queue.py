@@ -40,11 +40,6 @@ class TestAdd:
 
         assert WebhookQueueItem.objects.get().event == delivery.events.get(sequence=1)
 
-    def test_makes_none_without_a_url(self, db):
-        DeliveryFactory.create()
-
-        assert not WebhookQueueItem.objects.exists()
-
 
 class TestClaim:
     def test_returns_the_first_event_of_a_delivery_with_what_sending_needs(self, token):

@@ -60,15 +60,6 @@ class TestSending:
         assert headers["user-agent"].startswith("Rota")
         assert "webhook-test" not in headers
 
-    def test_marks_a_test_event(self, sink, token, send_due):
-        endpoint = token.integrator.endpoints.get(environment="live")
-        endpoints.send_test(endpoint=endpoint, by=BY, at=timezone.now())
-
-        send_due()
-
-        ((headers, _body),) = sink.received
-        assert headers["webhook-test"] == "true"
-
     def test_sends_the_requesting_token_although_a_newer_one_is_valid(self, delivery, sink, token, send_due):
         TokenFactory.create(integrator=token.integrator)
 
@@ -89,17 +80,6 @@ class TestSending:
         send_due()
 
         assert {headers["authorization"] for headers, _body in sink.received} == {f"Bearer {newest.clear_text}"}
-
-
-class TestLimits:
-    def test_allow_four_requests_to_an_endpoint_at_the_same_time(self, token, sink, send_due):
-        for _number in range(6):
-            DeliveryFactory.create(token=token)
-        sink.delay_seconds = 0.2
-
-        send_due()
-
-        assert (len(sink.received), sink.most_open_requests) == (6, 4)
 
 
 class TestRetrying:
@@ -159,25 +139,6 @@ class TestRetrying:
 
         states = WebhookEvent.objects.order_by("sequence").values_list("state", flat=True)
         assert list(states) == [EventState.DEAD, EventState.SENT, EventState.SENT]
-
-    def test_records_that_nothing_listens_at_the_url(self, delivery, token, send_due):
-        endpoint = token.integrator.endpoints.get(environment="live")
-        endpoints.set_url(endpoint=endpoint, url="http://127.0.0.1:9/hook", by=BY, at=timezone.now())
-
-        send_due()
-
-        assert WebhookAttempt.objects.get().error == "connect"
-
-    def test_sends_nothing_while_the_endpoint_is_switched_off(self, delivery, sink, token, send_due):
-        endpoint = token.integrator.endpoints.get(environment="live")
-        endpoints.set_enabled(endpoint=endpoint, enabled=False, by=BY, at=timezone.now())
-        send_due()
-        assert sink.received == []
-
-        endpoints.set_enabled(endpoint=endpoint, enabled=True, by=BY, at=timezone.now())
-        send_due()
-
-        assert len(sink.received) == 3
 
 
 class TestSeveralWorkers:

@@ -8,11 +8,11 @@ from uuid import uuid4
 import pytest
 from django.utils import timezone
 
-from common.webhooks import claims, http_client, queue, sender, settlement
+from common.webhooks import claims, http_client, queue, settlement
 from common.webhooks.http_client import Result
 from common.webhooks.settlement import settle
 from delivery.actions import deliveries, endpoints, events, tokens
-from delivery.models import Environment, EventState, WebhookAttempt, WebhookEndpoint, WebhookEvent, WebhookQueueItem
+from delivery.models import EventState, WebhookAttempt, WebhookEndpoint, WebhookEvent, WebhookQueueItem
 from delivery.webhooks import outbox
 from delivery.webhooks.outbox import OUTBOX
 from tests.factories import BY, DeliveryFactory, DriverFactory
@@ -28,33 +28,17 @@ def make_due():
 
 
 @pytest.mark.django_db(transaction=True)
-class TestAccountWithoutAToken:
-    @pytest.fixture
-    def waiting(self, token, send_due):
-        """A delivery whose account lost its last token; its event was claimed twenty times since."""
-        delivery = DeliveryFactory.create(token=token)
-        tokens.revoke(token=token, by=BY, at=timezone.now())
-        for _time in range(20):
-            make_due()
-            send_due()
-        return delivery
+def test_an_event_without_a_valid_token_counts_no_attempt_and_no_failure(token, sink, endpoint, send_due):
+    DeliveryFactory.create(token=token)
+    tokens.revoke(token=token, by=BY, at=timezone.now())
 
-    def test_counts_no_attempt_and_no_failure_of_the_endpoint(self, waiting, sink, endpoint):
-        endpoint.refresh_from_db()
-        assert (sink.received, endpoint.failures, WebhookQueueItem.objects.get().tries) == ([], 0, 0)
-        assert not WebhookAttempt.objects.exists()
-
-    def test_has_its_events_claimed_again_after_a_minute(self, waiting):
-        wait = WebhookQueueItem.objects.get().due_at - timezone.now()
-
-        assert timedelta(seconds=50) < wait <= timedelta(seconds=60)
-
-    def test_has_its_events_sent_at_once_when_a_token_is_issued(self, waiting, sink, token, send_due):
-        tokens.issue(integrator=token.integrator, environment=Environment.LIVE, by=BY, at=timezone.now())
-
+    for _time in range(3):
+        make_due()
         send_due()
 
-        assert [headers["webhook-sequence"] for headers, _body in sink.received] == ["1"]
+    endpoint.refresh_from_db()
+    assert (sink.received, endpoint.failures, WebhookQueueItem.objects.get().tries) == ([], 0, 0)
+    assert not WebhookAttempt.objects.exists()
 
 
 @pytest.mark.django_db(transaction=True)
@@ -69,17 +53,6 @@ def test_a_local_shortage_is_no_failure_of_the_endpoint(token, endpoint, send_du
 
     endpoint.refresh_from_db()
     assert (endpoint.failures, WebhookQueueItem.objects.get().tries) == (0, 0)
-
-
-@pytest.mark.django_db(transaction=True)
-def test_what_was_claimed_too_long_ago_is_not_sent(token, sink, send_due, monkeypatch):
-    DeliveryFactory.create(token=token)
-    monkeypatch.setattr(sender, "_FRESH_SECONDS", -1)
-
-    send_due()
-
-    assert sink.received == []
-    assert WebhookQueueItem.objects.get().lease is not None  # another worker takes over at its end
 
 
 class TestBroughtForward:
@@ -97,14 +70,6 @@ class TestBroughtForward:
 
         assert WebhookEvent.objects.get(pk=bad.pk).state == EventState.PENDING
         assert WebhookQueueItem.objects.get(event=bad).tries <= 1
-
-    def test_after_three_days_an_event_follows_the_schedule_alone(self, token, endpoint):
-        DeliveryFactory.create(token=token)
-        later = timezone.now() + timedelta(days=3, hours=1)
-        WebhookQueueItem.objects.update(due_at=later + timedelta(hours=1), tries=15)
-
-        assert queue.bring_forward(OUTBOX, endpoint_id=endpoint.pk, at=later) == 0
-        assert queue.bring_forward(OUTBOX, endpoint_id=endpoint.pk, at=timezone.now()) == 1
 
     def test_exactly_three_days_are_too_long(self, token, endpoint):
         event = DeliveryFactory.create(token=token).events.get()

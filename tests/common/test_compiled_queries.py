@@ -1,15 +1,16 @@
-"""A compiled query finds what its queryset finds, with other values at each execution, from any thread."""
+"""Compiled queries find what their querysets find, and rows of several tables are inserted as the ORM does."""
 
 from datetime import timedelta
 from typing import Any
 
 import pytest
+from django.db import DatabaseError, transaction
 from django.db.models import Q, Value
 from django.db.models.functions import Upper
 from django.utils import timezone
 
-from common.compiled_queries import CompiledQuery, Parameter
-from delivery.models import Delivery, Tariff, Token
+from common.compiled_queries import CompiledQuery, Parameter, insert_together
+from delivery.models import Delivery, Integrator, PickupPoint, Stop, Tariff, Token
 from tests.factories import DeliveryFactory, TariffFactory, TokenFactory
 
 pytestmark = pytest.mark.django_db
@@ -100,10 +101,6 @@ class TestCompiledQuery:
         assert query.all(at=now - timedelta(seconds=1)) == [token]
         assert query.all(at=now) == []
 
-    def test_refuses_a_missing_value(self):
-        with pytest.raises(KeyError, match="name"):
-            BY_NAME.all()
-
     @pytest.mark.django_db(transaction=True)
     def test_is_compiled_by_threads_at_once(self, at_once):
         tokens = [TokenFactory.create(integrator__name=name) for name in "ABCDEFGH"]
@@ -114,3 +111,81 @@ class TestCompiledQuery:
         found = at_once(*[lambda token=token: query.all(name=token.integrator.name) for token in tokens])
 
         assert found == [[token] for token in tokens]
+
+
+def copies(delivery):
+    """An unsaved delivery and its stops, alike but for their keys."""
+    copy = Delivery.objects.get(pk=delivery.pk)
+    copy.pk, copy.route_id = Delivery().pk, Delivery().route_id
+    stops = list(delivery.stops.all())
+    for stop in stops:
+        stop.pk, stop.delivery = None, copy
+    return copy, stops
+
+
+def stored(item, *others):
+    return {
+        field.attname: getattr(item, field.attname)
+        for field in item._meta.concrete_fields
+        if field.attname not in {"id", *others}
+    }
+
+
+class TestInsertTogether:
+    def test_writes_rows_of_several_tables_in_one_statement(self, django_assert_num_queries):
+        delivery = DeliveryFactory.create(stops=3)
+        copy, stops = copies(delivery)
+
+        with django_assert_num_queries(1):
+            insert_together(copy, *stops)
+
+        written = Delivery.objects.get(pk=copy.pk)
+        assert stored(written, "route_id") == stored(Delivery.objects.get(pk=delivery.pk), "route_id")
+        assert [stored(stop, "delivery_id") for stop in written.stops.all()] == [
+            stored(stop, "delivery_id") for stop in delivery.stops.all()
+        ]
+
+    def test_writes_what_save_writes(self):
+        tariff = TariffFactory.create()
+        copy = Tariff.objects.get(pk=tariff.pk)
+        copy.pk, tariff.active = None, False
+        tariff.save()
+
+        insert_together(copy)
+
+        assert stored(Tariff.objects.latest("pk"), "active") == stored(Tariff.objects.get(pk=tariff.pk), "active")
+
+    def test_leaves_rows_that_can_be_saved_again(self):
+        shop = Integrator(name="A")
+
+        insert_together(shop, PickupPoint(integrator=shop, name="P", latitude=-23.5, longitude=-46.6))
+        shop.name = "B"
+        shop.save()
+
+        assert Integrator.objects.get().name == "B"
+        assert PickupPoint.objects.get().radius_m == 150
+
+    def test_sets_what_the_field_sets_at_its_first_save(self):
+        before = timezone.now()
+
+        insert_together(Integrator(name="A"))
+
+        assert before <= Integrator.objects.get().created_at <= timezone.now()
+
+    def test_writes_keys_that_are_given(self):
+        tariff = TariffFactory.create()
+        tariff.pk = key = tariff.pk + 7
+        tariff.active = False
+
+        insert_together(tariff)
+
+        assert not Tariff.objects.get(pk=key).active
+
+    def test_writes_nothing_if_one_row_is_refused(self):
+        copy, stops = copies(DeliveryFactory.create(stops=2))
+        stops[1].index = stops[0].index
+
+        with pytest.raises(DatabaseError), transaction.atomic():
+            insert_together(copy, *stops)
+
+        assert (Delivery.objects.count(), Stop.objects.count()) == (1, 2)
