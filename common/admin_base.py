@@ -194,7 +194,6 @@ def copyable(value: str) -> SafeString:
 
 
 def copy_button(value: str, text: Any) -> SafeString:
-    """A button that copies a long text and says so."""
     return format_html('<button type="button" class="rota-button is-secondary" data-copy="{}">{}</button>', value, text)
 
 
@@ -227,7 +226,6 @@ def ago_or_never(value: datetime | None) -> SafeString:
 
 @admin.display(description=gettext_lazy("last used"), ordering="last_used_at")
 def LAST_USED(row: Any) -> str:  # noqa: N802  # a column, as the others
-    """How long ago a credential was used."""
     return ago_or_never(row.last_used_at)
 
 

@@ -15,7 +15,6 @@ def begin() -> Scope:
 
 
 def end(scope: Scope) -> None:
-    """Go back to what was known before."""
     _noted.reset(scope)
 
 
@@ -27,5 +26,4 @@ def note(name: Name, value: object) -> None:
 
 
 def noted() -> Mapping[str, str]:
-    """What is known of the present request or task."""
     return _noted.get() or {}

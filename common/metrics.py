@@ -45,7 +45,11 @@ class SharedCounts:
         If only the answer of Redis is lost, it is added twice.
         """
         with self._adding:
-            counted = dict(self._counted())
+            counted = {
+                json.dumps([sample.name, sorted(sample.labels.items())]): sample.value
+                for family in self._registry.collect()
+                for sample in family.samples
+            }
             known = self._added if self._redis.exists(KEY) else {}
             # 0 is written once: a histogram needs its empty buckets too.
             changes = {
@@ -61,11 +65,6 @@ class SharedCounts:
                 pipeline.expire(KEY, _KEPT_SECONDS)
                 pipeline.execute()
             self._added = counted
-
-    def _counted(self) -> Iterator[tuple[str, float]]:
-        for family in self._registry.collect():
-            for sample in family.samples:
-                yield json.dumps([sample.name, sorted(sample.labels.items())]), sample.value
 
     def collect(self) -> Iterator[Metric]:
         """The sums, as a collector of prometheus_client gives them. Raises RedisError.
@@ -93,7 +92,6 @@ def _order(stored: tuple[str, list[list[str]], float]) -> tuple[str, list[list[s
 
 @cache
 def shared() -> SharedCounts:
-    """The counts of this process."""
     return SharedCounts(redis(), REGISTRY)
 
 

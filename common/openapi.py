@@ -1,31 +1,13 @@
 """What describes endpoints beside them besides drf-spectacular's `extend_schema`. `config.openapi.schema` reads it."""
 
 from collections.abc import Callable, Mapping
-from typing import Any, ClassVar, TypeVar
+from typing import Any, TypeVar
 
 from drf_spectacular.utils import OpenApiExample, OpenApiParameter, OpenApiResponse, extend_schema_serializer
-from rest_framework.views import APIView
 
 from common.errors import DomainError
 
 Endpoint = TypeVar("Endpoint", bound=Callable[..., Any])
-
-
-class DescribedView(APIView):
-    """What all endpoints of a view have in common.
-
-    `refusal`: the type of the body of errors, and its media type. `invalid_query`: the code for invalid query
-    parameters. `errors`: with which each endpoint answers, besides what `raises` declares for one of them.
-    `path_parameters`: `description`, and `schema` unless it is any text, by the name of a parameter of the path.
-    `filterset_class`: reads the query parameters of the list.
-    """
-
-    refusal: ClassVar[Any]
-    refusal_media_type: ClassVar[str]
-    invalid_query: ClassVar[str]
-    errors: ClassVar[tuple[type[DomainError], ...]] = ()
-    path_parameters: ClassVar[Mapping[str, Mapping[str, Any]]] = {}
-    filterset_class: ClassVar[Any] = None
 
 
 class Answer(OpenApiResponse):

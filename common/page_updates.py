@@ -67,13 +67,11 @@ def stream(request: HttpRequest, *topics: str, user: str) -> HttpResponse:
 
 
 def add_to(pipeline: Any, messages: Iterable[Message]) -> None:
-    """Add the messages to a pipeline of Redis' client."""
     for message in messages:
         pipeline.publish(CHANNEL + message.topic, message.text)
 
 
 def publish_on_commit(*messages: Message) -> None:
-    """Send the messages once this transaction has committed."""
     if messages:
         transaction.on_commit(partial(publish, *messages), robust=True)
 

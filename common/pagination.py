@@ -3,7 +3,7 @@
 A page begins after the last row of the page before and not at a number of rows, so rows that are added meanwhile shift
 nothing, and a late page costs as little as the first. Query parameters are read by django-filter, stricter than forms,
 which browsers fill in: each may be given once and not empty, so that a variable that is empty by mistake does not
-select everything. Unknown ones have no effect; `BodyView.check_query` names them. Texts of errors are in
+select everything. Unknown ones have no effect; `ApiView.check_query` names them. Texts of errors are in
 `QueryForm.messages`, because the areas' languages differ.
 """
 

@@ -80,7 +80,6 @@ class Limits(NamedTuple):
     per_hour: int
 
     def windows(self) -> list[tuple[str, int, int]]:
-        """Name, seconds and limit of each window that has one."""
         windows = [("second", 1, self.per_second), ("hour", 3600, self.per_hour)]
         return [window for window in windows if window[2]]
 
@@ -177,7 +176,6 @@ class Limiter:
 
 @cache
 def limiter() -> Limiter:
-    """The limiter of the process."""
     return Limiter(settings.REDIS_URL)
 
 

@@ -60,7 +60,6 @@ class RowChange(Event):
 
     @property
     def differences(self) -> list[Difference]:
-        """The columns whose value differs from the one in `previous`."""
         found = []
         for each in self._columns:
             old, new = getattr(self.previous, each.attname, None), getattr(self, each.attname)

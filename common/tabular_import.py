@@ -144,7 +144,6 @@ class Preview(Result):
 
     @property
     def counted(self) -> str:
-        """How many rows there are of each kind."""
         new, changed, unchanged = (self.totals[kind] for kind in ("new", "update", "skip"))
         text = _("new: %(new)s, changed: %(changed)s, unchanged: %(unchanged)s")
         return text % {"new": new, "changed": changed, "unchanged": unchanged}

@@ -12,7 +12,6 @@ def use(tracer: Any) -> None:
 
 
 def is_on() -> bool:
-    """Whether spans are recorded."""
     return _tracer is not None
 
 

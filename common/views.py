@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import cache, cached_property
 from itertools import islice, repeat
-from typing import Any, TypeVar
+from typing import Any, ClassVar, TypeVar
 from urllib.parse import quote
 
 from django.http import HttpRequest
@@ -21,6 +21,7 @@ from rest_framework.routers import SimpleRouter
 from rest_framework.serializers import BaseSerializer, ListSerializer, Serializer
 from rest_framework.views import APIView
 
+from common.errors import DomainError
 from common.serializers import BodySerializer
 
 WARNINGS_HEADER = "Rota-Warnings"
@@ -193,64 +194,6 @@ class InvalidQuery(Exception):
         self.detail, self.unknown = detail, unknown
 
 
-class BodyView(APIView):
-    """Answers with the warnings about a body or query in the header `Rota-Warnings`."""
-
-    _warnings: Sequence[PayloadWarning | UnknownParameter] = ()
-    _is_strict = False
-
-    def read_body(self, serializer: S) -> S:
-        """The serializer, made with the body, after validation. Raises InvalidBody.
-
-        The warnings are the unknown keys, and those of its method `warnings`, if it has one.
-        """
-        is_valid = serializer.is_valid()
-        warnings = unknown_keys(serializer, serializer.initial_data)
-        if is_valid and hasattr(serializer, "warnings"):
-            warnings += serializer.warnings()
-        self.check_body(serializer.errors, warnings)
-        return serializer
-
-    def check_body(self, errors: Any, warnings: list[PayloadWarning]) -> None:
-        """Raise InvalidBody for errors of the body, and for warnings if the caller prefers strict handling."""
-        self._read_preference()
-        self._warnings = warnings
-        refused = warnings if self._is_strict else []
-        if errors or refused:
-            raise InvalidBody(errors, refused)
-
-    def check_query(self, errors: Any, *, known: Collection[str]) -> None:
-        """Raise InvalidQuery for errors of the query parameters, and under strict handling for those not `known`."""
-        self._read_preference()
-        unknown = unknown_parameters(self.request.GET, known=known)
-        self._warnings = unknown
-        refused = unknown if self._is_strict else []
-        if errors or refused:
-            raise InvalidQuery(errors, refused)
-
-    def _read_preference(self) -> None:
-        self._is_strict = is_strict(self.request.headers.get("Prefer", ""))
-
-    def finalize_response(self, request: Request, response: Any, *args: Any, **kwargs: Any) -> "Response":
-        finalized = super().finalize_response(request, response, *args, **kwargs)
-        if self._warnings:
-            finalized[WARNINGS_HEADER] = header_value(self._warnings)
-        if self._is_strict:
-            finalized["Preference-Applied"] = "handling=strict"
-        return finalized
-
-
-class OptionsView(APIView):
-    """Answers OPTIONS with 204 and the endpoint's methods in `Allow`, without credentials (RFC 9110, section 9.3.7)."""
-
-    def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
-        if request.method != "OPTIONS":
-            super().initial(request, *args, **kwargs)
-
-    def options(self, request: HttpRequest, *args: Any, **kwargs: Any) -> Response:
-        return Response(status=204)  # DRF adds `Allow` to every answer
-
-
 class AlwaysJSON(BaseContentNegotiation):
     """Always answers in the first renderer's format, JSON, whatever the Accept header says."""
 
@@ -290,13 +233,77 @@ class Deprecation:
         }
 
 
-class DeprecatableView(APIView):
-    """Answers with the headers of `deprecation`, also when it refuses a call.
+class ApiView(APIView):
+    """Base of the endpoints of both APIs.
 
-    For one of several endpoints of a view set, hand it to its `action`: `@action(…, deprecation=…)`.
+    It answers with the warnings about a body or query in the header `Rota-Warnings`, and with the headers of
+    `deprecation`, also when it refuses a call; for one of several endpoints of a view set, hand that to its `action`:
+    `@action(…, deprecation=…)`. It answers OPTIONS with 204 and the endpoint's methods in `Allow`, without credentials
+    (RFC 9110, section 9.3.7).
+
+    `config.openapi.schema` reads `refusal`, the type of the body of errors, and its media type; `invalid_query`, the
+    code for invalid query parameters; `errors`, with which each endpoint answers, besides what `raises` declares for
+    one of them; `path_parameters`, with `description`, and `schema` unless it is any text, by the name of a parameter
+    of the path; `filterset_class`, which reads the query parameters of the list.
     """
 
+    content_negotiation_class = AlwaysJSON
     deprecation: Deprecation | None = None
+    refusal: ClassVar[Any]
+    refusal_media_type: ClassVar[str]
+    invalid_query: ClassVar[str]
+    errors: ClassVar[tuple[type[DomainError], ...]] = ()
+    path_parameters: ClassVar[Mapping[str, Mapping[str, Any]]] = {}
+    filterset_class: ClassVar[Any] = None
+
+    _warnings: Sequence[PayloadWarning | UnknownParameter] = ()
+    _is_strict = False
+
+    def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
+        if request.method != "OPTIONS":
+            super().initial(request, *args, **kwargs)
+
+    def options(self, request: HttpRequest, *args: Any, **kwargs: Any) -> Response:
+        return Response(status=204)  # DRF adds `Allow` to every answer
+
+    def read_body(self, serializer: S) -> S:
+        """The serializer, made with the body, after validation. Raises InvalidBody.
+
+        The warnings are the unknown keys, and those of its method `warnings`, if it has one.
+        """
+        is_valid = serializer.is_valid()
+        warnings = unknown_keys(serializer, serializer.initial_data)
+        if is_valid and hasattr(serializer, "warnings"):
+            warnings += serializer.warnings()
+        self.check_body(serializer.errors, warnings)
+        return serializer
+
+    def check_body(self, errors: Any, warnings: list[PayloadWarning]) -> None:
+        """Raise InvalidBody for errors of the body, and for warnings if the caller prefers strict handling."""
+        self._warn(warnings)
+        refused = warnings if self._is_strict else []
+        if errors or refused:
+            raise InvalidBody(errors, refused)
+
+    def check_query(self, errors: Any, *, known: Collection[str]) -> None:
+        """Raise InvalidQuery for errors of the query parameters, and under strict handling for those not `known`."""
+        unknown = unknown_parameters(self.request.GET, known=known)
+        self._warn(unknown)
+        refused = unknown if self._is_strict else []
+        if errors or refused:
+            raise InvalidQuery(errors, refused)
+
+    def _warn(self, warnings: Sequence[PayloadWarning | UnknownParameter]) -> None:
+        self._warnings = warnings
+        self._is_strict = is_strict(self.request.headers.get("Prefer", ""))
+
+    def finalize_response(self, request: Request, response: Any, *args: Any, **kwargs: Any) -> Response:
+        finalized = super().finalize_response(request, response, *args, **kwargs)
+        if self._warnings:
+            finalized[WARNINGS_HEADER] = header_value(self._warnings)
+        if self._is_strict:
+            finalized["Preference-Applied"] = "handling=strict"
+        return finalized
 
     @property
     def default_response_headers(self) -> dict[str, str]:

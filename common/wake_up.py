@@ -28,7 +28,6 @@ _next_use = 0.0  # on the monotonic clock
 
 
 def send_on_commit(task: str) -> None:
-    """Wake a worker once this transaction has committed."""
     transaction.on_commit(partial(send, task), robust=True)
 
 

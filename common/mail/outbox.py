@@ -25,7 +25,6 @@ class MailServerMissing(Exception):
 
 
 def is_configured() -> bool:
-    """Whether the installation has a mail server."""
     return bool(settings.EMAIL_URL)
 
 

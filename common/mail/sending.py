@@ -43,7 +43,6 @@ def send_due(is_stopping: Callable[[], bool] = lambda: False) -> None:
 
 
 def prune(*, at: datetime) -> None:
-    """Delete messages that are older than 30 days."""
     batches.prune(Message, "created_at", before=at - KEPT)
 
 

@@ -22,7 +22,6 @@ def send_due() -> None:
 
 @shared_task(name="mail.prune")
 def prune() -> None:
-    """Delete the messages that are older than 30 days."""
     sending.prune(at=agreed_now())
 
 

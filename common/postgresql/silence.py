@@ -57,7 +57,6 @@ class Silence:
 
 @cache
 def silence_of(alias: str) -> Silence:
-    """The Silence of a database in the settings."""
     return Silence(alias)
 
 

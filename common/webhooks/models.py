@@ -127,7 +127,6 @@ def off_has_its_reason(name: str) -> models.CheckConstraint:
 
 
 def writes_dead_since(name: str) -> pgtrigger.Trigger:
-    """Trigger that writes `dead_since` of events."""
     return pgtrigger.Trigger(
         name=name,
         when=pgtrigger.Before,

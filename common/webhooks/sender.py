@@ -92,7 +92,6 @@ class Sender:
         self._outcomes: list[Outcome] = []
 
     def wake(self) -> None:
-        """Claim what is due."""
         self.idle.clear()
         self._claiming.wanted.set()
 

@@ -14,7 +14,7 @@ from drf_spectacular.utils import OpenApiParameter, OpenApiResponse
 
 from common.errors import DomainError
 from common.openapi import Answer
-from common.views import DeprecatableView
+from common.views import ApiView
 from config.openapi import filters, headers
 from config.openapi.json_schema import Schema, schema_of
 from panel.guide.catalogue import CODES
@@ -33,9 +33,9 @@ _IN_PROGRESS = "call_in_progress"
 
 
 class ApiSchema(AutoSchema):
-    """Reads the docstring of an endpoint, its annotations, and the attributes of its DescribedView."""
+    """Reads the docstring of an endpoint, its annotations, and the attributes of its ApiView."""
 
-    view: Any  # a DescribedView
+    view: Any  # an ApiView
 
     def get_summary(self) -> str:
         """The first line of the endpoint's docstring."""
@@ -46,7 +46,7 @@ class ApiSchema(AutoSchema):
         return " ".join(_paragraphs(self._endpoint)[1:] or _paragraphs(type(self.view)))
 
     def is_deprecated(self) -> bool:
-        return isinstance(self.view, DeprecatableView) and self.view.deprecation is not None
+        return isinstance(self.view, ApiView) and self.view.deprecation is not None
 
     def get_serializer_name(self, serializer: Any, direction: Any) -> str:
         """Area B's have a prefix, because both areas have an AddressSerializer."""

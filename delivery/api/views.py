@@ -12,8 +12,7 @@ from rest_framework.response import Response
 
 from common import clock, json_body
 from common.json_body import Fault
-from common.openapi import DescribedView
-from common.views import AlwaysJSON, BodyView, DeprecatableView, OptionsView
+from common.views import ApiView
 from delivery import bodies
 from delivery.actions import receivers
 from delivery.api import problems
@@ -59,13 +58,12 @@ class BoundedJSONParser(BaseParser):
             raise MalformedBody(_FAULTS[error.fault].format(position=error.position, detail=error.detail)) from error
 
 
-class IntegratorView(OptionsView, DeprecatableView, DescribedView, BodyView):
+class IntegratorView(ApiView):
     """Authentication by token, bounded JSON bodies, and errors as problem details."""
 
     authentication_classes = [BearerAuthentication]
     permission_classes = [HasToken]
     parser_classes = [BoundedJSONParser]
-    content_negotiation_class = AlwaysJSON
     refusal, refusal_media_type, invalid_query = problems.InvalidProblem, problems.CONTENT_TYPE, "invalid_query"
     path_parameters = {
         "delivery_id": {

@@ -13,8 +13,8 @@ from rest_framework.response import Response
 from rest_framework.viewsets import ViewSet
 
 from common import clock, pagination
-from common.openapi import Answer, DescribedView, raises
-from common.views import AlwaysJSON, BodyView, DeprecatableView, OptionsView, PayloadWarning
+from common.openapi import Answer, raises
+from common.views import ApiView, PayloadWarning
 from integration.actions import invoices, orders, quotes
 from integration.actions import tracking as trackings
 from integration.api import answers, bodies, idempotency, order_bodies
@@ -44,13 +44,12 @@ _INVALID_CURSOR = "Use o nextCursor de uma resposta aos mesmos filtros, ou comec
 
 
 @extend_schema(tags=["Order integration"])
-class SellerViewSet(OptionsView, DeprecatableView, DescribedView, BodyView, ViewSet):
+class SellerViewSet(ApiView, ViewSet):
     """Base of the endpoints: authentication by API key, JSON bodies, and errors in the shape of area B."""
 
     authentication_classes = [KeyAuthentication]
     permission_classes = [HasKey]
     parser_classes = [BoundedJSONParser]
-    content_negotiation_class = AlwaysJSON
     invalid_status = 422  # the specification's status for an invalid payload; some endpoints have 400
     refusal, refusal_media_type, invalid_query = answers.Refusal, "application/json", "invalid_payload"
 
