@@ -15,12 +15,11 @@ FOLDERS = {f"{parent}/" for name in TRACKED for parent in PurePath(name).parents
 # docs/personal-data.md names columns, which tests/access/personal_data/test_inventory.py compares with the database.
 DOCUMENTS = sorted(name for name in TRACKED if name.endswith(".md") and name != "docs/personal-data.md")
 SUFFIXES = ("py", "html", "js", "css", "toml", "md", "csv", "json", "yaml", "yml", "conf", "sh", "po", "sql")
-# Of PostgreSQL, systemd, OpenTelemetry, an operator's machine and a reader's own folder.
+# Of PostgreSQL, systemd, an operator's machine and a reader's own folder.
 FROM_OUTSIDE = {
-    "pg_trgm", "pg_stat_replication", "max_standby_streaming_delay", "pg_wal", "connect_query", "LoadCredential",
-    "OTEL_EXPORTER_OTLP_HEADERS", "OTEL_TRACES_SAMPLER",
+    "pg_trgm", "pg_stat_replication", "max_standby_streaming_delay", "pg_wal", "LoadCredential",
     "postgresql.auto.conf", "secrets.json", "DATA_DIR/secrets.json", "pg_hba.conf", "proofs/", "receive.py",
-    "v0.1.0", "delivery_endpointalerts",
+    "v0.1.0",
 }  # fmt: skip  # a list of names
 _BLOCK = re.compile(r"^```.*?^```", re.MULTILINE | re.DOTALL)
 _FILE = re.compile(rf"[\w.-][\w./-]*\.({'|'.join(SUFFIXES)})")
