@@ -4,14 +4,12 @@ Credentials have the keys "login", "password", "token", "signing_secret", "sandb
 "api_key". Each token stands with the signing secret of its environment; both environments are of one account.
 """
 
-import json
 import secrets
-from io import StringIO
 
 from django.contrib.auth.models import User
-from django.core.management import call_command
 
 from common import clock
+from config.local.demo.client import command
 from delivery.actions import endpoints, tariffs, tokens
 from delivery.models import Environment, Integrator, Tariff
 from integration.actions import keys
@@ -30,10 +28,10 @@ def seed() -> dict[str, str] | None:
     if User.objects.exists() or Integrator.objects.exists() or Tariff.objects.exists():
         return None
     tariffs.create_defaults(by=_BY)
-    created = _call("create_integrator", SHOP, f"--pickup={PICKUP}")
-    _call("create_driver", "Ana Souza", "--vehicle=MOTORCYCLE", "--phone=+55 11 98888-0001", f"--position={PICKUP}")
-    _call("create_driver", "Bruno Lima", "--vehicle=CAR", "--phone=+55 11 98888-0002", f"--position={PICKUP}")
-    seller = _call("create_seller", SELLER, f"--company={COMPANY}")
+    created = command("create_integrator", SHOP, f"--pickup={PICKUP}")
+    command("create_driver", "Ana Souza", "--vehicle=MOTORCYCLE", "--phone=+55 11 98888-0001", f"--position={PICKUP}")
+    command("create_driver", "Bruno Lima", "--vehicle=CAR", "--phone=+55 11 98888-0002", f"--position={PICKUP}")
+    seller = command("create_seller", SELLER, f"--company={COMPANY}")
     password = secrets.token_urlsafe(9)
     User.objects.create_superuser(LOGIN, "", password)
     shop = Integrator.objects.get(pk=created["integrator"])
@@ -92,14 +90,3 @@ def _renew_key(seller: Seller) -> str:
     for key in seller.keys.filter(revoked_at=None):
         keys.revoke(key=key, by=_BY, at=now)
     return keys.issue(seller=seller, by=_BY, at=now).clear_text
-
-
-def _call(command: str, *arguments: str) -> dict[str, str]:
-    """Answer of one of the commands for scripts. Raises RuntimeError with what it printed when it refuses."""
-    out = StringIO()
-    try:
-        call_command(command, *arguments, stdout=out)
-    except SystemExit as refused:
-        raise RuntimeError(f"{command} refused: {out.getvalue()}") from refused
-    answer: dict[str, str] = json.loads(out.getvalue())
-    return answer

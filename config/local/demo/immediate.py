@@ -5,8 +5,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
-from config.local.demo.client import Client, DemoFailed, command
-from config.local.demo.receiver import Receiver
+from config.local.demo.client import Client, DemoFailed, Receiver, command
 
 PICKUP = "-23.561414,-46.655881"
 _WEBHOOK_SECONDS = 30
