@@ -33,7 +33,7 @@ class UUIDField(_PlainInMigrations, models.UUIDField[UUID, UUID]):
 class CiphertextField(_PlainInMigrations, models.TextField[str, str]):
     """Text that `credentials.encrypt` has made, or an empty string.
 
-    `config.reencryption` finds the columns to re-encrypt by this type, so every encrypted column has to have it.
+    `manage.py reencrypt_credentials` finds the columns by this type, so every encrypted column has to have it.
     """
 
 

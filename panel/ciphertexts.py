@@ -1,6 +1,7 @@
 """Ciphertexts inside other data: allauth's authenticators and sessions.
 
-Each function returns its data with `change` applied to every ciphertext in it, for `config.reencryption`.
+Each function returns its data with `change` applied to every ciphertext in it, for
+`manage.py reencrypt_credentials`.
 """
 
 from collections.abc import Callable

@@ -84,7 +84,7 @@ LOCKS: dict[str, tuple[str, ...]] = {
     "common/refused_calls.py:Recorder._add": (
         "tests/config/test_counts_of_refused_calls.py::TestBounds::test_leave_calls_out_over_the_number_of_an_hour",
     ),
-    "config/reencryption.py:Column.rewrite": (
+    "config/management/commands/reencrypt_credentials.py:Column.rewrite": (
         "tests/config/reencryption/test_concurrency.py::TestBesideARunningService::test_leaves_a_locked_row_and_says_so",
     ),
     "delivery/actions/alerts.py:_lock": (_OF_ALERTS, _FIRST_ROW),

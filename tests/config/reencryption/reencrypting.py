@@ -7,7 +7,7 @@ from cryptography.fernet import Fernet
 from django.core.management import call_command
 
 from common import credentials
-from config import reencryption
+from config.management.commands import reencrypt_credentials
 
 OLD, NEW = (Fernet.generate_key().decode() for _key in range(2))
 PASSWORD = "a-good-password-1"  # pragma: allowlist secret
@@ -42,4 +42,4 @@ def ciphertexts():
 
 
 def columns():
-    return reencryption.columns()
+    return reencrypt_credentials.columns()

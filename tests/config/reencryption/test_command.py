@@ -13,7 +13,7 @@ from django.utils import timezone
 from standardwebhooks import Webhook
 
 from common import credentials
-from config import reencryption
+from config.management.commands import reencrypt_credentials
 from delivery.models import Token
 from tests.config.reencryption.reencrypting import (
     ALERTS,
@@ -114,7 +114,7 @@ class TestReencryptCredentials:
         assert answer["under_key"][name(NEW)][TOKENS] == 5
 
     def test_works_in_batches(self, keys, token, monkeypatch):
-        monkeypatch.setattr(reencryption, "_BATCH", 2)
+        monkeypatch.setattr(reencrypt_credentials, "_BATCH", 2)
         texts = {one.clear_text for one in [token, *TokenFactory.create_batch(4, integrator=token.integrator)]}
         keys(NEW, OLD)
 
