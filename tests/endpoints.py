@@ -9,7 +9,7 @@ from drf_spectacular.generators import EndpointEnumerator, SchemaGenerator
 from drf_spectacular.plumbing import force_instance
 from rest_framework.serializers import Serializer
 
-from config.openapi import files
+from config.management.commands import openapi
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ def _first_example(described: dict[str, Any]) -> Any:
 
 
 def _described() -> Iterator[Endpoint]:
-    paths = files.describe()["paths"]
+    paths = openapi.describe()["paths"]
     operations = {
         (method, re.sub(r"{\w+}", "{}", path.removeprefix("/"))): operation
         for path, methods in paths.items()

@@ -14,8 +14,8 @@ from drf_spectacular.utils import OpenApiParameter, OpenApiResponse
 
 from common.errors import DomainError
 from common.openapi import Answer
+from common.pagination import DEFAULT_ROWS, MOST_ROWS, LimitField
 from common.views import ApiView
-from config.openapi import filters, headers
 from config.openapi.json_schema import Schema, schema_of
 from panel.guide.catalogue import CODES
 
@@ -30,6 +30,52 @@ _JSON_BODY = ("unsupported_media_type", "malformed_body", "unknown_key")
 _OF_INVALID_BODIES = {"malformed_body", "unsupported_media_type", "invalid_payload"}
 # An endpoint that raises this takes an Idempotency-Key.
 _IN_PROGRESS = "call_in_progress"
+
+# Headers of requests.
+_IDEMPOTENCY_KEY: dict[str, Any] = {
+    "name": "Idempotency-Key",
+    "in": "header",
+    "description": "A name for this call, new for each delivery or order. Calls with the same key and body take effect "
+    "once and are answered alike for 24 hours.",
+    # Without an example: the reference would send it with each call, and be answered with the first one's delivery.
+    "schema": {"type": "string", "minLength": 1, "maxLength": 255, "pattern": "^[ -~]+$"},
+}
+_PREFER: dict[str, Any] = {
+    "name": "Prefer",
+    "in": "header",
+    "description": "`handling=strict` refuses unknown keys and parameters, and probable mistakes, instead of naming "
+    "them in `Rota-Warnings`.",
+    "schema": {"type": "string", "enum": ["handling=strict", "handling=lenient"]},
+}
+
+# Headers of answers.
+_TEXT = {"type": "string"}
+_DESCRIBED: dict[str, tuple[str, dict[str, Any]]] = {
+    "X-Request-Id": ("The id of this call, as in our logs and on the page of refused calls.", _TEXT),
+    "RateLimit-Policy": ("The limits of the token or key (IETF draft RateLimit header fields).", _TEXT),
+    "RateLimit": ("How many calls are left within each limit.", _TEXT),
+    "Rota-Warnings": ("Unknown keys and parameters, and probable mistakes in the body (a list of RFC 9651).", _TEXT),
+    "Preference-Applied": ("`handling=strict`, if it was asked for.", _TEXT),
+    "Idempotency-Replayed": (
+        "`true` if this is the stored answer of an earlier call.",
+        {"type": "string", "enum": ["true"]},
+    ),
+    "Retry-After": ("Seconds after which the call may be repeated.", {"type": "integer", "minimum": 1}),
+    "WWW-Authenticate": ("The scheme to authenticate with.", _TEXT),
+    "Allow": ("The methods of the path.", _TEXT),
+}
+_HEADERS = {name: {"description": text, "schema": schema} for name, (text, schema) in _DESCRIBED.items()}
+_OF_EVERY_CALL = ("X-Request-Id",)
+_OF_AUTHENTICATED_CALLS = ("RateLimit-Policy", "RateLimit")
+_OF_BODIES_AND_QUERIES = ("Rota-Warnings", "Preference-Applied")
+_OF_IDEMPOTENT_CALLS = ("Idempotency-Replayed",)
+_BY_STATUS = {
+    401: ("WWW-Authenticate",),
+    405: ("Allow",),
+    409: ("Retry-After",),
+    429: ("Retry-After",),
+    503: ("Retry-After",),
+}
 
 
 class ApiSchema(AutoSchema):
@@ -60,8 +106,8 @@ class ApiSchema(AutoSchema):
                 # The reference page selects one of several values by `example` alone.
                 parameter["example"] = next(iter(examples.values()))["value"]
         if self._is_idempotent:
-            found.append(headers.IDEMPOTENCY_KEY)
-        return [*found, headers.PREFER] if self._has_body or self._has_query else found
+            found.append(_IDEMPOTENCY_KEY)
+        return [*found, _PREFER] if self._has_body or self._has_query else found
 
     def _resolve_path_parameters(self, variables: list[str]) -> list[Schema]:
         return [
@@ -72,7 +118,11 @@ class ApiSchema(AutoSchema):
         ]
 
     def _get_filter_parameters(self) -> list[Schema]:
-        return [] if self._filterset is None else filters.parameters(self._filterset)
+        filters = self._filterset.base_filters if self._filterset else {}
+        return [
+            build_parameter_type(name, _schema_of_field(each.field), "query", description=each.field.help_text)
+            for name, each in filters.items()
+        ]
 
     def _get_request_for_media_type(self, serializer: Any, direction: Any = "request") -> tuple[Any, bool]:
         """A body without known keys is described too, and a form is required if one of its fields is."""
@@ -98,13 +148,13 @@ class ApiSchema(AutoSchema):
         return described | ({"links": dict(serializer.links)} if serializer.links else {})
 
     def _get_response_headers_for_code(self, status_code: str, direction: Any = "response") -> Schema:
-        names = list(headers.OF_EVERY_CALL)
+        names = list(_OF_EVERY_CALL)
         if self.view.authentication_classes:
-            names += headers.OF_AUTHENTICATED_CALLS
+            names += _OF_AUTHENTICATED_CALLS
         if self._is_idempotent:
-            names += headers.OF_IDEMPOTENT_CALLS
+            names += _OF_IDEMPOTENT_CALLS
         if self._has_body or self._has_query:
-            names += headers.OF_BODIES_AND_QUERIES
+            names += _OF_BODIES_AND_QUERIES
         own: Schema = super()._get_response_headers_for_code(status_code, direction)
         return {**self._headers(*names), **own}
 
@@ -153,11 +203,11 @@ class ApiSchema(AutoSchema):
         texts: dict[int, list[str]] = {}
         for code in dict.fromkeys(self._codes()):
             texts.setdefault(self._status(code), []).append(f"`{code}`: {CODES[code].meaning}")
-        of_callers = headers.OF_AUTHENTICATED_CALLS if self.view.authentication_classes else ()
+        of_callers = _OF_AUTHENTICATED_CALLS if self.view.authentication_classes else ()
         return {
             str(status): {
                 "description": " ".join(texts[status]),
-                "headers": self._headers(*headers.OF_EVERY_CALL, *of_callers, *headers.BY_STATUS.get(status, ())),
+                "headers": self._headers(*_OF_EVERY_CALL, *of_callers, *_BY_STATUS.get(status, ())),
                 "content": {self.view.refusal_media_type: {"schema": self._schema(self.view.refusal)}},
             }
             for status in sorted(texts)
@@ -176,7 +226,7 @@ class ApiSchema(AutoSchema):
         return schema
 
     def _headers(self, *names: str) -> Schema:
-        return {name: self._register(name, ResolvedComponent.HEADER, headers.ANSWER[name]) for name in names}
+        return {name: self._register(name, ResolvedComponent.HEADER, _HEADERS[name]) for name in names}
 
     def _register(self, name: str, kind: str, schema: Schema) -> Schema:
         component = ResolvedComponent(name=name, type=kind, schema=schema, object=name)
@@ -193,3 +243,12 @@ def _paragraphs(documented: Any) -> list[str]:
     """The docstring's paragraphs, each in one line."""
     text = inspect.getdoc(documented) or ""
     return [" ".join(paragraph.split()) for paragraph in text.split("\n\n")]
+
+
+def _schema_of_field(field: Any) -> Schema:
+    if isinstance(field, LimitField):
+        return {"type": "integer", "minimum": 1, "maximum": MOST_ROWS, "default": DEFAULT_ROWS}
+    if choices := getattr(field, "choices", None):
+        return {"type": "string", "enum": [value for value, _label in choices if value]}
+    most = getattr(field, "max_length", None)
+    return {"type": "string", **({"maxLength": most} if most else {})}

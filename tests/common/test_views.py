@@ -12,7 +12,7 @@ from rest_framework.viewsets import ViewSet
 
 from common.serializers import BodySerializer
 from common.views import Deprecation, PayloadWarning, header_value, is_strict, unknown_keys
-from config.openapi import files
+from config.management.commands import openapi
 from delivery.api.views import IntegratorView
 from integration.api.viewsets import SellerViewSet
 
@@ -146,7 +146,7 @@ class TestDeprecation:
         endpoint: Any = resolve("/api/integration/shipping/quote").func
         monkeypatch.setitem(endpoint.initkwargs, "deprecation", DEPRECATION)
 
-        paths = files.describe()["paths"]
+        paths = openapi.describe()["paths"]
 
         assert [path for path, operations in paths.items() for each in operations.values() if "deprecated" in each] == [
             "/api/integration/shipping/quote"

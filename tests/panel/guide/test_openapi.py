@@ -7,7 +7,7 @@ import pytest
 import yaml
 from openapi_spec_validator import validate
 
-from config.openapi import files
+from config.management.commands import openapi
 from panel.guide.catalogue import CODES, A, B
 
 CANCEL_DELIVERY = ("Cancel a delivery", "POST", "/api/cancel-delivery/:deliveryId")
@@ -15,7 +15,7 @@ CANCEL_DELIVERY = ("Cancel a delivery", "POST", "/api/cancel-delivery/:deliveryI
 
 @pytest.fixture(scope="module")
 def description():
-    return json.loads((files.FOLDER / "openapi.json").read_text())
+    return json.loads((openapi.FOLDER / "openapi.json").read_text())
 
 
 def _enumerations(value):
@@ -32,11 +32,11 @@ def _enumerations(value):
 class TestTheFiles:
     def test_are_what_the_code_describes(self):
         """Otherwise run `manage.py openapi`."""
-        for path, text in files.contents().items():
+        for path, text in openapi.contents().items():
             assert path.read_text() == text, f"{path.name} is not current"
 
     def test_have_the_same_content(self, description):
-        assert yaml.safe_load((files.FOLDER / "openapi.yaml").read_text()) == description
+        assert yaml.safe_load((openapi.FOLDER / "openapi.yaml").read_text()) == description
 
 
 class TestTheDescription:
@@ -79,7 +79,7 @@ class TestThePostmanCollection:
             for method, operation in methods.items()
         }
 
-        collection = json.loads((files.FOLDER / "postman.json").read_text())
+        collection = json.loads((openapi.FOLDER / "postman.json").read_text())
 
         requests = [
             (folder["name"], item["name"], item["request"]["method"], "/" + "/".join(item["request"]["url"]["path"]))
@@ -108,7 +108,7 @@ class TestTheAddress:
         assert response.status_code == 200
         assert response["Content-Type"] == media_type
         assert response["Cache-Control"] == "public, max-age=300"
-        assert response.content == (files.FOLDER / name).read_bytes()
+        assert response.content == (openapi.FOLDER / name).read_bytes()
 
     @pytest.mark.parametrize("base", ["https://rota.example.com:8443", "http://127.0.0.1:8711"])
     def test_of_the_postman_collection_is_that_of_the_service(self, client, settings, base):
@@ -118,7 +118,7 @@ class TestTheAddress:
         response = client.get("/api/postman.json", headers={"Host": host}, secure=scheme == "https")
 
         collection = json.loads(response.content)
-        kept = json.loads((files.FOLDER / "postman.json").read_text())
+        kept = json.loads((openapi.FOLDER / "postman.json").read_text())
         assert response["Content-Type"] == "application/json"
         assert {"key": "baseUrl", "value": base} in collection["variable"]
         assert collection["item"] == kept["item"]

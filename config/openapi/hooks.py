@@ -1,6 +1,6 @@
-"""Components for enumerations that several schemas share, so that a generated client has one type for each of them."""
+"""Hooks of drf-spectacular: the order of the endpoints, and components for what several schemas share."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from delivery.lifecycle import Mode, RouteStatus, Status
@@ -8,6 +8,8 @@ from delivery.models import VehicleType
 from integration import words
 from integration.lifecycle import Status as SellerOrderStatus
 
+Endpoint = tuple[str, str, str, Callable[..., Any]]  # path, its regular expression, method and view
+# Enumerations that several schemas have, so that a generated client has one type for each of them.
 _VALUES: dict[str, Iterable[str]] = {
     "DeliveryStatus": Status,
     "RouteStatus": RouteStatus,
@@ -23,8 +25,25 @@ _NAMES = {tuple(map(str, values)): name for name, values in _VALUES.items()}
 COMPONENTS: dict[str, Any] = {name: {"type": "string", "enum": list(values)} for values, name in _NAMES.items()}
 
 
+def by_definition(endpoints: list[Endpoint]) -> list[Endpoint]:
+    """In the order of the URLs, and within a view set of its methods. The router has these in the alphabet's order."""
+    views = list(dict.fromkeys(_view(endpoint) for endpoint in endpoints))
+
+    def position(endpoint: Endpoint) -> tuple[int, int]:
+        _path, _regex, method, callback = endpoint
+        view = _view(endpoint)
+        name = getattr(callback, "actions", {}).get(method.lower(), method.lower())
+        return views.index(view), list(vars(view)).index(name)
+
+    return sorted(endpoints, key=position)
+
+
+def _view(endpoint: Endpoint) -> Any:
+    return endpoint[3].cls  # type: ignore[attr-defined]  # set by `as_view`
+
+
 def share(result: dict[str, Any], **_context: Any) -> dict[str, Any]:
-    """A postprocessing hook of drf-spectacular: the description with COMPONENTS and references to them."""
+    """The description with COMPONENTS and references to them."""
     shared: dict[str, Any] = _with_references(result)
     schemas = shared["components"]["schemas"]
     shared["components"]["schemas"] = dict(sorted({**schemas, **COMPONENTS}.items()))
