@@ -7,8 +7,7 @@ import sys
 from django.core.management import execute_from_command_line
 
 from config import environment
-from config.env import is_embedded
-from config.version import VERSION
+from config.env import VERSION, is_embedded
 
 
 def main() -> None:

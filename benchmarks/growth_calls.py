@@ -16,7 +16,7 @@ from django.utils import timezone
 
 from benchmarks import pages
 from common.webhooks import queue
-from config.monitoring import database_metrics
+from config.monitoring import exposition
 from delivery.actions import deliveries, drivers
 from delivery.lifecycle import RouteStatus
 from delivery.models import Delivery, Driver, Token
@@ -146,7 +146,7 @@ def of_dispatch(token: Token) -> dict[str, Timed]:
 def of_monitoring() -> dict[str, Timed]:
     """What `/metrics` and `/readyz` read from PostgreSQL, each time anew."""
     return {
-        "monitoring: gauges of /metrics": lambda: _timed(database_metrics.read),
+        "monitoring: gauges of /metrics": lambda: _timed(exposition.read_gauges),
         "monitoring: oldest due event": lambda: _timed(lambda: queue.oldest_due_seconds(OUTBOX, at=timezone.now())),
     }
 

@@ -81,7 +81,7 @@ def main() -> None:
         if int(cursor.fetchone()[0]) < _WITH_UUIDV7:
             cursor.execute(_UUIDV7)
     from benchmarks import fill, pages, seed
-    from config.monitoring import database_metrics
+    from config.monitoring import exposition
 
     seed.empty()
     fill.deliveries(_ROWS)
@@ -93,7 +93,7 @@ def main() -> None:
         if answer.status_code != 200:  # anything else is not what is measured
             raise RuntimeError(f"{path}: {answer.status_code}")
 
-    calls: dict[str, Callable[[], object]] = {"gauges of /metrics": database_metrics.read}
+    calls: dict[str, Callable[[], object]] = {"gauges of /metrics": exposition.read_gauges}
     calls |= {path: partial(page, path) for path in _PAGES}
     for call in calls.values():
         call()  # what is loaded and compiled once

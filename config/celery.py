@@ -23,19 +23,22 @@ from celery.signals import (
 )
 from kombu import Connection
 from kombu.transport.redis import Channel
+from prometheus_client import Counter
 from redis import RedisError
 
 from common import clock, log_context, metrics
 from common.connections import redis
 from common.postgresql import statistics
 from config.logs import formatter_of_environment
-from config.monitoring import error_reports, heartbeats, tasks, tracing
+from config.monitoring import error_reports, heartbeats, tracing
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 
 _log = logging.getLogger(__name__)
 # Messages in the queue, which would grow while there are no workers. Older ones are dropped: beat repeats them.
 MOST_WAITING = 1000
+_SENT = Counter("rota_beat_tasks_sent", "Periodic tasks that beat has sent", ["task"], registry=metrics.REGISTRY)
+_RUN = Counter("rota_tasks", "Tasks that workers have run", ["task", "state"], registry=metrics.REGISTRY)
 
 
 # A worker that loses Redis does not put messages back into it: if one was being acknowledged, kombu 5.7 fails with an
@@ -94,7 +97,7 @@ def _task_begins(task: Any, **_kwargs: Any) -> None:
 @task_postrun.connect
 def _task_was_run(task: Any, state: str, **_kwargs: Any) -> None:
     heartbeats.written_by("worker")
-    tasks.RUN.labels(task.name, state).inc()
+    _RUN.labels(task.name, state).inc()
     if state == states.IGNORED:
         _log.warning("The task %s is left until the clocks agree", task.name)
 
@@ -124,7 +127,7 @@ def _beat_begins(**_kwargs: Any) -> None:
 
 def _beat_has_sent(sender: str, **_kwargs: Any) -> None:
     heartbeats.written_by("beat")
-    tasks.SENT.labels(sender).inc()
+    _SENT.labels(sender).inc()
     _drop_oldest()
 
 

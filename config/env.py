@@ -1,9 +1,11 @@
-"""What is known of the environment before its models are read: folders and mode. Imports no package."""
+"""What is known before the models of the environment are read: version, folders and mode. Imports no package."""
 
 import os
+import tomllib
 from pathlib import Path
 
 BASE_DIR = Path(__file__).resolve().parent.parent
+VERSION: str = tomllib.loads((BASE_DIR / "pyproject.toml").read_text())["project"]["version"]
 
 
 class StartRefused(SystemExit):

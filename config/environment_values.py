@@ -17,7 +17,6 @@ from pydantic_settings import NoDecode
 
 from common import web_push
 from config.env import is_embedded
-from config.mail_server import PORTS
 from delivery.geo import service_area
 
 _MIN_KEY_LENGTH = 50
@@ -27,6 +26,8 @@ _HOST_NAME = re.compile(r"\.?[a-z0-9_-]+(\.[a-z0-9_-]+)*\.?|\[[0-9a-f:.]+\]", re
 _MAX_HOST_NAME_LENGTH = 255
 _CONTACT = re.compile(r"(https://|mailto:|tel:)[!-~]{1,500}")
 _MAX_SHOWN = 80
+# Of mail servers, by the scheme of EMAIL_URL.
+MAIL_PORTS = {"smtp": 25, "smtp+starttls": 587, "smtps": 465}
 _SSL_MODES = ("disable", "allow", "prefer", "require", "verify-ca", "verify-full")
 
 # How an operator makes what is missing or wrong.
@@ -138,7 +139,7 @@ def tile_url(text: str) -> str | None:
 
 
 def email_url(text: str) -> str | None:
-    if fault := url(*PORTS)(text):
+    if fault := url(*MAIL_PORTS)(text):
         return fault
     parts = urlsplit(text)
     if parts.path.strip("/") or parts.query or parts.fragment:

@@ -11,13 +11,18 @@ import os
 import re
 import time
 from collections.abc import Iterable
+from contextvars import ContextVar
 from types import TracebackType
 from typing import Any, TypeAlias
 
+from common import log_context
 from common.connections import is_unavailable
 
 _ExcInfo: TypeAlias = tuple[type[BaseException], BaseException, TracebackType | None] | tuple[None, None, None]
 
+
+# The id of the request being served.
+REQUEST_ID: ContextVar[str] = ContextVar("request_id", default="-")
 
 # What is removed, and what stands in its place. A pattern is tried only if the record has one of the words before it
 # (in lower case), because most records have none. Each takes linear time.
@@ -60,7 +65,7 @@ def configuration(*, level: str, style: str = "line") -> dict[str, Any]:
     return {
         "version": 1,
         "disable_existing_loggers": False,
-        "filters": {"context": {"()": "config.middleware.ContextFilter"}},
+        "filters": {"context": {"()": "config.logs.ContextFilter"}},
         "formatters": {
             "line": {"()": "config.logs.formatter", "style": "line"},
             "json": {"()": "config.logs.formatter", "style": "json"},
@@ -83,6 +88,15 @@ def configuration(*, level: str, style: str = "line") -> dict[str, Any]:
             "multiprocessing": {"level": "ERROR", "handlers": ["stderr"]},
         },
     }
+
+
+class ContextFilter(logging.Filter):
+    """Put the id of the request being served, and what is known of it, on every log record."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        record.request_id = REQUEST_ID.get()
+        record.context = dict(log_context.noted())
+        return True
 
 
 def formatter(style: str) -> logging.Formatter:

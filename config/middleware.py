@@ -1,42 +1,42 @@
 """Request ids, the access log, and checks before the views."""
 
-import logging
 import re
 import time
 from collections.abc import Callable
-from contextvars import ContextVar
+from logging import getLogger
+from typing import Any
 from uuid import uuid4
 
 from csp.constants import HEADER as CSP_HEADER
 from csp.middleware import CSPMiddleware
 from django.conf import settings
+from django.contrib.auth.middleware import AuthenticationMiddleware
+from django.contrib.messages.middleware import MessageMiddleware
+from django.contrib.sessions.middleware import SessionMiddleware
 from django.core.exceptions import BadRequest, SuspiciousOperation
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.middleware.locale import LocaleMiddleware
 from django.utils import translation
+from django.utils.deprecation import MiddlewareMixin
 
 from common import log_context, rate_limit
 from common.http_requests import client_address
 from common.replica import CHANGED_SECONDS
 from config import errors, limits
 from config.areas import area_of
-from config.content_security_policy import OF_ANSWERS
+from config.logs import REQUEST_ID
 from config.monitoring import requests
 
 HEADER = "X-Request-Id"
-# Key of the WSGI environ: why `config.rsgi` did not read the body, `late` or `busy`.
-UNREAD_BODY = "rota.unread_body"
+# The Content-Security-Policy of the APIs: JSON and photos load nothing. `sandbox`: what a browser shows of one has no
+# origin and runs nothing.
+_POLICY_OF_ANSWERS = "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; sandbox"
 # Of paths that go on with the token of a link.
 _BEFORE_TOKENS = ("/t/", "/driver/in/")
 _WELL_FORMED = re.compile(r"[A-Za-z0-9_.:-]{8,128}")
+_SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
 
-_current: ContextVar[str] = ContextVar("request_id", default="-")
-_access = logging.getLogger("rota.access")
-
-
-def request_id() -> str:
-    """The id of the request being served."""
-    return _current.get()
+_access = getLogger("rota.access")
 
 
 class RequestIdMiddleware:
@@ -48,7 +48,7 @@ class RequestIdMiddleware:
     def __call__(self, request: HttpRequest) -> HttpResponse:
         sent = request.headers.get(HEADER, "")
         given = sent if _WELL_FORMED.fullmatch(sent) else str(uuid4())
-        reset_token, scope = _current.set(given), log_context.begin()
+        reset_token, scope = REQUEST_ID.set(given), log_context.begin()
         started = time.perf_counter()
         try:
             response = self.get_response(request)
@@ -61,7 +61,7 @@ class RequestIdMiddleware:
             return response
         finally:
             log_context.end(scope)
-            _current.reset(reset_token)
+            REQUEST_ID.reset(reset_token)
 
 
 def _path(request: HttpRequest) -> str:
@@ -70,80 +70,57 @@ def _path(request: HttpRequest) -> str:
     return f"{secret}…" if secret else request.path
 
 
+def _person(request: HttpRequest) -> Any:
+    """Who is logged in, if a view has read `request.user`; else None. Without a query."""
+    user = getattr(request, "_cached_user", None)  # Django's
+    return user if user and user.is_authenticated else None
+
+
 def _caller(request: HttpRequest) -> str:
-    """The caller, as far as it is known without a query: the hint of a token or key, or a username."""
+    """The hint of a token or key, or a username, as far as it is known."""
     if auth := getattr(request, "auth", None):  # REST framework's
         return str(auth)
-    user = getattr(request, "_cached_user", None)  # Django's, if a view has read `request.user`
-    if user and user.is_authenticated:
-        log_context.note("user", user.pk)
-        return f"user {user.get_username()}"
+    if person := _person(request):
+        log_context.note("user", person.pk)
+        return f"user {person.get_username()}"
     return "-"
 
 
-class UnreadBodyMiddleware:
-    """Refuse requests whose body the server did not read (`config.rsgi`), before anything reads the body."""
+class LimitMiddleware(MiddlewareMixin):
+    """Refuse requests whose body `config.rsgi` did not read, or of which `config.limits` has removed a part."""
 
-    _ANSWERS = {"late": errors.late_body, "busy": errors.busy}
-
-    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
-        self.get_response = get_response
-
-    def __call__(self, request: HttpRequest) -> HttpResponse:
-        reason = request.META.get(UNREAD_BODY)
-        return self._ANSWERS[reason](request) if reason else self.get_response(request)
-
-
-class LimitMiddleware:
-    """Refuse requests that exceed `config.limits`, which has removed the part that is too long."""
-
-    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
-        self.get_response = get_response
-
-    def __call__(self, request: HttpRequest) -> HttpResponse:
+    def process_request(self, request: HttpRequest) -> HttpResponse | None:
+        if reason := request.META.get(limits.UNREAD_BODY):
+            return errors.late_body(request) if reason == "late" else errors.busy(request)
         limit: limits.TooLong | None = request.META.get(limits.TOO_LONG)
-        return errors.too_long(request, limit) if limit else self.get_response(request)
+        return errors.too_long(request, limit) if limit else None
 
 
-class RateLimitMiddleware:
+class RateLimitMiddleware(MiddlewareMixin):
     """Put the limits of the calling token or key on the answer, as far as they are known."""
 
-    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
-        self.get_response = get_response
-
-    def __call__(self, request: HttpRequest) -> HttpResponse:
-        response = self.get_response(request)
+    def process_response(self, request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:
         for name, value in rate_limit.headers(request.META).items():
             response[name] = value
         return response
 
 
-class NoStoreMiddleware:
+class NoStoreMiddleware(MiddlewareMixin):
     """Forbid caching: answers and pages contain personal data and secrets."""
 
-    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
-        self.get_response = get_response
-
-    def __call__(self, request: HttpRequest) -> HttpResponse:
-        response = self.get_response(request)
+    def process_response(self, request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:
         response.headers.setdefault("Cache-Control", "no-store, private")
         return response
 
 
-class ChangedCookieMiddleware:
+class ChangedCookieMiddleware(MiddlewareMixin):
     """Mark a browser that may have changed something, so that its next pages are read from the primary.
 
     In MIDDLEWARE only if there is a replica.
     """
 
-    _SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
-
-    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
-        self.get_response = get_response
-
-    def __call__(self, request: HttpRequest) -> HttpResponse:
-        response = self.get_response(request)
-        if request.method not in self._SAFE and area_of(request.path) is None:
+    def process_response(self, request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:
+        if request.method not in _SAFE and area_of(request.path) is None:
             response.set_cookie(
                 settings.CHANGED_COOKIE_NAME,
                 "1",
@@ -165,7 +142,7 @@ class ContentSecurityPolicyMiddleware(CSPMiddleware):
         if area_of(request.path) is None:
             return super().__call__(request)  # type: ignore[return-value]  # nothing here is asynchronous
         response = self.get_response(request)
-        response.headers[CSP_HEADER] = OF_ANSWERS  # type: ignore[union-attr]  # see above
+        response.headers[CSP_HEADER] = _POLICY_OF_ANSWERS  # type: ignore[union-attr]  # see above
         return response  # type: ignore[return-value]  # see above
 
 
@@ -188,10 +165,34 @@ class PageLocaleMiddleware(LocaleMiddleware):
         return response if area_of(request.path) else super().process_response(request, response)
 
 
-class ContextFilter(logging.Filter):
-    """Put the id of the request being served, and what is known of it, on every log record."""
+class _OfPages:
+    """A middleware that calls of the APIs pass without it."""
 
-    def filter(self, record: logging.LogRecord) -> bool:
-        record.request_id = _current.get()
-        record.context = dict(log_context.noted())
-        return True
+    get_response: Any
+
+    def __call__(self, request: HttpRequest) -> HttpResponseBase:
+        middleware: Any = self.get_response if area_of(request.path) else super().__call__  # type: ignore[misc]  # a mixin
+        response: HttpResponseBase = middleware(request)
+        return response
+
+
+class PageSessionMiddleware(_OfPages, SessionMiddleware):
+    """Sets `request.session`."""
+
+
+class PageUserMiddleware(_OfPages, AuthenticationMiddleware):
+    """Sets `request.user`."""
+
+
+class PageMessageMiddleware(_OfPages, MessageMiddleware):
+    """Keeps messages for the next page."""
+
+
+class VersionMiddleware(_OfPages, MiddlewareMixin):
+    """Tells staff who are logged in the version of this service, and nobody else."""
+
+    def process_response(self, request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:
+        person = _person(request)
+        if person and person.is_staff:
+            response["X-Rota-Version"] = settings.VERSION
+        return response

@@ -9,9 +9,8 @@ import sys
 from pathlib import Path
 
 from config import environment, npm_files
-from config.env import BASE_DIR
+from config.env import BASE_DIR, VERSION
 from config.logs import formatter_of_environment
-from config.version import VERSION
 
 
 def host() -> str:

@@ -2,12 +2,12 @@
 
 import logging
 import threading
-from collections.abc import Callable
 from http import HTTPStatus
 
 from django.conf import settings
 from django.db import Error, connection
 from django.http import HttpRequest, HttpResponse
+from django.utils.deprecation import MiddlewareMixin
 from rest_framework.exceptions import APIException
 from rest_framework.request import Request
 
@@ -17,7 +17,7 @@ from common.errors import DomainError
 from common.refused_calls import Answered
 from config import errors
 from config.areas import Area, area_of
-from config.middleware import request_id
+from config.logs import REQUEST_ID
 from delivery.api.authentication import BearerAuthentication
 from delivery.models import Token
 from delivery.models import call as with_token
@@ -31,36 +31,29 @@ RECORDERS = {Token: with_token.RECORDER, ApiKey: with_key.RECORDER}
 _AUTHENTICATION = {Area.A: BearerAuthentication, Area.B: KeyAuthentication}
 
 
-class RefusedCallMiddleware:
+class RefusedCallMiddleware(MiddlewareMixin):
     """Record a refused call whose account is known. Nothing is read or written for another one."""
 
-    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
-        self.get_response = get_response
-
-    def __call__(self, request: HttpRequest) -> HttpResponse:
-        response = self.get_response(request)
+    def process_response(self, request: HttpRequest, response: HttpResponse) -> HttpResponse:
         call = request.META.get(CALL)
         if call and response.status_code >= HTTPStatus.BAD_REQUEST:
             try:
-                RECORDERS[type(call.auth)].record(Answered(request, call, response, request_id()), at=clock.now())
+                RECORDERS[type(call.auth)].record(Answered(request, call, response, REQUEST_ID.get()), at=clock.now())
             except Exception:  # noqa: BLE001  # the answer must not depend on it
                 _log.exception("A refused call could not be recorded")
         return response
 
 
-class PlainHttpMiddleware:
+class PlainHttpMiddleware(MiddlewareMixin):
     """Refuse API calls over plain HTTP if SECURE_SSL_REDIRECT is set; Django redirects pages to https.
 
     The credential is looked up, so that its account learns which one was sent in clear text.
     """
 
-    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
-        self.get_response = get_response
-
-    def __call__(self, request: HttpRequest) -> HttpResponse:
+    def process_request(self, request: HttpRequest) -> HttpResponse | None:
         area = area_of(request.path)
         if not (settings.SECURE_SSL_REDIRECT and area) or request.is_secure():
-            return self.get_response(request)
+            return None
         try:
             _AUTHENTICATION[area]().authenticate(Request(request))
         except (APIException, DomainError):

@@ -36,8 +36,7 @@ from common import clock, metrics
 from common.connections import raise_file_limit
 from common.page_updates import STREAM
 from config.database import for_web_process
-from config.limits import get_wsgi_application
-from config.middleware import UNREAD_BODY
+from config.limits import UNREAD_BODY, get_wsgi_application
 from config.monitoring import error_reports, tracing
 from config.monitoring.requests import WAITED
 from config.page_streams import Answer, PageStreams
@@ -156,7 +155,7 @@ class Application:
             return
         except UnreadBody as error:
             body.content.clear()
-            environ[UNREAD_BODY] = str(error)  # UnreadBodyMiddleware answers
+            environ[UNREAD_BODY] = str(error)  # LimitMiddleware answers
         environ["CONTENT_LENGTH"] = str(len(body.content))
         environ["wsgi.input"] = io.BytesIO(body.content)  # copies it
         body.content.clear()

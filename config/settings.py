@@ -4,15 +4,21 @@ import logging
 import sys
 from datetime import timedelta
 from email.utils import parseaddr
+from functools import partial
 from typing import Any
+from urllib.parse import unquote, urlsplit
 
 import dj_database_url
 import django_stubs_ext
+from csp.constants import NONE, SELF
+from django.http import HttpRequest
+from django.templatetags.static import static
 
-from config import admin_appearance, content_security_policy, environment, logs, mail_server, proof_storage
+from config import environment, logs, proof_storage
 from config.database import with_deadlines
 from config.env import BASE_DIR, data_dir, is_embedded
-from config.version import VERSION as VERSION  # noqa: PLC0414  # a setting
+from config.env import VERSION as VERSION  # noqa: PLC0414  # a setting
+from config.environment_values import MAIL_PORTS
 from delivery.geo import service_area
 
 django_stubs_ext.monkeypatch()
@@ -73,19 +79,18 @@ MIDDLEWARE = [
     "config.middleware.ContentSecurityPolicyMiddleware",  # above WhiteNoise, so that static files have a policy too
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "config.middleware.NoStoreMiddleware",  # below WhiteNoise: only static files may be cached
-    "config.page_middleware.PageSessionMiddleware",
+    "config.middleware.PageSessionMiddleware",
     "config.middleware.PageLocaleMiddleware",
-    "config.middleware.UnreadBodyMiddleware",  # below the locale, because it renders pages
-    "config.middleware.LimitMiddleware",  # below the locale too
+    "config.middleware.LimitMiddleware",  # below the locale, because it renders pages
     "config.middleware.RateLimitMiddleware",
     "config.refused_calls.RefusedCallMiddleware",
     "config.refused_calls.PlainHttpMiddleware",  # within the former, which records its refusals
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
-    "config.page_middleware.PageUserMiddleware",
-    "config.page_middleware.VersionMiddleware",
+    "config.middleware.PageUserMiddleware",
+    "config.middleware.VersionMiddleware",
     "access.sessions.SessionLifetimeMiddleware",
-    "config.page_middleware.PageMessageMiddleware",
+    "config.middleware.PageMessageMiddleware",
     "allauth.account.middleware.AccountMiddleware",
     "access.middleware.SecondFactorMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
@@ -259,9 +264,47 @@ MAP_FILE = data_dir() / "map.pmtiles"
 MAP_TILE_URL = _geography.MAP_TILE_URL
 MAP_ATTRIBUTION = _geography.MAP_ATTRIBUTION
 
-CONTENT_SECURITY_POLICY = content_security_policy.policy(tiles=MAP_TILE_URL)
+# Of pages. `config.site` extends it for the admin; answers of the APIs have another (`config.middleware`).
+_tiles = urlsplit(MAP_TILE_URL.replace("{s}", "*"))  # the subdomain, which Leaflet chooses
+CONTENT_SECURITY_POLICY = {
+    "DIRECTIVES": {
+        "default-src": [NONE],
+        "script-src": [SELF],
+        "style-src": [SELF],
+        "font-src": [SELF],
+        "img-src": [SELF, "data:", *([f"{_tiles.scheme}://{_tiles.netloc}"] if MAP_TILE_URL else [])],
+        "connect-src": [SELF],
+        "manifest-src": [SELF],  # of the driver's app
+        "object-src": [NONE],
+        "form-action": [SELF],
+        "base-uri": [NONE],
+        "frame-ancestors": [NONE],
+    }
+}
 
-UNFOLD = admin_appearance.UNFOLD
+# --- Admin -----------------------------------------------------------------------------------------------------------
+
+_STYLES = ("colours", "cards", "facts", "moves", "lists", "lists_phone", "ids", "prices", "start", "fixes")
+
+
+def _static(path: str, _request: HttpRequest) -> str:
+    return static(path)
+
+
+UNFOLD: dict[str, Any] = {
+    "SITE_TITLE": "Rota",
+    "SITE_FAVICONS": [{"rel": "icon", "type": "image/svg+xml", "href": partial(_static, "panel/icon.svg")}],
+    "SITE_HEADER": "Rota",
+    "SITE_ICON": partial(_static, "panel/icon.svg"),
+    "SITE_URL": "/panel/",
+    "SHOW_LANGUAGES": True,
+    # Unfold would write the colours as an inline style, which the policy forbids; they are in config/admin/colours.css.
+    "COLORS": lambda _request: {},
+    "STYLES": [partial(_static, f"config/admin/{name}.css") for name in _STYLES],
+    "SCRIPTS": [partial(_static, "config/admin.js")],
+    "DASHBOARD_CALLBACK": "config.start_page.context",
+    "SIDEBAR": {"navigation": "config.site.sidebar"},
+}
 
 # --- E-mail ----------------------------------------------------------------------------------------------------------
 
@@ -271,10 +314,11 @@ SITE_URL = (
 ).rstrip("/")
 # Empty: nothing is sent, and pages show the links that would have been.
 EMAIL_URL = _messages.EMAIL_URL
-_mail_server = mail_server.parse(EMAIL_URL)
-EMAIL_HOST, EMAIL_PORT = _mail_server.host, _mail_server.port
-EMAIL_HOST_USER, EMAIL_HOST_PASSWORD = _mail_server.user, _mail_server.password
-EMAIL_USE_TLS, EMAIL_USE_SSL = _mail_server.starttls, _mail_server.tls
+_mail_server = urlsplit(EMAIL_URL)
+EMAIL_HOST, EMAIL_PORT = _mail_server.hostname or "", _mail_server.port or MAIL_PORTS.get(_mail_server.scheme, 25)
+EMAIL_HOST_USER, EMAIL_HOST_PASSWORD = unquote(_mail_server.username or ""), unquote(_mail_server.password or "")
+# Both kinds of encryption check the server's certificate.
+EMAIL_USE_TLS, EMAIL_USE_SSL = _mail_server.scheme == "smtp+starttls", _mail_server.scheme == "smtps"
 DEFAULT_FROM_EMAIL = _messages.DEFAULT_FROM_EMAIL
 EMAIL_TIMEOUT = 10  # seconds for each operation of the socket; `common.mail.sending` limits the whole message
 
@@ -334,8 +378,8 @@ SPECTACULAR_SETTINGS = {
         {"name": "Order integration", "description": "Freight by postcode, orders, tracking and invoices of a seller."},
     ],
     "WEBHOOKS": ["delivery.api.examples.WEBHOOK"],
-    "PREPROCESSING_HOOKS": ["config.openapi.order.by_definition"],
-    "POSTPROCESSING_HOOKS": ["config.openapi.enumerations.share"],
+    "PREPROCESSING_HOOKS": ["config.openapi.hooks.by_definition"],
+    "POSTPROCESSING_HOOKS": ["config.openapi.hooks.share"],
     "SORT_OPERATIONS": False,
     "SORT_OPERATION_PARAMETERS": False,
     "CAMELIZE_NAMES": True,  # parameters of paths

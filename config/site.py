@@ -1,28 +1,61 @@
-"""The admin site: Unfold's, with the product's log-in and without unused URLs."""
+"""The admin site: Unfold's, with the product's log-in and without unused URLs, and its sidebar."""
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import wraps
 from traceback import walk_tb
 from typing import Any
 
 from allauth.account.decorators import secure_admin_login
+from allauth.mfa.models import Authenticator
 from csp.constants import UNSAFE_EVAL
 from csp.decorators import csp_update
+from django.contrib import admin
+from django.contrib.auth.models import Group, User
 from django.core.exceptions import BadRequest, ValidationError
 from django.core.paginator import InvalidPage
 from django.db import DataError
+from django.db.models import Model
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.template.response import SimpleTemplateResponse
-from django.urls import URLPattern
+from django.urls import URLPattern, reverse
 from django.utils.decorators import method_decorator
 from django.utils.html import format_html
-from django.utils.translation import gettext_lazy
+from django.utils.text import capfirst
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 from unfold.sites import UnfoldAdminSite
 
 from common import replica
+from common.mail.models import Message
 from config.env import BASE_DIR
+from delivery.models import (
+    AuditEntry,
+    Delivery,
+    DispatchRules,
+    DispatchRulesChange,
+    Driver,
+    DriverPosition,
+    Integrator,
+    Tariff,
+    TariffChange,
+    Token,
+    Transition,
+    WebhookEndpoint,
+    WebhookEvent,
+)
+from integration.models import (
+    ApiKey,
+    Company,
+    FreightParameters,
+    FreightParametersChange,
+    FreightPriceChange,
+    FreightRate,
+    Invoice,
+    Order,
+    Seller,
+)
 
 _log = logging.getLogger(__name__)
 # "View on site" loads any object without checking a permission, and no model here has such a page. Passwords are
@@ -75,7 +108,7 @@ def _passed_own_code(error: Exception) -> bool:
 class Site(UnfoldAdminSite):
     """The default admin site (`config.apps.AdminConfig`)."""
 
-    index_title = gettext_lazy("Overview")
+    index_title = _("Overview")
     # As in the panel. The element lets style sheets hide what is empty.
     empty_value_display = format_html('<span class="rota-none">{}</span>', "\N{EN DASH}")
 
@@ -93,3 +126,59 @@ class Site(UnfoldAdminSite):
 
     def password_change(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
         return redirect("account_change_password")
+
+
+# Each group's entries: a symbol of Material Symbols, and what is listed.
+_GROUPS: list[tuple[Any, list[tuple[str, type[Model]]]]] = [
+    (
+        _("Deliveries"),
+        [
+            ("local_shipping", Delivery), ("history", Transition), ("tune", DispatchRules),
+            ("history", DispatchRulesChange),
+        ],
+    ),
+    (_("Drivers"), [("two_wheeler", Driver), ("pin_drop", DriverPosition)]),
+    (_("Accounts & tokens"), [("storefront", Integrator), ("key", Token), ("fact_check", AuditEntry)]),
+    (_("Webhooks"), [("webhook", WebhookEndpoint), ("send", WebhookEvent)]),
+    (
+        _("Sellers & orders"),
+        [
+            ("shopping_cart", Order), ("receipt_long", Invoice), ("store", Seller), ("apartment", Company),
+            ("vpn_key", ApiKey),
+        ],
+    ),
+    (
+        _("Prices"),
+        [
+            ("payments", Tariff), ("history", TariffChange), ("table_chart", FreightRate), ("tune", FreightParameters),
+            ("history", FreightPriceChange), ("history", FreightParametersChange),
+        ],
+    ),
+    (_("People"), [("person", User), ("group", Group), ("phonelink_lock", Authenticator), ("mail", Message)]),
+]  # fmt: skip  # a table reads as one
+
+
+# Where the model's own name is not the one for people.
+_NAMES: dict[type[Model], Any] = {
+    Authenticator: _("Two-step verification"),
+    AuditEntry: _("Activity"),
+    Transition: _("Movements"),
+    WebhookEndpoint: _("Webhooks"),
+    WebhookEvent: _("Events"),
+}
+
+
+def sidebar(request: HttpRequest) -> list[dict[str, Any]]:
+    """Groups with the entries that this user may view; empty groups are left out."""
+    panel = {"title": gettext("To the panel"), "icon": "arrow_back", "link": reverse("panel:home"), "active": False}
+    groups = [{"title": title, "items": list(_entries(request, models))} for title, models in _GROUPS]
+    return [{"title": None, "items": [panel]}, *(group for group in groups if group["items"])]
+
+
+def _entries(request: HttpRequest, models: list[tuple[str, type[Model]]]) -> Iterable[dict[str, Any]]:
+    for symbol, model in models:
+        if admin.site.get_model_admin(model).has_view_permission(request):
+            opts = model._meta  # its public name
+            link = reverse(f"admin:{opts.app_label}_{opts.model_name}_changelist")
+            name = _NAMES.get(model, opts.verbose_name_plural)
+            yield {"title": capfirst(str(name)), "icon": symbol, "link": link}

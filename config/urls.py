@@ -5,17 +5,15 @@ from django.urls import include, path
 from django.views.generic import RedirectView
 from django.views.i18n import set_language
 
-from config import errors, unknown_paths
-from config.monitoring import views as monitoring
-from config.security_txt import security_txt
+from config import errors, views
 from panel.guide.openapi import description
 
 urlpatterns = [
     path("", RedirectView.as_view(url="/panel/")),
-    path("healthz", monitoring.health),
-    path("readyz", monitoring.ready),
-    path("metrics", monitoring.metrics),
-    path(".well-known/security.txt", security_txt),
+    path("healthz", views.health),
+    path("readyz", views.ready),
+    path("metrics", views.metrics),
+    path(".well-known/security.txt", views.security_txt),
     path("api/openapi.json", description, {"name": "openapi.json"}, name="openapi-json"),
     path("api/openapi.yaml", description, {"name": "openapi.yaml"}, name="openapi-yaml"),
     path("api/postman.json", description, {"name": "postman.json"}, name="postman"),
@@ -31,5 +29,5 @@ urlpatterns = [
 ]
 
 handler400 = errors.bad_request
-handler404 = unknown_paths.not_found
+handler404 = errors.not_found
 handler500 = errors.server_error

@@ -10,8 +10,7 @@ from django.db import IntegrityError, connection, transaction
 
 from common import log_context
 from config.env import BASE_DIR
-from config.logs import JsonFormatter, LineFormatter, without_secrets
-from config.middleware import ContextFilter
+from config.logs import ContextFilter, JsonFormatter, LineFormatter, without_secrets
 from tests.production import ENVIRONMENT
 
 SECRET = "Ab3_-" * 9  # pragma: allowlist secret

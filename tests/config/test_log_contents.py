@@ -13,8 +13,7 @@ from django.utils import timezone
 from rest_framework.test import APIClient
 
 from common.webhooks.sender import Sender
-from config.logs import JsonFormatter, LineFormatter
-from config.middleware import ContextFilter
+from config.logs import ContextFilter, JsonFormatter, LineFormatter
 from delivery.actions import driver_devices, endpoints
 from delivery.models import Delivery, DropoffOptions, WebhookAttempt
 from delivery.webhooks.outbox import OUTBOX

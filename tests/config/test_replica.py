@@ -7,6 +7,7 @@ import sys
 import time
 from types import SimpleNamespace
 from unittest import mock
+from unittest.mock import Mock
 
 import psycopg
 import pytest
@@ -215,7 +216,9 @@ class TestChangedCookie:
         [("POST", "/panel/x/", True), ("GET", "/panel/x/", False), ("POST", "/api/request-delivery", False)],
     )
     def test_follows_changes_on_pages(self, method, path, is_set):
-        answer = ChangedCookieMiddleware(lambda _request: HttpResponse())(RequestFactory().generic(method, path))
+        answer = ChangedCookieMiddleware(Mock()).process_response(
+            RequestFactory().generic(method, path), HttpResponse()
+        )
 
         cookie = answer.cookies.get("changed")
         assert (cookie is not None) == is_set

@@ -8,8 +8,7 @@ from functools import partial
 import psutil
 import pytest
 
-from config.env import BASE_DIR
-from config.version import VERSION
+from config.env import BASE_DIR, VERSION
 from tests.faults.waiting import until
 from tests.ports import free_port, listens
 from tests.production import ENVIRONMENT

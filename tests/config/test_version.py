@@ -6,9 +6,8 @@ import sys
 
 import pytest
 
-from config.env import BASE_DIR
+from config.env import BASE_DIR, VERSION
 from config.monitoring import readiness
-from config.version import VERSION
 
 
 def test_is_the_one_of_pyproject():

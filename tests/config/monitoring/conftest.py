@@ -5,7 +5,7 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from common import metrics
 from common.cached import Cached
-from config.monitoring import database_metrics, readiness
+from config.monitoring import exposition, readiness
 
 TOKEN = "a-token-of-prometheus-for-these-tests"
 
@@ -24,7 +24,7 @@ def scrape(client, metrics_token, monkeypatch):
     """
 
     def do():
-        for module, compute in ((readiness, readiness._examine), (database_metrics, database_metrics.read)):
+        for module, compute in ((readiness, readiness._examine), (exposition, exposition.read_gauges)):
             name = "_results" if module is readiness else "_gauges"
             monkeypatch.setattr(module, name, Cached(compute, seconds=0))
         metrics.shared().add()

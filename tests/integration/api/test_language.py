@@ -13,7 +13,7 @@ from django.utils import timezone
 from rest_framework import exceptions, fields, serializers
 from rest_framework import validators as rest_validators
 
-from config import errors, limits, unknown_paths
+from config import errors, limits
 from integration.actions import orders, sellers
 from integration.lifecycle import Status
 from integration.models import Order
@@ -217,13 +217,13 @@ class TestRefusalOfTheDomain:
 @pytest.mark.parametrize(
     "answer",
     [
-        errors.bad_request, unknown_paths.not_found, errors.server_error, errors.late_body, errors.tls_required,
+        errors.bad_request, errors.not_found, errors.server_error, errors.late_body, errors.tls_required,
         errors.busy,
         *(lambda request, limit=limit: errors.too_long(request, limit) for limit in (limits._URL, limits._header("X"))),
     ],
 )  # fmt: skip  # a list of cases
 def test_of_a_request_that_reaches_no_endpoint(answer):
     request = RequestFactory().get(f"{ROOT}orders")
-    arguments = [request, Exception()] if answer in (errors.bad_request, unknown_paths.not_found) else [request]
+    arguments = [request, Exception()] if answer in (errors.bad_request, errors.not_found) else [request]
 
     assert_refused_in_portuguese(answer(*arguments))

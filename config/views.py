@@ -1,5 +1,6 @@
-"""What monitoring asks a web process."""
+"""Views of no package: what monitoring asks a web process, and `/.well-known/security.txt` (RFC 9116)."""
 
+from datetime import timedelta
 from http import HTTPStatus
 
 from django.conf import settings
@@ -7,7 +8,11 @@ from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.utils.crypto import constant_time_compare
 from django.views.decorators.http import require_safe
 
+from common import clock
 from config.monitoring import exposition, readiness
+
+# RFC 9116 recommends less than a year. Counted from each request: the operator keeps the contact up to date.
+_LIFETIME = timedelta(days=180)
 
 
 @require_safe
@@ -41,3 +46,18 @@ def metrics(request: HttpRequest) -> HttpResponse:
     if scheme.lower() != "bearer" or not constant_time_compare(given.strip(), settings.METRICS_TOKEN):
         return HttpResponse(status=HTTPStatus.UNAUTHORIZED, headers={"WWW-Authenticate": "Bearer"})
     return HttpResponse(exposition.exposition(), content_type=exposition.CONTENT_TYPE)
+
+
+@require_safe
+def security_txt(request: HttpRequest) -> HttpResponse:
+    """The contacts of SECURITY_CONTACT. Raises Http404 if there are none."""
+    if not settings.SECURITY_CONTACT:
+        raise Http404
+    expires = (clock.now() + _LIFETIME).strftime("%Y-%m-%dT%H:%M:%SZ")
+    lines = [
+        *(f"Contact: {contact}" for contact in settings.SECURITY_CONTACT),
+        f"Expires: {expires}",
+        "Preferred-Languages: pt-BR, en",
+        f"Canonical: {request.build_absolute_uri(request.path)}",
+    ]
+    return HttpResponse("\n".join([*lines, ""]), content_type="text/plain; charset=utf-8")
