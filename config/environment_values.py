@@ -102,11 +102,7 @@ def database_url(text: str) -> str | None:
         return "names no host"
     if not parts.path.strip("/"):
         return "names no database: postgres://USER@HOST:5432/DATABASE"
-    return _connection_options(dict(parse_qsl(parts.query)))
-
-
-def _connection_options(options: dict[str, str]) -> str | None:
-    """Check the query parameters of DATABASE_URL, which libpq would otherwise refuse at each connection."""
+    options = dict(parse_qsl(parts.query))  # libpq would refuse wrong ones at each connection
     for name, value in options.items():
         try:
             conninfo.make_conninfo(**{name: value})
@@ -242,11 +238,7 @@ RequiredDatabaseUrl = Annotated[DatabaseUrl, _required(PAIR)]
 RequiredRedisUrl = Annotated[str, _checked(redis_url), _required(PAIR)]
 RequiredSecretKeys = Annotated[list[Annotated[str, _checked(strong_key)]], *_COMMA_SEPARATED, _required(NEW_KEY)]
 RequiredFernetKeys = Annotated[list[Annotated[str, _checked(fernet_key)]], *_COMMA_SEPARATED, _required(NEW_FERNET_KEY)]
-RequiredHosts = Annotated[
-    list[Annotated[str, _checked(host)]],
-    *_COMMA_SEPARATED,
-    _required(HOST_NAMES),
-]
+RequiredHosts = Annotated[list[Annotated[str, _checked(host)]], *_COMMA_SEPARATED, _required(HOST_NAMES)]
 Url = Annotated[str, _checked(url("http", "https"))]
 HttpsUrl = Annotated[str, _checked(url("https"))]
 CollectorUrl = Annotated[str, _checked(needing("opentelemetry", url("http", "https")))]

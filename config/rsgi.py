@@ -21,10 +21,6 @@ from http import HTTPStatus
 from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-if TYPE_CHECKING:
-    from granian.rsgi import Scope
-
-
 # Before the imports below, which read the settings.
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 os.environ.setdefault("DATABASE_STATEMENT_SECONDS", "15")

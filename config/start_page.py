@@ -52,13 +52,20 @@ class Line:
 
 @dataclass(frozen=True)
 class Section:
-    """Lines under a title. `has_more`: there are more than are shown, all of which are at `all_url`."""
+    """What was found, under a title. The first lines are shown; all are at `all_url`."""
 
     title: str
-    lines: list[Line]
+    found: list[Line]
     empty: str
     all_url: str
-    has_more: bool = False
+
+    @property
+    def lines(self) -> list[Line]:
+        return self.found[:_MOST_LINES]
+
+    @property
+    def has_more(self) -> bool:
+        return len(self.found) > _MOST_LINES
 
 
 def context(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
@@ -74,10 +81,6 @@ def context(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
     return {**context, "sections": sections, "volume": _volume(at=now) if has_volume else None}
 
 
-def _section(title: str, lines: list[Line], *, empty: str, all_url: str) -> Section:
-    return Section(title, lines[:_MOST_LINES], empty, all_url, has_more=len(lines) > _MOST_LINES)
-
-
 def _routes(*, at: datetime) -> Section:
     board = reverse("panel:board")
     in_progress = Delivery.objects.in_progress(Environment.LIVE)
@@ -91,7 +94,7 @@ def _routes(*, at: datetime) -> Section:
         Line(_("Waiting for a driver"), str(counts["waiting"]), f"{board}?tab=waiting"),
         Line(_("With a driver"), str(counts["held"]), board),
     ]
-    return _section(_("Routes now"), lines, empty="", all_url=board)
+    return Section(_("Routes now"), lines, empty="", all_url=board)
 
 
 def _endpoints(*, at: datetime) -> Section:
@@ -103,17 +106,16 @@ def _endpoints(*, at: datetime) -> Section:
         .select_related("integrator")
         .order_by(F("failing_since").asc(nulls_last=True), "pk")
     )
-    lines = [
-        Line(
-            str(endpoint),
-            _endpoint_fact(endpoint, at=at),
-            reverse("panel:webhook", args=[endpoint.integrator_id, endpoint.environment]),
-            is_grave=endpoint.environment == Environment.LIVE,
-        )
-        for endpoint in failing[: _MOST_LINES + 1]
-    ]
+    lines = []
+    for endpoint in failing[: _MOST_LINES + 1]:
+        fact = str(endpoint.get_off_because_display())
+        if endpoint.enabled:
+            since = age(endpoint.failing_since or at, at=at)
+            fact = _("%(count)s failures in a row, the first %(age)s") % {"count": endpoint.failures, "age": since}
+        url = reverse("panel:webhook", args=[endpoint.integrator_id, endpoint.environment])
+        lines.append(Line(str(endpoint), fact, url, is_grave=endpoint.environment == Environment.LIVE))
     listed = reverse("admin:delivery_webhookendpoint_changelist")
-    return _section(_("Failing webhooks"), lines, empty=_("Every webhook endpoint answers."), all_url=listed)
+    return Section(_("Failing webhooks"), lines, empty=_("Every webhook endpoint answers."), all_url=listed)
 
 
 def _without_url(*, at: datetime) -> Section:
@@ -130,7 +132,7 @@ def _without_url(*, at: datetime) -> Section:
         for each in found
     ]
     listed = reverse("admin:delivery_webhookendpoint_changelist")
-    return _section(_("Webhooks without a URL"), lines, empty=_("Every account with a token has one."), all_url=listed)
+    return Section(_("Webhooks without a URL"), lines, empty=_("Every account with a token has one."), all_url=listed)
 
 
 def _refused_calls(*, at: datetime) -> Section:
@@ -138,17 +140,15 @@ def _refused_calls(*, at: datetime) -> Section:
     of_deliveries = RefusedDeliveryCallCount.objects.filter(hour__gte=at - _DAY, environment=Environment.LIVE)
     of_orders = RefusedSellerCallCount.objects.filter(hour__gte=at - _DAY)
     found = [
-        *(
-            (count, name, reverse("panel:refused_calls", args=[pk, Environment.LIVE]))
-            for pk, name, count in _most(of_deliveries, "integrator")
-        ),
-        *(
-            (count, name, reverse("panel:seller_refused_calls", args=[pk]))
-            for pk, name, count in _most(of_orders, "seller")
-        ),
+        (count, name, reverse("panel:refused_calls", args=[pk, Environment.LIVE]))
+        for pk, name, count in _most(of_deliveries, "integrator")
+    ]
+    found += [
+        (count, name, reverse("panel:seller_refused_calls", args=[pk]))
+        for pk, name, count in _most(of_orders, "seller")
     ]
     lines = [Line(name, str(count), url) for count, name, url in sorted(found, reverse=True)]
-    return _section(
+    return Section(
         _("Refused calls in 24 hours"), lines, empty=_("No call was refused."), all_url=reverse("panel:home")
     )
 
@@ -174,37 +174,22 @@ def _price_changes(*, at: datetime) -> Section:
         for name, model, url in counts
         if (count := model.objects.filter(~by_migrations, pgh_created_at__gte=today).count())
     ]
-    return _section(_("Prices changed today"), lines, empty=_("None."), all_url="")
-
-
-def _endpoint_fact(endpoint: WebhookEndpoint, *, at: datetime) -> str:
-    if not endpoint.enabled:
-        return str(endpoint.get_off_because_display())
-    since = endpoint.failing_since or at
-    return _("%(count)s failures in a row, the first %(age)s") % {
-        "count": endpoint.failures,
-        "age": age(since, at=at),
-    }
+    return Section(_("Prices changed today"), lines, empty=_("None."), all_url="")
 
 
 def _new_accounts(*, at: datetime) -> Section:
-    accounts = Integrator.objects.filter(created_at__gte=at - _NEW_SINCE).order_by("-created_at")[: _MOST_LINES + 1]
-    sellers = Seller.objects.filter(created_at__gte=at - _NEW_SINCE).order_by("-created_at")[: _MOST_LINES + 1]
-    found = [
-        *(
-            (each.created_at, each.name, reverse("panel:setup", args=[each.pk, Environment.SANDBOX]))
-            for each in accounts
-        ),
-        *((each.created_at, each.name, reverse("panel:seller_sheet", args=[each.pk])) for each in sellers),
-    ]
-    lines = [Line(name, _day(since, at=at), url) for since, name, url in sorted(found, reverse=True)]
-    return _section(_("New accounts"), lines, empty=_("None in the last two weeks."), all_url=reverse("panel:home"))
-
-
-def _day(since: datetime, *, at: datetime) -> str:
-    """How long before `at` it was, not finer than a day."""
-    is_today = timezone.localdate(since) == timezone.localdate(at)
-    return _("today") if is_today else age(since, at=at)
+    found = []
+    for model, page, arguments in (
+        (Integrator, "panel:setup", [Environment.SANDBOX]),
+        (Seller, "panel:seller_sheet", []),
+    ):
+        new = model.objects.filter(created_at__gte=at - _NEW_SINCE).order_by("-created_at")[: _MOST_LINES + 1]
+        found += [(each.created_at, each.name, reverse(page, args=[each.pk, *arguments])) for each in new]
+    lines = []
+    for since, name, url in sorted(found, reverse=True):
+        is_today = timezone.localdate(since) == timezone.localdate(at)
+        lines.append(Line(name, _("today") if is_today else age(since, at=at), url))
+    return Section(_("New accounts"), lines, empty=_("None in the last two weeks."), all_url=reverse("panel:home"))
 
 
 def _silent_accounts(*, at: datetime) -> Section:
@@ -213,31 +198,25 @@ def _silent_accounts(*, at: datetime) -> Section:
     Read from the last use of their live tokens and keys: the latest delivery of each account would take a look-up each,
     for which PostgreSQL may walk the index of all accounts' deliveries.
     """
-    live = Q(tokens__environment=Environment.LIVE)
-    accounts = Integrator.objects.annotate(latest=Max("tokens__last_used_at", filter=live))
-    sellers = Seller.objects.annotate(latest=Max("keys__last_used_at"))
-    found = [
-        *(
-            (each.latest, each.name, reverse("panel:overview", args=[each.pk, Environment.LIVE]))
-            for each in _silent(accounts, at=at)
-        ),
-        *((each.latest, each.name, reverse("panel:seller", args=[each.pk])) for each in _silent(sellers, at=at)),
-    ]
+    of_live_tokens = Max("tokens__last_used_at", filter=Q(tokens__environment=Environment.LIVE))
+    found = []
+    for model, latest_use, page, arguments in (
+        (Integrator, of_live_tokens, "panel:overview", [Environment.LIVE]),
+        (Seller, Max("keys__last_used_at"), "panel:seller", []),
+    ):
+        accounts = model.objects.annotate(latest=latest_use).filter(suspended_at=None, latest__lt=at - _SILENT_SINCE)
+        silent = accounts.order_by("-latest")[: _MOST_LINES + 1]
+        found += [(each.latest, each.name, reverse(page, args=[each.pk, *arguments])) for each in silent]
     lines = [
         Line(name, _("the last call %(age)s") % {"age": age(latest, at=at)}, url)
         for latest, name, url in sorted(found, reverse=True)
     ]
-    return _section(
+    return Section(
         _("Silent for a week"),
         lines,
         empty=_("Every account that has called still does."),
         all_url=reverse("panel:home"),
     )
-
-
-def _silent(accounts: QuerySet[Any], *, at: datetime) -> QuerySet[Any]:
-    silent: QuerySet[Any] = accounts.filter(suspended_at=None, latest__lt=at - _SILENT_SINCE)
-    return silent.order_by("-latest")[: _MOST_LINES + 1]
 
 
 def _volume(*, at: datetime) -> plots.DayPlot:

@@ -97,11 +97,16 @@ def _check_database(results: Results) -> None:
         if not results["database"].ok:  # the others would wait for it too, one after the other
             results.update(dict.fromkeys(_OF_DATABASE, Result(False, "the database does not answer", 0.0)))
             return
-        with _timed(results, "migrations"):
-            if not _expected_migrations() <= _applied_migrations():
+        with _timed(results, "migrations"), connection.cursor() as cursor:
+            cursor.execute("SELECT app, name FROM django_migrations")
+            if not _expected_migrations() <= set(cursor.fetchall()):
                 raise _Failed("migrations are pending: run manage.py migrate")
         with _timed(results, "clock"):
-            _check_clock()
+            try:
+                clock.agreed_now()
+            except clock.ClocksDiffer as error:
+                _log.warning("The check clock failed: %s", error)
+                raise _Failed("the clocks of this machine and of PostgreSQL differ") from error
         with _timed(results, "webhooks"):
             if queue.oldest_due_seconds(OUTBOX, at=clock.now()) > _LATE_SECONDS:
                 raise _Failed(f"an event has been due for more than {_LATE_SECONDS} s")
@@ -125,24 +130,10 @@ def _check_redis(results: Results) -> None:
             raise _Failed("the clocks of a worker's machine and of PostgreSQL differ")
 
 
-def _applied_migrations() -> set[tuple[str, str]]:
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT app, name FROM django_migrations")
-        return set(cursor.fetchall())
-
-
 @cache
 def _expected_migrations() -> set[tuple[str, str]]:
     """The last migrations of every app of this version. A newer version's database has them too."""
     return set(MigrationLoader(None).graph.leaf_nodes())
-
-
-def _check_clock() -> None:
-    try:
-        clock.agreed_now()
-    except clock.ClocksDiffer as error:
-        _log.warning("The check clock failed: %s", error)
-        raise _Failed("the clocks of this machine and of PostgreSQL differ") from error
 
 
 _GROUPS = (

@@ -42,7 +42,8 @@ def open_private(path: Path, flags: int = os.O_RDWR | os.O_CREAT) -> int:
     """
     handle = _open(path, flags)
     try:
-        _check_regular(handle, path)
+        if not stat.S_ISREG(os.fstat(handle).st_mode):
+            raise StartRefused(f"{path} is not a regular file. Remove it.")  # noqa: TRY301  # closes it
         _make_private(handle, path, 0o600)
     except StartRefused:
         os.close(handle)
@@ -101,11 +102,6 @@ def _open(path: Path, flags: int) -> int:
         raise
     except OSError as error:  # ELOOP or ENOTDIR: a link; EACCES: another user's
         raise StartRefused(f"{path} cannot be used ({error.strerror}). {_REMEDY}") from error
-
-
-def _check_regular(handle: int, path: Path) -> None:
-    if not stat.S_ISREG(os.fstat(handle).st_mode):
-        raise StartRefused(f"{path} is not a regular file. Remove it.")
 
 
 def _make_private(handle: int, path: Path, mode: int) -> None:
