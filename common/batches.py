@@ -20,7 +20,15 @@ def each(rows: Iterable[Row], work: Callable[[Row], Result], *, doing: str) -> l
     `work` has a transaction of its own. Raises OperationalError and InterfaceError: without the database no row
     succeeds. `doing` says in the log what was to be done, such as "expire the offer of delivery".
     """
-    return [result for row in rows for result in _one(row, work, doing)]
+    results = []
+    for row in rows:
+        try:
+            results.append(work(row))
+        except (OperationalError, InterfaceError):
+            raise
+        except Exception:  # noqa: BLE001  # logged with its traceback
+            _log.exception("Cannot %s %s", doing, getattr(row, "pk", row))
+    return results
 
 
 def together_or_each(rows: list[Row], work: Callable[[list[Row]], None], *, doing: str) -> list[Row]:
@@ -41,17 +49,6 @@ def together_or_each(rows: list[Row], work: Callable[[list[Row]], None], *, doin
         _log.warning("Cannot %s for %s rows together; each is tried by itself", doing, len(rows))
         return each(rows, alone, doing=doing)
     return rows
-
-
-def _one(row: Row, work: Callable[[Row], Result], doing: str) -> list[Result]:
-    try:
-        return [work(row)]
-    except (OperationalError, InterfaceError):
-        raise
-    except Exception:  # noqa: BLE001  # logged with its traceback
-        key: Any = getattr(row, "pk", row)
-        _log.exception("Cannot %s %s", doing, key)
-        return []
 
 
 @transaction.atomic

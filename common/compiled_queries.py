@@ -6,12 +6,11 @@ Building and compiling a queryset takes several times as long as executing it.
 from collections.abc import Callable, Iterable
 from functools import cache, cached_property
 from itertools import groupby
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import Any, Generic, TypeVar
 
 from django.db import DEFAULT_DB_ALIAS, connection
 from django.db.models import AutoField, Field, Model, QuerySet, Value
 from django.db.models.query import get_related_populators
-from django.db.models.sql.compiler import SQLCompiler
 
 from common.postgresql import prepared
 
@@ -44,62 +43,41 @@ class CompiledQuery(Generic[M]):
 
     def all(self, **values: Any) -> list[M]:
         """The objects that the query finds with these values of its parameters."""
-        compiled = self._compiled
-        given = [values[each.value] if isinstance(each, Parameter) else each for each in compiled.parameters]
-        rows: Iterable[Any] = prepared.execute(compiled.sql, given).fetchall()
-        if compiled.converters:
-            rows = compiled.compiler.apply_converters(rows, compiled.converters)
-        start, stop = compiled.own_columns
-        found = []
-        for row in rows:
-            item = compiled.model.from_db(DEFAULT_DB_ALIAS, compiled.names, row[start:stop])
-            for populator in compiled.populators:
-                populator.populate(row, item)
-            for name, column in compiled.annotations:
-                setattr(item, name, row[column])
-            found.append(item)
-        return found
+        return self._run(values)
 
     def first(self, **values: Any) -> M | None:
         """The first object, or None. `build` limits the query to one row."""
         return next(iter(self.all(**values)), None)
 
     @cached_property
-    def _compiled(self) -> "_Compiled[M]":
-        """Compiles the queryset, and reads rows as `django.db.models.query.ModelIterable` does."""
+    def _run(self) -> Callable[[dict[str, Any]], list[M]]:
+        """Compiles the queryset. What it returns reads rows as `django.db.models.query.ModelIterable` does."""
         compiler = self._build().query.get_compiler(using=DEFAULT_DB_ALIAS)
         sql, parameters = compiler.as_sql()
         info, select = compiler.klass_info, compiler.select
-        start, stop = info["select_fields"][0], info["select_fields"][-1] + 1
-        return _Compiled(
-            compiler,
-            sql,
-            parameters,
-            info["model"],
-            [column.target.attname for column, *_rest in select[start:stop]],
-            (start, stop),
-            compiler.get_converters([column for column, *_rest in select]),
-            # The stubs are those of Django 6, which has one parameter more.
-            get_related_populators(info, select, DEFAULT_DB_ALIAS),  # type: ignore[call-arg]
-            list((compiler.annotation_col_map or {}).items()),
-        )
+        model, start, stop = info["model"], info["select_fields"][0], info["select_fields"][-1] + 1
+        names = [column.target.attname for column, *_rest in select[start:stop]]
+        converters = compiler.get_converters([column for column, *_rest in select])
+        # The stubs are those of Django 6, which has one parameter more.
+        populators = get_related_populators(info, select, DEFAULT_DB_ALIAS)  # type: ignore[call-arg]
+        annotations = list((compiler.annotation_col_map or {}).items())
 
+        def run(values: dict[str, Any]) -> list[M]:
+            given = [values[each.value] if isinstance(each, Parameter) else each for each in parameters]
+            rows: Iterable[Any] = prepared.execute(sql, given).fetchall()
+            if converters:
+                rows = compiler.apply_converters(rows, converters)
+            found = []
+            for row in rows:
+                item = model.from_db(DEFAULT_DB_ALIAS, names, row[start:stop])
+                for populator in populators:
+                    populator.populate(row, item)
+                for name, column in annotations:
+                    setattr(item, name, row[column])
+                found.append(item)
+            return found
 
-class _Compiled(NamedTuple, Generic[M]):
-    """What is the same at each execution.
-
-    `names`: the attributes in the model's `own_columns` (start and stop). `annotations`: with their columns.
-    """
-
-    compiler: SQLCompiler
-    sql: str
-    parameters: tuple[Any, ...]
-    model: type[M]
-    names: list[str]
-    own_columns: tuple[int, int]
-    converters: dict[int, Any]
-    populators: list[Any]
-    annotations: list[tuple[str, int]]
+        return run
 
 
 def insert_together(*rows: Model) -> None:

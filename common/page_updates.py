@@ -82,9 +82,6 @@ def publish(*messages: Message) -> None:
     if time.monotonic() < _next_use:
         return
     try:
-        if len(messages) == 1:
-            redis().publish(CHANNEL + messages[0].topic, messages[0].text)
-            return
         with redis().pipeline(transaction=False) as pipeline:
             add_to(pipeline, messages)
             pipeline.execute()

@@ -77,10 +77,21 @@ def answered(request: HttpRequest, respond: Callable[[], HttpResponseBase]) -> H
     global _next_use  # noqa: PLW0603  # of the process
     if ALIAS not in settings.DATABASES or request.method not in {"GET", "HEAD"}:
         return respond()
-    source = _source(request)
-    if source == ALIAS:
+    if settings.CHANGED_COOKIE_NAME in request.COOKIES:
+        source = "primary_changed"
+    elif "Rota-Automatic" in request.headers:  # the page was told of a change, and shows it now or at its next change
+        source = "primary_told"
+    elif time.monotonic() < _next_use:
+        source = "primary_away"
+    else:
+        source = ALIAS
+        token = _is_reading.set(True)
         try:
-            response = _from_replica(respond)
+            response = respond()
+            # Read here, where a failure can still be made good. The web server would keep all of it in memory too
+            # (`common.csv_files`).
+            if isinstance(response, StreamingHttpResponse):
+                response.streaming_content = [response.getvalue()]
         except Error as error:
             if not (is_unavailable(error) or isinstance(error.__cause__, _OF_REPLAY)):
                 raise
@@ -88,28 +99,7 @@ def answered(request: HttpRequest, respond: Callable[[], HttpResponseBase]) -> H
             _next_use = time.monotonic() + AWAY_SECONDS
             connections[ALIAS].close()
             source = "primary_failed"
+        finally:
+            _is_reading.reset(token)
     READS.labels(source).inc()
     return response if source == ALIAS else respond()
-
-
-def _source(request: HttpRequest) -> str:
-    """What the answer is read from: the alias of the replica, or why it is the primary, as the metric says it."""
-    if settings.CHANGED_COOKIE_NAME in request.COOKIES:
-        return "primary_changed"
-    # The page was told of a change, and shows it now or at its next change.
-    if "Rota-Automatic" in request.headers:
-        return "primary_told"
-    return "primary_away" if time.monotonic() < _next_use else ALIAS
-
-
-def _from_replica(respond: Callable[[], HttpResponseBase]) -> HttpResponseBase:
-    token = _is_reading.set(True)
-    try:
-        response = respond()
-        # Read here, where a failure can still be made good. The web server would keep all of it in memory too
-        # (`common.csv_files`).
-        if isinstance(response, StreamingHttpResponse):
-            response.streaming_content = [response.getvalue()]
-        return response
-    finally:
-        _is_reading.reset(token)

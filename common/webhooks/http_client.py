@@ -120,18 +120,12 @@ async def send(session: aiohttp.ClientSession, request: Request) -> Result:
     Every error becomes a Result; only cancellation is raised.
     """
     at, started = clock.now(), time.monotonic()
-    response = await _post(session, request)
-    milliseconds = int((time.monotonic() - started) * 1000)
-    return Result(at=at, milliseconds=milliseconds, request=request.stored, **response)
-
-
-async def _post(session: aiohttp.ClientSession, request: Request) -> dict[str, Any]:
-    """The fields of a Result that describe the response or the error."""
+    outcome: dict[str, Any]
     try:
         async with session.post(
             request.url, data=request.body, headers=request.headers, allow_redirects=False
         ) as response:
-            return {
+            outcome = {
                 "status_code": response.status,
                 "response_start": await _read_start(response, request),
                 "retry_after": response.headers.get("Retry-After", ""),
@@ -139,11 +133,14 @@ async def _post(session: aiohttp.ClientSession, request: Request) -> dict[str, A
     except (aiohttp.ClientError, OSError, TimeoutError, ValueError) as error:
         if getattr(error, "errno", None) in _LOCAL_SHORTAGES:
             _log.error("This machine lacks a resource that a request needs: %s", error)
-            return {"error": "local_shortage", "was_sent": False}
-        return {"error": _error_class(error)}
+            outcome = {"error": "local_shortage", "was_sent": False}
+        else:
+            outcome = {"error": _error_class(error)}
     except Exception:  # noqa: BLE001  # an unforeseen error of one request must not affect the others
         _log.exception("A request failed with an unexpected error")
-        return {"error": "internal"}
+        outcome = {"error": "internal"}
+    milliseconds = int((time.monotonic() - started) * 1000)
+    return Result(at=at, milliseconds=milliseconds, request=request.stored, **outcome)
 
 
 async def _read_start(response: aiohttp.ClientResponse, request: Request) -> str:
