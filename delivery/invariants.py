@@ -1,5 +1,6 @@
 """What is always true of deliveries, their histories and their events, for `manage.py verify`, tests and benchmarks."""
 
+from contextlib import suppress
 from functools import cache
 from itertools import product
 
@@ -38,18 +39,10 @@ def _reachable() -> frozenset[State]:
         here = ahead.pop()
         if here not in found:
             found.add(here)
-            ahead += _after(here)
+            for trigger, index in product(Trigger, range(len(here.orders))):
+                with suppress(DeliveryError):  # the table has no such move
+                    ahead.append(lifecycle.move(here, trigger, index=index))
     return frozenset(found)
-
-
-def _after(here: State) -> list[State]:
-    following = []
-    for trigger, index in product(Trigger, range(len(here.orders))):
-        try:
-            following.append(lifecycle.move(here, trigger, index=index))
-        except DeliveryError:
-            continue  # the table has no such move
-    return following
 
 
 _OF_ROUTES = (

@@ -88,7 +88,7 @@ LOCKS: dict[str, tuple[str, ...]] = {
         "tests/config/reencryption/test_concurrency.py::TestBesideARunningService::test_leaves_a_locked_row_and_says_so",
     ),
     "delivery/actions/alerts.py:_lock": (_OF_ALERTS, _FIRST_ROW),
-    "delivery/actions/alerts.py:_report": (
+    "delivery/actions/alerts.py:_claim": (
         f"{_DELIVERY}TestAlerts::test_about_a_change_are_reported_once_without_waiting",
         _FIRST_ROW,
     ),
@@ -106,10 +106,6 @@ LOCKS: dict[str, tuple[str, ...]] = {
     "delivery/actions/deliveries.py:expire": (_OF_A_DELIVERY,),
     "delivery/actions/deliveries.py:expire_early": (_OF_A_DELIVERY,),
     "delivery/actions/deliveries.py:fail_point": (_OF_A_DELIVERY,),
-    "delivery/actions/alerts.py:_send": (
-        f"{_DELIVERY}TestAlerts::test_of_a_day_are_recorded_once_without_waiting",
-        _FIRST_ROW,
-    ),
     "delivery/actions/driver_devices.py:_lock": (_LAST_PHONE,),
     "delivery/actions/driver_devices.py:end": (_DUTY_DURING_A_ROUTE,),
     "delivery/actions/driver_devices.py:go_off_duty": (_DUTY_DURING_A_ROUTE,),

@@ -182,15 +182,23 @@ def _is(field: str, value: str) -> Q:
     return Q(**{f"{field}__isnull": False, field: value})
 
 
-@transaction.atomic
-def _report(pk: int, *, at: datetime) -> bool:
-    """Report the state of one endpoint, unless another worker does it at the moment or it has been reported."""
+def _claim(pk: int) -> EndpointAlerts | None:
+    """What was reported about this endpoint, locked, with its account. None while another worker has it locked."""
     endpoint = WebhookEndpoint.objects.select_related("integrator").get(pk=pk)
     EndpointAlerts.objects.get_or_create(endpoint=endpoint)
     alerts = EndpointAlerts.objects.select_for_update(skip_locked=True).filter(endpoint=endpoint).first()
+    if alerts is not None:
+        alerts.endpoint = endpoint
+    return alerts
+
+
+@transaction.atomic
+def _report(pk: int, *, at: datetime) -> bool:
+    """Report the state of one endpoint, unless another worker does it at the moment or it has been reported."""
+    alerts = _claim(pk)
     if alerts is None or (alerts.reported_at is not None and alerts.reported_at > at - PAUSE):
         return False
-    alerts.endpoint = endpoint
+    endpoint = alerts.endpoint
     state = _state(endpoint, alerts)
     if state == alerts.reported:
         return False
@@ -246,14 +254,12 @@ def send_due(*, at: datetime) -> int:
 def _send(pk: int, *, at: datetime) -> bool:
     """Record the digest of one endpoint's account and environment, unless another worker has or nothing happened."""
     local = timezone.localtime(at)
-    endpoint = WebhookEndpoint.objects.select_related("integrator").get(pk=pk)
-    EndpointAlerts.objects.get_or_create(endpoint=endpoint)
-    alerts = EndpointAlerts.objects.select_for_update(skip_locked=True).filter(endpoint=endpoint).first()
+    alerts = _claim(pk)
     if alerts is None or alerts.digest_on == local.date():
         return False
+    endpoint = alerts.endpoint
     alerts.digest_on = local.date()
     alerts.save(update_fields=["digest_on"])
-    alerts.endpoint = endpoint
     figures = _figures(endpoint, until=local.replace(hour=0, minute=0, second=0, microsecond=0))
     if not any(figures.values()):
         return False

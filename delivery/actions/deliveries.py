@@ -210,7 +210,12 @@ def cancel(*, delivery: Delivery, reason: str, by: str, at: datetime, by_integra
 
 def fee_of_cancelling(delivery: Delivery) -> Decimal:
     """What a cancellation costs in the route's status, in reais."""
-    return (delivery.shipping_value * _fee_percent(delivery) / 100).quantize(_CENT, ROUND_HALF_UP)
+    percent = delivery.cancel_percent_collected
+    if delivery.route_status == RouteStatus.AVAILABLE:
+        percent = Decimal(0)
+    elif delivery.route_status == RouteStatus.ACCEPTED:
+        percent = delivery.cancel_percent_accepted
+    return (delivery.shipping_value * percent / 100).quantize(_CENT, ROUND_HALF_UP)
 
 
 @transaction.atomic
@@ -251,14 +256,6 @@ def _checked_reason(reason: str) -> str:
     if len(reason) > LONGEST_REASON or "\0" in reason:
         raise InvalidReason("A reason has at most %(most)s characters, none of them NUL.", most=LONGEST_REASON)
     return reason.strip()
-
-
-def _fee_percent(delivery: Delivery) -> Decimal:
-    if delivery.route_status == RouteStatus.AVAILABLE:
-        return Decimal(0)
-    if delivery.route_status == RouteStatus.ACCEPTED:
-        return delivery.cancel_percent_accepted
-    return delivery.cancel_percent_collected
 
 
 def build(token: Token, payload: DeliveryRequest, quote: Quote, at: datetime) -> Delivery:

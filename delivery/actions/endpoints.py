@@ -126,7 +126,11 @@ def send_test(*, endpoint: WebhookEndpoint, by: str, at: datetime) -> WebhookEve
     """
     locked = _lock_of_active(endpoint)
     check_can_send(locked, at=at)
-    if _tested_too_often(locked, at=at):
+    tests = AuditEntry.objects.filter(
+        integrator=locked.integrator_id, environment=locked.environment, action=AuditAction.TEST_SENT
+    ).order_by("-id")
+    earlier = tests.values_list("at", flat=True)[TESTS_PER_HOUR - 1 : TESTS_PER_HOUR].first()
+    if earlier is not None and at - earlier < timedelta(hours=1):
         raise EndpointCannotSend(
             "%(most)s test events were sent within an hour, the most there may be; try again later.",
             most=TESTS_PER_HOUR,
@@ -161,14 +165,6 @@ def show_secret(*, endpoint: WebhookEndpoint, by: str, at: datetime) -> str:
     """The current signing secret in clear text, for a person. Records this in the audit trail."""
     record_in_audit_trail(endpoint, AuditAction.SECRET_SHOWN, by=by, at=at)
     return endpoint.secret
-
-
-def _tested_too_often(endpoint: WebhookEndpoint, *, at: datetime) -> bool:
-    tests = AuditEntry.objects.filter(
-        integrator=endpoint.integrator_id, environment=endpoint.environment, action=AuditAction.TEST_SENT
-    ).order_by("-id")
-    earlier = tests.values_list("at", flat=True)[TESTS_PER_HOUR - 1 : TESTS_PER_HOUR].first()
-    return earlier is not None and at - earlier < timedelta(hours=1)
 
 
 def _lock_of_active(endpoint: WebhookEndpoint) -> WebhookEndpoint:

@@ -85,7 +85,8 @@ def deliver(
 def _check(stop: Stop, proof: Proof, *, at: datetime) -> None:
     """Compare the proof with what the request asked for, and write it. The photo first, so that it costs no try."""
     options = DropoffOptions.objects.filter(pk=stop.pk).first()
-    if options and options.needs_photo and not _has_photo(stop, proof):
+    taken = ProofPhoto.objects.filter(stop=stop, driver=stop.delivery.driver, upload__in=proof.photos)
+    if options and options.needs_photo and not taken.exists():
         raise PhotoRequired("This delivery needs a photo. Take one and deliver again.")
     needs_pin = options is not None and options.needs_pin
     if options and needs_pin:
@@ -94,11 +95,6 @@ def _check(stop: Stop, proof: Proof, *, at: datetime) -> None:
         StopProof.objects.update_or_create(
             stop=stop, defaults={"received_by": proof.received_by, "pin_confirmed_at": at if needs_pin else None}
         )
-
-
-def _has_photo(stop: Stop, proof: Proof) -> bool:
-    taken = ProofPhoto.objects.filter(stop=stop, driver=stop.delivery.driver, upload__in=proof.photos)
-    return bool(proof.photos) and taken.exists()
 
 
 def _check_pin(stop: Stop, pin: str, told: str) -> None:

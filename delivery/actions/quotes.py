@@ -36,9 +36,9 @@ def quote(*, integrator: Integrator, payload: DeliveryRequest) -> tuple[Quote, b
     """
     pickup = payload.pickup.point
     tariff = Tariff.in_force(vehicle_type=payload.vehicle_type, integrator=integrator, pickup=pickup)
-    if tariff is None:
-        raise _no_tariff(payload)
-    return _price(tariff, payload), integrator.allow_any_pickup or is_within_one(pickup, tariff.circles)
+    price = _price(tariff, payload)
+    is_linked = integrator.allow_any_pickup or (tariff is not None and is_within_one(pickup, tariff.circles))
+    return price, is_linked
 
 
 def quote_for_request(*, token: Token, payload: DeliveryRequest, quote_id: str | None, at: datetime) -> Quote:
@@ -57,8 +57,6 @@ def quote_for_request(*, token: Token, payload: DeliveryRequest, quote_id: str |
         raise _not_linked(integrator, pickup)
     if quote_id is not None:
         return redeem(quote_id, token=token, payload=payload, at=at)
-    if tariff is None:
-        raise _no_tariff(payload)
     return _price(tariff, payload)
 
 
@@ -88,12 +86,19 @@ def trip_between(points: Sequence[Point], *, vehicle_type: str, returning: bool,
     return pricing.Trip(outbound_km=outbound, return_km=back, dropoffs=len(points) - 1, weight_kg=weight_kg)
 
 
-def _no_tariff(payload: DeliveryRequest) -> PriceUnavailable:
-    return PriceUnavailable(f"No active tariff for {payload.vehicle_type}.")
-
-
-def _price(tariff: Tariff, payload: DeliveryRequest) -> Quote:
-    trip = _trip(payload)
+def _price(tariff: Tariff | None, payload: DeliveryRequest) -> Quote:
+    if tariff is None:
+        raise PriceUnavailable(f"No active tariff for {payload.vehicle_type}.")
+    points = [payload.pickup.point, *(dropoff.point for dropoff in payload.dropoffs)]
+    outbound, back = _legs(points, payload.vehicle_type, returning=payload.mode is Mode.RETURN)
+    trip = pricing.Trip(
+        outbound_km=outbound,
+        return_km=back,
+        dropoffs=len(payload.dropoffs),
+        weight_kg=payload.weight_kg,
+        longest_side_cm=payload.longest_side_cm,
+        litres=payload.litres,
+    )
     return Quote(
         value=pricing.price(tariff.terms, trip),
         distance_km=trip.total_km,
@@ -119,19 +124,6 @@ def _not_linked(integrator: Integrator, point: Point) -> PickupNotLinked:
         metres=round(metres),
         name=pickup.name,
         radius=pickup.radius_m,
-    )
-
-
-def _trip(payload: DeliveryRequest) -> pricing.Trip:
-    points = [payload.pickup.point, *(dropoff.point for dropoff in payload.dropoffs)]
-    outbound, back = _legs(points, payload.vehicle_type, returning=payload.mode is Mode.RETURN)
-    return pricing.Trip(
-        outbound_km=outbound,
-        return_km=back,
-        dropoffs=len(payload.dropoffs),
-        weight_kg=payload.weight_kg,
-        longest_side_cm=payload.longest_side_cm,
-        litres=payload.litres,
     )
 
 

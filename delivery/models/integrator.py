@@ -99,13 +99,9 @@ class PickupPointQuerySet(models.QuerySet["PickupPoint"]):
 
     def nearest(self, point: Point) -> "tuple[PickupPoint, float] | None":
         """The nearest of these pickup points and its distance in metres; None if all are beyond LARGEST_RADIUS_M."""
-        distances = [(metres(pickup.point, point), pickup) for pickup in self._nearby(point)]
+        distances = [(metres(pickup.point, point), pickup) for pickup in self.filter(latitude__range=latitudes(point))]
         distance, pickup = min(distances, key=itemgetter(0), default=(math.inf, None))
         return (pickup, distance) if pickup is not None and distance <= LARGEST_RADIUS_M else None
-
-    def _nearby(self, point: Point) -> Self:
-        """Those in a box around `point` that contains all within LARGEST_RADIUS_M."""
-        return self.filter(latitude__range=latitudes(point))
 
 
 class PickupPoint(Identified, Located):

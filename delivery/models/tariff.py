@@ -1,3 +1,4 @@
+from dataclasses import fields
 from decimal import Decimal
 from typing import Any, Self
 
@@ -151,18 +152,7 @@ class Tariff(models.Model):
 
     @property
     def terms(self) -> Terms:
-        return Terms(
-            base_fare=self.base_fare,
-            included_km=self.included_km,
-            price_per_km=self.price_per_km,
-            price_per_extra_dropoff=self.price_per_extra_dropoff,
-            minimum_fare=self.minimum_fare,
-            return_share=self.return_share,
-            maximum_km=self.maximum_km,
-            maximum_kg=self.maximum_kg,
-            maximum_side_cm=self.maximum_side_cm,
-            maximum_litres=self.maximum_litres,
-        )
+        return Terms(**{each.name: getattr(self, each.name) for each in fields(Terms)})
 
     @staticmethod
     def in_force(*, vehicle_type: str, integrator: Integrator, pickup: Point) -> "Tariff | None":

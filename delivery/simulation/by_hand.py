@@ -32,15 +32,10 @@ def perform(name: str, *, delivery: Delivery, fields: Mapping[str, str], by: str
     if name == Trigger.EXPIRE:
         return deliveries.expire_early(delivery=delivery, by=by, at=at)
     if name == Trigger.DELIVER and not _PROOF.isdisjoint(fields):
-        return _deliver_with_proof(delivery, fields, by=by, at=at)
+        point, received_by, pin = (fields.get(name, "").strip() for name in ("point", "receivedBy", "pin"))
+        stop = deliveries.stop_at(delivery, point)
+        simulated_driver.take_photo(stop, at=at)
+        proof = simulated_driver.given(stop, received_by=received_by, pin=pin)
+        return proofs.deliver(delivery=delivery, point=point, proof=proof, by=by, at=at)
     with_reason = {**fields, "reason": fields.get("reason", "").strip() or steps.FAILURE_REASON}
     return moves.perform(name, delivery=delivery, fields=with_reason, by=by, at=at)
-
-
-def _deliver_with_proof(delivery: Delivery, fields: Mapping[str, str], *, by: str, at: datetime) -> Delivery:
-    point = fields.get("point", "").strip()
-    stop = deliveries.stop_at(delivery, point)
-    received_by, pin = (fields.get(name, "").strip() for name in ("receivedBy", "pin"))
-    simulated_driver.take_photo(stop, at=at)
-    proof = simulated_driver.given(stop, received_by=received_by, pin=pin)
-    return proofs.deliver(delivery=delivery, point=point, proof=proof, by=by, at=at)

@@ -73,14 +73,10 @@ def _settle(post: AlertPost, result: Result) -> None:
         current.update(state=PostState.SENT, answer=answer)
         return
     _log.warning("alert %s was not taken by %s: %s", post.pk, post.alerts.url_host, answer)
-    again_at = None if _is_refused(result) else batches.next_try(post, PAUSES, at=clock.now())
+    # Another attempt would be answered alike: the URL or the text is refused.
+    is_refused = result.status_code in _CLIENT_ERRORS and result.status_code not in _REPEATED
+    again_at = None if is_refused else batches.next_try(post, PAUSES, at=clock.now())
     if again_at is None:
         current.update(state=PostState.FAILED, answer=answer)
     else:
         current.update(due_at=again_at, answer=answer)
-
-
-def _is_refused(result: Result) -> bool:
-    """Whether another attempt would be answered alike: the URL or the text is refused."""
-    code = result.status_code
-    return code is not None and code in _CLIENT_ERRORS and code not in _REPEATED

@@ -8,7 +8,7 @@ from django.conf import settings
 from django.db import connection, transaction
 
 from common import tracing, wake_up
-from common.page_updates import Message, publish_on_commit
+from common.page_updates import publish_on_commit
 from common.webhooks import queue
 from common.webhooks.outbox import Outbox
 from delivery import bodies, page_updates, task_names
@@ -85,24 +85,21 @@ def record_test(*, endpoint: WebhookEndpoint, at: datetime) -> WebhookEvent:
 
 
 def announce_on_commit(delivery: Delivery, *, wakes: bool) -> None:
-    """Once this transaction has committed, tell open pages of the delivery's change, and wake a worker if `wakes`."""
-    messages = _messages(delivery)
+    """Once this transaction has committed, tell open pages of the delivery's change, and wake a worker if `wakes`.
+
+    The pages are those of the account, the board, and drivers' phones.
+    """
+    messages = page_updates.delivery_changed(delivery.pk, delivery.integrator_id, delivery.environment)
+    if delivery.driver_id is not None:
+        messages.append(page_updates.route_changed(delivery.pk, delivery.driver_id))
+    if delivery.route_status in _OFFERED_OR_TAKEN:
+        messages.append(page_updates.offer_changed(delivery.pk, delivery.environment, delivery.vehicle_type))
     if wakes:
         transaction.on_commit(partial(wake_up.send, OUTBOX.task, messages=messages), robust=True)
     else:
         publish_on_commit(*messages)
     if settings.VAPID_PRIVATE_KEY and delivery.route_status == RouteStatus.AVAILABLE:
         transaction.on_commit(partial(wake_up.start, task_names.PUSH_OFFER, delivery=str(delivery.pk)), robust=True)
-
-
-def _messages(delivery: Delivery) -> list[Message]:
-    """For the pages of the account and the board, and for the phones of drivers."""
-    messages = page_updates.delivery_changed(delivery.pk, delivery.integrator_id, delivery.environment)
-    if delivery.driver_id is not None:
-        messages.append(page_updates.route_changed(delivery.pk, delivery.driver_id))
-    if delivery.route_status in _OFFERED_OR_TAKEN:
-        messages.append(page_updates.offer_changed(delivery.pk, delivery.environment, delivery.vehicle_type))
-    return messages
 
 
 def wake_on_commit() -> None:
