@@ -147,7 +147,3 @@ class TestAnySequenceOfTriggers:
             if state.route is FINISHED:
                 assert state.delivery is (D if D in state.orders and before.delivery is not F else F)
             assert before.delivery is not F or state.delivery is F
-
-    def test_a_route_is_free_held_or_closed(self):
-        assert {AVAILABLE, *HELD, *CLOSED} == set(RouteStatus)
-        assert not set(HELD) & set(CLOSED)

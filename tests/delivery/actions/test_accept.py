@@ -12,7 +12,7 @@ from delivery.errors import (
 )
 from delivery.geo.distance import Point
 from delivery.models import Delivery, Environment, Stop, Transition, VehicleType
-from tests.factories import BY, PICKUP, DeliveryFactory, DriverFactory
+from tests.factories import BY, DeliveryFactory, DriverFactory
 
 FAR = Point(-22.9068, -43.1729)  # Rio de Janeiro
 
@@ -93,20 +93,6 @@ class TestAccept:
 
 @pytest.mark.django_db
 class TestAcceptWithoutANamedDriver:
-    def test_takes_the_nearest(self):
-        DriverFactory.create(at_point=Point(PICKUP.latitude + 0.05, PICKUP.longitude))
-        nearest = DriverFactory.create(at_point=PICKUP)
-        DriverFactory.create()
-
-        assert accept(DeliveryFactory.create(), None).driver == nearest
-
-    def test_skips_drivers_too_far_away_or_with_an_open_route(self):
-        DriverFactory.create(at_point=FAR)
-        DeliveryFactory.create(accepted=True)
-        free = DriverFactory.create()
-
-        assert accept(DeliveryFactory.create(), None).driver == free
-
     def test_refuses_when_no_driver_is_eligible(self):
         delivery = DeliveryFactory.create()
 

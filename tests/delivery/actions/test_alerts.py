@@ -1,15 +1,12 @@
 """Alerts about an endpoint: once for each change of its state, by e-mail and to the URL of the account."""
 
 import json
-import socket
-import threading
 from datetime import timedelta
 
 import pytest
 from django.contrib.auth.models import User
 from django.utils import timezone
 
-from common import credentials
 from common.accounts import Role
 from common.mail import sending as mail_sending
 from common.mail.models import Message
@@ -353,26 +350,6 @@ class TestPostDue:
             assert len(connections) == 1
         answers = dict(AlertPost.objects.values_list("alerts__endpoint", "answer"))
         assert answers == {endpoint.pk: "timeout", other.pk: "200"}
-
-    def test_waits_no_longer_for_a_name_that_is_being_looked_up(self, endpoint, channel, monkeypatch):
-        monkeypatch.setattr("common.webhooks.http_client.TOTAL_SECONDS", 0.3)
-        looked_up, answered = threading.Event(), []
-
-        def look_up(*_host, **_options):
-            answered.append(looked_up.wait(20))
-            raise socket.gaierror
-
-        monkeypatch.setattr(socket, "getaddrinfo", look_up)
-        EndpointAlerts.objects.update(url_ciphertext=credentials.encrypt("http://localhost:9/"))
-        fail(endpoint)
-        alerts.report_changes(at=NOW())
-
-        alert_posts.post_due()
-        hung = answered == []
-        looked_up.set()
-
-        assert hung
-        assert AlertPost.objects.get().answer == "timeout"
 
     def test_refuses_a_private_address_when_it_connects(self, endpoint, channel, settings):
         """The name was public when the URL was saved, or loopback was allowed."""

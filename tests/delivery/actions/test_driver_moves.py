@@ -112,18 +112,6 @@ class TestPerform:
         assert all(move.refusal for move in refused)
         assert [move.refusal_detail for move in refused if re.search("[A-Z]{3}", move.refusal_detail)] == []
 
-    def test_makes_a_whole_route_in_order(self, delivery):
-        perform(delivery, ago=40)
-        perform(delivery, Trigger.DELIVER, point="B", ago=30)
-        perform(delivery, Trigger.FAIL, point="C", reason="Nobody there", ago=20)
-        perform(delivery, Trigger.DELIVER, point="D", ago=10)
-        perform(delivery, Trigger.RETURN)
-
-        delivery.refresh_from_db()
-        assert (delivery.status, delivery.route_status) == ("DELIVERED", "FINISHED")
-        made = [transition.happened_at for transition in delivery.transitions.order_by("id")]
-        assert made == sorted(made)
-
     def test_refuses_a_delivery_that_does_not_exist_as_that_of_another_driver(self, delivery):
         other = perform(delivery, driver=DriverFactory.create())
 

@@ -1,27 +1,21 @@
 """What a request asks for at a drop-off with the optional keys."""
 
 import re
-from dataclasses import replace
 
 import pytest
 
 from delivery.models import Delivery, DropoffOptions
 from delivery.payload import Options
-from tests.factories import DeliveryFactory, validated_payload
+from tests.delivery.proofs import asking_for
+from tests.factories import DeliveryFactory
 
 ASKED = Options(instructions="Ring twice", email="ana@example.com", needs_photo=True, has_pin=True)
-
-
-def requested(*options):
-    payload = validated_payload(stops=len(options))
-    dropoffs = [replace(place, options=each) for place, each in zip(payload.dropoffs, options, strict=True)]
-    return DeliveryFactory.create(payload=replace(payload, dropoffs=dropoffs))
 
 
 @pytest.mark.django_db
 class TestRequestWithOptions:
     def test_keeps_them_at_their_stops(self):
-        delivery = requested(Options(), ASKED, Options())
+        delivery = asking_for(Options(), ASKED, Options())
 
         kept = DropoffOptions.objects.get()
         assert (kept.stop.delivery, kept.stop.label) == (delivery, "C")
@@ -30,7 +24,7 @@ class TestRequestWithOptions:
         assert kept.pin not in kept.pin_ciphertext
 
     def test_invents_no_pin_that_was_not_asked_for(self):
-        requested(Options(needs_photo=True))
+        asking_for(Options(needs_photo=True))
 
         assert DropoffOptions.objects.get().pin == ""
 

@@ -103,13 +103,6 @@ class TestEligible:
 
         assert eligible_at(PICKUP).get() == driver
 
-    def test_can_be_searched_and_sliced_in_one_query(self, django_assert_num_queries):
-        DriverFactory.create_batch(3, name="Ana")
-        DriverFactory.create(name="Bia")
-
-        with django_assert_num_queries(1):
-            assert [driver.name for driver in eligible_at(PICKUP).filter(name__icontains="an")[1:3]] == ["Ana", "Ana"]
-
 
 @pytest.mark.django_db
 class TestNearest:

@@ -6,7 +6,6 @@ import pytest
 from django.utils import timezone
 
 from common.webhooks import claims
-from common.webhooks.address_guard import InvalidWebhookUrl
 from delivery.actions import endpoints
 from delivery.errors import EndpointCannotSend, SecretRotatedLately
 from delivery.models import Token, WebhookEndpoint, WebhookEvent, WebhookQueueItem
@@ -17,21 +16,6 @@ from tests.factories import BY, DeliveryFactory, IntegratorFactory, TokenFactory
 @pytest.fixture
 def endpoint(db):
     return IntegratorFactory.create().endpoints.get(environment="live")
-
-
-class TestSetUrl:
-    def test_keeps_the_url(self, endpoint):
-        endpoints.set_url(endpoint=endpoint, url="http://127.0.0.1:9000/hook", by=BY, at=timezone.now())
-
-        assert WebhookEndpoint.objects.get(pk=endpoint.pk).url == "http://127.0.0.1:9000/hook"
-
-    def test_refuses_loopback_outside_the_embedded_mode(self, endpoint, settings):
-        settings.WEBHOOK_ALLOW_LOOPBACK = False
-
-        with pytest.raises(InvalidWebhookUrl):
-            endpoints.set_url(endpoint=endpoint, url="http://127.0.0.1:9000/hook", by=BY, at=timezone.now())
-
-        assert WebhookEndpoint.objects.get(pk=endpoint.pk).url == ""
 
 
 class TestRotateSecret:

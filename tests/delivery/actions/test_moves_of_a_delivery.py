@@ -8,8 +8,8 @@ from django.utils import timezone
 
 from delivery import lifecycle
 from delivery.actions import deliveries, moves
-from delivery.errors import AlreadyFinished, InvalidPosition, MoveRefused, ReasonMissing, StopNotFound, StopNotOpen
-from delivery.lifecycle import Mode, Trigger
+from delivery.errors import AlreadyFinished, InvalidPosition, MoveRefused, ReasonMissing, StopNotFound
+from delivery.lifecycle import Trigger
 from delivery.models import Delivery, Stop, Transition, WebhookEndpoint, WebhookEvent
 from tests.delivery.in_progress import in_progress
 from tests.factories import BY, DeliveryFactory, TariffFactory
@@ -82,32 +82,6 @@ class TestOneDelivery:
         assert failed.driver == delivery.driver
         assert Stop.objects.get(delivery=delivery, index=0).failure_reason == "Ninguém em casa"
 
-    def test_returns_to_a_after_a_failed_point(self):
-        delivery = DeliveryFactory.create(collected=True, stops=1)
-
-        do(deliveries.fail_point, delivery, point="B", reason="Recusado")
-        assert statuses(delivery) == ("FAILED", "RETURNING", ["FAILED"])
-        do(deliveries.return_, delivery)
-
-        assert statuses(delivery) == ("FAILED", "FINISHED", ["FAILED"])
-
-    def test_returns_to_a_in_mode_return(self):
-        delivery = DeliveryFactory.create(collected=True, stops=1, mode=Mode.RETURN)
-
-        do(deliveries.deliver_point, delivery, point="B")
-        assert statuses(delivery) == ("COLLECTED", "RETURNING", ["DELIVERED"])
-        do(deliveries.return_, delivery)
-
-        assert statuses(delivery) == ("DELIVERED", "FINISHED", ["DELIVERED"])
-
-    def test_frees_its_driver_at_the_end(self):
-        delivery = DeliveryFactory.create(collected=True, stops=1)
-        do(deliveries.deliver_point, delivery, point="B")
-
-        again = DeliveryFactory.create(accepted=True, driver=delivery.driver)
-
-        assert again.driver == delivery.driver
-
     @pytest.mark.parametrize(
         ("verb", "details", "error"),
         [
@@ -127,13 +101,6 @@ class TestOneDelivery:
             do(verb, delivery, **details)
 
         assert (statuses(delivery), writes()) == before
-
-    def test_refuses_to_deliver_a_point_twice(self):
-        delivery = DeliveryFactory.create(collected=True, stops=2)
-        do(deliveries.deliver_point, delivery, point="B")
-
-        with pytest.raises(StopNotOpen):
-            do(deliveries.deliver_point, delivery, point="B")
 
     def test_records_trigger_point_reason_and_actor(self):
         delivery = DeliveryFactory.create(collected=True, stops=1)

@@ -57,13 +57,6 @@ class TestRecordPositions:
         latest = LatestPosition.objects.get()
         assert (latest.point, latest.recorded_at) == (PICKUP, NOW)
 
-    def test_takes_the_later_of_two_positions_of_the_same_moment(self):
-        driver = DriverFactory.create()
-
-        drivers.record_positions([fix(driver, seconds=0), fix(driver, seconds=0, point=PICKUP)], by=BY)
-
-        assert LatestPosition.objects.get().point == PICKUP
-
     def test_writes_the_latest_position_of_a_driver_once(self):
         driver = DriverFactory.create()
         inserts, updates = writes_of_latest_positions()
@@ -116,14 +109,6 @@ class TestRecord:
         assert DriverPosition.objects.latest("id").recorded_by == "driver Ana"
         device.refresh_from_db()
         assert device.dropped_positions == 3
-
-    def test_compares_with_the_report_before(self):
-        device = phone(DriverFactory.create())
-        driver_devices.record_positions(device=device, reported=[reported(ago=10)], at=NOW)
-
-        dropped = driver_devices.record_positions(device=device, reported=[reported(FAR)], at=NOW)
-
-        assert dropped == {Reason.TOO_FAST: 1}
 
     def test_believes_an_exact_position_after_an_inexact_one(self):
         """As from the radio cell of a network first and from satellites then."""

@@ -116,10 +116,6 @@ class TestEngine:
             monkeypatch.setenv("ROUTING_ENGINE", name)
             assert name == environment.Geography().ROUTING_ENGINE
 
-    def test_is_away_when_nothing_listens(self):
-        with pytest.raises(EngineAway):
-            routing.osrm("http://127.0.0.1:9")([SAO_PAULO, RIO])
-
     def test_is_away_when_it_answers_with_an_error_of_its_own(self, routing_server):
         routing_server.status = 503
 

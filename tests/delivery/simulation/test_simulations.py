@@ -101,16 +101,6 @@ class TestOutcome:
         assert not Simulation.objects.exists()
 
 
-class TestSpeed:
-    def test_divides_the_durations(self, now):
-        delivery = request("sim-fail-1", at=now, speed=10)
-
-        advance()
-
-        changes = [("request", 0), ("accept", 1), ("collect", 4), ("fail B", 8), ("deliver C", 12), ("return", 15)]
-        assert history(delivery) == changes
-
-
 class TestAccounts:
     def test_take_turns(self, now):
         token = TokenFactory.create(sandbox=True)
@@ -303,15 +293,6 @@ class TestDrivers:
         assert first.driver == second.driver
         assert Driver.objects.count() == 1
 
-    def test_are_two_for_two_deliveries_at_once(self, now):
-        first = request(at=now)
-        second = request(at=now, token=first.token)
-
-        advance()
-
-        assert statuses(first) == statuses(second) == [P, A, C, C, D]
-        assert Driver.objects.count() == 2
-
     def test_of_one_account_are_not_offered_to_another(self, now):
         first = request(at=now)
         advance()
@@ -475,14 +456,6 @@ def backends():
 
 @pytest.mark.django_db(transaction=True)
 class TestTheThread:
-    def test_takes_a_delivery_to_its_end_after_one_wake_up(self, threads):
-        delivery = request(at=timezone.now(), speed=120)
-
-        threads[0].wake()
-        wait_until(has_ended)
-
-        assert statuses(delivery) == ["PENDING", "ACCEPT", "COLLECTED", "COLLECTED", "DELIVERED"]
-
     def test_goes_on_with_the_next_wake_up_after_a_lost_connection(self, threads):
         first = request(at=timezone.now(), speed=120)
         threads[0].wake()

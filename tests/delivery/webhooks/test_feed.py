@@ -67,11 +67,6 @@ class TestPositions:
         with django_assert_num_queries(1):
             feed.read(endpoint=endpoint, after=0, limit=2, at=timezone.now())
 
-    def test_stay_the_same(self, token):
-        request(token)
-
-        assert [event.feed_position for event in page(token)] == [event.feed_position for event in page(token)]
-
 
 @pytest.mark.django_db
 class TestThirtyDays:

@@ -59,16 +59,6 @@ class TestRequestOfAnAttempt:
             first[1]["webhook-signature"], second[1]["webhook-signature"],
         ]  # fmt: skip  # a table
 
-    def test_is_kept_when_nobody_answers(self, token, endpoint, send_due):
-        endpoints.set_url(endpoint=endpoint, url="http://127.0.0.1:9/nobody", by=BY, at=timezone.now())
-        DeliveryFactory.create(token=token)
-        send_due()
-
-        attempt = WebhookAttempt.objects.get()
-
-        assert (attempt.status_code, attempt.error) == (None, "connect")
-        assert shown(attempt)[0] == "POST http://127.0.0.1:9/nobody"
-
     def test_verifies_with_the_secret_although_nobody_received_it(self, token, endpoint, send_due):
         endpoints.set_url(endpoint=endpoint, url="http://127.0.0.1:9/nobody", by=BY, at=timezone.now())
         event = DeliveryFactory.create(token=token).events.get()

@@ -1,4 +1,4 @@
-"""The e-mail with the link of a stop, through a real mail server on loopback."""
+"""The links with which receivers follow their stops, and the e-mails with them, by a real mail server on loopback."""
 
 from datetime import timedelta
 
@@ -7,7 +7,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from common.mail import outbox, sending
+from common.mail import sending
 from common.mail.models import Message
 from delivery.actions import deliveries, receivers, transitions
 from delivery.errors import MoveRefused
@@ -18,7 +18,60 @@ from tests.factories import BY, DeliveryFactory, DriverFactory, TokenFactory
 from tests.smtp import body_of
 
 pytestmark = pytest.mark.django_db
+NOW = timezone.now()
 WITH_ADDRESS = Options(email="maria@example.com")
+
+
+def token_of(address):
+    return address.rpartition("/")[2]
+
+
+class TestAddresses:
+    def test_are_made_once_for_each_stop(self):
+        stops = list(DeliveryFactory.create(stops=2).stops.all())
+
+        first = receivers.addresses(stops, at=NOW)
+        again = receivers.addresses(stops, at=NOW)
+
+        assert first == again
+        assert len(set(first.values())) == 2
+
+    def test_lead_to_their_stop(self):
+        delivery = DeliveryFactory.create(stops=2, accepted=True)
+        stop = delivery.stops.get(index=1)
+
+        address = receivers.addresses([stop], at=NOW)[stop.pk]
+
+        assert receivers.find(token_of(address)) == stop
+
+    def test_hold_128_random_bits_that_the_database_does_not(self):
+        stop = DeliveryFactory.create(stops=1).stops.get()
+
+        token = token_of(receivers.addresses([stop], at=NOW)[stop.pk])
+
+        link = ReceiverLink.objects.get()
+        assert len(token) == 22
+        assert token not in link.ciphertext
+        assert token.encode() not in bytes(link.digest)
+
+
+class TestFind:
+    def test_finds_nothing_for_another_text(self):
+        receivers.addresses(DeliveryFactory.create().stops.all(), at=NOW)
+
+        for token in ("", "x" * 22, "é" * 22, "x" * 21, "x" * 10_000, "\0" * 22):
+            assert receivers.find(token) is None
+
+
+class TestHasEnded:
+    def test_48_hours_after_the_end_of_the_route(self):
+        stop = DeliveryFactory.create(stops=1).stops.get()
+        assert not receivers.has_ended(stop, at=NOW + timedelta(days=30))
+
+        stop.delivery.closed_at = NOW
+
+        assert not receivers.has_ended(stop, at=NOW + timedelta(hours=47, minutes=59))
+        assert receivers.has_ended(stop, at=NOW + timedelta(hours=48))
 
 
 def collect(delivery):
@@ -62,18 +115,6 @@ class TestRecord:
             read.append([query for query in queries.captured_queries if query["sql"].startswith("SELECT")])
 
         assert len(read[0]) == len(read[1])
-
-    def test_keeps_line_breaks_of_a_shops_name_out_of_headers(self, mailbox):
-        delivery = asking_for(WITH_ADDRESS, accepted=True)
-        _subject, _body = outbox.rendered(
-            "receiver_link", {"shop": "x\r\nBcc: y@example.com", "link": "z"}, language="en"
-        )
-
-        collect(delivery)
-        sending.send_due()
-
-        assert "\n" not in _subject
-        assert mailbox.messages[0]["Bcc"] is None
 
     def test_is_not_sent_when_it_comes_too_late(self, mailbox):
         delivery = asking_for(WITH_ADDRESS, accepted=True)
