@@ -6,12 +6,11 @@ from playwright.sync_api import expect
 
 from common.page_updates import Message, publish
 from delivery import page_updates
-from delivery.actions import deliveries, drivers
+from delivery.actions import drivers
 from delivery.models import Delivery
 from delivery.payload import Place
 from tests.browser.dispatch_board import open_board, wait_for_hold
 from tests.browser.waiting import shown, until
-from tests.delivery.drivers import create_many
 from tests.factories import BY, DROPOFFS, PICKUP, DeliveryFactory, DriverFactory, validated_payload
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -49,30 +48,6 @@ def test_drives_a_delivery_from_the_board_to_its_end(tab, people, shop):
     assert found.stops.get(index=1).failure_reason == "Nobody at the address"
     assert set(found.transitions.exclude(trigger="request").values_list("by", flat=True)) == {"user dora"}
     assert browser.complaints == []
-
-
-def test_a_route_takes_four_clicks(tab, people, shop):
-    """Assign and confirm, collect, deliver. Nothing else is clicked."""
-    create_many(5)
-    made = [DeliveryFactory.create(token=shop, stops=1) for _route in range(5)]
-    page = open_board(tab, people).page
-    clicks = 0
-
-    for delivery in made:
-        page.locator(f"#accept-{delivery.pk}").click()
-        page.locator("dialog[open] button.prime").click()
-        page.locator(f"#collect-{delivery.pk}").wait_for()
-        clicks += 2
-    for step in ("collect", "deliver"):
-        for delivery in made:
-            key = delivery.pk if step == "collect" else delivery.stops.get().pk
-            page.locator(f"#{step}-{key}").click()
-            clicks += 1
-    page.locator(".route").first.wait_for(state="detached")
-    page.locator("#nothing").wait_for()
-
-    assert clicks == 20
-    assert set(Delivery.objects.values_list("status", "route_status")) == {("DELIVERED", "FINISHED")}
 
 
 def test_shows_moving_drivers_and_keeps_the_focus(tab, people, shop):
@@ -169,49 +144,6 @@ def test_a_position_is_set_by_a_click_on_the_map(tab, people, shop):
     assert abs(latest.latitude - PICKUP.latitude) < 0.5
     assert page.locator("#picker").is_hidden()
     assert browser.complaints == []
-
-
-def test_cancelling_names_the_fee(tab, people, shop):
-    delivery = DeliveryFactory.create(token=shop, stops=2, collected=True)
-    page = open_board(tab, people).page
-
-    page.locator(f"#unfold-{delivery.pk}").click()
-    page.locator(f"#cancel-{delivery.pk}").click()
-    page.get_by_role("button", name="Cancel delivery, fee R$ 20.04").click()
-    page.locator(f"#return-{delivery.pk}").wait_for()
-
-    found = Delivery.objects.get(pk=delivery.pk)
-    assert (str(found.cancel_fee), found.route_status) == ("20.04", "RETURNING")
-
-
-def test_says_why_a_move_is_refused(tab, people, shop):
-    delivery = DeliveryFactory.create(token=shop, collected=True)
-    page = open_board(tab, people).page
-    page.locator(f"#unfold-{delivery.pk}").click()
-    page.locator(f"#cancel-{delivery.pk}").click()
-    page.locator("dialog input[name=reason]").wait_for()
-    deliveries.deliver_point(delivery=delivery, point="B", by=BY, at=timezone.now())
-    deliveries.deliver_point(delivery=delivery, point="C", by=BY, at=timezone.now())
-    deliveries.deliver_point(delivery=delivery, point="D", by=BY, at=timezone.now())
-
-    page.locator("dialog button.final").click()
-
-    page.locator("dialog").get_by_text("The delivery has ended; there is nothing left to cancel.").wait_for()
-
-
-def test_the_board_can_be_used_by_keyboard_alone(tab, people, shop):
-    delivery = DeliveryFactory.create(token=shop, stops=1, accepted=True)
-    page = open_board(tab, people).page
-
-    page.locator(f"#collect-{delivery.pk}").wait_for()
-    for _press in range(40):
-        page.keyboard.press("Tab")
-        if page.evaluate("document.activeElement.id") == f"collect-{delivery.pk}":
-            break
-    page.keyboard.press("Enter")
-    wait_for_hold(page)
-
-    page.locator(f"#deliver-{delivery.stops.get().pk}").wait_for()
 
 
 def test_the_board_shows_a_lost_connection_and_opens_the_log_in_after_the_session(tab, people, shop):

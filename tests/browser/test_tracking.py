@@ -154,21 +154,6 @@ def test_a_receiver_follows_the_order_from_the_shop_to_the_proof(tab, found):
     assert browser.complaints == []
 
 
-def test_says_why_it_was_not_delivered(tab, map_file):
-    found = delivery(collected=True)
-    browser = tab()
-    page = browser.go(path_of(found))
-    page.locator(POINTS).wait_for()
-
-    move("fail_point", found, point="B", reason="Ninguém no endereço")
-    ask(page)
-
-    expect(page.locator("h1")).to_have_text("Your order was not delivered.")
-    expect(page.locator(".reason")).to_have_text("Ninguém no endereço")
-    expect(page.locator("#map")).to_be_hidden()
-    assert browser.complaints == []
-
-
 def test_goes_to_the_page_of_an_ended_link_by_itself(tab):
     found = delivery(collected=True, at=timezone.now() - timedelta(hours=50))
     browser = tab()

@@ -66,15 +66,6 @@ class TestOffers:
         expect(offer).to_have_count(0, timeout=SOON)
         assert ana.complaints == []
 
-    def test_are_accepted_at_the_bottom(self, ana):
-        delivery = DeliveryFactory.create(stops=1)
-
-        ana.page.locator("#actions button").click()
-
-        expect(ana.page.get_by_role("button", name="Collected")).to_be_visible()
-        delivery.refresh_from_db()
-        assert delivery.driver == ana.driver
-
     def test_have_one_winner_and_the_loser_reads_why(self, ana, open_phone):
         bia = open_phone(name="Bia Reis", on_duty=True)
         delivery = DeliveryFactory.create(stops=1)

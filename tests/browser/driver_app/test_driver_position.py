@@ -144,20 +144,6 @@ class TestPosition:
 
         assert positions(ana, 2)[-1].latitude == pytest.approx(north(15).latitude)
 
-    def test_is_reported_by_the_only_phone_of_a_driver_whom_a_dispatcher_puts_on_duty(self, open_phone):
-        ana = open_phone(script=QUICK)
-
-        drivers.set_duty([ana.driver], on_duty=True)
-
-        assert positions(ana, 1)[0].point == PICKUP
-        expect(ana.page.get_by_text("Another phone of yours")).to_have_count(0)
-
-    def test_tells_how_far_an_offer_is(self, open_phone):
-        ana = open_phone(on_duty=True, script=QUICK)
-        DeliveryFactory.create(stops=1)
-
-        expect(ana.page.locator(".offer")).to_contain_text("0 km to A")
-
     def test_of_long_ago_tells_how_far_an_offer_is_and_when_that_was(self, open_phone):
         ana = open_phone(on_duty=True, located=False, at_point=north(2_000), at_point__age=7_200)
 
@@ -307,25 +293,3 @@ class TestSession:
         ana.page.locator("#screen h1").wait_for()
         assert "3333" not in ana.page.locator("main").inner_text()
         assert ana.page.locator(".now").count() == 0
-
-
-class TestBoard:
-    def test_shows_where_the_phone_is(self, open_phone, tab, people):
-        ana = open_phone(name="Ana Lima", on_duty=True, script=QUICK)
-        DeliveryFactory.create(stops=1, accepted=True, driver=ana.driver)
-        positions(ana, 1)
-        people("dora", group="Dispatchers")
-        browser = tab()
-        browser.log_in("dora")
-        marker = browser.go("/panel/board/").locator(".board-marker.accepted")
-        marker.wait_for()
-        before = marker.bounding_box()
-
-        move_to(ana, north(120))
-        assert len(positions(ana, 2)) == 2
-
-        browser.page.wait_for_function(
-            "before => document.querySelector('.board-marker.accepted')?.getBoundingClientRect().y < before",
-            arg=before["y"],
-        )
-        assert browser.complaints == []

@@ -81,22 +81,17 @@ class TestPhoto:
         assert sizes[0] < 2_000_000
         assert ana.complaints == []
 
-    def test_is_asked_for(self, ana, at_the_door):
+    def test_is_asked_for_and_has_to_be_one(self, ana, at_the_door):
         delivery = at_the_door(needs_photo=True)
 
+        take_photo(ana, {"name": "photo.jpg", "mimeType": "image/jpeg", "buffer": b"<script>alert(1)</script>"})
+        expect(ana.page.locator(".problem")).to_have_text("This photo cannot be read. Take it again.")
         ana.press_in_sheet("Confirm delivery")
 
         expect(ana.page.locator(".problem")).to_have_text("Take a photo first.")
+        assert ana.page.locator(".photo").count() == 0
         delivery.refresh_from_db()
         assert delivery.route_status == "COLLECTED"
-
-    def test_that_is_none_is_said(self, ana, at_the_door):
-        at_the_door(needs_photo=True)
-
-        take_photo(ana, {"name": "photo.jpg", "mimeType": "image/jpeg", "buffer": b"<script>alert(1)</script>"})
-
-        expect(ana.page.locator(".problem")).to_have_text("This photo cannot be read. Take it again.")
-        assert ana.page.locator(".photo").count() == 0
 
     def test_is_there_again_after_the_camera_has_ended_the_page(self, ana, at_the_door):
         at_the_door(needs_photo=True)

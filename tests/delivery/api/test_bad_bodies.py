@@ -5,9 +5,8 @@ import json
 
 import pytest
 
-from delivery.models import Delivery
-from tests.delivery.api.calls import CANCEL, QUOTE, REQUEST, assert_nothing_written, assert_problem, send
-from tests.factories import DeliveryFactory, payload
+from tests.delivery.api.calls import QUOTE, REQUEST, assert_nothing_written, assert_problem, send
+from tests.factories import payload
 
 pytestmark = pytest.mark.django_db
 BOTH = (QUOTE, REQUEST)
@@ -89,19 +88,6 @@ class TestABodyOutOfBounds:
 
         assert_nothing_written()
         assert send(api, QUOTE, padded(256 * 1024)).status_code == 200
-
-
-@pytest.mark.parametrize(
-    ("body", "status", "code"),
-    [("null", 422, "malformed_body"), (json.dumps({"reason": "x" * 300 * 1024}), 413, "body_too_large")],
-)
-def test_a_cancellation_has_the_same_limits(api, token, body, status, code):
-    delivery = DeliveryFactory.create(token=token)
-
-    response = send(api, CANCEL.format(delivery.pk), body)
-
-    assert_problem(response, status, code)
-    assert Delivery.objects.get().status == "PENDING"
 
 
 class TestAContentType:

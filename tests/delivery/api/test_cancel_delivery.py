@@ -6,7 +6,7 @@ from django.utils import timezone
 
 from delivery.actions import deliveries
 from delivery.models import Delivery, Tariff
-from tests.delivery.api.calls import CANCEL, INFO, assert_field_refused, assert_problem, send
+from tests.delivery.api.calls import CANCEL, INFO, assert_field_refused, send
 from tests.factories import BY, DeliveryFactory
 
 PLAIN = {"deliveryId", "shippingValue", "driver", "orders"}
@@ -63,16 +63,6 @@ class TestCancelBeforePickup:
 
     # Token and id; under the lock the delivery, driver, stops, endpoint and position; writes of stops, delivery,
     # transition and event; the two statements of a savepoint.
-    @pytest.mark.parametrize("stops", [1, 3])
-    def test_reads_each_row_once_however_many_the_dropoffs(self, api, token, stops, django_assert_num_queries):
-        delivery = DeliveryFactory.create(token=token, accepted=True, stops=stops)
-        api.get(INFO.format(delivery.pk))  # records the use of the token
-
-        with django_assert_num_queries(13) as queries:
-            response = cancel(api, delivery)
-
-        assert response.status_code == 200
-        assert len([query for query in queries if "FOR NO KEY UPDATE" in query["sql"]]) == 1
 
 
 @pytest.mark.django_db
@@ -120,16 +110,6 @@ class TestCancelAgain:
         assert (second.status_code, second.json()) == (200, first.json())
         assert Delivery.objects.get().cancel_reason == "first"
         assert (delivery.events.count(), delivery.transitions.count()) == (events, events)
-
-
-@pytest.mark.django_db
-class TestCancelAfterTheEnd:
-    @pytest.mark.parametrize("verbs", [["deliver B"], ["fail B", "return_"]])
-    def test_is_422(self, api, token, verbs):
-        delivery = move(DeliveryFactory.create(token=token, collected=True, stops=1), *verbs)
-
-        assert_problem(cancel(api, delivery), 422, "already_finished")
-        assert_untouched(delivery)
 
 
 @pytest.mark.django_db

@@ -3,12 +3,11 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from delivery.actions import deliveries, drivers
-from delivery.geo.distance import Point
+from delivery.actions import deliveries
 from delivery.lifecycle import Mode
 from delivery.models import EventState, WebhookEndpoint
 from tests.delivery.api.calls import DETAIL, REQUEST, send
-from tests.factories import BY, DROPOFFS, DeliveryFactory, DriverFactory, payload
+from tests.factories import BY, DeliveryFactory, DriverFactory, payload
 
 MOMENTS = ["createdAt", "offerExpiresAt", "acceptedAt", "collectedAt", "returnedAt", "cancelledAt", "closedAt"]
 
@@ -206,18 +205,6 @@ class TestDeliveryDetail:
         assert "maria" not in response.content.decode()
         assert "Souza" not in response.content.decode()
 
-    def test_shows_no_position_after_the_end_of_the_route(self, api, token, clock, move):
-        driver = DriverFactory.create()
-        delivery = DeliveryFactory.create(token=token, stops=1, collected=True, driver=driver, at=clock.now)
-        drivers.set_position(driver=driver, point=DROPOFFS[0], by=BY, at=clock.now)
-        move("deliver_point", delivery, point="B")
-        clock.forward(1)
-        drivers.set_position(driver=driver, point=Point(-23.0, -46.0), by=BY, at=clock.now)
-
-        coordinates = detail(api, delivery)["driver"]["coordinates"]
-
-        assert coordinates == {"latitude": DROPOFFS[0].latitude, "longitude": DROPOFFS[0].longitude}
-
     def test_shows_how_far_each_webhook_is(self, api, token, clock, local):
         endpoint = WebhookEndpoint.objects.get(integrator=token.integrator, environment="live")
         WebhookEndpoint.objects.filter(pk=endpoint.pk).update(url="https://shop.example/hook")
@@ -238,14 +225,3 @@ class TestDeliveryDetail:
         (event,) = detail(api, delivery)["events"]
 
         assert (event["state"], event["nextAttemptAt"]) == ("pending", local(0))
-
-    @pytest.mark.parametrize("stops", [1, 3])
-    def test_takes_nine_queries_whatever_happened(self, api, token, stops, move, django_assert_num_queries):
-        delivery = DeliveryFactory.create(token=token, stops=stops, collected=True)
-        for point in "BCD"[:stops]:
-            move("deliver_point", delivery, point=point)
-        detail(api, delivery)
-
-        # Token, delivery with driver, stops, links, details, photos, transitions, position, events.
-        with django_assert_num_queries(9):
-            detail(api, delivery)

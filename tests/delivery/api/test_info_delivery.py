@@ -63,13 +63,3 @@ class TestInfoDelivery:
         assert {frozenset(order) for order in answer["orders"]} == {
             frozenset({"status", "externalId", "coordinates", "address"})
         }
-
-    @pytest.mark.parametrize("stops", [1, 3])
-    def test_makes_the_same_number_of_queries_for_any_number_of_dropoffs(
-        self, api, token, stops, django_assert_max_num_queries
-    ):
-        delivery = DeliveryFactory.create(token=token, accepted=True, stops=stops)
-        info(api, delivery)
-
-        with django_assert_max_num_queries(4):  # token, delivery with driver, stops, position
-            info(api, delivery)

@@ -83,16 +83,6 @@ class TestLocationDelivery:
 
         assert (answer["status"], answer["tracking"]["available"]) == ("FAILED", True)
 
-    @pytest.mark.parametrize("stops", [1, 3])
-    def test_makes_the_same_number_of_queries_for_any_number_of_dropoffs(
-        self, api, token, stops, django_assert_max_num_queries
-    ):
-        delivery = DeliveryFactory.create(token=token, accepted=True, stops=stops)
-        locate(api, delivery)
-
-        with django_assert_max_num_queries(4):  # token, delivery with driver, stops, position
-            locate(api, delivery)
-
 
 @pytest.mark.django_db
 class TestReason:

@@ -234,19 +234,12 @@ class TestDeliverWithProof:
             client.get(photo["url"].partition("/api/")[2].join(["/api/", ""])).headers["Content-Type"] == "image/jpeg"
         )
 
-    def test_is_refused_without_the_pin(self, deliver):
-        assert_problem(deliver(receivedBy="Maria"), 422, "pin_required")
-        assert Stop.objects.get(index=0).status == "COLLECTED"
-
     def test_is_a_dispatchers_without_a_body(self, deliver):
         answer = deliver()
 
         assert answer.json()["orders"][0]["status"] == "DELIVERED"
         assert not StopProof.objects.exists()
         assert not ProofPhoto.objects.exists()
-
-    def test_is_refused_for_a_point_that_the_route_does_not_have(self, deliver):
-        assert_problem(deliver("D", pin="1234"), 422, "stop_not_found")
 
     def test_names_the_field_that_is_wrong(self, deliver):
         names = ["x" * 121, ["x"], "\0"]

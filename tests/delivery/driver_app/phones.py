@@ -46,5 +46,10 @@ def phone(*, on_duty: bool = True, **driver: Any) -> Phone:
     return made
 
 
+def move(delivery: Delivery, trigger: str = "collect", **changes: Any) -> dict[str, Any]:
+    """A move as the page reports it."""
+    return {"id": str(uuid4()), "deliveryId": str(delivery.pk), "trigger": trigger, "madeAt": now(), **changes}
+
+
 def now() -> str:
     return timezone.now().isoformat()

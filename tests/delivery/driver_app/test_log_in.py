@@ -150,16 +150,6 @@ class TestSession:
         ana.driver.refresh_from_db()
         assert not ana.driver.on_duty
 
-    def test_that_was_ended_is_told_so(self):
-        ana = phone()
-        driver_devices.end(device=DriverDevice.objects.get(), by=BY, at=timezone.now())
-
-        response = ana.get("state/")
-
-        assert response.status_code == 401
-        assert response.json()["code"] == "logged_out"
-        assert "dispatcher" in response.json()["detail"]
-
     def test_opens_no_page_of_people(self):
         ana = phone()
 

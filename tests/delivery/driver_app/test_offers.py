@@ -8,10 +8,11 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
+from common.page_updates import STREAM
 from delivery.actions import deliveries
 from delivery.driver_app import state
 from delivery.geo.distance import Point
-from delivery.models import Delivery, DropoffOptions, LatestPosition
+from delivery.models import Delivery, DriverDevice, DropoffOptions, LatestPosition
 from delivery.payload import Place
 from tests.delivery.driver_app.phones import phone
 from tests.factories import BY, PICKUP, DeliveryFactory, DriverFactory, TokenFactory, validated_payload
@@ -148,11 +149,15 @@ class TestState:
         assert [point["instructions"] for point in points[1:]] == ["", "Ring twice", ""]
 
 
-class TestRouteThatIsGone:
-    @pytest.fixture
-    def ana(self):
-        return phone()
+class TestUpdates:
+    def test_are_of_the_session_the_driver_and_the_offers_that_fit(self, ana):
+        topics = ana.get("updates/").wsgi_request.META[STREAM].topics
 
+        device = DriverDevice.objects.get()
+        assert topics == (f"session:{device.pk}", f"driver:{ana.driver.pk}", "offers:live:MOTORCYCLE")
+
+
+class TestRouteThatIsGone:
     @pytest.fixture
     def delivery(self, ana):
         return DeliveryFactory.create(stops=1, accepted=True, driver=ana.driver)

@@ -8,16 +8,11 @@ from common import attempts
 from delivery.driver_app.work import AT_ONCE, REFUSED
 from delivery.models import ProofPhoto, Stop, StopProof
 from delivery.payload import Options
-from tests.delivery.driver_app.phones import Phone, now, phone
+from tests.delivery.driver_app.phones import Phone, move, now, phone
 from tests.delivery.proofs import asking_for, first_stop, pin_of, wrong_pin_of
 from tests.photos import photo
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("photo_folder")]
-
-
-@pytest.fixture
-def ana():
-    return phone(name="Ana")
 
 
 @pytest.fixture
@@ -26,8 +21,7 @@ def delivery(ana):
 
 
 def report(phone, delivery, trigger="deliver", **proof):
-    move = {"id": str(uuid4()), "deliveryId": str(delivery.pk), "trigger": trigger, "point": "B", "madeAt": now()}
-    return phone.post("moves/", {"sentAt": now(), "moves": [{**move, **proof}]})
+    return phone.post("moves/", {"sentAt": now(), "moves": [move(delivery, trigger, point="B", **proof)]})
 
 
 class TestUpload:
@@ -106,12 +100,6 @@ class TestMovesWithProof:
         assert answer["outcomes"][0]["done"] is True
         assert StopProof.objects.get().received_by == "Célia"
         assert StopProof.objects.get().pin_confirmed_at is not None
-
-    def test_are_refused_without_the_photo(self, ana, delivery):
-        answer = report(ana, delivery, pin=pin_of(delivery)).json()
-
-        assert answer["outcomes"][0]["code"] == "photo_required"
-        assert Stop.objects.get().status == "COLLECTED"
 
     def test_are_refused_with_a_wrong_pin_in_the_phones_language(self, delivery, ana):
         upload = uuid4()

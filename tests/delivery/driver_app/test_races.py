@@ -1,8 +1,6 @@
 """Phones and dispatchers that do something at the same moment, with real threads on real PostgreSQL."""
 
 from concurrent.futures import ThreadPoolExecutor
-from datetime import timedelta
-from uuid import uuid4
 
 import pytest
 from django.db import connection, transaction
@@ -11,25 +9,11 @@ from django.utils import timezone
 from delivery.actions import deliveries, driver_devices, drivers
 from delivery.errors import RouteStillOpen
 from delivery.models import Driver, DriverDevice, Transition
-from tests.delivery.driver_app.phones import Phone, now, phone
+from tests.delivery.driver_app.phones import Phone, move, now, phone
 from tests.delivery.locking import wait_for_a_lock_waiter
-from tests.factories import BY, DeliveryFactory, DriverFactory
+from tests.factories import BY, DriverFactory
 
 pytestmark = pytest.mark.django_db(transaction=True)
-
-
-@pytest.fixture
-def ana():
-    return phone(name="Ana")
-
-
-@pytest.fixture
-def delivery(ana):
-    return DeliveryFactory.create(stops=2, accepted=True, driver=ana.driver, at=timezone.now() - timedelta(hours=1))
-
-
-def move(delivery, trigger="collect", **changes):
-    return {"id": str(uuid4()), "deliveryId": str(delivery.pk), "trigger": trigger, "madeAt": now(), **changes}
 
 
 def send(sender, *moves):

@@ -9,24 +9,10 @@ from django.utils import timezone
 
 from delivery.driver_app import reports
 from delivery.models import DriverMove, DriverPosition, Transition
-from tests.delivery.driver_app.phones import now, phone
+from tests.delivery.driver_app.phones import move, now
 from tests.factories import PICKUP, DeliveryFactory
 
 pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture
-def ana():
-    return phone(name="Ana")
-
-
-@pytest.fixture
-def delivery(ana):
-    return DeliveryFactory.create(stops=2, accepted=True, driver=ana.driver, at=timezone.now() - timedelta(hours=1))
-
-
-def move(delivery, trigger="collect", **changes):
-    return {"id": str(uuid4()), "deliveryId": str(delivery.pk), "trigger": trigger, "madeAt": now(), **changes}
 
 
 def position(**changes):
@@ -53,14 +39,6 @@ class TestMoves:
         ]
         assert answer["outcomes"][2]["code"] == "stop_not_open"
         assert answer["route"]["next"] == ["return"]
-
-    def test_are_done_once_when_they_are_sent_again(self, ana, delivery):
-        body = sent(moves=[move(delivery), move(delivery, "deliver", point="B")])
-
-        first, second = ana.post("moves/", body).json(), ana.post("moves/", body).json()
-
-        assert first["outcomes"] == second["outcomes"]
-        assert Transition.objects.filter(trigger__in=["collect", "deliver"]).count() == 2
 
     def test_keep_their_moments_by_the_services_clock(self, ana, delivery):
         """The phone's clock is two hours behind, and the move was made ten minutes before it was sent."""
@@ -146,15 +124,6 @@ class TestPositions:
 
         assert answer.json() == {"kept": 0, "dropped": {"out_of_order": 3}}
         assert DriverPosition.objects.count() == 3
-
-    def test_off_duty_are_refused(self):
-        bia = phone(on_duty=False)
-        before = DriverPosition.objects.count()
-
-        response = bia.post("positions/", sent(positions=[position()]))
-
-        assert (response.status_code, response.json()["code"]) == (409, "not_on_duty")
-        assert DriverPosition.objects.count() == before
 
     @pytest.mark.parametrize(
         ("name", "values"),
