@@ -519,7 +519,7 @@ def detail(delivery: Delivery, *, tracking: Mapping[int, str]) -> DeliveryDetail
         "deliveryMode": delivery.mode,
         "route": route(delivery),
         "driver": driver(delivery),
-        "pickup": {"contacts": _contacts(delivery), "address": address(delivery)},
+        "pickup": {"contacts": contacts(delivery), "address": address(delivery)},
         "orders": [_order(stop, transitions, details[stop.pk]) for stop in delivery.ordered_stops],
         "orderPackages": delivery.packages,
         "createdAt": moment(delivery.created_at),
@@ -540,7 +540,7 @@ def detail(delivery: Delivery, *, tracking: Mapping[int, str]) -> DeliveryDetail
 def _order(stop: Stop, transitions: Sequence[models.Transition], details: StopDetails) -> OrderDetail:
     return {
         **order(stop),
-        "contacts": _contacts(stop),
+        "contacts": contacts(stop),
         "instructions": details.instructions,
         "trackingUrl": details.link,
         "arrival": arrival(details.arrival),
@@ -621,7 +621,7 @@ def arrival(estimate: ArrivalEstimate | None) -> Arrival | None:
     }
 
 
-def _contacts(place: Stop | Delivery) -> Contacts:
+def contacts(place: Stop | Delivery) -> Contacts:
     return {"name": place.contact_name, "phoneNumber": place.contact_phone}
 
 

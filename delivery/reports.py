@@ -112,7 +112,7 @@ def total(lines: Iterable[Line]) -> Line:
 
 def of_all_accounts(period: Period) -> list[Line]:
     """A line for each account with live deliveries that ended in this period, by name."""
-    lines = list(_lines(_live(period), by="integrator"))
+    lines = _lines(_live(period), by="integrator")
     accounts = Integrator.objects.in_bulk([line.of for line in lines])
     for line in lines:
         line.of = accounts[line.of]
@@ -182,13 +182,13 @@ def _live(period: Period) -> DeliveryQuerySet:
     return found.ended(period.start, period.end)
 
 
-def _lines(deliveries: DeliveryQuerySet, *, by: str) -> Iterator[Line]:
+def _lines(deliveries: DeliveryQuerySet, *, by: str) -> list[Line]:
     rows = deliveries.with_amounts().order_by().values_list(by, "ending").annotate(Count("pk"), Sum("amount"))
     lines: dict[Any, Line] = {}
     for key, ending, count, amount in rows:
         line = lines.setdefault(key, Line(key))
         line.counts[ending], line.amounts[ending] = count, amount
-    return iter(lines.values())
+    return list(lines.values())
 
 
 def driver_share() -> Decimal:

@@ -37,56 +37,30 @@ from delivery.models import AuditEntry, Delivery, Driver, Environment, Stop, Tra
 from delivery.refusals import refusal
 
 PRICE = column("shipping_value", gettext_lazy("price"), money)
-_FACTS: list[tuple[Any, dict[str, Any]]] = [
-    (
-        None,
-        {
-            "classes": ["rota-facts"],
-            "fields": [
-                "state", "integrator", "driver_name", "vehicle_type", "mode", PRICE,
-                column("distance_km", gettext_lazy("distance"), kilometres), "created_at", "offer_expires_at",
-                "closed_at",
-            ],
-        },
-    ),
-    (
-        gettext_lazy("Pickup at A"),
-        {
-            "classes": ["rota-facts"],
-            "fields": [
-                "contact_name", column("contact_phone", gettext_lazy("phone"), phone), "place", "coordinates",
-                "contents",
-            ],
-        },
-    ),
-]  # fmt: skip  # lists of names
-_CANCELLATION = (
-    gettext_lazy("Cancellation"),
-    {
-        "classes": ["rota-facts"],
-        "fields": [
-            "cancelled_at", "cancel_reason", column("cancel_fee", gettext_lazy("cancellation fee"), money),
-        ],
-    },
+
+
+def _facts(title: Any, *fields: Any) -> tuple[Any, dict[str, Any]]:
+    return title, {"classes": ["rota-facts"], "fields": fields}
+
+
+_FACTS = _facts(
+    None, "state", "integrator", "driver_name", "vehicle_type", "mode", PRICE,
+    column("distance_km", gettext_lazy("distance"), kilometres), "created_at", "offer_expires_at", "closed_at",
 )  # fmt: skip  # a list of names
-_IDS = (
-    gettext_lazy("Ids"),
-    {
-        "classes": ["rota-facts"],
-        "fields": [
-            column("id", "deliveryId", short), column("route_id", gettext_lazy("route"), short), "environment",
-            "token",
-        ],
-    },
+_PICKUP = _facts(
+    gettext_lazy("Pickup at A"), "contact_name", column("contact_phone", gettext_lazy("phone"), phone), "place",
+    "coordinates", "contents",
+)  # fmt: skip  # a list of names
+_CANCELLATION = _facts(
+    gettext_lazy("Cancellation"), "cancelled_at", "cancel_reason",
+    column("cancel_fee", gettext_lazy("cancellation fee"), money),
+)  # fmt: skip  # a list of names
+_IDS = _facts(
+    gettext_lazy("Ids"), column("id", "deliveryId", short), column("route_id", gettext_lazy("route"), short),
+    "environment", "token",
 )  # fmt: skip  # a list of names
 _WHEN = column("at", gettext_lazy("when"), moment)
 _WHO = column("by", gettext_lazy("who"), actor_name)
-
-
-def fieldsets(delivery: Delivery | None) -> list[tuple[Any, dict[str, Any]]]:
-    """The facts of a delivery, with its cancellation if it has been cancelled."""
-    is_cancelled = delivery is not None and delivery.cancelled_at is not None
-    return [*_FACTS, *([_CANCELLATION] if is_cancelled else []), _IDS]
 
 
 class StopInline(ReadOnlyInline):
@@ -195,7 +169,8 @@ class DeliveryAdmin(LargeTable, Unchangeable, ModelAdmin):
         return super().get_queryset(request).prefetch_related("stops")
 
     def get_fieldsets(self, request: HttpRequest, obj: Delivery | None = None) -> Any:
-        return fieldsets(obj)
+        is_cancelled = obj is not None and obj.cancelled_at is not None
+        return [_FACTS, _PICKUP, *([_CANCELLATION] if is_cancelled else []), _IDS]
 
     @admin.display(description=gettext_lazy("id"))
     def identity(self, delivery: Delivery) -> SafeString:

@@ -73,14 +73,11 @@ class WebhookEndpointAdmin(RefusalsAsMessages, ModelAdmin):
     list_filter = ["environment", "enabled", "off_because"]
     list_select_related = ["integrator"]
     search_fields = ["integrator__name", "url"]
-    readonly_fields = [
-        "state", "integrator", "environment", "off_since", "failures", "failing_since", "paused_until",
-        _LAST_SUCCESS,
-    ]  # fmt: skip  # a list of names
     fields = [
         "state", "integrator", "environment", "url", "enabled", "off_since", "failures", "failing_since",
         "paused_until", _LAST_SUCCESS,
     ]  # fmt: skip  # a table
+    readonly_fields = [name for name in fields if name not in {"url", "enabled"}]
     actions = ["send_test", "switch_on", "switch_off", "rotate_secret"]
 
     @admin.display(description=_("failures"), ordering="failures")

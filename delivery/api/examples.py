@@ -4,7 +4,7 @@ from typing import Any
 
 from drf_spectacular.utils import OpenApiWebhook
 
-from delivery.bodies import Address, Coordinates, Creation, Driver, Event, Info, Location, Order, Route
+from delivery.bodies import TEST_EVENT, Address, Coordinates, Creation, Event, Info, Location, Order, Route
 
 _UUID = "019aa8f0-5c1e-7d5a-9f00-3b6c1d2e4f50"
 _PICKUP_ADDRESS: Address = {
@@ -34,17 +34,12 @@ DELIVERY_REQUEST: dict[str, Any] = {
     "orderPackages": [{"description": "Caixa", "height": 20, "width": 30, "length": 40, "weight": 2.5, "quantity": 1}],
 }
 _ROUTE: Route = {
+    **TEST_EVENT["route"],
     "routeId": "019aa8f0-5c1e-7d5a-9f00-3b6c1d2e4f51",
-    "status": "AVAILABLE",
-    "pointsCount": 2,
     "fixedValue": 9.9,
     "totalDistanceKm": 1.2,
-    "vehicleType": "MOTORCYCLE",
-    "acceptMode": "WHOLE_ROUTE",
-    "immutable": True,
-    "points": [{"label": "A", "type": "pickup"}, {"label": "B", "type": "dropoff"}],
 }
-_NO_DRIVER: Driver = {"name": "", "phone": "", "coordinates": {"latitude": None, "longitude": None}}
+_NO_DRIVER = TEST_EVENT["driver"]
 _ORDER: Order = {
     "status": "PENDING",
     "externalId": "order-1001",

@@ -17,9 +17,11 @@ _ZIPCODE = re.compile(r"\d{5}-?\d{3}", re.ASCII)
 _LONGEST_NUMBER = 64  # characters
 
 
-def _is_decimal_number(text: str) -> bool:
-    """Whether the text is a number in decimal notation. The length is checked before the pattern reads the text."""
-    return len(text) <= _LONGEST_NUMBER and _NUMBER.fullmatch(text.strip()) is not None
+def _is_number(data: Any) -> bool:
+    """Whether this is a JSON number, or text in decimal notation. The length is checked before the pattern reads it."""
+    if isinstance(data, str):
+        return len(data) <= _LONGEST_NUMBER and _NUMBER.fullmatch(data.strip()) is not None
+    return isinstance(data, int | float) and not isinstance(data, bool)
 
 
 class NumberField(BodyFloatField):
@@ -28,9 +30,7 @@ class NumberField(BodyFloatField):
     default_error_messages = {"invalid": "A valid number is required.", "overflow": "The number is too large."}
 
     def to_internal_value(self, data: Any) -> float:
-        if isinstance(data, bool) or not isinstance(data, int | float | str):
-            self.fail("invalid")
-        if isinstance(data, str) and not _is_decimal_number(data):
+        if not _is_number(data):
             self.fail("invalid")
         try:
             number = float(data)
@@ -78,9 +78,7 @@ class QuantityField(serializers.IntegerField):
         super().__init__(min_value=1, max_value=1_000_000_000, **kwargs)
 
     def to_internal_value(self, data: Any) -> int:
-        if isinstance(data, bool) or not isinstance(data, int | float | str):
-            self.fail("invalid")
-        if isinstance(data, str) and not _is_decimal_number(data):
+        if not _is_number(data):
             self.fail("invalid")
         return super().to_internal_value(data)
 

@@ -84,7 +84,7 @@ def _route(delivery: Delivery) -> dict[str, Any]:
         "share": share(delivery),
         "next": [trigger.value for trigger in REPORTED if trigger in allowed],
         "points": [
-            _place("A", delivery) | {"type": "pickup", "contacts": _contacts(delivery), "status": None},
+            _place("A", delivery) | {"type": "pickup", "contacts": bodies.contacts(delivery), "status": None},
             *(_stop(stop) for stop in delivery.ordered_stops),
         ],
     }
@@ -95,7 +95,7 @@ def _stop(stop: Stop) -> dict[str, Any]:
     return {
         **_place(stop.label, stop),
         "type": "dropoff",
-        "contacts": _contacts(stop),
+        "contacts": bodies.contacts(stop),
         "externalId": stop.external_id,
         "status": stop.status,
         "instructions": options.instructions if options else "",
@@ -110,10 +110,6 @@ def _place(label: str, place: Stop | Delivery) -> dict[str, Any]:
         "address": bodies.address(place),
         "coordinates": {"latitude": place.latitude, "longitude": place.longitude},
     }
-
-
-def _contacts(place: Stop | Delivery) -> dict[str, str]:
-    return {"name": place.contact_name, "phoneNumber": place.contact_phone}
 
 
 def share(delivery: Delivery) -> float | None:
