@@ -124,9 +124,9 @@ class Party:
         self.world, self.account, self.seller = world, account, seller
 
     def values(self, name: str, annotation: Any, function: str) -> list[Any]:
-        specific = getattr(self, f"of_{function.replace('.', '_')}", None)
-        if specific and (found := specific(name)) is not None:
-            return found
+        specific = self._specific().get(function)
+        if specific and name in (found := specific()):
+            return found[name]
         if annotation is User:
             is_sellers = "seller" in str(function)
             return [self.world.staff if is_sellers else self.account.user, self.seller["user"]]
@@ -222,134 +222,77 @@ class Party:
         }
         return table[name]() if name in table else []
 
-    # Functions that need more than their parameters' names say.
+    def _specific(self) -> dict[str, Callable[[], dict[str, list[Any]]]]:  # a table
+        """Arguments of functions that need more than their parameters' names say."""
+        world, account, seller = self.world, self.account, self.seller
+        own, of_sandbox = account.deliveries, world.sandbox.deliveries
+        free, integrator = world.drivers[f"Free {account.owner[1]} 1"], account.integrator
+        collected, day = own["collected"], timedelta(days=1)
 
-    def of_delivery_actions_driver_moves_perform(self, name: str) -> list[Any] | None:
-        if name == "driver":
-            return [self.account.deliveries["accepted"].driver]
-        if name == "report":
-            at = self.world.now
-            return [Report(REPORT, self.account.deliveries["accepted"].pk, Trigger.COLLECT, at)]
-        return None
+        def proof() -> Proof:
+            return Proof("Ana", Stop.objects.get(delivery=collected, index=0).options.pin, (UPLOAD,))
 
-    def of_delivery_actions_driver_devices_save(self, name: str) -> list[Any] | None:
-        return None if name in {"device", "at"} else [Browser("https://push.example/1").subscription[name]]
+        def order() -> Any:
+            document = COMPANY if seller["seller"].name.endswith("S") else OTHER_COMPANY
+            body = order_body(company_document=document, orderId="A-77", trackingCode="TRACK-9", orderCost=1,
+                              items=_whole_items(), invoice=None)  # fmt: skip
+            serializer = OrderSerializer(data=body)
+            serializer.is_valid(raise_exception=True)
+            return serializer.payload
 
-    def of_delivery_actions_proofs_add(self, name: str) -> list[Any] | None:
-        delivery = self.account.deliveries["collected"]
-        found: dict[str, list[Any]] = {"delivery": [delivery.pk], "driver": [delivery.driver]}
-        return found.get(name)
+        def link() -> str:
+            stop = Stop.objects.get(delivery=collected, index=1)
+            return receivers.addresses([stop], at=world.now)[stop.pk].rsplit("/", 1)[1]
 
-    def of_delivery_actions_proofs_deliver(self, name: str) -> list[Any] | None:
-        delivery = self.account.deliveries["collected"]
-        pin = Stop.objects.get(delivery=delivery, index=0).options.pin
-        found: dict[str, list[Any]] = {"delivery": [delivery], "proof": [Proof("Ana", pin, (UPLOAD,))]}
-        return found.get(name)
+        def quote_id() -> str:
+            quote = Quote(Decimal(10), Decimal(5), Decimal(0), Decimal(0))
+            return quotes.issue(quote, token=account.token, payload=payload(), at=world.now)
 
-    def of_delivery_actions_tokens_authenticate(self, name: str) -> list[Any] | None:
-        found: dict[str, list[Any]] = {"clear_text": [self.account.token.clear_text]}
-        return found.get(name)
+        def member() -> dict[str, list[Any]]:
+            other = integrator.memberships.exclude(user=account.user).get()
+            return {"membership": [other.pk], "account": [integrator], "role": [Role.OWNER]}
 
-    def of_integration_actions_keys_authenticate(self, name: str) -> list[Any] | None:
-        found: dict[str, list[Any]] = {"header": [f"Basic {self.seller['text']}".encode()]}
-        return found.get(name)
+        def invited() -> dict[str, list[Any]]:
+            found = Invitation.objects.get(integrator=integrator, email=INVITED)
+            return {"invitation": [found.pk], "account": [integrator]}
 
-    def of_integration_actions_orders_create(self, name: str) -> list[Any] | None:
-        if name != "payload":
-            return None
-        document = COMPANY if self.seller["seller"].name.endswith("S") else OTHER_COMPANY
-        body = order_body(company_document=document, orderId="A-77", trackingCode="TRACK-9", orderCost=1,
-                          items=_whole_items(), invoice=None)  # fmt: skip
-        serializer = OrderSerializer(data=body)
-        serializer.is_valid(raise_exception=True)
-        return [serializer.payload]
-
-    def of_integration_actions_invoices_link(self, name: str) -> list[Any] | None:
-        invoice, order = self.seller["invoice"], self.seller["orders"]["sent"]
-        found: dict[str, list[Any]] = {"pairs": [[(invoice, order)]]}
-        return found.get(name)
-
-    def of_integration_actions_sellers_open_(self, name: str) -> list[Any] | None:
-        found: dict[str, list[Any]] = {"documents": [["11444777000161"]]}
-        return found.get(name)
-
-    def of_delivery_actions_moves_perform(self, name: str) -> list[Any] | None:
-        found: dict[str, list[Any]] = {"name": ["collect", "position", "deliver"]}
-        return found.get(name)
-
-    of_delivery_simulation_by_hand_perform = of_delivery_actions_moves_perform
-
-    def of_access_teams_change_role(self, name: str) -> list[Any] | None:
-        found = self.account.integrator.memberships.exclude(user=self.account.user)
-        values: dict[str, list[Any]] = {
-            "membership": [found.get().pk],
-            "account": [self.account.integrator],
-            "role": [Role.OWNER],
-        }
-        return values.get(name)
-
-    of_access_teams_remove = of_access_teams_change_role
-
-    def of_access_invitations_resend(self, name: str) -> list[Any] | None:
-        found = Invitation.objects.filter(integrator=self.account.integrator)
-        values: dict[str, list[Any]] = {
-            "invitation": [found.get(email=INVITED).pk],
-            "account": [self.account.integrator],
-        }
-        return values.get(name)
-
-    of_access_invitations_revoke = of_access_invitations_resend
-
-    def of_delivery_actions_receivers_find(self, name: str) -> list[Any] | None:
-        stop = Stop.objects.get(delivery=self.account.deliveries["collected"], index=1)
-        found: dict[str, list[Any]] = {
-            "token": [receivers.addresses([stop], at=self.world.now)[stop.pk].rsplit("/", 1)[1]]
-        }
-        return found.get(name)
-
-    def of_delivery_actions_driver_devices_find_link(self, name: str) -> list[Any] | None:
-        found: dict[str, list[Any]] = {"token": [self.world.drivers[f"Free {self.account.owner[1]} 1"]["link"]]}
-        return found.get(name)
-
-    def of_delivery_actions_driver_devices_find(self, name: str) -> list[Any] | None:
-        found: dict[str, list[Any]] = {"session": [self.world.drivers[f"Free {self.account.owner[1]} 1"]["session"]]}
-        return found.get(name)
-
-    of_delivery_actions_driver_devices_log_in = of_delivery_actions_driver_devices_find_link
-
-    def of_delivery_actions_forgetting_forget_ended(self, name: str) -> list[Any] | None:
-        found: dict[str, list[Any]] = {"at": [self.world.now + timedelta(days=settings.FORGET_DELIVERY_DAYS + 1)]}
-        return found.get(name)
-
-    def of_delivery_actions_deliveries_expire_overdue(self, name: str) -> list[Any] | None:
-        found: dict[str, list[Any]] = {"at": [self.world.now + timedelta(days=1)]}
-        return found.get(name)
-
-    def of_delivery_actions_deliveries_return_(self, name: str) -> list[Any] | None:
-        if name != "delivery":
-            return None
-        return [self.world.sandbox.deliveries["undelivered"]]
-
-    def of_delivery_actions_deliveries_expire_early(self, name: str) -> list[Any] | None:
-        return [self.world.sandbox.deliveries["requested"]] if name == "delivery" else None
-
-    of_delivery_simulation_simulated_driver_accept = of_delivery_actions_deliveries_expire_early
-
-    def of_delivery_actions_drivers_claim_simulated(self, name: str) -> list[Any] | None:
-        if name == "delivery":
-            return [self.world.sandbox.deliveries["requested"]]
-        return [self.world.now + timedelta(minutes=1)] if name == "position_at" else None
-
-    def of_delivery_actions_quotes_redeem(self, name: str) -> list[Any] | None:
-        quote = Quote(Decimal(10), Decimal(5), Decimal(0), Decimal(0))
-        if name != "quote_id":
-            return None
-        return [quotes.issue(quote, token=self.account.token, payload=payload(), at=self.world.now)]
-
-    def of_delivery_actions_alerts_send_due(self, name: str) -> list[Any] | None:
-        at = (self.world.now + timedelta(days=1)).replace(hour=12, minute=0)
-        found: dict[str, list[Any]] = {"at": [at]}
-        return found.get(name)
+        report = Report(REPORT, own["accepted"].pk, Trigger.COLLECT, world.now)
+        offered = {"delivery": [of_sandbox["requested"]]}
+        return {
+            "access.invitations.resend": invited,
+            "access.invitations.revoke": invited,
+            "access.teams.change_role": member,
+            "access.teams.remove": member,
+            "delivery.actions.alerts.send_due": lambda: {"at": [(world.now + day).replace(hour=12, minute=0)]},
+            "delivery.actions.deliveries.expire_early": lambda: offered,
+            "delivery.actions.deliveries.expire_overdue": lambda: {"at": [world.now + day]},
+            "delivery.actions.deliveries.return_": lambda: {"delivery": [of_sandbox["undelivered"]]},
+            "delivery.actions.driver_devices.find": lambda: {"session": [free["session"]]},
+            "delivery.actions.driver_devices.find_link": lambda: {"token": [free["link"]]},
+            "delivery.actions.driver_devices.log_in": lambda: {"token": [free["link"]]},
+            "delivery.actions.driver_devices.save": lambda: {
+                name: [value] for name, value in Browser("https://push.example/1").subscription.items()
+            },
+            "delivery.actions.driver_moves.perform": lambda: {"driver": [own["accepted"].driver], "report": [report]},
+            "delivery.actions.drivers.claim_simulated": lambda: {
+                **offered, "position_at": [world.now + timedelta(minutes=1)],
+            },
+            "delivery.actions.forgetting.forget_ended": lambda: {
+                "at": [world.now + day * (settings.FORGET_DELIVERY_DAYS + 1)]
+            },
+            "delivery.actions.moves.perform": lambda: {"name": ["collect", "position", "deliver"]},
+            "delivery.actions.proofs.add": lambda: {"delivery": [collected.pk], "driver": [collected.driver]},
+            "delivery.actions.proofs.deliver": lambda: {"delivery": [collected], "proof": [proof()]},
+            "delivery.actions.quotes.redeem": lambda: {"quote_id": [quote_id()]},
+            "delivery.actions.receivers.find": lambda: {"token": [link()]},
+            "delivery.actions.tokens.authenticate": lambda: {"clear_text": [account.token.clear_text]},
+            "delivery.simulation.by_hand.perform": lambda: {"name": ["collect", "position", "deliver"]},
+            "delivery.simulation.simulated_driver.accept": lambda: offered,
+            "integration.actions.invoices.link": lambda: {"pairs": [[(seller["invoice"], seller["orders"]["sent"])]]},
+            "integration.actions.keys.authenticate": lambda: {"header": [f"Basic {seller['text']}".encode()]},
+            "integration.actions.orders.create": lambda: {"payload": [order()]},
+            "integration.actions.sellers.open_": lambda: {"documents": [["11444777000161"]]},
+        }  # fmt: skip  # a table
 
 
 def foreign_arguments(name: str, call: Call, party: Party) -> Iterator[tuple[str, str, Call]]:
