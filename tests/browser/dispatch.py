@@ -1,4 +1,4 @@
-"""A busy dispatch board in São Paulo: shops, routes in every state, drivers at places of their own."""
+"""A busy dispatch board in São Paulo: shops, routes in every state, drivers at their places; and who opens it."""
 
 from datetime import timedelta
 
@@ -144,3 +144,23 @@ def _move(delivery, move, number, at):
     if move == "fail":
         return deliveries.fail_point(delivery=delivery, point="B", reason="Ninguém no endereço", by=BY, at=at)
     return deliveries.cancel(delivery=delivery, reason="Pedido em duplicidade", by=BY, at=at)
+
+
+def open_board(tab, people, locale="en-US", *, name="dora"):
+    """A dispatcher's browser. The clock of its page runs, and can be put forward."""
+    people(name, group="Dispatchers")
+    browser = tab(locale)
+    browser.log_in(name)
+    browser.page.clock.install()
+    browser.go("/panel/board/")
+    return browser
+
+
+def pause(page):
+    """Stop the page's clock."""
+    page.clock.pause_at(timezone.now() + timedelta(seconds=5))
+
+
+def wait_for_hold(page):
+    """The end of the seconds in which a move can be undone."""
+    page.clock.fast_forward(6_000)

@@ -9,7 +9,7 @@ from delivery import page_updates
 from delivery.actions import drivers
 from delivery.models import Delivery
 from delivery.payload import Place
-from tests.browser.dispatch_board import open_board, wait_for_hold
+from tests.browser.dispatch import open_board, wait_for_hold
 from tests.browser.waiting import shown, until
 from tests.factories import BY, DROPOFFS, PICKUP, DeliveryFactory, DriverFactory, validated_payload
 

@@ -5,7 +5,7 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.dispatch_board import open_board
+from tests.browser.dispatch import open_board
 from tests.factories import DeliveryFactory
 
 pytestmark = pytest.mark.django_db(transaction=True)

@@ -7,7 +7,7 @@ from playwright.sync_api import expect
 
 from delivery.actions import deliveries
 from delivery.models import Delivery
-from tests.browser.dispatch_board import open_board, pause, wait_for_hold
+from tests.browser.dispatch import open_board, pause, wait_for_hold
 from tests.browser.tab import PASSWORD
 from tests.browser.waiting import reload_until, until
 from tests.factories import BY, DeliveryFactory

@@ -1,15 +1,18 @@
-"""Pages that are told what has changed, with the web server of production and a Redis."""
+"""Pages and phones that are told what has changed, with the web server of production and a Redis."""
 
 from datetime import timedelta
+from urllib.parse import urlsplit
 
 import pytest
 from django.contrib.sessions.models import Session
 from django.urls import reverse
 from django.utils import timezone
 
-from delivery.actions import deliveries, drivers, endpoints, events
+from delivery.actions import deliveries, driver_devices, drivers, endpoints, events
 from delivery.models import Environment, WebhookAttempt, WebhookEvent
 from tests.browser.waiting import until
+from tests.config.stream_client import EventStream
+from tests.delivery.driver_app.phones import Phone, phone
 from tests.factories import BY, PICKUP, DeliveryFactory, DriverFactory
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -164,3 +167,39 @@ class TestStream:
 
         browser.page.locator("#history li:not(.day)").nth(1).wait_for()
         browser.page.wait_for_function("() => document.activeElement.closest('#history') !== null")
+
+
+@pytest.fixture
+def listen(web_server):
+    """Opens the stream of a phone and waits until it is subscribed."""
+    opened = []
+
+    def open_(listener):
+        session = listener.client.cookies["driver"].value
+        stream = EventStream(urlsplit(web_server).port, "/driver/updates/", Cookie=f"driver={session}")
+        opened.append(stream)
+        assert stream.next() == "ready"
+        return stream
+
+    yield open_
+    for stream in opened:
+        stream.close()
+
+
+class TestStreamOfAPhone:
+    def test_ends_with_the_session(self, listen):
+        ana = phone()
+        stream = listen(ana)
+
+        driver_devices.end(device=ana.driver.devices.get(), by=BY, at=timezone.now())
+
+        with pytest.raises(EOFError):
+            stream.next()
+
+    def test_of_another_phone_of_the_driver_goes_on(self, listen):
+        ana = phone()
+        stream = listen(Phone(ana.driver))
+
+        driver_devices.end(device=ana.driver.devices.get(reports_positions=True), by=BY, at=timezone.now())
+
+        assert stream.next() == f"driver:{ana.driver.pk}"

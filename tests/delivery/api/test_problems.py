@@ -108,19 +108,6 @@ def test_a_path_that_no_endpoint_has_is_404(api):
         assert response["X-Request-Id"]
 
 
-def test_a_method_that_the_endpoint_has_not_is_405(api, token):
-    delivery = DeliveryFactory.create(token=token)
-    methods = ("get", "post", "put", "patch", "delete")
-
-    for (right, path), method in product(ENDPOINTS, methods):
-        if method != right:
-            response = getattr(api, method)(path.format(delivery.pk))
-
-            assert set(assert_problem(response, 405, "method_not_allowed")) == MEMBERS
-            assert right.upper() in response["Allow"]
-    assert api.get(INFO.format(delivery.pk)).json()["orders"][0]["status"] == "PENDING"
-
-
 class TestTheAcceptHeader:
     @pytest.mark.parametrize("accept", ["text/html", "application/xml", "application/json;version=2", "none", ""])
     def test_is_ignored(self, api, accept):

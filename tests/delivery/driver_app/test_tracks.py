@@ -224,18 +224,6 @@ class TestWrongPositions:
 
 
 class TestClock:
-    @pytest.mark.parametrize("ahead", [-7200, 30, 900])
-    def test_of_the_phone_that_is_wrong_hides_nothing(self, ahead):
-        drive = Drive(ahead=lambda _second: ahead).run(satellites(0, SECONDS))
-
-        assert seen_all_the_way(drive)
-
-    @pytest.mark.parametrize("ahead", [-30, 7200])
-    def test_of_satellites_and_of_the_phone_may_date_positions_in_turn(self, ahead):
-        drive = Drive(ahead=lambda _second: ahead).run(satellites(0, SECONDS), network(3, SECONDS, accuracy=30.0))
-
-        assert seen_all_the_way(drive)
-
     @pytest.mark.parametrize("before", [-60, 7200])
     @pytest.mark.parametrize("source", [satellites, network])
     def test_that_is_put_right_on_the_way_hides_nothing_for_long(self, before, source):
