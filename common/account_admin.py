@@ -45,9 +45,13 @@ def named(account: Any) -> SafeString:
     return format_html("{} {}", account.name, pill(text, "bad", title=account.suspension_reason))
 
 
-class SuspendableAdmin(ModelAdmin):
-    """Base of the screens of accounts that can be suspended. Subclasses define what raises NotImplementedError."""
+class AccountAdmin(ModelAdmin):
+    """Base of the screens of accounts, which can be suspended. Subclasses define what raises NotImplementedError.
 
+    `limits` maps the names of fields to the settings whose values they replace.
+    """
+
+    limits: dict[str, str]
     actions = ["suspend", "lift_suspension"]
     ordering = ["name"]  # subclasses count by account, for which Django drops the order of the model
     list_filter = [("suspended_at", admin.EmptyFieldListFilter)]
@@ -58,6 +62,15 @@ class SuspendableAdmin(ModelAdmin):
     ) -> HttpResponse:
         # Accounts are opened one at a time, on the set-up pages.
         return super().render_change_form(request, {**context, "show_save_and_add_another": False}, *args, **kwargs)
+
+    def formfield_for_dbfield(self, db_field: Any, request: HttpRequest, **kwargs: Any) -> Any:
+        field = super().formfield_for_dbfield(db_field, request, **kwargs)
+        if field is not None and db_field.name in self.limits:
+            value = getattr(settings, self.limits[db_field.name])
+            text = number_format(value, force_grouping=True) if value else _("no limit")
+            field.widget.attrs["placeholder"] = _("default: %(value)s") % {"value": text}
+            field.help_text = _("0: no limit.")
+        return field
 
     def suspension_facts(self, accounts: Sequence[Any], *, at: datetime) -> dict[Any, list[StrOrPromise]]:
         """What a suspension means for each account, by its id."""
@@ -108,18 +121,3 @@ class SuspendableAdmin(ModelAdmin):
             rows=rows,
             form=ReasonForm(initial={"reason": request.POST.get("reason", "")}),
         )
-
-
-class LimitFields:
-    """Mixin. `limits` maps the names of fields to the settings whose values they replace."""
-
-    limits: dict[str, str]
-
-    def formfield_for_dbfield(self, db_field: Any, request: HttpRequest, **kwargs: Any) -> Any:
-        field = super().formfield_for_dbfield(db_field, request, **kwargs)  # type: ignore[misc]  # a ModelAdmin follows
-        if field is not None and db_field.name in self.limits:
-            value = getattr(settings, self.limits[db_field.name])
-            text = number_format(value, force_grouping=True) if value else _("no limit")
-            field.widget.attrs["placeholder"] = _("default: %(value)s") % {"value": text}
-            field.help_text = _("0: no limit.")
-        return field

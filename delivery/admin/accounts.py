@@ -18,7 +18,7 @@ from django_stubs_ext import StrOrPromise
 from unfold.admin import StackedInline
 
 from common import clock
-from common.account_admin import LimitFields, SuspendableAdmin, named
+from common.account_admin import AccountAdmin, named
 from common.actors import actor
 from common.admin_base import (
     CREATED_BY,
@@ -61,7 +61,7 @@ class TokenInline(ReadOnlyInline):
 
 
 @admin.register(Integrator)
-class IntegratorAdmin(LimitFields, SuspendableAdmin):
+class IntegratorAdmin(AccountAdmin):
     list_display = [named, "webhook", "last_call", "people", _ID, "created_at"]
     add_page = "panel:setup_new"
     add_text = _("Bring in an integrator")

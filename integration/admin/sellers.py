@@ -18,7 +18,7 @@ from django_stubs_ext import StrOrPromise
 from unfold.widgets import UnfoldAdminTextInputWidget
 
 from common import clock
-from common.account_admin import LimitFields, SuspendableAdmin, named
+from common.account_admin import AccountAdmin, named
 from common.actors import actor
 from common.admin_base import (
     CREATED_BY,
@@ -80,7 +80,7 @@ class KeyInline(ReadOnlyInline):
 
 
 @admin.register(Seller)
-class SellerAdmin(LimitFields, SuspendableAdmin):
+class SellerAdmin(AccountAdmin):
     list_display = [named, _REFERENCE, "last_call", "people", "created_at"]
     add_page = "panel:seller_new"
     add_text = _("Bring in a seller")
