@@ -6,7 +6,7 @@ from django.views.generic import RedirectView
 from django.views.i18n import set_language
 
 from config import errors, views
-from panel.guide.openapi import description
+from panel.guide.views import description
 
 urlpatterns = [
     path("", RedirectView.as_view(url="/panel/")),

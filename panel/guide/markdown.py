@@ -1,32 +1,67 @@
-"""Markdown of the guide as HTML."""
+"""The pages of the guide as HTML, each rendered once per process and language."""
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import cache
 from itertools import pairwise
 
 from django.template.loader import render_to_string
 from django.urls import reverse
+from django.utils.functional import Promise
+from django.utils.translation import override
 from markdown_it import MarkdownIt
 from markdown_it.rules_core import StateCore
 from markdown_it.token import Token
 from mdit_py_plugins.anchors import anchors_plugin
 
+from panel.guide import pages
 from panel.guide.catalogue import CODES
-from panel.guide.pages import FIRST_FILE, Heading, url
 
 
-def render(text: str, *, english: str) -> tuple[str, list[Heading]]:
-    """The HTML of a page and its headings. Their anchors and the blocks of code are those of the English page.
+@dataclass(frozen=True)
+class Heading:
+    """An entry of a page's table of contents. `level` is 2 or 3."""
+
+    level: int
+    anchor: str
+    title: str
+
+
+@dataclass(frozen=True)
+class Page:
+    """A page in one language. `headings`: those below the title."""
+
+    name: str
+    title: str
+    html: str
+    headings: tuple[Heading, ...]
+
+    @property
+    def url(self) -> str:
+        return pages.url(self.name)
+
+
+def menu(language: str) -> list[tuple[Promise, list[Page]]]:
+    """The pages of each chapter."""
+    return [(title, [page(name, language) for name in names]) for title, names in pages.CHAPTERS]
+
+
+@cache
+def page(name: str, language: str) -> Page:
+    """The page with one of NAMES. The anchors of its headings and its blocks of code are those of the English page.
 
     Raises ValueError if the two pages do not have as many headings and blocks of code.
     """
-    markdown = _markdown()
-    tokens, originals = markdown.parse(text), markdown.parse(english)
-    for opening, original in zip(_openings(tokens), _openings(originals), strict=True):
-        opening.attrs["id"] = original.attrs["id"]
-    for block, original in zip(_blocks(tokens), _blocks(originals), strict=True):
-        block.content = original.content
-    return str(markdown.renderer.render(tokens, markdown.options, {})), list(_headings(tokens))
+    parser = _markdown()
+    with override(language):
+        tokens, originals = (parser.parse(pages.text(name, each)) for each in (language, pages.ENGLISH))
+        for opening, original in zip(_openings(tokens), _openings(originals), strict=True):
+            opening.attrs["id"] = original.attrs["id"]
+        for block, original in zip(_blocks(tokens), _blocks(originals), strict=True):
+            block.content = original.content
+        html = str(parser.renderer.render(tokens, parser.options, {}))
+    first, *others = _headings(tokens)
+    return Page(name, first.title, html, tuple(heading for heading in others if heading.level > 1))
 
 
 @cache
@@ -86,8 +121,8 @@ def _linked(tokens: list[Token]) -> Iterator[Token]:
 def _of_page(target: str) -> str:
     """`retries.md#anchor` as an address of the product; any other target as it is."""
     file_name, hash_sign, anchor = target.partition("#")
-    name = "" if file_name == FIRST_FILE else file_name.removesuffix(".md")
-    return url(name) + hash_sign + anchor if file_name.endswith(".md") else target
+    name = "" if file_name == pages.FIRST_FILE else file_name.removesuffix(".md")
+    return pages.url(name) + hash_sign + anchor if file_name.endswith(".md") else target
 
 
 def _title_cells(state: StateCore) -> None:

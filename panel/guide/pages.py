@@ -1,4 +1,4 @@
-"""The guide: the Markdown files of docs/guide/ as HTML, each rendered once per process and language.
+"""The guide: its chapters, the addresses of its pages, and their texts in Markdown.
 
 `docs/guide/<name>.md` is the English page, `docs/guide/<language>/<name>.md` its translation. Headings have the anchors
 of the English page in every language, so that a link to a heading does not depend on the reader's language. Blocks of
@@ -6,19 +6,18 @@ code stand in the English page alone: a translation has the same blocks without 
 file: it is made of the catalogue.
 """
 
-from dataclasses import dataclass
-from functools import cache
+from itertools import groupby
 from pathlib import Path
 
 from django.conf import settings
 from django.urls import reverse
 from django.utils.functional import Promise
-from django.utils.translation import gettext_lazy, override
+from django.utils.translation import gettext, gettext_lazy, override
 
-from panel.guide import error_codes
+from panel.guide.catalogue import CODES, A, B
 
 FOLDER: Path = settings.BASE_DIR / "docs" / "guide"
-_ENGLISH = "en"
+ENGLISH = "en"
 # The first page has no name in its URL. Code hosts show README.md where they list a folder.
 FIRST_FILE = "README.md"
 
@@ -32,35 +31,13 @@ CHAPTERS: list[tuple[Promise, tuple[str, ...]]] = [
         ("retries", "warnings", "limits", "errors", "error-codes", "refused-calls", "versioning"),
     ),
 ]
+_APIS = {A: gettext_lazy("immediate delivery"), B: gettext_lazy("order integration")}
 NAMES = frozenset(name for _title, names in CHAPTERS for name in names)
-
-
-@dataclass(frozen=True)
-class Heading:
-    """An entry of a page's table of contents. `level` is 2 or 3."""
-
-    level: int
-    anchor: str
-    title: str
-
-
-@dataclass(frozen=True)
-class Page:
-    """A page in one language. `headings`: those below the title."""
-
-    name: str
-    title: str
-    html: str
-    headings: tuple[Heading, ...]
-
-    @property
-    def url(self) -> str:
-        return url(self.name)
 
 
 def folder(language: str) -> Path:
     """The folder with the files of this language."""
-    return FOLDER if language == _ENGLISH else FOLDER / language
+    return FOLDER if language == ENGLISH else FOLDER / language
 
 
 def url(name: str) -> str:
@@ -68,28 +45,27 @@ def url(name: str) -> str:
     return reverse("documentation:page", args=[name]) if name else reverse("documentation:first")
 
 
-@cache
-def page(name: str, language: str) -> Page:
-    """The page with one of NAMES. Raises ValueError if a translation has other headings or blocks of code."""
-    from panel.guide import markdown  # its packages occupy 2 MB in processes that serve the APIs alone
-
-    text, english = (_text(name, each) for each in (language, _ENGLISH))
-    with override(language):
-        html, headings = markdown.render(text, english=english)
-    return Page(
-        name=name,
-        title=headings[0].title,
-        html=html,
-        headings=tuple(heading for heading in headings if heading.level > 1),
-    )
-
-
-def _text(name: str, language: str) -> str:
+def text(name: str, language: str) -> str:
+    """The Markdown of the page with one of NAMES."""
     if name == "error-codes":
-        return error_codes.markdown(language)
+        return _error_codes(language)
     return (folder(language) / (f"{name}.md" if name else FIRST_FILE)).read_text()
 
 
-def menu(language: str) -> list[tuple[Promise, list[Page]]]:
-    """The pages of each chapter."""
-    return [(title, [page(name, language) for name in names]) for title, names in CHAPTERS]
+def _error_codes(language: str) -> str:
+    """The page that lists every error code: a table for each status."""
+    entries = sorted(CODES.values(), key=lambda entry: (entry.status, entry.code))
+    with override(language):
+        intro = gettext(
+            "`code` of the [error bodies](errors.md), by HTTP status. Each code has a page with an example of its "
+            "body, at\n`/docs/errors/<code>` of the service."
+        )
+        columns = [gettext("code"), "API", gettext("meaning"), gettext("what to do")]
+        lines = [f"# {gettext('Error codes')}", "", intro, ""]
+        for status, group in groupby(entries, key=lambda entry: entry.status):
+            lines += [f"## {status}", "", f"| {' | '.join(columns)} |", "|---|---|---|---|"]
+            for entry in group:
+                api = _APIS[entry.apis[0]] if len(entry.apis) == 1 else gettext("both")
+                lines.append(f"| `{entry.code}` | {api} | {gettext(entry.meaning)} | {gettext(entry.remedy)} |")
+            lines.append("")
+    return "\n".join(lines)

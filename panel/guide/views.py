@@ -1,17 +1,30 @@
-"""The pages below /docs/, for everybody, logged in or not."""
+"""The pages below /docs/, and the files that describe the APIs, for everybody, logged in or not."""
 
 import json
+from functools import cache
+from hashlib import sha256
+from pathlib import Path
 
 from django.conf import settings
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils.translation import get_language, gettext_lazy
 from django.views import View
+from django.views.decorators.http import condition, require_safe
 
 from panel.guide import examples, pages
 from panel.guide.catalogue import CODES, A, B
 
 _APIS = {A: gettext_lazy("Immediate delivery"), B: gettext_lazy("Order integration")}
+# `manage.py openapi` writes the description, `make postman` the collection.
+_FOLDER = Path(__file__).parent
+_MEDIA_TYPES = {
+    "openapi.json": "application/json",
+    "openapi.yaml": "application/yaml",
+    "postman.json": "application/json",
+}
+# In the collection the value of the variable baseUrl.
+_PLACEHOLDER = b'"http://127.0.0.1:8000"'
 
 
 class PageView(View):
@@ -20,9 +33,7 @@ class PageView(View):
     def get(self, request: HttpRequest, page: str) -> HttpResponse:
         if page not in pages.NAMES:
             raise Http404
-        return _page(
-            request, "documentation/page.html", page=pages.page(page, get_language() or settings.LANGUAGE_CODE)
-        )
+        return _page(request, "documentation/page.html", name=page)
 
 
 class ReferenceView(View):
@@ -46,5 +57,41 @@ class ErrorView(View):
         return _page(request, "documentation/error.html", entry=entry, bodies=bodies)
 
 
-def _page(request: HttpRequest, template: str, **context: object) -> HttpResponse:
-    return render(request, template, {"menu": pages.menu(get_language() or settings.LANGUAGE_CODE), **context})
+def _page(request: HttpRequest, template: str, *, name: str | None = None, **context: object) -> HttpResponse:
+    """`name`: of the page of the guide that is shown."""
+    from panel.guide import markdown  # its packages occupy 2 MB in processes that serve the APIs alone
+
+    language = get_language() or settings.LANGUAGE_CODE
+    if name is not None:
+        context["page"] = markdown.page(name, language)
+    return render(request, template, {"menu": markdown.menu(language), **context})
+
+
+@cache
+def _content(name: str) -> bytes:
+    return (_FOLDER / name).read_bytes()
+
+
+@cache
+def _digest(name: str) -> str:
+    return sha256(_content(name)).hexdigest()[:32]
+
+
+def _base(request: HttpRequest) -> str:
+    """The address that this service is called at."""
+    return request.build_absolute_uri("/").rstrip("/")
+
+
+@require_safe
+@condition(etag_func=lambda request, name: f'"{_digest(name)}-{sha256(_base(request).encode()).hexdigest()[:8]}"')
+def description(request: HttpRequest, name: str) -> HttpResponse:
+    """GET /api/openapi.json, /api/openapi.yaml and /api/postman.json, without credentials.
+
+    The addresses in the description are relative. The collection has the one that it is read from.
+    """
+    content = _content(name)
+    if name == "postman.json":
+        content = content.replace(_PLACEHOLDER, json.dumps(_base(request)).encode())
+    response = HttpResponse(content, content_type=_MEDIA_TYPES[name])
+    response["Cache-Control"] = "public, max-age=300"
+    return response

@@ -43,7 +43,7 @@ class TestGuide:
 
     @pytest.mark.parametrize("language", LANGUAGES)
     def test_lists_every_error_code(self, language):
-        html = pages.page("error-codes", language).html
+        html = markdown.page("error-codes", language).html
 
         assert [code for code in CODES if f'<a href="/docs/errors/{code}"><code>{code}</code></a>' not in html] == []
 
@@ -90,14 +90,14 @@ class TestPage:
             response = browser.get(pages.url(name))
 
             assert response.status_code == 200
-            assert pages.page(name, language).html in response.content.decode(), name
+            assert markdown.page(name, language).html in response.content.decode(), name
 
     def test_is_not_found_under_another_name(self, browser):
         assert browser.get("/docs/nothing").status_code == 404
         assert browser.get("/docs/README").status_code == 404
 
     def test_links_to_pages_and_to_error_codes(self):
-        html = pages.page("sandbox", "en").html
+        html = markdown.page("sandbox", "en").html
 
         assert '<a href="/docs/deliveries#everything-about-a-delivery"><code>' in html
         assert '<a href="/docs/errors/move_refused"><code>move_refused</code></a>' in html
@@ -133,10 +133,10 @@ class TestPage:
         (tmp_path / "limits.md").write_text("# Limits\n\n## Calls\n\n```text\nq=50\n```\n")
         (tmp_path / "pt-br" / "limits.md").write_text("# Limites\n\n## Chamadas\n\n```text\n```\n")
 
-        page = pages.page.__wrapped__("limits", "pt-br")
+        page = markdown.page.__wrapped__("limits", "pt-br")
 
         assert page.title == "Limites"
-        assert page.headings == (pages.Heading(2, "calls", "Chamadas"),)
+        assert page.headings == (markdown.Heading(2, "calls", "Chamadas"),)
         assert '<h2 id="calls">Chamadas</h2>' in page.html
         assert "q=50" in page.html
 
@@ -148,7 +148,7 @@ class TestPage:
         (tmp_path / "pt-br" / "limits.md").write_text("# Limites")
 
         with pytest.raises(ValueError, match="zip"):
-            pages.page.__wrapped__("limits", "pt-br")
+            markdown.page.__wrapped__("limits", "pt-br")
 
 
 class TestErrorPage:
