@@ -6,16 +6,24 @@ from typing import Any
 
 from django import forms
 from django.conf import settings
+from django.core.exceptions import ValidationError
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from common import clock
-from common.accounts import Role
+from common.accounts import Role, validate_name
 from common.formats import moment
-from panel.periods import CHOICES, MOMENT_INPUT, PERIODS, RANGE
+from common.mail import outbox
+from delivery.geo import geocoding
+from delivery.geo.distance import Point
+from delivery.models import Integrator
+from integration.models import Company, Seller, compact_document
+from integration.models.seller import validate_document
+from panel.filters import CHOICES, MOMENT_INPUT, PERIODS, RANGE
 
 # The period of `RangeForm` that begins with the first failed event.
 SINCE_FIRST_FAILURE = "failure"
+_MOST_COMPANIES = 50
 
 
 class CredentialNameForm(forms.Form):
@@ -122,3 +130,118 @@ class RangeForm(forms.Form):
                 self.add_error(name, _("Choose date and time."))
         if cleaned.get("since") and cleaned.get("until") and cleaned["since"] >= cleaned["until"]:
             self.add_error("until", _("The end lies before the beginning."))
+
+
+class PositionField(forms.CharField):
+    """Coordinates, or a link to a place on a map. The value is a Point, or None for an empty field."""
+
+    def to_python(self, value: Any) -> Any:
+        text = super().to_python(value)
+        if not text:
+            return None
+        point = geocoding.point_in(text)
+        if point is None:
+            raise ValidationError(
+                _(
+                    "No coordinates were found in this text. A shortened link contains none: open it, and copy the "
+                    "address that the browser shows then."
+                )
+            )
+        return point
+
+
+class PlaceForm(forms.Form):
+    """The pickup point of an account: a place on the map, or anywhere."""
+
+    place_name = forms.CharField(
+        label=_("Name of the pickup point"),
+        max_length=120,
+        required=False,
+        widget=forms.TextInput({"placeholder": _("The account's name")}),
+    )
+    position = PositionField(
+        label=_("Google Maps link or coordinates"),
+        max_length=2000,
+        required=False,
+        help_text=_("Links of OpenStreetMap work too. The place then appears on the map, where the pin can be moved."),
+        widget=forms.TextInput({"data-position": "", "autocomplete": "off", "placeholder": "-23.56141, -46.65588"}),
+    )
+    allow_any_pickup = forms.BooleanField(
+        label=_("Pick up anywhere"),
+        required=False,
+        help_text=_("Requests may start at any address, not only near this point."),
+    )
+
+    def clean(self) -> None:
+        cleaned = super().clean() or self.cleaned_data
+        has_place = "position" not in cleaned or isinstance(cleaned["position"], Point)
+        if not has_place and not cleaned.get("allow_any_pickup"):
+            self.add_error("position", _("Give the pickup point, or let the account pick up anywhere."))
+
+
+class _FirstPerson(forms.Form):
+    email = forms.CharField(
+        label=_("Email of the first person"),
+        max_length=254,
+        required=False,
+        help_text=_("Gets an invitation as owner, and invites the others."),
+        widget=forms.EmailInput({"autocomplete": "off", "placeholder": "ana@example.com"}),
+    )
+
+    def clean_email(self) -> str:
+        text: str = self.cleaned_data["email"]
+        return outbox.clean_address(text) if text else ""
+
+
+class NewAccountForm(PlaceForm, UrlForm, _FirstPerson):
+    """Everything that is known of a new account. Tokens are issued without being asked for."""
+
+    name = forms.CharField(label=_("Name"), max_length=120, validators=[validate_name])
+
+    field_order = ["name", "place_name", "position", "allow_any_pickup", "url", "email"]
+
+    def clean_name(self) -> str:
+        name: str = self.cleaned_data["name"]
+        if Integrator.objects.filter(name__iexact=name).exists():
+            raise ValidationError(_("There is an account with this name already."))
+        return name
+
+
+class NewSellerForm(_FirstPerson):
+    """A new seller with the companies in whose name it ships."""
+
+    name = forms.CharField(label=_("Name"), max_length=120, validators=[validate_name])
+    documents = forms.CharField(
+        label=_("Companies"),
+        max_length=5000,
+        help_text=_("A CNPJ or CPF in each line, with or without mask."),
+        widget=forms.Textarea({"rows": 4, "placeholder": "11.222.333/0001-81"}),
+    )
+
+    field_order = ["name", "documents", "email"]
+
+    def clean_name(self) -> str:
+        name: str = self.cleaned_data["name"]
+        if Seller.objects.filter(name__iexact=name).exists():
+            raise ValidationError(_("There is a seller with this name already."))
+        return name
+
+    def clean_documents(self) -> list[str]:
+        """The documents without mask. Names the lines that are wrong or registered already."""
+        lines = [line.strip() for line in self.cleaned_data["documents"].splitlines() if line.strip()]
+        if len(lines) > _MOST_COMPANIES:
+            raise ValidationError(_("At most %(most)s companies at once."), params={"most": _MOST_COMPANIES})
+        documents = [compact_document(line) for line in lines]
+        taken = set(Company.objects.filter(document__in=documents).values_list("document", flat=True))
+        errors = []
+        for line, document in zip(lines, documents, strict=True):
+            try:
+                validate_document(document)
+            except ValidationError:
+                text = _("'%(line)s' is neither a CNPJ nor a CPF: its check digits do not fit.")
+                errors.append(ValidationError(text, params={"line": line[:40]}))
+            if document in taken or documents.count(document) > 1:
+                errors.append(ValidationError(_("'%(line)s' is registered already."), params={"line": line[:40]}))
+        if errors:
+            raise ValidationError(errors)
+        return documents

@@ -10,7 +10,9 @@ from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
 
 from common import clock
+from common.page_updates import stream
 from common.replica import may_be_old
+from delivery import page_updates
 from delivery.lifecycle import Status
 from delivery.models import AuditEntry, Integrator, WebhookAttempt
 from panel import attention, plots
@@ -91,6 +93,16 @@ def _example(account: Integrator) -> dict[str, Any]:
 def _dropoff(external_id: str, street: str, latitude: float, longitude: float) -> dict[str, Any]:
     place = {"street": street, "latitude": round(latitude, 6), "longitude": round(longitude, 6)}
     return {"externalId": external_id, "address": place}
+
+
+class Updates(AccountView):
+    """A stream of what changes (`config.page_streams`): the account's deliveries and webhooks."""
+
+    http_method_names = ["get"]
+
+    def get(self, request: HttpRequest) -> HttpResponse:
+        account = page_updates.account(self.account.pk, self.environment)
+        return stream(request, account, page_updates.endpoint(self.endpoint.pk), user=str(request.user.pk))
 
 
 class Activity(AccountView):

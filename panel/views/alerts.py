@@ -18,8 +18,7 @@ from delivery.errors import EndpointCannotSend
 from delivery.models import CHOSEN, EndpointAlerts, IntegratorMembership
 from delivery.refusals import refusal
 from panel.forms import AlertUrlForm
-from panel.languages import page_language
-from panel.views.base import AccountView
+from panel.views.base import AccountView, page_language
 
 _MOST_POSTS = 20
 

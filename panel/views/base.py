@@ -4,12 +4,14 @@ import logging
 from typing import Any
 from urllib.parse import urlencode, urlsplit
 
+from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth.mixins import LoginRequiredMixin, PermissionRequiredMixin
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.functional import cached_property
+from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 from django.views.generic import View
 
@@ -24,6 +26,11 @@ from integration.errors import AccountSuspended as SellerSuspended
 from integration.models import Seller
 
 _log = logging.getLogger(__name__)
+
+
+def page_language() -> str:
+    """The code of the active language, in which the person is written to."""
+    return get_language() or settings.LANGUAGE_CODE
 
 
 class LoggedInView(LoginRequiredMixin, View):

@@ -19,6 +19,8 @@ from django.utils.translation import gettext_lazy as _
 from common import clock
 from common.actors import actor
 from common.formats import short_id
+from common.page_updates import stream
+from delivery import page_updates
 from delivery.actions import deliveries, drivers, moves
 from delivery.errors import DeliveryError
 from delivery.forms import FAILURE_REASONS, MoveForm, done, driver_label, move_fields, text_of_simulator
@@ -100,6 +102,15 @@ class Positions(DispatcherView):
         if ids is None:
             return HttpResponseBadRequest()
         return JsonResponse({"positions": board.positions(environment, ids=ids)})
+
+
+class Updates(DispatcherView):
+    """A stream of what changes (`config.page_streams`): deliveries of all accounts, and drivers."""
+
+    http_method_names = ["get"]
+
+    def get(self, request: HttpRequest, environment: str) -> HttpResponse:
+        return stream(request, page_updates.board(environment), user=str(request.user.pk))
 
 
 class Search(DispatcherView):

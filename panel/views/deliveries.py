@@ -1,17 +1,24 @@
-"""The list of an account's deliveries, the page of one, and moves of a sandbox delivery by hand."""
+"""The list of an account's deliveries, also as CSV, the page of one, and moves of a sandbox delivery by hand."""
 
+import logging
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import date
 from typing import Any
 from uuid import UUID
 
 from django.contrib import messages
 from django.db.models import prefetch_related_objects
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect
+from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from common import clock
+from common import clock, csv_files
 from common.actors import actor
+from common.csv_files import Cell
+from common.formats import moment, postcode
 from common.replica import may_be_old
 from delivery import lifecycle, models
 from delivery.actions import moves, receivers
@@ -19,12 +26,15 @@ from delivery.errors import DeliveryError
 from delivery.forms import FAILURE_REASONS, MoveForm, move_fields
 from delivery.lifecycle import Trigger
 from delivery.models import Environment, Simulation
+from delivery.models.stop import LABELS
 from delivery.refusals import refusal
 from delivery.simulation import by_hand
-from panel import maps, timeline
-from panel.filters import DeliveryFilter, listed
+from panel import maps
+from panel.filters import DeliveryFilter, all_rows, listed
+from panel.templatetags.panel import status_name
 from panel.views.base import AccountView
 
+_log = logging.getLogger(__name__)
 _WITH_FIELDS = ("deliver", "fail", "position")
 # Buttons of the sandbox whose texts are not those of dispatchers, who choose a driver and let no offer expire.
 _LABELS = {"accept": gettext_lazy("Accept"), "expire": gettext_lazy("Let the offer expire")}
@@ -38,6 +48,71 @@ class Deliveries(AccountView):
         return self.page("panel/deliveries.html", **shown)
 
 
+class DeliveriesExport(AccountView):
+    """One row for each delivery, with columns for each of its three possible drop-offs."""
+
+    @may_be_old
+    def get(self, request: HttpRequest) -> HttpResponseBase:
+        _log.info("%s exported deliveries of account %s", actor(request), self.account.pk)
+        header = [
+            "deliveryId", _("Status"), _("Requested"), _("Closed"), _("Vehicle"), _("Driver"), _("Price"), "km",
+            _("Cancelled"), _("Cancellation reason"), _("Cancellation fee"), *_header_of_place("A"),
+        ]  # fmt: skip  # a list of columns
+        for label in LABELS:
+            header += [f"{label}: externalId", f"{label}: {_('Status')}", *_header_of_place(label)]
+        return csv_files.response("deliveries", header=header, rows=self._rows())
+
+    def _rows(self) -> Iterator[list[Cell]]:
+        for rows, searched_until in all_rows(DeliveryFilter, self.request.GET, self.deliveries):
+            prefetch_related_objects(rows, "driver", "stops")
+            yield from map(_row, rows)
+            if searched_until:
+                yield [_("Deliveries before %(at)s were not searched.") % {"at": moment(searched_until.created_at)}]
+
+
+def _header_of_place(label: str) -> list[str]:
+    return [f"{label}: {name}" for name in (_("Name"), _("Phone"), _("Address"), "CEP")]
+
+
+def _row(delivery: models.Delivery) -> list[Cell]:
+    row: list[Cell] = [
+        delivery.pk, status_name(delivery.status), delivery.created_at, delivery.closed_at,
+        delivery.get_vehicle_type_display(), delivery.driver.name if delivery.driver else "", delivery.shipping_value,
+        delivery.distance_km, delivery.cancelled_at, delivery.cancel_reason, delivery.cancel_fee, *_place(delivery),
+    ]  # fmt: skip  # in the order of the columns
+    for stop in delivery.ordered_stops:
+        row += [stop.external_id, status_name(stop.status), *_place(stop)]
+    return row
+
+
+def _place(place: models.Delivery | models.Stop) -> list[Cell]:
+    """Name, phone, address and CEP."""
+    texts: dict[str, Any] = place.address
+    parts = [texts.get(name, "") for name in ("street", "number", "complement", "district", "city", "state")]
+    address = ", ".join(part for part in parts if part) or f"{place.latitude}, {place.longitude}"
+    return [place.contact_name, place.contact_phone, address, postcode(texts.get("zipcode", ""))]
+
+
+@dataclass(frozen=True)
+class Step:
+    """One change. `event` is None only where its row was deleted by hand."""
+
+    change: models.Transition
+    event: models.WebhookEvent | None
+
+    @property
+    def day(self) -> date:
+        """The day of the change in the service's time zone."""
+        return timezone.localdate(self.change.at)
+
+
+def history(delivery: models.Delivery) -> list[Step]:
+    """The changes, newest first. The nth change made the nth event: both are written in one transaction."""
+    events = {event.sequence: event for event in delivery.events.select_related("queue_item")}
+    changes = delivery.transitions.all()
+    return [Step(change, events.get(number)) for number, change in enumerate(changes, start=1)][::-1]
+
+
 class Delivery(AccountView):
     """One delivery: map, stops, and its history with the webhook events."""
 
@@ -46,7 +121,7 @@ class Delivery(AccountView):
         if found is None:
             raise Http404
         position = found.driver_position
-        steps = timeline.of(found)
+        steps = history(found)
         return self.page(
             "panel/delivery.html",
             delivery=found,
@@ -61,7 +136,7 @@ class Delivery(AccountView):
         )
 
 
-def _ids(delivery: models.Delivery, steps: list[timeline.Step]) -> str:
+def _ids(delivery: models.Delivery, steps: list[Step]) -> str:
     """The ids of page updates (`delivery.page_updates`) that concern this page."""
     events = [f"event:{step.event.pk}" for step in steps if step.event]
     return " ".join([f"delivery:{delivery.pk}", f"position:{delivery.pk}", *events])

@@ -1,31 +1,35 @@
-"""The event log with every attempt, and sending events again."""
+"""The event log with every attempt, also as CSV, and sending events again."""
 
+import logging
+from collections.abc import Iterator
 from datetime import datetime
 from typing import Any
 from uuid import UUID
 
 from django.contrib import messages
 from django.db.models import Min, prefetch_related_objects
-from django.http import Http404, HttpRequest, HttpResponse, QueryDict
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, QueryDict
 from django.shortcuts import redirect
 from django.utils.dateparse import parse_datetime
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from common import clock
+from common import clock, csv_files
 from common.actors import actor
+from common.csv_files import Cell
 from common.formats import moment
 from common.replica import may_be_old
 from delivery.actions import events
 from delivery.actions.events import Replayed
 from delivery.errors import EndpointCannotSend
-from delivery.models import FAILING, EventState, WebhookAttempt, WebhookEvent, parse_id
+from delivery.models import FAILING, STATE_NAMES, EventState, WebhookAttempt, WebhookEvent, parse_id
 from delivery.models.webhook import WebhookEventQuerySet
 from delivery.refusals import refusal
-from panel.filters import PER_PAGE, EventFilter, listed
+from panel.filters import PER_PAGE, EventFilter, all_rows, listed
 from panel.forms import RangeForm
 from panel.views.base import AccountView
 
+_log = logging.getLogger(__name__)
 # More digits than any count of events has. Python refuses to convert more than 4,300.
 _MOST_DIGITS = 12
 
@@ -69,6 +73,34 @@ class Events(EventsView):
             **shown,
             **context,
         )
+
+
+class EventsExport(EventsView):
+    """One row for each event, with its last attempt."""
+
+    @may_be_old
+    def get(self, request: HttpRequest) -> HttpResponseBase:
+        _log.info("%s exported events of account %s", actor(request), self.account.pk)
+        header = [
+            "webhook-id", _("Event"), "webhook-sequence", "deliveryId", _("State"), _("Made"), _("Received"),
+            _("Attempts"), _("Last attempt"), _("Last answer"), "ms", _("Error"),
+        ]  # fmt: skip  # a list of columns
+        return csv_files.response("events", header=header, rows=self._rows())
+
+    def _rows(self) -> Iterator[list[Cell]]:
+        for rows, _searched_until in all_rows(EventFilter, self.request.GET, self.events):
+            prefetch_related_objects(rows, "queue_item")
+            attempts = {attempt.event_id: attempt for attempt in WebhookAttempt.objects.last_of(rows)}
+            for event in rows:
+                yield _row(event, attempts.get(event.pk))
+
+
+def _row(event: WebhookEvent, last: WebhookAttempt | None) -> list[Cell]:
+    row: list[Cell] = [
+        event.pk, event.name, event.sequence, event.delivery_id, STATE_NAMES[event.shown_state], event.created_at,
+        event.sent_at, event.attempts_made,
+    ]  # fmt: skip  # in the order of the columns
+    return [*row, last.at, last.status_code, last.milliseconds, last.error] if last else row
 
 
 class Event(EventsView):

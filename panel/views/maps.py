@@ -9,8 +9,7 @@ from django.shortcuts import render
 
 from common import map_file
 from delivery.geo import geocoding
-from panel.languages import page_language
-from panel.views.base import LoggedInView
+from panel.views.base import LoggedInView, page_language
 
 
 class MapFile(LoggedInView):

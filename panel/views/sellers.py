@@ -17,11 +17,10 @@ from common.actors import actor
 from integration.actions import keys, sellers
 from integration.errors import TooManyKeys
 from integration.models import ApiKey
-from panel import account_setup
-from panel.account_setup import NewSellerForm
 from panel.ciphertexts import FRESH_KEY
-from panel.forms import CredentialNameForm
+from panel.forms import CredentialNameForm, NewSellerForm
 from panel.views.base import LoggedInView, SellerView
+from panel.views.setup import fresh_link, invite
 
 
 class Keys(SellerView):
@@ -117,7 +116,7 @@ class NewSeller(LoggedInView, PermissionRequiredMixin):
             seller = sellers.open_(name=form.cleaned_data["name"], documents=form.cleaned_data["documents"])
             issued = keys.issue(seller=seller, by=actor(request), at=clock.now())
         request.session[FRESH_KEY] = credentials.encrypt(issued.clear_text)
-        account_setup.invite(request, seller, form.cleaned_data["email"])
+        invite(request, seller, form.cleaned_data["email"])
         return redirect("panel:seller_sheet", seller.pk)
 
 
@@ -135,7 +134,7 @@ class Sheet(SellerView):
             "companies": self.seller.companies.all(),
             "fresh": fresh_key(request),
             "has_people": self.seller.members.exists() or invitations.pending(self.seller).exists(),
-            "invitation_link": account_setup.fresh_link(request),
+            "invitation_link": fresh_link(request),
             "base": request.build_absolute_uri("/").rstrip("/"),
             "at": clock.now(),
         }

@@ -1,27 +1,39 @@
-"""Bringing in an integrator: one form opens the account, then the steps that are left, and a sheet to hand over."""
+"""Bringing in an integrator: one form opens the account, then the steps that are left, and a sheet to hand over.
 
-from datetime import timedelta
+The state of each step is read from the account, so that staff can go on later.
+"""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
 from typing import Any
 
+from cryptography.fernet import InvalidToken
 from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth.mixins import PermissionRequiredMixin
+from django.contrib.auth.models import User
 from django.core.exceptions import PermissionDenied
 from django.db import transaction
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 
-from common import clock
+from access import invitations
+from access.teams import Account, TeamRefusal
+from common import clock, credentials
+from common.accounts import Role
 from common.actors import actor
-from delivery.actions import endpoints, integrators
+from common.webhooks.address_guard import InvalidWebhookUrl
+from delivery.actions import endpoints, integrators, tokens
 from delivery.errors import EndpointCannotSend, TooManyTokens
-from delivery.models import Environment, Integrator, Token, WebhookEvent
+from delivery.models import Environment, Integrator, PickupPoint, Token, WebhookAttempt, WebhookEndpoint, WebhookEvent
 from delivery.refusals import refusal
-from panel import account_setup
-from panel.account_setup import ISSUED, NewAccountForm, PlaceForm, WebhookForm
-from panel.views.base import AccountView, LoggedInView
+from panel.ciphertexts import FRESH_LINK
+from panel.forms import NewAccountForm, PlaceForm, UrlForm
+from panel.views.base import AccountView, LoggedInView, page_language
 
+# Session key of the ids of the tokens whose clear text the access sheet shows, once.
+_ISSUED = "tokens_of_sheet"
 _TEST_SHOWN = timedelta(days=1)
 
 
@@ -38,17 +50,17 @@ class Setup(StaffAccountView):
     """The steps of the set-up with their state."""
 
     def get(self, request: HttpRequest) -> HttpResponse:
-        return self.show(PlaceForm(), WebhookForm({"url": self.endpoint.url}))
+        return self.show(PlaceForm(), UrlForm({"url": self.endpoint.url}))
 
     def post(self, request: HttpRequest) -> HttpResponse:
-        place, webhook = PlaceForm(request.POST), WebhookForm(request.POST)
+        place, webhook = PlaceForm(request.POST), UrlForm(request.POST)
         step = request.POST.get("step")
         if step == "place":
-            return self._done() if self._add_place(place) else self.show(place, WebhookForm(), status=422)
+            return self._done() if self._add_place(place) else self.show(place, UrlForm(), status=422)
         if step == "webhook":
             return self._done() if self._set_url(webhook) else self.show(PlaceForm(), webhook, status=422)
         try:
-            account_setup.issue_tokens(self.account, request)
+            issue_tokens(self.account, request)
         except TooManyTokens as error:
             messages.error(request, refusal(error))
         return self._done()
@@ -62,22 +74,22 @@ class Setup(StaffAccountView):
         if form.cleaned_data["allow_any_pickup"]:
             self.account.allow_any_pickup = True
             integrators.change(integrator=self.account, by=actor(self.request), at=clock.now())
-        account_setup.add_place(self.account, form)
+        add_place(self.account, form)
         return True
 
-    def _set_url(self, form: WebhookForm) -> bool:
-        checked = account_setup.checked_url(form) if form.is_valid() else None
+    def _set_url(self, form: UrlForm) -> bool:
+        checked = checked_url(form) if form.is_valid() else None
         if checked is None:
             return False
         try:
             with transaction.atomic():
-                account_setup.store_url(self.account, checked, by=actor(self.request), at=clock.now())
+                store_url(self.account, checked, by=actor(self.request), at=clock.now())
         except EndpointCannotSend as error:
             form.add_error("url", refusal(error))
             return False
         return True
 
-    def show(self, place: PlaceForm, webhook: WebhookForm, *, status: int = 200) -> HttpResponse:
+    def show(self, place: PlaceForm, webhook: UrlForm, *, status: int = 200) -> HttpResponse:
         now = clock.now()
         # Bounded, because no index names the test events among all events of the endpoint.
         recent = WebhookEvent.objects.filter(endpoint=self.endpoint, created_at__gte=now - _TEST_SHOWN)
@@ -85,7 +97,7 @@ class Setup(StaffAccountView):
         attempt = test.attempts.last() if test else None
         return self.page(
             "panel/setup.html",
-            **account_setup.context(self.account, self.endpoint, attempt, at=now),
+            **steps_context(self.account, self.endpoint, attempt, at=now),
             place_form=place,
             webhook_form=webhook,
             places=list(self.account.pickup_points.active()),
@@ -93,7 +105,7 @@ class Setup(StaffAccountView):
             attempt=attempt,
             endpoint=self.endpoint,
             has_geocoder=bool(settings.GEOCODER_URL),
-            invitation_link=account_setup.fresh_link(self.request),
+            invitation_link=fresh_link(self.request),
             status=status,
         )
 
@@ -108,11 +120,11 @@ class NewAccount(LoggedInView, PermissionRequiredMixin):
 
     def post(self, request: HttpRequest) -> HttpResponse:
         form = NewAccountForm(request.POST)
-        checked = account_setup.checked_url(form) if form.is_valid() else None
+        checked = checked_url(form) if form.is_valid() else None
         if checked is None:
             return self._show(form, status=422)
         account = _open(form, checked, request)
-        account_setup.invite(request, account, form.cleaned_data["email"])
+        invite(request, account, form.cleaned_data["email"])
         messages.success(request, _("The account %(name)s is open.") % {"name": account.name})
         return redirect("panel:setup", account.pk, Environment.SANDBOX)
 
@@ -128,10 +140,10 @@ def _open(form: NewAccountForm, url: endpoints.CheckedUrl, request: HttpRequest)
         by=actor(request),
         at=clock.now(),
     )
-    account_setup.add_place(account, form)
-    account_setup.issue_tokens(account, request)
+    add_place(account, form)
+    issue_tokens(account, request)
     if url.text:
-        account_setup.store_url(account, url, by=actor(request), at=clock.now())
+        store_url(account, url, by=actor(request), at=clock.now())
     return account
 
 
@@ -142,7 +154,7 @@ class Sheet(StaffAccountView):
         return redirect(self.url("setup"))
 
     def post(self, request: HttpRequest) -> HttpResponse:
-        fresh = Token.objects.filter(pk__in=request.session.pop(ISSUED, []), integrator=self.account)
+        fresh = Token.objects.filter(pk__in=request.session.pop(_ISSUED, []), integrator=self.account)
         clear = {token.environment: token.clear_text for token in fresh}
         by, at = actor(request), clock.now()
         parts = [
@@ -156,3 +168,105 @@ class Sheet(StaffAccountView):
         ]
         base = request.build_absolute_uri("/").rstrip("/")
         return self.page("panel/sheet.html", parts=parts, has_tokens=bool(clear), base=base, at=at)
+
+
+def checked_url(form: Any) -> endpoints.CheckedUrl | None:
+    """The form's webhook URL if webhooks may be sent to it; otherwise None, and the form says why not."""
+    try:
+        return endpoints.check_url(form.cleaned_data["url"])
+    except InvalidWebhookUrl as error:
+        form.add_error("url", refusal(error))
+        return None
+
+
+def add_place(account: Integrator, form: Any) -> None:
+    """Add the form's place, if it has one, as a pickup point."""
+    if point := form.cleaned_data["position"]:
+        name = form.cleaned_data["place_name"] or account.name
+        PickupPoint.objects.create(integrator=account, name=name, latitude=point.latitude, longitude=point.longitude)
+
+
+def issue_tokens(account: Integrator, request: HttpRequest) -> None:
+    """Issue a token for each environment that has none. The next access sheet shows them. Raises TooManyTokens."""
+    by, at = actor(request), clock.now()
+    missing = [each for each in Environment if not account.tokens.filter(environment=each).valid(at=at).exists()]
+    issued = [tokens.issue(integrator=account, environment=each, by=by, at=at) for each in missing]
+    request.session[_ISSUED] = [*request.session.get(_ISSUED, []), *(str(token.pk) for token in issued)]
+
+
+def store_url(account: Integrator, url: endpoints.CheckedUrl, *, by: str, at: datetime) -> WebhookEvent:
+    """Set the URL of both environments, and send a test event to that of the sandbox. Raises EndpointCannotSend."""
+    for endpoint in account.endpoints.all():
+        endpoints.store_url(endpoint=endpoint, url=url, by=by, at=at)
+    sandbox = account.endpoints.get(environment=Environment.SANDBOX)
+    return endpoints.send_test(endpoint=sandbox, by=by, at=at)
+
+
+@dataclass(frozen=True)
+class Step:
+    """A step of the set-up, and whether it is done."""
+
+    name: str
+    title: str
+    is_done: bool
+
+
+def steps_of(
+    account: Integrator, endpoint: WebhookEndpoint, attempt: WebhookAttempt | None, *, at: datetime
+) -> list[Step]:
+    """The steps in the order in which the page has them.
+
+    `endpoint` is the one that test events are sent to, `attempt` the last attempt at the latest test event. The
+    endpoint's last success is written after it and would contradict it for a moment.
+    """
+    is_received = endpoint.last_success_at is not None or (attempt is not None and attempt.succeeded)
+    has_place = account.allow_any_pickup or account.pickup_points.active().exists()
+    valid = {token.environment for token in account.tokens.valid(at=at)}
+    is_staffed = account.members.exists() or invitations.pending(account).exists()
+    return [
+        Step("place", _("Pickup point"), has_place),
+        Step("webhook", _("Webhook"), is_received),
+        Step("tokens", _("Tokens"), valid == set(Environment.values)),
+        Step("people", _("People"), is_staffed),
+    ]
+
+
+def steps_context(
+    account: Integrator, endpoint: WebhookEndpoint, attempt: WebhookAttempt | None, *, at: datetime
+) -> dict[str, Any]:
+    """What `panel/setup_steps.html` shows."""
+    steps = steps_of(account, endpoint, attempt, at=at)
+    return {
+        "steps": steps,
+        "done": {each.name: each.is_done for each in steps},
+        "all_done": all(each.is_done for each in steps),
+    }
+
+
+def invite(request: HttpRequest, account: Account, email: str) -> None:
+    """Invite the first person as owner, unless `email` is empty. The next page says so, or shows `fresh_link`."""
+    if not email:
+        return
+    user = request.user
+    assert isinstance(user, User)  # noqa: S101  # nosec B101  # the pages require log-in
+    try:
+        issued = invitations.invite(
+            account=account, email=email, role=Role.OWNER, by=user, language=page_language(), at=clock.now()
+        )
+    except TeamRefusal as error:
+        messages.error(request, str(error))
+        return
+    if issued.invitation.is_mailed:
+        messages.success(request, _("The invitation is on its way to %(email)s.") % {"email": email})
+    else:
+        request.session[FRESH_LINK] = credentials.encrypt(request.build_absolute_uri(issued.path))
+
+
+def fresh_link(request: HttpRequest) -> str | None:
+    """The link of the invitation that the request before this one made, if it was not sent by e-mail."""
+    ciphertext = request.session.pop(FRESH_LINK, None)
+    try:
+        return credentials.decrypt(ciphertext) if ciphertext else None
+    except InvalidToken:  # its encryption key was removed meanwhile
+        messages.error(request, _("The link cannot be shown any more. Send the invitation again from the page 'Team'."))
+        return None

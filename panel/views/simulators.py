@@ -21,7 +21,7 @@ from integration import postcodes
 from integration.actions import quotes as freight_quotes
 from integration.errors import NoCoverage, TooHeavy
 from integration.freight import Package
-from panel.account_setup import PositionField
+from panel.forms import PositionField
 from panel.views.base import LoggedInView, SellerView
 
 POINTS = ("a", "b", "c", "d")

@@ -19,8 +19,7 @@ from common.accounts import Role
 from common.mail import outbox
 from delivery.models import Environment
 from panel.forms import InvitationForm
-from panel.languages import page_language
-from panel.views.base import AccountView, LoggedInView, SellerView
+from panel.views.base import AccountView, LoggedInView, SellerView, page_language
 
 
 class _Team(LoggedInView):

@@ -26,9 +26,9 @@ from delivery.models import (
     parse_id,
 )
 from delivery.refusals import refusal
-from panel import account_setup
 from panel.forms import UrlForm
 from panel.views.base import AccountView
+from panel.views.setup import steps_context
 
 _FRESH = "fresh_secret"
 
@@ -104,7 +104,7 @@ class TestResult(AccountView):
         shown = {"with_state": "state" in request.GET, "with_steps": "steps" in request.GET, "is_update": True}
         attempt = found.attempts.last()
         if shown["with_steps"]:
-            shown |= account_setup.context(self.account, self.endpoint, attempt, at=clock.now())
+            shown |= steps_context(self.account, self.endpoint, attempt, at=clock.now())
         shown |= _state(self.endpoint)
         return self.page("panel/test_result.html", test=found, attempt=attempt, **shown)
 

@@ -7,7 +7,7 @@ from access.forms import SignUpForm
 from common.accounts import validate_name
 from delivery.models import Driver, Integrator
 from integration.models import Seller
-from panel.account_setup import NewAccountForm, NewSellerForm
+from panel.forms import NewAccountForm, NewSellerForm
 
 REFUSED = [
     "Loja\nYour account is closed", "Loja\r\nx", "Loja\tx", "Loja\x00", "Loja\u2028x", "Pay at https://evil.example",

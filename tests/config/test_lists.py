@@ -196,9 +196,9 @@ def driver(_caller: Caller, _at: Any) -> Any:
     return DriverFactory.create(name="Ana").pk
 
 
-DELIVERIES, EVENTS, EXPORTS, REFUSED, REPORT, ORDERS, INVOICES = (
+DELIVERIES, EVENTS, REFUSED, REPORT, ORDERS, INVOICES = (
     f"panel/views/{name}.py"
-    for name in ("deliveries", "events", "exports", "refused_calls", "reports", "seller_orders", "seller_invoices")
+    for name in ("deliveries", "events", "refused_calls", "reports", "seller_orders", "seller_invoices")
 )
 PERIOD = dict.fromkeys(("since", "until"), str(timezone.localtime(NOW).date()))
 PAGE, PORTION = ("panel.filters.PER_PAGE",), ("panel.filters._PER_PORTION",)
@@ -219,14 +219,14 @@ LISTS = {
         DELIVERIES, key_of_delivery, of_page(of_account("deliveries"), pk, q="an"), PAGE, by_page=False
     ),
     "file of deliveries": Listing(
-        EXPORTS, key_of_delivery, of_file(of_account("deliveries_export"), q="X"), PORTION, by_page=False
+        DELIVERIES, key_of_delivery, of_file(of_account("deliveries_export"), q="X"), PORTION, by_page=False
     ),
     "file of deliveries by a part": Listing(
-        EXPORTS, key_of_delivery, of_file(of_account("deliveries_export"), q="an"), PORTION, by_page=False
+        DELIVERIES, key_of_delivery, of_file(of_account("deliveries_export"), q="an"), PORTION, by_page=False
     ),
     "events": Listing(EVENTS, key_of_event, of_page(of_account("events"), pk, q="X"), PAGE),
     "file of events": Listing(
-        EXPORTS, key_of_event, of_file(of_account("events_export"), q="X"), PORTION, by_page=False
+        EVENTS, key_of_event, of_file(of_account("events_export"), q="X"), PORTION, by_page=False
     ),
     "report": Listing(
         "delivery/reports.py", ended, of_page(of_account("report_deliveries"), pk, **PERIOD),

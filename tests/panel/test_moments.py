@@ -14,7 +14,7 @@ from common.formats import age, moment
 from delivery.models import Integrator, Transition
 from delivery.reports import Period
 from panel.templatetags.panel import tile_name, time_of_day
-from panel.timeline import Step
+from panel.views.deliveries import Step
 from panel.views.reports import PeriodForm
 from tests.moments import at_each_midnight
 

@@ -83,7 +83,7 @@ class TestList:
         assert listed(member, seller, since="2026-01-01T00:00") == ["A-2", "A-1"]
         assert listed(member, seller, period="hour") == ["A-2", "A-1"]
         later = SimpleNamespace(now=lambda: order.created_at + timedelta(hours=2))
-        monkeypatch.setattr("panel.periods.clock", later)
+        monkeypatch.setattr("panel.filters.clock", later)
         assert listed(member, seller, period="hour") == []
         assert listed(member, seller, period="day") == ["A-2", "A-1"]
 

@@ -42,7 +42,7 @@ class TestColumns:
             "delivery/actions/endpoints.py",  # WebhookEndpoint.secret_ciphertext
             "delivery/actions/tokens.py",  # Token.ciphertext
             "panel/views/sellers.py",  # the session
-            "panel/account_setup.py",  # the session
+            "panel/views/setup.py",  # the session
             "delivery/actions/alerts.py",  # EndpointAlerts.url_ciphertext
             "delivery/actions/deliveries.py",  # DropoffOptions.pin_ciphertext
             "delivery/actions/driver_devices.py",  # PushSubscription.ciphertext
