@@ -36,6 +36,13 @@ def page_language() -> str:
 class LoggedInView(LoginRequiredMixin, View):
     """A page that requires log-in. An htmx request without a session redirects its whole page to the log-in."""
 
+    def frame(self) -> dict[str, Any]:
+        """What the frame of the page needs."""
+        return {}
+
+    def page(self, template: str, /, status: int = 200, **context: Any) -> HttpResponse:
+        return render(self.request, template, {**self.frame(), **context}, status=status)
+
     def _refused(self) -> HttpResponseBase:
         refused: HttpResponseBase = self.handle_no_permission()
         return refused
@@ -91,14 +98,8 @@ class AccountView(LoggedInView):
         """The address of another page of this account."""
         return reverse(f"panel:{name}", args=[self.account.pk, self.environment, *arguments])
 
-    def page(self, template: str, /, status: int = 200, **context: Any) -> HttpResponse:
-        shown = {
-            "account": self.account,
-            "environment": self.environment,
-            "environments": Environment.choices,
-            **context,
-        }
-        return render(self.request, template, shown, status=status)
+    def frame(self) -> dict[str, Any]:
+        return {"account": self.account, "environment": self.environment, "environments": Environment.choices}
 
 
 class SellerView(LoggedInView):
@@ -121,8 +122,8 @@ class SellerView(LoggedInView):
             messages.error(request, _("The seller is suspended: it gets no keys, and its invoices are not taken."))
             return redirect("panel:seller", seller.pk)
 
-    def page(self, template: str, /, **context: Any) -> HttpResponse:
-        return render(self.request, template, {"seller": self.seller, **context})
+    def frame(self) -> dict[str, Any]:
+        return {"seller": self.seller}
 
 
 class DispatcherView(LoggedInView, PermissionRequiredMixin):

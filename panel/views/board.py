@@ -12,7 +12,7 @@ from django.conf import settings
 from django.contrib import messages
 from django.forms import HiddenInput
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBadRequest, JsonResponse
-from django.shortcuts import render
+from django.shortcuts import get_object_or_404
 from django.utils.translation import gettext, pgettext_lazy
 from django.utils.translation import gettext_lazy as _
 
@@ -51,16 +51,16 @@ def _environment(request: HttpRequest) -> Environment:
 
 class Board(DispatcherView):
     def get(self, request: HttpRequest) -> HttpResponse:
-        context = {
-            "board_environment": _environment(request),
-            "environments": Environment.choices,
-            "tabs": _TABS,
-            "tiles": maps.tiles(),
-            "time_zone": settings.TIME_ZONE,
-            "fresh_seconds": DispatchRules.current().position_fresh_seconds,
-            "most_cards": board.MOST_CARDS,
-        }
-        return render(request, "panel/board.html", context)
+        return self.page(
+            "panel/board.html",
+            board_environment=_environment(request),
+            environments=Environment.choices,
+            tabs=_TABS,
+            tiles=maps.tiles(),
+            time_zone=settings.TIME_ZONE,
+            fresh_seconds=DispatchRules.current().position_fresh_seconds,
+            most_cards=board.MOST_CARDS,
+        )
 
 
 def _found(request: HttpRequest, *, ids: list[UUID] | None = None) -> list[str] | None:
@@ -133,8 +133,8 @@ class Drivers(DispatcherView):
 
     def get(self, request: HttpRequest, delivery: UUID) -> HttpResponse:
         found = _delivery(delivery)
-        context = _choice(found, search=request.GET.get("q", "").strip(), chosen=request.GET.get("driver", ""))
-        return render(request, "panel/board_drivers.html", context)
+        choice = _choice(found, search=request.GET.get("q", "").strip(), chosen=request.GET.get("driver", ""))
+        return self.page("panel/board_drivers.html", **choice)
 
 
 class Move(DispatcherView):
@@ -190,14 +190,14 @@ class Move(DispatcherView):
             context["button"] = _("Record as not delivered")
         if move == "cancel":
             context["fee"] = deliveries.fee_of_cancelling(delivery)
-        response = render(request, "panel/board_move.html", context)
+        response = self.page("panel/board_move.html", **context)
         if has_changed:
             response["HX-Retarget"] = "#move"
         return response
 
     def _result(self, request: HttpRequest, text: str, *, is_error: bool) -> HttpResponse:
         """The message with the result of a move, and an event that tells `board.js` whether it was refused."""
-        response = render(request, "panel/board_message.html", {"text": text, "is_error": is_error})
+        response = self.page("panel/board_message.html", text=text, is_error=is_error)
         if request.method == "GET" or not is_error:  # a refused form shows the reason in the dialog
             response["HX-Retarget"] = "#board-message"
         response["HX-Trigger"] = json.dumps({"refused" if is_error else "moved": ""})
@@ -226,10 +226,7 @@ def _choice(delivery: Delivery, *, search: str = "", chosen: str = "") -> dict[s
 
 
 def _delivery(key: UUID) -> Delivery:
-    found: Delivery | None = Delivery.objects.with_parts().select_related("integrator").filter(pk=key).first()
-    if found is None:
-        raise Http404
-    return found
+    return get_object_or_404(Delivery.objects.with_parts().select_related("integrator"), pk=key)
 
 
 def _delivery_to_move(key: UUID, move: str) -> Delivery:

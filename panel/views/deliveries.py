@@ -10,7 +10,7 @@ from uuid import UUID
 from django.contrib import messages
 from django.db.models import prefetch_related_objects
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
-from django.shortcuts import redirect
+from django.shortcuts import get_object_or_404, redirect
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
@@ -117,9 +117,7 @@ class Delivery(AccountView):
     """One delivery: map, stops, and its history with the webhook events."""
 
     def get(self, request: HttpRequest, delivery: UUID) -> HttpResponse:
-        found = self.deliveries.with_parts().filter(pk=delivery).first()
-        if found is None:
-            raise Http404
+        found = get_object_or_404(self.deliveries.with_parts(), pk=delivery)
         position = found.driver_position
         steps = history(found)
         return self.page(
@@ -146,9 +144,9 @@ class Move(AccountView):
     """A move of a delivery of the account in the sandbox."""
 
     def post(self, request: HttpRequest, delivery: UUID, move: str) -> HttpResponse:
-        found = self.deliveries.with_parts().filter(pk=delivery).first()
-        if found is None or self.environment != Environment.SANDBOX or move not in by_hand.MOVES:
+        if self.environment != Environment.SANDBOX or move not in by_hand.MOVES:
             raise Http404
+        found = get_object_or_404(self.deliveries.with_parts(), pk=delivery)
         try:
             moved = by_hand.perform(
                 move, delivery=found, fields=move_fields(request.POST), by=actor(request), at=clock.now()

@@ -8,9 +8,9 @@ from uuid import UUID
 import segno
 from django.contrib import messages
 from django.core.paginator import Paginator
-from django.db.models import Prefetch, Q, QuerySet
-from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import redirect, render
+from django.db.models import Prefetch, QuerySet
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect
 from django.urls import reverse
 from django.utils.safestring import mark_safe
 from django.utils.translation import gettext as _
@@ -19,7 +19,7 @@ from common import clock
 from common.actors import actor
 from delivery import lifecycle
 from delivery.actions import driver_devices
-from delivery.models import Delivery, Driver, DriverDevice, DriverLogInLink
+from delivery.models import Delivery, Driver, DriverDevice
 from delivery.models.driver import DriverQuerySet
 from panel.views.base import DispatcherView
 
@@ -31,35 +31,29 @@ _SHOWN = 20
 class Drivers(DispatcherView):
     """Those who work for us, on duty first."""
 
-    http_method_names = ["get"]
-
     def get(self, request: HttpRequest) -> HttpResponse:
         words = request.GET.get("q", "").strip()[:_LONGEST_SEARCH]
         found = _drivers().matching(words).order_by("-on_duty", "name", "pk")
         page = Paginator(found, _PER_PAGE).get_page(request.GET.get("page"))
         on_duty = _drivers().filter(on_duty=True).count()
-        return render(request, "panel/drivers.html", {"drivers": page, "words": words, "on_duty": on_duty})
+        return self.page("panel/drivers.html", drivers=page, words=words, on_duty=on_duty)
 
 
 class _OfDriver(DispatcherView):
     """Base of the views of one driver."""
 
     def driver(self, key: UUID) -> Driver:
-        found = _drivers().filter(pk=key).first()
-        if found is None:
-            raise Http404
-        return found
+        return get_object_or_404(_drivers(), pk=key)
 
     def show(self, driver: Driver, **more: Any) -> HttpResponse:
         log_ins = latest(driver, at=clock.now())
-        context = {"driver": driver, "phones": _phones(driver), "log_ins": log_ins, **more}
-        return render(self.request, "panel/driver.html", context)
+        return self.page(
+            "panel/driver.html", driver=driver, phones=_logged_in().filter(driver=driver), log_ins=log_ins, **more
+        )
 
 
 class DriverPage(_OfDriver):
     """One driver, their route and phones."""
-
-    http_method_names = ["get"]
 
     def get(self, _request: HttpRequest, driver: UUID) -> HttpResponse:
         return self.show(self.driver(driver))
@@ -67,8 +61,6 @@ class DriverPage(_OfDriver):
 
 class Link(_OfDriver):
     """Issues a log-in link, and shows it once, as text and QR code."""
-
-    http_method_names = ["post"]
 
     def post(self, request: HttpRequest, driver: UUID) -> HttpResponse:
         found = self.driver(driver)
@@ -82,35 +74,27 @@ class Link(_OfDriver):
 class EndSession(_OfDriver):
     """Logs one phone of a driver out."""
 
-    http_method_names = ["post"]
-
     def post(self, request: HttpRequest, driver: UUID, device: UUID) -> HttpResponse:
         found = self.driver(driver)
-        phone = found.devices.select_related("driver").filter(pk=device).first()
-        if phone is None:
-            raise Http404
+        phone = get_object_or_404(found.devices.select_related("driver"), pk=device)
         driver_devices.end(device=phone, by=actor(request), at=clock.now())
         messages.success(request, _("%(phone)s is logged out.") % {"phone": phone})
         return redirect("panel:driver", found.pk)
 
 
 def _drivers() -> DriverQuerySet:
-    """Drivers who work for us, with their latest position, route and phones; without simulated ones."""
+    """Drivers who work for us, with their latest position, route and the phones that are logged in. None simulated."""
     held = Delivery.objects.filter(route_status__in=lifecycle.HELD)
+    phones = Prefetch("devices", _logged_in(), to_attr="phones")
     return (
         Driver.objects.filter(active=True, simulated_for=None)
         .select_related("latest")
-        .prefetch_related(Prefetch("deliveries", held, to_attr="held"), Prefetch("devices", _valid(), to_attr="phones"))
+        .prefetch_related(Prefetch("deliveries", held, to_attr="held"), phones)
     )
 
 
-def _phones(driver: Driver) -> QuerySet[DriverDevice]:
-    return _valid().filter(driver=driver)
-
-
-def _valid() -> QuerySet[DriverDevice]:
-    """Phones that are logged in."""
-    return DriverDevice.objects.filter(Q(revoked_at=None) & Q(expires_at__gt=clock.now()))
+def _logged_in() -> QuerySet[DriverDevice]:
+    return DriverDevice.objects.filter(revoked_at=None, expires_at__gt=clock.now())
 
 
 @dataclass(frozen=True)
@@ -125,23 +109,19 @@ class Entry:
 
 def latest(driver: Driver, *, at: datetime) -> list[Entry]:
     """The latest twenty, newest first."""
-    links = [_issued(link, at) for link in driver.log_in_links.order_by("-created_at")[:_SHOWN]]
+    entries = []
+    for link in driver.log_in_links.order_by("-created_at")[:_SHOWN]:
+        if link.used_at is not None:
+            text = _("Log-in link issued and used")
+        elif link.expires_at > at:
+            text = _("Log-in link issued, not used yet")
+        else:
+            text = _("Log-in link issued, expired unused")
+        entries.append(Entry(link.created_at, text, link.created_by))
     ended = driver.devices.exclude(revoked_at=None).order_by("-revoked_at")[:_SHOWN]
-    entries = links + [_ended(device) for device in ended]
+    entries += [
+        Entry(device.revoked_at, _("Phone logged out"), device.revoked_by, str(device))
+        for device in ended
+        if device.revoked_at
+    ]
     return sorted(entries, key=lambda entry: entry.at, reverse=True)[:_SHOWN]
-
-
-def _issued(link: DriverLogInLink, at: datetime) -> Entry:
-    if link.used_at is not None:
-        text = _("Log-in link issued and used")
-    elif link.expires_at > at:
-        text = _("Log-in link issued, not used yet")
-    else:
-        text = _("Log-in link issued, expired unused")
-    return Entry(link.created_at, text, link.created_by)
-
-
-def _ended(device: DriverDevice) -> Entry:
-    if device.revoked_at is None:
-        raise ValueError("The session has not ended.")
-    return Entry(device.revoked_at, _("Phone logged out"), device.revoked_by, str(device))

@@ -9,7 +9,7 @@ from uuid import UUID
 from django.contrib import messages
 from django.db.models import Min, prefetch_related_objects
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, QueryDict
-from django.shortcuts import redirect
+from django.shortcuts import get_object_or_404, redirect
 from django.utils.dateparse import parse_datetime
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
@@ -42,10 +42,7 @@ class EventsView(AccountView):
         return WebhookEvent.objects.filter(endpoint=self.endpoint)
 
     def event_of(self, key: UUID) -> WebhookEvent:
-        event = self.events.filter(pk=key).select_related("queue_item", "delivery").first()
-        if event is None:
-            raise Http404
-        return event
+        return get_object_or_404(self.events.select_related("queue_item", "delivery"), pk=key)
 
     def within(self, since: datetime, until: datetime) -> WebhookEventQuerySet:
         return self.events.filter(created_at__gte=since, created_at__lt=until)

@@ -2,7 +2,6 @@
 
 from django.db.models import Exists, OuterRef
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import render
 
 from access.rights import accounts_of, sellers_of
 from delivery.models import Delivery, Environment, WebhookEndpoint
@@ -38,12 +37,12 @@ class Home(LoggedInView):
         )
         accounts = accounts[: _MAX_SHOWN + 1]
         sellers = sellers_of(request.user).filter(name__icontains=words)[: _MAX_SHOWN + 1]
-        context = {
-            "accounts": accounts[:_MAX_SHOWN],
-            "sellers": sellers[:_MAX_SHOWN],
-            "words": words,
-            "has_search": bool(words) or len(accounts) + len(sellers) > _SEARCHED_FROM,
-            "has_more": max(len(accounts), len(sellers)) > _MAX_SHOWN,
-            "most": _MAX_SHOWN,
-        }
-        return render(request, "panel/home.html", context)
+        return self.page(
+            "panel/home.html",
+            accounts=accounts[:_MAX_SHOWN],
+            sellers=sellers[:_MAX_SHOWN],
+            words=words,
+            has_search=bool(words) or len(accounts) + len(sellers) > _SEARCHED_FROM,
+            has_more=max(len(accounts), len(sellers)) > _MAX_SHOWN,
+            most=_MAX_SHOWN,
+        )

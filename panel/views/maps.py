@@ -5,7 +5,6 @@ from typing import Any
 from django.conf import settings
 from django.contrib.auth.mixins import PermissionRequiredMixin
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import render
 
 from common import map_file
 from delivery.geo import geocoding
@@ -30,4 +29,4 @@ class Places(LoggedInView, PermissionRequiredMixin):
                 context["found"] = found
         except geocoding.GeocodingFailed as error:
             context["failed"] = str(error)
-        return render(request, "panel/setup_places.html", context)
+        return self.page("panel/setup_places.html", **context)

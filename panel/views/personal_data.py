@@ -6,7 +6,7 @@ from django import forms
 from django.contrib import messages
 from django.contrib.auth.mixins import PermissionRequiredMixin
 from django.http import HttpRequest, HttpResponse, HttpResponseBase, StreamingHttpResponse
-from django.shortcuts import redirect, render
+from django.shortcuts import redirect
 from django.utils.translation import gettext, gettext_lazy
 from django.utils.translation import gettext as _
 
@@ -94,5 +94,5 @@ class PersonalData(LoggedInView, PermissionRequiredMixin):
         return StreamingHttpResponse(export.chunks(who, at=at), content_type="application/json", headers=headers)
 
     def _page(self, form: PersonForm, *, found: search.Summary | None = None, status: int = 200) -> HttpResponse:
-        context = {"form": form, "found": found, "requests": PersonRequest.objects.all()[:_SHOWN]}
-        return render(self.request, "panel/personal_data.html", context, status=status)
+        asked = PersonRequest.objects.all()[:_SHOWN]
+        return self.page("panel/personal_data.html", status=status, form=form, found=found, requests=asked)

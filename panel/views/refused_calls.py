@@ -5,8 +5,8 @@ from typing import Any
 from uuid import UUID
 
 from django.db.models import QuerySet
-from django.http import Http404, HttpRequest, HttpResponse, QueryDict
-from django.shortcuts import render
+from django.http import HttpRequest, HttpResponse, QueryDict
+from django.shortcuts import get_object_or_404
 
 from common import clock
 from common import refused_calls as technique
@@ -30,8 +30,8 @@ class RefusedCalls(AccountView):
 
 class RefusedCall(AccountView):
     def get(self, request: HttpRequest, call: UUID) -> HttpResponse:
-        calls = RefusedDeliveryCall.objects.filter(integrator=self.account, environment=self.environment)
-        return self.page("panel/refused_call.html", call=_one(calls, call))
+        own = {"integrator": self.account, "environment": self.environment}
+        return self.page("panel/refused_call.html", call=get_object_or_404(RefusedDeliveryCall, pk=call, **own))
 
 
 class SellerRefusedCalls(SellerView):
@@ -40,24 +40,16 @@ class SellerRefusedCalls(SellerView):
         now = clock.now()
         calls = RefusedSellerCall.objects.filter(seller=self.seller)
         totals = with_key.RECORDER.totals(seller=self.seller, at=now)
-        context = {"seller": self.seller, "totals": totals, **_listed(request.GET, calls, now=now)}
-        return render(request, "panel/refused_calls.html", context)
+        return self.page("panel/refused_calls.html", totals=totals, **_listed(request.GET, calls, now=now))
 
 
 class SellerRefusedCall(SellerView):
     def get(self, request: HttpRequest, call: UUID) -> HttpResponse:
-        found = _one(RefusedSellerCall.objects.filter(seller=self.seller), call)
-        return render(request, "panel/refused_call.html", {"seller": self.seller, "call": found})
+        found = get_object_or_404(RefusedSellerCall, pk=call, seller=self.seller)
+        return self.page("panel/refused_call.html", call=found)
 
 
 def _listed(query: QueryDict, calls: QuerySet[Any], *, now: datetime) -> dict[str, Any]:
     """What the list shows. Rows that are older than they are kept may not have been deleted yet."""
     kept = calls.filter(created_at__gte=now - technique.KEPT)
     return {**listed(RefusedCallFilter, query, kept), "most": technique.MOST_STORED}
-
-
-def _one(calls: QuerySet[Any], key: UUID) -> technique.RefusedCall:
-    found: technique.RefusedCall | None = calls.filter(pk=key).first()
-    if found is None:
-        raise Http404
-    return found

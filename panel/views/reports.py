@@ -8,7 +8,7 @@ from django import forms
 from django.contrib.auth.mixins import PermissionRequiredMixin
 from django.db.models import prefetch_related_objects
 from django.http import HttpRequest, HttpResponse, HttpResponseBase, QueryDict
-from django.shortcuts import redirect, render
+from django.shortcuts import redirect
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext as _
@@ -98,7 +98,7 @@ class AllAccounts(LoggedInView, PermissionRequiredMixin):
                 "earned": sum(each.earned for each in drivers),
                 "share": 100 * reports.driver_share(),
             }
-        return render(request, "panel/report_of_all.html", context)
+        return self.page("panel/report_of_all.html", **context)
 
 
 class AllAccountsExport(AllAccounts):

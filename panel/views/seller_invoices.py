@@ -6,7 +6,7 @@ from typing import Any
 from django.contrib import messages
 from django.db.models import prefetch_related_objects
 from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import redirect
+from django.shortcuts import get_object_or_404, redirect
 from django.utils.translation import gettext as _
 
 from common import clock, csv_files
@@ -97,7 +97,7 @@ class InvoicePage(SellerView):
     """What was read from an invoice, what was linked and why, and a search for an order to link."""
 
     def get(self, request: HttpRequest, invoice: int) -> HttpResponse:
-        found = self._invoice(invoice)
+        found = get_object_or_404(Invoice, seller=self.seller, pk=invoice)
         words = request.GET.get("q", "").strip()
         linked = list(found.links.select_related("order"))
         references = [reference.value for reference in found.references.all()]
@@ -115,7 +115,7 @@ class InvoicePage(SellerView):
     def post(self, request: HttpRequest, invoice: int) -> HttpResponse:
         """Link an order of the same seller."""
         self.seller.check_active()
-        found = self._invoice(invoice)
+        found = get_object_or_404(Invoice, seller=self.seller, pk=invoice)
         key = request.POST.get("order", "")
         orders = Order.objects.all().of(self.seller)
         order = orders.filter(pk=key).first() if key.isascii() and key.isdigit() and len(key) <= _LONGEST_KEY else None
@@ -124,12 +124,6 @@ class InvoicePage(SellerView):
         invoices.link_by_hand(invoice=found, order=order, by=actor(request), at=clock.now())
         messages.success(request, _("The invoice is linked to order %(order)s.") % {"order": order.code})
         return redirect("panel:seller_invoice", self.seller.pk, found.pk)
-
-    def _invoice(self, key: int) -> Invoice:
-        found = Invoice.objects.filter(seller=self.seller, pk=key).first()
-        if found is None:
-            raise Http404
-        return found
 
     def _found(self, words: str, linked: list[Any]) -> list[Order]:
         """The newest orders that fit the words, without those that are linked already."""
@@ -152,9 +146,7 @@ class InvoiceFile(SellerView):
     """The original bytes as a download, never displayed by the browser, because they are untrusted markup."""
 
     def get(self, request: HttpRequest, invoice: int) -> HttpResponse:
-        found = Invoice.objects.filter(seller=self.seller, pk=invoice, forgotten_at=None).first()
-        if found is None:
-            raise Http404
+        found = get_object_or_404(Invoice, seller=self.seller, pk=invoice, forgotten_at=None)
         return HttpResponse(
             bytes(found.raw),
             content_type="application/octet-stream",

@@ -4,7 +4,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from django.db.models import Prefetch, prefetch_related_objects
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404
 from django.utils.translation import gettext as _
 
 from common import csv_files
@@ -53,7 +54,6 @@ class OrderPage(SellerView):
     def get(self, request: HttpRequest, order: int) -> HttpResponse:
         links = InvoiceLink.objects.select_related("invoice").defer("invoice__raw")
         orders = Order.objects.all().of(self.seller).select_related("company")
-        found = orders.prefetch_related("status_log", Prefetch("invoice_links", links)).filter(pk=order).first()
-        if found is None:
-            raise Http404
+        orders = orders.prefetch_related("status_log", Prefetch("invoice_links", links))
+        found = get_object_or_404(orders, pk=order)
         return self.page("panel/seller_order.html", order=found, parcels=found.parcels)

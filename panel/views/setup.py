@@ -12,10 +12,9 @@ from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth.mixins import PermissionRequiredMixin
 from django.contrib.auth.models import User
-from django.core.exceptions import PermissionDenied
 from django.db import transaction
-from django.http import HttpRequest, HttpResponse, HttpResponseBase
-from django.shortcuts import redirect, render
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
 from django.utils.translation import gettext as _
 
 from access import invitations
@@ -37,13 +36,10 @@ _ISSUED = "tokens_of_sheet"
 _TEST_SHOWN = timedelta(days=1)
 
 
-class StaffAccountView(AccountView):
+class StaffAccountView(PermissionRequiredMixin, AccountView):
     """A page of an account for account staff only, not for its members."""
 
-    def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
-        if request.user.is_authenticated and not request.user.has_perm("delivery.change_integrator"):
-            raise PermissionDenied
-        return super().dispatch(request, *args, **kwargs)
+    permission_required = "delivery.change_integrator"
 
 
 class Setup(StaffAccountView):
@@ -129,8 +125,7 @@ class NewAccount(LoggedInView, PermissionRequiredMixin):
         return redirect("panel:setup", account.pk, Environment.SANDBOX)
 
     def _show(self, form: NewAccountForm, *, status: int = 200) -> HttpResponse:
-        context = {"form": form, "has_geocoder": bool(settings.GEOCODER_URL)}
-        return render(self.request, "panel/setup_new.html", context, status=status)
+        return self.page("panel/setup_new.html", status=status, form=form, has_geocoder=bool(settings.GEOCODER_URL))
 
 
 @transaction.atomic
@@ -264,9 +259,15 @@ def invite(request: HttpRequest, account: Account, email: str) -> None:
 
 def fresh_link(request: HttpRequest) -> str | None:
     """The link of the invitation that the request before this one made, if it was not sent by e-mail."""
-    ciphertext = request.session.pop(FRESH_LINK, None)
+    gone = _("The link cannot be shown any more. Send the invitation again from the page 'Team'.")
+    return shown_once(request, FRESH_LINK, gone=gone)
+
+
+def shown_once(request: HttpRequest, key: str, *, gone: str) -> str | None:
+    """The clear text of the ciphertext in the session, which it leaves; None with the message `gone` if it is lost."""
+    ciphertext = request.session.pop(key, None)
     try:
         return credentials.decrypt(ciphertext) if ciphertext else None
     except InvalidToken:  # its encryption key was removed meanwhile
-        messages.error(request, _("The link cannot be shown any more. Send the invitation again from the page 'Team'."))
+        messages.error(request, gone)
         return None

@@ -6,14 +6,12 @@ from typing import Any
 from django import forms
 from django.contrib.auth.mixins import PermissionRequiredMixin
 from django.http import HttpRequest, HttpResponse, QueryDict
-from django.shortcuts import render
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from common.measures import NumberField
 from delivery import pricing
 from delivery.actions import quotes
-from delivery.actions import quotes as delivery_quotes
 from delivery.errors import PriceUnavailable
 from delivery.models import Integrator, VehicleType
 from delivery.refusals import refusal
@@ -148,7 +146,7 @@ class FreightSimulator(LoggedInView, PermissionRequiredMixin):
     permission_required = "integration.view_freightrate"
 
     def get(self, request: HttpRequest) -> HttpResponse:
-        return render(request, "panel/freight_simulator.html", _freight(request.GET))
+        return self.page("panel/freight_simulator.html", **_freight(request.GET))
 
 
 class SellerFreightSimulator(SellerView):
@@ -170,13 +168,11 @@ class DeliverySimulator(LoggedInView, PermissionRequiredMixin):
         if form.is_valid():
             data = form.cleaned_data
             try:
-                found = delivery_quotes.explain(
-                    vehicle_type=data["vehicle_type"], integrator=data["account"], trip=form.trip()
-                )
+                found = quotes.explain(vehicle_type=data["vehicle_type"], integrator=data["account"], trip=form.trip())
                 context["explanation"] = found
             except PriceUnavailable as error:
                 context["refused"] = refusal(error)
-        return render(request, "panel/delivery_simulator.html", context)
+        return self.page("panel/delivery_simulator.html", **context)
 
 
 def _freight(query: QueryDict) -> dict[str, Any]:

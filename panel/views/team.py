@@ -7,7 +7,7 @@ from django.contrib import messages
 from django.contrib.auth.models import User
 from django.core.exceptions import PermissionDenied, ValidationError
 from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import redirect, render
+from django.shortcuts import redirect
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
@@ -17,7 +17,6 @@ from access.teams import Account, NotAMember, TeamRefusal
 from common import clock
 from common.accounts import Role
 from common.mail import outbox
-from delivery.models import Environment
 from panel.forms import InvitationForm
 from panel.views.base import AccountView, LoggedInView, SellerView, page_language
 
@@ -32,31 +31,27 @@ class _Team(LoggedInView):
     def team_url(self) -> str:
         raise NotImplementedError
 
-    def context(self) -> dict[str, Any]:
-        """What the page's frame needs."""
-        raise NotImplementedError
-
     def show(self, form: InvitationForm, *, status: int = 200, **more: Any) -> HttpResponse:
         now = clock.now()
         people = list(teams.people(self.owner))
         owners = [each for each in people if each.is_owner]
         pending = list(invitations.pending(self.owner))
         sent = invitations.messages_of(pending)
-        context = {
-            "form": form,
-            "team": self.owner,
-            "base": self.team_url(),
-            "people": people,
-            "last_owner": owners[0].pk if len(owners) == 1 else None,
-            "may_remove_last": teams.may_remove_last(self.request.user, self.owner),
-            "invitations": [(each, each.state(at=now), sent.get(each)) for each in pending],
-            "may_manage": teams.may_manage(self.request.user, self.owner),
-            "has_mail_server": outbox.is_configured(),
-            "roles": Role.choices,
-            **self.context(),
+        return self.page(
+            "panel/team.html",
+            status=status,
+            form=form,
+            team=self.owner,
+            base=self.team_url(),
+            people=people,
+            last_owner=owners[0].pk if len(owners) == 1 else None,
+            may_remove_last=teams.may_remove_last(self.request.user, self.owner),
+            invitations=[(each, each.state(at=now), sent.get(each)) for each in pending],
+            may_manage=teams.may_manage(self.request.user, self.owner),
+            has_mail_server=outbox.is_configured(),
+            roles=Role.choices,
             **more,
-        }
-        return render(self.request, "panel/team.html", context, status=status)
+        )
 
     def issued(self, issued: invitations.Issued) -> HttpResponse:
         """Say that the link was sent, or show it where there is no mail server."""
@@ -163,9 +158,6 @@ class _OfAccount(AccountView, _Team):
     def team_url(self) -> str:
         return self.url("team")
 
-    def context(self) -> dict[str, Any]:
-        return {"account": self.account, "environment": self.environment, "environments": Environment.choices}
-
 
 class _OfSeller(SellerView, _Team):
     @property
@@ -174,9 +166,6 @@ class _OfSeller(SellerView, _Team):
 
     def team_url(self) -> str:
         return reverse("panel:seller_team", args=[self.seller.pk])
-
-    def context(self) -> dict[str, Any]:
-        return {"seller": self.seller}
 
 
 class AccountTeam(_OfAccount, TeamPage):

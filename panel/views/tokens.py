@@ -3,8 +3,8 @@
 from uuid import UUID
 
 from django.contrib import messages
-from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import redirect
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect
 from django.utils.translation import gettext as _
 
 from common import clock
@@ -25,10 +25,7 @@ class TokensView(AccountView):
 
     def token_of(self, key: UUID) -> models.Token:
         """One of this account's in this environment. Raises Http404."""
-        token = self.account.tokens.filter(pk=key, environment=self.environment).first()
-        if token is None:
-            raise Http404
-        return token
+        return get_object_or_404(self.account.tokens, pk=key, environment=self.environment)
 
     def show_once(self, token: models.Token) -> HttpResponse:
         self.request.session[_ISSUED] = str(token.pk)

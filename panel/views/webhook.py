@@ -4,8 +4,8 @@ from typing import Any
 from uuid import UUID
 
 from django.contrib import messages
-from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import redirect
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect
 from django.utils.translation import gettext as _
 
 from common import clock
@@ -97,9 +97,7 @@ class TestResult(AccountView):
     """A fragment with the result of a test event; the browser loads it again until there is one."""
 
     def get(self, request: HttpRequest, event: UUID) -> HttpResponse:
-        found = WebhookEvent.objects.filter(endpoint=self.endpoint, delivery=None, pk=event).first()
-        if found is None:
-            raise Http404
+        found = get_object_or_404(WebhookEvent, endpoint=self.endpoint, delivery=None, pk=event)
         # Pages with the endpoint's state or the steps of the set-up ask for these too, because a test changes them.
         shown = {"with_state": "state" in request.GET, "with_steps": "steps" in request.GET, "is_update": True}
         attempt = found.attempts.last()
@@ -113,6 +111,9 @@ def _state(endpoint: WebhookEndpoint) -> dict[str, Any]:
     """What `panel/webhook_state.html` shows, no older than an attempt that was read before."""
     endpoint.refresh_from_db()
     is_off_by_hand = endpoint.off_because == OffBecause.STAFF
+    switched_off = AuditEntry.objects.filter(
+        integrator=endpoint.integrator_id, environment=endpoint.environment, action=AuditAction.ENDPOINT_OFF
+    ).order_by("-id")
     failure = WebhookAttempt.objects.last_failure(endpoint) if endpoint.url and not is_off_by_hand else None
     return {
         "endpoint": endpoint,
@@ -120,16 +121,9 @@ def _state(endpoint: WebhookEndpoint) -> dict[str, Any]:
         "failing": endpoint.events.in_state(FAILING).count(),
         "dead": endpoint.events.in_state(EventState.DEAD).count(),
         "failure": failure,
-        "switched_off_by": _last_switched_off_by(endpoint) if is_off_by_hand else "",
+        "switched_off_by": (switched_off.values_list("by", flat=True).first() or "") if is_off_by_hand else "",
         "now": clock.now(),
     }
-
-
-def _last_switched_off_by(endpoint: WebhookEndpoint) -> str:
-    entries = AuditEntry.objects.filter(
-        integrator=endpoint.integrator_id, environment=endpoint.environment, action=AuditAction.ENDPOINT_OFF
-    )
-    return entries.order_by("-id").values_list("by", flat=True).first() or ""
 
 
 class Switch(AccountView):
