@@ -60,28 +60,9 @@ class TestANearMiss:
 
 
 @pytest.mark.django_db
-class TestErrorsBeforeTheView:
-    """Every error that `config.errors` makes, on paths that only resemble the API's."""
-
-    @pytest.mark.parametrize(
-        ("path", "key"), [("//api/x", "code"), ("/API", "code"), ("/api//integration/orders", "success")]
-    )
-    @pytest.mark.parametrize(
-        ("sent", "status"),
-        [
-            ({"HTTP_HOST": "elsewhere.example"}, 400),
-            ({"rota.unread_body": "late"}, 408),
-            ({"rota.unread_body": "busy"}, 503),
-        ],
-    )
-    def test_are_json(self, client, path, key, sent, status):
-        answer = client.post("/", PATH_INFO=path, **sent)
-
-        assert answer.status_code == status
-        assert key in answer.json()
-
+class TestPlainHttp:
     @pytest.mark.parametrize("path", ["//api/x", "/API/x", "/apix", "/api"])
-    def test_a_call_over_plain_http_is_refused_and_not_redirected(self, client, settings, path):
+    def test_at_a_near_miss_is_refused_and_not_redirected(self, client, settings, path):
         settings.SECURE_SSL_REDIRECT = True
 
         answer = client.get("/", PATH_INFO=path)

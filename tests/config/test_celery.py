@@ -63,9 +63,6 @@ class TestSchedule:
 
         assert (result.returncode, result.stdout.strip()) == (0, "set()"), result.stderr
 
-    def test_resumes_sending_within_five_seconds_of_the_brokers_return(self, pauses):
-        assert max(pauses) + SCHEDULE["send-due-webhooks"]["schedule"].seconds < 5
-
     def test_does_not_go_by_the_clock_of_the_machine(self, monkeypatch):
         scheduler = Scheduler(celery_app, lazy=True)
         scheduler.setup_schedule()
@@ -77,9 +74,6 @@ class TestSchedule:
         monkeypatch.setattr(celery, "time", SimpleNamespace(monotonic=lambda: later))
         with time_machine.travel(timezone.now() - timedelta(days=1)):
             assert entry.is_due()[0]
-
-    def test_tells_no_worker_to_compare_clocks(self):
-        assert all("expires" not in entry.get("options", {}) for entry in SCHEDULE.values())
 
     @pytest.mark.parametrize(
         ("name", "seconds", "sentence"),

@@ -1,30 +1,19 @@
 """Cookies of a production start: for this host alone, over TLS, out of reach of scripts."""
 
-import json
-import subprocess
-import sys
-
 import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 
-from config.env import BASE_DIR
-from tests.production import ENVIRONMENT
+from tests.production import settings_of
 
 NAMES = ("SESSION", "CSRF", "LANGUAGE")
-READ = f"""
-import json
-from django.conf import settings
-print(json.dumps({{name: [getattr(settings, f"{{name}}_COOKIE_{{what}}") for what in (
-    "NAME", "SECURE", "HTTPONLY", "SAMESITE", "PATH", "DOMAIN")] for name in {NAMES}}}))
-"""
 
 
 def test_each_is_for_this_host_over_tls():
-    environment = {"DJANGO_SETTINGS_MODULE": "config.settings", **ENVIRONMENT}
-    done = subprocess.run([sys.executable, "-c", READ], cwd=BASE_DIR, env=environment, capture_output=True, check=True)
+    parts = ("NAME", "SECURE", "HTTPONLY", "SAMESITE", "PATH", "DOMAIN")
+    found = settings_of(*(f"[{', '.join(f's.{name}_COOKIE_{part}' for part in parts)}]" for name in NAMES))
 
-    assert json.loads(done.stdout) == {
+    assert dict(zip(NAMES, found, strict=True)) == {
         "SESSION": ["__Host-sessionid", True, True, "Lax", "/", None],
         "CSRF": ["__Host-csrftoken", True, True, "Lax", "/", None],
         "LANGUAGE": ["__Host-language", True, True, "Lax", "/", None],

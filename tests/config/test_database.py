@@ -1,9 +1,6 @@
 """Deadlines of the connection to PostgreSQL, on a real one."""
 
-import json
 import re
-import subprocess
-import sys
 
 import psycopg
 import pytest
@@ -12,7 +9,6 @@ from django.db.backends.postgresql.base import DatabaseWrapper
 
 from config import database
 from config.database import with_deadlines
-from config.env import BASE_DIR
 from tests.factories import IntegratorFactory
 
 
@@ -52,19 +48,12 @@ class TestWithDeadlines:
         assert value_of(connect(statement_seconds=15), name) == of_a_request
         assert value_of(connect(statement_seconds=0), name) == of_a_worker
 
-    def test_sets_the_connection(self, connect):
-        wrapper = connect(statement_seconds=0)
-        wrapper.ensure_connection()
-
-        parameters = psycopg.conninfo.conninfo_to_dict(wrapper.connection.info.dsn)
-        assert parameters["connect_timeout"] == "5"
-        assert (parameters["keepalives_idle"], parameters["tcp_user_timeout"]) == ("30", "30000")
-
-    def test_notices_a_lost_peer_within_a_minute_on_either_side(self, connect):
+    def test_notices_a_server_that_is_away_and_a_lost_peer_within_a_minute_on_either_side(self, connect):
         wrapper = connect(statement_seconds=0)
         wrapper.ensure_connection()
         client = psycopg.conninfo.conninfo_to_dict(wrapper.connection.info.dsn)
 
+        assert (client["connect_timeout"], client["tcp_user_timeout"]) == ("5", "30000")
         # On a unix socket the server reports 0 for parameters of TCP, so they are read as they were sent.
         server = dict(re.findall(r"-c tcp_keepalives_(\w+)=(\d+)", str(client["options"])))
         for given in ({name: str(client[f"keepalives_{name}"]) for name in server}, server):
@@ -99,19 +88,3 @@ class TestLockedRow:
             cursor.execute(lock, [integrator.pk])
 
         holder.rollback()
-
-
-class TestWebProcess:
-    def test_keeps_connections_and_has_a_deadline_for_statements(self):
-        """Nothing that the entry point imports may read the settings before it has set its own."""
-        code = (
-            "import config.rsgi, json; from django.conf import settings;"
-            "print(json.dumps(settings.DATABASES['default']))"
-        )
-
-        done = subprocess.run([sys.executable, "-c", code], cwd=BASE_DIR, capture_output=True, text=True, check=True)
-
-        database = json.loads(done.stdout)
-        assert database["CONN_MAX_AGE"] is None
-        assert "statement_timeout=15000ms" in database["OPTIONS"]["options"]
-        assert "jit=off" in database["OPTIONS"]["options"]

@@ -12,11 +12,10 @@ from django.test import Client
 from django.utils import timezone
 from rest_framework.test import APIClient
 
-from common.webhooks.sender import Sender
 from config.logs import ContextFilter, JsonFormatter, LineFormatter
 from delivery.actions import driver_devices, endpoints
 from delivery.models import Delivery, DropoffOptions, WebhookAttempt
-from delivery.webhooks.outbox import OUTBOX
+from tests.common.webhooks.conftest import _send_due
 from tests.delivery.driver_app.phones import Phone
 from tests.factories import BY, PICKUP, DriverFactory, payload
 from tests.integration.factories import SellerFactory, key_of, load_tariff, nfe_xml, order_body
@@ -91,15 +90,6 @@ def delivery_body(**changes):
         "proof": {"pin": True},
     }
     return {**body, **changes}
-
-
-async def _send_due():
-    sender = Sender(OUTBOX)
-    running = asyncio.create_task(sender.run())
-    sender.wake()
-    await sender.idle.wait()
-    sender.stop()
-    await running
 
 
 @pytest.mark.django_db

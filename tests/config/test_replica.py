@@ -1,9 +1,6 @@
 """The settings of a read replica, and what may be read from it. tests/faults/replica has a real one."""
 
-import json
 import os
-import subprocess
-import sys
 import time
 from types import SimpleNamespace
 from unittest import mock
@@ -20,35 +17,33 @@ from psycopg import errors
 from common import replica
 from common.replica import AWAY_SECONDS, CHANGED_SECONDS, Router
 from config import environment
-from config.env import BASE_DIR
 from config.middleware import ChangedCookieMiddleware
 from delivery.models import Delivery
-from tests.production import ENVIRONMENT
+from tests.production import ENVIRONMENT, settings_of
 
 URL = "postgres://rota@replica.example.com/rota"
 
 
-def settings_of(module, **variables):
-    """Settings of the databases in a process that imports the module."""
-    code = (
-        f"import {module}, json; from django.conf import settings as s;"
-        "print(json.dumps([s.DATABASES, s.DATABASE_ROUTERS, s.MIDDLEWARE, s.CHANGED_COOKIE_NAME]))"
-    )
-    variables = {"DJANGO_SETTINGS_MODULE": "config.settings", **ENVIRONMENT, **variables}
-    done = subprocess.run([sys.executable, "-c", code], cwd=BASE_DIR, env=variables, capture_output=True, check=True)
-    return json.loads(done.stdout)
+READ = ("s.DATABASES", "s.DATABASE_ROUTERS", "s.MIDDLEWARE", "s.CHANGED_COOKIE_NAME")
 
 
 class TestSettings:
     def test_have_one_database_without_the_variable(self):
-        databases, routers, middleware, _cookie = settings_of("config.rsgi")
+        databases, routers, middleware, _cookie = settings_of(*READ, module="config.rsgi")
 
         assert (set(databases), routers) == ({"default"}, [])
         assert "config.middleware.ChangedCookieMiddleware" not in middleware
 
+    def test_of_a_web_process_keep_connections_and_limit_statements(self):
+        """Nothing that the entry point imports may read the settings before it has set its own."""
+        (database,) = settings_of("s.DATABASES['default']", module="config.rsgi")
+
+        assert database["CONN_MAX_AGE"] is None
+        assert "statement_timeout=15000ms" in database["OPTIONS"]["options"]
+
     def test_give_the_replica_the_limits_of_the_primary(self):
         databases, routers, middleware, cookie = settings_of(
-            "config.rsgi", DATABASE_REPLICA_URL=URL, DATABASE_PREPARE="0", DATABASE_STATEMENT_SECONDS="7"
+            *READ, module="config.rsgi", DATABASE_REPLICA_URL=URL, DATABASE_PREPARE="0", DATABASE_STATEMENT_SECONDS="7"
         )
         of_replica, primary = databases["replica"], databases["default"]
 

@@ -1,38 +1,25 @@
 """The RSGI entry point in a real granian server: which parts of a request reach Django."""
 
 import json
+import os
 import select
 import signal
 import socket
-import subprocess
-import sys
 import time
 from contextlib import suppress
 
 import pytest
 from django.urls import reverse
 
-from config.env import BASE_DIR
 from config.rsgi import MAX_BODY_BYTES, MAX_BODY_BYTES_OF, NOT_ASCII
 from delivery import photos
-from tests.ports import free_port, listens
+from tests.config.stream_client import granian
 
 
 @pytest.fixture(scope="module")
 def server():
-    port = free_port()
-    command = [
-        sys.executable, "-m", "granian", "--interface", "rsgi", "--loop", "uvloop", "--port", str(port),
-        "--http", "1", "--no-ws", "--log-level", "warning", "tests.config.echo_server:application",
-    ]  # fmt: skip
-    process = subprocess.Popen(command, cwd=BASE_DIR)
-    end = time.monotonic() + 90
-    while not listens(port):
-        assert time.monotonic() < end
-        time.sleep(0.05)
-    yield port, process
-    process.terminate()  # a killed granian would leave its worker behind
-    process.wait(40)
+    with granian("tests.config.echo_server:application", os.environ) as started:
+        yield started
 
 
 @pytest.fixture

@@ -1,6 +1,5 @@
 """Processes of the product, started in a valid and an invalid environment."""
 
-import json
 import os
 import subprocess
 import sys
@@ -8,7 +7,7 @@ import sys
 import pytest
 
 from config.env import BASE_DIR
-from tests.production import ENVIRONMENT
+from tests.production import ENVIRONMENT, settings_of
 
 FERNET = ENVIRONMENT["CREDENTIALS_KEYS"]
 COMMANDS = {
@@ -33,34 +32,17 @@ def start(command, **environment):
     )
 
 
-def load(*expressions, **environment):
-    """Read the settings in a process of their own. Returns these expressions of `s`."""
-    code = f"import json; from django.conf import settings as s; print(json.dumps([{', '.join(expressions)}]))"
-    result = start(["-c", code], **{**ENVIRONMENT, **environment})
-    assert result.returncode == 0, result.stderr
-    return json.loads(result.stdout)
-
-
-LIMIT = "'statement_timeout=15000ms' in s.DATABASES['default']['OPTIONS']['options']"
-
-
 def test_settings_take_lists_former_keys_and_a_limit_of_statements_and_are_strict():
     first, second = "first-" * 10, "second-" * 10
 
-    found = load(
+    found = settings_of(
         "s.SECRET_KEY", "s.SECRET_KEY_FALLBACKS", "s.CREDENTIALS_KEYS", "s.ALLOWED_HOSTS", "s.SESSION_COOKIE_SECURE",
-        LIMIT,
+        "'statement_timeout=15000ms' in s.DATABASES['default']['OPTIONS']['options']",
         SECRET_KEY=f"{first}, {second}", CREDENTIALS_KEYS=f"{FERNET}, {FERNET}",
         ALLOWED_HOSTS="a.example.com, b.example.com", DATABASE_STATEMENT_SECONDS="15",
     )  # fmt: skip  # few lines
 
     assert found == [first, [second], [FERNET] * 2, ["a.example.com", "b.example.com"], True, True]
-
-
-def test_settings_limit_no_statements_with_0():
-    found = load("'statement_timeout' in s.DATABASES['default']['OPTIONS']['options']", DATABASE_STATEMENT_SECONDS="0")
-
-    assert found == [False]
 
 
 class TestProcess:

@@ -83,15 +83,6 @@ class TestStartPage:
             "With a driver": ("1", board),
         }
 
-    def test_counts_no_routes_as_well(self, as_role, db):
-        lines = sections(as_role("dispatcher"))["Routes now"].lines
-
-        assert [(line.name, line.fact, line.is_grave) for line in lines] == [
-            ("Late", "0", False),
-            ("Waiting for a driver", "1", False),  # the shop's of `as_role`
-            ("With a driver", "0", False),
-        ]
-
     def test_names_accounts_that_may_call_and_have_no_url(self, as_role, db):
         now = timezone.now()
         TokenFactory.create(integrator__name="Deaf")
@@ -125,15 +116,6 @@ class TestStartPage:
         lines = sections(as_role("account staff"))["Refused calls in 24 hours"].lines
 
         assert [(line.name, line.fact) for line in lines] == [("Often", "12"), ("Shop", "3"), ("Seldom", "1")]
-
-    def test_counts_the_prices_changed_today(self, as_role, db):
-        client = as_role("account staff")
-        TariffFactory.create()
-        Tariff.objects.update(price_per_km=3)
-
-        section = sections(client)["Prices changed today"]
-
-        assert [(line.name, line.fact) for line in section.lines] == [("Delivery tariffs", "1")]
 
     def test_names_the_endpoints_that_fail_and_not_those_that_a_person_has_paused(self, as_role, db):
         now = timezone.now()

@@ -1,6 +1,5 @@
 """The version of this installation, and who is told it."""
 
-import re
 import subprocess
 import sys
 
@@ -8,12 +7,6 @@ import pytest
 
 from config.env import BASE_DIR, VERSION
 from config.monitoring import readiness
-
-
-def test_is_the_one_of_pyproject():
-    (written,) = re.findall(r'^version = "(.+)"$', (BASE_DIR / "pyproject.toml").read_text(), re.MULTILINE)
-
-    assert written == VERSION
 
 
 @pytest.mark.parametrize("argument", ["--version", "version"])

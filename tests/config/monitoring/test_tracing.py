@@ -12,12 +12,11 @@ from django.test import RequestFactory
 from django.utils import timezone
 
 from common import tracing as hooks
-from common.webhooks.sender import Sender
 from config.env import BASE_DIR
 from config.monitoring import tracing
 from delivery.actions import endpoints
 from delivery.models import Delivery, WebhookEvent, WebhookQueueItem
-from delivery.webhooks.outbox import OUTBOX
+from tests.common.webhooks.conftest import _send_due
 from tests.config.monitoring.receivers import receiver
 from tests.factories import BY, DeliveryFactory, payload
 from tests.production import ENVIRONMENT
@@ -173,12 +172,3 @@ class TestSwitchedOff:
         answered = tracing.TraceMiddleware(lambda request: HttpResponse(request.path))(RequestFactory().get("/x"))
 
         assert answered.content == b"/x"
-
-
-async def _send_due():
-    sender = Sender(OUTBOX)
-    running = asyncio.create_task(sender.run())
-    sender.wake()
-    await sender.idle.wait()
-    sender.stop()
-    await running
