@@ -1,18 +1,32 @@
-"""Collect, deliver, fail, return, cancel and expire: what each leaves in the database."""
+"""Moves of a delivery: which are allowed, what each leaves in the database, and what refuses it."""
 
+import json
 from datetime import timedelta
 from decimal import Decimal
+from functools import partial
 
 import pytest
+from django.conf import settings
 from django.utils import timezone
 
 from delivery import lifecycle
 from delivery.actions import deliveries, moves
-from delivery.errors import AlreadyFinished, InvalidPosition, MoveRefused, ReasonMissing, StopNotFound
+from delivery.errors import (
+    AlreadyFinished,
+    DriverHasOpenRoute,
+    DriverNotEligible,
+    InvalidPosition,
+    MoveRefused,
+    NoEligibleDriver,
+    OfferExpired,
+    ReasonMissing,
+    StopNotFound,
+)
+from delivery.geo.distance import Point
 from delivery.lifecycle import Trigger
-from delivery.models import Delivery, Stop, Transition, WebhookEndpoint, WebhookEvent
+from delivery.models import Delivery, Environment, Stop, Transition, VehicleType, WebhookEndpoint, WebhookEvent
 from tests.delivery.in_progress import in_progress
-from tests.factories import BY, DeliveryFactory, TariffFactory
+from tests.factories import BY, PICKUP, DeliveryFactory, DriverFactory, TariffFactory
 
 
 def do(verb, delivery, **details):
@@ -23,6 +37,14 @@ def statuses(delivery):
     fresh = Delivery.objects.get(pk=delivery.pk)
     orders = list(Stop.objects.filter(delivery=delivery).order_by("index").values_list("status", flat=True))
     return fresh.status, fresh.route_status, orders
+
+
+def driver_of(delivery):
+    return Delivery.objects.get(pk=delivery.pk).driver
+
+
+def last_body(delivery):
+    return json.loads(WebhookEvent.objects.filter(delivery=delivery).latest("sequence").body)
 
 
 def writes():
@@ -190,3 +212,179 @@ class TestExpireOverdue:
         assert statuses(broken)[:2] == ("PENDING", "AVAILABLE")
         assert statuses(old)[:2] == ("FAILED", "EXPIRED")
         assert [str(broken.pk) in record.getMessage() for record in caplog.records if record.exc_info] == [True]
+
+
+FAR = Point(-22.9068, -43.1729)  # Rio de Janeiro
+
+
+def assert_untouched(delivery):
+    delivery = Delivery.objects.get(pk=delivery.pk)
+    assert (delivery.status, delivery.route_status, delivery.driver) == ("PENDING", "AVAILABLE", None)
+    assert delivery.events.count() == 1
+    assert delivery.transitions.count() == 1
+
+
+@pytest.mark.django_db
+class TestAccept:
+    def test_gives_the_whole_route_to_the_driver(self):
+        delivery, driver = DeliveryFactory.create(), DriverFactory.create()
+
+        accepted = do(deliveries.accept, delivery, driver=driver)
+
+        assert (accepted.status, accepted.route_status, accepted.driver) == ("ACCEPT", "ACCEPTED", driver)
+        assert [stop.status for stop in Stop.objects.filter(delivery=delivery)] == ["ACCEPT"] * 3
+        assert Transition.objects.filter(delivery=delivery, trigger="accept", by=BY).count() == 1
+
+    @pytest.mark.parametrize(
+        ("fault", "reason"),
+        [
+            ({"on_duty": False}, "not on duty"),
+            ({"active": False}, "not on duty"),
+            ({"vehicle_type": VehicleType.CAR}, "needs a MOTORCYCLE"),
+            ({"environment": Environment.SANDBOX}, "sandbox driver cannot take a live delivery"),
+            ({"at_point": FAR}, "farther than 15 km"),
+        ],
+    )
+    def test_refuses_an_ineligible_driver_with_the_reason(self, fault, reason):
+        delivery, driver = DeliveryFactory.create(), DriverFactory.create(**fault)
+
+        with pytest.raises(DriverNotEligible, match=reason):
+            do(deliveries.accept, delivery, driver=driver)
+
+        assert_untouched(delivery)
+
+    def test_refuses_a_driver_with_an_open_route(self):
+        driver = DriverFactory.create()
+        DeliveryFactory.create(accepted=True, driver=driver)
+        delivery = DeliveryFactory.create()
+
+        with pytest.raises(DriverHasOpenRoute):
+            do(deliveries.accept, delivery, driver=driver)
+
+        assert_untouched(delivery)
+
+    def test_is_possible_until_the_deadline(self):
+        delivery, driver = DeliveryFactory.create(), DriverFactory.create()
+        at = delivery.offer_expires_at - timedelta(microseconds=1)
+
+        assert deliveries.accept(delivery=delivery, driver=driver, by=BY, at=at).driver == driver
+
+    def test_refuses_from_the_deadline_on(self):
+        delivery, driver = DeliveryFactory.create(), DriverFactory.create()
+
+        with pytest.raises(OfferExpired):
+            deliveries.accept(delivery=delivery, driver=driver, by=BY, at=delivery.offer_expires_at)
+
+        assert_untouched(delivery)
+
+    def test_refuses_an_expired_offer(self):
+        delivery = DeliveryFactory.create()
+        deliveries.expire(delivery=delivery, by=BY, at=delivery.offer_expires_at)
+
+        with pytest.raises(OfferExpired):
+            do(deliveries.accept, delivery, driver=DriverFactory.create())
+
+        assert Delivery.objects.get(pk=delivery.pk).driver is None
+
+
+@pytest.mark.django_db
+class TestAcceptWithoutANamedDriver:
+    def test_refuses_when_no_driver_is_eligible(self):
+        delivery = DeliveryFactory.create()
+
+        with pytest.raises(NoEligibleDriver, match="MOTORCYCLE"):
+            do(deliveries.accept, delivery, driver=None)
+
+        assert_untouched(delivery)
+
+
+@pytest.mark.django_db
+class TestRelease:
+    def test_offers_the_route_again_for_as_long_as_a_new_one(self):
+        delivery, at = DeliveryFactory.create(accepted=True, stops=2), timezone.now() + timedelta(minutes=50)
+
+        released = deliveries.release(delivery=delivery, by=BY, at=at)
+
+        assert (statuses(delivery), driver_of(delivery)) == (("PENDING", "AVAILABLE", ["PENDING", "PENDING"]), None)
+        assert released.offer_expires_at == at + settings.OFFER_TTL
+
+    def test_tells_the_integrator_that_no_driver_is_assigned(self):
+        delivery = DeliveryFactory.create(accepted=True)
+
+        do(deliveries.release, delivery)
+
+        body = last_body(delivery)
+        assert (body["status"], body["route"]["status"]) == ("PENDING", "AVAILABLE")
+        assert body["driver"]["name"] == ""
+        assert WebhookEvent.objects.filter(delivery=delivery).count() == 3
+
+    def test_lets_the_same_driver_take_the_route_again(self):
+        driver = DriverFactory.create()
+        delivery = DeliveryFactory.create(accepted=True, driver=driver)
+        do(deliveries.release, delivery)
+
+        do(deliveries.accept, delivery, driver=driver)
+
+        assert (statuses(delivery)[1], driver_of(delivery)) == ("ACCEPTED", driver)
+
+
+@pytest.mark.django_db
+class TestReassign:
+    def test_gives_the_route_to_the_driver_that_is_named(self):
+        delivery, other = DeliveryFactory.create(accepted=True, stops=1), DriverFactory.create(name="Bia")
+
+        do(deliveries.reassign, delivery, driver=other)
+
+        assert (statuses(delivery), driver_of(delivery)) == (("ACCEPT", "ACCEPTED", ["ACCEPT"]), other)
+        assert last_body(delivery)["driver"]["name"] == "Bia"
+
+    def test_takes_the_nearest_free_driver_and_frees_the_one_before(self):
+        first, second = DriverFactory.create(at_point=PICKUP), DriverFactory.create(at_point=PICKUP)
+        delivery = DeliveryFactory.create(accepted=True, driver=first)
+
+        do(deliveries.reassign, delivery, driver=None)
+
+        assert driver_of(delivery) == second
+        assert DeliveryFactory.create(accepted=True, driver=first).driver == first
+
+    def test_refuses_the_driver_who_holds_the_route(self):
+        delivery = DeliveryFactory.create(accepted=True)
+
+        with pytest.raises(DriverNotEligible, match="holds this route already"):
+            do(deliveries.reassign, delivery, driver=delivery.driver)
+
+    def test_keeps_the_driver_when_nobody_else_is_free(self):
+        delivery = DeliveryFactory.create(accepted=True)
+
+        with pytest.raises(NoEligibleDriver):
+            do(deliveries.reassign, delivery, driver=None)
+
+        assert driver_of(delivery) == delivery.driver
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("round_", range(2))
+class TestAtOnce:
+    def test_two_drivers_who_are_swapped_are_both_refused(self, round_, at_once):
+        first, second = (DeliveryFactory.create(accepted=True) for _route in range(2))
+        at = timezone.now()
+
+        results = at_once(
+            partial(deliveries.reassign, delivery=first, driver=second.driver, by=BY, at=at),
+            partial(deliveries.reassign, delivery=second, driver=first.driver, by=BY, at=at),
+        )
+
+        assert [type(result) for result in results] == [DriverHasOpenRoute] * 2
+
+
+@pytest.mark.django_db
+class TestFormerDriver:
+    def test_is_kept_with_the_change_that_ended_it(self):
+        first, second = DriverFactory.create(), DriverFactory.create()
+        delivery = DeliveryFactory.create(accepted=True, driver=first)
+
+        do(deliveries.reassign, delivery, driver=second)
+        do(deliveries.release, delivery)
+
+        changes = list(delivery.transitions.values_list("trigger", "former_driver"))
+        assert changes == [("request", None), ("accept", None), ("reassign", first.pk), ("release", second.pk)]
