@@ -11,6 +11,6 @@ class AccessConfig(AppConfig):
 
     def ready(self) -> None:
         """Import the modules that connect signal receivers."""
-        from access import devices, enrolment, middleware, roles  # noqa: F401
+        from access import enrolment, middleware, roles, throttle  # noqa: F401
 
         post_migrate.connect(roles.synchronise, sender=self)

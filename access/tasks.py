@@ -2,8 +2,7 @@
 
 from celery import shared_task
 
-from access import sessions
-from access.personal_data import requests
+from access import personal_data, sessions
 from common import attempts
 from common.clock import agreed_now
 
@@ -23,4 +22,4 @@ def prune_sessions() -> None:
 @shared_task(name="access.finish_person_requests")
 def finish_person_requests() -> None:
     """Anonymise what has ended since people asked for it."""
-    requests.finish_open(at=agreed_now())
+    personal_data.finish_open(at=agreed_now())

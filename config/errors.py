@@ -14,8 +14,7 @@ from common.connections import is_unavailable
 from config.areas import Area, area_of
 from config.limits import TooLong
 from delivery.api import problems, views
-from integration.api import answers
-from integration.api import unknown_paths as of_orders
+from integration.api import answers, viewsets
 
 _Answer = Callable[[HttpRequest], HttpResponse]
 
@@ -40,7 +39,7 @@ def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:  # 
 def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:  # noqa: ARG001  # named by Django
     """404: no view has the path, or a page does not find its object."""
     return _answer(
-        request, views.unknown_path, of_orders.answer, lambda request: render(request, "404.html", status=404)
+        request, views.unknown_path, viewsets.unknown_path, lambda request: render(request, "404.html", status=404)
     )
 
 

@@ -210,13 +210,13 @@ LOCKS: dict[str, tuple[str, ...]] = {
     "integration/actions/invoices.py:link": (_LINKED_BY_HAND, _LINKED_BY_HAND),
     "integration/actions/orders.py:create": (_LINKED,),
     "integration/actions/orders.py:move": (f"{_SELLER}TestOrder::test_is_created_and_cancelled_once",),
-    "integration/models/new_order.py:_LOCK": (_LINKED,),
+    "integration/actions/orders.py:_LOCK": (_LINKED,),
     "integration/models/seller.py:Seller.locked": (_KEYS,),
     "common/cached.py:Cached.__init__": (
         "tests/common/test_cached.py::test_threads_wait_for_the_first_value_and_compute_it_once",
     ),
     "config/monitoring/readiness.py:_Group.__init__": (f"{_THREADS}TestChecksOfAServer::test_are_begun_once",),
-    "access/personal_data/requests.py:carry_out": (
+    "access/personal_data.py:carry_out": (
         f"{_SELLER}TestForgetting::test_of_a_request_counts_a_batch_once_that_two_runs_begin",
     ),
 }

@@ -114,7 +114,7 @@ def link_new_invoice(invoice: Invoice, *, references: Collection[str], by: str, 
     """Link the seller's orders that the invoice names in `references`, and those that name its access key.
 
     A reference of CUT_REFERENCE characters that is no order's whole code also names the order whose code begins with
-    it, if there is exactly one. `new_order.facts` finds by the same rules for a new order.
+    it, if there is exactly one. `orders.create` finds by the same rules for a new order.
     """
     orders = Order.objects.filter(seller=invoice.seller_id)
     exact = orders.filter(Q(code__in=references) | Q(invoice_key=invoice.access_key))

@@ -1,5 +1,7 @@
 """Issuing, revoking and checking API keys. Nothing is cached, so a revoked key is refused at once."""
 
+import base64
+import binascii
 import logging
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -8,7 +10,6 @@ from datetime import datetime
 from django.db import transaction
 
 from common import credentials
-from integration import api_keys
 from integration.errors import InvalidKey, KeyMissing, TooManyKeys
 from integration.models import ApiKey, Seller
 
@@ -31,12 +32,12 @@ def issue(*, seller: Seller, by: str, at: datetime, name: str = "") -> Issued:
     seller.locked().check_active()
     if seller.keys.filter(revoked_at=None).count() >= MOST_VALID:
         raise TooManyKeys
-    text = credentials.random_token(api_keys.PREFIX)
+    text = credentials.random_token(PREFIX)
     key = ApiKey.objects.create(
         seller=seller,
         name=name,
         digest=credentials.digest(text),
-        hint=credentials.hint(api_keys.PREFIX, text),
+        hint=credentials.hint(PREFIX, text),
         created_at=at,
         created_by=by,
     )
@@ -65,7 +66,7 @@ def authenticate(header: bytes, *, at: datetime, on_found: Callable[[ApiKey], No
     `on_found` is called before the seller is checked, and may refuse the key.
     Raises KeyMissing, InvalidKey or AccountSuspended.
     """
-    text = api_keys.find(header)
+    text = find(header)
     if not text:
         raise KeyMissing
     key = ApiKey.find(text)
@@ -75,3 +76,30 @@ def authenticate(header: bytes, *, at: datetime, on_found: Callable[[ApiKey], No
     key.seller.check_active()
     key.record_use(at=at)
     return key
+
+
+PREFIX = "rota_key_"
+
+
+def find(header: bytes) -> str:
+    """The key in the header, or an empty string.
+
+    Accepts `Basic <key>` as specified, and the base64 form of RFC 7617, with the key as user name or as password, which
+    is what HTTP clients send.
+    """
+    scheme, _space, rest = header.strip().partition(b" ")
+    credentials = rest.strip()
+    if scheme.lower() != b"basic" or not credentials.isascii():
+        return ""
+    for part in (credentials.decode(), *_decoded(credentials)):
+        if part.startswith(PREFIX) and part.isascii():
+            return part
+    return ""
+
+
+def _decoded(credentials: bytes) -> list[str]:
+    try:
+        user, _colon, password = base64.b64decode(credentials, validate=True).decode().partition(":")
+    except (binascii.Error, UnicodeDecodeError):
+        return []
+    return [user, password]

@@ -3,16 +3,32 @@
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
-from typing import NotRequired, TypedDict
+from typing import Any, NotRequired, TypedDict
 
+from django.contrib.postgres.expressions import ArraySubquery
+from django.contrib.postgres.fields import ArrayField
 from django.db import transaction
+from django.db.models import Exists, Func, Q, QuerySet, TextField
+from django.db.models.functions import Cast
 
-from common.compiled_queries import insert_together
+from common.compiled_queries import CompiledQuery, Parameter, insert_together
+from common.fields import any_of
+from common.postgresql import prepared
 from integration import lifecycle, tracking_codes
 from integration.actions import invoices
 from integration.errors import CompanyNotFound, DuplicateOrder, ForeignCompany
 from integration.lifecycle import Status
-from integration.models import Company, Invoice, Order, SearchCode, Seller, StatusLog, compact_document, new_order
+from integration.models import (
+    Company,
+    Invoice,
+    InvoiceReference,
+    Order,
+    SearchCode,
+    Seller,
+    StatusLog,
+    compact_document,
+)
+from integration.models.order import CUT_REFERENCE
 
 
 class Item(TypedDict):
@@ -88,15 +104,32 @@ def create(*, seller: Seller, payload: NewOrder, by: str, at: datetime) -> Order
     with transaction.atomic():
         # Serialises with invoices and further orders of this seller. Otherwise an invoice received at the same time
         # could miss this order while this order misses the invoice, and the check for duplicates would be a race.
-        numbers = new_order.lock_company(document, seller_id=seller.pk, needs_tracking_number=not payload.tracking_code)
+        numbers = prepared.execute(_LOCK, [not payload.tracking_code, document, seller.pk]).fetchone()
         if numbers is None:
             raise ForeignCompany if Company.objects.filter(document=document).exists() else CompanyNotFound
-        tracking_code, named = _checked(seller, payload, numbers)
-        order = _order(seller, numbers, payload, tracking_code, by=by, at=at)
+        company_id, order_id, tracking_number = numbers
+        tracking_code, naming = _checked(seller, payload, tracking_number)
+        order = Order(
+            pk=order_id,
+            seller_id=seller.pk,
+            company_id=company_id,
+            code=payload.code,
+            tracking_code=tracking_code,
+            service=payload.service,
+            cost=payload.cost,
+            items=payload.items,
+            receiver_name=payload.receiver["name"],
+            receiver_document=compact_document(payload.receiver.get("document") or ""),
+            receiver=payload.receiver,
+            invoice_data=payload.invoice,
+            invoice_key=payload.invoice_key,
+            created_at=at,
+            created_by=by,
+        )
         insert_together(
             order, _log_entry(order, Status.PENDING, via_api=True, by=by, at=at), *_search_codes(order, payload)
         )
-        invoices.link([(invoice, order) for invoice in named], by=by, at=at)
+        invoices.link([(invoice, order) for invoice in naming], by=by, at=at)
     return order
 
 
@@ -118,47 +151,31 @@ def move(*, order: Order, to: Status, by: str, at: datetime, via_api: bool = Fal
     return locked
 
 
-def _checked(seller: Seller, payload: NewOrder, numbers: new_order.Numbers) -> tuple[str, list[Invoice]]:
-    """The tracking code, the payload's or a generated one that the seller has not used, and the invoices to link.
+def _checked(seller: Seller, payload: NewOrder, number: int | None) -> tuple[str, list[Invoice]]:
+    """The tracking code, the payload's or one made of `number` that the seller has not used, and the invoices to link.
+
+    An invoice's reference that is as long as the NF-e layout allows names the order too, if no other order's code
+    begins like that. Of the invoices there are keys, access keys and numbers only.
 
     Raises DuplicateOrder if the seller has an order with the payload's `orderId` or tracking code. Needs the seller's
     lock. The unique constraints alone would do, but for a violated one PostgreSQL logs the statement, which holds
     personal data.
     """
-    number = numbers.tracking_number
     while True:
         code = payload.tracking_code if number is None else tracking_codes.encode(number)
-        facts = new_order.facts(
-            seller_id=seller.pk, code=payload.code, tracking_code=code, invoice_key=payload.invoice_key
+        (found,) = _FACTS.all(
+            seller=seller.pk,
+            code=payload.code,
+            tracking_code=code,
+            cut=payload.code[:CUT_REFERENCE],
+            invoice_key=payload.invoice_key,
         )
-        taken = {"orderId": facts.has_code, "trackingCode": number is None and facts.has_tracking_code}
+        taken = {"orderId": found.has_code, "trackingCode": number is None and found.has_tracking_code}
         if any(taken.values()):
             raise DuplicateOrder(*(field for field, is_taken in taken.items() if is_taken))
-        if not facts.has_tracking_code:
-            return code, facts.invoices
-        number = new_order.next_tracking_number()
-
-
-def _order(
-    seller: Seller, numbers: new_order.Numbers, payload: NewOrder, tracking_code: str, *, by: str, at: datetime
-) -> Order:
-    return Order(
-        pk=numbers.order_id,
-        seller_id=seller.pk,
-        company_id=numbers.company_id,
-        code=payload.code,
-        tracking_code=tracking_code,
-        service=payload.service,
-        cost=payload.cost,
-        items=payload.items,
-        receiver_name=payload.receiver["name"],
-        receiver_document=compact_document(payload.receiver.get("document") or ""),
-        receiver=payload.receiver,
-        invoice_data=payload.invoice,
-        invoice_key=payload.invoice_key,
-        created_at=at,
-        created_by=by,
-    )
+        if not found.has_tracking_code:
+            return code, [Invoice(pk=int(pk), access_key=key, number=number) for pk, key, number in found.naming]
+        (number,) = prepared.execute("SELECT nextval('integration_tracking_code')", []).fetchone()
 
 
 def _log_entry(order: Order, status: Status, *, via_api: bool, by: str, at: datetime) -> StatusLog:
@@ -187,3 +204,57 @@ def _search_codes(order: Order, payload: NewOrder) -> list[SearchCode]:
         for kind, value in values.items()
         if value
     ]
+
+
+# Locks the seller as `Seller.locked` does, if it has the company, and takes the numbers of a new order.
+_LOCK = """
+    SELECT
+        company.id,
+        nextval(pg_get_serial_sequence('integration_order', 'id')),
+        CASE WHEN %s THEN nextval('integration_tracking_code') END
+    FROM integration_company company JOIN integration_seller seller ON seller.id = company.seller_id
+    WHERE company.document = %s AND seller.id = %s
+    FOR NO KEY UPDATE OF seller
+"""
+
+
+def _facts() -> QuerySet[Seller]:
+    seller = Parameter("seller")
+    orders = Order.objects.filter(seller=seller).order_by()
+    return (
+        Seller.objects.filter(pk=seller)
+        .only("pk")
+        .annotate(
+            has_code=Exists(orders.filter(code=Parameter("code"))),
+            has_tracking_code=Exists(orders.filter(tracking_code=Parameter("tracking_code"))),
+            naming=ArraySubquery(_naming(seller, orders).values("texts")),
+        )
+        .order_by()
+    )
+
+
+def _naming(seller: Parameter, orders: QuerySet[Order]) -> QuerySet[Any]:
+    """The seller's invoices, but void ones, that name the order or whose access key it names, with their `texts`."""
+    # The length stands in the text, because a statement planned for any parameters cannot use the index otherwise.
+    begins = Func("code", template=f"LEFT(%(expressions)s, {CUT_REFERENCE})", output_field=TextField())
+    beginning_alike = orders.alias(begins=begins).filter(begins=Parameter("cut"))
+    references = InvoiceReference.objects.filter(seller=seller).order_by()
+    named = references.filter(value=Parameter("code"))
+    named_in_part = references.filter(~Exists(beginning_alike), value=Parameter("cut"))
+    texts: Func = Func(
+        Cast("pk", TextField()),
+        "access_key",
+        "number",
+        template="ARRAY[%(expressions)s]",
+        output_field=ArrayField(TextField()),
+    )
+    found = Invoice.objects.filter(
+        any_of("pk", ArraySubquery(named.values("invoice")))
+        | any_of("pk", ArraySubquery(named_in_part.values("invoice")))
+        | Q(seller=seller, access_key=Parameter("invoice_key")),  # no invoice has an empty access key
+        is_void=False,
+    )
+    return found.annotate(texts=texts).order_by()
+
+
+_FACTS: CompiledQuery[Any] = CompiledQuery(_facts)

@@ -5,29 +5,172 @@ from typing import Any
 from django.contrib import admin, messages
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
+from django.template.loader import render_to_string
+from django.utils.html import format_html_join
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import ngettext
+from django_stubs_ext import StrOrPromise
 from unfold.contrib.filters.admin import AutocompleteSelectFilter
 
 from common import admin_base, clock
-from common.actors import actor
-from common.admin_base import LargeTable, ModelAdmin
+from common.actors import actor, actor_name
+from common.admin_base import (
+    CREATED_BY,
+    LargeTable,
+    ModelAdmin,
+    ReadOnlyInline,
+    TabularInline,
+    column,
+    copyable,
+    pill,
+    pretty,
+)
+from common.formats import document, money
 from integration import lifecycle, words
 from integration.actions import orders
-from integration.admin.order_page import (
-    COST,
-    FIELDS,
-    FIELDSETS,
-    MOVES,
-    CodeInline,
-    LinkInline,
-    StatusLogInline,
-    status_pill,
-    unless_agreed,
-)
 from integration.errors import MoveRefused
 from integration.lifecycle import Status
-from integration.models import Order, SearchCode, compact_document
+from integration.models import InvoiceLink, Order, SearchCode, StatusLog, compact_document
+
+_COLOURS: dict[str, str] = {
+    Status.PENDING: "warn",
+    Status.COLLECTED: "info",
+    Status.IN_TRANSIT: "info",
+    Status.OUT_FOR_DELIVERY: "info",
+    Status.DELIVERED: "good",
+    Status.DELIVERY_FAILED: "bad",
+    Status.RETURNED: "bad",
+    Status.CANCELLED: "",
+}
+# Texts of the buttons, which say what to do.
+MOVES: dict[Status, StrOrPromise] = {
+    Status.COLLECTED: _("Mark as collected"),
+    Status.IN_TRANSIT: _("Mark as in transit"),
+    Status.OUT_FOR_DELIVERY: _("Mark as out for delivery"),
+    Status.DELIVERED: _("Mark as delivered"),
+    Status.DELIVERY_FAILED: _("Mark as delivery failed"),
+    Status.RETURNED: _("Mark as returned"),
+    Status.CANCELLED: _("Cancel order"),
+}
+COST = column("cost", _("order value"), money)
+
+
+def status_pill(status: str) -> SafeString:
+    return pill(words.STATUSES[status], _COLOURS[status], title=status)
+
+
+class StatusLogInline(ReadOnlyInline):
+    model = StatusLog
+    fields = ["status", "via_api", column("by", _("by"), actor_name), "created_at"]
+
+
+class LinkInline(ReadOnlyInline):
+    model = InvoiceLink
+    fields = ["invoice", column("linked_by", _("linked by"), actor_name), "linked_at"]
+    verbose_name_plural = _("Linked invoices")
+
+
+class CodeInline(TabularInline):
+    """The values by which tracking finds the order. Staff may add auxiliary ones."""
+
+    model = SearchCode
+    extra = 0
+    fields = ["kind", "value"]
+    readonly_fields = ["kind"]
+
+    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False
+
+    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False
+
+
+@admin.display(description=_("status"))
+def _state(order: Order) -> SafeString:
+    return status_pill(order.status)
+
+
+@admin.display(description=_("address"))
+def _address(order: Order) -> SafeString:
+    return render_to_string("admin/integration/order/address.html", {"address": order.receiver["address"]})
+
+
+@admin.display(description=_("phone and e-mail"))
+def _contact(order: Order) -> SafeString:
+    numbers = [order.receiver[name] for name in ("cellphone", "phone") if order.receiver.get(name)]
+    context = {"numbers": numbers, "email": order.receiver.get("email")}
+    return render_to_string("admin/integration/order/contact.html", context)
+
+
+@admin.display(description=_("parcels"))
+def _parcels(order: Order) -> SafeString:
+    return render_to_string("admin/integration/order/parcels.html", {"order": order})
+
+
+@admin.display(description=_("items"))
+def _items_as_sent(order: Order) -> str:
+    return pretty(order.items)
+
+
+@admin.display(description=_("receiver"))
+def _receiver_as_sent(order: Order) -> str:
+    return pretty(order.receiver)
+
+
+@admin.display(description=_("invoice"))
+def _invoice_as_sent(order: Order) -> str | None:
+    return pretty(order.invoice_data) if order.invoice_data else None
+
+
+_SUMMARY = [
+    _state, column("code", _("order"), copyable), COST,
+    column("tracking_code", _("tracking code"), copyable), "seller",
+    column("service", _("service"), lambda code: words.ORDER_SERVICES.get(code, code)), "company",
+    column("invoice_key", _("invoice key"), copyable), "created_at", CREATED_BY,
+    column("id", _("Shipping id"), str),
+]  # fmt: skip  # a list of names
+_RECEIVER = [
+    "receiver_name", column("receiver_document", _("document"), document), _contact, _address,
+]  # fmt: skip  # a table
+_AS_SENT = [_items_as_sent, _receiver_as_sent, _invoice_as_sent]
+FIELDSETS: list[tuple[Any, dict[str, Any]]] = [
+    (None, {"classes": ["rota-facts"], "fields": _SUMMARY}),
+    (_("Receiver"), {"classes": ["rota-facts"], "fields": _RECEIVER}),
+    (_("Parcels"), {"classes": ["rota-whole"], "fields": [_parcels]}),
+    (_("As it was sent"), {"classes": ["collapse", "rota-whole"], "fields": _AS_SENT}),
+]
+FIELDS = [*_SUMMARY, *_RECEIVER, _parcels, *_AS_SENT]
+
+
+def unless_agreed(
+    model_admin: ModelAdmin, request: HttpRequest, orders: list[Order], target: Status
+) -> HttpResponse | None:
+    """The page that asks to confirm. None if that was done, or if the status is the usual next one of each order."""
+    if admin_base.is_confirmed(request):
+        return None
+    if all(lifecycle.USUAL.get(Status(order.status)) == target for order in orders):
+        return None
+    count = len(orders)
+    values = {"move": MOVES[target], "count": count}
+    title = ngettext("%(move)s: this order?", "%(move)s: %(count)s orders?", count) % values
+    return admin_base.ask(
+        model_admin,
+        request,
+        title=title,
+        submit=MOVES[target],
+        notes=[_("Tracking shows the new status at once. It stays in the order's history.")],
+        rows=[
+            admin_base.Row(order.pk, f"{order.code}, {order.receiver_name}", [_change(order, target)])
+            for order in orders
+        ],
+        is_final=target in {Status.CANCELLED, Status.RETURNED, Status.DELIVERY_FAILED},
+    )
+
+
+def _change(order: Order, target: Status) -> SafeString:
+    return format_html_join(" → ", "{}", ((status_pill(order.status),), (status_pill(target),)))
+
 
 _TARGETS = [status for status in Status if status is not Status.PENDING]
 

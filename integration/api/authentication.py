@@ -11,7 +11,6 @@ from rest_framework.views import APIView
 
 from common import clock
 from common.authentication import LimitedAuthentication
-from integration import api_keys
 from integration.actions import keys
 from integration.errors import AccountSuspended, InvalidKey, KeyMissing, RateLimited
 from integration.models import ApiKey
@@ -28,7 +27,7 @@ class KeyAuthentication(LimitedAuthentication):
 
     def authenticate(self, request: Request) -> tuple[AnonymousUser, ApiKey]:
         header = get_authorization_header(request)
-        self.check_lately_refused(request, api_keys.find(header))
+        self.check_lately_refused(request, keys.find(header))
 
         def check_limits(key: ApiKey) -> None:
             self.check_limits(request, key, key.seller.rate_limits)

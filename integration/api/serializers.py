@@ -1,17 +1,20 @@
 """Validation of the bodies and queries of area B. Every error names its field; unknown keys are ignored."""
 
+import re
+from collections.abc import Iterator
 from decimal import Decimal
 from typing import Any, NotRequired, TypedDict
 
+import django_filters
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from common.openapi import example_body
+from common.pagination import CREATED_FROM, CREATED_TO, MOST_ROWS, ListFilter, MomentFilter, QueryForm, TextFilter
 from common.serializers import BodySerializer
 from common.views import PayloadWarning
-from integration import words
-from integration.actions.orders import InvoiceData, Item, NewOrder, Receiver
-from integration.api import examples
+from integration import freight, postcodes, words
+from integration.actions.orders import Address, InvoiceData, Item, NewOrder, Receiver
 from integration.api.fields import (
     REQUIRED,
     AmountField,
@@ -25,14 +28,39 @@ from integration.api.fields import (
     WeightField,
     WholeNumberField,
 )
-from integration.api.order_warnings import warnings_about
+from integration.errors import NoCoverage
 from integration.freight import Package
+from integration.lifecycle import Status
+from integration.models import FreightParameters, Order
 
 _OBJECT: dict[str, Any] = {**REQUIRED, "invalid": "Deve ser um objeto."}
 _OPTIONAL: dict[str, Any] = {"required": False, "allow_null": True}
 _SERVICES = tuple(words.ORDER_SERVICES)
 _MOST_ITEMS = 1000
+_STATUSES = [status.value for status in Status]
 _SIDES = ("width", "height", "length")
+_ACCESS_KEY = re.compile(r"[0-9A-Z]{44}")
+_ADDRESS = ("receiver", "address")
+
+_FREIGHT: dict[str, Any] = {
+    "origin": "01310100", "destination": "40020000", "width": "20", "height": "10", "length": "30", "weight": 1.5,
+    "declared_amount": 15000,
+}  # fmt: skip  # a quote
+_ORDER: dict[str, Any] = {
+    "company_document": "48.372.915/0001-54",
+    "orderId": "A-1001",
+    "orderCost": 150.5,
+    "service": "base",
+    "items": [{"description": "Cafeteira", "dimensions": "10x20x30,1.5", "quantity": 1, "price": 150.5}],
+    "receiver": {
+        "name": "Maria",
+        "cellphone": "11977770001",
+        "address": {
+            "state": "SP", "city": "São Paulo", "zipCode": "01304001", "street": "Rua Augusta", "streetNumber": "900",
+            "neighborhood": "Consolação",
+        },
+    },
+}  # fmt: skip  # an order
 
 
 class QuoteBody(TypedDict):
@@ -58,7 +86,7 @@ class OrderBody(TypedDict):
     invoice: NotRequired[InvoiceData | None]
 
 
-@example_body(examples.FREIGHT)
+@example_body(_FREIGHT)
 class QuoteSerializer(BodySerializer):
     """Body of a quote."""
 
@@ -147,7 +175,7 @@ class ServiceField(TextField):
         return str(data)
 
 
-@example_body(examples.ORDER)
+@example_body(_ORDER)
 class OrderSerializer(BodySerializer):
     """Body of an order create request."""
 
@@ -172,7 +200,15 @@ class OrderSerializer(BodySerializer):
     invoice = InvoiceSerializer(**_OPTIONAL)
 
     def warnings(self) -> list[PayloadWarning]:
-        return warnings_about(self.payload)
+        """What the specification accepts and the freight quote would refuse, which is probably a mistake."""
+        order = self.payload
+        heaviest = Decimal(FreightParameters.current().max_weight_g) / 1000
+        found = [*_of_address(order.receiver["address"])]
+        for index, item in enumerate(order.items):
+            found += _of_item(index, item, heaviest_kg=heaviest)
+        if order.invoice_key and not _ACCESS_KEY.fullmatch(order.invoice_key):
+            found.append(PayloadWarning(("invoice", "key"), "invalid_access_key"))
+        return found
 
     @property
     def payload(self) -> NewOrder:
@@ -187,6 +223,27 @@ class OrderSerializer(BodySerializer):
             receiver=data["receiver"],
             invoice=data.get("invoice"),
         )
+
+
+def _of_address(address: Address) -> Iterator[PayloadWarning]:
+    state = address["state"].upper()
+    if state not in freight.STATES:
+        yield PayloadWarning((*_ADDRESS, "state"), "unknown_state")
+    try:
+        region = postcodes.region(address["zipCode"].replace("-", "", 1))
+    except NoCoverage:
+        yield PayloadWarning((*_ADDRESS, "zipCode"), "unassigned_postcode")
+        return
+    if state in freight.STATES and region.state != state:
+        yield PayloadWarning((*_ADDRESS, "zipCode"), "postcode_of_another_state")
+
+
+def _of_item(index: int, item: Item, *, heaviest_kg: Decimal) -> Iterator[PayloadWarning]:
+    sides, weight = item["dimensions"].split(",")
+    if "0" in (side.lstrip("0") or "0" for side in sides.split("x")):
+        yield PayloadWarning(("items", index, "dimensions"), "side_is_zero")
+    if not 0 < Decimal(weight) <= heaviest_kg:
+        yield PayloadWarning(("items", index, "dimensions"), "weight_out_of_range")
 
 
 @example_body({"orderId": "A-1001"})
@@ -207,3 +264,34 @@ class TrackingSerializer(BodySerializer):
     document = TextField(
         required=False, allow_blank=True, max_length=None, help_text="The receiver's document, as a further filter."
     )
+
+
+class PortugueseForm(QueryForm):
+    messages = {
+        "blank": "Omita o parâmetro ou dê um valor a ele.",
+        "repeated": "Informe o parâmetro uma só vez.",
+        "invalid_limit": f"Deve ser um número inteiro de 1 a {MOST_ROWS}.",
+        "invalid_moment": (
+            "Deve ser uma data ou um instante em ISO 8601, como 2026-11-20 ou 2026-11-20T10:00:00-03:00. Codifique o "
+            "+ do fuso na URL."
+        ),
+        "max_length": "No máximo 255 caracteres.",
+        "null_characters_not_allowed": "Contém um caractere não aceito (U+0000).",
+    }
+
+
+class OrderFilter(ListFilter):
+    orderId = TextFilter("code", help_text="The orderId, exactly.")
+    trackingCode = TextFilter("tracking_code", help_text="The tracking code, exactly.")
+    status = django_filters.ChoiceFilter(
+        help_text="The status of the order.",
+        choices=[(status, status) for status in _STATUSES],
+        error_messages={"invalid_choice": f"Deve ser um destes: {', '.join(_STATUSES)}."},
+    )
+    createdFrom = MomentFilter("created_at", "gte", help_text=CREATED_FROM)
+    createdTo = MomentFilter("created_at", "lt", is_end=True, help_text=CREATED_TO)
+
+    class Meta:
+        model = Order
+        fields: list[str] = []
+        form = PortugueseForm

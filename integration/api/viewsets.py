@@ -1,10 +1,12 @@
 """The endpoints of area B. Each validates its input, calls one action and returns a body."""
 
 from collections.abc import Callable
+from contextlib import suppress
+from datetime import datetime
 from typing import Any
 
 from django.db.models import prefetch_related_objects
-from django.http import HttpResponse
+from django.http import HttpRequest, HttpResponse, JsonResponse
 from drf_spectacular.utils import OpenApiExample, OpenApiParameter, extend_schema
 from rest_framework.decorators import action
 from rest_framework.exceptions import UnsupportedMediaType, ValidationError
@@ -12,33 +14,46 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.viewsets import ViewSet
 
-from common import clock, pagination
+from common import clock, idempotency, pagination
+from common.idempotency import KeyedCall
 from common.openapi import Answer, raises
 from common.views import ApiView, PayloadWarning
 from integration.actions import invoices, orders, quotes
 from integration.actions import tracking as trackings
-from integration.api import answers, bodies, idempotency, order_bodies
+from integration.api import answers, bodies
 from integration.api.authentication import HasKey, KeyAuthentication
-from integration.api.filters import OrderFilter
 from integration.api.parsers import BoundedJSONParser, BoundedMultiPartParser
-from integration.api.serializers import CancelSerializer, OrderSerializer, QuoteSerializer, TrackingSerializer
+from integration.api.serializers import (
+    CancelSerializer,
+    OrderFilter,
+    OrderSerializer,
+    QuoteSerializer,
+    TrackingSerializer,
+)
 from integration.errors import (
+    AccountSuspended,
     AlreadyCancelled,
     AlreadyDelivered,
+    CallInProgress,
     CompanyNotFound,
     DuplicateOrder,
     ForeignCompany,
+    IdempotencyKeyReused,
+    InvalidIdempotencyKey,
     InvalidInvoice,
+    InvalidKey,
     InvoiceMissing,
     InvoiceStorageFull,
     InvoiceUnreferenced,
+    KeyMissing,
     NoCoverage,
     OrderNotFound,
+    RateLimited,
     SearchValueMissing,
     TooHeavy,
     TooManyInvoices,
 )
-from integration.models import ApiKey, Order
+from integration.models import ApiKey, IdempotencyRecord, Order, Seller
 
 _INVALID_CURSOR = "Use o nextCursor de uma resposta aos mesmos filtros, ou comece sem cursor."
 
@@ -115,7 +130,7 @@ class OrderViewSet(SellerViewSet):
     path_parameters = {"order_id": {"description": "The orderId sent at creation."}}
     filterset_class = OrderFilter
 
-    @extend_schema(operation_id="list-orders", responses={200: Answer(order_bodies.OrdersListed, "A page.")})
+    @extend_schema(operation_id="list-orders", responses={200: Answer(bodies.OrdersListed, "A page.")})
     def list(self, request: Request) -> Response:
         """Find orders.
 
@@ -134,7 +149,7 @@ class OrderViewSet(SellerViewSet):
         except pagination.InvalidCursor as error:
             raise ValidationError({"cursor": [_INVALID_CURSOR]}) from error
         prefetch_related_objects(page.rows, "company")
-        return Response(order_bodies.orders_listed(page.rows, page.next_cursor))
+        return Response(bodies.orders_listed(page.rows, page.next_cursor))
 
     @extend_schema(
         operation_id="create-order",
@@ -150,7 +165,9 @@ class OrderViewSet(SellerViewSet):
             )
         },
     )
-    @raises(*idempotency.ERRORS, ForeignCompany, CompanyNotFound, DuplicateOrder)
+    @raises(
+        InvalidIdempotencyKey, IdempotencyKeyReused, CallInProgress, ForeignCompany, CompanyNotFound, DuplicateOrder
+    )
     def create(self, request: Request) -> HttpResponse:
         """Create an order.
 
@@ -163,16 +180,16 @@ class OrderViewSet(SellerViewSet):
             order = orders.create(seller=seller, payload=payload, by=self.actor, at=at)
             return Response(bodies.order_created(order), status=201)
 
-        return idempotency.answer_once(request, seller=seller, endpoint="orders", at=at, act=create)
+        return _answer_once(request, seller=seller, at=at, act=create)
 
-    @extend_schema(operation_id="get-order", responses={200: Answer(order_bodies.OrderShown, "The order.")})
+    @extend_schema(operation_id="get-order", responses={200: Answer(bodies.OrderShown, "The order.")})
     @raises(OrderNotFound)
     def retrieve(self, request: Request, order_id: str) -> Response:
         """Read everything about an order.
 
         The order as sent, its status log, and the invoices that were linked.
         """
-        return Response(order_bodies.order_shown(trackings.get(self.key.seller, code=order_id)))
+        return Response(bodies.order_shown(trackings.get(self.key.seller, code=order_id)))
 
     @extend_schema(
         operation_id="cancel-order",
@@ -239,6 +256,32 @@ class OrderViewSet(SellerViewSet):
         return Response(bodies.orders_found(found))
 
 
+def _answer_once(request: Request, *, seller: Seller, at: datetime, act: Callable[[], Response]) -> HttpResponse:
+    """The answer of `act()`, once for each Idempotency-Key (`KeyedCall.once`).
+
+    Without the header `act` is just called. Raises InvalidIdempotencyKey, IdempotencyKeyReused or CallInProgress.
+    """
+    try:
+        key = idempotency.read_key(request.headers.get(idempotency.HEADER))
+        if key is None:
+            return act()
+        call = KeyedCall(
+            records=IdempotencyRecord,
+            scope={"seller_id": seller.pk},
+            endpoint="orders",
+            key=key,
+            fingerprint=idempotency.fingerprint(request.data),
+            at=at,
+        )
+        return call.once(prepare=lambda: None, act=lambda _nothing: act(), refuse=answers.refused)
+    except idempotency.InvalidKey as error:
+        raise InvalidIdempotencyKey from error
+    except idempotency.KeyReused as error:
+        raise IdempotencyKeyReused from error
+    except idempotency.CallInProgress as error:
+        raise CallInProgress from error
+
+
 class InvoiceViewSet(SellerViewSet):
     """Invoices (NF-e) of orders."""
 
@@ -272,3 +315,14 @@ class InvoiceViewSet(SellerViewSet):
         stored = invoices.receive(seller=self.key.seller, raw=raw, by=self.actor, at=clock.now())
         self.check_body({}, [] if stored.raw == raw else [PayloadWarning(("nfe",), "other_invoice_stored")])
         return Response(bodies.done("Nota fiscal salva com sucesso"))
+
+
+def unknown_path(request: HttpRequest) -> HttpResponse:
+    """404, with and without a key; 429 over the limit of a valid one. A call with a valid key can be recorded."""
+    call = Request(request, parsers=[BoundedJSONParser()], authenticators=[KeyAuthentication()])
+    try:
+        with suppress(KeyMissing, InvalidKey, AccountSuspended):
+            _authenticated = call.auth
+    except RateLimited as error:
+        return JsonResponse(answers.refused(error).data, status=error.status, json_dumps_params={"ensure_ascii": False})
+    return answers.not_found(request)

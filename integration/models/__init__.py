@@ -1,11 +1,10 @@
 """Models of area B, one module per noun."""
 
-from integration.models.api_key import ApiKey
 from integration.models.call import IdempotencyRecord, RefusedSellerCall, RefusedSellerCallCount
 from integration.models.freight import FreightParameters, FreightParametersChange, FreightPriceChange, FreightRate
 from integration.models.invoice import Invoice, InvoiceLink, InvoiceReference
 from integration.models.order import Order, SearchCode, StatusLog
-from integration.models.seller import Company, Seller, SellerMembership, compact_document
+from integration.models.seller import ApiKey, Company, Seller, SellerMembership, compact_document
 
 __all__ = [
     "ApiKey",

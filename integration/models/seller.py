@@ -11,7 +11,7 @@ from django.utils.translation import pgettext_lazy
 from stdnum.br import cnpj, cpf
 from stdnum.exceptions import ValidationError as WrongNumber
 
-from common import fields, formats
+from common import credentials, fields, formats
 from common.accounts import (
     LimitedAccount,
     Membership,
@@ -21,6 +21,8 @@ from common.accounts import (
     suspension_is_whole,
     validate_name,
 )
+from common.authentication import Credential
+from common.compiled_queries import CompiledQuery, Parameter
 from common.fields import one_of
 from integration.errors import AccountSuspended
 
@@ -148,3 +150,37 @@ class Company(models.Model):
 
     def __str__(self) -> str:
         return f"{self.name} {formats.document(self.document)}".strip()
+
+
+class ApiKey(Credential):
+    """An API key of a seller. Only the digest of its text is stored; the text is shown once."""
+
+    seller = models.ForeignKey(Seller, verbose_name=_("seller"), on_delete=models.CASCADE, related_name="keys")
+    name = models.CharField(
+        _("name"), max_length=60, blank=True, db_default="", help_text=_("For people: the system that uses it.")
+    )
+    hint = models.CharField(_("key"), max_length=20, editable=False, help_text=_("Its beginning and end."))
+
+    class Meta:
+        verbose_name = _("API key")
+        verbose_name_plural = _("API keys")
+        ordering = ["-created_at"]
+
+    @property
+    def title(self) -> str:
+        """Its name with the hint, or the hint alone."""
+        return f"{self.name} ({self.hint})" if self.name else self.hint
+
+    @property
+    def account(self) -> str:
+        return self.seller.reference
+
+    @staticmethod
+    def find(text: str) -> "ApiKey | None":
+        """The valid key with this clear text, with its seller. None: unknown or revoked."""
+        return _BY_DIGEST.first(digest=credentials.digest(text))
+
+
+_BY_DIGEST = CompiledQuery(
+    lambda: ApiKey.objects.filter(digest=Parameter("digest"), revoked_at=None).select_related("seller").order_by()[:1]
+)

@@ -10,9 +10,9 @@ from django.shortcuts import redirect
 from django.utils.translation import gettext, gettext_lazy
 from django.utils.translation import gettext as _
 
+from access import personal_data
 from access.models import PersonRequest, PersonRequestKind
-from access.personal_data import export, requests, search
-from access.personal_data.search import InvalidPerson, Person, person
+from access.personal_data import InvalidPerson, Person, person
 from common import clock
 from common.actors import actor
 from panel.views.base import LoggedInView
@@ -74,12 +74,12 @@ class PersonalData(LoggedInView, PermissionRequiredMixin):
         if do == PersonRequestKind.EXPORT:
             return self._export(form.person)
         at = clock.now()
-        return self._page(form, found=search.summary(search.find(form.person, until=at), at=at))
+        return self._page(form, found=personal_data.summary(personal_data.find(form.person, until=at), at=at))
 
     def _forget(self, who: Person) -> HttpResponse:
         at = clock.now()
-        asked = requests.record(who, kind=PersonRequestKind.FORGET, by=actor(self.request), at=at)
-        done = requests.carry_out(asked, at=at, most_batches=_MOST_BATCHES)
+        asked = personal_data.record(who, kind=PersonRequestKind.FORGET, by=actor(self.request), at=at)
+        done = personal_data.carry_out(asked, at=at, most_batches=_MOST_BATCHES)
         if done.finished_at:
             messages.success(self.request, _("Everything about %(number)s is forgotten.") % {"number": done.hint})
         else:
@@ -89,10 +89,10 @@ class PersonalData(LoggedInView, PermissionRequiredMixin):
 
     def _export(self, who: Person) -> StreamingHttpResponse:
         at = clock.now()
-        requests.record(who, kind=PersonRequestKind.EXPORT, by=actor(self.request), at=at)
+        personal_data.record(who, kind=PersonRequestKind.EXPORT, by=actor(self.request), at=at)
         headers = {"Content-Disposition": 'attachment; filename="personal-data.json"', "Cache-Control": "no-store"}
-        return StreamingHttpResponse(export.chunks(who, at=at), content_type="application/json", headers=headers)
+        return StreamingHttpResponse(personal_data.export(who, at=at), content_type="application/json", headers=headers)
 
-    def _page(self, form: PersonForm, *, found: search.Summary | None = None, status: int = 200) -> HttpResponse:
+    def _page(self, form: PersonForm, *, found: personal_data.Summary | None = None, status: int = 200) -> HttpResponse:
         asked = PersonRequest.objects.all()[:_SHOWN]
         return self.page("panel/personal_data.html", status=status, form=form, found=found, requests=asked)

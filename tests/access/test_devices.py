@@ -9,7 +9,7 @@ from django.contrib.auth.models import User
 from django.test import Client, RequestFactory
 from django.urls import reverse
 
-from access import devices, throttle
+from access import throttle
 from access.throttle import Secret
 from tests.access.conftest import CHECKED, HERE, IN, LOG_IN, PASSWORD, REFUSED, log_in
 from tests.one_time_codes import code_of
@@ -84,7 +84,7 @@ class TestKnownDevice:
         assert log_in(PASSWORD, browser=known) == REFUSED
 
     def test_is_unknown_after_its_lifetime(self, maria, known, attacked, monkeypatch):
-        monkeypatch.setattr(devices, "LIFETIME", timedelta(seconds=-1))
+        monkeypatch.setattr(throttle, "LIFETIME", timedelta(seconds=-1))
 
         assert log_in(PASSWORD, browser=known) == REFUSED
 

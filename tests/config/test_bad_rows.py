@@ -13,10 +13,10 @@ from django.core.files.base import ContentFile
 from django.db import connection, transaction
 from django.utils import timezone
 
+from access import personal_data
 from access.models import PersonRequest
 from access.models import PersonRequestKind as Asked
-from access.personal_data import requests
-from access.personal_data.search import person
+from access.personal_data import person
 from common import credentials
 from common.mail import sending
 from common.mail.models import Kind, Message
@@ -181,9 +181,9 @@ class Cases:
         closed(MARIA)
         keys = self.settings.CREDENTIALS_KEYS
         self.settings.CREDENTIALS_KEYS = [Fernet.generate_key().decode()]
-        requests.record(person(phone=MARIA), kind=Asked.FORGET, by=BY, at=timezone.now())
+        personal_data.record(person(phone=MARIA), kind=Asked.FORGET, by=BY, at=timezone.now())
         self.settings.CREDENTIALS_KEYS = keys
-        good = requests.record(person(phone=MARIA), kind=Asked.FORGET, by=BY, at=timezone.now())
+        good = personal_data.record(person(phone=MARIA), kind=Asked.FORGET, by=BY, at=timezone.now())
         app.tasks["access.finish_person_requests"]()
         return lambda: PersonRequest.objects.get(pk=good.pk).finished_at is not None
 

@@ -30,7 +30,7 @@ REVIEWED = {
         "delivery.shipping_value * percent / 100",  # a Decimal
     },
     "delivery/reports.py": {"DispatchRules.current().driver_share_percent / 100"},  # a Decimal
-    "integration/api/order_bodies.py": {"float(order.cost)", "float(amount)"},
+    "integration/api/bodies.py": {"float(order.cost)", "float(amount)"},
     "config/management/commands/bootstrap.py": {  # only compared with 0
         "float(quotes.explain(vehicle_type=vehicle_type, integrator=None, trip=_EXAMPLE).fare.value)",
     },

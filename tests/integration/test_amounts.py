@@ -9,8 +9,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from common import formats
+from integration.api.bodies import _number, _summary
 from integration.api.fields import AmountField, WeightField
-from integration.api.order_bodies import _number, _summary
 from integration.models import Company, Order
 from panel.views.simulators import FreightForm
 from tests.moments import NEW_YEAR

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
+from access import personal_data
 from access.models import PersonRequest, PersonRequestKind
-from access.personal_data import requests
-from access.personal_data.search import person
+from access.personal_data import person
 from common.tabular_import import TableFile
 from delivery.actions import forgetting as in_deliveries
 from integration.actions import forgetting, invoices, keys, orders
@@ -87,7 +87,7 @@ class TestForgetting:
     def test_of_a_request_counts_a_batch_once_that_two_runs_begin(self, monkeypatch):
         closed(MARIA)
         at = timezone.now()
-        request = requests.record(person(phone=MARIA), kind=PersonRequestKind.FORGET, by=BY, at=at)
+        request = personal_data.record(person(phone=MARIA), kind=PersonRequestKind.FORGET, by=BY, at=at)
         forget = in_deliveries.forget_stops_of
         runs: list[Any] = []
 
@@ -95,12 +95,12 @@ class TestForgetting:
             count = forget(*phone, **moments)
             if not runs:
                 runs.append(None)
-                runs[0] = begin(lambda: requests.carry_out(PersonRequest.objects.get(pk=request.pk), at=at), pool)
+                runs[0] = begin(lambda: personal_data.carry_out(PersonRequest.objects.get(pk=request.pk), at=at), pool)
             return count
 
         monkeypatch.setattr(in_deliveries, "forget_stops_of", forget_while_another_run_begins)
         with ThreadPoolExecutor(1) as pool:
-            requests.carry_out(PersonRequest.objects.get(pk=request.pk), at=at)
+            personal_data.carry_out(PersonRequest.objects.get(pk=request.pk), at=at)
 
         assert runs[0].result() == PersonRequest.objects.get(stops=1)
 

@@ -18,9 +18,9 @@ from django.db.models import Model
 
 import delivery.actions
 import integration.actions
+from access import personal_data
 from access.models import Invitation, PersonRequest
-from access.personal_data import search
-from access.personal_data.search import Person, person
+from access.personal_data import Person, person
 from common.accounts import Role
 from delivery import pricing
 from delivery.actions import quotes, receivers
@@ -48,7 +48,7 @@ _MODULES = (
     "delivery.simulation.by_hand", "delivery.simulation.simulated_driver",
     "access.invitations", "access.teams", "access.rights", "access.enrolment",
     "delivery.driver_app.day", "delivery.driver_app.state", "delivery.tracking.stop_state",
-    "access.personal_data.requests", "access.personal_data.search", "access.personal_data.export",
+    "access.personal_data",
     "delivery.reports", "delivery.stop_details", "common.webhooks.queue", "delivery.webhooks.feed",
     "panel.attention", "panel.board",
 )  # fmt: skip  # a list of names
@@ -207,7 +207,7 @@ class Party:
             "invoice_id": lambda: [seller["invoice"].pk],
             "links": lambda: [InvoiceLink.objects.filter(order__seller=seller["seller"])],
             "by_document": lambda: [False, True],
-            "found": lambda: [Late(lambda: search.find(person(phone=PHONE), until=world.now))],
+            "found": lambda: [Late(lambda: personal_data.find(person(phone=PHONE), until=world.now))],
             "request": lambda: [PersonRequest.objects.get(kind="forget")],
             "vehicle_type": lambda: ["MOTORCYCLE"],
             "trip": lambda: [pricing.Trip(Decimal(5), Decimal(0), 1, Decimal(1))],

@@ -57,7 +57,7 @@ NOT_CALLED = {
     "integration.actions.quotes.quote": "tariffs of everybody",
     "integration.actions.quotes.services": "tariffs of everybody",
     "panel.board.cards": "test_routes.py",
-    "access.personal_data.requests.record": "of a person, not of an account",
+    "access.personal_data.record": "of a person, not of an account",
 }
 # More than what its arguments belong to: drivers who are free, offers, other orders of the seller.
 ALSO: dict[str, list[Owner]] = {

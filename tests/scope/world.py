@@ -15,10 +15,9 @@ from django.db.models import F
 from django.test import Client
 from django.utils import timezone
 
-from access import invitations
+from access import invitations, personal_data
 from access.models import PersonRequestKind as RequestKind
-from access.personal_data import requests
-from access.personal_data.search import person
+from access.personal_data import person
 from common import credentials
 from common.accounts import Role
 from common.mail.models import Kind, Message
@@ -145,7 +144,7 @@ class World:
         self.s, self.t = self.seller("S", COMPANY), self.seller("T", OTHER_COMPANY)
         with self.ledger.owned_by("everybody"):
             for kind in RequestKind:
-                requests.record(person(phone=PHONE), kind=kind, by=BY, at=self.now)
+                personal_data.record(person(phone=PHONE), kind=kind, by=BY, at=self.now)
         self.cookies = {
             name: self.log_in(user)
             for name, user in (("member", self.a.user), ("seller", self.s["user"]), ("staff", self.staff))

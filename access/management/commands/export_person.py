@@ -2,9 +2,9 @@ from argparse import ArgumentParser
 from collections.abc import Iterator
 from typing import Any
 
+from access import personal_data
 from access.models import PersonRequestKind
-from access.personal_data import export, requests
-from access.personal_data.search import person
+from access.personal_data import person
 from common import clock
 from common.commands import JSONCommand
 
@@ -25,5 +25,5 @@ class Command(JSONCommand):
     def run(self, options: dict[str, Any]) -> Iterator[str]:
         at = clock.now()
         who = person(document=options["document"], phone=options["phone"])
-        requests.record(who, kind=PersonRequestKind.EXPORT, by=_BY, at=at)
-        return export.chunks(who, at=at)
+        personal_data.record(who, kind=PersonRequestKind.EXPORT, by=_BY, at=at)
+        return personal_data.export(who, at=at)

@@ -2,9 +2,9 @@ from argparse import ArgumentParser
 from dataclasses import asdict
 from typing import Any
 
+from access import personal_data
 from access.models import PersonRequestKind
-from access.personal_data import requests, search
-from access.personal_data.search import person
+from access.personal_data import person
 from common import clock
 from common.commands import JSONCommand
 
@@ -28,15 +28,15 @@ class Command(JSONCommand):
         at = clock.now()
         who = person(document=options["document"], phone=options["phone"])
         if options["check"]:
-            return {"found": asdict(search.summary(search.find(who, until=at), at=at))}
-        request = requests.carry_out(
-            requests.record(who, kind=PersonRequestKind.FORGET, by=_BY, at=at), at=at, tell=self._tell
+            return {"found": asdict(personal_data.summary(personal_data.find(who, until=at), at=at))}
+        request = personal_data.carry_out(
+            personal_data.record(who, kind=PersonRequestKind.FORGET, by=_BY, at=at), at=at, tell=self._tell
         )
         return {
             "request": request.pk,
             "finished": request.finished_at is not None,
-            "forgotten": {name: getattr(request, name) for name in requests.KINDS},
-            "left": asdict(search.summary(search.find(who, until=at), at=at)),
+            "forgotten": {name: getattr(request, name) for name in personal_data.KINDS},
+            "left": asdict(personal_data.summary(personal_data.find(who, until=at), at=at)),
         }
 
     def _tell(self, what: str, count: int) -> None:

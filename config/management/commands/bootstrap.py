@@ -8,12 +8,14 @@ from typing import Any
 
 from django.conf import settings
 from django.contrib.auth.models import User
+from django.contrib.auth.password_validation import validate_password
 from django.core.exceptions import ValidationError
 from django.core.management import call_command
 from django.db import connection
 from django.db.migrations.executor import MigrationExecutor
 
-from access import enrolment, superusers
+from access import enrolment
+from access.models import InitialPassword
 from common import clock
 from common.commands import JSONCommand
 from delivery.actions import quotes, tariffs
@@ -43,20 +45,18 @@ class Command(JSONCommand):
         options["migrations"] = len(executor.migration_plan(executor.loader.graph.leaf_nodes()))
         if options["migrations"]:
             call_command("migrate", verbosity=0)
-        if superusers.first() is None:
+        if _superuser() is None:
             options["username"] = options["username"] or _ask("Name of the superuser: ")
             options["password"] = os.environ.get(_PASSWORD) or _ask_password()
 
     def run(self, options: dict[str, Any]) -> dict[str, Any]:
-        superuser, code = superusers.first(), None
+        superuser, code = _superuser(), None
         is_new = superuser is None
         if superuser is None:
-            superuser, code = superusers.create(
+            superuser, code = _create_superuser(
                 username=options["username"],
                 password=options["password"],
                 is_initial=_PASSWORD in os.environ,
-                by=_BY,
-                at=clock.now(),
             )
         created = tariffs.create_defaults(by=_BY)
         return {
@@ -68,6 +68,29 @@ class Command(JSONCommand):
             "prices_of_5_km": {vehicle_type.value: _price(vehicle_type) for vehicle_type in VehicleType},
             "next": list(_next_steps(superuser, code)),
         }
+
+
+def _superuser() -> User | None:
+    """The oldest superuser who can log in."""
+    return User.objects.filter(is_superuser=True, is_active=True).order_by("pk").first()
+
+
+def _create_superuser(*, username: str, password: str, is_initial: bool) -> tuple[User, str | None]:
+    """Create a superuser. Returns the user and, where a second factor is required, the code to set it up with.
+
+    A password that `is_initial` has to be changed at the first log-in. Raises ValidationError.
+    """
+    user = User(username=username, is_staff=True, is_superuser=True)
+    user.full_clean(exclude=["password"])
+    try:
+        validate_password(password, user)
+    except ValidationError as error:
+        raise ValidationError({"password": error.messages}) from error
+    user.set_password(password)
+    user.save()
+    if is_initial:
+        InitialPassword.objects.create(user=user)
+    return user, enrolment.issue(user=user, by=_BY, at=clock.now()) if settings.REQUIRE_TWO_FACTOR else None
 
 
 def _price(vehicle_type: VehicleType) -> float | None:

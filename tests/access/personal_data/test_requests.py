@@ -9,9 +9,9 @@ from cryptography.fernet import Fernet
 from django.core.management import call_command
 from django.utils import timezone
 
+from access import personal_data
 from access.models import PersonRequest, PersonRequestKind
-from access.personal_data import export, requests, search
-from access.personal_data.search import InvalidPerson, person
+from access.personal_data import InvalidPerson, person
 from access.tasks import finish_person_requests
 from delivery.actions import deliveries, drivers, forgetting
 from delivery.models import Delivery, Driver, Stop, WebhookEvent
@@ -28,12 +28,12 @@ CPF = "529.982.247-25"
 
 def ask(**who):
     at = timezone.now()
-    request = requests.record(person(**who), kind=PersonRequestKind.FORGET, by="user dora", at=at)
-    return requests.carry_out(request, at=at)
+    request = personal_data.record(person(**who), kind=PersonRequestKind.FORGET, by="user dora", at=at)
+    return personal_data.carry_out(request, at=at)
 
 
 def export_of(**who):
-    return json.loads("".join(export.chunks(person(**who), at=timezone.now())))
+    return json.loads("".join(personal_data.export(person(**who), at=timezone.now())))
 
 
 class TestPerson:
@@ -122,10 +122,10 @@ class TestRequest:
         for _number in range(3):
             closed(MARIA)
         at = timezone.now()
-        request = requests.record(person(phone=MARIA), kind=PersonRequestKind.FORGET, by=BY, at=at)
+        request = personal_data.record(person(phone=MARIA), kind=PersonRequestKind.FORGET, by=BY, at=at)
 
-        assert requests.carry_out(request, at=at, most_batches=2).stops == 2
-        assert requests.carry_out(request, at=at).stops == 3
+        assert personal_data.carry_out(request, at=at, most_batches=2).stops == 2
+        assert personal_data.carry_out(request, at=at).stops == 3
 
 
 class TestRequestOfADriver:
@@ -147,11 +147,11 @@ class TestRequestOfADriver:
     def test_ends_a_transaction_after_each_batch_of_deliveries(self, gone, monkeypatch):
         monkeypatch.setattr(forgetting, "BATCH", 1)
         at = timezone.now()
-        request = requests.record(person(phone=MARIA), kind=PersonRequestKind.FORGET, by=BY, at=at)
+        request = personal_data.record(person(phone=MARIA), kind=PersonRequestKind.FORGET, by=BY, at=at)
 
         left = []
         for _run in range(4):
-            request = requests.carry_out(request, at=at, most_batches=1)
+            request = personal_data.carry_out(request, at=at, most_batches=1)
             left.append((self.named(), request.drivers, request.finished_at is None))
 
         assert left == [(2, 0, True), (1, 0, True), (0, 0, True), (0, 1, False)]
@@ -183,9 +183,9 @@ def test_an_undecryptable_request_stops_no_other(db, settings, caplog):
     closed(MARIA)
     keys = settings.CREDENTIALS_KEYS
     settings.CREDENTIALS_KEYS = [Fernet.generate_key().decode()]
-    lost = requests.record(person(phone=JOAO), kind=PersonRequestKind.FORGET, by=BY, at=timezone.now())
+    lost = personal_data.record(person(phone=JOAO), kind=PersonRequestKind.FORGET, by=BY, at=timezone.now())
     settings.CREDENTIALS_KEYS = keys
-    later = requests.record(person(phone=MARIA), kind=PersonRequestKind.FORGET, by=BY, at=timezone.now())
+    later = personal_data.record(person(phone=MARIA), kind=PersonRequestKind.FORGET, by=BY, at=timezone.now())
 
     finish_person_requests()
 
@@ -201,11 +201,11 @@ def test_a_request_and_the_end_of_the_delivery_at_once_leave_a_whole_delivery(at
     """Either order is right: it is forgotten now, or by the task."""
     open_ = requested(MARIA, collected=True)
     at = timezone.now()
-    request = requests.record(person(phone=MARIA), kind=PersonRequestKind.FORGET, by=BY, at=at)
+    request = personal_data.record(person(phone=MARIA), kind=PersonRequestKind.FORGET, by=BY, at=at)
 
     results = at_once(
         lambda: deliveries.deliver_point(delivery=open_, point="B", by=BY, at=at),
-        *[lambda: requests.carry_out(request, at=at)] * 3,
+        *[lambda: personal_data.carry_out(request, at=at)] * 3,
     )
     finish_person_requests()
 
@@ -224,7 +224,7 @@ class TestSearch:
         send_invoice(seller, nfe_xml().encode())
         now = timezone.now()
 
-        found = search.summary(search.find(person(phone=MARIA), until=now), at=now)
+        found = personal_data.summary(personal_data.find(person(phone=MARIA), until=now), at=now)
 
         assert (found.stops, found.orders, found.invoices) == (2, 1, 1)
         assert (found.open_deliveries, found.open_orders) == ([str(open_.pk)], ["A-1"])
@@ -234,7 +234,7 @@ class TestSearch:
     def test_finds_the_company_of_a_document(self, seller):
         now = timezone.now()
 
-        found = search.summary(search.find(person(document="11.222.333/0001-81"), until=now), at=now)
+        found = personal_data.summary(personal_data.find(person(document="11.222.333/0001-81"), until=now), at=now)
 
         assert (found.companies, found.orders, found.is_empty) == (1, 0, False)
 
@@ -268,7 +268,7 @@ class TestExport:
         assert ([order["orderId"] for order in exported["orders"]], exported["invoices"]) == (["A-1"], [])
 
     def test_has_every_position_of_a_driver(self, monkeypatch):
-        monkeypatch.setattr(export, "_READ_AT_ONCE", 1000)
+        monkeypatch.setattr(personal_data, "_READ_AT_ONCE", 1000)
         driver, now = DriverFactory.create(phone=MARIA), timezone.now()
         fixes = [drivers.Fix(driver.pk, PICKUP, now - timedelta(seconds=second)) for second in range(10_001)]
         drivers.record_positions(fixes, by=BY)
@@ -281,7 +281,7 @@ class TestExport:
 
     def test_that_is_interrupted_is_no_json(self):
         closed(MARIA)
-        chunks = list(export.chunks(person(phone=MARIA), at=timezone.now()))
+        chunks = list(personal_data.export(person(phone=MARIA), at=timezone.now()))
 
         for end in range(1, len(chunks)):
             with pytest.raises(json.JSONDecodeError):
@@ -332,7 +332,7 @@ class TestCommands:
 
 
 def test_old_requests_are_not_due(db):
-    done = requests.record(
+    done = personal_data.record(
         person(phone=MARIA), kind=PersonRequestKind.EXPORT, by=BY, at=timezone.now() - timedelta(days=1)
     )
 

@@ -11,9 +11,9 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
+from access import personal_data
 from access.models import PersonRequestKind as PersonKind
-from access.personal_data import requests
-from access.personal_data.search import person
+from access.personal_data import person
 from common.mail import outbox
 from common.mail.models import Kind
 from delivery.actions import alerts, driver_devices, endpoints, receivers
@@ -91,7 +91,7 @@ def driver_and_receiver(keys, token):
     link = driver_devices.issue_link(driver=DriverFactory.create(), by=BY, at=now)
     device, _session = driver_devices.log_in(token=link, phone="", language="en", at=now)
     driver_devices.save(device=device, **Browser("https://push.example/1").subscription, at=now)
-    requests.record(person(phone="11 97777-0001"), kind=PersonKind.FORGET, by=BY, at=now)
+    personal_data.record(person(phone="11 97777-0001"), kind=PersonKind.FORGET, by=BY, at=now)
 
 
 @pytest.fixture

@@ -1,1 +1,0 @@
-"""What people ask about their personal data: found (`search`), exported (`export`), forgotten (`requests`)."""
