@@ -10,7 +10,7 @@ from allauth.mfa.base import forms as mfa
 from allauth.mfa.totp import forms as totp
 from django import forms
 from django.conf import settings
-from django.contrib.auth import password_validation
+from django.contrib.auth.forms import SetPasswordMixin
 from django.contrib.auth.models import User
 from django.core.exceptions import ValidationError
 from django.utils.translation import gettext
@@ -118,39 +118,29 @@ class UserTokenForm(account.UserTokenForm):
         return cleaned
 
 
-class SignUpForm(forms.Form):
+class SignUpForm(SetPasswordMixin, forms.Form):  # type: ignore[type-arg]  # generic for the checker only
     """The name and the password of an invited person."""
 
+    error_messages = {"password_mismatch": _("You must type the same password each time.")}
     name = forms.CharField(
         label=_("Your name"),
         max_length=150,
         validators=[validate_name],
         widget=forms.TextInput({"autocomplete": "name", "autofocus": True}),
     )
-    password1 = forms.CharField(
-        label=_("Password"), strip=False, widget=forms.PasswordInput({"autocomplete": "new-password"})
-    )
-    password2 = forms.CharField(
-        label=_("Password (again)"), strip=False, widget=forms.PasswordInput({"autocomplete": "new-password"})
-    )
+    password1, password2 = SetPasswordMixin.create_password_fields(_("Password"), _("Password (again)"))
 
     def __init__(self, *args: Any, log_in_name: str, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self._log_in_name = log_in_name
         _describe_password(self.fields["password1"])
+        self.fields["password2"].help_text = ""
 
     def clean(self) -> Any:
-        cleaned = super().clean() or self.cleaned_data
-        first, again = cleaned.get("password1"), cleaned.get("password2")
-        if first and again and first != again:
-            self.add_error("password2", gettext("You must type the same password each time."))
-        elif first:
-            user = User(username=self._log_in_name, first_name=cleaned.get("name", ""))
-            try:
-                password_validation.validate_password(first, user)
-            except ValidationError as error:
-                self.add_error("password1", error)
-        return cleaned
+        self.validate_passwords()
+        user = User(username=self._log_in_name, first_name=self.cleaned_data.get("name", ""))
+        self.validate_password_for_user(user, "password1")
+        return super().clean()
 
 
 class _ThrottledCode:

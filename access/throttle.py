@@ -64,19 +64,14 @@ def begin(request: HttpRequest, *, secret: Secret, name: str) -> Attempt:
 def _counters(secret: Secret, name: str, address: str, device: str) -> list[tuple[Limit, tuple[str, ...]]]:
     if device:
         return [(PER_DEVICE, (secret, device))]
+    key = unicodedata.normalize("NFKC", name).casefold()  # of all spellings of a name; log-in ignores case
     # The address first: its refusal inserts no row, which bounds the rows that one address can cause.
     # Every attempt locks in this order, so two attempts cannot deadlock.
-    name = _normalized(name)
     return [
         (PER_ADDRESS, (address,)),
-        (PER_NAME_AND_ADDRESS, (secret, address, name)),
-        (PER_NAME[secret], (secret, name)),
+        (PER_NAME_AND_ADDRESS, (secret, address, key)),
+        (PER_NAME[secret], (secret, key)),
     ]
-
-
-def _normalized(name: str) -> str:
-    """One key for all spellings of a name; log-in ignores case."""
-    return unicodedata.normalize("NFKC", name).casefold()
 
 
 def _known_device(request: HttpRequest, name: str) -> str:

@@ -39,8 +39,6 @@ class RateLimited(IntegrationError):
 
 
 class ForeignCompany(IntegrationError):
-    """The company belongs to another seller than the key does."""
-
     code = "foreign_company"
     status = 401
     message = "Request não altorizado"  # spelled so in the specification
@@ -64,8 +62,6 @@ class TooManyKeys(IntegrationError):
 
 
 class CompanyNotFound(IntegrationError):
-    """No company has the sender document of an order."""
-
     code = "company_not_found"
     status = 404
     message = "Empresa não encontrada"
@@ -88,8 +84,6 @@ class DuplicateOrder(IntegrationError):
 
 
 class OrderNotFound(IntegrationError):
-    """The seller has no such order; other sellers may."""
-
     code = "order_not_found"
     status = 404
     message = "Objeto não encontrado"
@@ -119,8 +113,6 @@ class AlreadyCancelled(MoveRefused):
 
 
 class NoCoverage(IntegrationError):
-    """The postcode is not assigned, or the tariff has no rate for the pair of regions."""
-
     code = "no_coverage"
     status = 400
     message = "Região sem cobertura"
@@ -129,16 +121,12 @@ class NoCoverage(IntegrationError):
 
 
 class TooHeavy(NoCoverage):
-    """The weight is over the tariff's maximum."""
-
     code = "too_heavy"
     meaning = "The weight is over the maximum of the freight tariff."
     remedy = "Split the shipment."
 
 
 class InvalidInvoice(IntegrationError):
-    """The file is not an acceptable NF-e; the message says why."""
-
     code = "invalid_invoice"
     fields = ("nfe",)
     message = "O arquivo não é um XML de NF-e válido"
@@ -147,8 +135,6 @@ class InvalidInvoice(IntegrationError):
 
 
 class InvoiceUnreferenced(InvalidInvoice):
-    """The invoice has no order reference, and no order of the seller names its access key."""
-
     code = "invoice_unreferenced"
     message = "A nota fiscal não traz número de pedido (xPed) e nenhum pedido tem a sua chave de acesso"
     meaning = "The NF-e has no xPed, and no order of the seller names its access key."
@@ -156,8 +142,6 @@ class InvoiceUnreferenced(InvalidInvoice):
 
 
 class TooManyInvoices(IntegrationError):
-    """The seller has sent as many invoices in 24 hours as it may. `retry_after`: seconds until the next is accepted."""
-
     code = "too_many_invoices"
     status = 429
     meaning = "The seller has sent as many new invoices in 24 hours as it may."
@@ -172,23 +156,17 @@ class TooManyInvoices(IntegrationError):
 
 
 class InvoiceStorageFull(IntegrationError):
-    """The invoice would exceed the bytes of invoices that are stored for the seller."""
-
     code = "invoice_storage_full"
     status = 409
     meaning = "The space for the seller's invoices is full, and this one was not stored."
+    message = (
+        "O espaço deste vendedor para notas fiscais (%(most_mb)s MB) está cheio e esta não foi salva. "
+        "Peça a quem opera este serviço um limite maior"
+    )
     remedy = "Ask the operator of the service for more."
-
-    def __init__(self, *, most_mb: int) -> None:
-        super().__init__(
-            f"O espaço deste vendedor para notas fiscais ({most_mb} MB) está cheio e esta não foi salva. "
-            "Peça a quem opera este serviço um limite maior"
-        )
 
 
 class InvoiceMissing(InvalidInvoice):
-    """The request is not a form with exactly one file in the field `nfe`."""
-
     code = "invoice_missing"
     message = "Envie exatamente um arquivo XML no campo nfe (multipart/form-data)"
     meaning = "The request is not a form with exactly one file in the field nfe."
@@ -242,8 +220,6 @@ class CallInProgress(IntegrationError):
 
 
 class SearchValueMissing(IntegrationError):
-    """A tracking query without `value`."""
-
     code = "search_value_missing"
     status = 403
     message = "O parâmetro value é obrigatório"

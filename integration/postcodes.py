@@ -15,7 +15,7 @@ from integration.errors import NoCoverage
 
 DATA = Path(__file__).parent / "data"
 # ASCII, because otherwise `\d` matches full-width and Arabic digits.
-_POSTCODE = re.compile(r"\d{8}", re.ASCII)
+POSTCODE = re.compile(r"\d{8}", re.ASCII)
 
 
 class Kind(StrEnum):
@@ -49,13 +49,9 @@ _TABLE = sorted(
 _STARTS = [start for start, _end, _region in _TABLE]
 
 
-def is_postcode(text: str) -> bool:
-    return _POSTCODE.fullmatch(text) is not None
-
-
 def region(postcode: str) -> Region:
     """Region of a postcode. Raises NoCoverage unless it is eight digits within an assigned range."""
     index = bisect_right(_STARTS, postcode) - 1
-    if index < 0 or not is_postcode(postcode) or postcode > _TABLE[index][1]:
+    if index < 0 or not POSTCODE.fullmatch(postcode) or postcode > _TABLE[index][1]:
         raise NoCoverage(f"CEP {postcode} sem cobertura")
     return _TABLE[index][2]

@@ -16,6 +16,17 @@ STATUSES: dict[str, StrPromise] = {
     Status.RETURNED: _("Returned"),
     Status.CANCELLED: pgettext_lazy("order", "Cancelled"),
 }
+# Of a status' badge: good, info, warn, bad; empty for grey.
+COLOURS: dict[str, str] = {
+    Status.PENDING: "warn",
+    Status.COLLECTED: "info",
+    Status.IN_TRANSIT: "info",
+    Status.OUT_FOR_DELIVERY: "info",
+    Status.DELIVERED: "good",
+    Status.DELIVERY_FAILED: "bad",
+    Status.RETURNED: "bad",
+    Status.CANCELLED: "",
+}
 # What an order names as its service.
 ORDER_SERVICES: dict[str, StrPromise] = {
     "base": _("Base (economy)"),

@@ -6,7 +6,7 @@ from django.contrib import admin, messages
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.template.loader import render_to_string
-from django.utils.html import format_html_join
+from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import ngettext
@@ -29,20 +29,11 @@ from common.admin_base import (
 from common.formats import document, money
 from integration import lifecycle, words
 from integration.actions import orders
+from integration.admin.sellers import SELLER
 from integration.errors import MoveRefused
 from integration.lifecycle import Status
 from integration.models import InvoiceLink, Order, SearchCode, StatusLog, compact_document
 
-_COLOURS: dict[str, str] = {
-    Status.PENDING: "warn",
-    Status.COLLECTED: "info",
-    Status.IN_TRANSIT: "info",
-    Status.OUT_FOR_DELIVERY: "info",
-    Status.DELIVERED: "good",
-    Status.DELIVERY_FAILED: "bad",
-    Status.RETURNED: "bad",
-    Status.CANCELLED: "",
-}
 # Texts of the buttons, which say what to do.
 MOVES: dict[Status, StrOrPromise] = {
     Status.COLLECTED: _("Mark as collected"),
@@ -57,7 +48,10 @@ COST = column("cost", _("order value"), money)
 
 
 def status_pill(status: str) -> SafeString:
-    return pill(words.STATUSES[status], _COLOURS[status], title=status)
+    return pill(words.STATUSES[status], words.COLOURS[status], title=status)
+
+
+STATE = column("status", _("status"), status_pill, is_long=True)
 
 
 class StatusLogInline(ReadOnlyInline):
@@ -86,11 +80,6 @@ class CodeInline(TabularInline):
         return False
 
 
-@admin.display(description=_("status"))
-def _state(order: Order) -> SafeString:
-    return status_pill(order.status)
-
-
 @admin.display(description=_("address"))
 def _address(order: Order) -> SafeString:
     return render_to_string("admin/integration/order/address.html", {"address": order.receiver["address"]})
@@ -108,23 +97,8 @@ def _parcels(order: Order) -> SafeString:
     return render_to_string("admin/integration/order/parcels.html", {"order": order})
 
 
-@admin.display(description=_("items"))
-def _items_as_sent(order: Order) -> str:
-    return pretty(order.items)
-
-
-@admin.display(description=_("receiver"))
-def _receiver_as_sent(order: Order) -> str:
-    return pretty(order.receiver)
-
-
-@admin.display(description=_("invoice"))
-def _invoice_as_sent(order: Order) -> str | None:
-    return pretty(order.invoice_data) if order.invoice_data else None
-
-
 _SUMMARY = [
-    _state, column("code", _("order"), copyable), COST,
+    STATE, column("code", _("order"), copyable), COST,
     column("tracking_code", _("tracking code"), copyable), "seller",
     column("service", _("service"), lambda code: words.ORDER_SERVICES.get(code, code)), "company",
     column("invoice_key", _("invoice key"), copyable), "created_at", CREATED_BY,
@@ -133,7 +107,11 @@ _SUMMARY = [
 _RECEIVER = [
     "receiver_name", column("receiver_document", _("document"), document), _contact, _address,
 ]  # fmt: skip  # a table
-_AS_SENT = [_items_as_sent, _receiver_as_sent, _invoice_as_sent]
+_AS_SENT = [
+    column("items", _("items"), pretty, is_long=True),
+    column("receiver", _("receiver"), pretty, is_long=True),
+    column("invoice_data", _("invoice"), pretty, is_long=True),
+]
 FIELDSETS: list[tuple[Any, dict[str, Any]]] = [
     (None, {"classes": ["rota-facts"], "fields": _SUMMARY}),
     (_("Receiver"), {"classes": ["rota-facts"], "fields": _RECEIVER}),
@@ -143,41 +121,51 @@ FIELDSETS: list[tuple[Any, dict[str, Any]]] = [
 FIELDS = [*_SUMMARY, *_RECEIVER, _parcels, *_AS_SENT]
 
 
-def unless_agreed(
-    model_admin: ModelAdmin, request: HttpRequest, orders: list[Order], target: Status
+def _unless_agreed(
+    model_admin: ModelAdmin, request: HttpRequest, chosen: list[Order], target: Status
 ) -> HttpResponse | None:
     """The page that asks to confirm. None if that was done, or if the status is the usual next one of each order."""
     if admin_base.is_confirmed(request):
         return None
-    if all(lifecycle.USUAL.get(Status(order.status)) == target for order in orders):
+    if all(lifecycle.USUAL.get(Status(order.status)) == target for order in chosen):
         return None
-    count = len(orders)
-    values = {"move": MOVES[target], "count": count}
-    title = ngettext("%(move)s: this order?", "%(move)s: %(count)s orders?", count) % values
+    values = {"move": MOVES[target], "count": len(chosen)}
+    rows = []
+    for order in chosen:
+        change = format_html("{} → {}", status_pill(order.status), status_pill(target))
+        rows.append(admin_base.Row(order.pk, f"{order.code}, {order.receiver_name}", [change]))
     return admin_base.ask(
         model_admin,
         request,
-        title=title,
+        title=ngettext("%(move)s: this order?", "%(move)s: %(count)s orders?", len(chosen)) % values,
         submit=MOVES[target],
         notes=[_("Tracking shows the new status at once. It stays in the order's history.")],
-        rows=[
-            admin_base.Row(order.pk, f"{order.code}, {order.receiver_name}", [_change(order, target)])
-            for order in orders
-        ],
+        rows=rows,
         is_final=target in {Status.CANCELLED, Status.RETURNED, Status.DELIVERY_FAILED},
     )
 
 
-def _change(order: Order, target: Status) -> SafeString:
-    return format_html_join(" → ", "{}", ((status_pill(order.status),), (status_pill(target),)))
+def _list_action(status: Status) -> Any:
+    """The action of the list that moves each selected order to a status."""
 
+    @admin.action(description=MOVES[status], permissions=["change"])
+    def act(model_admin: Any, request: HttpRequest, queryset: QuerySet[Order]) -> HttpResponse | None:
+        chosen = list(queryset)
+        if page := _unless_agreed(model_admin, request, chosen, status):
+            return page
+        for order in chosen:
+            model_admin.move(request, order, status)
+        return admin_base.back(model_admin, request)
 
-_TARGETS = [status for status in Status if status is not Status.PENDING]
+    act.__name__ = f"move_to_{status}"
+    return act
 
 
 @admin.register(Order)
 class OrderAdmin(LargeTable, ModelAdmin):
-    list_display = ["order_code", "state", "recipient", "seller_name", "tracking_code", COST, "created_at"]
+    list_display = [
+        column("code", _("order"), str, is_long=True), STATE, "recipient", SELLER, "tracking_code", COST, "created_at",
+    ]  # fmt: skip  # a list of names
     list_filter = ["status"]
     list_filter_submit = True  # the filter by seller has a field
     list_select_related = ["seller"]
@@ -187,16 +175,8 @@ class OrderAdmin(LargeTable, ModelAdmin):
     readonly_fields = FIELDS
     nothing_yet = _("No order yet. Sellers create them by the API.")
     inlines = [StatusLogInline, LinkInline, CodeInline]
-    actions = [f"move_to_{status}" for status in _TARGETS]
+    actions = [_list_action(status) for status in MOVES]
     change_form_template = "admin/integration/order/change_form.html"
-
-    @admin.display(description=_("order"))
-    def order_code(self, order: Order) -> str:
-        return order.code
-
-    @admin.display(description=_("status"))
-    def state(self, order: Order) -> SafeString:
-        return status_pill(order.status)
 
     @admin.display(description=_("receiver"))
     def recipient(self, order: Order) -> str:
@@ -204,10 +184,6 @@ class OrderAdmin(LargeTable, ModelAdmin):
         address = order.receiver.get("address") or {}
         city = "/".join(str(address[name]) for name in ("city", "state") if address.get(name))
         return " · ".join(part for part in (order.receiver_name, city) if part)
-
-    @admin.display(description=_("seller"))
-    def seller_name(self, order: Order) -> str:
-        return order.seller.name
 
     def has_add_permission(self, request: HttpRequest) -> bool:
         return False
@@ -261,23 +237,3 @@ class OrderAdmin(LargeTable, ModelAdmin):
         self.log_change(request, moved, _("Status: %(status)s") % {"status": status})
         done = {"order": moved, "status": status}
         self.message_user(request, _("Order %(order)s is now: %(status)s.") % done, messages.SUCCESS)
-
-
-def _list_action(status: Status) -> Any:
-    """The action of the list that moves each selected order to a status."""
-
-    @admin.action(description=MOVES[status], permissions=["change"])
-    def act(model_admin: OrderAdmin, request: HttpRequest, queryset: QuerySet[Order]) -> HttpResponse | None:
-        chosen = list(queryset)
-        if page := unless_agreed(model_admin, request, chosen, status):
-            return page
-        for order in chosen:
-            model_admin.move(request, order, status)
-        return admin_base.back(model_admin, request)
-
-    act.__name__ = f"move_to_{status}"
-    return act
-
-
-for _status in _TARGETS:
-    setattr(OrderAdmin, f"move_to_{_status}", _list_action(_status))

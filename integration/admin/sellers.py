@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from datetime import datetime
+from operator import attrgetter
 from typing import Any
 
 from django import forms
@@ -39,6 +40,7 @@ from integration.errors import AccountSuspended, TooManyKeys
 from integration.models import ApiKey, Company, Seller, compact_document
 
 _REFERENCE = column("reference", _("reference"), copyable)
+SELLER = column("seller", _("seller"), attrgetter("name"), is_long=True)
 _LIMITS = {
     "rate_limit_per_second": "RATE_LIMIT_PER_SECOND",
     "rate_limit_per_hour": "RATE_LIMIT_PER_HOUR",
@@ -167,7 +169,7 @@ class CompanyAdmin(ModelAdmin):
 class ApiKeyAdmin(OneTimeSecretAdmin):
     """Issues and revokes keys. The text of a key is shown once, in the response to its issue."""
 
-    list_display = ["hint", "state", "name", "seller_name", LAST_USED, "created_at", CREATED_BY]
+    list_display = ["hint", "state", "name", SELLER, LAST_USED, "created_at", CREATED_BY]
     add_text = add_title = _("Issue an API key")
     add_submit = _("Issue")
     nothing_yet = _("No API key yet.")
@@ -184,10 +186,6 @@ class ApiKeyAdmin(OneTimeSecretAdmin):
         if key.seller.is_suspended:
             return pill(pgettext("key", "Suspended"), "bad")
         return pill(pgettext("key", "Valid"), "good")
-
-    @admin.display(description=_("seller"))
-    def seller_name(self, key: ApiKey) -> str:
-        return key.seller.name
 
     def get_fields(self, request: HttpRequest, obj: ApiKey | None = None) -> Any:
         shown = ["name", "hint", "created_at", CREATED_BY, LAST_USED, "revoked_at", REVOKED_BY]

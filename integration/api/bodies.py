@@ -8,7 +8,6 @@ from common.json_body import one_of
 from integration import words
 from integration.actions.quotes import Quote
 from integration.actions.tracking import TrackedOrder
-from integration.errors import OrderNotFound
 from integration.freight import ORDER_SERVICES, Price, Service
 from integration.models import InvoiceLink, Order, StatusLog
 
@@ -77,14 +76,6 @@ class NothingFound(TypedDict):
     message: str
 
 
-def done(message: str) -> Done:
-    return {"success": True, "message": message}
-
-
-def order_created(order: Order) -> OrderCreated:
-    return {"success": True, "tracking_code": order.tracking_code}
-
-
 def quote_found(quote: Quote) -> QuoteFound:
     data: QuoteData = {
         "from": str(quote.origin),
@@ -104,19 +95,11 @@ def services_found(prices: dict[Service, Price]) -> ServicesFound:
 
 
 def orders_found(orders: list[TrackedOrder]) -> OrdersFound:
-    records = [_record(order) for order in orders]
+    records: list[TrackingRecord] = [
+        {"tracking_code": order.tracking_code, "status_log": [status_entry(entry) for entry in order.status_log]}
+        for order in orders
+    ]
     return {"success": True, "data": records}
-
-
-def nothing_found() -> NothingFound:
-    return {"success": False, "message": OrderNotFound.message}
-
-
-def _record(order: TrackedOrder) -> TrackingRecord:
-    return {
-        "tracking_code": order.tracking_code,
-        "status_log": [status_entry(entry) for entry in order.status_log],
-    }
 
 
 def status_entry(entry: StatusLog) -> StatusEntry:
@@ -186,11 +169,12 @@ def orders_listed(orders: list[Order], next_cursor: str | None) -> OrdersListed:
 
 def order_shown(order: Order) -> OrderShown:
     """An order with its company, `status_log`, and `invoice_links` with their invoices."""
+    sent = order.invoice_data
     detail: OrderDetail = {
         **_summary(order),
         "items": [{**item, "price": _number(item["price"])} for item in order.items],
         "receiver": order.receiver,
-        "invoice": _sent_invoice(order.invoice_data),
+        "invoice": {**sent, "value": _number(sent.get("value"))} if sent else None,
         "invoices": [_linked_invoice(link) for link in order.invoice_links.all()],
         "status_log": [status_entry(entry) for entry in order.status_log.all()],
     }
@@ -220,10 +204,6 @@ def _linked_invoice(link: InvoiceLink) -> LinkedInvoice:
         "issued_at": utc(invoice.issued_at) if invoice.issued_at else None,
         "linked_at": utc(link.linked_at),
     }
-
-
-def _sent_invoice(sent: dict[str, Any] | None) -> dict[str, Any] | None:
-    return {**sent, "value": _number(sent.get("value"))} if sent else None
 
 
 def _number(amount: Decimal | str | None) -> float | None:

@@ -13,7 +13,7 @@ from rest_framework import serializers
 
 from common.json_body import UNSTORABLE
 from common.serializers import BodyCharField
-from integration import postcodes
+from integration.postcodes import POSTCODE
 
 _PLAIN_NUMBER = re.compile(r"\d{1,16}(\.\d{1,20})?", re.ASCII)
 _SIDE = re.compile(r"\d{1,3}", re.ASCII)
@@ -66,16 +66,12 @@ class ShapedTextField(TextField):
         return data
 
 
-@extend_schema_field({"type": "string", "pattern": r"^\d{8}$"})
-class PostcodeField(TextField):
+@extend_schema_field({"type": "string", "pattern": f"^{POSTCODE.pattern}$"})
+class PostcodeField(ShapedTextField):
     """Eight digits."""
 
     default_error_messages = {"invalid": "Deve ter 8 dígitos, sem hífen."}
-
-    def to_internal_value(self, data: Any) -> str:
-        if not isinstance(data, str) or not postcodes.is_postcode(data):
-            self.fail("invalid")
-        return data
+    shape = POSTCODE
 
 
 @extend_schema_field({"type": "string", "pattern": f"^{_SIDE.pattern}$"})
@@ -152,9 +148,6 @@ class AmountField(serializers.Field[Decimal, Any, Decimal, Any]):
             self.fail("too_large")
         return Decimal(data).quantize(_PLACES, ROUND_HALF_UP)
 
-    def to_representation(self, value: Decimal) -> Decimal:
-        return value
-
 
 @extend_schema_field({"type": "number", "exclusiveMinimum": 0, "maximum": 1_000_000_000})
 class WeightField(serializers.Field[int, Any, int, Any]):
@@ -167,9 +160,6 @@ class WeightField(serializers.Field[int, Any, int, Any]):
         if isinstance(data, bool) or not isinstance(data, int | Decimal) or not 0 < data <= self._largest:
             self.fail("invalid")
         return int((Decimal(data) * 1000).to_integral_value(ROUND_CEILING))
-
-    def to_representation(self, value: int) -> int:
-        return value
 
 
 class WholeNumberField(serializers.Field[int, Any, int, Any]):
@@ -196,6 +186,3 @@ class WholeNumberField(serializers.Field[int, Any, int, Any]):
         if data > _LARGEST_INTEGER:
             self.fail("too_large")
         return data
-
-    def to_representation(self, value: int) -> int:
-        return value

@@ -178,7 +178,7 @@ class OrderViewSet(SellerViewSet):
 
         def create() -> Response:
             order = orders.create(seller=seller, payload=payload, by=self.actor, at=at)
-            return Response(bodies.order_created(order), status=201)
+            return Response(bodies.OrderCreated(success=True, tracking_code=order.tracking_code), status=201)
 
         return _answer_once(request, seller=seller, at=at, act=create)
 
@@ -210,7 +210,7 @@ class OrderViewSet(SellerViewSet):
         if order is None:
             raise OrderNotFound
         orders.cancel(order=order, by=self.actor, at=clock.now())
-        return Response(bodies.done("Objeto cancelado com sucesso"))
+        return Response(bodies.Done(success=True, message="Objeto cancelado com sucesso"))
 
     @extend_schema(
         operation_id="track-orders",
@@ -252,7 +252,7 @@ class OrderViewSet(SellerViewSet):
         )
         if not found:
             # With status 200 and without a code, as specified.
-            return Response(bodies.nothing_found())
+            return Response(bodies.NothingFound(success=False, message=OrderNotFound.message))
         return Response(bodies.orders_found(found))
 
 
@@ -314,7 +314,7 @@ class InvoiceViewSet(SellerViewSet):
         raw = files[0].read()
         stored = invoices.receive(seller=self.key.seller, raw=raw, by=self.actor, at=clock.now())
         self.check_body({}, [] if stored.raw == raw else [PayloadWarning(("nfe",), "other_invoice_stored")])
-        return Response(bodies.done("Nota fiscal salva com sucesso"))
+        return Response(bodies.Done(success=True, message="Nota fiscal salva com sucesso"))
 
 
 def unknown_path(request: HttpRequest) -> HttpResponse:

@@ -11,29 +11,17 @@ from django.utils.safestring import SafeString
 
 from common import formats
 from integration import words
-from integration.lifecycle import Status
 from integration.models.freight import SERVICES, ZONES
 
 register = template.Library()
 for _filter in (formats.centavos, formats.document, formats.phone, formats.postcode):
     register.filter(_filter)
 
-_COLOURS = {
-    Status.PENDING: "warn",
-    Status.COLLECTED: "info",
-    Status.IN_TRANSIT: "info",
-    Status.OUT_FOR_DELIVERY: "info",
-    Status.DELIVERED: "good",
-    Status.DELIVERY_FAILED: "bad",
-    Status.RETURNED: "bad",
-    Status.CANCELLED: "",
-}
-
 
 @register.filter
 def order_status(value: str) -> SafeString:
     """A status of an order as a badge, with the API's code as its title."""
-    colour = _COLOURS.get(Status(value), "")
+    colour = words.COLOURS.get(value, "")
     return format_html('<span class="badge {}" title="{}">{}</span>', colour, value, words.STATUSES[value])
 
 

@@ -36,7 +36,7 @@ class PostcodeField(forms.CharField):
     def clean(self, value: Any) -> str:
         text: str = super().clean(value)
         compact = text.replace("-", "").replace(".", "").replace(" ", "")
-        if not postcodes.is_postcode(compact):
+        if not postcodes.POSTCODE.fullmatch(compact):
             raise forms.ValidationError(_("A CEP has eight digits."))
         try:
             postcodes.region(compact)
