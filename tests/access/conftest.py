@@ -67,7 +67,12 @@ def log_in_as_maria(maria: User) -> Callable[..., Client]:
 
 @pytest.fixture(params=["integrator", "seller"])
 def account(request, db):
-    return IntegratorFactory.create() if request.param == "integrator" else SellerFactory.create()
+    return IntegratorFactory.create() if request.param == "integrator" else SellerFactory.create(documents=())
+
+
+@pytest.fixture
+def root(db):
+    return User.objects.create_superuser("root")
 
 
 @pytest.fixture

@@ -18,7 +18,6 @@ from common.mail.models import Message
 from delivery.models import AuditEntry
 from tests import smtp
 from tests.access.conftest import ANA, LOG_IN, PASSWORD
-from tests.factories import IntegratorFactory
 
 WORDS = "quatro palavras em fila"
 FORM = {"name": "Ana Lima", **dict.fromkeys(("password1", "password2"), WORDS)}
@@ -202,23 +201,6 @@ class TestLink:
         assert sorted(answers) == [302, 410, 410]
         assert people_of(account) == {("maria", "owner"), (ANA, "member")}
 
-    def test_makes_one_log_in_for_two_invitations_at_the_same_moment(
-        self, account, owner, invite, transactional_db, at_once
-    ):
-        other = IntegratorFactory.create()
-        other.members.add(owner)
-        links = [
-            invite(),
-            invitations.invite(
-                account=other, email=ANA, role=Role.MEMBER, by=owner, language="en", at=timezone.now()
-            ).path,
-        ]
-
-        answers = at_once(*(lambda link=link: Client().post(link, FORM).status_code for link in links))
-
-        assert sorted(answers) == [200, 302]  # the other page asks to log in
-        assert User.objects.filter(username=ANA).count() == 1
-
     @pytest.mark.parametrize(
         "changes",
         [
@@ -244,13 +226,10 @@ class TestLink:
         assert key not in str(Invitation.objects.values().get())
         assert key not in str(Message.objects.values().get())
 
-    def test_verifies_no_address_that_it_was_not_sent_to(self, account, owner, db, settings):
+    def test_verifies_no_address_that_it_was_not_sent_to(self, account, invite, settings):
         settings.EMAIL_URL = ""
-        link = invitations.invite(
-            account=account, email=ANA, role=Role.MEMBER, by=owner, language="en", at=timezone.now()
-        ).path
 
-        Client().post(link, FORM)
+        Client().post(invite(), FORM)
 
         assert (ANA, "member") in people_of(account)
         assert not EmailAddress.objects.exists()

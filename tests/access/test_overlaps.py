@@ -33,11 +33,6 @@ def join(account):
     return make
 
 
-@pytest.fixture
-def root(db):
-    return User.objects.create_superuser("root")
-
-
 def now(action, **arguments):
     return partial(action, at=timezone.now(), **arguments)
 

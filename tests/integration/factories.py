@@ -6,7 +6,9 @@ from typing import Any
 
 import factory
 from django.apps import apps
+from django.core.files.uploadedfile import SimpleUploadedFile
 from django.utils import timezone
+from rest_framework.test import APIClient
 
 from integration.actions import invoices, keys, orders, sellers
 from integration.api.serializers import OrderSerializer
@@ -76,6 +78,17 @@ def order_body(**changes: Any) -> dict[str, Any]:
     }
 
 
+def order_with(path: str, value: Any) -> dict[str, Any]:
+    """The body with one value replaced or added; the path is dotted."""
+    body = order_body()
+    *parents, last = path.split(".")
+    target: Any = body
+    for part in parents:
+        target = target[int(part)] if part.isdigit() else target[part]
+    target[last] = value
+    return body
+
+
 def create_order(seller: Seller, **changes: Any) -> Order:
     """An order without an invoice and with a generated tracking code, unless `changes` say otherwise."""
     changes = {"trackingCode": None, "invoice": None, **changes}
@@ -87,6 +100,12 @@ def create_order(seller: Seller, **changes: Any) -> Order:
 
 def send_invoice(seller: Seller, raw: bytes) -> Invoice:
     return invoices.receive(seller=seller, raw=raw, by=BY, at=timezone.now())
+
+
+def upload(api: APIClient, raw: bytes, *, prefer: str = "") -> Any:
+    """The answer to the upload of an invoice."""
+    data = {"nfe": SimpleUploadedFile("nota.xml", raw)}
+    return api.post("/api/integration/invoices/marketplace", data, format="multipart", HTTP_PREFER=prefer)
 
 
 def nfe_xml(

@@ -12,7 +12,6 @@ from common.invariants import examine
 from integration import invariants
 from integration.actions import forgetting as forgetting_orders
 from integration.actions import orders
-from integration.errors import MoveRefused
 from integration.lifecycle import Status
 from integration.models import Invoice, Order, Seller
 from tests.integration.factories import BY, OTHER_COMPANY, create_order, nfe_xml, order_body, send_invoice
@@ -109,15 +108,6 @@ class TestForgettingOnePerson:
             cursor.execute("SET LOCAL enable_seqscan = off")
 
         assert f"order_{name}" in forgetting_orders.orders_of(phone="21966660002", until=timezone.now()).explain()
-
-    def test_serialises_with_a_change_of_the_status(self, seller):
-        order = delivered(seller)
-        assert forget(**MARIA) == 1
-
-        with pytest.raises(MoveRefused):
-            orders.move(order=order, to=Status.COLLECTED, by=BY, at=timezone.now())
-
-        assert Order.objects.get().receiver_name == ""
 
 
 class TestForgettingOldOrders:

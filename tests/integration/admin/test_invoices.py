@@ -5,7 +5,7 @@ from django.contrib.auth.models import Group, User
 from django.urls import reverse
 
 from access.roles import ACCOUNT_STAFF, DISPATCHERS
-from integration.models import Invoice, InvoiceLink
+from integration.models import InvoiceLink
 from tests.integration.factories import OTHER_COMPANY, SellerFactory, create_order, nfe_xml, send_invoice
 
 
@@ -60,17 +60,6 @@ class TestAccountStaff:
 
         assert response.context["adminform"].form.errors.keys() == {"link_order"}
         assert not InvoiceLink.objects.exists()
-
-    def test_neither_add_nor_delete_one(self, browser_of, invoice):
-        browser = browser_of(ACCOUNT_STAFF)
-
-        statuses = [
-            browser.post(reverse("admin:integration_invoice_add")).status_code,
-            browser.post(reverse("admin:integration_invoice_delete", args=[invoice.pk]), {"post": "yes"}).status_code,
-        ]
-
-        assert statuses == [403, 403]
-        assert Invoice.objects.get() == invoice
 
 
 class TestADispatcher:

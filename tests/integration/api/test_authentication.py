@@ -57,6 +57,12 @@ class TestKey:
 
         assert track(f"Basic {text}").status_code == 401
 
+    def test_is_checked_before_the_body(self, db):
+        response = APIClient().post("/api/integration/orders", order_body(), format="json")
+
+        assert response.status_code == 401
+        assert not Order.objects.exists()
+
     def test_is_kept_as_a_digest_only(self, seller):
         text = key_of(seller)
 
@@ -64,12 +70,6 @@ class TestKey:
 
         assert text.startswith("rota_key_")
         assert text not in str(stored)
-
-    def test_is_checked_before_the_body(self, db):
-        response = APIClient().post("/api/integration/orders", order_body(), format="json")
-
-        assert response.status_code == 401
-        assert not Order.objects.exists()
 
 
 class TestUnknownPath:

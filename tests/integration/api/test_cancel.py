@@ -45,9 +45,6 @@ class TestCancel:
 
         assert [api.post(URL, body).status_code for body in bodies] == [400] * 5
 
-    def test_refuses_a_malformed_body(self, api):
-        assert api.generic("POST", URL, b"[", content_type="application/json").status_code == 400
-
     def test_does_not_know_another_sellers_order(self, api, other_seller):
         create_order(other_seller, company_document=OTHER_COMPANY)
 

@@ -45,11 +45,6 @@ class TestARepeatedOrder:
         assert "Idempotency-Replayed" not in response
         assert counts() == (2, 2)
 
-    def test_by_another_key_of_the_seller_is_the_same(self, api, seller, seller_client):
-        first = api.post(URL, order_body(), **KEY)
-
-        assert seller_client(seller).post(URL, order_body(), **KEY).content == first.content
-
 
 class TestARefusal:
     @pytest.mark.parametrize(
@@ -68,11 +63,6 @@ class TestARefusal:
 
     def test_of_another_sellers_company_is_not_stored(self, api, other_seller):
         assert api.post(URL, order_body(company_document=OTHER_COMPANY), **KEY).status_code == 401
-
-        assert api.post(URL, order_body(), **KEY).status_code == 201
-
-    def test_of_an_invalid_order_is_not_stored(self, api):
-        assert api.post(URL, order_body(service="none"), **KEY).status_code == 422
 
         assert api.post(URL, order_body(), **KEY).status_code == 201
 

@@ -3,16 +3,14 @@
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from django.core.files.uploadedfile import SimpleUploadedFile as File
 from django.db import ProgrammingError, connection, transaction
 from django.utils import timezone
 
 from integration.actions import invoices
 from integration.errors import InvoiceStorageFull, TooManyInvoices
 from integration.models import Invoice, InvoiceReference, Seller
-from tests.integration.factories import ACCESS_KEY, BY, nfe_xml, send_invoice
+from tests.integration.factories import ACCESS_KEY, BY, nfe_xml, send_invoice, upload
 
-URL = "/api/integration/invoices/marketplace"
 MB = 1024 * 1024
 SAVED = {"success": True, "message": "Nota fiscal salva com sucesso"}
 HOUR = timedelta(hours=1)
@@ -23,10 +21,6 @@ def xml(number, *, size=0):
     """An invoice with a key of its own, of `size` bytes."""
     raw = nfe_xml(key=f"{ACCESS_KEY[:-3]}{number:03}").encode()
     return raw + b" " * (size - len(raw))
-
-
-def upload(api, raw):
-    return api.post(URL, {"nfe": File("nota.xml", raw)}, format="multipart")
 
 
 def limit(seller, **limits):
@@ -118,18 +112,6 @@ class TestNumber:
             "code": "too_many_invoices",
         }
         assert kept()[:2] == (2, 2)
-
-    def test_takes_one_when_the_time_it_named_is_over(self, seller):
-        for number in (1, 2):
-            send_invoice(seller, xml(number))
-        with pytest.raises(TooManyInvoices) as caught:
-            send_invoice(seller, xml(3))
-        Invoice.objects.filter(access_key__endswith="001").update(received_at=timezone.now() - timedelta(days=1))
-
-        send_invoice(seller, xml(3))
-
-        assert 86390 <= caught.value.retry_after <= 86400
-        assert Invoice.objects.count() == 3
 
     @pytest.mark.parametrize(("seconds", "retry_after"), [(86_398.5, 2), (86_399, 1), (86_399.9, 1)])
     def test_counts_the_last_24_hours(self, seller, seconds, retry_after):

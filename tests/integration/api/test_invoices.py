@@ -5,15 +5,11 @@ from django.utils import timezone
 from integration.actions import invoices
 from integration.errors import InvalidInvoice, InvoiceUnreferenced
 from integration.models import Invoice, InvoiceLink, SearchCode
-from tests.integration.factories import ACCESS_KEY, OTHER_COMPANY, create_order, nfe_xml, send_invoice
+from tests.integration.factories import ACCESS_KEY, OTHER_COMPANY, create_order, nfe_xml, send_invoice, upload
 
 URL = "/api/integration/invoices/marketplace"
 SAVED = {"success": True, "message": "Nota fiscal salva com sucesso"}
 LONG = "MARKETPLACE-0001-LONG"
-
-
-def upload(api, raw, field="nfe", prefer=""):
-    return api.post(URL, {field: File("nota.xml", raw)}, format="multipart", HTTP_PREFER=prefer)
 
 
 def linked(invoice=None):
@@ -146,26 +142,20 @@ class TestLinks:
         assert linked(invoice) == ["A-1"]
 
     @pytest.mark.parametrize("order_first", [True, False])
-    def test_an_order_by_its_invoice_key(self, seller, order_first):
+    @pytest.mark.parametrize(
+        ("changes", "reference", "code"),
+        [({"invoice": {"key": ACCESS_KEY}}, "X", "A-1"), ({"orderId": LONG}, LONG[:15], LONG)],
+        ids=["by its invoice key", "by fifteen characters"],
+    )
+    def test_an_order_that_it_does_not_name_whole(self, seller, changes, reference, code, order_first):
         steps = [
-            lambda: create_order(seller, invoice={"key": ACCESS_KEY}),
-            lambda: send_invoice(seller, nfe_xml(items=("X",)).encode()),
+            lambda: create_order(seller, **changes),
+            lambda: send_invoice(seller, nfe_xml(items=(reference,)).encode()),
         ]
         for step in steps if order_first else reversed(steps):
             step()
 
-        assert linked() == ["A-1"]
-
-    @pytest.mark.parametrize("order_first", [True, False])
-    def test_a_longer_order_id_by_fifteen_characters(self, seller, order_first):
-        steps = [
-            lambda: create_order(seller, orderId=LONG),
-            lambda: send_invoice(seller, nfe_xml(items=(LONG[:15],)).encode()),
-        ]
-        for step in steps if order_first else reversed(steps):
-            step()
-
-        assert linked() == [LONG]
+        assert linked() == [code]
 
     @pytest.mark.parametrize("xped", [LONG[:14], LONG[:16], LONG[:15]])
     def test_no_order_by_another_or_an_ambiguous_prefix(self, seller, xped):

@@ -118,7 +118,11 @@ def test_of_a_bad_value_in_place_of_a_part(api, path):
 @pytest.mark.parametrize("path", BODIES)
 def test_of_a_malformed_body(api, path):
     for raw in BAD_BODIES:
-        assert_refused_in_portuguese(api.generic("POST", ROOT + path, raw, content_type="application/json"))
+        response = api.generic("POST", ROOT + path, raw, content_type="application/json")
+
+        assert_refused_in_portuguese(response)
+        invalid = 422 if path == "orders" else 400
+        assert response.status_code == (413 if len(raw) > 256 * 1024 else invalid)
 
 
 @pytest.mark.parametrize("path", [*BODIES, "invoices/marketplace"])

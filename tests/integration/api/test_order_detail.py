@@ -98,11 +98,6 @@ class TestOrderDetail:
 
         assert [get(api, code).json()["data"]["orderId"] for code in codes] == codes
 
-    def test_finds_an_order_with_an_encoded_slash(self, api, seller):
-        create_order(seller, orderId="a/b")
-
-        assert api.get(f"{URL}/a%2Fb").status_code == 200
-
     def test_leaves_the_two_fixed_paths_as_they_were(self, api, seller):
         for number, code in enumerate(("tracking", "cancel")):
             create_order(seller, orderId=code, trackingCode=f"T-{number}")

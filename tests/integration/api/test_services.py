@@ -57,18 +57,6 @@ class TestShippingServices:
         assert response.json() == quoted.json()
         assert response.json()["code"] == "no_coverage"
 
-    def test_refuses_what_a_quote_refuses_with_the_same_answer(self, api):
-        measures: list[dict[str, Any]] = [
-            {"weight": 30.001}, {"weight": 0}, {"weight": True}, {"width": "1000"}, {"declared_amount": -1},
-        ]  # fmt: skip  # a list of cases
-        codes = [{"origin": "0131010"}, {"destination": "00999999"}]
-
-        for sent in [{}, *(body(**changes) for changes in measures + codes)]:
-            response, quoted = api.post(URL, sent), api.post(QUOTE, sent)
-
-            assert response.status_code == quoted.status_code == 400
-            assert response.json() == quoted.json()
-
     def test_takes_two_queries(self, api, django_assert_num_queries):
         api.post(URL, body())
 

@@ -1,25 +1,13 @@
-from typing import Any
-
 import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from integration.models import FreightParameters, Order
-from tests.integration.factories import order_body
+from tests.integration.factories import order_body, order_with
 
 ORDERS, QUOTE = "/api/integration/orders", "/api/integration/shipping/quote"
 OF_ORDERS = "limit cursor orderId trackingCode status createdFrom createdTo"
 STRICT = {"HTTP_PREFER": "handling=strict"}
-
-
-def with_value(path, value):
-    body = order_body()
-    place: Any = body
-    *parents, last = path.split(".")
-    for name in parents:
-        place = place[int(name) if name.isdigit() else name]
-    place[last] = value
-    return body
 
 
 class TestAnOrder:
@@ -45,7 +33,7 @@ class TestAnOrder:
         ],
     )
     def test_with_a_doubtful_value_is_accepted_with_a_warning(self, api, path, value, warning):
-        response = api.post(ORDERS, with_value(path, value))
+        response = api.post(ORDERS, order_with(path, value))
 
         assert response.status_code == 201
         assert response["Rota-Warnings"] == warning
@@ -68,7 +56,7 @@ class TestAnOrder:
         ],
     )
     def test_with_a_doubtful_value_is_refused_strictly(self, api, path, value, code):
-        response = api.post(ORDERS, with_value(path, value), **STRICT)
+        response = api.post(ORDERS, order_with(path, value), **STRICT)
 
         body = response.json()
         assert (response.status_code, body["code"], list(body["errors"])) == (422, code, [path])
@@ -76,13 +64,13 @@ class TestAnOrder:
         assert not Order.objects.exists()
 
     def test_with_two_doubts_about_one_value_is_told_both(self, api):
-        response = api.post(ORDERS, with_value("items.0.dimensions", "0x20x30,31"), **STRICT)
+        response = api.post(ORDERS, order_with("items.0.dimensions", "0x20x30,31"), **STRICT)
 
         assert len(response.json()["errors"]["items.0.dimensions"]) == 2
 
     @pytest.mark.parametrize("value", ["01310-100", "01310100"])
     def test_may_have_a_hyphen_in_its_postcode(self, api, value):
-        assert "Rota-Warnings" not in api.post(ORDERS, with_value("receiver.address.zipCode", value))
+        assert "Rota-Warnings" not in api.post(ORDERS, order_with("receiver.address.zipCode", value))
 
 
 @pytest.mark.usefixtures("tariff")
