@@ -82,6 +82,6 @@ def too_long(request: HttpRequest, limit: TooLong) -> HttpResponse:
         case Area.A:
             return problems.too_long(request, limit.english, status=limit.status, code=limit.code)
         case Area.B:
-            return answers.too_long(limit.portuguese, status=limit.status, code=limit.code)
+            return answers.failure(limit.portuguese, status=limit.status, code=limit.code)
         case None:
             return render(request, "too_long.html", status=limit.status)

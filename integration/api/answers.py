@@ -8,7 +8,7 @@ from rest_framework import exceptions, status
 from rest_framework.response import Response
 
 from common.errors import DomainError
-from common.views import UNKNOWN_KEY, InvalidBody, InvalidQuery, PayloadWarning, UnknownParameter
+from common.views import UNKNOWN_KEY, InvalidBody, InvalidQuery
 from integration.errors import IntegrationError, MalformedBody
 
 _INVALID = "Dados inválidos"
@@ -65,7 +65,7 @@ def _invalid_body(error: InvalidBody, invalid_status: int) -> Response:
     """The serializer's errors, and as further errors the warnings about a body that is to be handled strictly."""
     errors = dict(_flattened(error.detail))
     for warning in error.warnings:
-        errors.setdefault(warning.dotted, []).append(_sentence(warning))
+        errors.setdefault(warning.dotted, []).append(WARNINGS[warning.code] + _suggestion(warning.nearest))
     if not error.warnings:
         return _invalid(errors, invalid_status, "invalid_payload")
     is_only_unknown = not error.detail and {warning.code for warning in error.warnings} == {UNKNOWN_KEY}
@@ -74,18 +74,13 @@ def _invalid_body(error: InvalidBody, invalid_status: int) -> Response:
 
 def _invalid_query(error: InvalidQuery) -> Response:
     """The errors of parameters, and unknown parameters that are to be handled strictly."""
-    errors = dict(_flattened(error.detail)) | {unknown.name: [_unknown_parameter(unknown)] for unknown in error.unknown}
+    errors = dict(_flattened(error.detail))
+    for unknown in error.unknown:
+        text = (
+            f"Parâmetro desconhecido, sem efeito.{_suggestion(unknown.nearest)} Conhecidos: {', '.join(unknown.known)}."
+        )
+        errors[unknown.name] = [text]
     return _invalid(errors, 422, "invalid_payload" if error.detail else UNKNOWN_KEY)
-
-
-def _unknown_parameter(parameter: UnknownParameter) -> str:
-    return (
-        f"Parâmetro desconhecido, sem efeito.{_suggestion(parameter.nearest)} Conhecidos: {', '.join(parameter.known)}."
-    )
-
-
-def _sentence(warning: PayloadWarning) -> str:
-    return WARNINGS[warning.code] + _suggestion(warning.nearest)
 
 
 def _suggestion(nearest: str) -> str:
@@ -105,35 +100,37 @@ def refused(error: DomainError) -> Response:
     return Response(body, status=error.status, headers=headers)
 
 
+def failure(message: str, *, status: int, code: str) -> HttpResponse:
+    """The answer to a call that reaches no endpoint, or that an endpoint does not finish."""
+    return JsonResponse(refusal(message, code), status=status, json_dumps_params={"ensure_ascii": False})
+
+
 def not_found(_request: HttpRequest) -> HttpResponse:
-    """No endpoint has this path."""
-    return _json(refusal("Caminho não encontrado", "no_such_path"), 404)
+    return failure("Caminho não encontrado", status=404, code="no_such_path")
 
 
 def bad_request(_request: HttpRequest) -> HttpResponse:
     """A request that Django refuses before it reaches a view, such as one with an unknown Host."""
-    return _json(refusal("O cabeçalho Host não é deste serviço, ou a requisição está malformada", "bad_request"), 400)
+    message = "O cabeçalho Host não é deste serviço, ou a requisição está malformada"
+    return failure(message, status=400, code="bad_request")
 
 
 def late_body(_request: HttpRequest) -> HttpResponse:
-    """A body that did not arrive in time."""
-    return _json(
-        refusal("O corpo da requisição não chegou a tempo; nada foi alterado. Envie-o sem pausas.", "late_body"), 408
-    )
+    message = "O corpo da requisição não chegou a tempo; nada foi alterado. Envie-o sem pausas."
+    return failure(message, status=408, code="late_body")
 
 
 def tls_required(request: HttpRequest) -> HttpResponse:
-    """A call over plain HTTP."""
     message = "Use https; nada foi alterado."
     if "Authorization" in request.headers:
         message += " Troque a chave: ela passou pela rede sem criptografia."
-    return _json(refusal(message, "tls_required"), 403)
+    return failure(message, status=403, code="tls_required")
 
 
 def busy(_request: HttpRequest) -> HttpResponse:
     """More large bodies at once than this process reads."""
     message = "Há requisições grandes demais ao mesmo tempo; nada foi alterado. Tente novamente."
-    return _json(refusal(message, "busy"), 503)
+    return failure(message, status=503, code="busy")
 
 
 def unavailable(_request: HttpRequest) -> HttpResponse:
@@ -142,12 +139,7 @@ def unavailable(_request: HttpRequest) -> HttpResponse:
         "O serviço está indisponível no momento. A requisição pode ter tido efeito: consulte antes de repeti-la, ou "
         "repita-a com a sua Idempotency-Key."
     )
-    return _json(refusal(message, "unavailable"), 503)
-
-
-def too_long(message: str, *, status: int, code: str) -> HttpResponse:
-    """A URL or header over a limit of `config.limits`."""
-    return _json(refusal(message, code), status)
+    return failure(message, status=503, code="unavailable")
 
 
 def server_error(_request: HttpRequest) -> HttpResponse:
@@ -156,11 +148,7 @@ def server_error(_request: HttpRequest) -> HttpResponse:
         "Erro interno. A requisição pode ter tido efeito: consulte antes de repeti-la, e informe ao suporte o "
         "cabeçalho X-Request-Id desta resposta."
     )
-    return _json(refusal(message, "server_error"), 500)
-
-
-def _json(body: Refusal, status_code: int) -> JsonResponse:
-    return JsonResponse(body, status=status_code, json_dumps_params={"ensure_ascii": False})
+    return failure(message, status=500, code="server_error")
 
 
 def _invalid(errors: dict[str, list[str]], status_code: int, code: str) -> Response:

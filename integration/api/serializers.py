@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 from decimal import Decimal
-from typing import Any, NotRequired, TypedDict
+from typing import Any
 
 import django_filters
 from drf_spectacular.utils import extend_schema_field
@@ -14,7 +14,7 @@ from common.pagination import CREATED_FROM, CREATED_TO, MOST_ROWS, ListFilter, M
 from common.serializers import BodySerializer
 from common.views import PayloadWarning
 from integration import freight, postcodes, words
-from integration.actions.orders import Address, InvoiceData, Item, NewOrder, Receiver
+from integration.actions.orders import Address, Item, NewOrder
 from integration.api.fields import (
     REQUIRED,
     AmountField,
@@ -63,29 +63,6 @@ _ORDER: dict[str, Any] = {
 }  # fmt: skip  # an order
 
 
-class QuoteBody(TypedDict):
-    """Sides in centimetres as strings of digits, `weight` in grams, `declared_amount` in centavos."""
-
-    origin: str
-    destination: str
-    width: NotRequired[str | None]
-    height: NotRequired[str | None]
-    length: NotRequired[str | None]
-    weight: NotRequired[int | None]
-    declared_amount: NotRequired[int | None]
-
-
-class OrderBody(TypedDict):
-    company_document: str
-    orderId: str
-    orderCost: Decimal
-    trackingCode: NotRequired[str | None]
-    service: str
-    items: list[Item]
-    receiver: Receiver
-    invoice: NotRequired[InvoiceData | None]
-
-
 @example_body(_FREIGHT)
 class QuoteSerializer(BodySerializer):
     """Body of a quote."""
@@ -98,29 +75,18 @@ class QuoteSerializer(BodySerializer):
     weight = WeightField(**_OPTIONAL)
     declared_amount = WholeNumberField(smallest=0, **_OPTIONAL)
 
-    @property
-    def body(self) -> QuoteBody:
-        body: QuoteBody = self.validated_data
-        return body
-
     def warnings(self) -> list[PayloadWarning]:
         """A warning where a side is missing, because the cubed weight needs all three."""
-        sides = [name for name in _SIDES if self.body.get(name)]
+        sides = [name for name in _SIDES if self.validated_data.get(name)]
         return [PayloadWarning((name,), "incomplete_sides") for name in sides] if len(sides) < len(_SIDES) else []
 
     @property
-    def package(self) -> Package:
-        return Package(
-            weight_g=self.body.get("weight"),
-            width_cm=_centimetres(self.body.get("width")),
-            height_cm=_centimetres(self.body.get("height")),
-            length_cm=_centimetres(self.body.get("length")),
-            declared_centavos=self.body.get("declared_amount") or 0,
-        )
-
-
-def _centimetres(side: str | None) -> int | None:
-    return None if side is None else int(side)
+    def shipment(self) -> dict[str, Any]:
+        """The arguments of `quotes.quote`."""
+        data = self.validated_data
+        sides = {f"{name}_cm": int(data[name]) for name in _SIDES if data.get(name)}
+        package = Package(weight_g=data.get("weight"), declared_centavos=data.get("declared_amount") or 0, **sides)
+        return {"origin": data["origin"], "destination": data["destination"], "package": package}
 
 
 class ItemSerializer(BodySerializer):
@@ -212,7 +178,7 @@ class OrderSerializer(BodySerializer):
 
     @property
     def payload(self) -> NewOrder:
-        data: OrderBody = self.validated_data
+        data = self.validated_data
         return NewOrder(
             company_document=data["company_document"],
             code=data["orderId"],

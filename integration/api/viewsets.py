@@ -99,10 +99,7 @@ class ShippingViewSet(SellerViewSet):
         Price and deadline of one shipment between two postcodes.
         """
         serializer = self.read_body(QuoteSerializer(data=request.data))
-        quote = quotes.quote(
-            origin=serializer.body["origin"], destination=serializer.body["destination"], package=serializer.package
-        )
-        return Response(bodies.quote_found(quote))
+        return Response(bodies.quote_found(quotes.quote(**serializer.shipment)))
 
     @extend_schema(
         operation_id="shipping-services",
@@ -116,10 +113,7 @@ class ShippingViewSet(SellerViewSet):
         Price and deadline of each service that has a rate for the trip.
         """
         serializer = self.read_body(QuoteSerializer(data=request.data))
-        prices = quotes.services(
-            origin=serializer.body["origin"], destination=serializer.body["destination"], package=serializer.package
-        )
-        return Response(bodies.services_found(prices))
+        return Response(bodies.services_found(quotes.services(**serializer.shipment)))
 
 
 class OrderViewSet(SellerViewSet):

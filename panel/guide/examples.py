@@ -91,7 +91,7 @@ def _of_b() -> Iterator[Answer]:
     request = HttpRequest()
     yield from (_of_page(make(request)) for make in _ANSWERS)
     yield from (
-        _of_page(answers.too_long(message, status=CODES[code].status, code=code))
+        _of_page(answers.failure(message, status=CODES[code].status, code=code))
         for code, (_english, message) in _TOO_LONG.items()
     )
     context = {"view": SimpleNamespace(invalid_status=422)}
