@@ -203,27 +203,21 @@ def _page(filters: django_filters.FilterSet, cursor: str, limit: int, **options:
     """A page, and what `listed` calls `searched_until`. `options` are those of `newest_first`."""
     if not filters.is_valid():
         return Page([], None), None
-    scope = ["panel", filters.qs.model._meta.label]
-    try:
-        return _read(filters, cursor, limit=limit, scope=scope, **options)
-    except InvalidCursor:
-        return _read(filters, "", limit=limit, scope=scope, **options)
-
-
-def _read(
-    filters: django_filters.FilterSet, cursor: str, *, limit: int, scope: list[str], **options: Any
-) -> tuple[Page[Any], Any]:
     queryset, part = filters.qs, getattr(filters, "part", "")
-    if not part:
-        return newest_first(queryset, limit=limit, cursor=cursor, scope=scope, **options), None
-    return newest_matching(
-        queryset,
-        lambda keys: queryset.model._default_manager.filter(Stop.of_some_with(keys, text=part)),
-        limit=limit,
-        scanned=_SCANNED,
-        cursor=cursor,
-        scope=scope,
-    )
+    scope = ["panel", queryset.model._meta.label]
+    try:
+        if not part:
+            return newest_first(queryset, limit=limit, cursor=cursor, scope=scope, **options), None
+        return newest_matching(
+            queryset,
+            lambda keys: queryset.model._default_manager.filter(Stop.of_some_with(keys, text=part)),
+            limit=limit,
+            scanned=_SCANNED,
+            cursor=cursor,
+            scope=scope,
+        )
+    except InvalidCursor:
+        return _page(filters, "", limit, **options)
 
 
 def find_orders(orders: QuerySet[Order], seller: Seller, text: str) -> QuerySet[Order]:
