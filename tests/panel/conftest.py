@@ -1,5 +1,6 @@
 """People of every role, and a shop with something of everything that a page can name."""
 
+import csv
 import re
 from dataclasses import dataclass
 from datetime import datetime
@@ -93,6 +94,12 @@ def refused_call(model: Any, **columns: Any) -> Any:
         "answer": '{\n  "code": "invalid_payload"\n}',
     }
     return model.objects.create(**{**row, **columns})
+
+
+def table(response, delimiter=","):
+    """The rows of the file below its header, each by the names of its columns."""
+    text = b"".join(response).decode("utf-8-sig")
+    return list(csv.DictReader(text.splitlines(), delimiter=delimiter))
 
 
 @pytest.fixture

@@ -97,19 +97,6 @@ class TestBound:
 
         assert member.get(url("deliveries"), {"q": "jose"}).context["searched_until"] is None
 
-    def test_leaves_no_match_out_of_full_pages(self, member, url, request_for, monkeypatch):
-        monkeypatch.setattr(filters, "PER_PAGE", 1)
-        wanted = [request_for("José").pk for _number in range(4)]
-        seen, cursor = [], ""
-        while True:
-            context = member.get(url("deliveries"), {"q": "jose", "before": cursor}).context
-            seen += [row.pk for row in context["rows"]]
-            cursor = context["older"]
-            if not cursor:
-                break
-
-        assert seen == wanted[::-1]
-
     def test_reads_no_more_than_so_many_deliveries(self, member, url, request_for, django_assert_max_num_queries):
         for _number in range(9):
             request_for("José")

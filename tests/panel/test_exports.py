@@ -1,7 +1,5 @@
 """Lists as CSV files."""
 
-import csv
-
 import pytest
 from django.utils import timezone
 
@@ -12,17 +10,12 @@ from delivery.models import EventState, WebhookAttempt, WebhookEvent
 from delivery.payload import Place
 from panel import filters
 from tests.factories import BY, DROPOFFS, PICKUP, DeliveryFactory, validated_payload
+from tests.panel.conftest import table
 
 ADDRESS = {
     "street": "Rua Augusta", "number": "12", "complement": "Apto 42", "district": "Consolação", "city": "São Paulo",
     "state": "SP", "zipcode": "01310200",
 }  # fmt: skip  # a table
-
-
-def table(response, delimiter=","):
-    """The rows of the file below its header, each by the names of its columns."""
-    text = b"".join(response).decode("utf-8-sig")
-    return list(csv.DictReader(text.splitlines(), delimiter=delimiter))
 
 
 class TestDeliveries:

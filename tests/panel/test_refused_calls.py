@@ -67,17 +67,6 @@ class TestTheList:
 
         assert member.get(url("refused_calls"), query).context["rows"] == ([call] if fits else [])
 
-    def test_has_fifty_on_a_page_and_each_call_once(self, member, shop, url):
-        now = timezone.now()
-        for _further in range(50):
-            of_shop(shop, created_at=now)
-
-        first = member.get(url("refused_calls")).context
-        second = member.get(url("refused_calls"), {"before": first["older"]}).context
-
-        assert (len(first["rows"]), len(second["rows"]), second["older"]) == (50, 1, None)
-        assert len({call.pk for call in first["rows"] + second["rows"]}) == 51
-
     def test_says_how_many_are_missing(self, member, shop, url, seller_url):
         now = timezone.now()
         for hours, refused, over_limit in ((0, 503, 7), (1, 500, 0), (2, 501, 1), (24 * 8, 900, 900)):

@@ -1,6 +1,5 @@
 """The reports' pages and files: who sees what, and that their sums are equal to the centavo."""
 
-import csv
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from zoneinfo import ZoneInfo
@@ -20,16 +19,11 @@ from delivery.payload import Place
 from panel.views import reports
 from tests.delivery.ended import Ended, insert
 from tests.factories import BY, DROPOFFS, DeliveryFactory, DriverFactory, TokenFactory, validated_payload
+from tests.panel.conftest import table
 
 ALL = reverse("panel:reports")
 NOVEMBER = {"since": "2026-11-01", "until": "2026-11-30"}
 NOON = datetime(2026, 11, 22, 15, tzinfo=UTC)
-
-
-def table(response, delimiter=","):
-    """The rows of the file below its header, each by the names of its columns."""
-    text = b"".join(response).decode("utf-8-sig")
-    return list(csv.DictReader(text.splitlines(), delimiter=delimiter))
 
 
 @pytest.fixture

@@ -91,14 +91,6 @@ class TestThePageOfASandboxDelivery:
 
         assert text in text_of(member, delivery)
 
-    def test_says_it_in_portuguese(self, member, token):
-        delivery = request(at=timezone.now() - timedelta(seconds=2), token=token)
-
-        assert re.search(
-            r"O entregador simulado aceita em cerca de [78] s\.",
-            text_of(member, delivery, HTTP_ACCEPT_LANGUAGE="pt-BR"),
-        )
-
     def test_shows_the_simulators_texts_in_the_readers_language(self, member, token):
         delivery = request("sim-fail-1", at=timezone.now() - timedelta(hours=1), token=token)
         advance()

@@ -1,23 +1,19 @@
-"""A seller's invoices in the panel: list, page, export."""
+"""A seller's invoices in the panel: list, page, export, upload by hand, link to an order by hand."""
 
 from datetime import timedelta
 
 import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile as File
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.html import strip_tags
 
-from integration.models import Invoice, InvoiceLink
-from tests.integration.factories import (
-    ACCESS_KEY,
-    BY,
-    create_order,
-    nfe_xml,
-    send_invoice,
-)
-from tests.panel.seller_pages import url
+from integration import nfe
+from integration.models import Invoice, InvoiceLink, SearchCode
+from tests.integration.factories import ACCESS_KEY, BY, OTHER_COMPANY, create_order, key_of, nfe_xml, send_invoice
+from tests.panel.seller_pages import plans_of, said, url
 
 KEY_2 = ACCESS_KEY[:-1] + "8"
 
@@ -81,14 +77,8 @@ class TestList:
     def test_reads_no_table_as_a_whole(self, member, seller, invoice, query):
         with CaptureQueriesContext(connection) as captured:
             assert self.listed(member, seller, **query) == [ACCESS_KEY]
-        statements = [row["sql"] for row in captured if '"integration_invoice"' in row["sql"]]
 
-        with connection.cursor() as cursor:
-            cursor.execute("SET LOCAL enable_seqscan = off")
-            plans = []
-            for statement in statements:
-                cursor.execute(f"EXPLAIN {statement}")
-                plans.append("\n".join(row[0] for row in cursor.fetchall()))
+        plans = plans_of(captured, "integration_invoice")
 
         assert plans
         assert not [plan for plan in plans if "Seq Scan" in plan]
@@ -138,6 +128,132 @@ class TestExport:
         assert len(lines) == 2
         assert lines[1].startswith(f'"{ACCESS_KEY}","123","1","11222333000181","150.50"')
         assert lines[1].endswith('"A-1 =B2","A-1"')
+
+
+def upload(client, seller, raw, name="nfe"):
+    return client.post(url("seller_invoices", seller), {name: File("n.xml", raw)}, follow=True)
+
+
+class TestUpload:
+    def test_stores_and_links_as_the_api_does(self, member, seller):
+        order = create_order(seller)
+
+        response = upload(member, seller, nfe_xml().encode())
+
+        stored = Invoice.objects.get()
+        assert (bytes(stored.raw), stored.received_by) == (nfe_xml().encode(), "user member")
+        assert stored.orders.get() == order
+        assert said(response) == "The invoice is saved and linked."
+
+    def test_of_an_invoice_without_its_order_says_what_happens_next(self, member, seller):
+        assert "will be linked when an order" in said(upload(member, seller, nfe_xml().encode()))
+        assert InvoiceLink.objects.count() == 0
+
+    @pytest.mark.parametrize(
+        "raw",
+        [
+            b"", b"no XML", b"<NFe/>", b"x" * (nfe.MAX_BYTES + 1), b"<!DOCTYPE a><NFe/>",
+            nfe_xml(items=[""]).encode(), nfe_xml(key="1").encode(),
+        ],
+        ids=["empty", "text", "no invoice", "too large", "doctype", "no reference", "wrong key"],
+    )  # fmt: skip  # a list
+    def test_is_refused_with_the_messages_of_the_api(self, member, seller, client, raw):
+        answer = client.post(
+            "/api/integration/invoices/marketplace",
+            {"nfe": File("n.xml", raw)},
+            headers={"Authorization": f"Basic {key_of(seller)}"},
+        )
+
+        response = upload(member, seller, raw)
+
+        assert said(response) == answer.json()["message"]
+        assert Invoice.objects.count() == 0
+
+    def test_without_a_file_is_refused(self, member, seller):
+        assert "Envie exatamente um arquivo XML" in said(upload(member, seller, b"x", name="other"))
+
+    def test_of_a_file_whose_end_the_server_has_cut_off_is_too_large(self, member, seller):
+        response = upload(member, seller, b"x" * (nfe.MAX_BYTES + 1), name="other")
+
+        assert said(response) == "O arquivo é maior que 2 MiB"
+
+    def test_of_the_same_key_with_another_content_keeps_the_first(self, member, seller, invoice):
+        response = upload(member, seller, nfe_xml(compra="B-2").encode())
+
+        assert "This one was not saved" in said(response)
+        assert bytes(Invoice.objects.get().raw) == nfe_xml().encode()
+
+    def test_is_refused_while_the_seller_is_suspended(self, member, seller, suspended_seller):
+        response = upload(member, seller, nfe_xml().encode())
+
+        assert "The seller is suspended" in said(response)
+        assert Invoice.objects.count() == 0
+
+
+class TestLink:
+    def link(self, client, seller, invoice, order):
+        return client.post(url("seller_invoice", seller, invoice.pk), {"order": order}, follow=True)
+
+    def test_finds_an_order_and_links_it(self, member, seller, invoice):
+        order = create_order(seller, orderId="B-2")
+
+        found = member.get(url("seller_invoice", seller, invoice.pk), {"q": "maria"}).context["orders"]
+        response = self.link(member, seller, invoice, found[0].pk)
+
+        assert found == [order]
+        link = InvoiceLink.objects.get()
+        assert (link.invoice, link.order, link.linked_by) == (invoice, order, "user member")
+        assert "The invoice is linked to order B-2." in said(response)
+        assert "Linked by hand." in response.content.decode()
+        assert SearchCode.objects.filter(order=order, value=ACCESS_KEY).exists()
+
+    def test_shows_by_what_an_order_is_told_from_another(self, member, seller, invoice):
+        order = create_order(seller, orderId="B-2")
+
+        content = member.get(url("seller_invoice", seller, invoice.pk), {"q": "maria"}).content.decode()
+
+        for text in ("R$ 150.00", "529.982.247-25", "São Paulo/SP", url("seller_order", seller, order.pk)):
+            assert text in content
+
+    def test_names_the_orders_that_do_not_exist(self, member, seller, invoice):
+        content = member.get(url("seller_invoice", seller, invoice.pk)).content.decode()
+
+        assert "The invoice names A-1; no order has this code." in content
+
+    def test_does_not_offer_what_is_linked_already(self, member, seller, invoice):
+        create_order(seller)
+
+        assert member.get(url("seller_invoice", seller, invoice.pk), {"q": "A-1"}).context["orders"] == []
+
+    @pytest.mark.parametrize("key", ["", "x", "0", "٣", "9" * 5000, "-1", "9" * 19])
+    def test_of_no_order_is_not_found(self, member, seller, invoice, key):
+        assert self.link(member, seller, invoice, key).status_code == 404
+        assert InvoiceLink.objects.count() == 0
+
+    def test_of_another_sellers_order_is_not_found(self, member, seller, invoice, foreign_seller):
+        order = create_order(foreign_seller, company_document=OTHER_COMPANY, orderId="F-1")
+
+        offered = member.get(url("seller_invoice", seller, invoice.pk), {"q": "F-1"}).context["orders"]
+
+        assert offered == []
+        assert self.link(member, seller, invoice, order.pk).status_code == 404
+        assert InvoiceLink.objects.count() == 0
+
+    def test_twice_is_one_link(self, member, seller, invoice):
+        order = create_order(seller, orderId="B-2")
+
+        for _time in range(2):
+            self.link(member, seller, invoice, order.pk)
+
+        assert InvoiceLink.objects.count() == 1
+
+    def test_is_refused_while_the_seller_is_suspended(self, member, seller, invoice, suspended_seller):
+        order = create_order(seller, orderId="B-2")
+
+        response = self.link(member, seller, invoice, order.pk)
+
+        assert "The seller is suspended" in said(response)
+        assert InvoiceLink.objects.count() == 0
 
 
 @pytest.mark.parametrize("role", ["dispatcher", "account staff"])

@@ -6,7 +6,6 @@ from types import SimpleNamespace
 import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
-from django.urls import reverse
 from django.utils import timezone
 
 from integration.actions import orders, sellers
@@ -16,18 +15,13 @@ from panel import filters
 from tests.integration.factories import (
     BY,
     OTHER_COMPANY,
-    SellerFactory,
     create_order,
     nfe_xml,
     order_body,
     send_invoice,
 )
+from tests.panel.seller_pages import plans_of, url
 from tests.tables import renew
-
-
-@pytest.fixture
-def seller(shop):
-    return shop.seller
 
 
 @pytest.fixture
@@ -36,12 +30,8 @@ def order(seller):
 
 
 @pytest.fixture
-def foreign(shop):
-    return create_order(SellerFactory.create(documents=(OTHER_COMPANY,)), company_document=OTHER_COMPANY, orderId="F-1")
-
-
-def url(name, seller, *args):
-    return reverse(f"panel:{name}", args=[seller.pk, *args])
+def foreign(foreign_seller):
+    return create_order(foreign_seller, company_document=OTHER_COMPANY, orderId="F-1")
 
 
 def listed(client, seller, **query):
@@ -111,14 +101,8 @@ class TestList:
         create_order(seller)
         with CaptureQueriesContext(connection) as captured:
             assert listed(member, seller, **query) == ["A-1"]
-        statements = [row["sql"] for row in captured if '"integration_order"' in row["sql"]]
 
-        with connection.cursor() as cursor:
-            cursor.execute("SET LOCAL enable_seqscan = off")
-            plans = []
-            for statement in statements:
-                cursor.execute(f"EXPLAIN {statement}")
-                plans.append("\n".join(row[0] for row in cursor.fetchall()))
+        plans = plans_of(captured, "integration_order")
 
         assert plans
         assert not [plan for plan in plans if "Seq Scan" in plan]
