@@ -57,12 +57,14 @@ class AccountAdapter(DefaultAccountAdapter):
         `username` is the name of a log-in, or the verified address of its user.
         """
         name = credentials.get("username", "")
-        if (user := self._authenticate(request, credentials)) is None:
-            # Somebody else's log-in may have the address of this one as its name, so both are tried.
-            owner = invitations.verified_log_in(name)
-            if owner not in (None, name):
-                user = self._authenticate(request, credentials | {"username": owner})
-        return user
+        # Somebody else's log-in may have the address of this one as its name, so both are tried. First the one whose
+        # user reads the mail: no attempt at the other may be counted for it, or refused to it.
+        owner = invitations.verified_log_in(name)
+        if owner and owner.lower() != name.lower():
+            user = self._authenticate(request, credentials | {"username": owner})
+            if user is not None:
+                return user
+        return self._authenticate(request, credentials)
 
     def _authenticate(self, request: HttpRequest, credentials: dict[str, Any]) -> User | None:
         attempt = self.begin_attempt(request, secret=Secret.PASSWORD, name=credentials.get("username", ""))

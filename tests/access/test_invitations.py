@@ -12,6 +12,7 @@ from django.utils import timezone
 
 from access import invitations
 from access.models import Invitation
+from access.throttle import PER_NAME_AND_ADDRESS
 from common.accounts import Role
 from common.mail import sending
 from common.mail.models import Message
@@ -98,6 +99,15 @@ class TestLink:
         invited = EmailAddress.objects.get(email=ANA).user
         assert found == {WORDS: [invited, invited], PASSWORD: [squatter, squatter]}
         assert user_after(ANA, "neither of the two") is None
+
+    def test_leads_to_a_log_in_by_the_address_that_failures_of_that_name_do_not_stop(self, account, invite):
+        User.objects.create_user(ANA, "", PASSWORD)
+        Client().post(invite(), FORM)
+        invited = EmailAddress.objects.get(email=ANA).user
+
+        found = [user_after(ANA, WORDS) for _time in range(PER_NAME_AND_ADDRESS.amount + 1)]
+
+        assert found == [invited] * (PER_NAME_AND_ADDRESS.amount + 1)
 
     @pytest.mark.parametrize("other", ["joſe@example.com", "JOſE@example.com"])
     def test_of_an_address_is_not_of_one_that_folds_to_it(self, account, invite, other):
