@@ -26,6 +26,10 @@ from delivery.models import Delivery, Driver, DriverPosition, DropoffOptions, St
 from integration.actions import forgetting as in_orders
 from integration.models import Company, Invoice, Order, compact_document
 
+_log = logging.getLogger(__name__)
+KINDS = ("orders", "stops", "pickups", "drivers")  # of rows, as `PersonRequest` counts them
+_Step = Callable[[PersonRequest], int]
+_READ_AT_ONCE = 2000
 _MOST_NAMED = 20
 _LONGEST = 40
 _DOCUMENT_LENGTHS = (11, 14)  # of a CPF and a CNPJ
@@ -136,9 +140,6 @@ def summary(found: Found, *, at: datetime) -> Summary:
         open_orders=list(open_orders[:_MOST_NAMED]),
         active_drivers=found.drivers.filter(in_deliveries.IS_WORKING).count(),
     )
-
-
-_READ_AT_ONCE = 2000
 
 
 def export(person: Person, *, at: datetime) -> Iterator[str]:
@@ -252,11 +253,6 @@ def _driver(driver: Driver) -> Iterator[str]:
 
 def _position(fix: DriverPosition) -> dict[str, Any]:
     return {"latitude": fix.latitude, "longitude": fix.longitude, "recordedAt": fix.recorded_at.isoformat()}
-
-
-_log = logging.getLogger(__name__)
-_Step = Callable[[PersonRequest], int]
-KINDS = ("orders", "stops", "pickups", "drivers")  # of rows, as `PersonRequest` counts them
 
 
 def record(person: Person, *, kind: PersonRequestKind, by: str, at: datetime) -> PersonRequest:

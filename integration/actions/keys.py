@@ -14,6 +14,7 @@ from integration.errors import InvalidKey, KeyMissing, TooManyKeys
 from integration.models import ApiKey, Seller
 
 _log = logging.getLogger(__name__)
+PREFIX = "rota_key_"
 MOST_VALID = 20  # of one seller
 
 
@@ -76,9 +77,6 @@ def authenticate(header: bytes, *, at: datetime, on_found: Callable[[ApiKey], No
     key.seller.check_active()
     key.record_use(at=at)
     return key
-
-
-PREFIX = "rota_key_"
 
 
 def find(header: bytes) -> str:

@@ -1,4 +1,4 @@
-"""Models of area B, one module per noun."""
+"""Models of area B, one module per noun. A foreign key with `db_index=False` is the first column of another index."""
 
 from integration.models.call import IdempotencyRecord, RefusedSellerCall, RefusedSellerCallCount
 from integration.models.freight import FreightParameters, FreightParametersChange, FreightPriceChange, FreightRate

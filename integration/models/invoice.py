@@ -25,11 +25,7 @@ class Invoice(models.Model):
     """An NF-e that a seller sent: its unchanged bytes, and the data parsed from them."""
 
     seller = models.ForeignKey(
-        Seller,
-        verbose_name=_("seller"),
-        on_delete=models.PROTECT,
-        related_name="invoices",
-        db_index=False,  # an index begins with this column
+        Seller, verbose_name=_("seller"), on_delete=models.PROTECT, related_name="invoices", db_index=False
     )
     access_key = models.CharField(_("access key"), max_length=44)
     issuer_document = models.CharField(_("issuer"), max_length=14, blank=True)
@@ -77,18 +73,9 @@ class Invoice(models.Model):
 class InvoiceReference(models.Model):
     """An order reference (xPed) of an invoice, by which orders that are created later find the invoice."""
 
-    seller = models.ForeignKey(
-        Seller,
-        on_delete=models.CASCADE,
-        related_name="+",
-        db_index=False,  # an index begins with this column
-    )
+    seller = models.ForeignKey(Seller, on_delete=models.CASCADE, related_name="+", db_index=False)
     invoice = models.ForeignKey(
-        Invoice,
-        verbose_name=_("invoice"),
-        on_delete=models.CASCADE,
-        related_name="references",
-        db_index=False,  # an index begins with this column
+        Invoice, verbose_name=_("invoice"), on_delete=models.CASCADE, related_name="references", db_index=False
     )
     value = models.CharField(_("xPed"), max_length=LONGEST_CODE)
 
@@ -107,11 +94,7 @@ class InvoiceLink(models.Model):
     """An invoice covers an order."""
 
     invoice = models.ForeignKey(
-        Invoice,
-        verbose_name=_("invoice"),
-        on_delete=models.CASCADE,
-        related_name="links",
-        db_index=False,  # an index begins with this column
+        Invoice, verbose_name=_("invoice"), on_delete=models.CASCADE, related_name="links", db_index=False
     )
     order = models.ForeignKey(Order, verbose_name=_("order"), on_delete=models.PROTECT, related_name="invoice_links")
     linked_by = models.CharField(_("linked by"), max_length=200)

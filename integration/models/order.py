@@ -60,11 +60,7 @@ class Order(models.Model):
     """
 
     seller = models.ForeignKey(
-        Seller,
-        verbose_name=_("seller"),
-        on_delete=models.PROTECT,
-        related_name="orders",
-        db_index=False,  # an index begins with this column
+        Seller, verbose_name=_("seller"), on_delete=models.PROTECT, related_name="orders", db_index=False
     )
     company = models.ForeignKey(Company, verbose_name=_("company"), on_delete=models.PROTECT, related_name="orders")
     code = models.CharField(_("orderId"), max_length=LONGEST_CODE)
@@ -163,18 +159,9 @@ class SearchCode(models.Model):
         INVOICE_NUMBER = "invoice_number", _("Invoice number")
         OTHER = "other", _("Auxiliary code")
 
-    seller = models.ForeignKey(
-        Seller,
-        on_delete=models.CASCADE,
-        related_name="+",
-        db_index=False,  # an index begins with this column
-    )
+    seller = models.ForeignKey(Seller, on_delete=models.CASCADE, related_name="+", db_index=False)
     order = models.ForeignKey(
-        Order,
-        verbose_name=_("order"),
-        on_delete=models.CASCADE,
-        related_name="codes",
-        db_index=False,  # an index begins with this column
+        Order, verbose_name=_("order"), on_delete=models.CASCADE, related_name="codes", db_index=False
     )
     kind = models.CharField(_("kind"), max_length=14, choices=Kind, default=Kind.OTHER)
     value = models.CharField(_("value"), max_length=LONGEST_CODE)
