@@ -11,6 +11,7 @@ import pytest
 from django.conf import settings as django_settings
 from django.db import connection
 from django.test import TransactionTestCase, override_settings
+from django.test.client import ClientHandler
 from pytest_django.plugin import DjangoDbBlocker
 from rest_framework.test import APIClient
 from whitenoise.middleware import WhiteNoiseMiddleware
@@ -18,7 +19,7 @@ from whitenoise.middleware import WhiteNoiseMiddleware
 from common.rate_limit import limiter
 from config.refused_calls import RECORDERS
 from delivery.models import DispatchRules, Token, dispatch_rules
-from tests import empty_tables, programs, servers, smtp
+from tests import described_answers, empty_tables, programs, servers, smtp
 from tests.dispatch_rules import known
 from tests.factories import TariffFactory, TokenFactory
 from tests.smtp import Mailbox
@@ -126,6 +127,21 @@ def django_db_setup(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -
         patch.setattr(TransactionTestCase, "_fixture_teardown", lambda _case: empty_tables.empty())
         yield
         empty_tables.end_other_connections()
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _answers_are_described() -> Iterator[None]:
+    """Compare each answer of an API with the description."""
+    handle = ClientHandler.__call__
+
+    def handle_and_check(handler: ClientHandler, environ: dict[str, Any]) -> Any:
+        response: Any = handle(handler, environ)
+        described_answers.check(response.wsgi_request, response)
+        return response
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(ClientHandler, "__call__", handle_and_check)
+        yield
 
 
 @pytest.fixture(autouse=True)
