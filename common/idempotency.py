@@ -18,7 +18,7 @@ from psycopg import errors, sql
 from rest_framework.renderers import JSONRenderer
 from rest_framework.response import Response
 
-from common.errors import DomainError
+from common.errors import KEPT_REFUSALS, DomainError
 
 HEADER = "Idempotency-Key"
 REPLAYED = "Idempotency-Replayed"
@@ -27,9 +27,6 @@ LONGEST_KEY = 255
 WAIT_SECONDS = 10  # for a call with the same key that has not ended
 
 _PRINTABLE_ASCII = re.compile(r"[ -~]+")
-# Refusals that are stored and replayed like a success: the same call would meet them again. Others had no effect, and
-# the corrected call may have the same key.
-_KEPT_REFUSALS = (400, 404)
 
 Prepared = TypeVar("Prepared")
 
@@ -103,7 +100,7 @@ class KeyedCall:
         """
 
         def kept(error: DomainError) -> Answer:
-            if error.status not in _KEPT_REFUSALS:
+            if error.status not in KEPT_REFUSALS:
                 raise error
             return _answer(refuse(error))
 
@@ -123,7 +120,7 @@ class KeyedCall:
                 answer = self.run_once(lambda: refusal)
             else:
                 answer = self.run_once(acted)
-        content_type = refusal_type if answer.status in _KEPT_REFUSALS else "application/json"
+        content_type = refusal_type if answer.status in KEPT_REFUSALS else "application/json"
         response = HttpResponse(answer.body, status=answer.status, content_type=content_type)
         if answer.replayed:
             response[REPLAYED] = "true"

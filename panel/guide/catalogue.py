@@ -6,15 +6,60 @@ one class stand in that class.
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from enum import Enum
+from http import HTTPStatus
 from types import ModuleType
 
-from common.errors import DomainError
+from common.errors import KEPT_REFUSALS, DomainError
 from delivery import errors as delivery_errors
 from delivery.api import errors as delivery_api_errors
 from integration import errors as integration_errors
 
 A, B = "immediate delivery", "order integration"
 BOTH = (A, B)
+
+
+class Repeat(Enum):
+    """What an answer says about the effect of the call, and about repeating it."""
+
+    WAIT = (
+        "Nothing was changed. Wait, for the seconds in Retry-After if the answer has it, and repeat the call "
+        "unchanged: with its Idempotency-Key, or without one if it had none."
+    )
+    SAME_KEY = (
+        "The first call with the key may have its effect. Wait for the seconds in Retry-After and repeat the call "
+        "unchanged, with the same Idempotency-Key and never without it."
+    )
+    UNKNOWN = (
+        "It may have had its effect. Wait, for the seconds in Retry-After if the answer has it. Repeat a GET, and a "
+        "call with its Idempotency-Key, unchanged; without one, look up first what was created."
+    )
+    CORRECTED = "Nothing was changed. Repeat only when the cause is put right; the Idempotency-Key can be the same."
+    NEW_KEY = (
+        "Nothing was changed. Repeat only when the cause is put right, and with a new Idempotency-Key if the call had "
+        "one: with the same it gets this answer again for 24 hours."
+    )
+    REUSED = (
+        "This call changed nothing; the earlier one with the key may have. Repeat that one with its own body, or "
+        "send this one with a new Idempotency-Key."
+    )
+    COUNTED = "The try was counted, and nothing else was changed. Repeat only with the right PIN."
+
+
+# Of the statuses whose answers differ from CORRECTED below 500, and from UNKNOWN from there.
+REPEATS = {408: Repeat.WAIT, 429: Repeat.WAIT} | dict.fromkeys(KEPT_REFUSALS, Repeat.NEW_KEY)
+# Of the codes that differ from their status.
+REPEATS_OF_CODES = {
+    "busy": Repeat.WAIT,
+    "call_in_progress": Repeat.SAME_KEY,
+    "idempotency_key_reused": Repeat.REUSED,
+    "wrong_pin": Repeat.COUNTED,
+}
+
+
+def repeat_of(status: int) -> Repeat:
+    """What an answer with this status says, unless its code is one of REPEATS_OF_CODES."""
+    return REPEATS.get(status, Repeat.UNKNOWN if status >= HTTPStatus.INTERNAL_SERVER_ERROR else Repeat.CORRECTED)
 
 
 @dataclass(frozen=True)
@@ -26,6 +71,10 @@ class ErrorCode:
     meaning: str
     remedy: str
     apis: tuple[str, ...] = (A,)
+
+    @property
+    def repeat(self) -> Repeat:
+        return REPEATS_OF_CODES.get(self.code) or repeat_of(self.status)
 
 
 # Codes of both APIs, and codes without a class.

@@ -3,7 +3,7 @@
 `docs/guide/<name>.md` is the English page, `docs/guide/<language>/<name>.md` its translation. Headings have the anchors
 of the English page in every language, so that a link to a heading does not depend on the reader's language. Blocks of
 code stand in the English page alone: a translation has the same blocks without content. The page of error codes has no
-file: it is made of the catalogue.
+file: it is made of the catalogue, as is the table in `retries.md`, where TABLE_OF_REPEATS stands.
 """
 
 from itertools import groupby
@@ -14,12 +14,13 @@ from django.urls import reverse
 from django.utils.functional import Promise
 from django.utils.translation import gettext, gettext_lazy, override
 
-from panel.guide.catalogue import CODES, A, B
+from panel.guide.catalogue import CODES, REPEATS_OF_CODES, A, B, Repeat, repeat_of
 
 FOLDER: Path = settings.BASE_DIR / "docs" / "guide"
 ENGLISH = "en"
 # The first page has no name in its URL. Code hosts show README.md where they list a folder.
 FIRST_FILE = "README.md"
+TABLE_OF_REPEATS = "<!-- the table of the catalogue -->"
 
 # Titles of the menu's parts, and the names of their pages.
 CHAPTERS: list[tuple[Promise, tuple[str, ...]]] = [
@@ -49,7 +50,23 @@ def text(name: str, language: str) -> str:
     """The Markdown of the page with one of NAMES."""
     if name == "error-codes":
         return _error_codes(language)
-    return (folder(language) / (f"{name}.md" if name else FIRST_FILE)).read_text()
+    written = (folder(language) / (f"{name}.md" if name else FIRST_FILE)).read_text()
+    return written.replace(TABLE_OF_REPEATS, _repeats(language)) if name == "retries" else written
+
+
+def _repeats(language: str) -> str:
+    """The table of what each answer says about repeating the call: by status, with the codes that differ from it."""
+    statuses = sorted({entry.status for entry in CODES.values()})
+    with override(language):
+        columns = [gettext("what happened"), gettext("repeating the call")]
+        lines = [f"| {' | '.join(columns)} |", "|---|---|"]
+        for repeat in Repeat:
+            causes = [str(status) for status in statuses if repeat_of(status) is repeat]
+            causes += [f"{CODES[code].status} `{code}`" for code, each in REPEATS_OF_CODES.items() if each is repeat]
+            if repeat is Repeat.UNKNOWN:
+                causes = [gettext("no answer, or a connection that broke"), *causes, gettext("any other 5xx")]
+            lines.append(f"| {', '.join(causes)} | {gettext(repeat.value)} |")
+    return "\n".join(lines)
 
 
 def _error_codes(language: str) -> str:
@@ -60,12 +77,13 @@ def _error_codes(language: str) -> str:
             "`code` of the [error bodies](errors.md), by HTTP status. Each code has a page with an example of its "
             "body, at\n`/docs/errors/<code>` of the service."
         )
-        columns = [gettext("code"), "API", gettext("meaning"), gettext("what to do")]
+        columns = [gettext("code"), "API", gettext("meaning"), gettext("what to do"), gettext("repeating the call")]
         lines = [f"# {gettext('Error codes')}", "", intro, ""]
         for status, group in groupby(entries, key=lambda entry: entry.status):
-            lines += [f"## {status}", "", f"| {' | '.join(columns)} |", "|---|---|---|---|"]
+            lines += [f"## {status}", "", f"| {' | '.join(columns)} |", "|---|---|---|---|---|"]
             for entry in group:
                 api = _APIS[entry.apis[0]] if len(entry.apis) == 1 else gettext("both")
-                lines.append(f"| `{entry.code}` | {api} | {gettext(entry.meaning)} | {gettext(entry.remedy)} |")
+                texts = [gettext(text) for text in (entry.meaning, entry.remedy, entry.repeat.value)]
+                lines.append(f"| `{entry.code}` | {api} | {' | '.join(texts)} |")
             lines.append("")
     return "\n".join(lines)

@@ -62,6 +62,7 @@ def collected() -> Catalog:
     for entry in CODES.values():
         catalog.add(entry.meaning)
         catalog.add(entry.remedy)
+        catalog.add(entry.repeat.value)
     return catalog
 
 

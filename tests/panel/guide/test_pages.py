@@ -10,8 +10,8 @@ from django.test import Client
 from django.utils.translation import gettext, override
 from lxml.html import document_fromstring
 
-from panel.guide import markdown, pages
-from panel.guide.catalogue import CODES
+from panel.guide import examples, markdown, pages
+from panel.guide.catalogue import CODES, A, Repeat
 
 LANGUAGES = [language for language, _name in settings.LANGUAGES]
 FILES = sorted(pages.FOLDER.glob("*.md"))
@@ -28,6 +28,13 @@ def read(browser, url):
     root = document_fromstring(browser.get(url).content)
     targets = [urljoin(url, link.attrib["href"]) for link in root.iter("a") if "href" in link.attrib]
     return targets, [element.attrib["id"] for element in root.iter("*") if "id" in element.attrib]
+
+
+def rows(name, language):
+    """The texts of the cells of each row of a page's tables."""
+    root = document_fromstring(markdown.page(name, language).html)
+    found = [["".join(map(str, cell.itertext())) for cell in row.iter("td")] for row in root.iter("tr")]
+    return [cells for cells in found if cells]
 
 
 class TestGuide:
@@ -47,13 +54,25 @@ class TestGuide:
 
         assert [code for code in CODES if f'<a href="/docs/errors/{code}"><code>{code}</code></a>' not in html] == []
 
-    @pytest.mark.parametrize(("language", "unchanged"), [("en", "nothing was changed"), ("pt-br", "nada mudou")])
-    def test_says_what_had_no_effect_as_the_error_codes_do(self, language, unchanged):
-        rows = (pages.folder(language) / "retries.md").read_text().splitlines()
+    @pytest.mark.parametrize("language", LANGUAGES)
+    def test_says_of_repeating_a_call_what_the_error_codes_say(self, language):
+        of_causes = dict(cells[-2:] for cells in rows("retries", language))
+        said = {cause: text for causes, text in of_causes.items() for cause in causes.split(", ")}
+        of_codes = {cells[0]: cells[-1] for cells in rows("error-codes", language)}
 
-        for each in (each for each in CODES.values() if each.status >= 500):  # of the service
-            (row,) = [row for row in rows if f"`{each.code}`" in row]
-            assert (unchanged in row) == ("Nothing was changed." in each.meaning), each.code
+        assert set(of_codes) == set(CODES)
+        for code, entry in CODES.items():
+            with override(language):
+                expected = gettext(entry.repeat.value)
+            by_status = said.get(f"{entry.status} {code}") or said[str(entry.status)]
+            assert (of_codes[code], by_status) == (expected, expected), code
+
+    def test_says_that_nothing_was_changed_only_where_the_meaning_agrees(self):
+        for code, entry in CODES.items():
+            assert not ("may have had its effect" in entry.meaning and entry.repeat is not Repeat.UNKNOWN), code
+            assert not ("Nothing was changed" in entry.meaning and "Nothing" not in entry.repeat.value), code
+        for code, answer in examples.answers_of(A).items():  # as if a POST without a key had this answer
+            assert answer.body["retryable"] == (CODES[code].repeat in {Repeat.WAIT, Repeat.SAME_KEY}), code
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
@@ -169,6 +188,7 @@ class TestErrorPage:
             with override("pt-br"):
                 assert f"<dd>{escape(gettext(entry.meaning))}</dd>" in text, code
                 assert f"<dd>{escape(gettext(entry.remedy))}</dd>" in text, code
+                assert f"<dd>{escape(gettext(entry.repeat.value))}</dd>" in text, code
             assert f"<dd>{escape(entry.meaning)}</dd>" not in text, code
 
     def test_is_not_found_for_another_code(self, browser):
