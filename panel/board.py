@@ -7,6 +7,7 @@ moments seconds since 1970.
 from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import cached_property
 from typing import Any
 from uuid import UUID
 
@@ -45,15 +46,23 @@ class Card:
     moves: dict[str, Move]
     stops: list[StopDetails]
 
-    @property
+    @cached_property
+    def moves_at_a(self) -> dict[str, Move]:
+        return {name: move for name, move in self.moves.items() if move.is_step and "point" not in move.fields}
+
+    @cached_property
     def moves_at_stops(self) -> dict[str, Move]:
         return {name: move for name, move in self.moves.items() if "point" in move.fields}
 
-    @property
+    @cached_property
+    def other_moves(self) -> dict[str, Move]:
+        return {name: move for name, move in self.moves.items() if not move.is_step and "point" not in move.fields}
+
+    @cached_property
     def open_stops(self) -> list[Stop]:
         return [stop for stop in self.delivery.ordered_stops if stop.status in lifecycle.OPEN]
 
-    @property
+    @cached_property
     def next_label(self) -> str:
         """Where the driver has to be next: A, B, C or D."""
         is_collected = self.delivery.route_status == lifecycle.RouteStatus.COLLECTED

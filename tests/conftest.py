@@ -7,6 +7,7 @@ from pathlib import Path
 from threading import Barrier
 from typing import Any
 
+import hypothesis
 import pytest
 from django.conf import settings as django_settings
 from django.db import connection
@@ -23,6 +24,10 @@ from tests import described_answers, empty_tables, programs, servers, smtp
 from tests.dispatch_rules import known
 from tests.factories import TariffFactory, TokenFactory
 from tests.smtp import Mailbox
+
+# On a busy machine an example takes longer than the 200 ms of hypothesis; pytest limits the time of a whole test.
+hypothesis.settings.register_profile("tests", deadline=None)
+hypothesis.settings.load_profile("tests")
 
 
 @pytest.fixture(scope="session")

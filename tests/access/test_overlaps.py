@@ -21,11 +21,6 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 
 @pytest.fixture
-def account(db):
-    return IntegratorFactory.create()
-
-
-@pytest.fixture
 def join(account):
     def make(name):
         return account.memberships.create(user=User.objects.create_user(name), role=Role.OWNER)

@@ -1,4 +1,4 @@
-"""What the lists and pages of the admin have in common: sorting, opening accounts, limits in force."""
+"""What the lists and pages of the admin have in common: texts of empty lists, sorting, opening accounts, the menu."""
 
 import pytest
 from django.urls import reverse
@@ -12,6 +12,24 @@ DRIVERS = reverse("admin:delivery_driver_changelist")
 
 def page(client, url, **query):
     return client.get(url, query).content.decode()
+
+
+class TestEmptyLists:
+    def test_say_what_fills_them(self, admin_client):
+        found = page(admin_client, reverse("admin:integration_invoice_changelist"))
+
+        assert "No invoice yet. They come by the API" in found
+        assert ">Clear<" not in found
+        assert "0 invoices" not in found
+
+    def test_repeat_what_was_searched_for(self, admin_client):
+        found = page(admin_client, DRIVERS, q="zzz")
+
+        assert "Nothing found for “zzz”." in found
+        assert ">Clear<" in found
+
+    def test_name_the_filters_when_nothing_was_searched_for(self, admin_client):
+        assert "Nothing with these filters." in page(admin_client, DRIVERS, active__exact="0")
 
 
 class TestLists:
@@ -36,6 +54,12 @@ class TestLists:
         assert "addlink" not in page(admin_client, reverse("admin:delivery_driver_change", args=[driver.pk]))
         assert "addlink" in page(admin_client, DRIVERS)
 
+    def test_are_placed_as_in_the_menu(self, admin_client):
+        found = page(admin_client, reverse("admin:mfa_authenticator_changelist"))
+
+        assert '<span class="rota-crumb rota-crumb-group">People</span>' in found
+        assert "Two-step verification</a>" in found
+
 
 class TestForms:
     def test_show_the_limit_in_force_in_an_empty_field(self, admin_client, settings):
@@ -46,6 +70,13 @@ class TestForms:
 
         assert 'placeholder="default: 1,234"' in found
         assert 'placeholder="default: no limit"' in found
+
+    @pytest.mark.parametrize("name", ["delivery_token", "integration_apikey"])
+    def test_of_credentials_issue_one_at_a_time(self, admin_client, name):
+        found = page(admin_client, reverse(f"admin:{name}_add"))
+
+        assert "It is shown once, on the next page." in found
+        assert "_addanother" not in found
 
     def test_of_tokens_begin_with_the_sandbox(self, admin_client):
         assert '<option value="sandbox" selected>' in page(admin_client, reverse("admin:delivery_token_add"))

@@ -75,6 +75,9 @@ class TestSchedule:
         with time_machine.travel(timezone.now() - timedelta(days=1)):
             assert entry.is_due()[0]
 
+    def test_tells_no_worker_to_compare_clocks(self):
+        assert all("expires" not in entry.get("options", {}) for entry in SCHEDULE.values())
+
     @pytest.mark.parametrize(
         ("name", "seconds", "sentence"),
         [

@@ -14,6 +14,7 @@ PROMISED = {
     "s.FORGET_INVOICE_YEARS": 5,
     "s.FORGET_ORDER_DAYS": 1825,
     "s.FORGET_POSITION_DAYS": 30,
+    "s.PROOF_PHOTOS_KEPT.days": 90,
     "s.SECURE_HSTS_SECONDS": 365 * 24 * 3600,
     "s.SESSION_COOKIE_AGE": 12 * 3600,
     "s.SESSION_IDLE_SECONDS": 3600,
@@ -24,6 +25,10 @@ PROMISED = {
 
 def test_defaults_are_the_promised_ones():
     assert dict(zip(PROMISED, settings_of(*PROMISED), strict=True)) == PROMISED
+
+
+def test_an_offer_lasts_for_the_minutes_of_its_variable():
+    assert settings_of("s.OFFER_TTL.total_seconds()", OFFER_TTL="7") == [420]
 
 
 class TestPasswordHashers:

@@ -72,7 +72,8 @@ def test_the_demo_plays_a_delivery_and_an_order(service):
     ],
 )
 def test_the_service_does_what_its_description_says(check, service, program):
-    for name in {"npm", "javac", check} & PACKAGES.keys():
+    is_generated = check in {"python", "typescript", "go", "php", "java"}
+    for name in {"npm", check, *(["javac"] if is_generated else [])} & PACKAGES.keys():
         program(name)
 
     done = subprocess.run(

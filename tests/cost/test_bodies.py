@@ -176,7 +176,7 @@ def sender(path, headers_for, address_of):
 
 
 @pytest.mark.parametrize("path", BODIES)
-@settings(max_examples=10, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=10, suppress_health_check=list(HealthCheck))
 @given(data=st.data())
 def test_a_changed_body_is_cheap_and_gives_no_error_of_ours(path, data, sender):
     body = changed(data.draw, body_of(path) or {"reason": "x", "orderId": "A-1"})

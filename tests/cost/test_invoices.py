@@ -97,7 +97,7 @@ def mutated(data):
     return raw if encoding == "as it is" else raw.decode(errors="replace").encode(encoding, "replace")
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=150, suppress_health_check=list(HealthCheck))
 @given(data=st.data())
 def test_a_mutated_invoice_is_cheap_and_gives_no_other_error(data, reader):
     raw = mutated(data)

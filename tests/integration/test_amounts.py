@@ -5,7 +5,7 @@ from decimal import Decimal
 from fractions import Fraction
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from common import formats
@@ -47,7 +47,6 @@ class TestWeightField:
 class TestTypedValue:
     @given(_CENTAVOS)
     @example(115)  # 1.15 x 100 = 114.99999999999999 as floats
-    @settings(deadline=None)  # the first form of a process takes longer than the others
     def test_is_declared_to_the_centavo(self, centavos):
         form = FreightForm({"origin": "01310-100", "destination": "40020-000", "declared": typed(centavos)})
 

@@ -217,7 +217,7 @@ WHERE integrator_id = %s AND date_trunc('month', closed_at AT TIME ZONE %s) = '2
 
 
 @pytest.mark.parametrize("zone", ["America/Sao_Paulo", "America/New_York", "America/Santiago"])
-@settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=20, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(rows=ROWS)
 def test_pages_files_and_database_agree_to_the_centavo(member, staff, url, shop, driver, zone, rows):
     with transaction.atomic(), timezone.override(zone):

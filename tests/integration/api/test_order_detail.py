@@ -97,6 +97,7 @@ class TestOrderDetail:
             create_order(seller, orderId=code)
 
         assert [get(api, code).json()["data"]["orderId"] for code in codes] == codes
+        assert api.get(f"{URL}/a%2Fb").json()["data"]["orderId"] == "a/b"
 
     def test_leaves_the_two_fixed_paths_as_they_were(self, api, seller):
         for number, code in enumerate(("tracking", "cancel")):

@@ -69,6 +69,14 @@ class TestQuote:
 
         assert [(answer.status_code, answer.json()["success"]) for answer in answers] == [(400, False)] * len(cases)
 
+    def test_has_no_coverage_without_a_row(self, api):
+        FreightRate.objects.filter(zone="mid").delete()
+
+        response = api.post(URL, body())
+
+        assert response.status_code == 400
+        assert "sem cobertura" in response.json()["message"]
+
     def test_takes_the_largest_declared_amount(self, api):
         amount = api.post(URL, body(declared_amount=2**63 - 1)).json()["data"]["amount"]
 
