@@ -57,6 +57,13 @@ class TestBringForward:
 
         assert list(WebhookQueueItem.objects.values()) == before
 
+    def test_leaves_an_event_that_was_recorded_three_days_ago(self, token, endpoint):
+        later = waiting(token).event.created_at + timedelta(days=3)
+        WebhookQueueItem.objects.update(due_at=later + timedelta(hours=1))
+
+        assert queue.bring_forward(OUTBOX, endpoint_id=endpoint.pk, at=later) == 0
+        assert queue.bring_forward(OUTBOX, endpoint_id=endpoint.pk, at=later - timedelta(microseconds=1)) == 1
+
     @pytest.mark.django_db(transaction=True)
     def test_leaves_an_item_that_is_claimed_meanwhile(self, token, endpoint, at_once):
         """Made due while its request is in flight, it would be sent a second time."""
