@@ -131,17 +131,7 @@ class TestSend:
         assert (result.error, result.milliseconds >= 300) == ("timeout", True)
         assert time.monotonic() - started < 5
 
-    def test_does_not_wait_for_a_name_look_up_that_hangs(self, monkeypatch):
-        monkeypatch.setattr(http_client, "TOTAL_SECONDS", 0.3)
-        monkeypatch.setattr(socket, "getaddrinfo", lambda *args, **kwargs: time.sleep(3))
-        started = time.monotonic()
-
-        result = send("https://slow.example/")
-
-        assert result.error == "timeout"
-        assert time.monotonic() - started < 2
-
-    def test_resolves_a_name_that_hangs_once_at_a_time(self, monkeypatch):
+    def test_looks_a_name_up_that_hangs_once_at_a_time_and_does_not_wait_for_it(self, monkeypatch):
         looked_up: list[str] = []
         release = threading.Event()
 
@@ -152,10 +142,14 @@ class TestSend:
         monkeypatch.setattr(http_client, "TOTAL_SECONDS", 0.3)
         monkeypatch.setattr(socket, "getaddrinfo", hang)
 
+        started = time.monotonic()
+
         errors = [result.error for result in send("https://slow.example/", times=3)]
+        took = time.monotonic() - started
         release.set()
 
         assert (errors, looked_up) == (["timeout"] * 3, ["slow.example"])
+        assert took < 5
 
     @pytest.mark.parametrize("status", [301, 302, 400, 401, 404, 500, 503])
     def test_takes_only_2xx_for_a_success_and_follows_no_redirect(self, sink, status):
