@@ -125,8 +125,6 @@ class TabularInline(UnfoldTabularInline):
 
 
 class ReadOnlyInline(Unchangeable, TabularInline):
-    """Read-only inline."""
-
     extra = 0
     hide_title = True
 
