@@ -10,10 +10,9 @@ from django.utils import timezone
 from common.webhooks import claims, settlement
 from common.webhooks.http_client import Result
 from common.webhooks.outbox import ClaimedItem
-from delivery.actions import endpoints
 from delivery.models import WebhookEndpoint, WebhookEvent, WebhookQueueItem
 from delivery.webhooks.outbox import OUTBOX
-from tests.factories import BY, DeliveryFactory, TokenFactory
+from tests.factories import DeliveryFactory, TokenFactory
 
 UNKNOWN = ClaimedItem(item_id=0, lease=uuid4(), event_id=uuid4(), endpoint_id=0, subject_id=None, sequence=1, body="")
 
@@ -27,11 +26,9 @@ def endpoint_of(token):
 
 
 @pytest.fixture
-def others(db, sink):
+def others(receiving):
     """Another integrator's token."""
-    token = TokenFactory.create()
-    endpoints.set_url(endpoint=endpoint_of(token), url=sink.url, by=BY, at=timezone.now())
-    return token
+    return receiving(TokenFactory.create())
 
 
 class TestAdd:
