@@ -2,6 +2,7 @@
 
 import logging
 from datetime import timedelta
+from functools import partial
 from uuid import uuid4
 
 import pytest
@@ -15,6 +16,14 @@ from delivery.models import EventState, OffBecause, WebhookEndpoint, WebhookEven
 from delivery.webhooks.outbox import OUTBOX
 from tests.common.webhooks.settling import NOW, OK, REFUSED, attempt, claim, item_of
 from tests.factories import BY, DeliveryFactory
+
+
+@pytest.fixture(params=["url", "switch"])
+def switch_on(request, endpoint, sink):
+    """Sets another URL, or switches the endpoint on."""
+    if request.param == "url":
+        return partial(endpoints.set_url, endpoint=endpoint, url=sink.url + "/new", by=BY)
+    return partial(endpoints.set_enabled, endpoint=endpoint, enabled=True, by=BY)
 
 
 class TestEndpoint:
@@ -109,31 +118,20 @@ class TestEndpoint:
         endpoint.refresh_from_db()
         assert (endpoint.enabled, endpoint.off_because) == (False, "failing")
 
-    def test_switching_on_makes_the_backlog_due(self, first, endpoint):
+    def test_a_new_url_and_switching_on_reset_the_breaker_and_make_the_backlog_due(self, first, endpoint, switch_on):
         attempt(first, {"status_code": 410})
+        at = timezone.now()
 
-        endpoints.set_enabled(endpoint=endpoint, enabled=True, by=BY, at=timezone.now())
+        switch_on(at=at)
 
         endpoint.refresh_from_db()
         assert (endpoint.enabled, endpoint.off_because, endpoint.failures) == (True, "", 0)
-        assert first.pk in claim(at=timezone.now())
+        assert first.pk in claim(at=at)
 
-    def test_a_new_url_switches_on_and_resets_the_breaker(self, first, endpoint, sink):
-        attempt(first, {"status_code": 410})
-
-        endpoints.set_url(endpoint=endpoint, url=sink.url + "/new", by=BY, at=timezone.now())
-
-        endpoint.refresh_from_db()
-        assert (endpoint.enabled, endpoint.failures) == (True, 0)
-
-    @pytest.mark.parametrize("means", ["url", "switch"])
-    def test_a_new_url_and_switching_on_make_poisoned_events_due_too(self, first, endpoint, means):
+    def test_a_new_url_and_switching_on_make_poisoned_events_due_too(self, first, switch_on):
         WebhookQueueItem.objects.update(is_ordered=False, due_at=NOW + timedelta(hours=9))
 
-        if means == "url":
-            endpoints.set_url(endpoint=endpoint, url=endpoint.url, by=BY, at=NOW)
-        else:
-            endpoints.set_enabled(endpoint=endpoint, enabled=True, by=BY, at=NOW)
+        switch_on(at=NOW)
 
         assert WebhookQueueItem.objects.get().due_at == NOW
 
