@@ -29,17 +29,7 @@ from common import formats
 from common.actors import actor_name
 
 _EXACT_COUNT = 10_000  # reading as many index entries takes a few milliseconds
-__all__ = [
-    "EstimatingPaginator",
-    "LargeTable",
-    "ModelAdmin",
-    "OneTimeSecretAdmin",
-    "ReadOnlyInline",
-    "TabularInline",
-    "Unchangeable",
-    "pretty",
-]
-Column = Callable[[Any], Any]
+__all__ = ["ModelAdmin"]  # unfold's, which screens import from here
 
 
 class EstimatingPaginator(Paginator):  # type: ignore[type-arg]  # generic for the checker only
@@ -135,8 +125,6 @@ class TabularInline(UnfoldTabularInline):
 
 
 class ReadOnlyInline(Unchangeable, TabularInline):
-    """Read-only inline."""
-
     extra = 0
     hide_title = True
 
@@ -144,7 +132,7 @@ class ReadOnlyInline(Unchangeable, TabularInline):
         return self.fields or ()
 
 
-def column(field: str, title: Any, write: Callable[[Any], Any], *, is_long: bool = False) -> Column:
+def column(field: str, title: Any, write: Callable[[Any], Any], *, is_long: bool = False) -> Callable[[Any], Any]:
     """The attribute `field` of a row, written by `write`; a dash where it is empty. For lists, forms and inlines.
 
     Its text stays in one line unless it `is_long`.
@@ -159,17 +147,6 @@ def column(field: str, title: Any, write: Callable[[Any], Any], *, is_long: bool
         return text if is_long else format_html('<span class="rota-short">{}</span>', text)
 
     shown.__name__ = field
-    return shown
-
-
-def identity(title: Any) -> Column:
-    """The column of the row's own id, which links to its page; `list_display_links` is None beside it."""
-
-    @admin.display(description=title)
-    def shown(row: Model) -> SafeString:
-        return linked(row)
-
-    shown.__name__ = "identity"
     return shown
 
 

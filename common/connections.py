@@ -2,6 +2,7 @@
 
 import logging
 import resource
+import time
 from functools import cache
 
 import psycopg
@@ -19,6 +20,21 @@ _MOST_FILES = 65_536
 # Classes of PostgreSQL's error codes: a connection failed; connections, memory or space on the disk are used up; the
 # server stops or starts.
 _UNAVAILABLE = ("08", "53", "57P")
+
+
+class BackOff:
+    """After a failure a server is not used for some seconds, so that its outage does not delay every request."""
+
+    def __init__(self, seconds: float) -> None:
+        self.seconds = seconds
+        self.until = 0.0  # on the monotonic clock
+
+    @property
+    def is_on(self) -> bool:
+        return time.monotonic() < self.until
+
+    def begin(self) -> None:
+        self.until = time.monotonic() + self.seconds
 
 
 @cache

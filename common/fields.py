@@ -1,6 +1,6 @@
 """Model fields, constraints and SQL expressions that both areas use and Django does not have."""
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import Any
 from uuid import UUID
 
@@ -9,28 +9,30 @@ from django.db.models import BooleanField, F, Func, Q, TextField, Value
 from django.db.models.functions import Lower
 
 
-class _PlainInMigrations:
-    """Migrations record it as the Django field that it extends, without default and validators.
+class PlainInMigrations:
+    """Migrations record it as the Django field that it extends, without the options `not_recorded`.
 
     Those are Python code of this project, which may move; a migration imports nothing of ours.
     """
 
+    not_recorded: Collection[str] = ("default", "validators")
+
     def deconstruct(self) -> tuple[str, str, list[Any], dict[str, Any]]:
         name, _path, arguments, options = super().deconstruct()  # type: ignore[misc]  # of the field it is mixed into
         extended = next(base for base in type(self).__mro__ if base.__module__.startswith("django.db.models."))
-        options = {key: value for key, value in options.items() if key not in {"default", "validators"}}
+        options = {key: value for key, value in options.items() if key not in self.not_recorded}
         return name, f"django.db.models.{extended.__name__}", list(arguments), options
 
 
-class CharField(_PlainInMigrations, models.CharField[str, str]):
+class CharField(PlainInMigrations, models.CharField[str, str]):
     """A CharField whose default or validators are functions of this project."""
 
 
-class UUIDField(_PlainInMigrations, models.UUIDField[UUID, UUID]):
+class UUIDField(PlainInMigrations, models.UUIDField[UUID, UUID]):
     """A UUIDField whose default is a function of this project."""
 
 
-class CiphertextField(_PlainInMigrations, models.TextField[str, str]):
+class CiphertextField(PlainInMigrations, models.TextField[str, str]):
     """Text that `credentials.encrypt` has made, or an empty string.
 
     `manage.py reencrypt_credentials` finds the columns by this type, so every encrypted column has to have it.

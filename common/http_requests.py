@@ -44,7 +44,13 @@ def _network(text: str) -> str:
     return str(ipaddress.IPv6Network((int(address), _IPV6_PREFIX), strict=False))
 
 
-_MOST_DIGITS = 20  # of Content-Length; int() raises ValueError for more than 4,300
+_MOST_DIGITS = 20  # int() raises ValueError for more than 4,300
+
+
+def content_length(request: HttpRequest) -> int | None:
+    """The bytes that the body has according to Content-Length, 0 without the header; None if that is no number."""
+    text = request.META.get("CONTENT_LENGTH") or "0"
+    return int(text) if len(text) <= _MOST_DIGITS and text.isascii() and text.isdigit() else None
 
 
 def is_cut_short(request: HttpRequest, *, field: str, most: int) -> bool:
@@ -53,6 +59,4 @@ def is_cut_short(request: HttpRequest, *, field: str, most: int) -> bool:
     The web server reads the first megabytes of a body (`config.rsgi.MAX_BODY_BYTES`), and Django drops a file whose end
     is missing, so that a file that is far too large looks like none.
     """
-    declared = request.META.get("CONTENT_LENGTH") or "0"
-    is_number = len(declared) <= _MOST_DIGITS and declared.isascii() and declared.isdigit()
-    return field not in request.FILES and is_number and int(declared) > most
+    return field not in request.FILES and (content_length(request) or 0) > most

@@ -16,6 +16,7 @@ from django.db import OperationalError, connection, models, transaction
 from django.http import HttpResponse
 from psycopg import errors, sql
 from rest_framework.renderers import JSONRenderer
+from rest_framework.request import Request
 from rest_framework.response import Response
 
 from common.errors import KEPT_REFUSALS, DomainError
@@ -29,18 +30,6 @@ WAIT_SECONDS = 10  # for a call with the same key that has not ended
 _PRINTABLE_ASCII = re.compile(r"[ -~]+")
 
 Prepared = TypeVar("Prepared")
-
-
-class InvalidKey(Exception):
-    """The key is empty, longer than LONGEST_KEY or holds characters other than printable ASCII."""
-
-
-class KeyReused(Exception):
-    """The key was used for a call with another body."""
-
-
-class CallInProgress(Exception):
-    """A call with the same key has not ended within WAIT_SECONDS."""
 
 
 class IdempotencyRecord(models.Model):
@@ -74,30 +63,69 @@ class Answer:
 
 
 @dataclass(frozen=True)
-class KeyedCall:
-    """A call with an Idempotency-Key. `scope`: the columns that identify the caller, such as the account."""
+class KeyedEndpoint:
+    """An endpoint whose calls may have a key, with the errors that its area has for keys.
+
+    `invalid_key`: the key is empty, longer than LONGEST_KEY or holds characters other than printable ASCII.
+    `key_reused`: it was used for a call with another body. `call_in_progress`: a call with the same key has not ended
+    within WAIT_SECONDS. `refusal_type`: the content type of refused calls.
+    """
 
     records: type[IdempotencyRecord]
+    name: str
+    invalid_key: type[DomainError]
+    key_reused: type[DomainError]
+    call_in_progress: type[DomainError]
+    refusal_type: str = "application/json"
+
+    def once(
+        self,
+        request: Request,
+        *,
+        scope: Mapping[str, Any],
+        at: datetime,
+        prepare: Callable[[], Prepared],
+        act: Callable[[Prepared], Response],
+        refuse: Callable[[DomainError], Response],
+    ) -> HttpResponse:
+        """The answer of `act(prepare())`, or the stored one of an earlier call with the same key.
+
+        Without a key the two are just called. `scope`: the columns that identify the caller, such as the account.
+        `prepare` runs outside the transaction, and only if no answer is stored; it may call other services. `act` runs
+        in the transaction that stores its answer. `refuse` makes the answer to a refused call. Raises the errors for
+        keys, and refusals that are not stored.
+        """
+        key = request.headers.get(HEADER)
+        if key is None:
+            return act(prepare())
+        if len(key) > LONGEST_KEY or not _PRINTABLE_ASCII.fullmatch(key):
+            raise self.invalid_key
+        call = _KeyedCall(self, scope, key, _fingerprint(request.data), at)
+        answer = call.stored() or call.perform(prepare, act, refuse)
+        content_type = self.refusal_type if answer.status in KEPT_REFUSALS else "application/json"
+        response = HttpResponse(answer.body, status=answer.status, content_type=content_type)
+        if answer.replayed:
+            response[REPLAYED] = "true"
+        return response
+
+
+@dataclass(frozen=True)
+class _KeyedCall:
+    """A call with a key, of the caller whom `scope` identifies."""
+
+    endpoint: KeyedEndpoint
     scope: Mapping[str, Any]
-    endpoint: str
     key: str
     fingerprint: bytes
     at: datetime
 
-    def once(
+    def perform(
         self,
-        *,
         prepare: Callable[[], Prepared],
         act: Callable[[Prepared], Response],
         refuse: Callable[[DomainError], Response],
-        refusal_type: str = "application/json",
-    ) -> HttpResponse:
-        """The answer of `act(prepare())`, or the stored one of an earlier call with the same key.
-
-        `prepare` runs outside the transaction, and only if no answer is stored; it may call other services. `act` runs
-        in the transaction that stores its answer. `refuse` makes the answer to a refused call, with the content type
-        `refusal_type`. Raises KeyReused, CallInProgress, and refusals that are not stored.
-        """
+    ) -> Answer:
+        """The answer of `act(prepare())`, stored in the transaction of `act`, or a refusal that is stored as well."""
 
         def kept(error: DomainError) -> Answer:
             if error.status not in KEPT_REFUSALS:
@@ -111,38 +139,30 @@ class KeyedCall:
             except DomainError as error:
                 return kept(error)
 
-        answer = self.stored()
-        if answer is None:
-            try:
-                prepared = prepare()
-            except DomainError as error:
-                refusal = kept(error)
-                answer = self.run_once(lambda: refusal)
-            else:
-                answer = self.run_once(acted)
-        content_type = refusal_type if answer.status in KEPT_REFUSALS else "application/json"
-        response = HttpResponse(answer.body, status=answer.status, content_type=content_type)
-        if answer.replayed:
-            response[REPLAYED] = "true"
-        return response
+        try:
+            prepared = prepare()
+        except DomainError as error:
+            refusal = kept(error)
+            return self.run_once(lambda: refusal)
+        return self.run_once(acted)
 
     def stored(self) -> Answer | None:
-        """The answer to an earlier call with this key, or None. Raises KeyReused if that had another body."""
-        kept = self.records._default_manager.filter(
-            **self.scope, endpoint=self.endpoint, key=self.key, created_at__gt=self.at - KEPT
+        """The answer to an earlier call with this key, or None. Raises `key_reused` if that had another body."""
+        kept = self.endpoint.records._default_manager.filter(
+            **self.scope, endpoint=self.endpoint.name, key=self.key, created_at__gt=self.at - KEPT
         )
         record = kept.first()
         if record is None:
             return None
         if bytes(record.fingerprint) != self.fingerprint:
-            raise KeyReused
+            raise self.endpoint.key_reused
         return Answer(record.status, record.body, replayed=True)
 
     def run_once(self, act: Callable[[], Answer]) -> Answer:
         """The stored answer, or that of `act`, which is stored in the transaction in which `act` runs.
 
         A call with the same key that is under way is waited for. Exceptions of `act` pass, and nothing is stored.
-        Raises KeyReused or CallInProgress.
+        Raises `key_reused` or `call_in_progress`.
         """
         with transaction.atomic():
             while (record := self._reserve()) is None:
@@ -150,7 +170,7 @@ class KeyedCall:
                     return answer
                 # Its record was deleted between the two statements, because it had become too old.
             answer = act()
-            self.records._default_manager.filter(pk=record).update(status=answer.status, body=answer.body)
+            self.endpoint.records._default_manager.filter(pk=record).update(status=answer.status, body=answer.body)
         return answer
 
     def _reserve(self) -> int | None:
@@ -160,7 +180,7 @@ class KeyedCall:
         """
         columns = {
             **self.scope,
-            "endpoint": self.endpoint,
+            "endpoint": self.endpoint.name,
             "key": self.key,
             "fingerprint": self.fingerprint,
             "status": 0,
@@ -168,7 +188,7 @@ class KeyedCall:
             "created_at": self.at,
         }
         statement = _RESERVE.format(
-            table=sql.Identifier(self.records._meta.db_table),
+            table=sql.Identifier(self.endpoint.records._meta.db_table),
             columns=_identifiers(columns),
             values=sql.SQL(", ").join(sql.Placeholder() * len(columns)),
             unique=_identifiers([*self.scope, "endpoint", "key"]),
@@ -179,7 +199,7 @@ class KeyedCall:
                 cursor.execute(statement, [*columns.values(), self.at - KEPT])
             except OperationalError as error:
                 if isinstance(error.__cause__, errors.LockNotAvailable):
-                    raise CallInProgress from error
+                    raise self.endpoint.call_in_progress from error
                 raise
             row = cursor.fetchone()
         return row[0] if row else None
@@ -194,14 +214,7 @@ RETURNING id
 """)
 
 
-def read_key(text: str | None) -> str | None:
-    """The value of the header, None when it was not sent. Raises InvalidKey."""
-    if text is not None and (len(text) > LONGEST_KEY or not _PRINTABLE_ASCII.fullmatch(text)):
-        raise InvalidKey
-    return text
-
-
-def fingerprint(body: Any) -> bytes:
+def _fingerprint(body: Any) -> bytes:
     """Digest of a parsed JSON value. The order of keys and the white space between tokens do not count."""
     return hashlib.sha256(json.dumps(body, sort_keys=True, default=str).encode()).digest()
 

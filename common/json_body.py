@@ -120,5 +120,4 @@ def one_of(values: Iterable[str], about: str = "") -> Json:
 Uuid = Annotated[str, Json(format="uuid")]
 Moment = Annotated[str, Json(format="date-time")]
 Brl = Annotated[float, Json("BRL")]
-Centavos = Annotated[int, Json("BRL / 100")]
 Kilometres = Annotated[float, Json("kilometres")]

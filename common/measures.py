@@ -14,6 +14,8 @@ from django.utils.formats import number_format
 from django.utils.text import capfirst
 from django.utils.translation import gettext as _
 
+from common.fields import PlainInMigrations
+
 _LARGEST = 1_000_000
 _LONGEST = 30  # characters of a number
 _LONGEST_SHOWN = 40  # of a wrong one, in its message
@@ -202,17 +204,14 @@ class MeasureField(NumberField):
             return True
 
 
-class _Measured:
-    """A model field with a `unit`. Migrations record it as the Django field that it extends."""
+class _Measured(PlainInMigrations):
+    """A model field with a `unit`, which migrations do not record."""
+
+    not_recorded = ()
 
     def __init__(self, *args: Any, unit: Unit = REAIS, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.unit = unit
-
-    def deconstruct(self) -> tuple[str, str, list[Any], dict[str, Any]]:
-        name, _path, arguments, options = super().deconstruct()  # type: ignore[misc]  # of the field it is mixed into
-        extended = next(base for base in type(self).__mro__ if base.__module__.startswith("django.db.models."))
-        return name, f"django.db.models.{extended.__name__}", list(arguments), options
 
     def formfield(self, **kwargs: Any) -> Any:
         """A `MeasureField` within the limits of the field's validators."""

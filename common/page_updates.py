@@ -6,7 +6,6 @@ messages on to browsers.
 """
 
 import logging
-import time
 from collections.abc import Iterable, Sequence
 from functools import partial
 from typing import Any, NamedTuple
@@ -15,7 +14,7 @@ from django.db import transaction
 from django.http import HttpRequest, HttpResponse
 from redis import RedisError
 
-from common.connections import redis
+from common.connections import BackOff, redis
 
 _log = logging.getLogger(__name__)
 CHANNEL = "rota:page-updates:"  # followed by the topic
@@ -28,9 +27,7 @@ END = "!"
 _MOST_IDS = 32
 # Where there is no stream: pages load what they show every ten seconds, and ask for a stream again.
 _WITHOUT_STREAM = "retry: 10000\nevent: away\ndata: -\n\n"
-# After a failure Redis is not used for this long, so that its outage does not delay every request.
-_BACK_OFF_SECONDS = 2
-_next_use = 0.0  # on the monotonic clock
+_back_off = BackOff(2)
 
 
 class StreamRequest(NamedTuple):
@@ -78,15 +75,14 @@ def publish_on_commit(*messages: Message) -> None:
 
 def publish(*messages: Message) -> None:
     """Send the messages in one round trip. Raises nothing when Redis is away."""
-    global _next_use  # noqa: PLW0603  # one back-off for each process
-    if time.monotonic() < _next_use:
+    if _back_off.is_on:
         return
     try:
         with redis().pipeline(transaction=False) as pipeline:
             add_to(pipeline, messages)
             pipeline.execute()
     except RedisError as error:
-        _next_use = time.monotonic() + _BACK_OFF_SECONDS
+        _back_off.begin()
         _log.warning("Open pages were not told of a change: %s", error)
 
 

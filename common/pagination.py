@@ -127,7 +127,7 @@ CREATED_FROM = (
 CREATED_TO = "Created before this moment, or on this date or earlier."
 
 
-class LimitField(forms.CharField):
+class LimitField(forms.Field):
     """How many rows a page may have: 1 to MOST_ROWS in ASCII digits; DEFAULT_ROWS if it is not given."""
 
     def to_python(self, value: Any) -> Any:
@@ -138,11 +138,8 @@ class LimitField(forms.CharField):
             raise ValidationError(self.error_messages["invalid_limit"], code="invalid_limit")
         return int(value)
 
-    def run_validators(self, value: Any) -> None:
-        """The validators of text do not apply to the number."""
 
-
-class MomentField(forms.CharField):
+class MomentField(forms.Field):
     """A moment or a date in ISO 8601, as a datetime in UTC. Without an offset it is in the service's time zone.
 
     A date is its first moment; with `is_end` its last, which is the first moment of the day after.
@@ -172,9 +169,6 @@ class MomentField(forms.CharField):
             moment = datetime.combine(day + timedelta(days=self._is_end), time())
         aware = moment if moment.tzinfo else timezone.make_aware(moment)
         return aware.astimezone(UTC)  # PostgreSQL does not take every offset that Python does
-
-    def run_validators(self, value: Any) -> None:
-        """The validators of text do not apply to the moment."""
 
 
 class QueryForm(forms.Form):

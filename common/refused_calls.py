@@ -20,8 +20,10 @@ from rest_framework.exceptions import APIException
 from rest_framework.request import Request
 
 from common import batches
+from common.authentication import CALL
 from common.errors import DomainError
 from common.fields import UUIDField
+from common.http_requests import content_length
 from common.masking import Keys, Masker, described
 
 KEPT = timedelta(days=7)
@@ -31,7 +33,7 @@ _MEDIA_TYPE = re.compile(r"[\w.+-]{1,40}/[\w.+-]{1,60}")
 _UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
 _WORD = re.compile(r"[A-Za-z_-]{0,40}")
 _MOST_ERRORS = 50  # of an answer; more do not fit
-_MOST_DIGITS = 9  # of Content-Length
+_MOST_SIZE = 10**9 - 1  # of a body, in bytes; the column takes no more than twice as much
 _TOO_MANY_REQUESTS = 429
 
 
@@ -92,15 +94,6 @@ class Totals(NamedTuple):
     over_limit: int
 
 
-class Answered(NamedTuple):
-    """A call that was answered. `call` is `request` as REST framework has it."""
-
-    request: HttpRequest
-    call: Request
-    response: HttpResponse
-    request_id: str
-
-
 class Recorder:
     """Writes the refused calls of one area's accounts. `owner`: the columns of the account, which credentials have."""
 
@@ -111,17 +104,21 @@ class Recorder:
         self._over_limit: Counter[tuple[Any, ...]] = Counter()
         self._lock = Lock()
 
-    def record(self, answered: Answered, *, at: datetime) -> None:
-        """Record an answer with status 4xx or 5xx for the account of the credential."""
-        owner = {name: getattr(answered.call.auth, name) for name in self._owner}
+    def record(self, request: HttpRequest, response: HttpResponse, *, request_id: str, at: datetime) -> None:
+        """Record an answer with status 4xx or 5xx for the account of the credential. `request` has a `CALL`."""
+        call: Request = request.META[CALL]
+        owner = {name: getattr(call.auth, name) for name in self._owner}
         hour = at.replace(minute=0, second=0, microsecond=0)
-        if answered.response.status_code == _TOO_MANY_REQUESTS:
+        if response.status_code == _TOO_MANY_REQUESTS:
             with self._lock:
                 self._over_limit[*owner.items(), ("hour", hour)] += 1
             return
         with transaction.atomic():
             if self._add({**owner, "hour": hour}, refused=1) <= MOST_STORED:
-                self._calls._default_manager.create(**owner, created_at=at, **_columns(answered, Masker(self._keys)))
+                columns = _columns(request, call, response, Masker(self._keys))
+                self._calls._default_manager.create(
+                    **owner, created_at=at, request_id=request_id, credential=str(call.auth), **columns
+                )
 
     def totals(self, *, at: datetime, **owner: Any) -> Totals:
         """What was refused in the last seven days and is not stored."""
@@ -184,27 +181,24 @@ def _of_fields(errors: Any) -> list[str]:
     return []
 
 
-def _columns(answered: Answered, masker: Masker) -> dict[str, Any]:
-    """The columns that say what was sent and answered."""
-    request, response = answered.request, answered.response
+def _columns(request: HttpRequest, call: Request, response: HttpResponse, masker: Masker) -> dict[str, Any]:
+    """The columns that say what was sent and answered. `call` is `request` as REST framework has it."""
     media_type = (request.content_type or "").lower()
     if media_type != (header := request.META.get("CONTENT_TYPE", "")):
         masker.mask(header)  # an answer may repeat it
-    length = request.META.get("CONTENT_LENGTH") or "0"
-    body, query, answer = _object_of(answered.call), request.GET.dict(), _answer(response)
+    length = content_length(request) or 0
+    body, query, answer = _object_of(call), request.GET.dict(), _answer(response)
     return {
         "method": _text(request.method or "", 10),
         "path": _path(request, masker),
         "query": _json(masker.mask(query)) if query else "",
         "content_type": media_type if _MEDIA_TYPE.fullmatch(media_type) else "",
-        "size": int(length) if length.isdecimal() and len(length) <= _MOST_DIGITS else 0,
+        "size": length if length <= _MOST_SIZE else 0,
         "body": "" if body is None else _json(masker.mask(body)),
         "status": response.status_code,
         "code": str(answer.get("code", ""))[:60],
         # After what was sent, because it may repeat it.
         "answer": _json(masker.without_repetitions(answer)) if answer else "",
-        "request_id": answered.request_id,
-        "credential": str(answered.call.auth),
     }
 
 

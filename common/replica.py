@@ -1,11 +1,10 @@
 """A read replica of PostgreSQL for answers that may be some seconds old, if DATABASE_REPLICA_URL is set.
 
 `may_be_old` marks such answers, and `Router` chooses the server of each query. A replica that fails is not asked again
-for AWAY_SECONDS by this process; the primary answers instead.
+for ten seconds by this process; the primary answers instead.
 """
 
 import logging
-import time
 from collections.abc import Callable
 from contextvars import ContextVar
 from functools import partial, wraps
@@ -18,12 +17,12 @@ from django.http import HttpRequest, HttpResponseBase, StreamingHttpResponse
 from prometheus_client import Counter
 from psycopg.errors import DeadlockDetected, SerializationFailure, UndefinedColumn, UndefinedFunction, UndefinedTable
 
-from common.connections import is_unavailable
+from common.connections import BackOff, is_unavailable
 from common.metrics import REGISTRY
 
 _log = logging.getLogger("rota.replica")
 ALIAS = "replica"
-AWAY_SECONDS = 10.0
+_back_off = BackOff(10)
 # Who has changed something reads from the primary for so long. A replica is expected to be less behind.
 CHANGED_SECONDS = 20
 READS = Counter(
@@ -36,7 +35,6 @@ READS = Counter(
 # table, column or function of the running version yet.
 _OF_REPLAY = (DeadlockDetected, SerializationFailure, UndefinedColumn, UndefinedFunction, UndefinedTable)
 _is_reading: ContextVar[bool] = ContextVar("is_reading", default=False)
-_next_use = 0.0  # on the monotonic clock
 
 View = TypeVar("View", bound=Callable[..., HttpResponseBase])
 
@@ -74,14 +72,13 @@ def may_be_old(get: View) -> View:
 
 def answered(request: HttpRequest, respond: Callable[[], HttpResponseBase]) -> HttpResponseBase:
     """The answer of `respond`, read from the replica under the conditions of `may_be_old`."""
-    global _next_use  # noqa: PLW0603  # of the process
     if ALIAS not in settings.DATABASES or request.method not in {"GET", "HEAD"}:
         return respond()
     if settings.CHANGED_COOKIE_NAME in request.COOKIES:
         source = "primary_changed"
     elif "Rota-Automatic" in request.headers:  # the page was told of a change, and shows it now or at its next change
         source = "primary_told"
-    elif time.monotonic() < _next_use:
+    elif _back_off.is_on:
         source = "primary_away"
     else:
         source = ALIAS
@@ -95,8 +92,8 @@ def answered(request: HttpRequest, respond: Callable[[], HttpResponseBase]) -> H
         except Error as error:
             if not (is_unavailable(error) or isinstance(error.__cause__, _OF_REPLAY)):
                 raise
-            _log.warning("Lists and reports are read from the primary for %d s: %s", AWAY_SECONDS, error)
-            _next_use = time.monotonic() + AWAY_SECONDS
+            _log.warning("Lists and reports are read from the primary for %d s: %s", _back_off.seconds, error)
+            _back_off.begin()
             connections[ALIAS].close()
             source = "primary_failed"
         finally:

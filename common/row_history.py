@@ -20,10 +20,13 @@ NOTHING = "\N{EN DASH}"
 
 @dataclass(frozen=True)
 class Difference:
-    """A column's values in the reader's language. `rise`: by how many percent a price has risen, else None."""
+    """A column's values in the reader's language. `rise`: by how many percent a price has risen, else None.
+
+    `old` is None in an import's preview of a new row.
+    """
 
     name: str
-    old: str
+    old: str | None
     new: str
     rise: int | None = None
 

@@ -8,7 +8,7 @@ in the file by then, compared with the table by then, and leaves out rows that h
 import hashlib
 from collections.abc import Iterable, Iterator
 from functools import cached_property, partial
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 import pghistory
 from django import forms
@@ -42,6 +42,7 @@ from common.admin_base import ModelAdmin
 from common.csv_files import UnreadableFile, comparable, in_every_language
 from common.http_requests import is_cut_short
 from common.measures import NUMBER, rise, shown
+from common.row_history import Difference
 
 _LINE = ""  # heading of the number of the file's line in a Dataset; no column of a file has it
 
@@ -108,15 +109,6 @@ class _AllRows(BaseInstanceLoader):
             raise ValidationError(_("repeats line %(line)s") % {"line": self._lines[key]})
         self._lines[key] = row[_LINE]
         return self._rows.get(key)
-
-
-class Cell(NamedTuple):
-    """A cell that an import changes. `old` is None for a new row; `rise` is one of a price, in percent."""
-
-    heading: str
-    old: str | None
-    new: str
-    rise: int | None
 
 
 class Preview(Result):
@@ -262,8 +254,8 @@ class TableResource(ModelResource):
         row_result.line, row_result.cells = row[_LINE], list(self._changed(before, after))
         row_result.values = [(field.get_value(before), field.get_value(after)) for field in self.get_export_fields()]
 
-    def _changed(self, before: Any, after: Any) -> Iterator[Cell]:
-        """The cells that tell what happens to a row: those that change, or all figures of a new one."""
+    def _changed(self, before: Any, after: Any) -> Iterator[Difference]:
+        """The cells that tell what happens to a row: those that change, or all figures of a new one, without `old`."""
         key = self.get_import_id_fields()
         for field in self.get_export_fields():
             old, new = None if before is None else field.export(before), field.export(after)
@@ -271,7 +263,7 @@ class TableResource(ModelResource):
                 unit = getattr(self._model_field(field.attribute), "unit", None)
                 is_price = unit and unit.is_money and before is not None
                 percent = rise(field.get_value(before), field.get_value(after)) if is_price else None
-                yield Cell(str(field.column_name), old, new, percent)
+                yield Difference(str(field.column_name), old, new, percent)
 
     def after_import(self, dataset: Any, result: Any, **kwargs: Any) -> None:
         """Does not set the sequence of ids as the library does, because no ids are imported."""

@@ -5,7 +5,6 @@ A lost or repeated wake-up does no harm, because what is due is in PostgreSQL.
 
 import logging
 import threading
-import time
 from collections.abc import Callable, Sequence
 from datetime import timedelta
 from functools import partial
@@ -16,15 +15,13 @@ from kombu.exceptions import OperationalError as BrokerError
 from redis import RedisError
 
 from common import page_updates
-from common.connections import close_database, redis
+from common.connections import BackOff, close_database, redis
 from common.page_updates import Message
 
 _log = logging.getLogger(__name__)
 # How long the key of a task that waits for a worker exists, in case that wake-up was lost.
 _PENDING_SECONDS = 2
-# After a failure the broker is not used for this long, so that its outage does not delay every request.
-_BACK_OFF_SECONDS = 2
-_next_use = 0.0  # on the monotonic clock
+_back_off = BackOff(2)
 
 
 def send_on_commit(task: str) -> None:
@@ -37,8 +34,7 @@ def send(task: str, *, messages: Sequence[Message] = ()) -> None:
     `messages` are sent to open pages in the same round trip.
     Celery beat starts the same work periodically, so a failure delays it until shortly after the broker is back.
     """
-    global _next_use  # noqa: PLW0603  # one back-off for each process
-    if time.monotonic() < _next_use:
+    if _back_off.is_on:
         return
     try:
         with redis().pipeline(transaction=False) as pipeline:
@@ -48,19 +44,18 @@ def send(task: str, *, messages: Sequence[Message] = ()) -> None:
         if is_first:
             current_app.send_task(task)
     except (BrokerError, RedisError) as error:
-        _next_use = time.monotonic() + _BACK_OFF_SECONDS
+        _back_off.begin()
         _log.warning("No worker was woken; beat will do it: %s", error)
 
 
 def start(task: str, **arguments: str) -> None:
     """Have a worker run a task that is lost if it cannot be sent. Raises nothing when the broker is away."""
-    global _next_use  # noqa: PLW0603  # one back-off for each process
-    if time.monotonic() < _next_use:
+    if _back_off.is_on:
         return
     try:
         current_app.send_task(task, kwargs=arguments)
     except BrokerError as error:
-        _next_use = time.monotonic() + _BACK_OFF_SECONDS
+        _back_off.begin()
         _log.warning("The task %s was not sent: %s", task, error)
 
 
@@ -75,9 +70,6 @@ def received(task: str) -> None:
 def _pending_key(task: str) -> str:
     """Exists while a wake-up of the task is waiting for a worker."""
     return f"rota:wake-up-pending:{task}"
-
-
-_log = logging.getLogger(__name__)
 
 
 class BackgroundWork:

@@ -14,7 +14,6 @@ from rest_framework.request import Request
 from common import clock
 from common.authentication import CALL
 from common.errors import DomainError
-from common.refused_calls import Answered
 from config import errors
 from config.areas import Area, area_of
 from config.logs import REQUEST_ID
@@ -38,7 +37,7 @@ class RefusedCallMiddleware(MiddlewareMixin):
         call = request.META.get(CALL)
         if call and response.status_code >= HTTPStatus.BAD_REQUEST:
             try:
-                RECORDERS[type(call.auth)].record(Answered(request, call, response, REQUEST_ID.get()), at=clock.now())
+                RECORDERS[type(call.auth)].record(request, response, request_id=REQUEST_ID.get(), at=clock.now())
             except Exception:  # noqa: BLE001  # the answer must not depend on it
                 _log.exception("A refused call could not be recorded")
         return response

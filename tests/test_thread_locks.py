@@ -15,6 +15,7 @@ from prometheus_client import CollectorRegistry, Gauge
 from redis import Redis
 
 from common import metrics, rate_limit, wake_up
+from common.authentication import CALL
 from common.metrics import SharedCounts
 from common.rate_limit import Limiter, Refusal, Standing
 from common.refused_calls import Recorder
@@ -168,10 +169,11 @@ class TestCountOfCallsOverALimit:
                 return count
 
         recorder, written = Recorder(None, None, owner=(), keys=None), []  # type: ignore[arg-type]  # nothing is stored
-        refused: Any = SimpleNamespace(call=SimpleNamespace(auth=None), response=SimpleNamespace(status_code=429))
+        request: Any = SimpleNamespace(META={CALL: SimpleNamespace(auth=None)})
+        response: Any = SimpleNamespace(status_code=429)
 
         def count():
-            recorder.record(refused, at=timezone.now())
+            recorder.record(request, response, request_id="", at=timezone.now())
 
         monkeypatch.setattr(recorder, "_over_limit", Counts())
         monkeypatch.setattr(recorder, "_add", lambda _row, over_limit: written.append(over_limit))

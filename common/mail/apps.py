@@ -3,7 +3,5 @@ from django.utils.translation import gettext_lazy as _
 
 
 class MailConfig(AppConfig):
-    """Outgoing e-mail."""
-
     name = "common.mail"
     verbose_name = _("E-mail")

@@ -42,8 +42,6 @@ class StoredHead:
 
 @dataclass(frozen=True)
 class Request:
-    """A POST request."""
-
     url: str
     headers: Mapping[str, str]
     body: bytes

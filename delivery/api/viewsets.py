@@ -1,8 +1,6 @@
 """The endpoints of area A. Each validates its input, calls one action and returns a body."""
 
 import json
-from collections.abc import Callable
-from datetime import datetime
 from functools import partial
 from typing import Annotated, Any
 
@@ -16,8 +14,8 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.viewsets import ViewSet
 
-from common import clock, idempotency, pagination
-from common.idempotency import KeyedCall
+from common import clock, pagination
+from common.idempotency import KeyedEndpoint
 from common.json_body import Json
 from common.openapi import Answer, answer_header, raises, request_header
 from delivery import bodies
@@ -40,10 +38,19 @@ from delivery.errors import (
     QuoteMismatch,
     TooManySimulations,
 )
-from delivery.models import Delivery, IdempotencyRecord, ProofPhoto, Token, WebhookEndpoint, WebhookEvent, parse_id
+from delivery.models import Delivery, IdempotencyRecord, ProofPhoto, WebhookEndpoint, WebhookEvent, parse_id
 from delivery.payload import DeliveryRequest
 from delivery.pricing import Quote
 from delivery.webhooks import feed
+
+_REQUEST_DELIVERY = KeyedEndpoint(
+    IdempotencyRecord,
+    "request-delivery",
+    invalid_key=InvalidIdempotencyKey,
+    key_reused=IdempotencyKeyReused,
+    call_in_progress=CallInProgress,
+    refusal_type=problems.CONTENT_TYPE,
+)
 
 
 def _links(*operations: str, delivery_id: str = "$response.body#/deliveryId") -> dict[str, Any]:
@@ -139,7 +146,14 @@ class ImmediateDeliveryViewSet(IntegratorView, ViewSet):
             )
             return Response(bodies.creation(delivery), status=201)
 
-        return _answer_once(request, token=token, at=at, prepare=price, act=create)
+        return _REQUEST_DELIVERY.once(
+            request,
+            scope={"integrator_id": token.integrator_id, "environment": token.environment},
+            at=at,
+            prepare=price,
+            act=create,
+            refuse=partial(problems.refusal, request.path),
+        )
 
     @extend_schema(
         operation_id="cancel-delivery",
@@ -195,40 +209,6 @@ class ImmediateDeliveryViewSet(IntegratorView, ViewSet):
     def _delivery_request(self, request: Request) -> DeliveryRequest:
         context = {"environment": token_of(request).environment}
         return self.read_body(DeliveryRequestSerializer(data=request.data, context=context)).delivery_request
-
-
-def _answer_once(
-    request: Request,
-    *,
-    token: Token,
-    at: datetime,
-    prepare: Callable[[], Quote],
-    act: Callable[[Quote], Response],
-) -> HttpResponse:
-    """The answer of `act(prepare())`, once for each Idempotency-Key (`KeyedCall.once`).
-
-    Without the header the two are just called. Raises InvalidIdempotencyKey, IdempotencyKeyReused or CallInProgress.
-    """
-    try:
-        key = idempotency.read_key(request.headers.get(idempotency.HEADER))
-        if key is None:
-            return act(prepare())
-        call = KeyedCall(
-            records=IdempotencyRecord,
-            scope={"integrator_id": token.integrator_id, "environment": token.environment},
-            endpoint="request-delivery",
-            key=key,
-            fingerprint=idempotency.fingerprint(request.data),
-            at=at,
-        )
-        refuse = partial(problems.refusal, request.path)
-        return call.once(prepare=prepare, act=act, refuse=refuse, refusal_type=problems.CONTENT_TYPE)
-    except idempotency.InvalidKey as error:
-        raise InvalidIdempotencyKey from error
-    except idempotency.KeyReused as error:
-        raise IdempotencyKeyReused from error
-    except idempotency.CallInProgress as error:
-        raise CallInProgress from error
 
 
 @extend_schema(tags=["Find and read"])

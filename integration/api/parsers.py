@@ -11,6 +11,7 @@ from rest_framework.exceptions import ParseError
 from rest_framework.parsers import BaseParser, DataAndFiles, MultiPartParser
 
 from common import json_body
+from common.http_requests import content_length
 from common.json_body import Fault
 from integration import nfe
 from integration.errors import BodyTooLarge, InvoiceMissing, InvoiceTooLarge, MalformedBody
@@ -28,7 +29,6 @@ _FAULTS = {
 # Bytes that multipart/form-data adds to a file: boundaries, part headers, a few other fields.
 _MULTIPART_OVERHEAD = 64 * 1024
 _MOST_PARTS = 20  # the file and other fields of a form
-_MOST_DIGITS = 20  # of Content-Length; int() raises ValueError for more than 4,300
 
 
 class BoundedJSONParser(BaseParser):
@@ -70,11 +70,10 @@ class BoundedMultiPartParser(MultiPartParser):
         self, stream: IO[bytes], media_type: str | None = None, parser_context: Mapping[str, Any] | None = None
     ) -> "DataAndFiles[Any, Any]":  # generic in its stubs only
         request = (parser_context or {})["request"]
-        length = request.META.get("CONTENT_LENGTH") or "0"
-        is_number = len(length) <= _MOST_DIGITS and length.isascii() and length.isdigit()
-        if not is_number or int(length) > nfe.MAX_BYTES + _MULTIPART_OVERHEAD:
+        length = content_length(request)
+        if length is None or length > nfe.MAX_BYTES + _MULTIPART_OVERHEAD:
             raise InvoiceTooLarge
-        body = stream.read(int(length))
+        body = stream.read(length)
         boundary = request.content_params.get("boundary")
         # Django needs up to a millisecond of CPU for a part with a hostile header, and accepts 1,000 parts.
         if not boundary or body.count(f"--{boundary}".encode()) > _MOST_PARTS + 1:

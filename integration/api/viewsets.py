@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from contextlib import suppress
-from datetime import datetime
 from typing import Any
 
 from django.db.models import prefetch_related_objects
@@ -14,8 +13,8 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.viewsets import ViewSet
 
-from common import clock, idempotency, pagination
-from common.idempotency import KeyedCall
+from common import clock, pagination
+from common.idempotency import KeyedEndpoint
 from common.openapi import Answer, raises
 from common.views import ApiView, PayloadWarning
 from integration.actions import invoices, orders, quotes
@@ -53,8 +52,15 @@ from integration.errors import (
     TooHeavy,
     TooManyInvoices,
 )
-from integration.models import ApiKey, IdempotencyRecord, Order, Seller
+from integration.models import ApiKey, IdempotencyRecord, Order
 
+_ORDERS = KeyedEndpoint(
+    IdempotencyRecord,
+    "orders",
+    invalid_key=InvalidIdempotencyKey,
+    key_reused=IdempotencyKeyReused,
+    call_in_progress=CallInProgress,
+)
 _INVALID_CURSOR = "Use o nextCursor de uma resposta aos mesmos filtros, ou comece sem cursor."
 
 
@@ -170,11 +176,13 @@ class OrderViewSet(SellerViewSet):
         serializer = self.read_body(OrderSerializer(data=request.data))
         seller, payload, at = self.key.seller, serializer.payload, clock.now()
 
-        def create() -> Response:
+        def create(_nothing: None) -> Response:
             order = orders.create(seller=seller, payload=payload, by=self.actor, at=at)
             return Response(bodies.OrderCreated(success=True, tracking_code=order.tracking_code), status=201)
 
-        return _answer_once(request, seller=seller, at=at, act=create)
+        return _ORDERS.once(
+            request, scope={"seller_id": seller.pk}, at=at, prepare=lambda: None, act=create, refuse=answers.refused
+        )
 
     @extend_schema(operation_id="get-order", responses={200: Answer(bodies.OrderShown, "The order.")})
     @raises(OrderNotFound)
@@ -248,32 +256,6 @@ class OrderViewSet(SellerViewSet):
             # With status 200 and without a code, as specified.
             return Response(bodies.NothingFound(success=False, message=OrderNotFound.message))
         return Response(bodies.orders_found(found))
-
-
-def _answer_once(request: Request, *, seller: Seller, at: datetime, act: Callable[[], Response]) -> HttpResponse:
-    """The answer of `act()`, once for each Idempotency-Key (`KeyedCall.once`).
-
-    Without the header `act` is just called. Raises InvalidIdempotencyKey, IdempotencyKeyReused or CallInProgress.
-    """
-    try:
-        key = idempotency.read_key(request.headers.get(idempotency.HEADER))
-        if key is None:
-            return act()
-        call = KeyedCall(
-            records=IdempotencyRecord,
-            scope={"seller_id": seller.pk},
-            endpoint="orders",
-            key=key,
-            fingerprint=idempotency.fingerprint(request.data),
-            at=at,
-        )
-        return call.once(prepare=lambda: None, act=lambda _nothing: act(), refuse=answers.refused)
-    except idempotency.InvalidKey as error:
-        raise InvalidIdempotencyKey from error
-    except idempotency.KeyReused as error:
-        raise IdempotencyKeyReused from error
-    except idempotency.CallInProgress as error:
-        raise CallInProgress from error
 
 
 class InvoiceViewSet(SellerViewSet):

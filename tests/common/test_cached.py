@@ -9,16 +9,11 @@ import pytest
 from common.cached import Cached
 
 
-def test_a_value_is_computed_once_while_it_is_fresh():
-    cached = Cached(count().__next__, seconds=60)
+@pytest.mark.parametrize(("seconds", "values"), [(60, [0, 0]), (0, [0, 1])])
+def test_a_value_is_computed_anew_when_it_is_old(seconds, values):
+    cached = Cached(count().__next__, seconds=seconds)
 
-    assert [cached.get(), cached.get()] == [0, 0]
-
-
-def test_an_old_value_is_computed_anew():
-    cached = Cached(count().__next__, seconds=0)
-
-    assert [cached.get(), cached.get()] == [0, 1]
+    assert [cached.get(), cached.get()] == values
 
 
 def test_the_former_value_is_given_while_another_thread_computes():
@@ -69,16 +64,7 @@ def test_a_failed_computation_is_repeated():
     assert cached.get() == 1
 
 
-def test_a_forgotten_value_is_computed_anew():
-    cached = Cached(count().__next__, seconds=60)
-    cached.get()
-
-    cached.forget()
-
-    assert cached.get() == 1
-
-
-def test_a_computation_that_began_before_is_forgotten_too():
+def test_a_value_is_forgotten_although_its_computation_had_not_ended():
     computing, go_on = threading.Event(), threading.Event()
     values = iter([1, 2])
 

@@ -131,12 +131,6 @@ class TestRefusedLately:
         assert (remembered.standing, remembered.caller) == (refused, "shop")
         assert remembered.until <= time.monotonic() + 5  # although the wait is about an hour
 
-    def test_is_none_for_other_credentials(self, limiter, digest):
-        limiter.count(digest, Limits(0, 1), caller="shop")
-        limiter.count(digest, Limits(0, 1), caller="shop")
-
-        assert limiter.refused_lately(os.urandom(32)) is None
-
     def test_remembers_a_bounded_number(self, limiter, monkeypatch):
         monkeypatch.setattr(rate_limit, "_MOST_REFUSALS", 3)
         digests = [os.urandom(32) for _number in range(5)]

@@ -1,9 +1,9 @@
 """The task returns at once, whatever the mail server does."""
 
 import threading
-import time
 
 from common.wake_up import BackgroundWork
+from tests.faults.waiting import until
 
 
 class TestBackgroundWork:
@@ -20,7 +20,7 @@ class TestBackgroundWork:
         assert began.wait(10)
         background.wake()  # once more afterwards
         may_end.set()
-        _until(lambda: len(ran) == 2)
+        until(lambda: len(ran) == 2, what="the work has run twice")
         background.stop(seconds=10)
 
         assert ran == ["slow", "slow"]
@@ -35,17 +35,9 @@ class TestBackgroundWork:
 
         background = BackgroundWork("failing", work)
         background.wake()
-        _until(lambda: len(calls) == 1)
+        until(lambda: len(calls) == 1, what="the work has run")
         background.wake()
-        _until(lambda: len(calls) == 2)
+        until(lambda: len(calls) == 2, what="the work has run again")
         background.stop(seconds=10)
 
         assert "The background work failing failed" in caplog.text
-
-
-def _until(condition):
-    for _attempt in range(500):
-        if condition():
-            return
-        time.sleep(0.02)
-    raise AssertionError("not within ten seconds")

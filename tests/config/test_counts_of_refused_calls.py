@@ -90,15 +90,15 @@ from django.db import connection
 from django.http import HttpResponse
 from django.utils import timezone
 from types import SimpleNamespace
-from common.refused_calls import Answered
+from common.authentication import CALL
 from config.refused_calls import write_counts_until_exit
 from delivery.models import RefusedDeliveryCallCount, Token
 from delivery.models.call import RECORDER
 
 connection.settings_dict["NAME"] = sys.argv[1]
 threading.Thread(target=write_counts_until_exit).start()
-call = SimpleNamespace(auth=Token.objects.get())
-RECORDER.record(Answered(None, call, HttpResponse(status=429), ""), at=timezone.now())
+request = SimpleNamespace(META={CALL: SimpleNamespace(auth=Token.objects.get())})
+RECORDER.record(request, HttpResponse(status=429), request_id="", at=timezone.now())
 if sys.argv[2] == "stay":
     while not RefusedDeliveryCallCount.objects.exists():
         time.sleep(0.05)

@@ -15,7 +15,8 @@ from django.test import RequestFactory, override_settings
 from psycopg import errors
 
 from common import replica
-from common.replica import AWAY_SECONDS, CHANGED_SECONDS, Router
+from common.connections import BackOff
+from common.replica import CHANGED_SECONDS, Router
 from config import environment
 from config.middleware import ChangedCookieMiddleware
 from delivery.models import Delivery
@@ -105,7 +106,7 @@ class TestAnswered:
     @pytest.fixture(autouse=True)
     def _replica(self, settings, monkeypatch):
         settings.DATABASES = {**settings.DATABASES, "replica": {}}
-        monkeypatch.setattr(replica, "_next_use", 0.0)
+        monkeypatch.setattr(replica, "_back_off", BackOff(10))
 
     def read(self, method="GET", respond=None, **headers):
         """Whether queries could be sent to the replica at each call of the view, and the answer."""
@@ -178,7 +179,7 @@ class TestAnswered:
 
         assert (calls, answer.content, closed) == ([True, False], b"from the primary", [True])
         assert self.read()[0] == [False]
-        assert 0 < replica._next_use - time.monotonic() <= AWAY_SECONDS
+        assert 0 < replica._back_off.until - time.monotonic() <= 10
 
     @pytest.mark.parametrize(
         ("kind", "cause"),
@@ -202,7 +203,7 @@ class TestAnswered:
             self.read(respond=fail)
 
         assert calls == [1]
-        assert replica._next_use == 0
+        assert not replica._back_off.is_on
 
 
 class TestChangedCookie:

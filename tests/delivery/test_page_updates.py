@@ -13,7 +13,9 @@ from redis import Redis
 from redis.backoff import NoBackoff
 from redis.retry import Retry
 
+from common import connections
 from common import page_updates as technique
+from common.connections import BackOff
 from common.page_updates import ANYTHING, CHANNEL, Message
 from common.webhooks.http_client import Result
 from common.webhooks.outbox import ClaimedItem
@@ -251,8 +253,8 @@ class TestMessage:
 class TestRedisAway:
     def test_is_not_asked_again_for_two_seconds(self, monkeypatch, caplog):
         clock, asked = [1000.0], []
-        monkeypatch.setattr(technique, "time", SimpleNamespace(monotonic=lambda: clock[0]))
-        monkeypatch.setattr(technique, "_next_use", 0.0)
+        monkeypatch.setattr(connections, "time", SimpleNamespace(monotonic=lambda: clock[0]))
+        monkeypatch.setattr(technique, "_back_off", BackOff(2))
         away = Redis(port=free_port(), socket_connect_timeout=1, retry=AT_ONCE)
 
         def ask():
@@ -268,10 +270,10 @@ class TestRedisAway:
         assert caplog.text.count("not told of a change") == 2
 
     def test_refuses_no_change(self, token, monkeypatch, django_capture_on_commit_callbacks):
+        monkeypatch.setattr(technique, "_back_off", BackOff(2))
         monkeypatch.setattr(technique, "redis", lambda: Redis(port=9, socket_connect_timeout=1, retry=AT_ONCE))
 
         with django_capture_on_commit_callbacks(execute=True):
             delivery = DeliveryFactory.create(token=token)
 
         assert delivery.transitions.count() == 1
-        monkeypatch.setattr(technique, "_next_use", 0.0)

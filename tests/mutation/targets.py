@@ -6,7 +6,6 @@ _QUEUE = (
     "tests/common/webhooks/test_settlement_of_endpoints.py",
     "tests/common/webhooks/test_settlement.py",
     "tests/common/webhooks/test_settlement_locks.py",
-    "tests/common/webhooks/test_waiting.py",
     "tests/common/webhooks/test_leases.py",
     "tests/common/webhooks/test_sender.py",
 )
@@ -29,10 +28,7 @@ TARGETS: dict[str, tuple[str, ...]] = {
         "tests/delivery/actions/test_events.py",
     ),
     "common/webhooks/claims.py": _QUEUE,
-    "delivery/webhooks/authorization.py": (
-        "tests/common/webhooks/test_sender.py",
-        "tests/common/webhooks/test_waiting.py",
-    ),
+    "delivery/webhooks/authorization.py": ("tests/common/webhooks/test_sender.py",),
     "common/webhooks/settlement.py": (*_QUEUE, "tests/delivery/webhooks/test_suspension.py"),
     "delivery/actions/tokens.py": (
         "tests/delivery/actions/test_tokens.py",

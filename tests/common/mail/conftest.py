@@ -6,14 +6,12 @@ from django.utils import timezone
 from common.mail import outbox
 from common.mail.models import Kind
 
-DAY = timedelta(days=1)
-
 
 @pytest.fixture
 def record(db, settings):
     """Write a message to somebody; `language` is that of its text."""
 
-    def write(recipient="ana@example.com", *, name="Loja", language="en", lifetime=DAY):
+    def write(recipient="ana@example.com", *, name="Loja", language="en"):
         context = {"account": name, "inviter": "maria", "link": outbox.Link("https://rota.example.com/x"), "days": 7}
         return outbox.record(
             kind=Kind.INVITATION,
@@ -22,7 +20,7 @@ def record(db, settings):
             context=context,
             language=language,
             at=timezone.now(),
-            lifetime=lifetime,
+            lifetime=timedelta(days=1),
         )
 
     return write

@@ -5,7 +5,6 @@ from datetime import timedelta
 from functools import partial
 
 import pytest
-from cryptography.fernet import Fernet
 from django.utils import timezone
 
 from common.deadlines import BoundedCalls
@@ -183,14 +182,22 @@ class TestSendDue:
         assert (message.state, message.tries) == ("failed", 6)
         assert "ConnectionRefusedError" in message.error
 
-    def test_ends_when_every_worker_was_killed(self, mailbox, record):
+    @pytest.mark.parametrize(
+        ("values", "error"),
+        [
+            ({"tries": 6}, "interrupted each time"),  # every worker was killed
+            ({"expires_at": timezone.now()}, "expired"),
+            ({"body_ciphertext": "unreadable"}, "no key of CREDENTIALS_KEYS decrypts it"),
+        ],
+    )
+    def test_gives_up_what_it_cannot_or_must_not_send(self, mailbox, record, values, error):
         message = record()
-        Message.objects.update(tries=6)
+        Message.objects.update(**values)
 
         sending.send_due()
 
         message.refresh_from_db()
-        assert (message.state, message.error, mailbox.messages) == ("failed", "interrupted each time", [])
+        assert (message.state, message.error, mailbox.messages) == ("failed", error, [])
 
     def test_tries_one_message_while_the_server_is_away(self, away, record):
         record()
@@ -226,23 +233,6 @@ class TestSendDue:
         message.refresh_from_db()
         assert message.state == MessageState.WAITING
         assert message.error.startswith("DeadlinePassed")
-
-    def test_does_not_send_what_is_too_old(self, mailbox, record):
-        message = record(lifetime=timedelta(0))
-
-        sending.send_due()
-
-        message.refresh_from_db()
-        assert (message.state, message.error, mailbox.messages) == ("failed", "expired", [])
-
-    def test_ends_what_no_key_decrypts(self, mailbox, record, settings):
-        message = record()
-        settings.CREDENTIALS_KEYS = [Fernet.generate_key().decode()]
-
-        sending.send_due()
-
-        message.refresh_from_db()
-        assert (message.state, mailbox.messages) == ("failed", [])
 
     def test_leaves_everything_while_there_is_no_server(self, mailbox, record, settings):
         record()

@@ -30,12 +30,14 @@ class TestIsUsable:
     def test_finds_an_idle_connection_usable(self, kept):
         assert kept.is_usable()
 
-    def test_finds_a_connection_that_the_server_closed_unusable(self, kept):
+    def test_finds_a_connection_that_the_server_closed_unusable_so_that_the_next_request_opens_it_again(self, kept):
         process = backend(kept)
 
         assert run(connection, "SELECT pg_terminate_backend(%s, 5000)", process)
 
         assert not kept.is_usable()
+        kept.close_if_unusable_or_obsolete()  # Django's at the start of a request
+        assert backend(kept) != process
 
     def test_finds_a_closed_connection_unusable(self, kept):
         kept.connection.close()
@@ -57,13 +59,3 @@ class TestIsUsable:
         # By PostgreSQL itself: a statement past Django's cursors, as in its own check, is in no log of queries.
         last = run(connection, "SELECT query FROM pg_stat_activity WHERE pid = %s", process)
         assert last == "SELECT pg_backend_pid()"
-
-
-class TestConnection:
-    def test_is_opened_again_by_the_next_request_when_the_server_has_closed_it(self, kept):
-        before = backend(kept)
-        run(connection, "SELECT pg_terminate_backend(%s, 5000)", before)
-
-        kept.close_if_unusable_or_obsolete()  # Django's at the start of a request
-
-        assert backend(kept) != before

@@ -82,12 +82,21 @@ def send_due():
 
 
 @pytest.fixture
-def token(db, sink):
+def receiving(db, sink):
+    """Returns the token, after its integrator has set the URL of `sink` for its environment."""
+
+    def receive(token):
+        endpoint = token.integrator.endpoints.get(environment=token.environment)
+        endpoints.set_url(endpoint=endpoint, url=sink.url, by=BY, at=timezone.now())
+        return token
+
+    return receive
+
+
+@pytest.fixture
+def token(receiving):
     """A token whose integrator receives its webhooks at `sink`."""
-    token = TokenFactory.create()
-    endpoint = token.integrator.endpoints.get(environment="live")
-    endpoints.set_url(endpoint=endpoint, url=sink.url, by=BY, at=timezone.now())
-    return token
+    return receiving(TokenFactory.create())
 
 
 @pytest.fixture

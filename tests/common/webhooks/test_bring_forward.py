@@ -10,7 +10,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from common.webhooks import claims, queue
-from delivery.actions import endpoints, tokens
+from delivery.actions import tokens
 from delivery.models import Environment, WebhookQueueItem
 from delivery.webhooks.outbox import OUTBOX
 from tests.delivery.locking import wait_for_a_lock_waiter
@@ -18,13 +18,6 @@ from tests.factories import BY, DeliveryFactory, TokenFactory
 
 NOW = timezone.now()
 LATER = NOW + timedelta(hours=1)
-
-
-def receiving(token, sink):
-    """The token, after its account's endpoint was given the URL of `sink`."""
-    endpoint = token.integrator.endpoints.get(environment=token.environment)
-    endpoints.set_url(endpoint=endpoint, url=sink.url, by=BY, at=NOW)
-    return token
 
 
 def waiting(token, **values):
@@ -57,6 +50,13 @@ class TestBringForward:
 
         assert list(WebhookQueueItem.objects.values()) == before
 
+    def test_leaves_an_event_that_was_recorded_three_days_ago(self, token, endpoint):
+        later = waiting(token).event.created_at + timedelta(days=3)
+        WebhookQueueItem.objects.update(due_at=later + timedelta(hours=1))
+
+        assert queue.bring_forward(OUTBOX, endpoint_id=endpoint.pk, at=later) == 0
+        assert queue.bring_forward(OUTBOX, endpoint_id=endpoint.pk, at=later - timedelta(microseconds=1)) == 1
+
     @pytest.mark.django_db(transaction=True)
     def test_leaves_an_item_that_is_claimed_meanwhile(self, token, endpoint, at_once):
         """Made due while its request is in flight, it would be sent a second time."""
@@ -78,8 +78,8 @@ class TestBringForward:
 
         assert WebhookQueueItem.objects.get().due_at == LATER + claims.LEASE
 
-    def test_leaves_items_of_other_endpoints(self, token, endpoint, sink):
-        own, foreign = waiting(token), waiting(receiving(TokenFactory.create(), sink))
+    def test_leaves_items_of_other_endpoints(self, token, endpoint, receiving):
+        own, foreign = waiting(token), waiting(receiving(TokenFactory.create()))
 
         assert queue.bring_forward(OUTBOX, endpoint_id=endpoint.pk, at=NOW) == 1
 
@@ -87,9 +87,9 @@ class TestBringForward:
 
 
 class TestNewToken:
-    def test_makes_the_webhooks_of_its_account_and_environment_due(self, token, sink):
-        sandbox = receiving(TokenFactory.create(integrator=token.integrator, sandbox=True), sink)
-        items = [waiting(each) for each in (token, sandbox, receiving(TokenFactory.create(), sink))]
+    def test_makes_the_webhooks_of_its_account_and_environment_due(self, token, receiving):
+        sandbox = receiving(TokenFactory.create(integrator=token.integrator, sandbox=True))
+        items = [waiting(each) for each in (token, sandbox, receiving(TokenFactory.create()))]
 
         tokens.issue(integrator=token.integrator, environment=Environment.LIVE, by=BY, at=NOW)
 

@@ -1,6 +1,7 @@
 """One HTTP request, with every kind of answer, and the event loop. Names are pointed at loopback."""
 
 import asyncio
+import errno
 import socket
 import threading
 import time
@@ -130,17 +131,7 @@ class TestSend:
         assert (result.error, result.milliseconds >= 300) == ("timeout", True)
         assert time.monotonic() - started < 5
 
-    def test_does_not_wait_for_a_name_look_up_that_hangs(self, monkeypatch):
-        monkeypatch.setattr(http_client, "TOTAL_SECONDS", 0.3)
-        monkeypatch.setattr(socket, "getaddrinfo", lambda *args, **kwargs: time.sleep(3))
-        started = time.monotonic()
-
-        result = send("https://slow.example/")
-
-        assert result.error == "timeout"
-        assert time.monotonic() - started < 2
-
-    def test_resolves_a_name_that_hangs_once_at_a_time(self, monkeypatch):
+    def test_looks_a_name_up_that_hangs_once_at_a_time_and_does_not_wait_for_it(self, monkeypatch):
         looked_up: list[str] = []
         release = threading.Event()
 
@@ -151,10 +142,33 @@ class TestSend:
         monkeypatch.setattr(http_client, "TOTAL_SECONDS", 0.3)
         monkeypatch.setattr(socket, "getaddrinfo", hang)
 
+        started = time.monotonic()
+
         errors = [result.error for result in send("https://slow.example/", times=3)]
+        took = time.monotonic() - started
         release.set()
 
         assert (errors, looked_up) == (["timeout"] * 3, ["slow.example"])
+        assert took < 5
+
+    @pytest.mark.parametrize("status", [301, 302, 400, 401, 404, 500, 503])
+    def test_takes_only_2xx_for_a_success_and_follows_no_redirect(self, sink, status):
+        sink.answers = [(status, {"Location": sink.url}, b"no")]
+
+        result = send(sink.url)
+
+        assert (result.succeeded, result.status_code, result.response_start) == (False, status, "no")
+        assert len(sink.received) == 1
+
+    def test_does_not_take_a_shortage_of_this_machine_for_a_failure_of_the_endpoint(self, monkeypatch):
+        def no_file_handles(*_args, **_kwargs):
+            raise OSError(errno.EMFILE, "Too many open files")
+
+        monkeypatch.setattr(http_client, "guarded_socket", no_file_handles)
+
+        result = send("http://127.0.0.1:9/")
+
+        assert (result.error, result.was_sent) == ("local_shortage", False)
 
     @pytest.mark.parametrize(("url", "error"), [("http://127.0.0.1:9/", "connect"), ("http://", "invalid_url")])
     def test_names_the_class_of_the_error(self, url, error):

@@ -20,17 +20,11 @@ from delivery.actions import deliveries
 from delivery.models import EventState, WebhookAttempt, WebhookEvent, WebhookQueueItem
 from delivery.webhooks.outbox import OUTBOX
 from tests.factories import BY, DeliveryFactory, DriverFactory
+from tests.faults.waiting import until
 
 
 def claim(*, at):
     return claims.claim(OUTBOX, lease=uuid4(), at=at, limit=100)
-
-
-def wait_until(is_true):
-    deadline = time.monotonic() + 10
-    while not is_true():
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
 
 
 @pytest.fixture
@@ -156,9 +150,9 @@ class TestSender:
         sink.delay_seconds = 0.5
 
         sending_in_background()
-        wait_until(lambda: sink.open_requests == 2)
+        until(lambda: sink.open_requests == 2, what="two requests are open")
         sending_in_background()
-        wait_until(lambda: not WebhookQueueItem.objects.exists())
+        until(lambda: not WebhookQueueItem.objects.exists(), what="everything is sent")
 
         assert (len(sink.received), sink.most_open_requests) == (4, 2)
 
@@ -187,12 +181,12 @@ class TestBlockedSettlement:
         with transaction.atomic(), connection.cursor() as cursor:
             cursor.execute("LOCK TABLE delivery_webhookattempt IN SHARE ROW EXCLUSIVE MODE")
             sending_in_background()
-            wait_until(lambda: sink.received)
+            until(lambda: sink.received, what="the event is received")
             time.sleep(1.5)  # longer than the lease
             (accepted,) = at_once(
                 lambda: deliveries.accept(delivery=delivery, driver=driver, by=BY, at=timezone.now()).last_sequence
             )
-        wait_until(lambda: not WebhookQueueItem.objects.exists())
+        until(lambda: not WebhookQueueItem.objects.exists(), what="everything is sent")
 
         assert accepted == 2
         assert [headers["webhook-sequence"] for headers, _body in sink.received] == ["1", "2"]
@@ -206,12 +200,12 @@ class TestBlockedSettlement:
 
         sink.delay_seconds = 0.3
         sending_in_background()
-        wait_until(lambda: len(sink.received) == 2)
+        until(lambda: len(sink.received) == 2, what="both events are received")
         with transaction.atomic():
             WebhookQueueItem.objects.select_for_update().get(delivery=locked)
-            wait_until(lambda: other.events.get().state == EventState.SENT)
+            until(lambda: other.events.get().state == EventState.SENT, what="the other event is sent")
             assert locked.events.get().state == EventState.PENDING
-        wait_until(lambda: not WebhookQueueItem.objects.exists())
+        until(lambda: not WebhookQueueItem.objects.exists(), what="everything is sent")
 
         assert len(sink.received) == 2
 

@@ -17,20 +17,7 @@ MINUTE = timedelta(minutes=1)
 
 
 @pytest.fixture
-def token(db):
-    return TokenFactory.create()
-
-
-@pytest.fixture
-def endpoint(token):
-    found = token.integrator.endpoints.get(environment=token.environment)
-    found.url = "https://example.com/hook"
-    found.save()
-    return found
-
-
-@pytest.fixture
-def late(endpoint, token):
+def late(token):
     """Events that have been due for two minutes."""
 
     def make(count=1):
@@ -42,7 +29,7 @@ def late(endpoint, token):
 
 
 class TestOldestDue:
-    def test_is_0_if_nothing_is_due(self, endpoint, late):
+    def test_is_0_if_nothing_is_due(self, late):
         late()
         WebhookQueueItem.objects.update(due_at=NOW + MINUTE)
 
@@ -54,10 +41,8 @@ class TestOldestDue:
 
         assert queue.oldest_due_seconds(OUTBOX, at=NOW) == 120
 
-    def test_is_the_oldest_of_all_endpoints(self, late):
-        other = TokenFactory.create()
-        other.integrator.endpoints.update(url="https://example.com/other")
-        DeliveryFactory.create(token=other, at=NOW)
+    def test_is_the_oldest_of_all_endpoints(self, late, receiving):
+        DeliveryFactory.create(token=receiving(TokenFactory.create()), at=NOW)
         late()
 
         assert queue.oldest_due_seconds(OUTBOX, at=NOW) == 120
@@ -111,10 +96,9 @@ class TestLeftOut:
 
         assert queue.oldest_due_seconds(OUTBOX, at=NOW) == seconds
 
-    def test_are_no_endpoints_beside_a_busy_one(self, late):
+    def test_are_no_endpoints_beside_a_busy_one(self, late, receiving):
         late()
-        busy = TokenFactory.create()
-        busy.integrator.endpoints.update(url="https://example.com/other")
+        busy = receiving(TokenFactory.create())
         DeliveryFactory.create_batch(4, token=busy, at=NOW)
         items = WebhookQueueItem.objects.filter(endpoint__integrator=busy.integrator)
         items.update(lease=uuid4(), due_at=NOW + MINUTE)

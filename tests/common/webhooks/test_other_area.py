@@ -108,21 +108,15 @@ def claim(outbox, *, at=NOW):
 
 
 class TestOutboxOfParcels:
-    def test_is_sent_in_order(self, outbox, record):
+    def test_is_sent_in_order_with_the_headers_of_the_area(self, outbox, record):
         first, second = record(1), record(2)
 
-        (claimed,) = claim(outbox)
+        ((claimed, request),) = build_requests(outbox, claim(outbox), at=NOW)
         settle(outbox, [(claimed, Result(status_code=200, at=NOW))], at=NOW)
         (following,) = claim(outbox)
 
         assert (claimed.event_id, following.event_id) == (first.pk, second.pk)
         assert outbox.attempts.objects.get().event == first
-
-    def test_is_sent_with_the_headers_of_the_area(self, outbox, record):
-        record(1)
-
-        ((_item, request),) = build_requests(outbox, claim(outbox), at=NOW)
-
         assert isinstance(request, Request)
         assert (request.headers["X-Api-Key"], request.stored.token_hint) == ("open sesame", "open…")
         assert "Authorization" not in request.headers

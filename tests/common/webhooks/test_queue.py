@@ -10,10 +10,9 @@ from django.utils import timezone
 from common.webhooks import claims, settlement
 from common.webhooks.http_client import Result
 from common.webhooks.outbox import ClaimedItem
-from delivery.actions import endpoints
 from delivery.models import WebhookEndpoint, WebhookEvent, WebhookQueueItem
 from delivery.webhooks.outbox import OUTBOX
-from tests.factories import BY, DeliveryFactory, TokenFactory
+from tests.factories import DeliveryFactory, TokenFactory
 
 UNKNOWN = ClaimedItem(item_id=0, lease=uuid4(), event_id=uuid4(), endpoint_id=0, subject_id=None, sequence=1, body="")
 
@@ -27,11 +26,9 @@ def endpoint_of(token):
 
 
 @pytest.fixture
-def others(db, sink):
+def others(receiving):
     """Another integrator's token."""
-    token = TokenFactory.create()
-    endpoints.set_url(endpoint=endpoint_of(token), url=sink.url, by=BY, at=timezone.now())
-    return token
+    return receiving(TokenFactory.create())
 
 
 class TestAdd:
@@ -98,19 +95,19 @@ class TestClaim:
         [
             {"enabled": False, "off_because": "staff", "off_since": timezone.now()},
             {"url": ""},
-            {"paused_until": timezone.now() + timedelta(hours=1)},
         ],
     )
-    def test_leaves_endpoints_that_are_off_paused_or_without_a_url(self, token, state):
+    def test_leaves_endpoints_that_are_off_or_without_a_url(self, token, state):
         DeliveryFactory.create(token=token)
         WebhookEndpoint.objects.filter(pk=endpoint_of(token).pk).update(**state)
 
         assert claim() == []
 
-    def test_leaves_a_paused_endpoint_until_the_moment_at_which_the_pause_ends(self, token):
+    @pytest.mark.parametrize(("model", "field"), [(WebhookQueueItem, "due_at"), (WebhookEndpoint, "paused_until")])
+    def test_leaves_items_until_the_moment_at_which_they_are_due_and_a_pause_has_ended(self, token, model, field):
         DeliveryFactory.create(token=token)
         until = timezone.now() + timedelta(seconds=30)
-        WebhookEndpoint.objects.filter(pk=endpoint_of(token).pk).update(paused_until=until)
+        model.objects.update(**{field: until})
 
         assert claims.claim(OUTBOX, lease=uuid4(), at=until - timedelta(microseconds=1), limit=1) == []
         assert len(claims.claim(OUTBOX, lease=uuid4(), at=until, limit=1)) == 1
@@ -122,14 +119,6 @@ class TestClaim:
 
         assert len(claim()) == 1
         assert claim() == []
-
-    def test_leaves_items_until_the_moment_at_which_they_are_due(self, token):
-        DeliveryFactory.create(token=token)
-        due_at = timezone.now() + timedelta(seconds=30)
-        WebhookQueueItem.objects.update(due_at=due_at)
-
-        assert claims.claim(OUTBOX, lease=uuid4(), at=due_at - timedelta(microseconds=1), limit=1) == []
-        assert len(claims.claim(OUTBOX, lease=uuid4(), at=due_at, limit=1)) == 1
 
     def test_claims_the_items_of_an_endpoint_in_the_order_in_which_they_are_due(self, token):
         items = [DeliveryFactory.create(token=token).queue_items.get() for _number in range(3)]

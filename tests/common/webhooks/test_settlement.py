@@ -1,5 +1,6 @@
 """What an outcome changes: order, retries, poisoned events; and leases that were lost."""
 
+import threading
 import time
 from datetime import timedelta
 
@@ -7,11 +8,12 @@ import pytest
 from django.db import transaction
 from django.utils import timezone
 
-from common.webhooks import claims
+from common.webhooks import claims, queue, settlement
 from common.webhooks.http_client import Result
 from common.webhooks.settlement import settle
-from delivery.actions import deliveries
+from delivery.actions import deliveries, events
 from delivery.models import EventState, WebhookAttempt, WebhookEndpoint, WebhookEvent, WebhookQueueItem
+from delivery.webhooks import outbox
 from delivery.webhooks.outbox import OUTBOX
 from tests.common.webhooks.settling import NOW, OK, REFUSED, TIMEOUT, attempt, claim, item_of
 from tests.factories import BY, DeliveryFactory, DriverFactory
@@ -57,6 +59,15 @@ class TestOutcome:
         item = item_of(first.delivery)
         assert (first.state, item.event, item.tries, item.lease) == (EventState.PENDING, first, 1, None)
         assert timedelta(seconds=4) <= item.due_at - NOW <= timedelta(seconds=6)
+
+    def test_the_17th_failure_ends_the_event_and_moves_the_item_on(self, first):
+        attempt(first, REFUSED)
+        WebhookQueueItem.objects.update(tries=16)
+
+        attempt(first, REFUSED)
+
+        assert (first.state, first.attempts_made) == (EventState.DEAD, 2)
+        assert item_of(first.delivery).event.sequence == 2
 
     def test_every_attempt_is_recorded(self, first):
         attempt(first, TIMEOUT)
@@ -211,3 +222,61 @@ class TestConcurrentChange:
             assert at_once(lambda: settle(OUTBOX, [(late, Result(**OK))], at=timezone.now())) == [[]]
 
         assert delivery.events.get().state == EventState.PENDING
+
+
+@pytest.mark.django_db(transaction=True)
+class TestConcurrentMove:
+    """A transition has locked its delivery; another transaction writes the queue item and commits meanwhile."""
+
+    @pytest.fixture
+    def interleaved(self, monkeypatch):
+        """Delay the transition after its lock until the other has written, and the other before its commit."""
+
+        def arrange(module, name):
+            locked, written = threading.Event(), threading.Event()
+            record, write = outbox.record, getattr(module, name)
+
+            def slow_record(**kwargs):
+                locked.set()
+                written.wait(5)
+                return record(**kwargs)
+
+            def slow_write(*args, **kwargs):
+                locked.wait(5)
+                write(*args, **kwargs)
+                written.set()
+                threading.Event().wait(0.3)
+
+            monkeypatch.setattr(outbox, "record", slow_record)
+            monkeypatch.setattr(module, name, slow_write)
+
+        return arrange
+
+    def test_a_replay_does_not_roll_a_transition_back(self, token, send_due, at_once, interleaved):
+        delivery, driver = DeliveryFactory.create(token=token), DriverFactory.create()
+        send_due()
+        interleaved(queue, "add_again")
+
+        outcomes = at_once(
+            lambda: deliveries.accept(delivery=delivery, driver=driver, by=BY, at=timezone.now()),
+            lambda: events.replay(events=WebhookEvent.objects.filter(delivery=delivery), by=BY, at=timezone.now()),
+        )
+
+        assert [outcome for outcome in outcomes if isinstance(outcome, Exception)] == []
+        send_due()
+        assert set(WebhookEvent.objects.values_list("state", flat=True)) == {EventState.SENT}
+
+    def test_poisoning_an_event_does_not_roll_a_transition_back(self, token, endpoint, at_once, interleaved):
+        delivery = DeliveryFactory.create(token=token, collected=True)
+        WebhookQueueItem.objects.update(refusals=2, first_refused_at=timezone.now() - timedelta(minutes=1))
+        WebhookEndpoint.objects.filter(pk=endpoint.pk).update(last_success_at=timezone.now())
+        (claimed,) = claim(at=timezone.now()).values()
+        interleaved(settlement, "write")
+
+        outcomes = at_once(
+            lambda: deliveries.deliver_point(delivery=delivery, point="B", by=BY, at=timezone.now()),
+            lambda: settle(OUTBOX, [(claimed, Result(status_code=500))], at=timezone.now()),
+        )
+
+        assert [outcome for outcome in outcomes if isinstance(outcome, Exception)] == []
+        assert WebhookQueueItem.objects.filter(is_ordered=True).count() == 1

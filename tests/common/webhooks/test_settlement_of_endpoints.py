@@ -2,6 +2,7 @@
 
 import logging
 from datetime import timedelta
+from functools import partial
 from uuid import uuid4
 
 import pytest
@@ -10,11 +11,19 @@ from django.utils import timezone
 from common.webhooks import claims
 from common.webhooks.http_client import Result
 from common.webhooks.settlement import settle
-from delivery.actions import endpoints
-from delivery.models import EventState, OffBecause, WebhookQueueItem
+from delivery.actions import endpoints, events
+from delivery.models import EventState, OffBecause, WebhookEndpoint, WebhookEvent, WebhookQueueItem
 from delivery.webhooks.outbox import OUTBOX
 from tests.common.webhooks.settling import NOW, OK, REFUSED, attempt, claim, item_of
 from tests.factories import BY, DeliveryFactory
+
+
+@pytest.fixture(params=["url", "switch"])
+def switch_on(request, endpoint, sink):
+    """Sets another URL, or switches the endpoint on."""
+    if request.param == "url":
+        return partial(endpoints.set_url, endpoint=endpoint, url=sink.url + "/new", by=BY)
+    return partial(endpoints.set_enabled, endpoint=endpoint, enabled=True, by=BY)
 
 
 class TestEndpoint:
@@ -78,6 +87,26 @@ class TestEndpoint:
         endpoint.refresh_from_db()
         assert (endpoint.enabled, endpoint.off_because, endpoint.off_since) == (False, "staff", NOW)
 
+    def test_a_410_of_a_request_sent_before_the_breaker_opened_switches_off(self, token, first, endpoint):
+        DeliveryFactory.create(token=token)
+        WebhookEndpoint.objects.filter(pk=endpoint.pk).update(failures=4, failing_since=NOW)
+        one, other = claim(at=NOW).values()
+
+        settle(OUTBOX, [(one, Result(**REFUSED, at=NOW))], at=NOW)
+        settle(OUTBOX, [(other, Result(status_code=410, at=NOW))], at=NOW)
+
+        endpoint.refresh_from_db()
+        assert (endpoint.enabled, endpoint.off_because) == (False, "gone")
+
+    def test_a_poisoned_event_does_not_count_as_a_failure(self, first, endpoint):
+        WebhookQueueItem.objects.filter(event=first).update(is_ordered=False)
+        WebhookEndpoint.objects.filter(pk=endpoint.pk).update(failures=5)
+
+        attempt(first, {"status_code": 422}, at=NOW)
+
+        endpoint.refresh_from_db()
+        assert (endpoint.failures, endpoint.paused_until) == (5, None)
+
     def test_five_days_without_a_success_switch_off(self, first, endpoint):
         attempt(first, REFUSED, at=NOW)
         attempt(first, REFUSED, at=NOW + timedelta(days=4, hours=23))
@@ -89,22 +118,37 @@ class TestEndpoint:
         endpoint.refresh_from_db()
         assert (endpoint.enabled, endpoint.off_because) == (False, "failing")
 
-    def test_switching_on_makes_the_backlog_due(self, first, endpoint):
+    def test_a_new_url_and_switching_on_reset_the_breaker_and_make_the_backlog_due(self, first, endpoint, switch_on):
         attempt(first, {"status_code": 410})
+        at = timezone.now()
 
-        endpoints.set_enabled(endpoint=endpoint, enabled=True, by=BY, at=timezone.now())
+        switch_on(at=at)
 
         endpoint.refresh_from_db()
         assert (endpoint.enabled, endpoint.off_because, endpoint.failures) == (True, "", 0)
-        assert first.pk in claim(at=timezone.now())
+        assert first.pk in claim(at=at)
 
-    def test_a_new_url_switches_on_and_resets_the_breaker(self, first, endpoint, sink):
-        attempt(first, {"status_code": 410})
+    def test_a_new_url_and_switching_on_make_poisoned_events_due_too(self, first, switch_on):
+        WebhookQueueItem.objects.update(is_ordered=False, due_at=NOW + timedelta(hours=9))
 
-        endpoints.set_url(endpoint=endpoint, url=sink.url + "/new", by=BY, at=timezone.now())
+        switch_on(at=NOW)
 
-        endpoint.refresh_from_db()
-        assert (endpoint.enabled, endpoint.failures) == (True, 0)
+        assert WebhookQueueItem.objects.get().due_at == NOW
+
+    def test_an_endpoint_that_recovers_repeatedly_does_not_use_up_the_schedule(self, token, first, endpoint):
+        good = DeliveryFactory.create(token=token).events.get()
+        for _time in range(30):
+            WebhookQueueItem.objects.update(due_at=NOW, lease=None)
+            WebhookEndpoint.objects.filter(pk=endpoint.pk).update(failures=0)
+            claimed = claim(at=NOW)
+            WebhookEndpoint.objects.filter(pk=endpoint.pk).update(failures=5)
+            settle(OUTBOX, [(claimed[first.pk], Result(error="protocol", at=NOW))], at=NOW)
+            settle(OUTBOX, [(claimed[good.pk], Result(**OK, at=NOW))], at=NOW)
+            events.replay(events=WebhookEvent.objects.filter(pk=good.pk), by=BY, at=timezone.now())
+
+        first.refresh_from_db()
+        assert (first.state, first.attempts_made) == (EventState.PENDING, 30)
+        assert WebhookQueueItem.objects.get(event=first).tries <= 1
 
     def test_a_new_url_does_not_switch_on_what_a_person_switched_off(self, endpoint, sink):
         endpoints.set_enabled(endpoint=endpoint, enabled=False, by=BY, at=NOW)

@@ -1,3 +1,3 @@
 """The fixtures of the sending engine."""
 
-from tests.common.webhooks.conftest import endpoint, first, send_due, sink, token  # noqa: F401  # fixtures
+from tests.common.webhooks.conftest import endpoint, first, receiving, send_due, sink, token  # noqa: F401  # fixtures

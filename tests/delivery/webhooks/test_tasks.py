@@ -8,7 +8,8 @@ import pytest
 from django.utils import timezone
 from redis import Redis
 
-from common import batches, wake_up
+from common import batches, connections, wake_up
+from common.connections import BackOff
 from config import celery_app
 from config.local import embedded
 from delivery import tasks
@@ -60,8 +61,8 @@ class TestSend:
 
     def test_does_not_connect_again_for_two_seconds_when_the_broker_is_away(self, monkeypatch, caplog):
         clock, asked = [1000.0], []
-        monkeypatch.setattr(wake_up, "time", SimpleNamespace(monotonic=lambda: clock[0]))
-        monkeypatch.setattr(wake_up, "_next_use", 0.0)
+        monkeypatch.setattr(connections, "time", SimpleNamespace(monotonic=lambda: clock[0]))
+        monkeypatch.setattr(wake_up, "_back_off", BackOff(2))
         away = Redis(port=free_port(), socket_connect_timeout=1)
 
         def ask():
