@@ -207,8 +207,8 @@ class TestOfDrivers:
 
         ana, other = reports.of_drivers(NOVEMBER)
 
-        assert (ana.driver, ana.routes, ana.km, ana.earned) == (driver, 2, 2 * pattern.distance_km, Decimal("14.08"))
-        assert (other.driver, other.routes, other.km, other.earned) == (bia, 0, Decimal(0), Decimal("0.07"))
+        assert (ana.of, ana.routes, ana.km, ana.earned) == (driver, 2, 2 * pattern.distance_km, Decimal("14.08"))
+        assert (other.of, other.routes, other.km, other.earned) == (bia, 0, Decimal(0), Decimal("0.07"))
 
 
 class TestAllRows:
