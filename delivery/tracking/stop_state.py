@@ -46,7 +46,7 @@ class StopState:
 
     @property
     def is_under_way(self) -> bool:
-        """Whether the driver has the goods and this stop is open: as long the receiver sees and may call the driver."""
+        """Whether the driver has the goods and this stop is open. Only then are the driver's place and phone shown."""
         return self.step is Step.TO_RECEIVER
 
     @property
