@@ -70,7 +70,27 @@ def pretty(value: Any) -> str:
     return format_html('<pre class="rota-code">{}</pre>', json.dumps(value, indent=2, ensure_ascii=False))
 
 
-class OneTimeSecretAdmin(ModelAdmin):
+class AddedOnly:
+    """Mixin for rows that are added, and neither changed nor deleted."""
+
+    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False
+
+    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False
+
+
+class ChangedOnly:
+    """Mixin for rows that are changed, and neither added nor deleted."""
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        return False
+
+    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False
+
+
+class OneTimeSecretAdmin(AddedOnly, ModelAdmin):
     """Base of the screens of credentials, which are issued by a short form and shown once, on the page after it."""
 
     add_form_template = "admin/issue_form.html"
@@ -82,21 +102,15 @@ class OneTimeSecretAdmin(ModelAdmin):
         return super().add_view(request, form_url, context)
 
 
-class Unchangeable:
+class Unchangeable(AddedOnly):
     """Mixin for read-only screens and inlines."""
 
     def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         return False
 
-    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        return False
 
-    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        return False
-
-
-class OneRow:
-    """Mixin for a table of one row, which is edited and neither added nor deleted; its list leads to its form."""
+class OneRow(ChangedOnly):
+    """Mixin for a table of one row; its list leads to its form."""
 
     def changelist_view(self, request: HttpRequest, extra_context: Any = None) -> HttpResponseBase:
         screen: Any = self
@@ -106,12 +120,6 @@ class OneRow:
             return response
         opts = screen.opts
         return HttpResponseRedirect(reverse(f"admin:{opts.app_label}_{opts.model_name}_change", args=[row.pk]))
-
-    def has_add_permission(self, request: HttpRequest) -> bool:
-        return False
-
-    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        return False
 
 
 class TabularInline(UnfoldTabularInline):

@@ -395,11 +395,7 @@ def info(delivery: Delivery) -> Info:
         ],
     }
     if delivery.was_cancelled_after_pickup:
-        body["cancellation"] = {
-            "reason": delivery.cancel_reason,
-            "fee": float(delivery.cancel_fee or 0),
-            "returnToOrigin": True,
-        }
+        body["cancellation"] = _cancellation(delivery)
     return body
 
 
@@ -411,7 +407,7 @@ def location(delivery: Delivery, *, at: datetime) -> Location:
         "tracking": {
             "available": position is not None,
             "reason": reason,
-            "updatedAt": timezone.localtime(position.recorded_at).isoformat() if position else None,
+            "updatedAt": moment(position.recorded_at) if position else None,
             "ageSeconds": position.age_seconds(at=at) if position else None,
             "stale": position is not None and at - position.recorded_at > STALE_AFTER,
         },
@@ -529,7 +525,7 @@ def detail(delivery: Delivery, *, tracking: Mapping[int, str]) -> DeliveryDetail
         "returnedAt": moment_or_none(moments.get(Trigger.RETURN)),
         "cancelledAt": moment_or_none(delivery.cancelled_at),
         "closedAt": moment_or_none(delivery.closed_at),
-        "cancellation": _cancellation(delivery, transitions),
+        "cancellation": _cancellation_detail(delivery, transitions),
         "transitions": [_transition(transition) for transition in transitions],
         "events": [
             _event(event) for event in delivery.events.defer("body").select_related("queue_item").order_by("sequence")
@@ -571,17 +567,19 @@ def _closed_at(stop: Stop, transitions: Sequence[models.Transition]) -> datetime
     return next(iter(of_stop + of_all), None)
 
 
-def _cancellation(delivery: Delivery, transitions: Sequence[models.Transition]) -> CancellationDetail | None:
-    cancel = next((transition for transition in transitions if transition.trigger == Trigger.CANCEL), None)
-    if cancel is None:
-        return None
+def _cancellation(delivery: Delivery) -> Cancellation:
     return {
         "reason": delivery.cancel_reason,
         "fee": float(delivery.cancel_fee or 0),
         "returnToOrigin": delivery.was_cancelled_after_pickup,
-        "at": moment(cancel.at),
-        "by": _kind_of_actor(cancel.by),
     }
+
+
+def _cancellation_detail(delivery: Delivery, transitions: Sequence[models.Transition]) -> CancellationDetail | None:
+    cancel = next((transition for transition in transitions if transition.trigger == Trigger.CANCEL), None)
+    if cancel is None:
+        return None
+    return {**_cancellation(delivery), "at": moment(cancel.at), "by": _kind_of_actor(cancel.by)}
 
 
 def _transition(transition: models.Transition) -> Transition:

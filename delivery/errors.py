@@ -315,7 +315,6 @@ class InvalidReport(DeliveryError):
 
     code = "invalid_report"
     title = "The report is not valid"
-    status = 422
 
 
 class PhotoTooLarge(DeliveryError):

@@ -41,11 +41,6 @@ class MoveForm(forms.Form):
                 self.fields[field].required = required
 
 
-def offered(delivery: Delivery, driver: forms.Field) -> list[MoveForm]:
-    """A form for each move that the delivery's lifecycle allows now."""
-    return [MoveForm(name, delivery, driver) for name in moves.allowed(delivery)]
-
-
 def driver_label(driver: Driver, *, at: datetime) -> str:
     """The driver's name, vehicle, distance in kilometres and age of the position at `at`, as far as they are known.
 
@@ -91,7 +86,7 @@ FAILURE_REASONS = [
 def move_fields(sent: Mapping[str, str]) -> dict[str, str]:
     """The fields of a move. A reason consists of `preset`, which was chosen from a list, and of the text, if any."""
     reasons = (sent.get("preset", "").strip(), sent.get("reason", "").strip())
-    return {**{name: sent.get(name, "") for name in sent}, "reason": ": ".join(part for part in reasons if part)}
+    return {**dict(sent.items()), "reason": ": ".join(part for part in reasons if part)}
 
 
 def done(move: str, delivery: Delivery, *, point: str = "") -> str:

@@ -5,14 +5,14 @@ are final.
 """
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
 from typing import Any, NamedTuple
 from uuid import UUID
 
 from django.contrib.postgres.expressions import ArraySubquery
-from django.db.models import Count, DateField, DecimalField, F, OuterRef, Q, QuerySet, Sum, Value
+from django.db.models import Count, DateField, DecimalField, F, OuterRef, Q, Sum, Value
 from django.db.models.functions import Coalesce, Round, TruncDate, TruncMonth
 from django.utils import timezone
 
@@ -196,38 +196,39 @@ def driver_share() -> Decimal:
     return DispatchRules.current().driver_share_percent / 100
 
 
-def work(deliveries: DeliveryQuerySet, *, by: str) -> QuerySet[Delivery, dict[str, Any]]:
-    """Finished `routes`, their `distance_km` and what was `earned` with deliveries that have ended, by a column.
+@dataclass(frozen=True)
+class Work:
+    """Finished routes, their kilometres, and what was earned, in reais. `of` is what it is about: a driver or a day."""
 
-    Shares are rounded for each delivery, so that a sum is that of what was shown with the offers.
+    of: Any
+    routes: int = 0
+    km: Decimal = Decimal(0)
+    earned: Decimal = Decimal(0)
+
+
+def work(deliveries: DeliveryQuerySet, *, by: str) -> dict[Any, Work]:
+    """What drivers have done with deliveries that have ended, by the values of a column.
+
+    Shares are rounded for each delivery, so that a sum is that of what was shown with the offers. Of a cancelled
+    delivery the driver has the share of the fee.
     """
     finished = Q(route_status=RouteStatus.FINISHED)
     share = Round(F("amount") * driver_share(), precision=2, output_field=_SUM)
-    rows: QuerySet[Delivery, dict[str, Any]] = (
+    rows = (
         deliveries.with_amounts()
         .order_by()
-        .values(by)
+        .values_list(by)
         .annotate(
             routes=Count("pk", filter=finished),
             km=Coalesce(Sum("distance_km", filter=finished), Value(Decimal(0)), output_field=_SUM),
             earned=Sum(share, output_field=_SUM),
         )
     )
-    return rows
+    return {key: Work(key, routes, km, earned) for key, routes, km, earned in rows}
 
 
-@dataclass(frozen=True)
-class Earnings:
-    """What a driver has done and earned, in reais."""
-
-    driver: Driver
-    routes: int
-    km: Decimal
-    earned: Decimal
-
-
-def of_drivers(period: Period) -> list[Earnings]:
-    """A line for each driver who was assigned to a live delivery that ended in this period, by name."""
-    rows = {row["driver"]: row for row in work(_live(period).filter(driver__isnull=False), by="driver")}
-    drivers = Driver.objects.filter(pk__in=list(rows)).order_by("name", "pk")
-    return [Earnings(each, rows[each.pk]["routes"], rows[each.pk]["km"], rows[each.pk]["earned"]) for each in drivers]
+def of_drivers(period: Period) -> list[Work]:
+    """That of each driver who was assigned to a live delivery that ended in this period, by name."""
+    found = work(_live(period).filter(driver__isnull=False), by="driver")
+    drivers = Driver.objects.filter(pk__in=list(found)).order_by("name", "pk")
+    return [replace(found[driver.pk], of=driver) for driver in drivers]

@@ -169,12 +169,6 @@ class TokenAdmin(RefusalsAsMessages, OneTimeSecretAdmin):
         shown = ["hint", "created_at", CREATED_BY, LAST_USED, "expires_at", "revoked_at", REVOKED_BY]
         return [*self.fields, *shown] if obj else self.fields
 
-    def has_change_permission(self, request: HttpRequest, obj: Token | None = None) -> bool:
-        return False
-
-    def has_delete_permission(self, request: HttpRequest, obj: Token | None = None) -> bool:
-        return False
-
     def get_changeform_initial_data(self, request: HttpRequest) -> dict[str, Any]:
         return {"environment": Environment.SANDBOX, **super().get_changeform_initial_data(request)}
 

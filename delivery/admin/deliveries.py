@@ -20,23 +20,23 @@ from common.actors import actor, actor_name
 from common.admin_base import LargeTable, ModelAdmin, ReadOnlyInline, Unchangeable, column, linked, pill, short
 from common.formats import ago, moment, money, phone
 from delivery.actions import deliveries, drivers, moves, receivers
-from delivery.admin.labels import CHANGE, in_one_line, kilometres, lines, package_text, state
-from delivery.admin.labels import coordinates as written_coordinates
+from delivery.admin.labels import CHANGE, contents, coordinates, in_one_line, kilometres, state
 from delivery.admin.moves import DriverSelect, MovesActionForm, cancel_unless_agreed, driver_field
 from delivery.errors import DeliveryError
 from delivery.forms import (
     FAILURE_REASONS,
+    MoveForm,
     done,
     driver_label,
     move_fields,
-    offered,
     point_name,
     text_of_simulator,
 )
 from delivery.models import AuditEntry, Delivery, Driver, Environment, Stop, Transition, WebhookEvent, parse_id
 from delivery.refusals import refusal
 
-PRICE = column("shipping_value", gettext_lazy("price"), money)
+_PRICE = column("shipping_value", gettext_lazy("price"), money)
+_PLACE = column("address", gettext_lazy("address"), in_one_line, is_long=True)
 
 
 def _facts(title: Any, *fields: Any) -> tuple[Any, dict[str, Any]]:
@@ -44,12 +44,12 @@ def _facts(title: Any, *fields: Any) -> tuple[Any, dict[str, Any]]:
 
 
 _FACTS = _facts(
-    None, "state", "integrator", "driver_name", "vehicle_type", "mode", PRICE,
+    None, state, "integrator", "driver_name", "vehicle_type", "mode", _PRICE,
     column("distance_km", gettext_lazy("distance"), kilometres), "created_at", "offer_expires_at", "closed_at",
 )  # fmt: skip  # a list of names
 _PICKUP = _facts(
-    gettext_lazy("Pickup at A"), "contact_name", column("contact_phone", gettext_lazy("phone"), phone), "place",
-    "coordinates", "contents",
+    gettext_lazy("Pickup at A"), "contact_name", column("contact_phone", gettext_lazy("phone"), phone), _PLACE,
+    coordinates, column("packages", gettext_lazy("packages"), contents, is_long=True),
 )  # fmt: skip  # a list of names
 _CANCELLATION = _facts(
     gettext_lazy("Cancellation"), "cancelled_at", "cancel_reason",
@@ -66,17 +66,10 @@ _WHO = column("by", gettext_lazy("who"), actor_name)
 class StopInline(ReadOnlyInline):
     model = Stop
     fields = [
-        "label", "status", "external_id", "contact_name", column("contact_phone", gettext_lazy("phone"), phone),
-        "place", column("failure_reason", gettext_lazy("failure reason"), text_of_simulator, is_long=True),
+        column("label", gettext_lazy("point"), str, is_long=True), "status", "external_id", "contact_name",
+        column("contact_phone", gettext_lazy("phone"), phone), _PLACE,
+        column("failure_reason", gettext_lazy("failure reason"), text_of_simulator, is_long=True),
     ]  # fmt: skip  # a list of names
-
-    @admin.display(description=gettext_lazy("point"))
-    def label(self, stop: Stop) -> str:
-        return stop.label
-
-    @admin.display(description=gettext_lazy("address"))
-    def place(self, stop: Stop) -> str:
-        return in_one_line(stop.address)
 
 
 class TransitionInline(ReadOnlyInline):
@@ -147,7 +140,7 @@ _NEAREST_SHOWN = 5
 @admin.register(Delivery)
 class DeliveryAdmin(LargeTable, Unchangeable, ModelAdmin):
     list_display = [
-        "identity", "state", "destination", "integrator", "driver_name", PRICE,
+        "identity", state, "destination", "integrator", "driver_name", _PRICE,
         column("created_at", gettext_lazy("created"), ago),
     ]  # fmt: skip  # a list of names
     list_display_links = None  # see `identity`
@@ -177,10 +170,6 @@ class DeliveryAdmin(LargeTable, Unchangeable, ModelAdmin):
         is_live = delivery.environment == Environment.LIVE
         return linked(delivery) if is_live else format_html("{} {}", linked(delivery), pill(_("Sandbox"), "warn"))
 
-    @admin.display(description=gettext_lazy("status"))
-    def state(self, delivery: Delivery) -> SafeString:
-        return state(delivery)
-
     @admin.display(description=gettext_lazy("to"))
     def destination(self, delivery: Delivery) -> str:
         """The recipient and street of the first point, and how many points follow."""
@@ -191,18 +180,6 @@ class DeliveryAdmin(LargeTable, Unchangeable, ModelAdmin):
     @admin.display(description=gettext_lazy("driver"))
     def driver_name(self, delivery: Delivery) -> str | None:
         return text_of_simulator(delivery.driver.name) if delivery.driver else None
-
-    @admin.display(description=gettext_lazy("latitude, longitude"))
-    def coordinates(self, delivery: Delivery) -> str:
-        return written_coordinates(delivery)
-
-    @admin.display(description=gettext_lazy("address"))
-    def place(self, delivery: Delivery) -> str:
-        return in_one_line(delivery.address)
-
-    @admin.display(description=gettext_lazy("packages"))
-    def contents(self, delivery: Delivery) -> str | None:
-        return lines(package_text(package) for package in delivery.packages)
 
     def has_dispatch_permission(self, request: HttpRequest) -> bool:
         """Whether the user may move deliveries. Called by the admin for actions with `permissions=["dispatch"]`."""
@@ -271,10 +248,11 @@ class DeliveryAdmin(LargeTable, Unchangeable, ModelAdmin):
         delivery = self.get_object(request, object_id)
         if delivery is None or not self.has_dispatch_permission(request):
             return {}
-        now, may_accept = clock.now(), "accept" in moves.allowed(delivery)
+        now, allowed = clock.now(), moves.allowed(delivery)
+        may_accept = "accept" in allowed
         eligible = drivers.nearest(delivery, at=now, count=_NEAREST_SHOWN) if may_accept else []
         return {
-            "moves": offered(delivery, driver_field(delivery)),
+            "moves": [MoveForm(name, delivery, driver_field(delivery)) for name in allowed],
             "reasons": FAILURE_REASONS,
             "may_accept": may_accept,
             "eligible": [driver_label(driver, at=now) for driver in eligible],

@@ -12,19 +12,13 @@ from django.utils.translation import gettext_lazy as _
 
 from common import clock
 from common.actors import actor, actor_name
-from common.admin_base import LargeTable, ModelAdmin, ReadOnlyInline, column, pill
+from common.admin_base import AddedOnly, LargeTable, ModelAdmin, ReadOnlyInline, column, pill
 from common.formats import ago, moment, phone
 from delivery.actions import drivers
 from delivery.admin.labels import RefusalsAsMessages, coordinates, metres
 from delivery.models import Driver, DriverPosition
 
-
-@admin.display(description=_("latitude, longitude"))
-def _place(position: DriverPosition) -> str:
-    return coordinates(position)
-
-
-_WHERE = [_place, column("accuracy_m", _("accuracy"), metres), column("recorded_by", _("recorded by"), actor_name)]
+_WHERE = [coordinates, column("accuracy_m", _("accuracy"), metres), column("recorded_by", _("recorded by"), actor_name)]
 
 
 class PositionInline(ReadOnlyInline):
@@ -89,7 +83,7 @@ class DriverAdmin(RefusalsAsMessages, ModelAdmin):
 
 
 @admin.register(DriverPosition)
-class DriverPositionAdmin(LargeTable, ModelAdmin):
+class DriverPositionAdmin(LargeTable, AddedOnly, ModelAdmin):
     """Positions can be added by hand, never changed or deleted."""
 
     list_display = ["driver", column("recorded_at", _("when"), moment), *_WHERE]
@@ -99,12 +93,6 @@ class DriverPositionAdmin(LargeTable, ModelAdmin):
     autocomplete_fields = ["driver"]
     ordering = ["-id"]
     fields = ["driver", "latitude", "longitude", "accuracy_m"]
-
-    def has_change_permission(self, request: HttpRequest, obj: DriverPosition | None = None) -> bool:
-        return False
-
-    def has_delete_permission(self, request: HttpRequest, obj: DriverPosition | None = None) -> bool:
-        return False
 
     def save_model(self, request: HttpRequest, obj: DriverPosition, form: ModelForm[Any], change: bool) -> None:
         recorded = drivers.set_position(

@@ -35,6 +35,7 @@ _STATUS_COLOURS: dict[str, str] = {
 _TELLING = {RouteStatus.RETURNING, RouteStatus.CANCELLED, RouteStatus.EXPIRED}
 
 
+@admin.display(description=gettext_lazy("status"))
 def state(delivery: Delivery) -> SafeString:
     """The delivery's status, and the route's where it says more."""
     shown = [pill(delivery.get_status_display(), _STATUS_COLOURS[delivery.status], title=delivery.status)]
@@ -64,6 +65,7 @@ def change(transition: Transition) -> SafeString:
 CHANGE = [change, "reason"]
 
 
+@admin.display(description=gettext_lazy("status"))
 def endpoint_state(endpoint: WebhookEndpoint) -> SafeString:
     """Whether webhooks are sent to the endpoint, as the panel says it."""
     if not endpoint.url:
@@ -77,6 +79,7 @@ def endpoint_state(endpoint: WebhookEndpoint) -> SafeString:
     return pill(gettext("Working"), "good")
 
 
+@admin.display(description=gettext_lazy("latitude, longitude"))
 def coordinates(place: Located) -> str:
     return f"{place.latitude:.5f}, {place.longitude:.5f}"
 
@@ -89,12 +92,12 @@ def kilometres(value: Decimal) -> str:
     return f"{number_format(value)} km"
 
 
-def lines(texts: Iterable[str]) -> SafeString | None:
-    """The texts one below the other; None without any."""
-    return format_html_join("", "<div>{}</div>", ((text,) for text in texts)) or None
+def contents(packages: Iterable[Mapping[str, Any]]) -> SafeString | None:
+    """The packages one below the other; None without any."""
+    return format_html_join("", "<div>{}</div>", ((_package(package),) for package in packages)) or None
 
 
-def package_text(package: Mapping[str, Any]) -> str:
+def _package(package: Mapping[str, Any]) -> str:
     """`2 pieces, 40 x 30 x 20 cm, 2.5 kg`, as far as it is known. Each piece has these sides and this weight."""
     count = package.get("quantity") or 1
     sides = [package[name] for name in ("length", "width", "height") if package.get(name) is not None]
@@ -106,15 +109,15 @@ def package_text(package: Mapping[str, Any]) -> str:
     return ", ".join(parts)
 
 
+_BEFORE_POSTCODE = ("street", "number", "complement", "district", "city", "state")
+
+
 def in_one_line(address: Mapping[str, Any]) -> str:
     """`Rua Augusta, 500, Apto 42, Consolação, São Paulo, SP, 01304-000`."""
     parts = [str(address[name]) for name in _BEFORE_POSTCODE if address.get(name)]
     if address.get("zipcode"):
         parts.append(postcode(str(address["zipcode"])))
     return ", ".join(parts)
-
-
-_BEFORE_POSTCODE = ("street", "number", "complement", "district", "city", "state")
 
 
 class RefusalsAsMessages:

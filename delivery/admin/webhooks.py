@@ -16,6 +16,7 @@ from django.utils.translation import gettext_lazy as _
 from common import clock
 from common.actors import actor
 from common.admin_base import (
+    ChangedOnly,
     LargeTable,
     ModelAdmin,
     ReadOnlyInline,
@@ -66,15 +67,17 @@ class EndpointForm(forms.ModelForm[WebhookEndpoint]):
 
 
 @admin.register(WebhookEndpoint)
-class WebhookEndpointAdmin(RefusalsAsMessages, ModelAdmin):
+class WebhookEndpointAdmin(RefusalsAsMessages, ChangedOnly, ModelAdmin):
+    """Each integrator is created with its endpoints."""
+
     form = EndpointForm
-    list_display = ["integrator", "state", "environment", "url", "failure_count", "last_success"]
+    list_display = ["integrator", endpoint_state, "environment", "url", "failure_count", "last_success"]
     nothing_yet = _("No webhook yet: each integrator has one for live and one for the sandbox.")
     list_filter = ["environment", "enabled", "off_because"]
     list_select_related = ["integrator"]
     search_fields = ["integrator__name", "url"]
     fields = [
-        "state", "integrator", "environment", "url", "enabled", "off_since", "failures", "failing_since",
+        endpoint_state, "integrator", "environment", "url", "enabled", "off_since", "failures", "failing_since",
         "paused_until", _LAST_SUCCESS,
     ]  # fmt: skip  # a table
     readonly_fields = [name for name in fields if name not in {"url", "enabled"}]
@@ -87,16 +90,6 @@ class WebhookEndpointAdmin(RefusalsAsMessages, ModelAdmin):
     @admin.display(description=_("last success"), ordering="last_success_at")
     def last_success(self, endpoint: WebhookEndpoint) -> str:
         return ago_or_never(endpoint.last_success_at)
-
-    @admin.display(description=_("status"))
-    def state(self, endpoint: WebhookEndpoint) -> str:
-        return endpoint_state(endpoint)
-
-    def has_add_permission(self, request: HttpRequest) -> bool:
-        return False  # each integrator is created with its endpoints
-
-    def has_delete_permission(self, request: HttpRequest, obj: WebhookEndpoint | None = None) -> bool:
-        return False
 
     def changeform_view(
         self, request: HttpRequest, object_id: str | None = None, form_url: str = "", extra_context: Any = None

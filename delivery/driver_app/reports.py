@@ -25,24 +25,18 @@ _LONGEST_MOMENT, _LONGEST_PIN = 40, 10
 _LONGEST_ENDPOINT, _LONGEST_KEY = 2000, 200
 # How far two right clocks may differ.
 _ABOUT = timedelta(seconds=5)
-_TRIGGERS = {trigger.value: trigger for trigger in REPORTED}
 T = TypeVar("T")
-
-
-def clock_error(body: dict[str, Any], *, at: datetime) -> timedelta:
-    """How much the phone's clock is behind: to be added to its moments. From `sentAt`; raises InvalidReport."""
-    return at - _moment(body, "sentAt")
 
 
 def moves(body: dict[str, Any], *, at: datetime) -> list[Report]:
     """The moves in their order. Raises InvalidReport."""
-    behind = clock_error(body, at=at)
+    behind = _clock_error(body, at=at)
     return _items(body, "moves", MOST_MOVES, lambda item: _move(item, behind))
 
 
 def positions(body: dict[str, Any], *, at: datetime) -> list[Reported]:
     """The positions in their order. Raises InvalidReport."""
-    behind = clock_error(body, at=at)
+    behind = _clock_error(body, at=at)
     return _items(body, "positions", MOST_POSITIONS, lambda item: _position(item, behind, at))
 
 
@@ -50,7 +44,7 @@ def subscription(body: dict[str, Any]) -> dict[str, str]:
     """`endpoint`, `p256dh` and `auth` of a browser's PushSubscription. Raises InvalidReport."""
     keys = body.get("keys")
     if not isinstance(keys, dict):
-        raise InvalidReport("'%(name)s' is not what it should be.", name="keys")
+        raise _wrong("keys")
     texts = {name: _text(keys, name, _LONGEST_KEY) for name in ("p256dh", "auth")}
     return {"endpoint": _text(body, "endpoint", _LONGEST_ENDPOINT), **texts}
 
@@ -67,10 +61,19 @@ class Photo:
 
 def photo(query: dict[str, Any], *, at: datetime) -> Photo:
     """The photo that the query of an upload describes, with or without `sentAt`. Raises InvalidReport."""
-    behind = clock_error(query, at=at) if "sentAt" in query else timedelta(0)
+    behind = _clock_error(query, at=at) if "sentAt" in query else timedelta(0)
     return Photo(
         _id(query, "id"), _id(query, "deliveryId"), _text(query, "point", 1), _moment(query, "takenAt") + behind
     )
+
+
+def _clock_error(body: dict[str, Any], *, at: datetime) -> timedelta:
+    """How much the phone's clock is behind: to be added to its moments. From `sentAt`."""
+    return at - _moment(body, "sentAt")
+
+
+def _wrong(name: str) -> InvalidReport:
+    return InvalidReport("'%(name)s' is not what it should be.", name=name)
 
 
 def _items(body: dict[str, Any], name: str, most: int, read: Callable[[dict[str, Any]], T]) -> list[T]:
@@ -84,8 +87,8 @@ def _items(body: dict[str, Any], name: str, most: int, read: Callable[[dict[str,
 
 def _move(item: dict[str, Any], behind: timedelta) -> Report:
     trigger = _text(item, "trigger", 10)
-    if trigger not in _TRIGGERS:
-        raise InvalidReport("'%(name)s' is not what it should be.", name="trigger")
+    if trigger not in REPORTED:
+        raise _wrong("trigger")
     return Report(
         report=_id(item, "id"),
         delivery=_id(item, "deliveryId"),
@@ -104,7 +107,7 @@ def _move(item: dict[str, Any], behind: timedelta) -> Report:
 def _photos(item: dict[str, Any]) -> tuple[UUID, ...]:
     values = item.get("photos") or []
     if not isinstance(values, list) or len(values) > MOST_PHOTOS:
-        raise InvalidReport("'%(name)s' is not what it should be.", name="photos")
+        raise _wrong("photos")
     return tuple(_id({"photos": value}, "photos") for value in values)
 
 
@@ -138,7 +141,7 @@ def _number(item: dict[str, Any], name: str) -> float:
     except OverflowError:  # JSON's integers have any number of digits
         number = math.nan
     if not math.isfinite(number):
-        raise InvalidReport("'%(name)s' is not what it should be.", name=name)
+        raise _wrong(name)
     return number
 
 
@@ -147,14 +150,14 @@ def _text(item: dict[str, Any], name: str, longest: int) -> str:
     if value is None:
         return ""
     if not isinstance(value, str) or len(value) > longest or UNSTORABLE.search(value):
-        raise InvalidReport("'%(name)s' is not what it should be.", name=name)
+        raise _wrong(name)
     return value
 
 
 def _id(item: dict[str, Any], name: str) -> UUID:
     value = parse_id(_text(item, name, 36))
     if value is None:
-        raise InvalidReport("'%(name)s' is not what it should be.", name=name)
+        raise _wrong(name)
     return value
 
 
@@ -165,5 +168,5 @@ def _moment(item: dict[str, Any], name: str) -> datetime:
     except ValueError:
         value = None
     if value is None or value.tzinfo is None or not 2000 < value.year < 2100:  # noqa: PLR2004  # years
-        raise InvalidReport("'%(name)s' is not what it should be.", name=name)
+        raise _wrong(name)
     return value

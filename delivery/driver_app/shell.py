@@ -14,6 +14,7 @@ from django.utils.translation import gettext as _
 from django.views.generic import View
 
 from delivery import words
+from delivery.models.driver import REPORTED
 
 _ICONS = ("192", "512", "maskable")
 _COLOUR = "#0b3d2e"
@@ -66,7 +67,7 @@ class Worker(View):
         settings = {
             "version": sha256(digest() + shell.encode()).hexdigest()[:16],
             "shell": reverse("driver_app:shell"),
-            "files": addresses(),
+            "files": _addresses(),
             "icon": static("driver_app/icon-192.png"),
         }
         script = render_to_string(
@@ -77,7 +78,8 @@ class Worker(View):
 
 
 def _shell() -> str:
-    return render_to_string("driver_app/shell.html", {"modules": modules(), "texts": texts()})
+    modules = [address for address in _addresses() if address.endswith(".js")]
+    return render_to_string("driver_app/shell.html", {"modules": modules, "texts": _texts()})
 
 
 def _icon(name: str) -> dict[str, str]:
@@ -90,14 +92,11 @@ def _icon(name: str) -> dict[str, str]:
     }
 
 
-def texts() -> dict[str, str]:
+def _texts() -> dict[str, str]:
     """The texts in the language of the request, by the names that the modules use."""
     return {
         **{f"status.{code}": str(label) for code, label in words.STATUSES.items()},
-        "move.collect": _("Collected at A"),
-        "move.deliver": _("Delivered at"),
-        "move.fail": _("Not delivered at"),
-        "move.return": _("Returned to A"),
+        **{f"move.{trigger}": str(words.TRIGGERS[trigger]) for trigger in REPORTED},
         "error.unreachable": _("No connection. Try again when you have signal."),
         "error.kept": _("This phone cannot keep anything: its storage is full or switched off."),
         "error.photo": _("This photo cannot be read. Take it again."),
@@ -112,14 +111,9 @@ def texts() -> dict[str, str]:
     }
 
 
-def addresses() -> list[str]:
+def _addresses() -> list[str]:
     """Where the page loads its files from."""
     return [static(f"{_NAME}/{path.name}") for path in _paths() if path.name != _WORKER]
-
-
-def modules() -> list[str]:
-    """The JavaScript modules among them."""
-    return [address for address in addresses() if address.endswith(".js")]
 
 
 @cache

@@ -20,6 +20,7 @@ def state(device: DriverDevice, *, shown: UUID | None = None, at: datetime) -> d
     driver = Driver.objects.select_related("latest").get(pk=device.driver_id)
     held = Delivery.objects.held_by(driver).with_parts().prefetch_related("stops__options").first()
     offers = [] if held or not driver.on_duty else _offers(driver, at)
+    seen_at = _old_position(driver, at)
     return {
         "now": moment(at),
         "driver": {
@@ -29,7 +30,7 @@ def state(device: DriverDevice, *, shown: UUID | None = None, at: datetime) -> d
             "onDuty": driver.on_duty,
             "reportsHere": (driver.on_duty or held is not None) and device.may_report(at=at),
         },
-        "offers": [_offer(delivery, seen_at=_old_position(driver, at)) for delivery in offers],
+        "offers": [_offer(delivery, seen_at=seen_at) for delivery in offers],
         "route": _route(held) if held else None,
         "gone": _gone(driver, shown) if shown and (held is None or held.pk != shown) else None,
     }

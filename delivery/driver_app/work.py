@@ -159,10 +159,9 @@ class Photos(PhoneView):
             )
         try:
             answer = self._keep(request)
-        except InvalidPhoto:
-            raise
-        except DeliveryError:
-            refused.forgive()
+        except DeliveryError as refusal:
+            if not isinstance(refusal, InvalidPhoto):
+                refused.forgive()
             raise
         refused.forgive()
         return answer

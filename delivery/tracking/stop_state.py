@@ -28,15 +28,6 @@ class Step(IntEnum):
 
 
 @dataclass(frozen=True)
-class Progress:
-    """A step as the line of progress shows it."""
-
-    name: str
-    is_done: bool
-    is_current: bool
-
-
-@dataclass(frozen=True)
 class StopState:
     """`driver` and `position` are None unless they may be shown now; `closed_at` is when the stop was closed."""
 
@@ -55,7 +46,7 @@ class StopState:
 
     @property
     def is_under_way(self) -> bool:
-        """Whether the driver has the goods and this stop is open: as long the receiver sees and may call the driver."""
+        """Whether the driver has the goods and this stop is open. Only then are the driver's place and phone shown."""
         return self.step is Step.TO_RECEIVER
 
     @property
@@ -104,15 +95,14 @@ class StopState:
                 return _("Your order was delivered.") if self.is_delivered else _("Your order was not delivered.")
 
     @property
-    def progress(self) -> list[Progress]:
-        """All steps, in order."""
-        names = {
-            Step.PREPARED: _("Preparing"),
-            Step.TO_SHOP: _("To the shop"),
-            Step.TO_RECEIVER: _("On the way"),
-            Step.CLOSED: _("Not delivered") if self.stop.status == Status.FAILED else _("Delivered"),
-        }
-        return [Progress(name, self.step >= step, self.step is step) for step, name in names.items()]
+    def progress(self) -> list[tuple[Step, str]]:
+        """All steps with their names, in order."""
+        return [
+            (Step.PREPARED, _("Preparing")),
+            (Step.TO_SHOP, _("To the shop")),
+            (Step.TO_RECEIVER, _("On the way")),
+            (Step.CLOSED, _("Not delivered") if self.stop.status == Status.FAILED else _("Delivered")),
+        ]
 
     @property
     def reason(self) -> str:

@@ -191,12 +191,6 @@ class ApiKeyAdmin(OneTimeSecretAdmin):
         shown = ["name", "hint", "created_at", CREATED_BY, LAST_USED, "revoked_at", REVOKED_BY]
         return ["seller", *shown] if obj else ["seller", "name"]
 
-    def has_change_permission(self, request: HttpRequest, obj: ApiKey | None = None) -> bool:
-        return False
-
-    def has_delete_permission(self, request: HttpRequest, obj: ApiKey | None = None) -> bool:
-        return False
-
     def changeform_view(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         """Show refusals to issue a key as messages. The errors' own messages are the API's and Portuguese."""
         try:

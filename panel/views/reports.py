@@ -23,7 +23,7 @@ from delivery import reports, words
 from delivery.lifecycle import Ending
 from delivery.models import Delivery
 from delivery.models.stop import LABELS
-from delivery.reports import Earnings, Line, Period, Row
+from delivery.reports import Line, Period, Row, Work
 from panel.filters import PER_PAGE
 from panel.views.base import AccountView, LoggedInView
 
@@ -210,8 +210,8 @@ def _row_of_account(line: Line, period: Period) -> list[Cell]:
     return [line.of.name, line.of.pk, period.first, period.last, *counts, line.prices, line.fees, line.amount]
 
 
-def _row_of_driver(each: Earnings, period: Period) -> list[Cell]:
-    return [each.driver.name, each.driver.pk, period.first, period.last, each.routes, each.km, each.earned]
+def _row_of_driver(each: Work, period: Period) -> list[Cell]:
+    return [each.of.name, each.of.pk, period.first, period.last, each.routes, each.km, each.earned]
 
 
 def _row_of_delivery(row: Row) -> list[Cell]:

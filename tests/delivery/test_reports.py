@@ -8,13 +8,14 @@ import pytest
 from django.utils import timezone
 
 from delivery import reports
-from delivery.actions import deliveries
-from delivery.lifecycle import Ending, Mode
+from delivery.actions import deliveries, moves
+from delivery.lifecycle import Ending
 from delivery.models import Delivery
 from delivery.reports import Period
 from tests.delivery.ended import Ended, insert
 from tests.factories import BY, DeliveryFactory, DriverFactory, TokenFactory
 from tests.moments import at_each_midnight
+from tests.money import percent_of
 
 NOVEMBER = Period(date(2026, 11, 1), date(2026, 11, 30))
 NOON = datetime(2026, 11, 22, 12, tzinfo=ZoneInfo("America/Sao_Paulo"))
@@ -47,45 +48,32 @@ def november(shop):
 class TestAmount:
     """Of deliveries that were moved by the actions."""
 
-    def test_is_the_price_of_a_delivered_one(self, shop):
-        delivery = DeliveryFactory.create(token=shop, stops=1, collected=True, at=NOON)
-        deliveries.deliver_point(delivery=delivery, point="B", by=BY, at=NOON)
+    @pytest.mark.parametrize(
+        ("route", "ending", "price", "fee"),  # in percent of the price
+        [
+            ("accept, collect, deliver B, deliver C", "delivered", 100, 0),
+            ("accept, collect, deliver B, fail C, return", "delivered", 100, 0),
+            ("accept, collect, fail B, fail C, return", "not_delivered", 100, 0),
+            ("cancel", "cancelled", 0, 0),
+            ("accept, cancel", "cancelled", 0, 30),
+            ("accept, collect, cancel, return", "cancelled", 0, 100),
+        ],
+    )
+    def test_is_the_price_or_the_fee_from_the_last_move_on(self, shop, driver, route, ending, price, fee):
+        delivery = DeliveryFactory.create(token=shop, stops=2, at=NOON)
+        counts = []
+
+        for move in route.split(", "):
+            name, _space, point = move.partition(" ")
+            fields = {"point": point, "reason": "closed"}
+            moves.perform(name, delivery=delivery, fields=fields, by=BY, at=NOON)
+            counts.append(november(shop).count)
 
         line = november(shop)
-
-        assert line.counts == {"delivered": 1, "not_delivered": 0, "cancelled": 0, "expired": 0}
-        assert (line.prices, line.fees, line.amount) == (delivery.shipping_value, 0, delivery.shipping_value)
-
-    def test_is_the_price_of_one_with_a_stop_that_failed(self, shop):
-        delivery = DeliveryFactory.create(token=shop, stops=2, collected=True, at=NOON)
-        deliveries.deliver_point(delivery=delivery, point="B", by=BY, at=NOON)
-        deliveries.fail_point(delivery=delivery, point="C", reason="closed", by=BY, at=NOON)
-        before = november(shop).count
-        deliveries.return_(delivery=delivery, by=BY, at=NOON)
-
-        line = november(shop)
-
-        assert before == 0
-        assert (line.counts["delivered"], line.amount) == (1, delivery.shipping_value)
-
-    def test_is_the_price_of_one_that_was_brought_back(self, shop):
-        delivery = DeliveryFactory.create(token=shop, stops=1, collected=True, mode=Mode.RETURN, at=NOON)
-        deliveries.fail_point(delivery=delivery, point="B", reason="closed", by=BY, at=NOON)
-        deliveries.return_(delivery=delivery, by=BY, at=NOON)
-
-        line = november(shop)
-
-        assert (line.counts["not_delivered"], line.prices, line.amount) == (1, *[delivery.shipping_value] * 2)
-
-    @pytest.mark.parametrize(("moves", "percent"), [((), 0), (("accept",), 30)])
-    def test_is_the_fee_of_one_that_was_cancelled_before_pickup(self, shop, moves, percent):
-        delivery = DeliveryFactory.create(token=shop, stops=1, moves=moves, at=NOON)
-        deliveries.cancel(delivery=delivery, reason="", by=BY, at=NOON)
-
-        line = november(shop)
-
-        fee = (delivery.shipping_value * percent / 100).quantize(Decimal("0.01"))
-        assert (line.counts["cancelled"], line.prices, line.fees, line.amount) == (1, 0, fee, fee)
+        prices, fees = (percent_of(delivery.shipping_value, Decimal(percent)) for percent in (price, fee))
+        assert counts == [0] * (len(counts) - 1) + [1]
+        assert line.counts == {**dict.fromkeys(Ending, 0), ending: 1}
+        assert (line.prices, line.fees, line.amount) == (prices, fees, prices + fees)
 
     def test_is_the_fee_of_one_that_was_cancelled_after_pickup_when_the_goods_are_back(self, shop):
         delivery = DeliveryFactory.create(token=shop, stops=1, collected=True, at=NOON)
@@ -105,11 +93,6 @@ class TestAmount:
         line = november(shop)
 
         assert (line.counts["expired"], line.amount) == (1, 0)
-
-    def test_is_not_counted_while_the_route_is_in_progress(self, shop):
-        DeliveryFactory.create(token=shop, collected=True, at=NOON)
-
-        assert november(shop) == reports.Line()
 
 
 @pytest.mark.parametrize(
@@ -207,8 +190,8 @@ class TestOfDrivers:
 
         ana, other = reports.of_drivers(NOVEMBER)
 
-        assert (ana.driver, ana.routes, ana.km, ana.earned) == (driver, 2, 2 * pattern.distance_km, Decimal("14.08"))
-        assert (other.driver, other.routes, other.km, other.earned) == (bia, 0, Decimal(0), Decimal("0.07"))
+        assert (ana.of, ana.routes, ana.km, ana.earned) == (driver, 2, 2 * pattern.distance_km, Decimal("14.08"))
+        assert (other.of, other.routes, other.km, other.earned) == (bia, 0, Decimal(0), Decimal("0.07"))
 
 
 class TestAllRows:

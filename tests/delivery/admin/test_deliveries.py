@@ -46,9 +46,9 @@ def choose(client, name, *deliveries, **fields):
     return [str(message) for message in response.context["messages"]]
 
 
-def agree(client, name, *deliveries, **fields):
-    """What the page that asks before an action of the list sends when the dispatcher agrees."""
-    page = client.post(LIST, chosen(name, *deliveries)).context
+def agree(client, *deliveries, **fields):
+    """What the page that asks before deliveries are cancelled sends when the dispatcher agrees."""
+    page = client.post(LIST, chosen("cancel", *deliveries)).context
     agreed = {f"agreed-{row.pk}": row.agreed for row in page["rows"]}
     return {**agreed, "confirmed": "yes", **fields}
 
@@ -68,15 +68,6 @@ class TestPage:
         delivery = in_progress(route_status)
 
         assert buttons(dispatcher, delivery) == set(moves.allowed(delivery))
-
-    def test_offers_no_second_cancel_and_nothing_after_the_end(self, dispatcher):
-        delivery = DeliveryFactory.create(collected=True, stops=1)
-        press(dispatcher, delivery, "cancel", **agree(dispatcher, "cancel", delivery))
-        assert buttons(dispatcher, delivery) == {"return", "position"}
-
-        press(dispatcher, delivery, "return")
-
-        assert buttons(dispatcher, delivery) == set()
 
     def test_offers_open_points_and_eligible_drivers_only(self, dispatcher):
         DriverFactory.create(name="Near", at_point=PICKUP)
@@ -223,7 +214,7 @@ class TestCancelling:
         assert [status(delivery)[0] for delivery in deliveries] == ["COLLECTED", "PENDING"]
 
     def test_happens_when_the_dispatcher_agrees(self, dispatcher, deliveries):
-        fields = agree(dispatcher, "cancel", *deliveries, reason="closed")
+        fields = agree(dispatcher, *deliveries, reason="closed")
 
         choose(dispatcher, "cancel", *deliveries, **fields)
 
@@ -232,7 +223,7 @@ class TestCancelling:
 
     def test_asks_again_when_a_fee_has_changed_meanwhile(self, dispatcher, deliveries):
         DriverFactory.create(at_point=PICKUP)
-        fields = agree(dispatcher, "cancel", *deliveries)
+        fields = agree(dispatcher, *deliveries)
         press(dispatcher, deliveries[1], "accept")
 
         page = dispatcher.post(LIST, {**chosen("cancel", *deliveries), **fields}).content.decode()
@@ -241,7 +232,7 @@ class TestCancelling:
         assert [status(delivery)[0] for delivery in deliveries] == ["COLLECTED", "ACCEPT"]
 
     def test_says_what_cannot_be_cancelled_and_asks_no_fee_for_it(self, dispatcher, deliveries):
-        choose(dispatcher, "cancel", deliveries[0], **agree(dispatcher, "cancel", deliveries[0]))
+        choose(dispatcher, "cancel", deliveries[0], **agree(dispatcher, deliveries[0]))
 
         page = dispatcher.post(LIST, chosen("cancel", *deliveries)).content.decode()
 
@@ -249,12 +240,14 @@ class TestCancelling:
         assert "Cancel without a fee" in page
 
     def test_from_the_page_of_a_delivery_asks_first_too(self, dispatcher, deliveries):
-        url = reverse("admin:delivery_delivery_move", args=[deliveries[0].pk, "cancel"])
+        delivery = deliveries[0]
 
-        page = dispatcher.post(url).content.decode()
+        page = dispatcher.post(reverse("admin:delivery_delivery_move", args=[delivery.pk, "cancel"])).content.decode()
+        asked = status(delivery)
+        press(dispatcher, delivery, "cancel", **agree(dispatcher, delivery))
 
         assert "Cancel this delivery?" in page
-        assert status(deliveries[0])[0] == "COLLECTED"
+        assert (asked, status(delivery)) == (("COLLECTED", "COLLECTED"), ("FAILED", "RETURNING"))
 
 
 @pytest.fixture

@@ -33,7 +33,7 @@ class TestCount:
 
         page = admin_client.get(LIST)
 
-        assert page.context["cl"].result_count == 5
+        assert (page.context["cl"].result_count, page.context["cl"].full_result_count) == (5, None)
         assert "about 5 deliveries" in page.content.decode()
 
     def test_is_never_below_what_was_counted(self, db, monkeypatch):
@@ -44,13 +44,6 @@ class TestCount:
         DeliveryFactory.create_batch(5)
 
         assert EstimatingPaginator(Delivery.objects.all(), 2).count == 3
-
-    def test_is_not_made_twice(self, admin_client, django_assert_max_num_queries):
-        DeliveryFactory.create()
-
-        page = admin_client.get(LIST)
-
-        assert page.context["cl"].full_result_count is None
 
 
 class TestFilters:

@@ -14,13 +14,7 @@ from tests.factories import payload
 QUOTE, REQUEST = "/api/quotation-delivery", "/api/request-delivery"
 CANCEL, INFO, LOCATION = "/api/cancel-delivery/{}", "/api/info-delivery/{}", "/api/location-delivery/{}"
 LIST, DETAIL, EVENTS = "/api/deliveries", "/api/deliveries/{}", "/api/events"
-MOVES = tuple(
-    f"/api/sandbox/deliveries/{{}}/{move}"
-    for move in ("accept", "collect", "deliver/B", "fail/B", "return", "position", "expire")
-)
 ENDPOINTS = [(each.method, each.path) for each in endpoints.ENDPOINTS if not each.is_of_sellers]
-# Bodies by path.
-EXAMPLES = {each.path: each.body for each in endpoints.ENDPOINTS}
 UNKNOWN = "0190b5a0-7c3e-7d5a-9f00-000000000001"
 
 MISSING = object()
@@ -93,7 +87,6 @@ def assert_values_taken(client: APIClient, pointers: Iterable[str], values: Iter
 
 
 # JSON Pointers, grouped by the kind of field.
-DROPOFF = "#/dropoffs/0"
 COORDINATES = [
     "#/pickup/address/latitude",
     "#/pickup/address/longitude",
@@ -116,5 +109,3 @@ TEXTS = [
 MEASURES = [f"#/orderPackages/0/{name}" for name in ("height", "width", "length", "weight")]
 CHOICES = ["#/vehicleType", "#/deliveryMode"]
 ZIPCODES = ["#/pickup/address/zipcode", "#/dropoffs/0/address/zipcode"]
-OBJECTS = ["#/pickup", "#/pickup/contacts", "#/pickup/address", DROPOFF, f"{DROPOFF}/address"]
-OPTIONAL_OBJECTS = [f"{DROPOFF}/contacts", f"{DROPOFF}/coordinates", "#/orderPackages/0"]

@@ -56,9 +56,16 @@ class TestAQuote:
 
 @pytest.mark.django_db
 class TestARequestWithAQuoteId:
-    def test_has_the_quoted_price_whatever_the_tariff_is_now(self, api):
+    @pytest.mark.parametrize(
+        "change",
+        [
+            {"base_fare": 999, "maximum_km": 1, "cancel_percent_accepted": 1, "cancel_percent_collected": 2},
+            {"active": False},
+        ],
+    )
+    def test_has_the_quoted_price_whatever_the_tariff_is_now(self, api, change):
         quoted = quote(api)
-        Tariff.objects.update(base_fare=999, maximum_km=1, cancel_percent_accepted=1, cancel_percent_collected=2)
+        Tariff.objects.update(**change)
 
         answer = request(api, quoted["Quote-Id"])
 
@@ -73,12 +80,6 @@ class TestARequestWithAQuoteId:
         bound = request(api, quote(api)["Quote-Id"]).json()["route"]
 
         assert bound["totalDistanceKm"] == plain["totalDistanceKm"]
-
-    def test_has_the_quoted_price_even_if_the_tariff_has_ended(self, api):
-        quoted = quote(api)
-        Tariff.objects.update(active=False)
-
-        assert request(api, quoted["Quote-Id"]).json()["shippingValue"] == quoted.json()["shippingValue"]
 
     @pytest.mark.parametrize(
         "pointer",

@@ -5,12 +5,10 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
-from django.utils import timezone
 
-from delivery.actions import deliveries
 from delivery.models import Delivery, Stop
 from tests.delivery.api.calls import LIST, REQUEST, assert_problem, send
-from tests.factories import BY, DeliveryFactory, TokenFactory, payload
+from tests.factories import DeliveryFactory, TokenFactory, payload
 from tests.tables import renew
 
 pytestmark = pytest.mark.django_db
@@ -47,10 +45,6 @@ def walk(api, *, meanwhile=lambda: None, **query):
         if cursor is None:
             return found
         meanwhile()
-
-
-def flat(pages):
-    return [key for page in pages for key in page]
 
 
 def copies(pattern, count):
@@ -100,9 +94,8 @@ class TestDeliveriesList:
         assert [len(page) for page in walk(api)] == [50, 50, 1]
         assert [len(page) for page in walk(api, limit="100")] == [100, 1]
 
-    @pytest.mark.parametrize("count", [1, 5])
-    def test_takes_three_queries_for_any_number(self, api, made, count, django_assert_num_queries):
-        made(count, stops=3)
+    def test_takes_three_queries_for_any_number(self, api, made, django_assert_num_queries):
+        made(5, stops=3)
         api.get(LIST)
 
         with django_assert_num_queries(3):  # token, deliveries, stops
@@ -201,21 +194,12 @@ def test_every_query_uses_an_index(api):
         assert f" {index} " in plan, query
 
 
-class TestPages:
-    def test_neither_leave_out_nor_repeat_while_others_write(self, api, made, token):
-        expected = made(6)
+def test_pages_neither_leave_out_nor_repeat_rows_while_others_write(api, made):
+    expected = made(6)
 
-        pages = walk(api, limit="2", meanwhile=lambda: made(2, at=NOON + timedelta(days=1)))
+    pages = walk(api, meanwhile=lambda: made(2, at=NOON + timedelta(days=1)), limit="2")
 
-        assert flat(pages) == expected
-
-    def test_keep_the_filter(self, api, made):
-        cancelled = made(3)
-        for key in cancelled:
-            deliveries.cancel(delivery=Delivery.objects.get(pk=key), reason="", by=BY, at=timezone.now())
-        made(3)
-
-        assert flat(walk(api, limit="2", status="FAILED")) == cancelled
+    assert [key for page in pages for key in page] == expected
 
 
 class TestACursor:
@@ -237,13 +221,11 @@ class TestACursor:
         for spelling in ["x", ":", "::", "a:b:c", "1", "null", "\0", "é🛵", "x" * 3500, ":" * 1000, "WyIi:x:y"]:
             assert api.get(LIST, {"cursor": spelling}).status_code == 422, spelling[:80]
 
-    def test_of_another_account_is_refused(self, cursor, client_of):
-        assert_problem(client_of(TokenFactory.create()).get(LIST, {"cursor": cursor}), 422, "invalid_cursor")
-
-    def test_of_the_other_environment_is_refused(self, token, cursor, client_of):
+    def test_of_another_account_or_environment_is_refused(self, token, cursor, client_of):
         sandbox = TokenFactory.create(integrator=token.integrator, sandbox=True)
 
-        assert_problem(client_of(sandbox).get(LIST, {"cursor": cursor}), 422, "invalid_cursor")
+        for client in (client_of(sandbox), client_of(TokenFactory.create())):
+            assert_problem(client.get(LIST, {"cursor": cursor}), 422, "invalid_cursor")
 
     def test_of_another_token_of_the_account_is_taken(self, token, cursor, client_of):
         rotated = TokenFactory.create(integrator=token.integrator)
@@ -268,9 +250,6 @@ class TestBadParameters:
         numbers = ["0", "-1", "101", "1000000000", "9" * 3000, "1.0", "1e1", " 5", "+5", "5_0", "0x5"]
 
         assert_refused(api, "limit", "invalid_limit", [*numbers, "x", "NaN", "Infinity", "٥"])
-        for value in ("\0", "5\0"):
-            body = assert_problem(api.get(LIST, {"limit": value}), 422, "invalid_query")
-            assert {error["parameter"] for error in body["errors"]} == {"limit"}
 
     @pytest.mark.parametrize("name", ["createdFrom", "createdTo"])
     def test_of_a_moment(self, api, name):
@@ -298,7 +277,7 @@ class TestBadParameters:
 
         assert_refused(api, name, "invalid_moment", values)
 
-    @pytest.mark.parametrize("name", ["createdFrom", "createdTo", "externalId"])
+    @pytest.mark.parametrize("name", ["limit", "createdFrom", "createdTo", "externalId"])
     def test_with_nul(self, api, name):
         body = assert_problem(api.get(f"{LIST}?{name}=2026%00"), 422, "invalid_query")
 

@@ -8,7 +8,7 @@ import pytest
 from django.utils import timezone
 
 from delivery.actions import deliveries, receivers
-from delivery.models import ArrivalEstimate, Delivery, DropoffOptions, ReceiverLink, StopProof, WebhookEvent
+from delivery.models import ArrivalEstimate, Delivery, DropoffOptions, ReceiverLink, WebhookEvent
 from tests.delivery.api.calls import (
     CANCEL,
     DETAIL,
@@ -166,16 +166,6 @@ class TestDetail:
         assert urls == [each["trackingUrl"] for each in again]
         assert len(set(urls)) == 2
         assert all(url.startswith("https://rota.example.com/t/") for url in urls)
-
-    def test_shows_what_was_brought(self, api, token):
-        created = api.post(REQUEST, with_options()).json()
-        stop = Delivery.objects.get().stops.get(index=0)
-        at = timezone.now()
-        StopProof.objects.create(stop=stop, received_by="Célia", pin_confirmed_at=at)
-
-        shown = order(api, created["deliveryId"])["proof"]
-
-        assert (shown["receivedBy"], shown["pinConfirmedAt"]) == ("Célia", timezone.localtime(at).isoformat())
 
     @pytest.mark.parametrize(("move", "shown"), [(None, True), ("deliver_point", False)])
     def test_shows_the_arrival_while_the_stop_is_open(self, api, token, move, shown):

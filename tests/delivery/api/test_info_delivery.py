@@ -54,12 +54,3 @@ class TestInfoDelivery:
         orders = [(order["externalId"], order["status"]) for order in info(api, delivery)["orders"]]
 
         assert orders == [("order-1", "COLLECTED"), ("order-2", "DELIVERED"), ("order-3", "FAILED")]
-
-    @pytest.mark.parametrize("moves", [{}, {"accepted": True}, {"collected": True}])
-    def test_has_the_same_keys_at_every_stage(self, api, token, moves):
-        answer = info(api, DeliveryFactory.create(token=token, **moves))
-
-        assert set(answer) == {"deliveryId", "shippingValue", "driver", "orders"}
-        assert {frozenset(order) for order in answer["orders"]} == {
-            frozenset({"status", "externalId", "coordinates", "address"})
-        }

@@ -25,11 +25,6 @@ def place(delivery, point, at, **kwargs):
     drivers.set_position(driver=delivery.driver, point=point, by=BY, at=at, **kwargs)
 
 
-def finish(delivery, at):
-    for stop in delivery.ordered_stops:
-        delivery = deliveries.deliver_point(delivery=delivery, point=stop.label, by=BY, at=at)
-
-
 @pytest.mark.django_db
 class TestLocationDelivery:
     def test_answers_the_specifications_object(self, api, token, clock):
@@ -103,47 +98,30 @@ class TestReason:
         assert answer["tracking"] == unavailable("NO_POSITION")
         assert answer["driver"] == {"name": "Ana", "coordinates": NOWHERE}
 
-    def test_is_finished_after_the_last_order(self, api, token, clock):
-        delivery = DeliveryFactory.create(token=token, collected=True, at=clock.now)
-        place(delivery, HERE, clock.now)
-        finish(delivery, clock.now)
-
-        answer = locate(api, delivery)
-
-        assert (answer["status"], answer["tracking"]) == ("DELIVERED", unavailable("FINISHED"))
-        assert answer["driver"]["coordinates"] == NOWHERE
-
-    @pytest.mark.parametrize("accepted", [True, False])
-    def test_is_finished_after_a_cancellation_before_pickup(self, api, token, clock, accepted):
-        delivery = DeliveryFactory.create(token=token, accepted=accepted, at=clock.now)
-        deliveries.cancel(delivery=delivery, reason="", by=BY, at=clock.now)
-
-        assert locate(api, delivery)["tracking"] == unavailable("FINISHED")
-
-    def test_is_finished_after_the_offer_expired(self, api, token, clock):
-        delivery = DeliveryFactory.create(token=token, at=clock.now)
+    def test_is_finished_after_the_offer_ended(self, api, token, clock):
+        cancelled, expired = DeliveryFactory.create_batch(2, token=token, at=clock.now)
+        deliveries.cancel(delivery=cancelled, reason="", by=BY, at=clock.now)
         clock.forward(3600)
-        deliveries.expire(delivery=delivery, by=BY, at=clock.now)
+        deliveries.expire(delivery=expired, by=BY, at=clock.now)
 
-        answer = locate(api, delivery)
+        answers = [locate(api, delivery) for delivery in (cancelled, expired)]
 
-        assert (answer["status"], answer["tracking"]) == ("FAILED", unavailable("FINISHED"))
+        assert [(each["status"], each["tracking"]) for each in answers] == [("FAILED", unavailable("FINISHED"))] * 2
 
-
-@pytest.mark.django_db
-class TestAFinishedDelivery:
-    @pytest.mark.parametrize("end", ["finished", "cancelled"])
-    def test_never_shows_where_its_driver_went_later(self, api, token, clock, end):
-        delivery = DeliveryFactory.create(token=token, accepted=True, at=clock.now)
+    @pytest.mark.parametrize("status", ["DELIVERED", "FAILED"])
+    def test_is_finished_after_the_route_wherever_its_driver_goes_then(self, api, token, clock, status):
+        delivery = DeliveryFactory.create(token=token, accepted=True, stops=1, at=clock.now)
         place(delivery, HERE, clock.now)
-        if end == "finished":
-            finish(deliveries.collect(delivery=delivery, by=BY, at=clock.now), clock.now)
+        if status == "DELIVERED":
+            deliveries.collect(delivery=delivery, by=BY, at=clock.now)
+            deliveries.deliver_point(delivery=delivery, point="B", by=BY, at=clock.now)
         else:
             deliveries.cancel(delivery=delivery, reason="", by=BY, at=clock.now)
-
         clock.forward(60)
         place(delivery, THERE, clock.now)
 
-        seen = api.get(INFO.format(delivery.pk)).content + api.get(LOCATION.format(delivery.pk)).content
-        assert b"-23.591" not in seen
-        assert b"-46.691" not in seen
+        answer = locate(api, delivery)
+
+        assert (answer["status"], answer["tracking"]) == (status, unavailable("FINISHED"))
+        assert answer["driver"]["coordinates"] == NOWHERE
+        assert b"-23.591" not in api.get(INFO.format(delivery.pk)).content

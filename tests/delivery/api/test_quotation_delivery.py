@@ -7,11 +7,11 @@ from tests.factories import PICKUP, PickupPointFactory, TariffFactory, TokenFact
 # Kilometres by hand: geodesic metres (1203.15, 2276.13, 3240.43, and 2211.91 back) by 1.3, each leg to two places,
 # are 1.56, 2.96, 4.21 and 2.88 back from D. The tariff: 10.00, 2 km free, 2.00 a km, 5.00 each further drop-off.
 PRICES = [
-    (1, "DEFAULT", 12.00),  # 10.00 is under the minimum of 12.00
-    (2, "DEFAULT", 20.04),  # 10.00 + (4.52 - 2) * 2.00 + 5.00
-    (3, "DEFAULT", 33.46),  # 10.00 + (8.73 - 2) * 2.00 + 10.00
-    (1, "RETURN", 12.00),  # 10.00 + 1.56 * 0.5 * 2.00 is still under the minimum
-    (3, "RETURN", 36.34),  # 33.46 + 2.88 * 0.5 * 2.00
+    (1, "DEFAULT", 1.56, 12.00),  # 10.00 is under the minimum of 12.00
+    (2, "DEFAULT", 4.52, 20.04),  # 10.00 + (4.52 - 2) * 2.00 + 5.00
+    (3, "DEFAULT", 8.73, 33.46),  # 10.00 + (8.73 - 2) * 2.00 + 10.00
+    (1, "RETURN", 3.12, 12.00),  # 10.00 + 1.56 * 0.5 * 2.00 is still under the minimum
+    (3, "RETURN", 11.61, 36.34),  # 33.46 + 2.88 * 0.5 * 2.00
 ]
 
 
@@ -31,8 +31,8 @@ class TestBody:
 
 
 class TestQuote:
-    @pytest.mark.parametrize(("stops", "mode", "price"), PRICES)
-    def test_answers_the_price_of_the_request_and_nothing_else(self, api, stops, mode, price):
+    @pytest.mark.parametrize(("stops", "mode", "km", "price"), PRICES)
+    def test_answers_the_price_of_the_request_and_nothing_else(self, api, stops, mode, km, price):
         body = payload(stops=stops, deliveryMode=mode)
 
         response = api.post(QUOTE, body)
@@ -42,6 +42,7 @@ class TestQuote:
         assert (response.status_code, response["Content-Type"]) == (200, "application/json")
         assert response.json() == {"shippingValue": price}
         assert requested["shippingValue"] == requested["route"]["fixedValue"] == price
+        assert requested["route"]["totalDistanceKm"] == km
 
     def test_does_not_check_the_pickup(self, api):
         body = changed("#/pickup/address/latitude", PICKUP.latitude - 0.02)
@@ -63,11 +64,11 @@ class TestQuote:
 
 @pytest.mark.django_db
 class TestTariff:
-    @pytest.mark.parametrize("path", [QUOTE, REQUEST])
-    def test_must_be_active(self, api, path):
+    def test_must_be_active(self, api):
         Tariff.objects.update(active=False)
 
-        assert_problem(api.post(path, payload()), 400, "price_unavailable")
+        for path in (QUOTE, REQUEST):
+            assert_problem(api.post(path, payload()), 400, "price_unavailable")
         assert_nothing_written()
 
     def test_is_the_vehicles_own(self, api):
@@ -76,21 +77,15 @@ class TestTariff:
         assert api.post(QUOTE, payload(vehicleType="CAR")).json() == {"shippingValue": 73.46}
         assert api.post(QUOTE, payload()).json() == {"shippingValue": 33.46}
 
-    def test_of_the_integrator_takes_precedence_over_the_general_one(self, api, token):
-        TariffFactory.create(integrator=token.integrator, base_fare=1, minimum_fare=0)
+    @pytest.mark.parametrize(
+        ("is_own", "active", "price"), [(True, True, 24.46), (True, False, 33.46), (False, True, 33.46)]
+    )
+    def test_of_the_integrator_takes_precedence_while_it_is_active(self, api, token, is_own, active, price):
+        owner = token.integrator if is_own else TokenFactory.create().integrator
+        TariffFactory.create(integrator=owner, base_fare=1, minimum_fare=0, active=active)
 
-        assert api.post(QUOTE, payload()).json() == {"shippingValue": 24.46}
-        assert api.post(REQUEST, payload()).json()["shippingValue"] == 24.46
-
-    def test_of_another_integrator_does_not_count(self, api):
-        TariffFactory.create(integrator=TokenFactory.create().integrator, base_fare=1)
-
-        assert api.post(QUOTE, payload()).json() == {"shippingValue": 33.46}
-
-    def test_of_the_integrator_that_is_switched_off_does_not_count(self, api, token):
-        TariffFactory.create(integrator=token.integrator, base_fare=1, active=False)
-
-        assert api.post(QUOTE, payload()).json() == {"shippingValue": 33.46}
+        assert api.post(QUOTE, payload()).json() == {"shippingValue": price}
+        assert api.post(REQUEST, payload()).json()["shippingValue"] == price
 
 
 @pytest.mark.django_db
@@ -108,43 +103,37 @@ class TestMaximum:
             assert (response.status_code == 400) is refused
         assert Delivery.objects.exists() is not refused
 
-    @pytest.mark.parametrize("path", [QUOTE, REQUEST])
-    def test_of_the_weight_is_refused_with_400(self, api, path):
-        packages = [{"weight": 10, "quantity": 2}, {"weight": 10.01}]
-
-        response = api.post(path, payload(orderPackages=packages))
-
-        assert_problem(response, 400, "price_unavailable")
-        assert_nothing_written()
-
     @pytest.mark.parametrize(
-        ("package", "detail"),
+        ("packages", "detail"),
         [
-            ({"height": 60.01}, "A package is 60.01 cm long; this tariff serves up to 60 cm."),
-            ({"length": 5000, "width": 1, "height": 1}, "A package is 5000 cm long"),
+            ([{"weight": 10, "quantity": 2}, {"weight": 10.01}], "serves up to 30"),
+            ([{"height": 60.01}], "A package is 60.01 cm long; this tariff serves up to 60 cm."),
+            ([{"length": 5000, "width": 1, "height": 1}], "A package is 5000 cm long"),
             (
-                {"height": 50, "width": 50, "length": 50, "quantity": 2},
+                [{"height": 50, "width": 50, "length": 50, "quantity": 2}],
                 "The packages take 250.0 litres; this tariff serves up to 249.99 litres.",
             ),
         ],
-        ids=["one side", "longest side", "volume"],
+        ids=["weight", "one side", "longest side", "volume"],
     )
-    def test_of_the_size_is_refused_with_400(self, api, package, detail):
+    def test_of_packages_is_refused_with_400(self, api, packages, detail):
         Tariff.objects.update(maximum_side_cm=60, maximum_litres="249.99")
 
-        problem = assert_problem(api.post(REQUEST, payload(orderPackages=[package])), 400, "price_unavailable")
-
-        assert detail in problem["detail"]
+        for path in (QUOTE, REQUEST):
+            problem = assert_problem(api.post(path, payload(orderPackages=packages)), 400, "price_unavailable")
+            assert detail in problem["detail"]
         assert_nothing_written()
 
-    def test_of_the_size_itself_is_carried(self, api):
+    @pytest.mark.parametrize(
+        "packages",
+        [
+            [{"height": 60, "width": 50, "length": 50, "quantity": 2}, {"height": 60, "width": 60}, {}],
+            [{"weight": 0.1, "quantity": 100}, {"weight": "20"}, {"description": "Envelope"}],
+        ],
+        ids=["size", "weight"],
+    )
+    def test_of_packages_itself_is_carried(self, api, packages):
         Tariff.objects.update(maximum_side_cm=60, maximum_litres=300)
-        packages = [{"height": 60, "width": 50, "length": 50, "quantity": 2}, {"height": 60, "width": 60}, {}]
-
-        assert api.post(QUOTE, payload(orderPackages=packages)).status_code == 200
-
-    def test_of_the_weight_itself_is_carried(self, api):
-        packages = [{"weight": 0.1, "quantity": 100}, {"weight": "20"}, {"description": "Envelope"}]
 
         assert api.post(QUOTE, payload(orderPackages=packages)).status_code == 200
 

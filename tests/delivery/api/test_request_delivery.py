@@ -4,7 +4,7 @@ from uuid import UUID
 import pytest
 
 from delivery.models import Delivery, PickupPoint
-from tests.delivery.api.calls import REQUEST, assert_nothing_written, assert_problem, changed
+from tests.delivery.api.calls import REQUEST, changed
 from tests.factories import PICKUP, PickupPointFactory, payload
 
 ADDRESS = {
@@ -69,11 +69,6 @@ class TestRequestDelivery:
         assert [point["label"] for point in answer["route"]["points"]] == ["A", "B", "C", "D"]
         assert answer["route"]["pointsCount"] == 4
 
-    def test_counts_the_way_back_in_mode_return(self, api):
-        route = api.post(REQUEST, payload(deliveryMode="RETURN")).json()["route"]
-
-        assert (route["fixedValue"], route["totalDistanceKm"], route["pointsCount"]) == (36.34, 11.61, 4)
-
     def test_takes_the_coordinates_before_the_address(self, api):
         body = changed("#/dropoffs/0/coordinates", {"latitude": -23.551, "longitude": -46.651})
 
@@ -111,8 +106,6 @@ class TestRequestDelivery:
             assert str(UUID(text)) == text
             assert UUID(text).version == 7
 
-    # Token, tariff with pickup points, and endpoint; one insert of all rows, without a transaction of its own.
-
 
 @pytest.mark.django_db
 class TestPickup:
@@ -131,16 +124,3 @@ class TestPickup:
         body = changed("#/pickup/address/latitude", PICKUP.latitude + 0.01)
 
         assert api.post(REQUEST, body).status_code == 201
-
-    def test_is_not_linked_by_an_inactive_point(self, api):
-        PickupPoint.objects.update(active=False)
-
-        assert_problem(api.post(REQUEST, payload()), 404, "pickup_not_linked")
-        assert_nothing_written()
-
-    def test_may_be_anywhere_for_an_account_that_allows_any(self, api, token):
-        token.integrator.pickup_points.all().delete()
-        token.integrator.allow_any_pickup = True
-        token.integrator.save()
-
-        assert api.post(REQUEST, payload()).status_code == 201

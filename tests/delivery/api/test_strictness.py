@@ -3,11 +3,10 @@
 import pytest
 
 from delivery.geo import service_area
-from tests.delivery.api.calls import LIST, QUOTE, REQUEST, assert_nothing_written, assert_problem, changed
+from tests.delivery.api.calls import EVENTS, LIST, QUOTE, REQUEST, assert_nothing_written, assert_problem, changed
 from tests.factories import DeliveryFactory, payload
 
 STRICT = {"HTTP_PREFER": "handling=strict"}
-EVENTS = "/api/events"
 OF_DELIVERIES = "limit cursor externalId status createdFrom createdTo"
 
 

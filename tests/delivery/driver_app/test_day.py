@@ -43,7 +43,7 @@ class TestLatest:
         today, *before = of(ana)
 
         assert today.routes == 2
-        assert today.distance_km == first.distance_km + second.distance_km
+        assert today.km == first.distance_km + second.distance_km
         assert today.earned == 2 * (first.shipping_value * Decimal("0.7")).quantize(Decimal("0.01"))
         assert [day.routes for day in before] == [0] * 6
         assert [day.earned for day in before] == [Decimal(0)] * 6
@@ -58,7 +58,7 @@ class TestLatest:
 
         assert [day.routes for day in late] == [1, 0, 0, 0, 0, 0, 1]
         assert [day.routes for day in early] == [2, 1, 0, 0, 0, 0, 0]
-        assert (late[0].day, early[0].day) == (midnight.eve, midnight.day)
+        assert (late[0].of, early[0].of) == (midnight.eve, midnight.day)
 
     @pytest.mark.parametrize("percent", ["50", "12.5", "70.1", "0.5", "99.99"])
     def test_adds_up_the_shares_that_were_shown_with_the_offers(self, ana, rules, percent):
@@ -82,14 +82,8 @@ class TestLatest:
 
         today = of(ana)[0]
 
-        assert (today.routes, today.distance_km) == (0, 0)
+        assert (today.routes, today.km) == (0, 0)
         assert today.earned == (deliveries.fee_of_cancelling(delivery) * Decimal("0.7")).quantize(Decimal("0.01"))
-
-    def test_hides_amounts_without_a_share(self, ana, rules):
-        rules(driver_share_percent=0)
-        finished(ana, NOON)
-
-        assert [day.earned for day in of(ana)] == [None] * 7
 
     def test_reads_the_week_and_not_the_history_before_it(self, ana):
         history = (Ended(NOON - timedelta(days=30, minutes=number)) for number in range(2_000))
@@ -121,6 +115,12 @@ class TestPage:
         page = ana.client.get("/driver/day/", headers={"accept-language": language}).content.decode()
 
         assert f"<h1>{text}</h1>" in page
+
+    @pytest.mark.parametrize(("percent", "count"), [(0, 0), (70, 7)])
+    def test_has_amounts_where_drivers_have_a_share(self, rules, percent, count):
+        rules(driver_share_percent=percent)
+
+        assert phone().get("day/").content.decode().count("R$") == count
 
     def test_needs_a_session(self, client):
         assert client.get("/driver/day/").headers["Location"] == "/driver/"

@@ -9,7 +9,7 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from common.page_updates import STREAM
-from delivery.actions import deliveries
+from delivery.actions import deliveries, moves
 from delivery.driver_app import state
 from delivery.geo.distance import Point
 from delivery.models import Delivery, DriverDevice, DropoffOptions, LatestPosition
@@ -18,7 +18,6 @@ from tests.delivery.driver_app.phones import phone
 from tests.factories import BY, PICKUP, DeliveryFactory, DriverFactory, TokenFactory, validated_payload
 
 pytestmark = pytest.mark.django_db
-FAR = Point(-22.9, -43.2)
 BEYOND = Point(PICKUP.latitude + 0.3, PICKUP.longitude)  # the dispatch radius
 
 
@@ -101,18 +100,12 @@ class TestOffers:
 
         assert offers == [oldest, second]
 
-    def test_are_within_reach(self):
+    def test_of_a_driver_whose_position_is_unknown_have_no_distance(self):
         offer()
         ana = phone()
         ana.driver.positions.all().delete()
         ana.driver.latest.delete()
 
-        far = phone()
-        far.driver.latest.__class__.objects.filter(pk=far.driver.pk).update(
-            latitude=FAR.latitude, longitude=FAR.longitude
-        )
-
-        assert far.state()["offers"] == []
         assert ana.state()["offers"][0]["toPickupKm"] is None
 
     def test_are_the_nearest_first_from_where_the_driver_was_last(self, settings):
@@ -162,33 +155,24 @@ class TestRouteThatIsGone:
     def delivery(self, ana):
         return DeliveryFactory.create(stops=1, accepted=True, driver=ana.driver)
 
-    def why(self, ana, delivery):
-        """What the phone is told that shows this route."""
+    @pytest.mark.parametrize(
+        ("names", "why"),
+        [
+            (["cancel"], "cancelled"),
+            (["release"], "taken"),
+            (["reassign", "cancel"], "taken"),  # its cancellation is the other driver's affair
+            (["collect", "deliver"], None),
+        ],
+    )
+    def test_is_explained_to_the_phone_that_shows_it_unless_it_was_finished(self, ana, delivery, names, why):
+        fields = {"driver": str(DriverFactory.create().pk), "point": "B"}
+        for name in names:
+            moves.perform(name, delivery=delivery, fields=fields, by=BY, at=timezone.now())
+
         answer = ana.client.get("/driver/state/", headers={"rota-route": str(delivery.pk)}).json()
+
         assert answer["route"] is None
-        return answer["gone"] and answer["gone"]["why"]
-
-    def test_was_cancelled(self, ana, delivery):
-        deliveries.cancel(delivery=delivery, reason="", by=BY, at=timezone.now())
-
-        assert self.why(ana, delivery) == "cancelled"
-
-    def test_was_taken_away(self, ana, delivery):
-        deliveries.release(delivery=delivery, by=BY, at=timezone.now())
-
-        assert self.why(ana, delivery) == "taken"
-
-    def test_was_given_to_another_driver_whose_affair_its_cancellation_is(self, ana, delivery):
-        deliveries.reassign(delivery=delivery, driver=DriverFactory.create(), by=BY, at=timezone.now())
-        deliveries.cancel(delivery=delivery, reason="", by=BY, at=timezone.now())
-
-        assert self.why(ana, delivery) == "taken"
-
-    def test_needs_no_reason_when_it_was_finished(self, ana, delivery):
-        deliveries.collect(delivery=delivery, by=BY, at=timezone.now())
-        deliveries.deliver_point(delivery=delivery, point="B", by=BY, at=timezone.now())
-
-        assert self.why(ana, delivery) is None
+        assert answer["gone"] == (why and {"deliveryId": str(delivery.pk), "why": why})
 
     def test_is_not_looked_for_by_another_text(self, ana):
         for header in ("", "x", "0190b5a0", "' OR 1=1"):

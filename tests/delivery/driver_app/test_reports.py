@@ -142,15 +142,33 @@ class TestPositions:
     def test_are_a_hundred_at_most(self, ana):
         assert ana.post("positions/", sent(positions=[position()] * 101)).status_code == 422
 
-    def test_have_their_moments_by_the_services_clock(self):
-        """The phone's clock is an hour behind."""
+    @pytest.mark.parametrize(
+        ("sent", "told", "heard", "age"),
+        [
+            (-3600, -4200, None, 600),
+            (-7200, 0, None, 0),
+            (-30, 0, None, 0),
+            (0, -480, 0, 480),
+            (0, -20, 7180, 20),
+        ],
+        ids=[
+            "of a phone whose clock is an hour behind, from an older page",
+            "of satellites, from an older page of a phone whose clock is two hours behind",
+            "of satellites, from an older page of a phone whose clock is a little behind",
+            "old when the page heard of it, as the last known place with which some phones begin",
+            "waited while the phone's clock, two hours ahead, was put right",
+        ],
+    )
+    def test_have_their_moments_by_the_services_clock(self, sent, told, heard, age):
+        """In seconds after now, by the clock that each moment is by. An older page does not say when it heard."""
         at = timezone.now()
-        taken = position(at=(at - timedelta(minutes=70)).isoformat())
-        body = {"sentAt": (at - timedelta(hours=1)).isoformat(), "positions": [taken]}
+        moments = {"at": told} if heard is None else {"at": told, "heardAt": heard}
+        reported = position(**{name: (at + timedelta(seconds=moment)).isoformat() for name, moment in moments.items()})
+        body = {"sentAt": (at + timedelta(seconds=sent)).isoformat(), "positions": [reported]}
 
         (found,) = reports.positions(body, at=at)
 
-        assert found.at == at - timedelta(minutes=10)
+        assert found.at == at - timedelta(seconds=age)
 
     @pytest.mark.parametrize("ahead", [-7200, -30, -4, 4, 30, 900, 7200], ids="{}s".format)
     @pytest.mark.parametrize("source", ["phone", "satellites"])
@@ -166,35 +184,6 @@ class TestPositions:
         (found,) = reports.positions({"sentAt": (at + wrong).isoformat(), "positions": [told]}, at=at)
 
         assert abs(found.at - found_at) <= timedelta(seconds=5)
-
-    @pytest.mark.parametrize("ahead", [-7200, -30], ids="{}s".format)
-    def test_of_satellites_from_an_older_page_are_not_in_the_future(self, ahead):
-        """An older page does not say when it heard of them."""
-        at = timezone.now()
-        body = {"sentAt": (at + timedelta(seconds=ahead)).isoformat(), "positions": [position(at=at.isoformat())]}
-
-        (found,) = reports.positions(body, at=at)
-
-        assert found.at == at
-
-    def test_that_were_old_when_the_page_heard_of_them_are_old(self):
-        """As the last known place, with which some phones begin."""
-        at = timezone.now()
-        told = position(at=(at - timedelta(minutes=8)).isoformat(), heardAt=at.isoformat())
-
-        (found,) = reports.positions({"sentAt": at.isoformat(), "positions": [told]}, at=at)
-
-        assert found.at == at - timedelta(minutes=8)
-
-    def test_that_waited_while_the_phones_clock_was_put_back_are_not_in_the_future(self):
-        """It was two hours ahead when the page heard of them."""
-        at = timezone.now()
-        found_at = at - timedelta(seconds=20)
-        told = position(at=found_at.isoformat(), heardAt=(found_at + timedelta(hours=2)).isoformat())
-
-        (found,) = reports.positions({"sentAt": at.isoformat(), "positions": [told]}, at=at)
-
-        assert found.at == found_at
 
 
 class TestAnyCall:

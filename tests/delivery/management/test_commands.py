@@ -83,13 +83,12 @@ class TestCreateDriver:
         assert run("dispatch", str(delivery.pk), "accept")[0] == 0
         assert str(Delivery.objects.get(pk=delivery.pk).driver_id) == answer["driver"]
 
-    @pytest.mark.parametrize("name", ["", "x" * 121])
-    def test_refuses_a_bad_name_and_creates_nothing(self, name):
-        assert run("create_driver", name, "--vehicle", "CAR")[1]["error"] == "invalid"
-        assert Driver.objects.count() == 0
-
-    def test_refuses_a_bad_position_and_creates_nothing(self):
-        assert run("create_driver", "Ana", "--vehicle", "CAR", "--position", "x")[1]["error"] == "invalid_position"
+    @pytest.mark.parametrize(
+        ("name", "position", "error"),
+        [("", HERE, "invalid"), ("x" * 121, HERE, "invalid"), ("Ana", "x", "invalid_position")],
+    )
+    def test_refuses_bad_arguments_and_creates_nothing(self, name, position, error):
+        assert run("create_driver", name, "--vehicle", "CAR", "--position", position)[1]["error"] == error
         assert Driver.objects.count() == 0
 
 
