@@ -146,7 +146,7 @@ LOCKS: dict[str, tuple[str, ...]] = {
         f"{_DELIVERY}TestForgetting::test_deletes_a_photo_that_is_being_added",
     ),
     "delivery/actions/forgetting.py:_forget_those": (_OF_A_PERSON,),
-    "delivery/actions/forgetting.py:lock": (_OF_A_PERSON,),
+    "delivery/actions/forgetting.py:_lock": (_OF_A_PERSON,),
     "delivery/actions/forgetting.py:_forget_rows": (
         f"{_DELIVERY}TestForgetting::test_leaves_a_driver_who_has_just_been_made_active",
     ),

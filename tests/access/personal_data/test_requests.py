@@ -160,7 +160,7 @@ class TestRequestOfADriver:
 
     def test_goes_on_where_it_was_interrupted(self, gone, monkeypatch):
         monkeypatch.setattr(forgetting, "BATCH", 1)
-        rewritten, rewrite = [], forgetting.rewrite
+        rewritten, rewrite = [], forgetting._rewrite
 
         def rewrite_twice(events, change):
             rewritten.append(events)
@@ -168,7 +168,7 @@ class TestRequestOfADriver:
                 raise InterruptedError
             rewrite(events, change)
 
-        monkeypatch.setattr(forgetting, "rewrite", rewrite_twice)
+        monkeypatch.setattr(forgetting, "_rewrite", rewrite_twice)
         with pytest.raises(InterruptedError):
             ask(phone=MARIA)
         assert self.named() == 2
