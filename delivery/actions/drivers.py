@@ -15,6 +15,7 @@ from delivery import lifecycle, page_updates
 from delivery.errors import DriverHasOpenRoute, DriverNotEligible, InvalidPosition, NoEligibleDriver, RouteStillOpen
 from delivery.geo.distance import Point
 from delivery.models import Delivery, DispatchRules, Driver, DriverPosition, Environment, PushSubscription
+from delivery.models.bases import quoted
 from delivery.models.driver import DriverQuerySet
 from delivery.simulation import steps
 
@@ -40,7 +41,7 @@ _SHARES = (0.1, 0.3, 1.0)
 # that the index of `one_open_route_per_driver` is used.
 _HELD_ROUTES = f"""
 SELECT id, integrator_id, environment FROM delivery_delivery
-WHERE driver_id = ANY(%s::uuid[]) AND route_status IN ({", ".join(f"'{status}'" for status in lifecycle.HELD)})
+WHERE driver_id = %s AND route_status IN ({quoted(lifecycle.HELD)})
 """  # noqa: S608  # nosec B608  # constants
 
 

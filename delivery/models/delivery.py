@@ -32,7 +32,7 @@ from common.formats import short_id
 from common.phones import phone_key
 from delivery import lifecycle, words
 from delivery.lifecycle import Ending, RouteStatus, Status
-from delivery.models.bases import Identified, Located, cartesian_columns, distance_m, new_id, on_earth
+from delivery.models.bases import Identified, Located, cartesian_columns, distance_m, new_id, on_earth, quoted
 from delivery.models.dispatch_rules import DispatchRules
 from delivery.models.driver import Driver, DriverPosition, LatestPosition, VehicleType
 from delivery.models.integrator import Environment, Integrator
@@ -80,7 +80,6 @@ _FORGOTTEN = {
     "longitude": ROUNDED,
     "forgotten_at": SET_ONCE,
 }
-_CLOSED_STATUSES = ", ".join(f"'{status.value}'" for status in lifecycle.CLOSED)
 # The columns of a closed delivery that forgetting must not change either.
 _KEPT = " AND ".join(
     f"OLD.{column} IS NOT DISTINCT FROM NEW.{column}"
@@ -355,7 +354,7 @@ class Delivery(Identified, Located):
                 name="delivery_closed_stays_so",
                 operation=pgtrigger.Update,
                 condition=unless_forgotten(
-                    state=f"OLD.route_status IN ({_CLOSED_STATUSES})",
+                    state=f"OLD.route_status IN ({quoted(lifecycle.CLOSED)})",
                     kept=f"{_KEPT} AND NEW.cancel_reason IN (OLD.cancel_reason, '')",
                 ),
             ),
