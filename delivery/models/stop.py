@@ -150,6 +150,11 @@ class DropoffOptions(models.Model):
     def __str__(self) -> str:
         return str(self.stop_id)
 
+    @staticmethod
+    def of(stop: Stop) -> "DropoffOptions":
+        """Those of the stop; unsaved ones that ask for nothing where there is no row."""
+        return DropoffOptions.objects.filter(pk=stop.pk).first() or DropoffOptions(stop=stop)
+
     @property
     def pin(self) -> str:
         """The PIN that the receiver tells the driver, or an empty string."""

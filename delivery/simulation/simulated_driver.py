@@ -140,15 +140,14 @@ def _postpone(simulation: Simulation, *, at: datetime) -> None:
 
 def take_photo(stop: Stop, *, at: datetime) -> None:
     """Take the photo of an open stop, once, if the request asked for it. Raises the errors of `proofs.add`."""
-    is_wanted = DropoffOptions.objects.filter(pk=stop.pk, needs_photo=True).exists()
-    if is_wanted and stop.status == Status.COLLECTED:
+    if stop.status == Status.COLLECTED and DropoffOptions.of(stop).needs_photo:
         proofs.add_simulated(stop, at=at)
 
 
 def _proof(stop: Stop) -> Proof:
     """What the request asked for: the photo that was taken, a name, and the right PIN."""
-    options = DropoffOptions.objects.filter(pk=stop.pk).first()
-    if options is None or not (options.needs_photo or options.needs_pin):
+    options = DropoffOptions.of(stop)
+    if not (options.needs_photo or options.needs_pin):
         return NO_PROOF
     return given(stop, received_by=steps.RECEIVER_NAME, pin=options.pin)
 
