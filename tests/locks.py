@@ -174,7 +174,7 @@ LOCKS: dict[str, tuple[str, ...]] = {
     "delivery/actions/transitions.py:begin": (_OF_A_DELIVERY,),
     "delivery/actions/transitions.py:lock": (_OF_A_DELIVERY,),
     "delivery/models/driver.py:DriverPosition.Meta": (
-        "tests/delivery/actions/test_positions.py::TestRecordPositions::test_writes_the_latest_position_of_a_driver_once",
+        "tests/delivery/actions/test_positions.py::TestRecordPositions::test_writes_the_latest_position_once_whatever_the_order",
     ),
     "delivery/models/simulation.py:SimulationQuerySet.lock_due": (_STEPS,),
     "delivery/models/stop.py:Stop.Meta": (f"{_DELIVERY}TestMoveOfADelivery::test_of_an_acceptance_keeps_its_stops",),

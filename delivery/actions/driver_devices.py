@@ -18,7 +18,6 @@ from common.page_updates import publish_on_commit
 from common.webhooks.address_guard import InvalidWebhookUrl, check_url
 from delivery import page_updates
 from delivery.actions import drivers
-from delivery.actions.drivers import Fix
 from delivery.errors import (
     InvalidReport,
     LogInLinkUnknown,
@@ -227,8 +226,7 @@ def record_positions(*, device: DriverDevice, reported: Sequence[Reported], at: 
     limits = Limits(settings.SERVICE_AREA, settings.DRIVER_MAX_SPEED_KMH)
     kept, dropped = plausible(reported, last=last, limits=limits, at=at)
     if kept:
-        fixes = [Fix(driver.pk, each.point, each.at, each.accuracy_m, each.told_at) for each in kept]
-        drivers.record_positions(fixes, by=f"driver {driver.name}")
+        drivers.record_positions(driver=driver, reported=kept, by=f"driver {driver.name}")
     if dropped:
         DriverDevice.objects.filter(pk=device.pk).update(dropped_positions=F("dropped_positions") + dropped.total())
     outcomes = {"kept": len(kept), **{str(reason): number for reason, number in dropped.items()}}

@@ -25,7 +25,6 @@ from common.accounts import Role
 from delivery import pricing
 from delivery.actions import quotes, receivers
 from delivery.actions.driver_moves import Report
-from delivery.actions.drivers import Fix
 from delivery.actions.endpoints import CheckedUrl
 from delivery.actions.proofs import Proof
 from delivery.geo import position_filter
@@ -212,7 +211,6 @@ class Party:
             "vehicle_type": lambda: ["MOTORCYCLE"],
             "trip": lambda: [pricing.Trip(Decimal(5), Decimal(0), 1, Decimal(1))],
             "reported": lambda: [[position_filter.Reported(PICKUP, world.now)]],
-            "fixes": lambda: [[Fix(drivers[0]["driver"].pk, PICKUP, world.now)]],
             "references": lambda: [["A-1", "A-2"]],
             "text": lambda: ["text"],
             "context": lambda: [{"endpoint": account.endpoint, "account": "x", "link": "/", "preferences": "/"}],
