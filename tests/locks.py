@@ -161,7 +161,7 @@ LOCKS: dict[str, tuple[str, ...]] = {
     "delivery/actions/proofs.py:deliver": (
         "tests/delivery/actions/test_proofs.py::TestReportedPins::test_beside_each_other_have_five_tries_together",
     ),
-    "delivery/actions/driver_devices.py:save": (_FIRST_ROW,),
+    "delivery/actions/driver_devices.py:subscribe": (_FIRST_ROW,),
     "delivery/actions/receivers.py:addresses": (_FIRST_ROW,),
     "delivery/simulation/simulated_driver.py:_advance_one": (_STEPS,),
     "delivery/simulation/simulated_driver.py:accept": (

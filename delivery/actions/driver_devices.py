@@ -103,7 +103,7 @@ def end(*, device: DriverDevice, by: str, at: datetime) -> None:
     # Before the phone, as in `go_on_duty`; in the other order the two could deadlock.
     driver = _lock(device.driver_id)
     device.revoke(by=by, at=at)
-    delete(device=device)
+    unsubscribe(device=device)
     publish_on_commit(page_updates.session_ended(device.pk))
     was_reporting = DriverDevice.objects.filter(pk=device.pk, reports_positions=True).update(reports_positions=False)
     if was_reporting and not _holds_a_route(driver):
@@ -183,7 +183,7 @@ def public_key() -> str | None:
     return web_push.public_key(web_push.private_key(settings.VAPID_PRIVATE_KEY))
 
 
-def save(*, device: DriverDevice, endpoint: str, p256dh: str, auth: str, at: datetime) -> None:
+def subscribe(*, device: DriverDevice, endpoint: str, p256dh: str, auth: str, at: datetime) -> None:
     """Send messages for this phone to the browser's push service from now on. Raises InvalidReport.
 
     The addresses of its host are checked when a message is sent, as those of webhooks are.
@@ -200,7 +200,7 @@ def save(*, device: DriverDevice, endpoint: str, p256dh: str, auth: str, at: dat
     )
 
 
-def delete(*, device: DriverDevice) -> None:
+def unsubscribe(*, device: DriverDevice) -> None:
     """Send no more messages to this phone."""
     PushSubscription.objects.filter(device=device).delete()
 

@@ -261,14 +261,14 @@ class Party:
             "access.invitations.revoke": invited,
             "access.teams.change_role": member,
             "access.teams.remove": member,
-            "delivery.actions.alerts.send_due": lambda: {"at": [(world.now + day).replace(hour=12, minute=0)]},
+            "delivery.actions.alerts.record_digests": lambda: {"at": [(world.now + day).replace(hour=12, minute=0)]},
             "delivery.actions.deliveries.expire_early": lambda: offered,
             "delivery.actions.deliveries.expire_overdue": lambda: {"at": [world.now + day]},
             "delivery.actions.deliveries.return_": lambda: {"delivery": [of_sandbox["undelivered"]]},
             "delivery.actions.driver_devices.find": lambda: {"session": [free["session"]]},
             "delivery.actions.driver_devices.find_link": lambda: {"token": [free["link"]]},
             "delivery.actions.driver_devices.log_in": lambda: {"token": [free["link"]]},
-            "delivery.actions.driver_devices.save": lambda: {
+            "delivery.actions.driver_devices.subscribe": lambda: {
                 name: [value] for name, value in Browser("https://push.example/1").subscription.items()
             },
             "delivery.actions.driver_moves.perform": lambda: {"driver": [own["accepted"].driver], "report": [report]},

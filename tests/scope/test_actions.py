@@ -25,7 +25,6 @@ NOT_CALLED = {
     "common.webhooks.queue.add": _INNER,
     "common.webhooks.queue.add_again": _INNER,
     "common.webhooks.queue.oldest_due_seconds": "of the events of every account",
-    "delivery.actions.alerts.mail": _INNER,
     "delivery.actions.transitions.count_on_commit": _INNER,
     "delivery.actions.endpoints.create": _INNER,
     "delivery.actions.forgetting.may_be_forgotten": _INNER,
