@@ -36,7 +36,7 @@ from delivery.models.bases import Identified, Located, cartesian_columns, distan
 from delivery.models.dispatch_rules import DispatchRules
 from delivery.models.driver import Driver, DriverPosition, LatestPosition, VehicleType
 from delivery.models.integrator import Environment, Integrator
-from delivery.models.stop import Stop
+from delivery.models.stop import FORGOTTEN, Stop
 from delivery.models.token import Token
 
 # An estimate of a driver who reports no position is computed again after this.
@@ -71,15 +71,6 @@ TRANSITION_FIELDS = [
     "cancel_fee",
     "last_sequence",
 ]
-# Columns with personal data, and what they become when the delivery is forgotten, see `delivery.actions.forgetting`.
-_FORGOTTEN = {
-    "contact_name": EMPTY,
-    "contact_phone": EMPTY,
-    "address": FEWER_KEYS,
-    "latitude": ROUNDED,
-    "longitude": ROUNDED,
-    "forgotten_at": SET_ONCE,
-}
 # The columns of a closed delivery that forgetting must not change either.
 _KEPT = " AND ".join(
     f"OLD.{column} IS NOT DISTINCT FROM NEW.{column}"
@@ -329,8 +320,8 @@ class Delivery(Identified, Located):
             ),
         ]
         triggers = [
-            pgtrigger.ReadOnly(name="delivery_immutable", exclude=[*TRANSITION_FIELDS, *_FORGOTTEN]),
-            read_only_but_forgotten("delivery_forgotten", _FORGOTTEN),
+            pgtrigger.ReadOnly(name="delivery_immutable", exclude=[*TRANSITION_FIELDS, *FORGOTTEN]),
+            read_only_but_forgotten("delivery_forgotten", FORGOTTEN),
             pgtrigger.Protect(
                 name="delivery_driver_locked",
                 operation=pgtrigger.Update,
