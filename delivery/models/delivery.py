@@ -1,4 +1,4 @@
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from typing import Any, Self
 from uuid import UUID
@@ -27,7 +27,7 @@ from django.utils.translation import gettext_lazy as _
 from common import fields, log_context
 from common.compiled_queries import CompiledQuery, Parameter
 from common.fields import one_of
-from common.forgetting import EMPTY, FEWER_KEYS, ROUNDED, SET_ONCE, equal_to, read_only_but_forgotten, unless_forgotten
+from common.forgetting import EMPTY, equal_to, read_only_but_forgotten, unless_forgotten
 from common.formats import short_id
 from common.phones import phone_key
 from delivery import lifecycle, words
@@ -79,11 +79,9 @@ _KEPT = " AND ".join(
         "last_sequence",
     )
 )  # fmt: skip  # a list of names
+_NEVER = datetime.max.replace(tzinfo=UTC)
 _STOPS = CompiledQuery(lambda: Stop.objects.filter(delivery=Parameter("delivery")).order_by("index"))
 _LATEST_POSITION = CompiledQuery(
-    lambda: DriverPosition.objects.filter(driver=Parameter("driver")).order_by("-recorded_at")[:1]
-)
-_LATEST_POSITION_UNTIL = CompiledQuery(
     lambda: DriverPosition.objects.filter(driver=Parameter("driver"), recorded_at__lte=Parameter("until")).order_by(
         "-recorded_at"
     )[:1]
@@ -389,9 +387,7 @@ class Delivery(Identified, Located):
         """The driver's latest position, read once. Not later than the end of the route: later ones are private."""
         if self.driver is None:
             return None
-        if self.closed_at is None:
-            return _LATEST_POSITION.first(driver=self.driver.pk)
-        return _LATEST_POSITION_UNTIL.first(driver=self.driver.pk, until=self.closed_at)
+        return _LATEST_POSITION.first(driver=self.driver.pk, until=self.closed_at or _NEVER)
 
     @property
     def is_held(self) -> bool:
