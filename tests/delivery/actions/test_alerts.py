@@ -112,25 +112,6 @@ class TestReportChanges:
         assert [message.recipient for message in Message.objects.all()] == ["ana@example.com"]
         assert f"user {maria.pk} is not told" in caplog.text
 
-    def test_goes_on_after_an_endpoint_that_cannot_be_reported(self, endpoint, ana, mailbox, monkeypatch, caplog):
-        other = TokenFactory.create().integrator.endpoints.get(environment="live")
-        change(other, url=endpoint.url)
-        for each in (endpoint, other):
-            fail(each)
-        context_of = alerts.context_of
-
-        def fail_for_the_other(found, **page):
-            if found == other:
-                raise ZeroDivisionError
-            return context_of(found, **page)
-
-        monkeypatch.setattr(alerts, "context_of", fail_for_the_other)
-
-        assert alerts.report_changes(at=NOW()) == 1
-
-        assert subjects() == [FAILS]
-        assert f"endpoint {other.pk}" in caplog.text
-
     def test_says_why_and_where_to_look(self, endpoint, ana, mailbox, settings):
         event = DeliveryFactory.create(token=endpoint.integrator.tokens.get()).events.get()
         other = TokenFactory.create()
@@ -174,9 +155,8 @@ class TestReportChanges:
 
         assert subjects() == [FAILS]
 
-    @pytest.mark.parametrize("failures", [0, 1, 4])
-    def test_is_silent_before_the_fifth_failure(self, endpoint, ana, mailbox, failures):
-        fail(endpoint, failures)
+    def test_is_silent_before_the_fifth_failure(self, endpoint, ana, mailbox):
+        fail(endpoint, failures=4)
 
         assert alerts.report_changes(at=NOW()) == 0
         assert subjects() == []
@@ -373,23 +353,14 @@ class TestSetUrl:
 
         assert not EndpointAlerts.objects.exclude(url_ciphertext="").exists()
 
-    def test_keeps_the_url_encrypted_and_records_its_host(self, endpoint, channel):
-        row = EndpointAlerts.objects.values().get()
-
-        assert channel.url not in str(row)
-        assert row["url_host"] == f"127.0.0.1:{channel.server_port}"
-        entry = AuditEntry.objects.get(action="alerts_set")
-        assert (entry.subject, entry.by) == (row["url_host"], BY)
-
     @pytest.mark.parametrize("rest", ["?token=s3cret", "#s3cret", "/?token=s3cret", "/s3cret"])
-    def test_shows_and_records_nothing_but_the_host(self, endpoint, channel, rest):
-        url = channel.url.rpartition("/")[0]
+    def test_shows_and_records_nothing_but_the_host(self, endpoint, rest):
+        alerts.set_url(endpoint=endpoint, url=f"http://127.0.0.1:9{rest}", language="en", by=BY, at=NOW())
 
-        alerts.set_url(endpoint=endpoint, url=f"{url}{rest}", language="en", by=BY, at=NOW())
-
-        host = f"127.0.0.1:{channel.server_port}"
-        assert EndpointAlerts.objects.get().url_host == host
-        assert {entry.subject for entry in AuditEntry.objects.filter(action="alerts_set")} == {host}
+        row = EndpointAlerts.objects.values().get()
+        assert (row["url_host"], "s3cret" in str(row)) == ("127.0.0.1:9", False)
+        entry = AuditEntry.objects.get(action="alerts_set")
+        assert (entry.subject, entry.by) == ("127.0.0.1:9", BY)
 
     def test_ends_with_an_empty_one(self, endpoint, channel):
         alerts.set_url(endpoint=endpoint, url="", language="en", by=BY, at=NOW())
