@@ -28,7 +28,6 @@ class StopDetails:
     stop: Stop
     link: str | None
     instructions: str
-    email: str
     needs_photo: bool
     pin: str
     received_by: str
@@ -69,7 +68,6 @@ def _details(stop: Stop, row: Stop, link: str | None) -> StopDetails:
         stop=stop,
         link=link,
         instructions=options.instructions,
-        email=options.contact_email,
         needs_photo=options.needs_photo,
         pin=options.pin,
         received_by=proof.received_by,
