@@ -63,6 +63,11 @@ def fail(endpoint, failures=5):
     change(endpoint, failures=failures, failing_since=NOW())
 
 
+def report_failures(endpoint):
+    fail(endpoint)
+    alerts.report_changes(at=NOW())
+
+
 def recover(endpoint, at):
     change(endpoint, failures=0, failing_since=None, last_success_at=at, enabled=True, off_because="", off_since=None)
 
@@ -119,8 +124,7 @@ class TestReportChanges:
         DeliveryFactory.create(token=other)  # whose event waits for another endpoint
         WebhookAttempt.objects.create(event=event, number=1, at=NOW(), milliseconds=9, status_code=503)
         type(event).objects.update(attempts_made=1)
-        fail(endpoint)
-        alerts.report_changes(at=NOW())
+        report_failures(endpoint)
 
         mail_sending.send_due()
 
@@ -242,8 +246,7 @@ def _kill(*_arguments, **_more):
 
 class TestPostDue:
     def test_posts_text_that_slack_takes(self, endpoint, channel):
-        fail(endpoint)
-        alerts.report_changes(at=NOW())
+        report_failures(endpoint)
 
         alert_posts.post_due()
         alert_posts.post_due()
@@ -260,8 +263,7 @@ class TestPostDue:
 
     def test_lets_a_name_notify_no_channel(self, endpoint, channel):
         type(endpoint.integrator).objects.update(name="<!channel> & Co")
-        fail(endpoint)
-        alerts.report_changes(at=NOW())
+        report_failures(endpoint)
 
         alert_posts.post_due()
 
@@ -274,8 +276,7 @@ class TestPostDue:
     )
     def test_repeats_what_may_help(self, endpoint, channel, status, state):
         channel.answers = [(status, {"Location": "http://127.0.0.1:1/"}, b"")]
-        fail(endpoint)
-        alerts.report_changes(at=NOW())
+        report_failures(endpoint)
 
         alert_posts.post_due()
 
@@ -284,8 +285,7 @@ class TestPostDue:
 
     def test_ends_after_four_attempts(self, endpoint, channel):
         channel.answers = [(503, {}, b"")]
-        fail(endpoint)
-        alerts.report_changes(at=NOW())
+        report_failures(endpoint)
 
         for _attempt in range(6):
             AlertPost.objects.update(due_at=NOW())
@@ -294,8 +294,7 @@ class TestPostDue:
         assert (AlertPost.objects.get().state, len(channel.received)) == ("failed", 4)
 
     def test_is_sent_once_more_after_a_worker_was_killed(self, endpoint, channel):
-        fail(endpoint)
-        alerts.report_changes(at=NOW())
+        report_failures(endpoint)
         alert_posts._claim(at=NOW())  # and the worker ends
 
         alert_posts.post_due()
@@ -306,8 +305,7 @@ class TestPostDue:
         assert len(channel.received) == 1
 
     def test_says_that_the_url_was_removed_before_it_was_sent(self, endpoint, channel):
-        fail(endpoint)
-        alerts.report_changes(at=NOW())
+        report_failures(endpoint)
         EndpointAlerts.objects.update(url_ciphertext="")
 
         alert_posts.post_due()
@@ -334,8 +332,7 @@ class TestPostDue:
     def test_refuses_a_private_address_when_it_connects(self, endpoint, channel, settings):
         """The name was public when the URL was saved, or loopback was allowed."""
         settings.WEBHOOK_ALLOW_LOOPBACK = False
-        fail(endpoint)
-        alerts.report_changes(at=NOW())
+        report_failures(endpoint)
 
         alert_posts.post_due()
 

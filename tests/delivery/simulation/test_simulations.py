@@ -324,8 +324,7 @@ class TestDrivers:
 
         advance()
 
-        delivery.refresh_from_db()
-        assert delivery.driver.environment == Environment.SANDBOX
+        assert Driver.objects.get(deliveries=delivery).environment == Environment.SANDBOX
         assert made.positions.count() == 1
         assert not made.deliveries.exists()
 
