@@ -138,7 +138,7 @@ def summary(found: Found, *, at: datetime) -> Summary:
         companies=found.companies.count(),
         open_deliveries=list(dict.fromkeys(str(key) for (key,) in waiting)),
         open_orders=list(open_orders[:_MOST_NAMED]),
-        active_drivers=found.drivers.filter(in_deliveries.IS_WORKING).count(),
+        active_drivers=found.drivers.filter(active=True).count(),
     )
 
 

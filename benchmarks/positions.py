@@ -12,8 +12,8 @@ from django.utils import timezone
 
 from benchmarks import report, seed
 from delivery.actions import drivers
-from delivery.actions.drivers import Fix
 from delivery.geo.distance import Point
+from delivery.geo.position_filter import Reported
 from delivery.models import Driver, DriverPosition, LatestPosition
 from tests.factories import BY, PICKUP
 
@@ -57,8 +57,8 @@ def _per_second(made: list[Driver], *, size: int) -> int:
         drivers.set_position(driver=driver, point=_place(), by=BY, at=at)
 
     def batch(driver: Driver, at: datetime) -> None:
-        fixes = [Fix(driver.pk, _place(), at - timedelta(milliseconds=100 * number)) for number in range(size)]
-        drivers.record_positions(fixes, by=BY)
+        reported = [Reported(_place(), at - timedelta(milliseconds=100 * number)) for number in range(size)]
+        drivers.record_positions(driver=driver, reported=reported, by=BY)
 
     def work(act: Callable[[Driver, datetime], None], offset: int) -> int:
         try:

@@ -8,10 +8,10 @@ from common.invariants import Invariant
 from delivery import lifecycle
 from delivery.errors import DeliveryError
 from delivery.lifecycle import Mode, RouteStatus, State, Status, Trigger
+from delivery.models.bases import quoted
 from delivery.models.stop import LABELS
 
-HELD = ", ".join(f"'{status.value}'" for status in lifecycle.HELD)
-CLOSED = ", ".join(f"'{status.value}'" for status in lifecycle.CLOSED)
+HELD, CLOSED = quoted(lifecycle.HELD), quoted(lifecycle.CLOSED)
 
 # Statuses of the stops B, C, D, in this order.
 ORDERS = "(SELECT string_agg(s.status, ',' ORDER BY s.index) FROM delivery_stop s WHERE s.delivery_id = d.id)"

@@ -87,61 +87,41 @@ class State:
     mode: Mode = Mode.DEFAULT
 
 
-class _Orders(StrEnum):
-    """Which orders a transition changes."""
-
-    OPEN = "every open order"
-    ONE = "the order that the trigger names"
-
-
 @dataclass(frozen=True)
 class _Transition:
     """A row of the table: what the orders, the route and the delivery become.
 
-    `which` and `order` None: the orders do not change. `route` None: computed from the orders by
-    `_route_after_order`. `delivery` None: computed by `_aggregate`. Both are right from pickup on only; before, a row
-    names the statuses, also those that stay.
+    `order`: of the order that the trigger names for a trigger of `_OF_ONE_ORDER`, of every open order for others. None:
+    the orders do not change. `route` None: computed from the orders by `_route_after_order`. `delivery` None: computed
+    by `_aggregate`. Both are right from pickup on only; before, a row names the statuses, also those that stay.
     """
 
-    which: _Orders | None
     order: Status | None
     route: RouteStatus | None
     delivery: Status | None
 
 
 def new(*, orders: int, mode: Mode = Mode.DEFAULT) -> State:
-    """State of a new delivery with so many orders."""
+    """State of a new delivery with this number of orders."""
     return State(Status.PENDING, RouteStatus.AVAILABLE, (Status.PENDING,) * orders, mode)
 
 
+_OF_ONE_ORDER = (Trigger.DELIVER, Trigger.FAIL)
+
 TABLE: dict[tuple[Trigger, RouteStatus], _Transition] = {
-    # trigger and route before                    which orders  become            route             delivery
-    (Trigger.ACCEPT, RouteStatus.AVAILABLE): _Transition(
-        _Orders.OPEN, Status.ACCEPT, RouteStatus.ACCEPTED, Status.ACCEPT
-    ),
-    (Trigger.RELEASE, RouteStatus.ACCEPTED): _Transition(
-        _Orders.OPEN, Status.PENDING, RouteStatus.AVAILABLE, Status.PENDING
-    ),
-    (Trigger.REASSIGN, RouteStatus.ACCEPTED): _Transition(None, None, RouteStatus.ACCEPTED, Status.ACCEPT),
-    (Trigger.COLLECT, RouteStatus.ACCEPTED): _Transition(
-        _Orders.OPEN, Status.COLLECTED, RouteStatus.COLLECTED, Status.COLLECTED
-    ),
-    (Trigger.DELIVER, RouteStatus.COLLECTED): _Transition(_Orders.ONE, Status.DELIVERED, None, None),
-    (Trigger.FAIL, RouteStatus.COLLECTED): _Transition(_Orders.ONE, Status.FAILED, None, None),
-    (Trigger.RETURN, RouteStatus.RETURNING): _Transition(None, None, RouteStatus.FINISHED, None),
-    (Trigger.CANCEL, RouteStatus.AVAILABLE): _Transition(
-        _Orders.OPEN, Status.FAILED, RouteStatus.CANCELLED, Status.FAILED
-    ),
-    (Trigger.CANCEL, RouteStatus.ACCEPTED): _Transition(
-        _Orders.OPEN, Status.FAILED, RouteStatus.CANCELLED, Status.FAILED
-    ),
-    (Trigger.CANCEL, RouteStatus.COLLECTED): _Transition(
-        _Orders.OPEN, Status.FAILED, RouteStatus.RETURNING, Status.FAILED
-    ),
-    (Trigger.CANCEL, RouteStatus.RETURNING): _Transition(None, None, RouteStatus.RETURNING, Status.FAILED),
-    (Trigger.EXPIRE, RouteStatus.AVAILABLE): _Transition(
-        _Orders.OPEN, Status.FAILED, RouteStatus.EXPIRED, Status.FAILED
-    ),
+    # trigger and route before                           orders            route                  delivery
+    (Trigger.ACCEPT, RouteStatus.AVAILABLE): _Transition(Status.ACCEPT, RouteStatus.ACCEPTED, Status.ACCEPT),
+    (Trigger.RELEASE, RouteStatus.ACCEPTED): _Transition(Status.PENDING, RouteStatus.AVAILABLE, Status.PENDING),
+    (Trigger.REASSIGN, RouteStatus.ACCEPTED): _Transition(None, RouteStatus.ACCEPTED, Status.ACCEPT),
+    (Trigger.COLLECT, RouteStatus.ACCEPTED): _Transition(Status.COLLECTED, RouteStatus.COLLECTED, Status.COLLECTED),
+    (Trigger.DELIVER, RouteStatus.COLLECTED): _Transition(Status.DELIVERED, None, None),
+    (Trigger.FAIL, RouteStatus.COLLECTED): _Transition(Status.FAILED, None, None),
+    (Trigger.RETURN, RouteStatus.RETURNING): _Transition(None, RouteStatus.FINISHED, None),
+    (Trigger.CANCEL, RouteStatus.AVAILABLE): _Transition(Status.FAILED, RouteStatus.CANCELLED, Status.FAILED),
+    (Trigger.CANCEL, RouteStatus.ACCEPTED): _Transition(Status.FAILED, RouteStatus.CANCELLED, Status.FAILED),
+    (Trigger.CANCEL, RouteStatus.COLLECTED): _Transition(Status.FAILED, RouteStatus.RETURNING, Status.FAILED),
+    (Trigger.CANCEL, RouteStatus.RETURNING): _Transition(None, RouteStatus.RETURNING, Status.FAILED),
+    (Trigger.EXPIRE, RouteStatus.AVAILABLE): _Transition(Status.FAILED, RouteStatus.EXPIRED, Status.FAILED),
 }
 
 
@@ -159,7 +139,7 @@ def move(state: State, trigger: Trigger, *, index: int | None = None) -> State:
     row = TABLE.get((trigger, state.route))
     if row is None:
         raise _refusal(state, trigger)
-    orders = _orders_after(state.orders, row, index)
+    orders = state.orders if row.order is None else _orders_after(state.orders, trigger, row.order, index)
     route = row.route or _route_after_order(orders, state.mode)
     delivery = row.delivery or _aggregate(orders, route)
     if state.delivery is Status.FAILED:
@@ -182,14 +162,12 @@ def _refusal(state: State, trigger: Trigger) -> MoveRefused:
     )
 
 
-def _orders_after(orders: tuple[Status, ...], row: _Transition, index: int | None) -> tuple[Status, ...]:
-    if row.order is None:
-        return orders
-    if row.which is _Orders.OPEN:
-        return tuple(row.order if order in OPEN else order for order in orders)
+def _orders_after(orders: tuple[Status, ...], trigger: Trigger, after: Status, index: int | None) -> tuple[Status, ...]:
+    if trigger not in _OF_ONE_ORDER:
+        return tuple(after if order in OPEN else order for order in orders)
     if index is None or orders[index] not in OPEN:
         raise StopNotOpen("This point is closed already; name a point that is still open.")
-    return (*orders[:index], row.order, *orders[index + 1 :])
+    return (*orders[:index], after, *orders[index + 1 :])
 
 
 def _route_after_order(orders: Iterable[Status], mode: Mode) -> RouteStatus:

@@ -56,6 +56,11 @@ class DeliveryRequest:
     packages: list[Package] = field(default_factory=list)
 
     @property
+    def points(self) -> list[Point]:
+        """A, then the drop-offs."""
+        return [self.pickup.point, *(dropoff.point for dropoff in self.dropoffs)]
+
+    @property
     def longest_side_cm(self) -> Decimal:
         """The longest side of any package; 0 if none is stated."""
         return max((side for item in self.packages for side in _sides_cm(item)), default=Decimal(0))

@@ -69,11 +69,6 @@ class Fare:
         return parts.quantize(_CENT, ROUND_HALF_UP)
 
 
-def price(terms: Terms, trip: Trip) -> Decimal:
-    """Price of `trip` in BRL. Raises PriceUnavailable over one of the tariff's maximums."""
-    return fare(terms, trip).value
-
-
 def fare(terms: Terms, trip: Trip) -> Fare:
     """The parts of the price of `trip`. The included kilometres apply to the outbound way only.
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
-from delivery.models import ArrivalEstimate, ProofPhoto, Stop
+from delivery.models import ArrivalEstimate, DropoffOptions, ProofPhoto, Stop, StopProof
 from delivery.models.stop import EXPECTED, MOST_WRONG_PINS
 
 
@@ -28,7 +28,6 @@ class StopDetails:
     stop: Stop
     link: str | None
     instructions: str
-    email: str
     needs_photo: bool
     pin: str
     received_by: str
@@ -63,17 +62,17 @@ def read(stops: Sequence[Stop], *, addresses: Mapping[int, str] | None = None) -
 
 
 def _details(stop: Stop, row: Stop, link: str | None) -> StopDetails:
-    options, proof = getattr(row, "options", None), getattr(row, "proof", None)
+    options = getattr(row, "options", None) or DropoffOptions()
+    proof = getattr(row, "proof", None) or StopProof()
     return StopDetails(
         stop=stop,
         link=link,
-        instructions=options.instructions if options else "",
-        email=options.contact_email if options else "",
-        needs_photo=bool(options and options.needs_photo),
-        pin=options.pin if options else "",
-        received_by=proof.received_by if proof else "",
-        pin_confirmed_at=proof.pin_confirmed_at if proof else None,
-        wrong_pins=proof.wrong_pins if proof else 0,
+        instructions=options.instructions,
+        needs_photo=options.needs_photo,
+        pin=options.pin,
+        received_by=proof.received_by,
+        pin_confirmed_at=proof.pin_confirmed_at,
+        wrong_pins=proof.wrong_pins,
         photos=list(row.photos.all()),
         arrival=getattr(row, "arrival", None) if row.status in EXPECTED else None,
     )

@@ -69,7 +69,7 @@ def send_alerts() -> None:
     """Record the alerts and digests that are due, and have the thread of this process post those for URLs."""
     now = clock.now()
     alerts.report_changes(at=now)
-    alerts.send_due(at=now)
+    alerts.record_digests(at=now)
     _posting.wake()
 
 

@@ -146,7 +146,7 @@ LOCKS: dict[str, tuple[str, ...]] = {
         f"{_DELIVERY}TestForgetting::test_deletes_a_photo_that_is_being_added",
     ),
     "delivery/actions/forgetting.py:_forget_those": (_OF_A_PERSON,),
-    "delivery/actions/forgetting.py:lock": (_OF_A_PERSON,),
+    "delivery/actions/forgetting.py:_lock": (_OF_A_PERSON,),
     "delivery/actions/forgetting.py:_forget_rows": (
         f"{_DELIVERY}TestForgetting::test_leaves_a_driver_who_has_just_been_made_active",
     ),
@@ -161,7 +161,7 @@ LOCKS: dict[str, tuple[str, ...]] = {
     "delivery/actions/proofs.py:deliver": (
         "tests/delivery/actions/test_proofs.py::TestReportedPins::test_beside_each_other_have_five_tries_together",
     ),
-    "delivery/actions/driver_devices.py:save": (_FIRST_ROW,),
+    "delivery/actions/driver_devices.py:subscribe": (_FIRST_ROW,),
     "delivery/actions/receivers.py:addresses": (_FIRST_ROW,),
     "delivery/simulation/simulated_driver.py:_advance_one": (_STEPS,),
     "delivery/simulation/simulated_driver.py:accept": (
@@ -174,7 +174,7 @@ LOCKS: dict[str, tuple[str, ...]] = {
     "delivery/actions/transitions.py:begin": (_OF_A_DELIVERY,),
     "delivery/actions/transitions.py:lock": (_OF_A_DELIVERY,),
     "delivery/models/driver.py:DriverPosition.Meta": (
-        "tests/delivery/actions/test_positions.py::TestRecordPositions::test_writes_the_latest_position_of_a_driver_once",
+        "tests/delivery/actions/test_positions.py::TestRecordPositions::test_writes_the_latest_position_once_whatever_the_order",
     ),
     "delivery/models/simulation.py:SimulationQuerySet.lock_due": (_STEPS,),
     "delivery/models/stop.py:Stop.Meta": (f"{_DELIVERY}TestMoveOfADelivery::test_of_an_acceptance_keeps_its_stops",),

@@ -45,10 +45,8 @@ PAUSE = timedelta(minutes=5)
 LIFETIME = timedelta(days=1)
 TESTS_PER_HOUR = 20
 _MOST_AT_ONCE = 50
-HOUR = 8  # in the service's time zone
-# A digest that no worker could send before this hour is left out.
-LAST_HOUR = 12
-_MOST_DIGESTS = 50
+# In the service's time zone. A digest that no worker could record in these hours is left out.
+_DIGEST_HOURS = range(8, 12)
 
 
 def report_changes(*, at: datetime) -> int:
@@ -107,7 +105,7 @@ def send_test(*, endpoint: WebhookEndpoint, email: str, language: str, by: str, 
         raise EndpointCannotSend("There is nowhere to send it: no URL is set, and no e-mail can be sent to you.")
     context = context_of(endpoint, page="alerts")
     if is_mailed:
-        mail(email, AlertKind.TEST, context, language=language, at=at)
+        _mail(email, AlertKind.TEST, context, language=language, at=at)
     post(alerts, AlertKind.TEST, context, at=at)
     endpoints.record_in_audit_trail(endpoint, AuditAction.ALERT_TESTED, by=by, at=at)
 
@@ -124,13 +122,13 @@ def tell(alerts: EndpointAlerts, kind: AlertKind, context: dict[str, Any], *, at
             if not getattr(choice, kind):
                 continue
             if outbox.is_address(member.user.email):
-                mail(member.user.email, kind, context, language=choice.language, at=at)
+                _mail(member.user.email, kind, context, language=choice.language, at=at)
             else:
                 _log.warning("user %s is not told of %s: the address cannot be mailed to", member.user_id, kind)
     post(alerts, kind, context, at=at)
 
 
-def mail(address: str, kind: AlertKind, context: dict[str, Any], *, language: str, at: datetime) -> None:
+def _mail(address: str, kind: AlertKind, context: dict[str, Any], *, language: str, at: datetime) -> None:
     outbox.record(
         kind=Kind.DIGEST if kind == AlertKind.DIGEST else Kind.ALERT,
         recipient=address,
@@ -236,22 +234,22 @@ def _lock(endpoint: WebhookEndpoint) -> EndpointAlerts:
     return EndpointAlerts.objects.select_for_update().get(endpoint=endpoint)
 
 
-def send_due(*, at: datetime) -> int:
+def record_digests(*, at: datetime) -> int:
     """Record the digests of today that were not recorded yet. Returns how many there were."""
     local = timezone.localtime(at)
-    if not HOUR <= local.hour < LAST_HOUR:
+    if local.hour not in _DIGEST_HOURS:
         return 0
     today = local.date()
     has_readers = Q(integrator__memberships__isnull=False) | ~Q(alerts__url_ciphertext="") & Q(alerts__isnull=False)
     due = WebhookEndpoint.objects.filter(
         has_readers, Q(alerts__digest_on=None) | Q(alerts__digest_on__lt=today)
     ).distinct()
-    ids = list(due.order_by("pk").values_list("pk", flat=True)[:_MOST_DIGESTS])
-    return sum(each(ids, partial(_send, at=at), doing="record the digest of the webhook endpoint"))
+    ids = list(due.order_by("pk").values_list("pk", flat=True)[:_MOST_AT_ONCE])
+    return sum(each(ids, partial(_record_digest, at=at), doing="record the digest of the webhook endpoint"))
 
 
 @transaction.atomic
-def _send(pk: int, *, at: datetime) -> bool:
+def _record_digest(pk: int, *, at: datetime) -> bool:
     """Record the digest of one endpoint's account and environment, unless another worker has or nothing happened."""
     local = timezone.localtime(at)
     alerts = _claim(pk)

@@ -18,7 +18,6 @@ from common.page_updates import publish_on_commit
 from common.webhooks.address_guard import InvalidWebhookUrl, check_url
 from delivery import page_updates
 from delivery.actions import drivers
-from delivery.actions.drivers import Fix
 from delivery.errors import (
     InvalidReport,
     LogInLinkUnknown,
@@ -104,7 +103,7 @@ def end(*, device: DriverDevice, by: str, at: datetime) -> None:
     # Before the phone, as in `go_on_duty`; in the other order the two could deadlock.
     driver = _lock(device.driver_id)
     device.revoke(by=by, at=at)
-    delete(device=device)
+    unsubscribe(device=device)
     publish_on_commit(page_updates.session_ended(device.pk))
     was_reporting = DriverDevice.objects.filter(pk=device.pk, reports_positions=True).update(reports_positions=False)
     if was_reporting and not _holds_a_route(driver):
@@ -184,7 +183,7 @@ def public_key() -> str | None:
     return web_push.public_key(web_push.private_key(settings.VAPID_PRIVATE_KEY))
 
 
-def save(*, device: DriverDevice, endpoint: str, p256dh: str, auth: str, at: datetime) -> None:
+def subscribe(*, device: DriverDevice, endpoint: str, p256dh: str, auth: str, at: datetime) -> None:
     """Send messages for this phone to the browser's push service from now on. Raises InvalidReport.
 
     The addresses of its host are checked when a message is sent, as those of webhooks are.
@@ -201,7 +200,7 @@ def save(*, device: DriverDevice, endpoint: str, p256dh: str, auth: str, at: dat
     )
 
 
-def delete(*, device: DriverDevice) -> None:
+def unsubscribe(*, device: DriverDevice) -> None:
     """Send no more messages to this phone."""
     PushSubscription.objects.filter(device=device).delete()
 
@@ -227,8 +226,7 @@ def record_positions(*, device: DriverDevice, reported: Sequence[Reported], at: 
     limits = Limits(settings.SERVICE_AREA, settings.DRIVER_MAX_SPEED_KMH)
     kept, dropped = plausible(reported, last=last, limits=limits, at=at)
     if kept:
-        fixes = [Fix(driver.pk, each.point, each.at, each.accuracy_m, each.told_at) for each in kept]
-        drivers.record_positions(fixes, by=f"driver {driver.name}")
+        drivers.record_positions(driver=driver, reported=kept, by=f"driver {driver.name}")
     if dropped:
         DriverDevice.objects.filter(pk=device.pk).update(dropped_positions=F("dropped_positions") + dropped.total())
     outcomes = {"kept": len(kept), **{str(reason): number for reason, number in dropped.items()}}

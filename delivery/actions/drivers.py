@@ -3,7 +3,6 @@
 import logging
 from collections.abc import Callable, Collection, Iterator, Sequence
 from datetime import datetime
-from typing import NamedTuple
 from uuid import UUID
 
 from django.db import transaction
@@ -14,21 +13,13 @@ from common.postgresql import prepared
 from delivery import lifecycle, page_updates
 from delivery.errors import DriverHasOpenRoute, DriverNotEligible, InvalidPosition, NoEligibleDriver, RouteStillOpen
 from delivery.geo.distance import Point
+from delivery.geo.position_filter import Reported
 from delivery.models import Delivery, DispatchRules, Driver, DriverPosition, Environment, PushSubscription
+from delivery.models.bases import quoted
 from delivery.models.driver import DriverQuerySet
 from delivery.simulation import steps
 
 _log = logging.getLogger(__name__)
-
-
-class Fix(NamedTuple):
-    """Where a driver was at a moment, `accuracy_m` in metres. `told_at`: the moment that a phone told."""
-
-    driver_id: UUID
-    point: Point
-    at: datetime
-    accuracy_m: float | None = None
-    told_at: datetime | None = None
 
 
 # Shares of the dispatch radius. Drivers are looked for within the smallest circle first. Each has about ten times the
@@ -40,7 +31,7 @@ _SHARES = (0.1, 0.3, 1.0)
 # that the index of `one_open_route_per_driver` is used.
 _HELD_ROUTES = f"""
 SELECT id, integrator_id, environment FROM delivery_delivery
-WHERE driver_id = ANY(%s::uuid[]) AND route_status IN ({", ".join(f"'{status}'" for status in lifecycle.HELD)})
+WHERE driver_id = %s AND route_status IN ({quoted(lifecycle.HELD)})
 """  # noqa: S608  # nosec B608  # constants
 
 
@@ -117,7 +108,7 @@ def _lock_first(candidates: DriverQuerySet) -> Driver | None:
     """The first free driver of these whom no other transaction has locked, now locked by this one."""
     # NO KEY: an insert of a position holds a key-share lock on its driver, which must not hide the driver.
     unlocked = candidates.select_for_update(of=("self",), skip_locked=True, no_key=True)
-    taken: list[UUID] = []
+    taken = list[UUID]()
     while (driver := unlocked.exclude(pk__in=taken).first()) is not None:
         # The query may have read the driver before another acceptance was committed; this one sees that acceptance.
         if _is_free(driver):
@@ -170,22 +161,20 @@ def set_position(
     *, driver: Driver, point: Point, by: str, at: datetime, accuracy_m: float | None = None
 ) -> DriverPosition:
     """Append a position of a driver, `accuracy_m` in metres. Raises InvalidPosition for impossible coordinates."""
-    position = _position(Fix(driver.pk, point, at, accuracy_m), by=by)
+    position = _position(driver, Reported(point, at, accuracy_m), by=by)
     position.save(force_insert=True)
-    _tell_pages_of_moves({driver.pk})
+    _tell_pages_of_move(driver)
     return position
 
 
-def record_positions(fixes: Sequence[Fix], *, by: str) -> None:
-    """Append positions of one or several drivers, in any order, by one statement, and tell the pages that show them.
+def record_positions(*, driver: Driver, reported: Sequence[Reported], by: str) -> None:
+    """Append positions of a driver, in any order, by one statement, and tell the pages that show them.
 
     Raises InvalidPosition for impossible coordinates, having written nothing.
     """
-    # The latest positions are locked in the order of the rows, so two calls for the same drivers cannot deadlock. The
-    # newest of each driver comes first, so that its latest position is written once.
-    ordered = sorted(fixes, key=lambda fix: (fix.driver_id, -fix.at.timestamp()))
-    DriverPosition.objects.bulk_create([_position(fix, by=by) for fix in ordered])
-    _tell_pages_of_moves({fix.driver_id for fix in fixes})
+    newest_first = sorted(reported, key=lambda each: each.at, reverse=True)  # so the latest position is written once
+    DriverPosition.objects.bulk_create([_position(driver, each, by=by) for each in newest_first])
+    _tell_pages_of_move(driver)
 
 
 @transaction.atomic
@@ -214,24 +203,24 @@ def set_duty(drivers: Collection[Driver], *, on_duty: bool) -> None:
     publish_on_commit(*page_updates.duty_changed((driver.pk, driver.environment) for driver in drivers))
 
 
-def _tell_pages_of_moves(drivers: Collection[UUID]) -> None:
-    """Tell open pages of the deliveries whose routes these drivers hold. One query, and one round trip to Redis."""
-    routes = prepared.execute(_HELD_ROUTES, [list(drivers)]).fetchall()
+def _tell_pages_of_move(driver: Driver) -> None:
+    """Tell open pages of the delivery whose route the driver holds. One query, and one round trip to Redis."""
+    routes = prepared.execute(_HELD_ROUTES, [driver.pk]).fetchall()
     publish_on_commit(*page_updates.drivers_moved(routes))
 
 
-def _position(fix: Fix, *, by: str) -> DriverPosition:
-    if not fix.point.is_on_earth:
+def _position(driver: Driver, reported: Reported, *, by: str) -> DriverPosition:
+    if not reported.point.is_on_earth:
         raise InvalidPosition("Latitude runs from -90 to 90, longitude from -180 to 180, in decimal degrees.")
     return DriverPosition(
-        driver_id=fix.driver_id,
+        driver=driver,
         # The products of numbers that are almost zero cannot be represented, which is an error in PostgreSQL's
         # computation of the columns of LatestPosition.
-        latitude=round(fix.point.latitude, 12),
-        longitude=round(fix.point.longitude, 12),
-        accuracy_m=fix.accuracy_m,
-        recorded_at=fix.at,
-        told_at=fix.told_at,
+        latitude=round(reported.point.latitude, 12),
+        longitude=round(reported.point.longitude, 12),
+        accuracy_m=reported.accuracy_m,
+        recorded_at=reported.at,
+        told_at=reported.told_at,
         recorded_by=by,
     )
 

@@ -46,35 +46,29 @@ from delivery.models import (
     WebhookQueueItem,
 )
 from delivery.models.delivery import FORGOTTEN_DRIVER
+from delivery.models.stop import LABELS
 
 BATCH = 500
 MOST_BATCHES = 20  # of one run of a task, which takes a process of the workers meanwhile
 # For so long the webhooks of a delivery that has ended are retried, with the bytes that were signed first.
 _EVENTS_ARE_SENT = timedelta(days=4)
 
-_FORGET_STOPS = """
-UPDATE delivery_stop SET contact_name = '', contact_phone = '', failure_reason = '',
-    address = jsonb_strip_nulls(jsonb_build_object(
-        'city', address->'city', 'state', address->'state', 'country', address->'country')),
-    latitude = round(latitude::numeric, 1), longitude = round(longitude::numeric, 1), forgotten_at = %s
+_KEPT_OF_ADDRESS = ("city", "state", "country")
+_KEPT_PAIRS = ", ".join(f"'{key}', address->'{key}'" for key in _KEPT_OF_ADDRESS)
+# What is left of a contact at an address, in the columns of stops and deliveries.
+_FORGET_CONTACT = f"""contact_name = '', contact_phone = '',
+    address = jsonb_strip_nulls(jsonb_build_object({_KEPT_PAIRS})),
+    latitude = round(latitude::numeric, 1), longitude = round(longitude::numeric, 1)"""
+_FORGET_STOPS = f"""
+UPDATE delivery_stop SET {_FORGET_CONTACT}, failure_reason = '', forgotten_at = %s
 WHERE id = ANY(%s) AND forgotten_at IS NULL
-"""
-_FORGET_PICKUPS = """
-UPDATE delivery_delivery SET contact_name = '', contact_phone = '', cancel_reason = '',
-    address = jsonb_strip_nulls(jsonb_build_object(
-        'city', address->'city', 'state', address->'state', 'country', address->'country')),
-    latitude = round(latitude::numeric, 1), longitude = round(longitude::numeric, 1)
-WHERE id = ANY(%s)
-"""
-_FORGET_CANCELLATIONS = "UPDATE delivery_delivery SET cancel_reason = '' WHERE id = ANY(%s) AND cancel_reason <> ''"
+"""  # noqa: S608  # nosec B608  # constants
+_FORGET_PICKUPS = f"UPDATE delivery_delivery SET {_FORGET_CONTACT}, cancel_reason = '' WHERE id = ANY(%s)"  # noqa: S608  # nosec B608  # constants
 _WRITE_BODIES = """
 UPDATE delivery_webhookevent event SET body = new.body
 FROM unnest(%s::uuid[], %s::text[]) AS new (id, body) WHERE event.id = new.id
 """
-FORGOTTEN_NAME = "\N{EN DASH}"
-# Their data are needed still.
-IS_WORKING = Q(active=True)
-KEPT_OF_ADDRESS = ("city", "state", "country")
+_FORGOTTEN_NAME = "\N{EN DASH}"
 _NOBODY = {"name": "", "phone": "", "coordinates": {"latitude": None, "longitude": None}}
 _DEGREES = Decimal("0.1")  # about eleven kilometres
 
@@ -126,7 +120,7 @@ def forget_pickups_of(phone: str, *, until: datetime, at: datetime) -> int:
     keys = list(pickups_of(phone, until=until).filter(may_be_forgotten("", at=at)).values_list("pk", flat=True)[:BATCH])
     if keys:
         with forgetting():
-            lock(keys)
+            _lock(keys)
             _execute(_FORGET_PICKUPS, [keys])
     return len(keys)
 
@@ -142,18 +136,19 @@ def _forget_whole(keys: list[UUID], *, at: datetime) -> None:
     stops = list(Stop.objects.filter(delivery__in=keys))
     _delete_files(ProofPhoto.objects.filter(stop__in=stops))
     with forgetting():
-        lock(keys)
+        _lock(keys)
         _forget_stops(stops, at=at)
         _execute(_FORGET_PICKUPS, [keys])
         Transition.objects.filter(delivery__in=keys).exclude(reason="").update(reason="")
-        rewrite(WebhookEvent.objects.filter(delivery__in=keys), lambda _delivery, body: without_people(body))
+        events = WebhookEvent.objects.filter(delivery__in=keys)
+        _rewrite(events, lambda _delivery, body: _without_people(body, points=LABELS, driver=True))
         Delivery.objects.filter(pk__in=keys, forgotten_at=None).update(forgotten_at=at)
 
 
 def _forget_those(stops: list[Stop], *, at: datetime) -> None:
     _delete_files(ProofPhoto.objects.filter(stop__in=stops))
     with forgetting():
-        lock({stop.delivery_id for stop in stops})
+        _lock({stop.delivery_id for stop in stops})
         _forget_stops(stops, at=at)
         _forget_in_events(stops)
 
@@ -207,12 +202,12 @@ def _forget_in_events(stops: Collection[Stop]) -> None:
         # The reason of a cancellation has no point: it may be about any of the receivers.
         told = Transition.objects.filter(delivery=delivery, point__in=[*labels, ""])
         told.exclude(reason="").update(reason="")
-    _execute(_FORGET_CANCELLATIONS, [list(points)])
+    Delivery.objects.filter(pk__in=points).exclude(cancel_reason="").update(cancel_reason="")
     events = WebhookEvent.objects.filter(delivery__in=points)
-    rewrite(events, lambda delivery, body: without_receivers(body, points=points[delivery]))
+    _rewrite(events, lambda delivery, body: _without_people(body, points=points[delivery]))
 
 
-def rewrite(events: QuerySet[WebhookEvent], change: Callable[[UUID, str], str]) -> None:
+def _rewrite(events: QuerySet[WebhookEvent], change: Callable[[UUID, str], str]) -> None:
     """Replace the bodies by what `change` makes of a delivery's key and a body. Within `forgetting`."""
     keys, bodies = [], []
     for key, delivery, body in events.values_list("pk", "delivery", "body"):
@@ -224,7 +219,7 @@ def rewrite(events: QuerySet[WebhookEvent], change: Callable[[UUID, str], str]) 
     WebhookAttempt.objects.filter(event__in=keys).exclude(response_start="").update(response_start="")
 
 
-def lock(keys: Collection[UUID]) -> None:
+def _lock(keys: Collection[UUID]) -> None:
     """Lock these deliveries, which have ended and stay so, in one order for all who lock several."""
     locked = Delivery.objects.select_for_update(no_key=True).filter(pk__in=keys).order_by("pk")
     list(locked.values_list("pk", flat=True))
@@ -247,14 +242,14 @@ def forget_batch_of(phone: str, *, after: UUID | None, at: datetime) -> tuple[in
     delivery of the batch before. Returns how many drivers were anonymised (1 or 0), and the last delivery of this
     batch; None if nothing follows it. A batch that is repeated changes nothing more.
     """
-    driver = next((one for one in drivers_of(phone).exclude(IS_WORKING).order_by("pk") if _may_go(one, at=at)), None)
+    driver = next((one for one in drivers_of(phone).filter(active=False).order_by("pk") if _may_go(one, at=at)), None)
     if driver is None:
         return 0, None
     deliveries = _held_by(driver).order_by("pk").values_list("pk", flat=True)
     keys = list((deliveries if after is None else deliveries.filter(pk__gt=after))[:BATCH])
     with forgetting():
         if keys:
-            lock(keys)
+            _lock(keys)
             _forget_in_deliveries(driver, keys)
             return 0, keys[-1]
         return _forget_rows(driver, at=at), None
@@ -286,7 +281,7 @@ def _forget_in_deliveries(driver: Driver, keys: Sequence[UUID]) -> None:
     numbers = {(change.delivery_id, number) for number, change in held}
     events = WebhookEvent.objects.filter(delivery__in=keys).values_list("pk", "delivery", "sequence")
     told = [key for key, delivery, number in events if (delivery, number) in numbers]
-    rewrite(WebhookEvent.objects.filter(pk__in=told), lambda _delivery, body: without_driver(body))
+    _rewrite(WebhookEvent.objects.filter(pk__in=told), lambda _delivery, body: _without_people(body, driver=True))
 
 
 def _holders(history: Sequence[Transition], last: UUID | None) -> Iterator[tuple[int, Transition, UUID | None]]:
@@ -311,37 +306,24 @@ def _forget_rows(driver: Driver, *, at: datetime) -> int:
     DriverLogInLink.objects.filter(driver=driver).delete()
     DriverMove.objects.filter(driver=driver).exclude(refusal_detail="").update(refusal_detail="")
     LogEntry.objects.filter(content_type=ContentType.objects.get_for_model(Driver), object_id=str(driver.pk)).update(
-        object_repr=FORGOTTEN_NAME
+        object_repr=_FORGOTTEN_NAME
     )
-    Driver.objects.filter(pk=driver.pk).update(name=FORGOTTEN_NAME, phone="")
+    Driver.objects.filter(pk=driver.pk).update(name=_FORGOTTEN_NAME, phone="")
     return 1
 
 
-def without_people(body: str) -> str:
-    """The body without driver and receivers."""
+def _without_people(body: str, *, points: Collection[str] = (), driver: bool = False) -> str:
+    """The body of an event without the receivers at these points (B, C, D), and without the driver if asked for."""
     event = json.loads(body)
-    return _text({**event, "driver": _NOBODY, "orders": [_order(order) for order in event["orders"]]})
-
-
-def without_receivers(body: str, *, points: Collection[str]) -> str:
-    """The body without the receivers at these points (B, C, D)."""
-    event = json.loads(body)
-    orders = [_order(order) if order["point"] in points else order for order in event["orders"]]
-    return _text({**event, "orders": orders})
-
-
-def without_driver(body: str) -> str:
-    """The body without the driver."""
-    return _text({**json.loads(body), "driver": _NOBODY})
-
-
-def _text(event: dict[str, Any]) -> str:
+    event["orders"] = [_order(order) if order["point"] in points else order for order in event["orders"]]
+    if driver:
+        event["driver"] = _NOBODY
     return json.dumps(event, ensure_ascii=False, separators=(",", ":"))
 
 
 def _order(order: dict[str, Any]) -> dict[str, Any]:
     address = {
-        key: value if key in KEPT_OF_ADDRESS else _rounded(value) if isinstance(value, float | int) else ""
+        key: value if key in _KEPT_OF_ADDRESS else _rounded(value) if isinstance(value, float | int) else ""
         for key, value in order["address"].items()
     }
     coordinates = {key: _rounded(value) for key, value in order["coordinates"].items()}

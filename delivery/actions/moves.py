@@ -43,11 +43,11 @@ class Move:
 
 
 def _accept(*, delivery: Delivery, driver: str, by: str, at: datetime) -> Delivery:
-    return deliveries.accept(delivery=delivery, driver=_find_driver(driver) if driver else None, by=by, at=at)
+    return deliveries.accept(delivery=delivery, driver=_find_driver(driver), by=by, at=at)
 
 
 def _reassign(*, delivery: Delivery, driver: str, by: str, at: datetime) -> Delivery:
-    return deliveries.reassign(delivery=delivery, driver=_find_driver(driver) if driver else None, by=by, at=at)
+    return deliveries.reassign(delivery=delivery, driver=_find_driver(driver), by=by, at=at)
 
 
 @transaction.atomic
@@ -161,7 +161,10 @@ def parse_point(text: str) -> Point:
     return point
 
 
-def _find_driver(text: str) -> Driver:
+def _find_driver(text: str) -> Driver | None:
+    """The driver with this id; None for an empty text, which leaves the choice to the action. Raises DriverNotFound."""
+    if not text:
+        return None
     key = parse_id(text)
     driver = Driver.objects.filter(pk=key).first() if key else None
     if driver is None:

@@ -84,16 +84,17 @@ def deliver(
 
 def _check(stop: Stop, proof: Proof, *, at: datetime) -> None:
     """Compare the proof with what the request asked for, and write it. The photo first, so that it costs no try."""
-    options = DropoffOptions.objects.filter(pk=stop.pk).first()
+    options = DropoffOptions.of(stop)
     taken = ProofPhoto.objects.filter(stop=stop, driver=stop.delivery.driver, upload__in=proof.photos)
-    if options and options.needs_photo and not taken.exists():
+    if options.needs_photo and not taken.exists():
         raise PhotoRequired("This delivery needs a photo. Take one and deliver again.")
-    needs_pin = options is not None and options.needs_pin
-    if options and needs_pin:
+    confirmed_at = None
+    if options.needs_pin:
         _check_pin(stop, options.pin, proof.pin)
-    if proof.received_by or needs_pin:
+        confirmed_at = at
+    if proof.received_by or confirmed_at:
         StopProof.objects.update_or_create(
-            stop=stop, defaults={"received_by": proof.received_by, "pin_confirmed_at": at if needs_pin else None}
+            stop=stop, defaults={"received_by": proof.received_by, "pin_confirmed_at": confirmed_at}
         )
 
 

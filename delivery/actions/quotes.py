@@ -6,7 +6,7 @@ A Quote-Id is a signed text that holds a price and the trip it is for, so that q
 import hashlib
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from decimal import Decimal
 
@@ -82,25 +82,26 @@ def explain(*, vehicle_type: str, integrator: Integrator | None, trip: pricing.T
 
 def trip_between(points: Sequence[Point], *, vehicle_type: str, returning: bool, weight_kg: Decimal) -> pricing.Trip:
     """The trip from the first point over all the others, and back to it if `returning`."""
-    outbound, back = _legs(points, vehicle_type, returning=returning)
-    return pricing.Trip(outbound_km=outbound, return_km=back, dropoffs=len(points) - 1, weight_kg=weight_kg)
+    engine = routing.engine(settings.ROUTING_ENGINE, url=settings.ROUTING_URL, vehicle=vehicle_type)
+    way = [*points, points[0]] if returning else points
+    legs = routing.kilometres(way, engine=engine, road_factor=DispatchRules.current().road_factor)
+    dropoffs = len(points) - 1
+    outbound, back = sum(legs[:dropoffs], Decimal(0)), sum(legs[dropoffs:], Decimal(0))
+    return pricing.Trip(outbound_km=outbound, return_km=back, dropoffs=dropoffs, weight_kg=weight_kg)
 
 
 def _price(tariff: Tariff | None, payload: DeliveryRequest) -> Quote:
     if tariff is None:
         raise PriceUnavailable(f"No active tariff for {payload.vehicle_type}.")
-    points = [payload.pickup.point, *(dropoff.point for dropoff in payload.dropoffs)]
-    outbound, back = _legs(points, payload.vehicle_type, returning=payload.mode is Mode.RETURN)
-    trip = pricing.Trip(
-        outbound_km=outbound,
-        return_km=back,
-        dropoffs=len(payload.dropoffs),
+    trip = trip_between(
+        payload.points,
+        vehicle_type=payload.vehicle_type,
+        returning=payload.mode is Mode.RETURN,
         weight_kg=payload.weight_kg,
-        longest_side_cm=payload.longest_side_cm,
-        litres=payload.litres,
     )
+    trip = replace(trip, longest_side_cm=payload.longest_side_cm, litres=payload.litres)
     return Quote(
-        value=pricing.price(tariff.terms, trip),
+        value=pricing.fare(tariff.terms, trip).value,
         distance_km=trip.total_km,
         cancel_percent_accepted=tariff.cancel_percent_accepted,
         cancel_percent_collected=tariff.cancel_percent_collected,
@@ -125,15 +126,6 @@ def _not_linked(integrator: Integrator, point: Point) -> PickupNotLinked:
         name=pickup.name,
         radius=pickup.radius_m,
     )
-
-
-def _legs(points: Sequence[Point], vehicle: str, *, returning: bool) -> tuple[Decimal, Decimal]:
-    """Kilometres from the first point to the last, and back to the first, 0 without a return."""
-    engine = routing.engine(settings.ROUTING_ENGINE, url=settings.ROUTING_URL, vehicle=vehicle)
-    way = [*points, points[0]] if returning else points
-    legs = routing.kilometres(way, engine=engine, road_factor=DispatchRules.current().road_factor)
-    count = len(points) - 1
-    return sum(legs[:count], Decimal(0)), sum(legs[count:], Decimal(0))
 
 
 def issue(quote: Quote, *, token: Token, payload: DeliveryRequest, at: datetime) -> str:
@@ -162,11 +154,10 @@ def redeem(quote_id: str, *, token: Token, payload: DeliveryRequest, at: datetim
 
 def _subject(token: Token, payload: DeliveryRequest) -> tuple[str, str]:
     """What a quote is for: the account with its environment, and a digest of the trip."""
-    points = [payload.pickup.point, *(dropoff.point for dropoff in payload.dropoffs)]
     trip = [
         payload.vehicle_type,
         payload.mode,
-        [(point.latitude, point.longitude) for point in points],
+        [(point.latitude, point.longitude) for point in payload.points],
         [[item.get(measure) for measure in _MEASURES] for item in payload.packages],
     ]
     digest = hashlib.sha256(json.dumps(trip).encode()).hexdigest()[:32]

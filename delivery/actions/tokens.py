@@ -25,18 +25,18 @@ def issue(*, integrator: Integrator, environment: Environment, by: str, at: date
 
 
 @transaction.atomic
-def rotate(*, token: Token, by: str, at: datetime, overlap: timedelta = OVERLAP) -> Token:
+def rotate(*, token: Token, by: str, at: datetime) -> Token:
     """Create a token that replaces `token`, with its name.
 
-    The old one expires after `overlap`, or earlier if it was to expire earlier.
-    Raises TokenEnded, AccountSuspended or TooManyTokens.
+    The old one expires after OVERLAP, or earlier if it was to expire earlier. Raises TokenEnded, AccountSuspended or
+    TooManyTokens.
     """
     old = Token.objects.select_for_update(of=("self",)).select_related("integrator").get(pk=token.pk)
     if not old.is_valid(at=at):
         raise TokenEnded(
             "The token %(hint)s is revoked or expired, so it cannot be rotated; issue a new one.", hint=old.hint
         )
-    end = at + overlap
+    end = at + OVERLAP
     if old.expires_at is None or old.expires_at > end:
         old.expires_at = end
         old.save(update_fields=["expires_at"])

@@ -123,11 +123,11 @@ class Push(PhoneView):
         return JsonResponse({"publicKey": driver_devices.public_key()})
 
     def post(self, _request: HttpRequest) -> HttpResponse:
-        driver_devices.save(device=self.device, **reports.subscription(self.body()), at=clock.now())
+        driver_devices.subscribe(device=self.device, **reports.subscription(self.body()), at=clock.now())
         return HttpResponse(status=204)
 
     def delete(self, _request: HttpRequest) -> HttpResponse:
-        driver_devices.delete(device=self.device)
+        driver_devices.unsubscribe(device=self.device)
         return HttpResponse(status=204)
 
 

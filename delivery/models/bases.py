@@ -1,7 +1,7 @@
-"""UUIDv7 primary keys, and reading one from text."""
+"""What several models share: primary keys, coordinates, and constants in SQL."""
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 from uuid import UUID
 
@@ -32,6 +32,11 @@ def parse_id(text: str) -> UUID | None:
     except ValueError:
         return None
     return parsed if str(parsed) == text.lower() else None
+
+
+def quoted(values: Iterable[str]) -> str:
+    """Constants of the code as they stand in a SQL list, such as `IN ('ACCEPTED', 'COLLECTED')`."""
+    return ", ".join(f"'{value}'" for value in values)
 
 
 class Identified(models.Model):

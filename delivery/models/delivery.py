@@ -1,4 +1,4 @@
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from typing import Any, Self
 from uuid import UUID
@@ -27,16 +27,16 @@ from django.utils.translation import gettext_lazy as _
 from common import fields, log_context
 from common.compiled_queries import CompiledQuery, Parameter
 from common.fields import one_of
-from common.forgetting import EMPTY, FEWER_KEYS, ROUNDED, SET_ONCE, equal_to, read_only_but_forgotten, unless_forgotten
+from common.forgetting import EMPTY, equal_to, read_only_but_forgotten, unless_forgotten
 from common.formats import short_id
 from common.phones import phone_key
 from delivery import lifecycle, words
 from delivery.lifecycle import Ending, RouteStatus, Status
-from delivery.models.bases import Identified, Located, cartesian_columns, distance_m, new_id, on_earth
+from delivery.models.bases import Identified, Located, cartesian_columns, distance_m, new_id, on_earth, quoted
 from delivery.models.dispatch_rules import DispatchRules
 from delivery.models.driver import Driver, DriverPosition, LatestPosition, VehicleType
 from delivery.models.integrator import Environment, Integrator
-from delivery.models.stop import Stop
+from delivery.models.stop import FORGOTTEN, Stop
 from delivery.models.token import Token
 
 # An estimate of a driver who reports no position is computed again after this.
@@ -71,16 +71,6 @@ TRANSITION_FIELDS = [
     "cancel_fee",
     "last_sequence",
 ]
-# Columns with personal data, and what they become when the delivery is forgotten, see `delivery.actions.forgetting`.
-_FORGOTTEN = {
-    "contact_name": EMPTY,
-    "contact_phone": EMPTY,
-    "address": FEWER_KEYS,
-    "latitude": ROUNDED,
-    "longitude": ROUNDED,
-    "forgotten_at": SET_ONCE,
-}
-_CLOSED_STATUSES = ", ".join(f"'{status.value}'" for status in lifecycle.CLOSED)
 # The columns of a closed delivery that forgetting must not change either.
 _KEPT = " AND ".join(
     f"OLD.{column} IS NOT DISTINCT FROM NEW.{column}"
@@ -89,11 +79,9 @@ _KEPT = " AND ".join(
         "last_sequence",
     )
 )  # fmt: skip  # a list of names
+_NEVER = datetime.max.replace(tzinfo=UTC)
 _STOPS = CompiledQuery(lambda: Stop.objects.filter(delivery=Parameter("delivery")).order_by("index"))
 _LATEST_POSITION = CompiledQuery(
-    lambda: DriverPosition.objects.filter(driver=Parameter("driver")).order_by("-recorded_at")[:1]
-)
-_LATEST_POSITION_UNTIL = CompiledQuery(
     lambda: DriverPosition.objects.filter(driver=Parameter("driver"), recorded_at__lte=Parameter("until")).order_by(
         "-recorded_at"
     )[:1]
@@ -330,8 +318,8 @@ class Delivery(Identified, Located):
             ),
         ]
         triggers = [
-            pgtrigger.ReadOnly(name="delivery_immutable", exclude=[*TRANSITION_FIELDS, *_FORGOTTEN]),
-            read_only_but_forgotten("delivery_forgotten", _FORGOTTEN),
+            pgtrigger.ReadOnly(name="delivery_immutable", exclude=[*TRANSITION_FIELDS, *FORGOTTEN]),
+            read_only_but_forgotten("delivery_forgotten", FORGOTTEN),
             pgtrigger.Protect(
                 name="delivery_driver_locked",
                 operation=pgtrigger.Update,
@@ -355,7 +343,7 @@ class Delivery(Identified, Located):
                 name="delivery_closed_stays_so",
                 operation=pgtrigger.Update,
                 condition=unless_forgotten(
-                    state=f"OLD.route_status IN ({_CLOSED_STATUSES})",
+                    state=f"OLD.route_status IN ({quoted(lifecycle.CLOSED)})",
                     kept=f"{_KEPT} AND NEW.cancel_reason IN (OLD.cancel_reason, '')",
                 ),
             ),
@@ -399,9 +387,7 @@ class Delivery(Identified, Located):
         """The driver's latest position, read once. Not later than the end of the route: later ones are private."""
         if self.driver is None:
             return None
-        if self.closed_at is None:
-            return _LATEST_POSITION.first(driver=self.driver.pk)
-        return _LATEST_POSITION_UNTIL.first(driver=self.driver.pk, until=self.closed_at)
+        return _LATEST_POSITION.first(driver=self.driver.pk, until=self.closed_at or _NEVER)
 
     @property
     def is_held(self) -> bool:

@@ -18,10 +18,9 @@ from common.forgetting import EMPTY, read_only_but_forgotten
 from delivery import lifecycle
 from delivery.geo.distance import Point
 from delivery.lifecycle import Trigger
-from delivery.models.bases import Identified, Located, cartesian, cartesian_columns, distance_m, on_earth
+from delivery.models.bases import Identified, Located, cartesian, cartesian_columns, distance_m, on_earth, quoted
 from delivery.models.integrator import Environment, Integrator
 
-_HELD = ", ".join(f"'{status.value}'" for status in lifecycle.HELD)
 _X, _Y, _Z = cartesian_columns()
 # What a driver may report. An acceptance is no report: it needs the answer at once.
 REPORTED = (Trigger.COLLECT, Trigger.DELIVER, Trigger.FAIL, Trigger.RETURN)
@@ -131,7 +130,7 @@ class Driver(Identified):
                 func=f"""
                     IF EXISTS (
                         SELECT FROM delivery_delivery
-                        WHERE driver_id = OLD.id AND route_status IN ({_HELD})
+                        WHERE driver_id = OLD.id AND route_status IN ({quoted(lifecycle.HELD)})
                     ) THEN
                         RAISE EXCEPTION 'The driver holds a route' USING
                             ERRCODE = 'check_violation', CONSTRAINT = 'driver_fits_open_route';

@@ -20,8 +20,8 @@ from delivery.models.bases import Identified, Located, on_earth
 from delivery.models.driver import Driver
 
 LABELS = "BCD"
-# Columns with personal data, and what they become when the stop is forgotten.
-_FORGOTTEN = {
+# Columns with personal data of stops, and of deliveries about A, and what `delivery.actions.forgetting` leaves in them.
+FORGOTTEN = {
     "contact_name": EMPTY,
     "contact_phone": EMPTY,
     "address": FEWER_KEYS,
@@ -77,8 +77,8 @@ class Stop(Located):
             models.Index(phone_key("contact_phone"), name="stop_phone", condition=~Q(contact_phone="")),
         ]
         triggers = [
-            pgtrigger.ReadOnly(name="stop_immutable", exclude=["status", "failure_reason", *_FORGOTTEN]),
-            read_only_but_forgotten("stop_forgotten", _FORGOTTEN),
+            pgtrigger.ReadOnly(name="stop_immutable", exclude=["status", "failure_reason", *FORGOTTEN]),
+            read_only_but_forgotten("stop_forgotten", FORGOTTEN),
             pgtrigger.Protect(
                 name="stop_closed_stays_closed",
                 operation=pgtrigger.Update,
@@ -149,6 +149,11 @@ class DropoffOptions(models.Model):
 
     def __str__(self) -> str:
         return str(self.stop_id)
+
+    @staticmethod
+    def of(stop: Stop) -> "DropoffOptions":
+        """Those of the stop; unsaved ones that ask for nothing where there is no row."""
+        return DropoffOptions.objects.filter(pk=stop.pk).first() or DropoffOptions(stop=stop)
 
     @property
     def pin(self) -> str:

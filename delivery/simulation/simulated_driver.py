@@ -114,21 +114,19 @@ def _record_position(
 
 
 def _make_move(simulation: Simulation, delivery: Delivery, step: Step, *, at: datetime) -> Delivery:
+    stop = None if step.index is None else delivery.ordered_stops[step.index]
+    if stop is not None:  # whether it is delivered or fails
+        take_photo(stop, at=at)
     match step.trigger:
         case Trigger.ACCEPT if delivery.offer_expires_at > at:
             age = steps.STALE_AGE if simulation.outcome == Outcome.STALE else timedelta(0)
             return accept(delivery=delivery, by=ACTOR, at=at, position_age=age)
         case Trigger.ACCEPT | Trigger.EXPIRE:
             return deliveries.expire_early(delivery=delivery, by="system: sandbox", at=at)
-        case Trigger.DELIVER if step.index is not None:
-            stop = delivery.ordered_stops[step.index]
-            take_photo(stop, at=at)
+        case Trigger.DELIVER if stop is not None:
             return proofs.deliver(delivery=delivery, point=stop.label, proof=_proof(stop), by=ACTOR, at=at)
         case _:
-            point = "" if step.index is None else delivery.ordered_stops[step.index].label
-            if step.trigger == Trigger.FAIL and step.index is not None:
-                take_photo(delivery.ordered_stops[step.index], at=at)
-            fields = {"point": point, "reason": steps.FAILURE_REASON}
+            fields = {"point": stop.label if stop else "", "reason": steps.FAILURE_REASON}
             return moves.perform(step.trigger.value, delivery=delivery, fields=fields, by=ACTOR, at=at)
 
 
@@ -140,15 +138,14 @@ def _postpone(simulation: Simulation, *, at: datetime) -> None:
 
 def take_photo(stop: Stop, *, at: datetime) -> None:
     """Take the photo of an open stop, once, if the request asked for it. Raises the errors of `proofs.add`."""
-    is_wanted = DropoffOptions.objects.filter(pk=stop.pk, needs_photo=True).exists()
-    if is_wanted and stop.status == Status.COLLECTED:
+    if stop.status == Status.COLLECTED and DropoffOptions.of(stop).needs_photo:
         proofs.add_simulated(stop, at=at)
 
 
 def _proof(stop: Stop) -> Proof:
     """What the request asked for: the photo that was taken, a name, and the right PIN."""
-    options = DropoffOptions.objects.filter(pk=stop.pk).first()
-    if options is None or not (options.needs_photo or options.needs_pin):
+    options = DropoffOptions.of(stop)
+    if not (options.needs_photo or options.needs_pin):
         return NO_PROOF
     return given(stop, received_by=steps.RECEIVER_NAME, pin=options.pin)
 

@@ -1,7 +1,6 @@
 """Web Push messages of new offers, to a push service on loopback that decrypts them."""
 
 import threading
-import time
 from collections import deque
 from datetime import timedelta
 from typing import Any
@@ -21,6 +20,7 @@ from tests.delivery.driver_app.browsers import Browser, claims
 from tests.delivery.driver_app.phones import phone
 from tests.delivery.push_service import PushService
 from tests.factories import BY, PICKUP, DeliveryFactory
+from tests.faults.waiting import until
 
 pytestmark = pytest.mark.django_db
 
@@ -193,12 +193,15 @@ class TestPushWaiting:
         pushing = threading.Thread(target=_with_own_connection, args=(offer_pushes.push_waiting,))
         pushing.start()
 
-        heard = _until(lambda: [body for path, _headers, body in service.received if path == "/heard"], count=3)
+        def heard():
+            return [body for path, _headers, body in service.received if path == "/heard"]
+
+        until(lambda: len(heard()) == 3, what="three messages")
         is_silent = not service.speaks.is_set() and pushing.is_alive()
         service.speaks.set()
         pushing.join(20)
 
-        assert {browser.decrypt(body)["deliveryId"] for body in heard} == set(offers)
+        assert {browser.decrypt(body)["deliveryId"] for body in heard()} == set(offers)
         assert is_silent
 
     def test_goes_on_after_an_offer_that_cannot_be_pushed(self, service, offers, monkeypatch, caplog):
@@ -260,15 +263,6 @@ def _with_own_connection(work):
         work()
     finally:
         connection.close()
-
-
-def _until(found, *, count):
-    """What `found` returns once it has so many. Fails after ten seconds."""
-    ends = time.monotonic() + 10
-    while len(found()) < count:
-        assert time.monotonic() < ends, "not within ten seconds"
-        time.sleep(0.01)
-    return found()
 
 
 class TestWakeUp:

@@ -22,7 +22,7 @@ from common.webhooks.outbox import ClaimedItem
 from common.webhooks.settlement import settle
 from delivery import page_updates
 from delivery.actions import deliveries, drivers, endpoints, events
-from delivery.actions.drivers import Fix
+from delivery.geo.position_filter import Reported
 from delivery.models import Driver, Environment, EventState
 from delivery.webhooks.outbox import OUTBOX
 from tests.factories import BY, PICKUP, DeliveryFactory, DriverFactory, TokenFactory
@@ -147,26 +147,16 @@ class TestDelivery:
 
 
 class TestPositions:
-    def test_are_announced_for_drivers_with_an_open_route_once_for_each_topic(self, token, told):
-        ana, bia, free = DriverFactory.create_batch(3)
-        first = DeliveryFactory.create(token=token, accepted=True, driver=ana)
-        second = DeliveryFactory.create(token=token, accepted=True, driver=bia)
-        told()
-        fixes = [Fix(driver.pk, PICKUP, NOW - timedelta(seconds=age)) for age in (0, 1) for driver in (ana, bia, free)]
-
-        drivers.record_positions(fixes, by=BY)
-
-        by_topic = {topic: set(text.split()) for topic, text in told()}
-        ids = {f"position:{first.pk}", f"position:{second.pk}"}
-        assert by_topic == {"board:live": ids, f"account:{token.integrator_id}:live": ids}
-
-    def test_of_one_driver_are_announced(self, token, told):
+    def test_of_a_driver_who_holds_a_route_are_announced_once_for_each_topic(self, token, told):
         delivery = DeliveryFactory.create(token=token, accepted=True)
         told()
 
         drivers.set_position(driver=delivery.driver, point=PICKUP, by=BY, at=NOW)
+        one = told()
+        reported = [Reported(PICKUP, NOW - timedelta(seconds=age)) for age in (0, 1)]
+        drivers.record_positions(driver=delivery.driver, reported=reported, by=BY)
 
-        assert told() == of_delivery(delivery, "position")
+        assert one == told() == of_delivery(delivery, "position")
 
     def test_are_not_announced_after_the_route(self, token, told):
         delivery = DeliveryFactory.create(token=token, accepted=True)

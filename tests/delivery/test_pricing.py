@@ -14,7 +14,7 @@ from delivery.driver_app.state import share
 from delivery.errors import PriceUnavailable
 from delivery.lifecycle import RouteStatus
 from delivery.models import Delivery, Rules, dispatch_rules
-from delivery.pricing import Terms, Trip, price
+from delivery.pricing import Terms, Trip, fare
 from tests.dispatch_rules import known
 from tests.money import AMOUNTS, PERCENTS, half_up, percent_of
 
@@ -49,7 +49,7 @@ class TestPrice:
     @example(replace(FREE, base_fare=Decimal(1), included_km=Decimal(0)), trip("0.25", back="0.50"))  # 1 + 2 x 0.125
     @example(replace(FREE, base_fare=Decimal(10)), trip("12.25"))  # 15.125
     def test_is_the_sum_of_its_parts_rounded_half_up(self, terms, way):
-        found = price(terms, way)
+        found = fare(terms, way).value
 
         paid_km = max(Fraction(way.outbound_km) - Fraction(terms.included_km), Fraction(0))
         paid_km += Fraction(way.return_km) * Fraction(terms.return_share)
@@ -59,12 +59,12 @@ class TestPrice:
         assert found.as_tuple().exponent == -2
 
     def test_serves_both_maximums(self):
-        assert price(TERMS, trip("50.00", kg="30")) == Decimal("106.00")
+        assert fare(TERMS, trip("50.00", kg="30")).value == Decimal("106.00")
 
     @pytest.mark.parametrize("asked", [trip("50.01"), trip("30", back="20.01"), trip("1", kg="30.001")])
     def test_refuses_what_the_tariff_does_not_serve(self, asked):
         with pytest.raises(PriceUnavailable, match="serves up to"):
-            price(TERMS, asked)
+            fare(TERMS, asked)
 
 
 def delivery(value, status, accepted=Decimal(0), collected=Decimal(0)):

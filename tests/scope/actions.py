@@ -25,7 +25,6 @@ from common.accounts import Role
 from delivery import pricing
 from delivery.actions import quotes, receivers
 from delivery.actions.driver_moves import Report
-from delivery.actions.drivers import Fix
 from delivery.actions.endpoints import CheckedUrl
 from delivery.actions.proofs import Proof
 from delivery.geo import position_filter
@@ -212,7 +211,6 @@ class Party:
             "vehicle_type": lambda: ["MOTORCYCLE"],
             "trip": lambda: [pricing.Trip(Decimal(5), Decimal(0), 1, Decimal(1))],
             "reported": lambda: [[position_filter.Reported(PICKUP, world.now)]],
-            "fixes": lambda: [[Fix(drivers[0]["driver"].pk, PICKUP, world.now)]],
             "references": lambda: [["A-1", "A-2"]],
             "text": lambda: ["text"],
             "context": lambda: [{"endpoint": account.endpoint, "account": "x", "link": "/", "preferences": "/"}],
@@ -263,14 +261,14 @@ class Party:
             "access.invitations.revoke": invited,
             "access.teams.change_role": member,
             "access.teams.remove": member,
-            "delivery.actions.alerts.send_due": lambda: {"at": [(world.now + day).replace(hour=12, minute=0)]},
+            "delivery.actions.alerts.record_digests": lambda: {"at": [(world.now + day).replace(hour=12, minute=0)]},
             "delivery.actions.deliveries.expire_early": lambda: offered,
             "delivery.actions.deliveries.expire_overdue": lambda: {"at": [world.now + day]},
             "delivery.actions.deliveries.return_": lambda: {"delivery": [of_sandbox["undelivered"]]},
             "delivery.actions.driver_devices.find": lambda: {"session": [free["session"]]},
             "delivery.actions.driver_devices.find_link": lambda: {"token": [free["link"]]},
             "delivery.actions.driver_devices.log_in": lambda: {"token": [free["link"]]},
-            "delivery.actions.driver_devices.save": lambda: {
+            "delivery.actions.driver_devices.subscribe": lambda: {
                 name: [value] for name, value in Browser("https://push.example/1").subscription.items()
             },
             "delivery.actions.driver_moves.perform": lambda: {"driver": [own["accepted"].driver], "report": [report]},

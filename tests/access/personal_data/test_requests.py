@@ -14,6 +14,7 @@ from access.models import PersonRequest, PersonRequestKind
 from access.personal_data import InvalidPerson, person
 from access.tasks import finish_person_requests
 from delivery.actions import deliveries, drivers, forgetting
+from delivery.geo.position_filter import Reported
 from delivery.models import Delivery, Driver, Stop, WebhookEvent
 from integration.actions import forgetting as forgetting_orders
 from integration.models import Invoice, Order
@@ -160,7 +161,7 @@ class TestRequestOfADriver:
 
     def test_goes_on_where_it_was_interrupted(self, gone, monkeypatch):
         monkeypatch.setattr(forgetting, "BATCH", 1)
-        rewritten, rewrite = [], forgetting.rewrite
+        rewritten, rewrite = [], forgetting._rewrite
 
         def rewrite_twice(events, change):
             rewritten.append(events)
@@ -168,7 +169,7 @@ class TestRequestOfADriver:
                 raise InterruptedError
             rewrite(events, change)
 
-        monkeypatch.setattr(forgetting, "rewrite", rewrite_twice)
+        monkeypatch.setattr(forgetting, "_rewrite", rewrite_twice)
         with pytest.raises(InterruptedError):
             ask(phone=MARIA)
         assert self.named() == 2
@@ -270,8 +271,8 @@ class TestExport:
     def test_has_every_position_of_a_driver(self, monkeypatch):
         monkeypatch.setattr(personal_data, "_READ_AT_ONCE", 1000)
         driver, now = DriverFactory.create(phone=MARIA), timezone.now()
-        fixes = [drivers.Fix(driver.pk, PICKUP, now - timedelta(seconds=second)) for second in range(10_001)]
-        drivers.record_positions(fixes, by=BY)
+        reported = [Reported(PICKUP, now - timedelta(seconds=second)) for second in range(10_001)]
+        drivers.record_positions(driver=driver, reported=reported, by=BY)
 
         exported = export_of(phone=MARIA)
 

@@ -90,7 +90,7 @@ def driver_and_receiver(keys, token):
     receivers.addresses(delivery.stops.all(), at=now)
     link = driver_devices.issue_link(driver=DriverFactory.create(), by=BY, at=now)
     device, _session = driver_devices.log_in(token=link, phone="", language="en", at=now)
-    driver_devices.save(device=device, **Browser("https://push.example/1").subscription, at=now)
+    driver_devices.subscribe(device=device, **Browser("https://push.example/1").subscription, at=now)
     personal_data.record(person(phone="11 97777-0001"), kind=PersonKind.FORGET, by=BY, at=now)
 
 

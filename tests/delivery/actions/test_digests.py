@@ -47,7 +47,7 @@ def busy(token):
 
 class TestSendDue:
     def test_counts_what_happened(self, busy, mailbox):
-        assert alerts.send_due(at=EIGHT) == 1
+        assert alerts.record_digests(at=EIGHT) == 1
         sending.send_due()
 
         (message,) = mailbox.messages
@@ -66,18 +66,18 @@ class TestSendDue:
         for at in (first - HALF_AN_HOUR, first, midnight.before, midnight.before, midnight.start, midnight.after):
             DeliveryFactory.create(token=token, stops=1, at=at)
 
-        alerts.send_due(at=midnight.start + timedelta(hours=8))
+        alerts.record_digests(at=midnight.start + timedelta(hours=8))
 
         assert [(context["day"], context["requested"]) for context in told] == [(midnight.eve, 3)]
         assert set(EndpointAlerts.objects.values_list("digest_on", flat=True)) == {midnight.day}
 
     @pytest.mark.parametrize(("minutes", "number"), [(-1, 0), (0, 1), (239, 1), (240, 0), (900, 0)])
     def test_is_sent_in_the_morning(self, busy, mailbox, minutes, number):
-        assert alerts.send_due(at=EIGHT + timedelta(minutes=minutes)) == number
+        assert alerts.record_digests(at=EIGHT + timedelta(minutes=minutes)) == number
         assert Message.objects.count() == number
 
     def test_is_sent_once_a_day(self, busy, mailbox):
-        sent = [alerts.send_due(at=EIGHT + timedelta(minutes=minute)) for minute in (0, 1, 60)]
+        sent = [alerts.record_digests(at=EIGHT + timedelta(minutes=minute)) for minute in (0, 1, 60)]
 
         assert (sent, Message.objects.count()) == ([1, 0, 0], 1)
 
@@ -92,10 +92,10 @@ class TestSendDue:
                 integrator.memberships.create(user=user)
         monkeypatch.setattr(alerts, "_MOST_AT_ONCE", 4)  # two accounts in two environments
 
-        assert alerts.send_due(at=EIGHT) == 2
+        assert alerts.record_digests(at=EIGHT) == 2
 
     def test_is_silent_when_nothing_happened(self, token, mailbox):
-        assert alerts.send_due(at=EIGHT) == 0
+        assert alerts.record_digests(at=EIGHT) == 0
         assert Message.objects.count() == 0
 
     @pytest.mark.parametrize(
@@ -108,7 +108,7 @@ class TestSendDue:
     def test_says_that_the_endpoint_does_not_work(self, token, mailbox, columns, text):
         WebhookEndpoint.objects.filter(environment="live").update(url="https://example.com/", **columns)
 
-        alerts.send_due(at=EIGHT)
+        alerts.record_digests(at=EIGHT)
         sending.send_due()
 
         assert text in smtp.body_of(mailbox.messages[0])
@@ -118,7 +118,7 @@ class TestSendDue:
         wanted = {**dict.fromkeys(("failing", "off", "recovered"), True), "digest": False}
         alerts.choose(membership=membership, environment="live", wanted=wanted, language="en")
 
-        alerts.send_due(at=EIGHT)
+        alerts.record_digests(at=EIGHT)
 
         assert Message.objects.count() == 0
 
@@ -127,7 +127,7 @@ class TestSendDue:
         endpoint = busy.integrator.endpoints.get(environment="live")
         alerts.set_url(endpoint=endpoint, url="http://127.0.0.1:9/x", language="pt-br", by="tester", at=EIGHT)
 
-        alerts.send_due(at=EIGHT)
+        alerts.record_digests(at=EIGHT)
 
         day = EIGHT - timedelta(days=1)
         assert AlertPost.objects.get().text.startswith(f"Loja em {day:%d/%m/%Y} (Produção)")

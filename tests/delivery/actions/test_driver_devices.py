@@ -7,7 +7,7 @@ from django.utils import timezone
 
 from delivery.actions import driver_devices
 from delivery.errors import LogInLinkUnusable, RouteStillOpen
-from delivery.models import DriverDevice
+from delivery.models import Driver, DriverDevice
 from tests.factories import BY, DeliveryFactory, DriverFactory
 
 NOW = timezone.now()
@@ -37,35 +37,29 @@ class TestLogIn:
 
         assert driver_devices.find(text, at=NOW) is None
 
-    def test_works_once(self, ana):
+    @pytest.mark.parametrize(
+        ("spoil", "after", "why"),
+        [
+            (
+                lambda _driver, token: driver_devices.log_in(token=token, phone="", language="en", at=NOW),
+                timedelta(0),
+                "used already",
+            ),
+            (lambda driver, _token: driver_devices.issue_link(driver=driver, by=BY, at=NOW), timedelta(0), "expired"),
+            (lambda _driver, _token: Driver.objects.update(active=False), timedelta(0), "expired"),
+            (lambda _driver, _token: None, timedelta(minutes=15), "expired"),
+        ],
+        ids=["used", "replaced", "driver left", "old"],
+    )
+    def test_is_refused_with_a_link_that_has_ended(self, ana, spoil, after, why):
         token = driver_devices.issue_link(driver=ana, by=BY, at=NOW)
-        driver_devices.log_in(token=token, phone="", language="en", at=NOW)
+        spoil(ana, token)
+        phones = DriverDevice.objects.count()
 
-        with pytest.raises(LogInLinkUnusable, match="used already"):
-            driver_devices.log_in(token=token, phone="", language="en", at=NOW)
+        with pytest.raises(LogInLinkUnusable, match=why):
+            driver_devices.log_in(token=token, phone="", language="en", at=NOW + after)
 
-        assert DriverDevice.objects.count() == 1
-
-    def test_is_refused_after_fifteen_minutes(self, ana):
-        token = driver_devices.issue_link(driver=ana, by=BY, at=NOW)
-
-        with pytest.raises(LogInLinkUnusable, match="expired"):
-            driver_devices.log_in(token=token, phone="", language="en", at=NOW + timedelta(minutes=15))
-
-    def test_is_refused_with_a_link_that_another_has_replaced(self, ana):
-        first = driver_devices.issue_link(driver=ana, by=BY, at=NOW)
-        driver_devices.issue_link(driver=ana, by=BY, at=NOW)
-
-        with pytest.raises(LogInLinkUnusable, match="expired"):
-            driver_devices.find_link(first, at=NOW)
-
-    def test_is_refused_to_a_driver_who_has_left(self, ana):
-        token = driver_devices.issue_link(driver=ana, by=BY, at=NOW)
-        ana.active = False
-        ana.save()
-
-        with pytest.raises(LogInLinkUnusable):
-            driver_devices.log_in(token=token, phone="", language="en", at=NOW)
+        assert DriverDevice.objects.count() == phones
 
     @pytest.mark.parametrize("token", ["", "rota_in_unknown", "x" * 5000])
     def test_is_refused_with_an_unknown_link(self, ana, token):
@@ -108,17 +102,6 @@ class TestSession:
 
 
 class TestDuty:
-    def test_of_two_phones_the_last_reports_positions(self, ana):
-        first, _session = log_in(ana)
-        second, _session = log_in(ana)
-
-        driver_devices.go_on_duty(device=first)
-        driver_devices.go_on_duty(device=second)
-
-        assert list(DriverDevice.objects.filter(reports_positions=True)) == [second]
-        ana.refresh_from_db()
-        assert ana.on_duty
-
     def test_does_not_end_while_the_driver_holds_a_route(self, ana):
         device, _session = log_in(ana)
         driver_devices.go_on_duty(device=device)

@@ -62,16 +62,6 @@ class TestPerform:
         assert (collected.at, delivered.at, delivered.made_at) == (NOW, NOW, None)
         assert (move.received_at, move.made_at) == (NOW, NOW)
 
-    def test_makes_a_repeated_report_once(self, delivery):
-        same = uuid4()
-
-        first = perform(delivery, report_id=same)
-        second = perform(delivery, report_id=same)
-
-        assert first == second
-        assert DriverMove.objects.count() == 1
-        assert Transition.objects.filter(trigger="collect").count() == 1
-
     def test_keeps_a_refusal_and_answers_it_again(self, delivery):
         perform(delivery)
         same = uuid4()

@@ -19,23 +19,16 @@ def endpoint(db):
 
 
 class TestRotateSecret:
-    def test_lets_both_secrets_sign_for_24_hours(self, endpoint):
+    def test_lets_both_secrets_sign_for_24_hours_and_is_possible_again_then(self, endpoint):
         old, now = endpoint.secret, timezone.now()
-
-        new = endpoints.rotate_secret(endpoint=endpoint, by=BY, at=now)
+        replaced = endpoints.rotate_secret(endpoint=endpoint, by=BY, at=now)
+        end = now + timedelta(hours=24)
+        just_before = end - timedelta(microseconds=1)
 
         rotated = WebhookEndpoint.objects.get(pk=endpoint.pk)
-        assert rotated.secrets(at=now + timedelta(hours=23)) == [new, old]
-        assert rotated.secrets(at=now + timedelta(hours=25)) == [new]
-
-    def test_is_possible_again_at_the_moment_at_which_the_previous_secret_ends(self, endpoint):
-        now = timezone.now()
-        replaced = endpoints.rotate_secret(endpoint=endpoint, by=BY, at=now)
-        end = now + endpoints.SECRET_OVERLAP
-
-        assert WebhookEndpoint.objects.get(pk=endpoint.pk).secrets(at=end) == [replaced]
+        assert (rotated.secrets(at=just_before), rotated.secrets(at=end)) == ([replaced, old], [replaced])
         with pytest.raises(SecretRotatedLately):
-            endpoints.rotate_secret(endpoint=endpoint, by=BY, at=end - timedelta(microseconds=1))
+            endpoints.rotate_secret(endpoint=endpoint, by=BY, at=just_before)
         new = endpoints.rotate_secret(endpoint=endpoint, by=BY, at=end)
 
         assert WebhookEndpoint.objects.get(pk=endpoint.pk).secrets(at=end) == [new, replaced]
@@ -86,15 +79,24 @@ class TestSendTest:
 
         assert shape(test) == shape(real)
 
-    def test_is_refused_without_a_url(self, endpoint):
-        with pytest.raises(EndpointCannotSend, match="no URL"):
-            endpoints.send_test(endpoint=endpoint, by=BY, at=timezone.now())
+    @pytest.mark.parametrize(
+        ("prevent", "why"),
+        [
+            (lambda _endpoint: WebhookEndpoint.objects.update(url=""), "no URL"),
+            (lambda _endpoint: Token.objects.update(revoked_at=timezone.now()), "no valid token"),
+            (
+                lambda endpoint: endpoints.set_enabled(endpoint=endpoint, enabled=False, by=BY, at=timezone.now()),
+                "resume them first",
+            ),
+        ],
+    )
+    def test_is_refused_to_an_endpoint_that_cannot_send(self, addressed, prevent, why):
+        prevent(addressed)
 
-    def test_is_refused_without_a_valid_token(self, addressed):
-        Token.objects.update(revoked_at=timezone.now())
-
-        with pytest.raises(EndpointCannotSend, match="no valid token"):
+        with pytest.raises(EndpointCannotSend, match=why):
             endpoints.send_test(endpoint=addressed, by=BY, at=timezone.now())
+
+        assert not WebhookEvent.objects.exists()
 
     def test_is_refused_after_60_within_an_hour(self, addressed):
         start = timezone.now()
@@ -107,14 +109,6 @@ class TestSendTest:
         endpoints.send_test(endpoint=addressed, by=BY, at=start + timedelta(hours=1))
 
         assert (written, WebhookEvent.objects.count()) == (60, 61)
-
-    def test_is_refused_while_the_endpoint_is_off(self, addressed):
-        endpoints.set_enabled(endpoint=addressed, enabled=False, by=BY, at=timezone.now())
-
-        with pytest.raises(EndpointCannotSend, match="resume them first"):
-            endpoints.send_test(endpoint=addressed, by=BY, at=timezone.now())
-
-        assert not WebhookEvent.objects.exists()
 
 
 def shape(value):

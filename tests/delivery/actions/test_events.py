@@ -12,7 +12,7 @@ from django.utils import timezone
 from common.webhooks import claims
 from common.webhooks.http_client import Result
 from common.webhooks.settlement import settle
-from delivery.actions import deliveries, endpoints, events, tokens
+from delivery.actions import deliveries, endpoints, events
 from delivery.actions.events import Replayed
 from delivery.errors import EndpointCannotSend
 from delivery.models import AuditAction, AuditEntry, EventState, WebhookEndpoint, WebhookEvent, WebhookQueueItem
@@ -275,12 +275,3 @@ class TestReplayOfWhatWaits:
         WebhookQueueItem.objects.update(lease=None)
         self.try_now(chosen.events.get(sequence=1))
         assert claims.claim(OUTBOX, lease=uuid4(), at=timezone.now(), limit=9) == []
-
-    def test_is_refused_without_a_valid_token_and_changes_nothing(self, failing):
-        _other, chosen = failing
-        tokens.revoke(token=chosen.token, by=BY, at=timezone.now())
-
-        with pytest.raises(EndpointCannotSend, match="no valid token"):
-            self.try_now(chosen.events.get(sequence=1))
-
-        assert self.item(chosen).due_at > timezone.now()

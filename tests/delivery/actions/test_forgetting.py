@@ -43,16 +43,6 @@ from tests.delivery.personal_data import (
 from tests.factories import BY, PICKUP, DeliveryFactory, DriverFactory, TokenFactory
 
 pytestmark = pytest.mark.django_db
-CHANGES: list[tuple[Any, dict[str, Any]]] = [
-    (Delivery, {"contact_name": ""}),
-    (Delivery, {"shipping_value": 1}),
-    (Delivery, {"cancel_fee": 1, "cancelled_at": "2026-01-01T00:00Z"}),
-    (Stop, {"address": {}}),
-    (DropoffOptions, {"instructions": ""}),
-    (Transition, {"reason": ""}),
-    (Transition, {"status": "PENDING"}),
-    (WebhookEvent, {"body": "{}"}),
-]
 INVENTED: list[tuple[Any, dict[str, Any]]] = [
     (Delivery, {"contact_name": "Other"}),
     (Delivery, {"shipping_value": 1}),
@@ -122,19 +112,6 @@ class TestForgetEnded:
 
         assert [forgetting_deliveries.forget_ended(at=now) for _run in range(3)] == [2, 1, 0]
 
-    def test_goes_on_after_a_delivery_that_cannot_be_anonymised(self, monkeypatch, caplog):
-        monkeypatch.setattr(forgetting_deliveries, "BATCH", 2)
-        now = timezone.now()
-        bad, good = (closed(MARIA, at=now - timedelta(days=days)) for days in (182, 181))
-        with forgetting():
-            WebhookEvent.objects.filter(delivery=bad, sequence=1).update(body="no JSON")
-
-        assert forgetting_deliveries.forget_ended(at=now) == 1
-
-        assert list(Delivery.objects.filter(forgotten_at=None)) == [bad]
-        assert Stop.objects.get(delivery=good).contact_phone == ""
-        assert f"Cannot anonymise the delivery {bad.pk}" in caplog.text
-
     def test_does_nothing_where_it_is_switched_off(self, settings):
         settings.FORGET_DELIVERY_DAYS = 0
         closed(MARIA, at=timezone.now() - timedelta(days=4000))
@@ -150,20 +127,16 @@ class TestForgettingOnePerson:
         now = timezone.now()
         return forgetting_deliveries.forget_stops_of(phone, until=until or now, at=now)
 
-    @pytest.mark.parametrize("written", ["11977770001", "(11) 97777-0001", "+5511977770001", "0055 11 97777 0001"])
-    def test_finds_the_number_however_it_is_written(self, written):
+    def test_finds_the_number_however_it_is_written_and_no_similar_one(self):
         closed(MARIA)
+        same = ["11977770001", "(11) 97777-0001", "+5511977770001", "0055 11 97777 0001"]
+        others = ["21 97777-0001", "97777-0001", "11 7777-0001"]
 
-        assert self.forget(written) == 1
+        found = {
+            phone: forgetting_deliveries.stops_of(phone, until=timezone.now()).count() for phone in (*same, *others)
+        }
 
-    @pytest.mark.parametrize("other", ["21 97777-0001", "97777-0001", "11 7777-0001"])
-    def test_does_not_take_a_similar_number_for_it(self, other):
-        closed(MARIA)
-        before = everything()
-
-        assert self.forget(other) == 0
-
-        assert everything() == before
+        assert found == {**dict.fromkeys(same, 1), **dict.fromkeys(others, 0)}
 
     def test_changes_no_row_and_no_stop_of_anybody_else(self):
         shared, foreign = closed(MARIA, JOAO), closed(JOAO)
@@ -395,16 +368,6 @@ class TestForgetPositions:
 
 
 class TestTriggers:
-    def test_refuse_an_ordinary_update_of_a_closed_delivery(self):
-        closed(MARIA)
-        before = everything()
-
-        for model, values in CHANGES:
-            with pytest.raises(Exception, match="Cannot update rows"), transaction.atomic():
-                model.objects.update(**values)
-
-        assert everything() == before
-
     def test_refuse_anything_else_while_forgetting(self):
         closed(MARIA)
         before = everything()

@@ -384,18 +384,21 @@ class TestEndpoint:
 
 
 class TestAlerts:
-    def test_about_a_change_are_reported_once_without_waiting(self):
+    @staticmethod
+    def failing_endpoint(**reported):
         endpoint = live_endpoint()
-        EndpointAlerts.objects.create(endpoint=endpoint)
+        EndpointAlerts.objects.create(endpoint=endpoint, **reported)
         WebhookEndpoint.objects.filter(pk=endpoint.pk).update(failures=5, failing_since=NOW)
+        return endpoint
+
+    def test_about_a_change_are_reported_once_without_waiting(self):
+        self.failing_endpoint()
         report_changes = partial(alerts.report_changes, at=NOW)
 
         assert overlap(report_changes, partial(without_waiting, report_changes)) == [1, 0]
 
     def test_keep_what_was_reported_while_their_url_is_set(self):
-        endpoint = live_endpoint()
-        EndpointAlerts.objects.create(endpoint=endpoint)
-        WebhookEndpoint.objects.filter(pk=endpoint.pk).update(failures=5, failing_since=NOW)
+        endpoint = self.failing_endpoint()
 
         overlap(
             partial(alerts.report_changes, at=NOW),
@@ -407,20 +410,16 @@ class TestAlerts:
 
     def test_are_tried_no_more_often_than_allowed(self, monkeypatch, mailbox):
         monkeypatch.setattr(alerts, "TESTS_PER_HOUR", 1)
-        endpoint = live_endpoint()
-        EndpointAlerts.objects.create(endpoint=endpoint)
+        endpoint = self.failing_endpoint()
         test = partial(alerts.send_test, endpoint=endpoint, email="ana@example.com", language="en", by=BY, at=NOW)
 
         assert [name_of(result) for result in overlap(test, test)] == ["NoneType", "EndpointCannotSend"]
 
     def test_of_a_day_are_recorded_once_without_waiting(self):
-        endpoint = live_endpoint()
-        at = timezone.localtime(NOW).replace(hour=9)
-        EndpointAlerts.objects.create(endpoint=endpoint, url_ciphertext="x")
-        WebhookEndpoint.objects.filter(pk=endpoint.pk).update(failures=5, failing_since=NOW)
-        send_due = partial(alerts.send_due, at=at)
+        self.failing_endpoint(url_ciphertext="x")
+        record_digests = partial(alerts.record_digests, at=timezone.localtime(NOW).replace(hour=9))
 
-        assert overlap(send_due, partial(without_waiting, send_due)) == [1, 0]
+        assert overlap(record_digests, partial(without_waiting, record_digests)) == [1, 0]
 
 
 class TestReplay:
@@ -555,8 +554,8 @@ class TestFirstRow:
                 alerts.send_test, endpoint=alerted, email="ana@example.com", language="en", by=BY, at=NOW
             ),
             "report": partial(alerts.report_changes, at=NOW),
-            "digest": partial(alerts.send_due, at=timezone.localtime(NOW).replace(hour=9)),
-            "subscription": partial(driver_devices.save, device=device, **subscription, at=NOW),
+            "digest": partial(alerts.record_digests, at=timezone.localtime(NOW).replace(hour=9)),
+            "subscription": partial(driver_devices.subscribe, device=device, **subscription, at=NOW),
             "links": partial(receivers.addresses, stops, at=NOW),
         }
 

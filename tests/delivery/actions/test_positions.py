@@ -7,7 +7,6 @@ from django.db import connection
 from django.utils import timezone
 
 from delivery.actions import deliveries, driver_devices, drivers
-from delivery.actions.drivers import Fix
 from delivery.errors import InvalidPosition, NotOnDuty, OtherPhoneReports
 from delivery.geo.distance import Point
 from delivery.geo.position_filter import Reason, Reported
@@ -15,13 +14,12 @@ from delivery.models import Delivery, DriverDevice, DriverPosition, LatestPositi
 from tests.factories import BY, DROPOFFS, PICKUP, DeliveryFactory, DriverFactory
 
 NOW = timezone.now()
-THERE = Point(-23.5, -46.6)
 FAR = Point(-23.461414, -46.655881)
 
 
-def fix(driver, *, seconds, point=THERE):
-    """A position recorded so many seconds ago."""
-    return Fix(driver.pk, point, NOW - timedelta(seconds=seconds), accuracy_m=5.0)
+def reported(point=PICKUP, *, ago=0.0):
+    """A position of so many seconds ago."""
+    return Reported(point, NOW - timedelta(seconds=ago), 8.0)
 
 
 def writes_of_latest_positions():
@@ -36,48 +34,30 @@ def writes_of_latest_positions():
 @pytest.mark.django_db
 class TestRecordPositions:
     def test_writes_them_by_one_statement_and_reads_the_routes_by_another(self, django_assert_num_queries):
-        ana, bia = DriverFactory.create_batch(2)
-
-        with django_assert_num_queries(2):
-            drivers.record_positions([fix(ana, seconds=2), fix(bia, seconds=1), fix(ana, seconds=0)], by=BY)
-
-        assert DriverPosition.objects.count() == 3
-        written = bia.positions.get()
-        assert (written.point, written.recorded_at) == (THERE, NOW - timedelta(seconds=1))
-        assert (written.accuracy_m, written.recorded_by) == (5.0, BY)
-
-    @pytest.mark.parametrize("order", [(0, 1, 2), (2, 1, 0), (1, 0, 2)])
-    def test_keeps_the_newest_as_the_latest(self, order):
         driver = DriverFactory.create()
 
-        drivers.record_positions(
-            [fix(driver, seconds=seconds, point=PICKUP if seconds == 0 else THERE) for seconds in order], by=BY
-        )
+        with django_assert_num_queries(2):
+            drivers.record_positions(driver=driver, reported=[reported(ago=ago) for ago in (2, 1)], by=BY)
+
+        written = DriverPosition.objects.order_by("recorded_at").values_list("recorded_at", "accuracy_m", "recorded_by")
+        assert list(written) == [(NOW - timedelta(seconds=ago), 8.0, BY) for ago in (2, 1)]
+
+    @pytest.mark.parametrize("order", [(0, 1, 2), (2, 1, 0), (1, 0, 2)])
+    def test_writes_the_latest_position_once_whatever_the_order(self, order):
+        inserts, updates = writes_of_latest_positions()
+        positions = [reported(PICKUP if ago == 0 else FAR, ago=ago) for ago in order]
+
+        drivers.record_positions(driver=DriverFactory.create(), reported=positions, by=BY)
 
         latest = LatestPosition.objects.get()
         assert (latest.point, latest.recorded_at) == (PICKUP, NOW)
-
-    def test_writes_the_latest_position_of_a_driver_once(self):
-        driver = DriverFactory.create()
-        inserts, updates = writes_of_latest_positions()
-
-        drivers.record_positions([fix(driver, seconds=seconds) for seconds in (3, 2, 1, 0)], by=BY)
-
         assert writes_of_latest_positions() == (inserts + 1, updates)
 
-    def test_locks_the_latest_positions_in_the_order_of_the_drivers(self):
-        """Otherwise two calls for the same drivers could deadlock."""
-        made = sorted(DriverFactory.create_batch(4), key=lambda driver: driver.pk)
-
-        drivers.record_positions([fix(made[index], seconds=0) for index in (2, 0, 3, 1)], by=BY)
-
-        assert [row.driver for row in DriverPosition.objects.order_by("pk").select_related("driver")] == made
-
     def test_refuses_all_of_them_for_one_that_does_not_exist(self):
-        driver = DriverFactory.create()
-
         with pytest.raises(InvalidPosition):
-            drivers.record_positions([fix(driver, seconds=1), fix(driver, seconds=0, point=Point(91.0, 0.0))], by=BY)
+            drivers.record_positions(
+                driver=DriverFactory.create(), reported=[reported(ago=1), reported(Point(91.0, 0.0))], by=BY
+            )
 
         assert DriverPosition.objects.count() == LatestPosition.objects.count() == 0
 
@@ -88,10 +68,6 @@ def phone(driver, *, on_duty=True):
     if on_duty:
         driver_devices.go_on_duty(device=device)
     return driver_devices.find(session, at=NOW)
-
-
-def reported(point=PICKUP, *, ago=0.0):
-    return Reported(point, NOW - timedelta(seconds=ago), 8.0)
 
 
 @pytest.mark.django_db
@@ -206,9 +182,4 @@ class TestDriverPosition:
 
     @pytest.mark.parametrize(("seconds", "age"), [(-1, 0), (0, 0), (0.999, 0), (1, 1), (90.5, 90)])
     def test_has_an_age_in_whole_seconds_that_is_never_negative(self, seconds, age):
-        delivery = DeliveryFactory.create(accepted=True)
-        record(delivery.driver, PICKUP, NOW)
-
-        latest = Delivery.objects.get(pk=delivery.pk).driver_position
-        assert latest is not None
-        assert latest.age_seconds(at=NOW + timedelta(seconds=seconds)) == age
+        assert DriverPosition(recorded_at=NOW).age_seconds(at=NOW + timedelta(seconds=seconds)) == age

@@ -99,20 +99,15 @@ class TestAdd:
     def test_trusts_no_clock_beyond_now_and_the_request(self, delivery, taken_at, kept):
         assert add(delivery, taken_at=taken_at)[0].taken_at == kept
 
-    def test_takes_photos_of_a_route_that_ended_today(self, delivery):
+    def test_takes_photos_of_a_route_for_a_day_after_its_end(self, delivery, photo_folder):
         for point in "BC":
             deliveries.deliver_point(delivery=delivery, point=point, by=BY, at=NOW)
 
-        assert add(delivery, at=NOW + timedelta(hours=23))[1]
-
-    def test_refuses_photos_of_a_route_that_ended_before(self, delivery, photo_folder):
-        for point in "BC":
-            deliveries.deliver_point(delivery=delivery, point=point, by=BY, at=NOW)
-
+        kept, _is_new = add(delivery, at=NOW + timedelta(hours=24))
         with pytest.raises(PhotoTooLate):
-            add(delivery, at=NOW + timedelta(hours=25))
+            add(delivery, at=NOW + timedelta(hours=24, microseconds=1))
 
-        assert names(photo_folder) == []
+        assert names(photo_folder) == [kept.name]
 
     @pytest.mark.parametrize(
         ("changes", "error"),

@@ -29,11 +29,14 @@ def written(action):
 @pytest.mark.django_db
 class TestIssue:
     @pytest.mark.parametrize(("environment", "prefix"), [("live", "rota_live_"), ("sandbox", "rota_test_")])
-    def test_makes_256_random_bits_after_a_prefix_for_the_environment(self, environment, prefix):
-        token = tokens.issue(integrator=IntegratorFactory.create(), environment=Environment(environment), by=BY, at=NOW)
+    def test_makes_256_random_bits_after_a_prefix_for_the_environment_and_is_audited(self, environment, prefix):
+        account = IntegratorFactory.create()
+
+        token = tokens.issue(integrator=account, environment=Environment(environment), by="user ana", at=NOW)
 
         assert token.clear_text.startswith(prefix)
         assert len(token.clear_text.removeprefix(prefix)) == 43  # 32 bytes in unpadded base64
+        assert written("token_issued") == [(environment, token.hint, "user ana", NOW)]
 
     def test_keeps_no_clear_text(self):
         token = TokenFactory.create()
@@ -42,39 +45,33 @@ class TestIssue:
         assert token.clear_text not in row
         assert bytes(Token.objects.get(pk=token.pk).digest) == credentials.digest(token.clear_text)
 
-    @pytest.mark.parametrize("environment", Environment)
-    def test_is_recorded_in_the_audit_trail_of_the_environment(self, environment):
-        token = tokens.issue(integrator=IntegratorFactory.create(), environment=environment, by="user ana", at=NOW)
-
-        assert written("token_issued") == [(environment, token.hint, "user ana", NOW)]
-
 
 @pytest.mark.django_db
 class TestRotate:
-    def test_leaves_the_old_one_valid_for_the_overlap(self):
+    def test_leaves_the_old_one_valid_for_24_hours(self):
         old = TokenFactory.create(at=NOW)
 
-        new = tokens.rotate(token=old, by=BY, at=NOW, overlap=timedelta(hours=1))
+        new = tokens.rotate(token=old, by=BY, at=NOW)
 
-        assert valid(old, NOW + timedelta(minutes=59))
-        assert not valid(old, NOW + timedelta(minutes=61))
+        assert valid(old, NOW + timedelta(hours=24, microseconds=-1))
+        assert not valid(old, NOW + timedelta(hours=24))
         assert valid(new, NOW + timedelta(days=1000))
 
-    def test_shortens_the_validity_of_one_that_expires_later_than_the_overlap(self):
+    def test_shortens_the_validity_of_one_that_expires_later(self):
         old = TokenFactory.create(at=NOW)
         Token.objects.filter(pk=old.pk).update(expires_at=NOW + timedelta(days=30))
 
-        tokens.rotate(token=old, by=BY, at=NOW, overlap=timedelta(hours=1))
+        tokens.rotate(token=old, by=BY, at=NOW)
 
-        assert Token.objects.get(pk=old.pk).expires_at == NOW + timedelta(hours=1)
+        assert Token.objects.get(pk=old.pk).expires_at == NOW + timedelta(hours=24)
 
     def test_never_extends_the_old_one(self):
         old = TokenFactory.create()
-        tokens.rotate(token=old, by=BY, at=NOW, overlap=timedelta(hours=1))
+        tokens.rotate(token=old, by=BY, at=NOW)
 
-        tokens.rotate(token=old, by=BY, at=NOW, overlap=timedelta(hours=9))
+        tokens.rotate(token=old, by=BY, at=NOW + timedelta(hours=9))
 
-        assert not valid(old, NOW + timedelta(hours=2))
+        assert not valid(old, NOW + timedelta(hours=24))
 
     def test_is_recorded_with_the_new_token_in_the_audit_trail(self):
         old = TokenFactory.create(sandbox=True)

@@ -1,4 +1,4 @@
-"""A routing engine's HTTP interface on loopback, with answers in the format that its documentation shows."""
+"""The HTTP interface of a routing engine or of a search for places, with answers as its documentation shows them."""
 
 import json
 import time
@@ -6,13 +6,14 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 
 class RoutingServer(ThreadingHTTPServer):
-    """Responds with `status` and the JSON value `answer`, byte by byte, with `pause` seconds after each byte.
+    """Responds with `status` and the JSON value `answer`, at once or with `pause` seconds after each byte.
 
-    Records the paths of requests in `paths`, and their bodies in `bodies`.
+    Records the paths of requests in `paths`, their headers in `headers`, and their bodies in `bodies`.
     """
 
     def __init__(self):
         self.paths: list[str] = []
+        self.headers: list[dict[str, str]] = []
         self.bodies: list[object] = []
         self.answer: object = {}
         self.status = 200
@@ -37,13 +38,15 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_GET(self):
         self.server.paths.append(self.path)
+        self.server.headers.append(dict(self.headers))
         body = json.dumps(self.server.answer).encode()
         self.send_response(self.server.status)
         self.send_header("Content-Length", str(len(body)))
         self.send_header("Location", "/elsewhere")  # used only by the test of redirects
         self.end_headers()
-        for place in range(len(body)):
-            self.wfile.write(body[place : place + 1])
+        size = 1 if self.server.pause else len(body)
+        for start in range(0, len(body), size):
+            self.wfile.write(body[start : start + size])
             time.sleep(self.server.pause)
 
     def do_POST(self):

@@ -17,19 +17,6 @@ def minutes(*found):
     return [(each.at - NOW).total_seconds() / 60 for each in found]
 
 
-class TestWay:
-    def test_leads_over_a_before_the_goods_are_collected(self):
-        way = arrivals.way(Known(SOMEWHERE, NOW), pickup=PICKUP, stops=DROPOFFS[:2], service=SERVICE)
-
-        assert way.points == [SOMEWHERE, PICKUP, *DROPOFFS[:2]]
-        assert way.waits == [300, 120, 120]
-
-    def test_leads_to_the_open_stops_afterwards(self):
-        way = arrivals.way(Known(SOMEWHERE, NOW), pickup=None, stops=DROPOFFS[1:2], service=SERVICE)
-
-        assert way.points == [SOMEWHERE, DROPOFFS[1]]
-
-
 class TestEstimates:
     def test_add_up_the_legs_and_the_time_at_each_place_before(self):
         way = arrivals.way(Known(SOMEWHERE, NOW), pickup=PICKUP, stops=DROPOFFS, service=SERVICE)

@@ -80,8 +80,6 @@ class TestValhalla:
     @pytest.mark.parametrize(
         ("status", "answer"),
         [
-            (400, {"error_code": 171, "error": "No suitable edges near location"}),
-            (302, valhalla_answer((1, 1))),
             (200, {"trip": {"legs": [{}]}}),
             (200, None),
             (200, valhalla_answer((1, -1))),

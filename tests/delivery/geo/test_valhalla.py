@@ -3,16 +3,14 @@
 from decimal import Decimal
 
 import pytest
-from django.utils import timezone
 
-from delivery.actions import arrivals, quotes
+from delivery.actions import quotes
 from delivery.geo import routing
 from delivery.geo.distance import Point, metres
 from delivery.geo.routing import EngineAway, RoutingFailed
-from delivery.models import ArrivalEstimate
 from tests.delivery.geo import valhalla
 from tests.delivery.geo.valhalla import ONE_WAY_ROW, crossing
-from tests.factories import DROPOFFS, PICKUP, DeliveryFactory
+from tests.factories import DROPOFFS, PICKUP
 
 VEHICLES = ("MOTORCYCLE", "CAR")
 
@@ -64,23 +62,6 @@ class TestService:
     @pytest.fixture(autouse=True)
     def _engine(self, settings, url):
         settings.ROUTING_ENGINE, settings.ROUTING_URL = "valhalla", url
-
-    def test_computes_arrival_times_with_it(self, url, rules):
-        rules(service_minutes_stop=2, routing_time_factor_motorcycle=1)
-        now = timezone.now()
-        delivery = DeliveryFactory.create(collected=True, stops=3, at=now)
-
-        arrivals.renew(at=now)
-
-        first, second, third = routing.valhalla(url, vehicle="MOTORCYCLE")([PICKUP, *DROPOFFS])
-        rows = ArrivalEstimate.objects.filter(stop__delivery=delivery).order_by("stop__index")
-        expected = [
-            first.seconds,
-            first.seconds + 120 + second.seconds,
-            first.seconds + second.seconds + third.seconds + 240,
-        ]
-        assert [(row.arrives_at - now).total_seconds() for row in rows] == pytest.approx(expected)
-        assert {row.engine for row in rows} == {"valhalla"}
 
     def test_computes_prices_with_its_lengths(self, url):
         trip = quotes.trip_between([PICKUP, DROPOFFS[0]], vehicle_type="CAR", returning=False, weight_kg=Decimal(1))

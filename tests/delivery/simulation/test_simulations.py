@@ -2,7 +2,6 @@
 
 import io
 import json
-import time
 from datetime import timedelta
 
 import pytest
@@ -31,6 +30,7 @@ from delivery.payload import Options
 from delivery.simulation import simulated_driver
 from tests.delivery.simulated import advance, history, request, seconds, statuses
 from tests.factories import BY, DROPOFFS, PICKUP, DeliveryFactory, DriverFactory, TokenFactory
+from tests.faults.waiting import until
 
 pytestmark = pytest.mark.django_db
 P, A, C, D, F = "PENDING", "ACCEPT", "COLLECTED", "DELIVERED", "FAILED"
@@ -317,26 +317,16 @@ class TestDrivers:
         assert second.driver is not None
         assert first.driver != second.driver
 
-    def test_of_the_live_environment_are_never_touched(self, now):
-        live = DriverFactory.create(at_point=PICKUP)
+    @pytest.mark.parametrize("environment", Environment)
+    def test_created_by_people_are_left_to_people(self, now, environment):
+        made = DriverFactory.create(environment=environment, at_point=PICKUP)
         delivery = request(at=now)
 
         advance()
 
-        delivery.refresh_from_db()
         assert Driver.objects.get(deliveries=delivery).environment == Environment.SANDBOX
-        assert live.positions.count() == 1
-        assert not live.deliveries.exists()
-
-    def test_created_by_people_are_left_to_people(self, now):
-        made = DriverFactory.create(environment=Environment.SANDBOX, at_point=PICKUP)
-        delivery = request(at=now)
-
-        advance()
-
-        delivery.refresh_from_db()
-        assert delivery.driver != made
         assert made.positions.count() == 1
+        assert not made.deliveries.exists()
 
 
 def break_(delivery):
@@ -364,29 +354,18 @@ def mend():
 
 
 class TestFailure:
-    def test_is_rolled_back_and_repeated(self, now):
+    def test_is_rolled_back_logged_repeated_and_then_forgotten(self, now, caplog):
         delivery = request(at=now)
         break_(delivery)
         simulated_driver.advance_due(at=now + timedelta(seconds=10))
 
-        assert statuses(delivery) == [P]
-        assert not Driver.objects.exists()
+        assert (statuses(delivery), Driver.objects.count(), Simulation.objects.get().failures) == ([P], 0, 1)
+        assert f"The simulated driver of delivery {delivery.pk} cannot go on" in caplog.text
 
         mend()
-        advance()
+        simulated_driver.advance_due(at=now + timedelta(seconds=11))
 
-        assert statuses(delivery) == [P, A, C, C, D]
-        assert Driver.objects.count() == 1
-
-    def test_does_not_stop_others_and_is_logged_with_its_id(self, now, caplog):
-        failing, other = request(at=now), request(at=now + timedelta(seconds=1))
-        break_(failing)
-
-        advanced = simulated_driver.advance_due(at=now + timedelta(seconds=11))
-
-        assert advanced == 2
-        assert (statuses(failing), statuses(other)) == ([P], [P, A])
-        assert f"The simulated driver of delivery {failing.pk} cannot go on" in caplog.text
+        assert (statuses(delivery), Driver.objects.count(), Simulation.objects.get().failures) == ([P, A], 1, 0)
 
     def test_is_repeated_after_growing_pauses(self, now):
         delivery = request(at=now)
@@ -399,16 +378,6 @@ class TestFailure:
             pauses.append(seconds(due() - due_at))
 
         assert pauses == [1, 2, 4, 8, 16, 32, 64, 128, 256, 256, 256]
-
-    def test_is_forgotten_after_a_success(self, now):
-        delivery = request(at=now)
-        break_(delivery)
-        simulated_driver.advance_due(at=now + timedelta(seconds=10))
-        mend()
-
-        simulated_driver.advance_due(at=now + timedelta(seconds=11))
-
-        assert Simulation.objects.get().failures == 0
 
 
 @pytest.mark.django_db(transaction=True)
@@ -423,22 +392,6 @@ class TestSeveralProcesses:
         assert [statuses(delivery) for delivery in simulated] == [[P, A, C, C, D]] * 6
         moments = DriverPosition.objects.values_list("driver", "recorded_at")
         assert len(set(moments)) == len(moments)
-
-
-@pytest.fixture
-def threads():
-    """Two threads, as of two worker processes."""
-    started = [BackgroundWork("simulations", simulated_driver.advance_until_none_is_due) for _process in range(2)]
-    yield started
-    for thread in started:
-        thread.stop(seconds=10)
-
-
-def wait_until(is_true):
-    deadline = time.monotonic() + 30
-    while not is_true():
-        assert time.monotonic() < deadline, "it has not happened within 30 s"
-        time.sleep(0.05)
 
 
 def has_ended():
@@ -456,31 +409,31 @@ def backends():
 
 @pytest.mark.django_db(transaction=True)
 class TestTheThread:
-    def test_goes_on_with_the_next_wake_up_after_a_lost_connection(self, threads):
+    def test_goes_on_with_the_next_wake_up_after_a_lost_connection(self):
+        thread = BackgroundWork("simulations", simulated_driver.advance_until_none_is_due)
         first = request(at=timezone.now(), speed=120)
-        threads[0].wake()
-        wait_until(has_ended)
+        thread.wake()
+        until(has_ended, what="the end of the first simulation")
         with connection.cursor() as cursor:
             for pid in backends():
                 cursor.execute("SELECT pg_terminate_backend(%s)", [pid])
         second = request(at=timezone.now(), speed=120)
 
         def has_ended_with_wake_ups():
-            threads[0].wake()
+            thread.wake()
             return has_ended()
 
-        wait_until(has_ended_with_wake_ups)
+        until(has_ended_with_wake_ups, what="the end of the second simulation")
+        thread.stop(seconds=10)
         assert len(statuses(first)) == len(statuses(second)) == 5
 
 
 @pytest.mark.django_db
 class TestAdvance:
-    def test_makes_one_query_while_there_are_no_simulations(self, django_assert_num_queries):
-        with django_assert_num_queries(1):
-            simulated_driver.advance_until_none_is_due(lambda: False)
-
-    def test_leaves_what_is_due_later_to_a_later_wake_up(self, django_assert_num_queries):
-        request(at=timezone.now())
+    @pytest.mark.parametrize("is_due_later", [False, True])
+    def test_makes_one_query_while_none_is_due_soon(self, django_assert_num_queries, is_due_later):
+        if is_due_later:
+            request(at=timezone.now())
 
         with django_assert_num_queries(1):
             simulated_driver.advance_until_none_is_due(lambda: False)

@@ -9,7 +9,7 @@ from django.utils import timezone
 from delivery.actions import events
 from delivery.actions.events import Replayed
 from delivery.models import EventState, WebhookAttempt, WebhookEndpoint, WebhookEvent, WebhookQueueItem
-from tests.factories import BY, DeliveryFactory
+from tests.factories import BY
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -37,16 +37,6 @@ class TestTryNow:
 
         assert [headers["webhook-sequence"] for headers, _body in sink.received] == ["1", "1", "2", "3"]
         assert set(WebhookEvent.objects.values_list("state", flat=True)) == {EventState.SENT}
-
-    def test_sends_everything_that_waits_when_it_is_received(self, failing, token, sink, send_due):
-        DeliveryFactory.create(token=token)
-        WebhookQueueItem.objects.update(due_at=timezone.now() + timedelta(hours=1))
-        sink.answers = [(204, {}, b"")]
-
-        try_now(failing)
-        send_due()
-
-        assert not WebhookQueueItem.objects.exists()
 
     def test_is_repeated_by_the_schedule_when_it_fails_again(self, failing, sink, send_due):
         try_now(failing)
