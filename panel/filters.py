@@ -175,24 +175,22 @@ def listed(
     }
 
 
-def selected(
-    filter_class: type[django_filters.FilterSet], query: QueryDict, queryset: QuerySet[Any], **options: Any
-) -> QuerySet[Any]:
-    """The rows that the filters select, on all pages. Invalid filters select nothing."""
-    filters = filter_class(query, queryset=queryset, **options)
-    return filters.qs if filters.is_valid() else queryset.none()
-
-
 def all_rows(
-    filter_class: type[django_filters.FilterSet], query: QueryDict, queryset: QuerySet[Any]
+    filter_class: type[django_filters.FilterSet],
+    query: QueryDict,
+    queryset: QuerySet[Any],
+    *,
+    moment: str = "created_at",
+    without: Sequence[str] = (),
+    **options: Any,
 ) -> Iterator[tuple[list[Any], Any]]:
-    """The rows of all pages in portions, at most _MOST_PORTIONS of them.
+    """The rows that `listed` shows on all pages, in portions, at most _MOST_PORTIONS of them.
 
     With the last portion comes the last row that was looked at, if older ones were left out; None otherwise.
     """
-    filters, cursor = filter_class(query, queryset=queryset), ""
+    filters, cursor = filter_class(query, queryset=queryset, **options), ""
     for number in range(1, _MOST_PORTIONS + 1):
-        page, searched_until = _page(filters, cursor, _PER_PORTION)
+        page, searched_until = _page(filters, cursor, _PER_PORTION, moment=moment, without=without)
         yield page.rows, searched_until if number == _MOST_PORTIONS else None
         cursor = page.next_cursor or ""
         if not cursor:
