@@ -103,10 +103,6 @@ class DeliveryFilter(PeriodFilter):
         label=_("Status"), choices=[(s.value, status_name(s)) for s in Status], empty_label=_("All")
     )
 
-    class Meta:
-        model = Delivery
-        fields: list[str] = []
-
     def filter_q(self, queryset: QuerySet[Delivery], _name: str, value: str) -> QuerySet[Delivery]:
         """A whole deliveryId or externalId by its index; if there is none, part of an externalId or a recipient."""
         whole = _of_delivery(queryset, "pk", value)
@@ -127,10 +123,6 @@ class EventFilter(PeriodFilter):
     name = django_filters.ChoiceFilter(
         label=_("Event"), choices=[(s.value, s.value) for s in Status], empty_label=_("All")
     )
-
-    class Meta:
-        model = WebhookEvent
-        fields: list[str] = []
 
     def filter_q(self, queryset: QuerySet[WebhookEvent], _name: str, value: str) -> QuerySet[WebhookEvent]:
         return _of_delivery(queryset, "delivery", value)
@@ -258,10 +250,6 @@ class OrderFilter(_OfSeller):
     )
     status = django_filters.ChoiceFilter(label=_("Status"), choices=list(words.STATUSES.items()), empty_label=_("All"))
 
-    class Meta:
-        model = Order
-        fields: list[str] = []
-
     def filter_q(self, orders: QuerySet[Order], _name: str, value: str) -> QuerySet[Order]:
         return find_orders(orders, self._seller, value)
 
@@ -275,10 +263,6 @@ class InvoiceFilter(_OfSeller):
         empty_label=_("All"),
         method="filter_linked",
     )
-
-    class Meta:
-        model = Invoice
-        fields: list[str] = []
 
     def filter_q(self, invoices: QuerySet[Invoice], _name: str, value: str) -> QuerySet[Invoice]:
         """Whole values, each of which an index finds."""
