@@ -43,8 +43,8 @@ class Keys(SellerView):
         except TooManyKeys:
             text = _("The seller has %(most)s valid keys, the most it may have; revoke one first.")
             messages.error(request, text % {"most": keys.MOST_VALID})
-            return redirect("panel:seller", self.seller.pk)
-        request.session[FRESH_KEY] = credentials.encrypt(issued.clear_text)
+        else:
+            request.session[FRESH_KEY] = credentials.encrypt(issued.clear_text)
         return redirect("panel:seller", self.seller.pk)
 
 
