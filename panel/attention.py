@@ -72,8 +72,14 @@ def _of_webhooks(endpoint: WebhookEndpoint, *, at: datetime) -> list[Notice]:
         }
         found.append(Notice(text, "webhook", _("See why"), is_grave=True))
     recent = WebhookEvent.objects.filter(endpoint=endpoint, created_at__gte=at - _DEAD_EVENTS_SINCE)
-    if endpoint.failures and not found:
-        found += _failing(recent.in_state(FAILING).count())
+    failing = recent.in_state(FAILING).count() if endpoint.failures and not found else 0
+    if failing:
+        text = ngettext(
+            "%(count)s event failed at its last attempt; it is tried again by itself.",
+            "%(count)s events failed at their last attempts; they are tried again by themselves.",
+            failing,
+        ) % {"count": failing}
+        found.append(Notice(text, "events", _("See why"), "?state=failing"))
     dead = recent.in_state(EventState.DEAD).count()
     if dead:
         text = ngettext(
@@ -83,17 +89,6 @@ def _of_webhooks(endpoint: WebhookEndpoint, *, at: datetime) -> list[Notice]:
         ) % {"count": dead}
         found.append(Notice(text, "events", _("See and recover"), "?state=dead", is_grave=True))
     return found
-
-
-def _failing(count: int) -> list[Notice]:
-    if not count:
-        return []
-    text = ngettext(
-        "%(count)s event failed at its last attempt; it is tried again by itself.",
-        "%(count)s events failed at their last attempts; they are tried again by themselves.",
-        count,
-    ) % {"count": count}
-    return [Notice(text, "events", _("See why"), "?state=failing")]
 
 
 def _of_deliveries(account: Integrator, environment: str, *, at: datetime) -> list[Notice]:

@@ -25,6 +25,7 @@ from delivery.forms import text_of_simulator
 from delivery.models import Delivery, Driver, LatestPosition, Stop
 from delivery.models.stop import LABELS
 from delivery.stop_details import StopDetails
+from panel import maps
 
 # Cards, and so the ids of one request.
 MOST_CARDS = 50
@@ -96,7 +97,7 @@ def routes(environment: str, *, ids: Collection[UUID] | None = None) -> list[dic
             "status": status,
             "due": due.timestamp(),
             "expires": expires.timestamp() if status == lifecycle.RouteStatus.AVAILABLE else None,
-            "points": [_point("A", latitude, longitude), *stops.get(key, [])],
+            "points": [maps.point("A", latitude, longitude), *stops.get(key, [])],
             "returns": mode == lifecycle.Mode.RETURN,
             "driver": None if name is None else _driver(name, *position),
         }
@@ -115,14 +116,10 @@ def _stops(environment: str, ids: Collection[UUID] | None) -> dict[UUID, list[di
     found: dict[UUID, list[dict[str, Any]]] = {}
     rows = stops.values_list("delivery_id", "index", "latitude", "longitude", "status", "arrival__arrives_at")
     for key, index, latitude, longitude, status, arrives_at in rows:
-        point = _point(LABELS[index], latitude, longitude, status)
+        point = maps.point(LABELS[index], latitude, longitude, status)
         point["arrives"] = arrives_at.timestamp() if arrives_at and status in lifecycle.OPEN else None
         found.setdefault(key, []).append(point)
     return found
-
-
-def _point(label: str, latitude: float, longitude: float, status: str = "") -> dict[str, Any]:
-    return {"label": label, "lat": latitude, "lng": longitude, "status": status}
 
 
 def _driver(name: str, latitude: float | None, longitude: float | None, at: datetime | None) -> dict[str, Any]:

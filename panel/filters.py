@@ -103,10 +103,6 @@ class DeliveryFilter(PeriodFilter):
         label=_("Status"), choices=[(s.value, status_name(s)) for s in Status], empty_label=_("All")
     )
 
-    class Meta:
-        model = Delivery
-        fields: list[str] = []
-
     def filter_q(self, queryset: QuerySet[Delivery], _name: str, value: str) -> QuerySet[Delivery]:
         """A whole deliveryId or externalId by its index; if there is none, part of an externalId or a recipient."""
         whole = _of_delivery(queryset, "pk", value)
@@ -127,10 +123,6 @@ class EventFilter(PeriodFilter):
     name = django_filters.ChoiceFilter(
         label=_("Event"), choices=[(s.value, s.value) for s in Status], empty_label=_("All")
     )
-
-    class Meta:
-        model = WebhookEvent
-        fields: list[str] = []
 
     def filter_q(self, queryset: QuerySet[WebhookEvent], _name: str, value: str) -> QuerySet[WebhookEvent]:
         return _of_delivery(queryset, "delivery", value)
@@ -175,24 +167,22 @@ def listed(
     }
 
 
-def selected(
-    filter_class: type[django_filters.FilterSet], query: QueryDict, queryset: QuerySet[Any], **options: Any
-) -> QuerySet[Any]:
-    """The rows that the filters select, on all pages. Invalid filters select nothing."""
-    filters = filter_class(query, queryset=queryset, **options)
-    return filters.qs if filters.is_valid() else queryset.none()
-
-
 def all_rows(
-    filter_class: type[django_filters.FilterSet], query: QueryDict, queryset: QuerySet[Any]
+    filter_class: type[django_filters.FilterSet],
+    query: QueryDict,
+    queryset: QuerySet[Any],
+    *,
+    moment: str = "created_at",
+    without: Sequence[str] = (),
+    **options: Any,
 ) -> Iterator[tuple[list[Any], Any]]:
-    """The rows of all pages in portions, at most _MOST_PORTIONS of them.
+    """The rows that `listed` shows on all pages, in portions, at most _MOST_PORTIONS of them.
 
     With the last portion comes the last row that was looked at, if older ones were left out; None otherwise.
     """
-    filters, cursor = filter_class(query, queryset=queryset), ""
+    filters, cursor = filter_class(query, queryset=queryset, **options), ""
     for number in range(1, _MOST_PORTIONS + 1):
-        page, searched_until = _page(filters, cursor, _PER_PORTION)
+        page, searched_until = _page(filters, cursor, _PER_PORTION, moment=moment, without=without)
         yield page.rows, searched_until if number == _MOST_PORTIONS else None
         cursor = page.next_cursor or ""
         if not cursor:
@@ -260,10 +250,6 @@ class OrderFilter(_OfSeller):
     )
     status = django_filters.ChoiceFilter(label=_("Status"), choices=list(words.STATUSES.items()), empty_label=_("All"))
 
-    class Meta:
-        model = Order
-        fields: list[str] = []
-
     def filter_q(self, orders: QuerySet[Order], _name: str, value: str) -> QuerySet[Order]:
         return find_orders(orders, self._seller, value)
 
@@ -277,10 +263,6 @@ class InvoiceFilter(_OfSeller):
         empty_label=_("All"),
         method="filter_linked",
     )
-
-    class Meta:
-        model = Invoice
-        fields: list[str] = []
 
     def filter_q(self, invoices: QuerySet[Invoice], _name: str, value: str) -> QuerySet[Invoice]:
         """Whole values, each of which an index finds."""

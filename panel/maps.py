@@ -14,13 +14,15 @@ def tiles() -> dict[str, Any]:
     return map_file.ground(lambda version: reverse("panel:map_file", args=[version]))
 
 
+def point(label: str, latitude: float, longitude: float, status: str = "") -> dict[str, Any]:
+    """The pickup or a stop of a route."""
+    return {"label": label, "lat": latitude, "lng": longitude, "status": status}
+
+
 def route(delivery: Delivery, position: DriverPosition | LatestPosition | None) -> dict[str, Any]:
     """A, B, C, D in order with their statuses, and the driver where a position is known. Decimal degrees."""
-    points = [{"label": "A", "lat": delivery.latitude, "lng": delivery.longitude, "status": ""}]
-    points += [
-        {"label": stop.label, "lat": stop.latitude, "lng": stop.longitude, "status": stop.status}
-        for stop in delivery.ordered_stops
-    ]
+    points = [point("A", delivery.latitude, delivery.longitude)]
+    points += [point(stop.label, stop.latitude, stop.longitude, stop.status) for stop in delivery.ordered_stops]
     driver = None
     if position is not None and delivery.driver is not None and not delivery.is_closed:
         driver = {"name": text_of_simulator(delivery.driver.name), "lat": position.latitude, "lng": position.longitude}

@@ -12,28 +12,42 @@ _HOUR = timedelta(hours=1)
 
 
 @dataclass(frozen=True)
-class Hour:
-    """Attempts of one hour and the coordinates of its bars. `p95`: response time in ms, None without attempts."""
-
-    start: datetime
-    succeeded: int
-    failed: int
-    p95: float | None
+class _Bar:
     x: float
     width: float
-    succeeded_y: float
-    succeeded_height: float
-    failed_y: float
-    failed_height: float
-    p95_y: float | None
 
     @property
     def middle(self) -> float:
         return self.x + self.width / 2
 
 
+class _Bars:
+    """The edges of the field with bars."""
+
+    width = WIDTH
+    left = LEFT
+    right_edge = WIDTH - RIGHT
+    top = TOP
+    base = TOP + HEIGHT
+
+
 @dataclass(frozen=True)
-class Plot:
+class Hour(_Bar):
+    """Attempts of one hour and the coordinates of its bars. `p95`: response time in ms, None without attempts."""
+
+    start: datetime
+    succeeded: int
+    failed: int
+    p95: float | None
+    succeeded_y: float
+    succeeded_height: float
+    failed_y: float
+    failed_height: float
+    p95_y: float | None
+
+
+@dataclass(frozen=True)
+class Plot(_Bars):
     """Bars of attempts above, the line of the 95th percentile of the response time below."""
 
     hours: list[Hour]
@@ -41,11 +55,6 @@ class Plot:
     slowest: int
     lines: list[str]
 
-    width = WIDTH
-    left = LEFT
-    right_edge = WIDTH - RIGHT
-    top = TOP
-    base = TOP + HEIGHT
     lower_top = TOP + HEIGHT + GAP
     lower_base = TOP + HEIGHT + GAP + HEIGHT
     height = TOP + HEIGHT + GAP + HEIGHT + 24
@@ -111,33 +120,22 @@ def _lines(hours: list[Hour]) -> list[str]:
 
 
 @dataclass(frozen=True)
-class Day:
+class Day(_Bar):
     """One day's count and the coordinates of its bar."""
 
     day: date
     count: int
-    x: float
-    width: float
     y: float
     height: float
 
-    @property
-    def middle(self) -> float:
-        return self.x + self.width / 2
-
 
 @dataclass(frozen=True)
-class DayPlot:
+class DayPlot(_Bars):
     """Bars of counts by day."""
 
     days: list[Day]
     most: int
 
-    width = WIDTH
-    left = LEFT
-    right_edge = WIDTH - RIGHT
-    top = TOP
-    base = TOP + HEIGHT
     height = TOP + HEIGHT + 24
 
     @property
@@ -154,5 +152,5 @@ def of_days(counts: Mapping[date, int], *, until: date, count: int) -> DayPlot:
     for number, day in enumerate(days):
         height = HEIGHT * counts.get(day, 0) / most
         x = LEFT + number * step + step * 0.15
-        bars.append(Day(day, counts.get(day, 0), x, step * 0.7, DayPlot.base - height, height))
+        bars.append(Day(x, step * 0.7, day, counts.get(day, 0), DayPlot.base - height, height))
     return DayPlot(bars, most)

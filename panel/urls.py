@@ -1,6 +1,7 @@
 """URLs of the panel. Account and environment are part of the path; `panel.views.base` checks who may open it."""
 
 from django.urls import URLPattern, include, path, register_converter
+from django.urls.converters import StringConverter
 
 from panel.views import (
     account,
@@ -25,14 +26,8 @@ from panel.views import (
 )
 
 
-class _EnvironmentConverter:
+class _EnvironmentConverter(StringConverter):
     regex = "live|sandbox"
-
-    def to_python(self, value: str) -> str:
-        return value
-
-    def to_url(self, value: str) -> str:
-        return value
 
 
 register_converter(_EnvironmentConverter, "environment")

@@ -171,8 +171,7 @@ _SHARED = (
         "server_error",
         500,
         "An error on our side. The request may have had its effect.",
-        "Repeat a GET. Repeat a POST only with its Idempotency-Key; without one, look the delivery or order "
-        "up first. "
+        "Repeat a GET. Repeat a POST only with its Idempotency-Key; without one, look the delivery or order up first. "
         "Name the X-Request-Id when you report it.",
         BOTH,
     ),
@@ -195,8 +194,7 @@ _SHARED = (
     ErrorCode(
         "invalid_payload",
         422,
-        "Fields are invalid; 'errors' names each of them. The quote and the cancellation of order "
-        "integration answer "
+        "Fields are invalid; 'errors' names each of them. The quote and the cancellation of order integration answer "
         "with 400 and name them in the message.",
         "Correct the fields.",
         BOTH,

@@ -14,6 +14,7 @@ from django.views.decorators.http import condition, require_safe
 
 from panel.guide import examples, pages
 from panel.guide.catalogue import CODES, A, B
+from panel.views.base import origin
 
 _APIS = {A: gettext_lazy("Immediate delivery"), B: gettext_lazy("Order integration")}
 # `manage.py openapi` writes the description, `make postman` the collection.
@@ -77,13 +78,8 @@ def _digest(name: str) -> str:
     return sha256(_content(name)).hexdigest()[:32]
 
 
-def _base(request: HttpRequest) -> str:
-    """The address that this service is called at."""
-    return request.build_absolute_uri("/").rstrip("/")
-
-
 @require_safe
-@condition(etag_func=lambda request, name: f'"{_digest(name)}-{sha256(_base(request).encode()).hexdigest()[:8]}"')
+@condition(etag_func=lambda request, name: f'"{_digest(name)}-{sha256(origin(request).encode()).hexdigest()[:8]}"')
 def description(request: HttpRequest, name: str) -> HttpResponse:
     """GET /api/openapi.json, /api/openapi.yaml and /api/postman.json, without credentials.
 
@@ -91,7 +87,7 @@ def description(request: HttpRequest, name: str) -> HttpResponse:
     """
     content = _content(name)
     if name == "postman.json":
-        content = content.replace(_PLACEHOLDER, json.dumps(_base(request)).encode())
+        content = content.replace(_PLACEHOLDER, json.dumps(origin(request)).encode())
     response = HttpResponse(content, content_type=_MEDIA_TYPES[name])
     response["Cache-Control"] = "public, max-age=300"
     return response

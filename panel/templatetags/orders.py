@@ -4,7 +4,6 @@ from decimal import Decimal
 from typing import Any
 
 from django import template
-from django.urls import reverse
 from django.utils.formats import localize
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
@@ -47,12 +46,3 @@ def zone_name(value: str) -> Any:
 def freight_service(value: str) -> Any:
     """The name of a freight service."""
     return dict(SERVICES).get(value, value)
-
-
-@register.inclusion_tag("panel/menu_entry.html", takes_context=True)
-def seller_entry(context: template.Context, name: str, icon: str, text: str) -> dict[str, Any]:
-    """An entry of a seller's menu. It is current on its page and on the pages below it."""
-    url = reverse(f"panel:{name}", args=[context["seller"].pk])
-    path = context["request"].path
-    is_current = path == url if name == "seller" else path.startswith(url)
-    return {"url": url, "text": text, "icon": f"panel/icons/{icon}.svg", "is_current": is_current}

@@ -174,12 +174,13 @@ def pretty(value: str) -> str:
 
 
 @register.inclusion_tag("panel/menu_entry.html", takes_context=True)
-def menu_entry(context: template.Context, name: str, text: str) -> dict[str, Any]:
-    """An entry of an account's menu. It is current on its page and on the pages below it."""
-    url = reverse(f"panel:{name}", args=[context["account"].pk, context["environment"]])
-    path = context["request"].path
-    is_current = path == url if name == "overview" else path.startswith(url)
-    return {"url": url, "text": text, "icon": f"panel/icons/{name}.svg", "is_current": is_current}
+def menu_entry(context: template.Context, name: str, text: str, icon: str = "") -> dict[str, Any]:
+    """An entry of the menu of the page's account or seller. It is current on its page and on the pages below it."""
+    account = context.get("account")
+    owner = [account.pk, context["environment"]] if account else [context["seller"].pk]
+    url, path = reverse(f"panel:{name}", args=owner), context["request"].path
+    is_current = path == url if name in {"overview", "seller"} else path.startswith(url)
+    return {"url": url, "text": text, "icon": f"panel/icons/{icon or name}.svg", "is_current": is_current}
 
 
 @register.simple_tag(takes_context=True)

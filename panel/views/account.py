@@ -16,7 +16,7 @@ from delivery import page_updates
 from delivery.lifecycle import Status
 from delivery.models import AuditEntry, Integrator, WebhookAttempt
 from panel import attention, plots
-from panel.views.base import AccountView
+from panel.views.base import AccountView, origin
 
 _HOURS = 24
 _MOST_PICKUP_POINTS = 200
@@ -66,7 +66,7 @@ class Quickstart(AccountView):
     def get(self, request: HttpRequest) -> HttpResponse:
         return self.page(
             "panel/quickstart.html",
-            base=request.build_absolute_uri("/").rstrip("/"),
+            base=origin(request),
             body=json.dumps(_example(self.account), ensure_ascii=False, indent=2),
             endpoint=self.endpoint,
             pickup=self.account.pickup_points.active().first(),

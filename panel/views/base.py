@@ -7,6 +7,7 @@ from urllib.parse import urlencode, urlsplit
 from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth.mixins import LoginRequiredMixin, PermissionRequiredMixin
+from django.contrib.auth.models import User
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render
 from django.urls import reverse
@@ -31,6 +32,18 @@ _log = logging.getLogger(__name__)
 def page_language() -> str:
     """The code of the active language, in which the person is written to."""
     return get_language() or settings.LANGUAGE_CODE
+
+
+def user_of(request: HttpRequest) -> User:
+    """Who asks for a page that requires log-in."""
+    user = request.user
+    assert isinstance(user, User)  # noqa: S101  # nosec B101  # the page requires log-in
+    return user
+
+
+def origin(request: HttpRequest) -> str:
+    """The address that this service is called at, without a slash at its end."""
+    return request.build_absolute_uri("/").rstrip("/")
 
 
 class LoggedInView(LoginRequiredMixin, View):

@@ -154,11 +154,8 @@ class Move(AccountView):
         except DeliveryError as error:
             messages.error(request, refusal(error))
         else:
-            ended, goes_on = (
-                _("Done. The delivery has ended."),
-                _("Done. The simulated driver now waits for your moves."),
-            )
-            messages.success(request, ended if moved.is_closed else goes_on)
+            goes_on = _("Done. The simulated driver now waits for your moves.")
+            messages.success(request, _("Done. The delivery has ended.") if moved.is_closed else goes_on)
         return redirect(self.url("delivery", found.pk))
 
 

@@ -6,11 +6,11 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
+from django import forms
 from django.contrib import messages
 from django.db.models import Min, prefetch_related_objects
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, QueryDict
 from django.shortcuts import get_object_or_404, redirect
-from django.utils.dateparse import parse_datetime
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
@@ -30,8 +30,8 @@ from panel.forms import RangeForm
 from panel.views.base import AccountView
 
 _log = logging.getLogger(__name__)
-# More digits than any count of events has. Python refuses to convert more than 4,300.
-_MOST_DIGITS = 12
+# More than any recovery sends.
+_MOST_EVENTS = 10**12
 
 
 class EventsView(AccountView):
@@ -64,7 +64,7 @@ class Events(EventsView):
         return self.page(
             "panel/events.html",
             status=status,
-            progress=_range(query),
+            progress=_recovery(query),
             endpoint=self.endpoint,
             may_select=any(event.state != EventState.SENT for event in rows),
             **shown,
@@ -125,7 +125,7 @@ class Progress(EventsView):
     """A fragment with how many events of a range were sent; the browser loads it again until none is pending."""
 
     def get(self, request: HttpRequest) -> HttpResponse:
-        span = _range(request.GET)
+        span = _recovery(request.GET)
         if span is None:
             raise Http404
         within = self.within(span["since"], span["until"])
@@ -141,18 +141,21 @@ class Progress(EventsView):
         )
 
 
-def _range(query: QueryDict) -> dict[str, Any] | None:
-    """The range and the count of a recovery in the query string, or None unless all are present and well-formed."""
-    try:
-        since, until = (parse_datetime(query.get(name, "")) for name in ("again_since", "again_until"))
-    except ValueError:
+class RecoveryForm(forms.Form):
+    """A recovery in a query string: between which moments the events were created, and how many were sent again."""
+
+    again_since = forms.DateTimeField()
+    again_until = forms.DateTimeField()
+    again_count = forms.IntegerField(min_value=0, max_value=_MOST_EVENTS)
+
+
+def _recovery(query: QueryDict) -> dict[str, Any] | None:
+    """What `panel/events_progress.html` shows of the recovery in the query string, or None without a valid one."""
+    form = RecoveryForm(query)
+    if not form.is_valid():
         return None
-    count = query.get("again_count", "")
-    if len(count) > _MOST_DIGITS or not count.isdecimal():
-        return None
-    if since is None or until is None or since.tzinfo is None or until.tzinfo is None:
-        return None
-    return {"since": since, "until": until, "count": int(count), "query": query.urlencode()}
+    since, until, count = (form.cleaned_data[name] for name in form.fields)
+    return {"since": since, "until": until, "count": count, "query": query.urlencode()}
 
 
 class ResendingView(EventsView):

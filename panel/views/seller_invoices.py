@@ -17,10 +17,9 @@ from integration import nfe
 from integration.actions import invoices
 from integration.errors import AccountSuspended, IntegrationError, InvalidInvoice, InvoiceMissing, InvoiceTooLarge
 from integration.models import Invoice, Order
-from panel.filters import NEWEST, InvoiceFilter, find_orders, listed, selected
+from panel.filters import NEWEST, InvoiceFilter, all_rows, find_orders, listed
 from panel.views.base import SellerView
 
-_CHUNK = 1000  # rows read at once for an export
 _LONGEST_KEY = 19  # a bigint has at most 19 digits
 _LONGEST_WORDS = 255
 _MOST_FOUND = 20  # orders that a search on the page of an invoice shows
@@ -73,24 +72,29 @@ class InvoicesExport(SellerView):
 
     @may_be_old
     def get(self, request: HttpRequest) -> Any:
-        own = Invoice.objects.filter(seller=self.seller)
-        found = selected(InvoiceFilter, request.GET, own, seller=self.seller).defer("raw")
-        newest = found.prefetch_related("references", "links__order").order_by("-received_at", "-pk")
         header = [
             _("access key"), _("number"), _("series"), _("issuer"), _("value"), _("issued at"), _("received at"),
             _("order references"), _("linked orders"),
         ]  # fmt: skip  # a list of names
-        rows = self._rows(newest[: csv_files.MOST_EXPORTED + 1].iterator(_CHUNK))
-        return csv_files.response("invoices", header=header, rows=rows)
+        return csv_files.response("invoices", header=header, rows=self._rows())
 
-    def _rows(self, found: Iterator[Invoice]) -> Iterator[list[csv_files.Cell]]:
-        for invoice in found:
-            references = " ".join(reference.value for reference in invoice.references.all())
-            linked = " ".join(link.order.code for link in invoice.links.all())
-            yield [
-                invoice.access_key, invoice.number, invoice.series, invoice.issuer_document, invoice.value,
-                invoice.issued_at, invoice.received_at, references, linked,
-            ]  # fmt: skip  # in the order of the header
+    def _rows(self) -> Iterator[list[csv_files.Cell]]:
+        own = Invoice.objects.filter(seller=self.seller)
+        portions = all_rows(
+            InvoiceFilter, self.request.GET, own, moment="received_at", without=["raw"], seller=self.seller
+        )
+        for found, _searched_until in portions:
+            prefetch_related_objects(found, "references", "links__order")
+            yield from map(_row, found)
+
+
+def _row(invoice: Invoice) -> list[csv_files.Cell]:
+    references = " ".join(reference.value for reference in invoice.references.all())
+    linked = " ".join(link.order.code for link in invoice.links.all())
+    return [
+        invoice.access_key, invoice.number, invoice.series, invoice.issuer_document, invoice.value, invoice.issued_at,
+        invoice.received_at, references, linked,
+    ]  # fmt: skip  # in the order of the header
 
 
 class InvoicePage(SellerView):

@@ -11,10 +11,8 @@ from django.utils.translation import gettext as _
 from common import csv_files
 from common.replica import may_be_old
 from integration.models import InvoiceLink, Order
-from panel.filters import NEWEST, OrderFilter, listed, selected
+from panel.filters import NEWEST, OrderFilter, all_rows, listed
 from panel.views.base import SellerView
-
-_CHUNK = 1000  # rows read at once for an export
 
 
 class Orders(SellerView):
@@ -30,22 +28,26 @@ class OrdersExport(SellerView):
 
     @may_be_old
     def get(self, request: HttpRequest) -> Any:
-        orders = selected(OrderFilter, request.GET, Order.objects.all().of(self.seller), seller=self.seller)
-        newest = orders.select_related("company").order_by("-created_at", "-pk")[: csv_files.MOST_EXPORTED + 1]
         header = [
             "orderId", _("tracking code"), _("status"), _("service"), _("cost"), _("company"), _("receiver"),
             _("receiver's document"), _("city"), _("state"), _("invoice key"), _("created at"),
         ]  # fmt: skip  # a list of names
-        return csv_files.response("orders", header=header, rows=self._rows(newest.iterator(_CHUNK)))
+        return csv_files.response("orders", header=header, rows=self._rows())
 
-    def _rows(self, orders: Iterator[Order]) -> Iterator[list[csv_files.Cell]]:
-        for order in orders:
-            address = order.receiver.get("address") or {}
-            yield [
-                order.code, order.tracking_code, order.get_status_display(), order.service, order.cost,
-                order.company.document, order.receiver_name, order.receiver_document, address.get("city"),
-                address.get("state"), order.invoice_key, order.created_at,
-            ]  # fmt: skip  # in the order of the header
+    def _rows(self) -> Iterator[list[csv_files.Cell]]:
+        own = Order.objects.all().of(self.seller)
+        for orders, _searched_until in all_rows(OrderFilter, self.request.GET, own, seller=self.seller):
+            prefetch_related_objects(orders, "company")
+            yield from map(_row, orders)
+
+
+def _row(order: Order) -> list[csv_files.Cell]:
+    address = order.receiver.get("address") or {}
+    return [
+        order.code, order.tracking_code, order.get_status_display(), order.service, order.cost, order.company.document,
+        order.receiver_name, order.receiver_document, address.get("city"), address.get("state"), order.invoice_key,
+        order.created_at,
+    ]  # fmt: skip  # in the order of the header
 
 
 class OrderPage(SellerView):

@@ -14,7 +14,7 @@ from integration.actions import keys, sellers
 from integration.errors import TooManyKeys
 from panel.ciphertexts import FRESH_KEY
 from panel.forms import CredentialNameForm, NewSellerForm
-from panel.views.base import LoggedInView, SellerView
+from panel.views.base import LoggedInView, SellerView, origin
 from panel.views.setup import fresh_link, invite, shown_once
 
 
@@ -30,7 +30,6 @@ class Keys(SellerView):
             status=status,
             keys=self.seller.keys.all(),
             fresh=_fresh_key(self.request),
-            base=self.request.build_absolute_uri("/").rstrip("/"),
             form=form,
         )
 
@@ -44,8 +43,8 @@ class Keys(SellerView):
         except TooManyKeys:
             text = _("The seller has %(most)s valid keys, the most it may have; revoke one first.")
             messages.error(request, text % {"most": keys.MOST_VALID})
-            return redirect("panel:seller", self.seller.pk)
-        request.session[FRESH_KEY] = credentials.encrypt(issued.clear_text)
+        else:
+            request.session[FRESH_KEY] = credentials.encrypt(issued.clear_text)
         return redirect("panel:seller", self.seller.pk)
 
 
@@ -76,8 +75,8 @@ class Revoke(SellerView):
 
 class Quickstart(SellerView):
     def get(self, request: HttpRequest) -> HttpResponse:
-        base = request.build_absolute_uri("/").rstrip("/")
-        return self.page("panel/seller_quickstart.html", base=base, company=self.seller.companies.first())
+        company = self.seller.companies.first()
+        return self.page("panel/seller_quickstart.html", base=origin(request), company=company)
 
 
 class NewSeller(LoggedInView, PermissionRequiredMixin):
@@ -110,6 +109,6 @@ class Sheet(PermissionRequiredMixin, SellerView):
             fresh=_fresh_key(request),
             has_people=self.seller.members.exists() or invitations.pending(self.seller).exists(),
             invitation_link=fresh_link(request),
-            base=request.build_absolute_uri("/").rstrip("/"),
+            base=origin(request),
             at=clock.now(),
         )

@@ -11,7 +11,6 @@ from cryptography.fernet import InvalidToken
 from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth.mixins import PermissionRequiredMixin
-from django.contrib.auth.models import User
 from django.db import transaction
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
@@ -29,7 +28,7 @@ from delivery.models import Environment, Integrator, PickupPoint, Token, Webhook
 from delivery.refusals import refusal
 from panel.ciphertexts import FRESH_LINK
 from panel.forms import NewAccountForm, PlaceForm, UrlForm
-from panel.views.base import AccountView, LoggedInView, page_language
+from panel.views.base import AccountView, LoggedInView, origin, page_language, user_of
 
 # Session key of the ids of the tokens whose clear text the access sheet shows, once.
 _ISSUED = "tokens_of_sheet"
@@ -161,8 +160,7 @@ class Sheet(StaffAccountView):
             }
             for endpoint in self.account.endpoints.order_by("-environment")
         ]
-        base = request.build_absolute_uri("/").rstrip("/")
-        return self.page("panel/sheet.html", parts=parts, has_tokens=bool(clear), base=base, at=at)
+        return self.page("panel/sheet.html", parts=parts, has_tokens=bool(clear), base=origin(request), at=at)
 
 
 def checked_url(form: Any) -> endpoints.CheckedUrl | None:
@@ -206,10 +204,10 @@ class Step:
     is_done: bool
 
 
-def steps_of(
+def steps_context(
     account: Integrator, endpoint: WebhookEndpoint, attempt: WebhookAttempt | None, *, at: datetime
-) -> list[Step]:
-    """The steps in the order in which the page has them.
+) -> dict[str, Any]:
+    """What `panel/setup_steps.html` shows.
 
     `endpoint` is the one that test events are sent to, `attempt` the last attempt at the latest test event. The
     endpoint's last success is written after it and would contradict it for a moment.
@@ -218,19 +216,12 @@ def steps_of(
     has_place = account.allow_any_pickup or account.pickup_points.active().exists()
     valid = {token.environment for token in account.tokens.valid(at=at)}
     is_staffed = account.members.exists() or invitations.pending(account).exists()
-    return [
+    steps = [
         Step("place", _("Pickup point"), has_place),
         Step("webhook", _("Webhook"), is_received),
         Step("tokens", _("Tokens"), valid == set(Environment.values)),
         Step("people", _("People"), is_staffed),
     ]
-
-
-def steps_context(
-    account: Integrator, endpoint: WebhookEndpoint, attempt: WebhookAttempt | None, *, at: datetime
-) -> dict[str, Any]:
-    """What `panel/setup_steps.html` shows."""
-    steps = steps_of(account, endpoint, attempt, at=at)
     return {
         "steps": steps,
         "done": {each.name: each.is_done for each in steps},
@@ -242,11 +233,10 @@ def invite(request: HttpRequest, account: Account, email: str) -> None:
     """Invite the first person as owner, unless `email` is empty. The next page says so, or shows `fresh_link`."""
     if not email:
         return
-    user = request.user
-    assert isinstance(user, User)  # noqa: S101  # nosec B101  # the pages require log-in
+    by, language = user_of(request), page_language()
     try:
         issued = invitations.invite(
-            account=account, email=email, role=Role.OWNER, by=user, language=page_language(), at=clock.now()
+            account=account, email=email, role=Role.OWNER, by=by, language=language, at=clock.now()
         )
     except TeamRefusal as error:
         messages.error(request, str(error))

@@ -4,7 +4,6 @@ from collections.abc import Callable
 from typing import Any
 
 from django.contrib import messages
-from django.contrib.auth.models import User
 from django.core.exceptions import PermissionDenied, ValidationError
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
@@ -18,7 +17,7 @@ from common import clock
 from common.accounts import Role
 from common.mail import outbox
 from panel.forms import InvitationForm
-from panel.views.base import AccountView, LoggedInView, SellerView, page_language
+from panel.views.base import AccountView, LoggedInView, SellerView, page_language, user_of
 
 
 class _Team(LoggedInView):
@@ -83,7 +82,7 @@ class TeamPage(_Team):
                 account=self.owner,
                 email=form.cleaned_data["email"],
                 role=Role(form.cleaned_data["role"]),
-                by=_user(request),
+                by=user_of(request),
                 language=page_language(),
                 at=clock.now(),
             )
@@ -114,27 +113,27 @@ class TeamChange(_Team):
         found = invitations.resend(
             account=self.owner,
             invitation=invitation,
-            by=_user(self.request),
+            by=user_of(self.request),
             language=page_language(),
             at=clock.now(),
         )
         return self.issued(found)
 
     def revoke(self, invitation: int) -> HttpResponse:
-        found = invitations.revoke(account=self.owner, invitation=invitation, by=_user(self.request), at=clock.now())
+        found = invitations.revoke(account=self.owner, invitation=invitation, by=user_of(self.request), at=clock.now())
         messages.success(self.request, _("The invitation of %(email)s is revoked.") % {"email": found.email})
         return redirect(self.team_url())
 
     def set_role(self, membership: int, role: Role) -> HttpResponse:
         changed = teams.change_role(
-            account=self.owner, membership=membership, role=role, by=_user(self.request), at=clock.now()
+            account=self.owner, membership=membership, role=role, by=user_of(self.request), at=clock.now()
         )
         text = _("%(name)s is now: %(role)s.") % {"name": changed.user, "role": changed.get_role_display()}
         messages.success(self.request, text)
         return redirect(self.team_url())
 
     def remove(self, membership: int) -> HttpResponse:
-        removed = teams.remove(account=self.owner, membership=membership, by=_user(self.request), at=clock.now())
+        removed = teams.remove(account=self.owner, membership=membership, by=user_of(self.request), at=clock.now())
         messages.success(self.request, _("%(name)s is removed, and sees nothing more.") % {"name": removed.user})
         is_own = removed.user_id == self.request.user.pk
         return redirect("panel:home" if is_own else self.team_url())
@@ -182,9 +181,3 @@ class SellerTeam(_OfSeller, TeamPage):
 
 class SellerChange(_OfSeller, TeamChange):
     """Of a seller."""
-
-
-def _user(request: HttpRequest) -> User:
-    user = request.user
-    assert isinstance(user, User)  # noqa: S101  # nosec B101  # the page requires log-in
-    return user

@@ -241,13 +241,16 @@ LISTS = {
         REFUSED, refused_of_seller, of_page(of_seller("seller_refused_calls"), pk, code="x"), PAGE
     ),
     "orders": Listing(ORDERS, an_order, of_page(of_seller("seller_orders"), lambda row: row.code, q="X"), PAGE),
-    "file of orders": Listing(ORDERS, an_order, of_file(of_seller("seller_orders_export"), q="X"), by_page=False),
+    "file of orders": Listing(
+        ORDERS, an_order, of_file(of_seller("seller_orders_export"), q="X"), PORTION, by_page=False
+    ),
     "invoices": Listing(
         INVOICES, an_invoice,
         of_page(of_seller("seller_invoices"), lambda row: row.access_key, q="A-1", linked="yes"), PAGE,
     ),
     "file of invoices": Listing(
-        INVOICES, an_invoice, of_file(of_seller("seller_invoices_export"), q="A-1", linked="yes"), by_page=False
+        INVOICES, an_invoice, of_file(of_seller("seller_invoices_export"), q="A-1", linked="yes"), PORTION,
+        by_page=False,
     ),
     "activity": Listing(
         "panel/views/account.py", an_entry, of_paginator(of_account("activity"), "entries"),

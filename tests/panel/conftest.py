@@ -245,6 +245,12 @@ def member(as_role) -> Client:
 
 
 @pytest.fixture
+def staff(as_role) -> Client:
+    """The browser of account staff."""
+    return as_role("account staff")
+
+
+@pytest.fixture
 def dispatcher(as_role) -> Client:
     return as_role("dispatcher")
 

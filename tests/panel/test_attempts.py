@@ -39,11 +39,7 @@ class TestReason:
         assert "47 ms" in content
         assert f"{url('event', with_url.event.pk)}#attempt-2" in content
         assert url("event_resend", with_url.event.pk) in content
-
-    def test_leads_to_an_attempt_that_the_page_of_the_event_has(self, member, url, with_url):
-        fail(with_url.event, status_code=404)
-
-        assert 'id="attempt-1"' in member.get(url("event", with_url.event.pk)).content.decode()
+        assert 'id="attempt-2"' in member.get(url("event", with_url.event.pk)).content.decode()
 
     def test_is_that_of_a_dead_event_when_none_is_retried(self, member, url, with_url):
         fail(with_url.event, error="tls")
@@ -77,11 +73,6 @@ class TestReason:
 
         assert WebhookAttempt.objects.count() == 1
         assert "Why it fails" not in member.get(url("webhook")).content.decode()
-
-    def test_the_page_says_what_a_test_event_does(self, member, url, with_url):
-        content = member.get(url("webhook")).content.decode()
-
-        assert "every event that waits for a retry is sent at once" in content
 
 
 class TestAdvice:

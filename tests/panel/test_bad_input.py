@@ -11,8 +11,8 @@ from delivery.actions import deliveries
 from delivery.models import Delivery, Integrator, Token
 from integration.models import Seller
 from tests.access.rights_by_url import ROUTES
-from tests.factories import BY, DeliveryFactory, PickupPointFactory
-from tests.panel.conftest import ROLES, address
+from tests.factories import PickupPointFactory
+from tests.panel.conftest import address
 
 SCRIPT = "<script>alert(1)</script>"
 PAGES = [
@@ -26,7 +26,9 @@ SPAN = {"again_since": "2026-01-01T00:00:00+00:00", "again_until": "2026-01-02T0
 def test_a_forged_post_is_refused_everywhere(world, person):
     browser = Client(enforce_csrf_checks=True)
     browser.force_login(person("superuser"))
-    posts = [route for route, (_get, post) in ROUTES.items() if post.endswith("+")]
+    posts = [
+        route for route, (_get, post) in ROUTES.items() if post.endswith("+") or (post[-1] == "N" and "panel/" in route)
+    ]
     before = Token.objects.count(), Delivery.objects.get(pk=world["delivery"]).status
 
     taken = [route for route in posts if browser.post(address(route, world)).status_code != 403]
@@ -35,9 +37,8 @@ def test_a_forged_post_is_refused_everywhere(world, person):
     assert (Token.objects.count(), Delivery.objects.get(pk=world["delivery"]).status) == before
 
 
-@pytest.mark.parametrize("role", sorted(set(ROLES) - {"anonymous"}))
-def test_no_page_allows_inline_scripts_or_styles(role, as_role):
-    policy = as_role(role).get("/panel/").headers["Content-Security-Policy"]
+def test_no_page_allows_inline_scripts_or_styles(member):
+    policy = member.get("/panel/").headers["Content-Security-Policy"]
 
     assert "unsafe-inline" not in policy
     assert "unsafe-eval" not in policy
@@ -107,15 +108,3 @@ def test_the_api_speaks_english_whatever_the_browser_wants(shop, client_of):
 
     assert "This field is required" in response.content.decode()
     assert "Content-Language" not in response.headers
-
-
-def test_a_delivery_of_every_kind_has_a_page(shop, member, url):
-    for traits in ({}, {"accepted": True}, {"collected": True}):
-        delivery = DeliveryFactory.create(token=shop.token, **traits)
-        assert str(delivery.pk) in member.get(url("delivery", delivery.pk)).content.decode()
-    deliveries.cancel(delivery=delivery, reason="x", by=BY, at=timezone.now())
-
-    content = member.get(url("delivery", delivery.pk)).content.decode()
-
-    assert "Cancelled" in content
-    assert "#4" in content  # the fourth event, beside the fourth change

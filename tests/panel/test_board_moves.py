@@ -7,8 +7,8 @@ from django.urls import reverse
 from django.utils import timezone
 
 from delivery.actions import deliveries
-from delivery.models import Delivery, Environment, Stop, Transition
-from tests.factories import BY, PICKUP, DeliveryFactory, DriverFactory, TokenFactory
+from delivery.models import Delivery, Stop, Transition
+from tests.factories import BY, PICKUP, DeliveryFactory, DriverFactory
 
 
 def move(client, delivery, name, **data):
@@ -40,11 +40,6 @@ class TestMoves:
         assert status(delivery) == ("DELIVERED", "FINISHED")
         assert "moved" in response["HX-Trigger"]
         assert set(Transition.objects.exclude(trigger="request").values_list("by", flat=True)) == {"user dispatcher"}
-
-    def test_cancel_with_a_reason(self, dispatcher, shop):
-        move(dispatcher, shop.delivery, "cancel", reason="loja fechou")
-
-        assert Delivery.objects.get(pk=shop.delivery.pk).cancel_reason == "loja fechou"
 
     @pytest.mark.parametrize(
         ("name", "data", "why"),
@@ -85,15 +80,6 @@ class TestMoves:
     @pytest.mark.parametrize("name", ["expire", "request", "delete"])
     def test_there_is_no_other(self, dispatcher, shop, name):
         assert move(dispatcher, shop.delivery, name).status_code == 404
-
-    def test_of_the_sandbox_takes_a_simulated_driver(self, dispatcher):
-        delivery = DeliveryFactory.create(token=TokenFactory.create(sandbox=True))
-
-        move(dispatcher, delivery, "accept")
-
-        driver = Delivery.objects.get(pk=delivery.pk).driver
-        assert driver is not None
-        assert driver.environment == Environment.SANDBOX
 
 
 class TestReasonsOfAFailure:
@@ -143,9 +129,10 @@ class TestCancelling:
         assert "the fee is another one" in response.content.decode()
         assert response["HX-Retarget"] == "#move"
 
-        move(dispatcher, delivery, "cancel", route_status="COLLECTED")
+        move(dispatcher, delivery, "cancel", route_status="COLLECTED", reason="loja fechou")
 
         assert status(delivery) == ("FAILED", "RETURNING")
+        assert Delivery.objects.get(pk=delivery.pk).cancel_reason == "loja fechou"
 
 
 class TestChangingTheDriver:

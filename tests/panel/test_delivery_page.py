@@ -107,10 +107,3 @@ class TestPage:
         state = content[content.index('id="state"') : content.index('id="map"')]
         assert state.count("badge") == 1
         assert "Waiting for a driver" in state
-
-
-class TestPhone:
-    def test_is_a_link_that_calls_it(self, member, url, shop):
-        content = member.get(url("delivery", shop.delivery.pk)).content.decode()
-
-        assert '<a class="nowrap" href="tel:+551133330000">(11) 3333-0000</a>' in content

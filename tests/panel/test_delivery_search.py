@@ -92,11 +92,6 @@ class TestBound:
         assert [row.pk for row in second.context["rows"]] == [wanted.pk]
         assert second.context["searched_until"] is None
 
-    def test_is_not_named_when_everything_was_looked_at(self, member, url, request_for):
-        request_for("Maria")
-
-        assert member.get(url("deliveries"), {"q": "jose"}).context["searched_until"] is None
-
     def test_reads_no_more_than_so_many_deliveries(self, member, url, request_for, django_assert_max_num_queries):
         for _number in range(9):
             request_for("José")

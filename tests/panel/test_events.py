@@ -45,12 +45,6 @@ class TestList:
         assert set(newest_first) < set(shown(member, url, q="order-1"))
         assert shown(member, url, q="order") == []
 
-    def test_filters_by_time(self, member, url, events):
-        tomorrow = (timezone.localtime() + timedelta(days=1)).strftime("%Y-%m-%dT%H:%M")
-
-        assert shown(member, url, since=tomorrow) == []
-        assert len(shown(member, url, until=tomorrow)) == 4
-
     def test_ignores_malformed_filters(self, member, url, events):
         queries = [{"state": "x"}, {"since": "yesterday"}, {"before": "x|y"}, {"q": "é" * 300}]
 
@@ -79,11 +73,6 @@ class TestOne:
         )
         assert "<script>1" not in content
 
-    def test_is_sent_again(self, member, url, events):
-        member.post(url("event_resend", events[1].pk))
-
-        assert WebhookEvent.objects.get(pk=events[1].pk).state == EventState.PENDING
-
     def test_is_not_sent_again_without_a_url(self, member, url, shop):
         response = member.post(url("event_resend", shop.event.pk), follow=True)
 
@@ -104,13 +93,6 @@ class TestMany:
         assert WebhookEvent.objects.get(pk=events[1].pk).state == EventState.PENDING
         assert WebhookEvent.objects.get(pk=events[0].pk).state == EventState.SENT
         assert url("events_progress") in response.content.decode()
-
-    def test_leaves_events_outside_the_range(self, member, url, events):
-        now = timezone.localtime()
-
-        self.again(member, url, now - timedelta(hours=2), now - timedelta(hours=1))
-
-        assert WebhookEvent.objects.get(pk=events[1].pk).state == EventState.DEAD
 
     def test_refuses_a_range_that_ends_before_it_begins(self, member, url, events):
         now = timezone.localtime()
@@ -167,10 +149,6 @@ class TestFailing:
         assert "47 ms" in content
         assert moment(due_at) in content
         assert ">Failing</span>" in content
-
-    def test_are_named_so_on_the_page_of_the_event_and_in_the_history(self, member, url, failing):
-        for page in (url("event", failing.pk), url("delivery", failing.delivery_id)):
-            assert ">Failing</span>" in member.get(page).content.decode()
 
     def test_an_event_that_was_received_and_is_sent_again_is_waiting(self, member, url, events):
         member.post(url("event_resend", events[0].pk))
@@ -281,17 +259,13 @@ class TestSelected:
     def send(self, member, url, *keys, query=""):
         return member.post(url("events_resend_selected") + query, {"event": [str(key) for key in keys]}, follow=True)
 
-    def test_are_sent_but_for_those_that_were_received(self, member, url, events):
-        response = self.send(member, url, events[0].pk, events[1].pk)
+    def test_are_sent_but_for_those_that_were_received_and_lead_back_to_the_same_list(self, member, url, events):
+        response = self.send(member, url, events[0].pk, events[1].pk, query="?state=dead&q=x")
 
+        assert response.redirect_chain == [(f"{url('events')}?state=dead&q=x", 302)]
         assert "1 event is on its way." in response.content.decode()
         states = list(events[0].delivery.events.order_by("sequence").values_list("state", flat=True))
         assert states == [EventState.SENT, EventState.PENDING, EventState.PENDING]
-
-    def test_lead_back_to_the_same_list(self, member, url, events):
-        response = self.send(member, url, events[1].pk, query="?state=dead&q=x")
-
-        assert response.redirect_chain == [(f"{url('events')}?state=dead&q=x", 302)]
 
     @pytest.mark.parametrize("keys", [[], ["x"], ["'"], ["1" * 5000]])
     def test_are_none_without_a_valid_id(self, member, url, events, keys):

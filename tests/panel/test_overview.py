@@ -5,10 +5,9 @@ from datetime import timedelta
 from django.urls import reverse
 from django.utils import timezone
 
-from delivery.actions import integrators
 from delivery.models import Environment, Integrator, WebhookEndpoint
 from panel.views.account import _midnight
-from tests.factories import BY, DeliveryFactory, PickupPointFactory, TokenFactory
+from tests.factories import DeliveryFactory, PickupPointFactory, TokenFactory
 from tests.moments import at_each_midnight
 
 
@@ -61,12 +60,6 @@ class TestFirstSteps:
         steps = admin_client.get(reverse("panel:overview", args=[integrator.pk, "live"])).context["steps"]
 
         assert [step.is_done for step in steps] == [False, False, False]
-
-    def test_are_not_those_of_a_suspended_account(self, admin_client):
-        integrator = TokenFactory.create().integrator
-        integrators.suspend(integrator=integrator, reason="unpaid", by=BY, at=timezone.now())
-
-        assert admin_client.get(reverse("panel:overview", args=[integrator.pk, "live"])).context["steps"] == []
 
 
 class TestHome:

@@ -3,62 +3,51 @@
 import pytest
 from django.urls import reverse
 
-from delivery.models import WebhookEvent
 from integration.models import Invoice
 from tests.integration.factories import create_order, load_tariff, nfe_xml, send_invoice
 
 
 @pytest.fixture
-def rows(shop):
-    """An object of each kind that has a page in both, by the name of its page in the panel."""
+def pages(shop):
+    """The pages in the panel and in the admin of an object of each kind, by the name of its page in the panel."""
     load_tariff()
     order = create_order(shop.seller)
     send_invoice(shop.seller, nfe_xml(items=[order.code]).encode())
+    account, seller = [shop.integrator.pk, "live"], [shop.seller.pk]
+    objects = {
+        "overview": (shop.integrator, account),
+        "delivery": (shop.delivery, [*account, shop.delivery.pk]),
+        "token": (shop.token, [*account, shop.token.pk]),
+        "webhook": (shop.endpoint, account),
+        "event": (shop.event, [*account, shop.event.pk]),
+        "seller": (shop.seller, seller),
+        "seller_order": (order, [*seller, order.pk]),
+        "seller_invoice": (invoice := Invoice.objects.get(), [*seller, invoice.pk]),
+    }
     return {
-        "overview": shop.integrator,
-        "delivery": shop.delivery,
-        "token": shop.token,
-        "webhook": shop.endpoint,
-        "event": WebhookEvent.objects.get(delivery=shop.delivery),
-        "seller": shop.seller,
-        "seller_order": order,
-        "seller_invoice": Invoice.objects.latest("pk"),
+        name: (reverse(f"panel:{name}", args=arguments), reverse(in_admin(row), args=[row.pk]))
+        for name, (row, arguments) in objects.items()
     }
 
 
-NAMES = ["overview", "delivery", "token", "webhook", "event", "seller", "seller_order", "seller_invoice"]
-
-
-def in_panel(name, row, shop):
-    if name.startswith("seller"):
-        return reverse(f"panel:{name}", args=[shop.seller.pk, *([row.pk] if name != "seller" else [])])
-    account = [shop.integrator.pk, "live"]
-    return reverse(f"panel:{name}", args=account if name in {"overview", "webhook"} else [*account, row.pk])
-
-
 def in_admin(row):
-    return reverse(f"admin:{row._meta.app_label}_{row._meta.model_name}_change", args=[row.pk])
+    return f"admin:{row._meta.app_label}_{row._meta.model_name}_change"
 
 
 class TestLinks:
-    @pytest.mark.parametrize("name", NAMES)
-    def test_lead_both_ways(self, as_role, rows, shop, name):
-        staff, row = as_role("account staff"), rows[name]
+    def test_lead_both_ways(self, staff, pages):
+        for panel, admin in pages.values():
+            assert f'href="{admin}"' in staff.get(panel).content.decode()
+            assert f'href="{panel}"' in staff.get(admin).content.decode()
 
-        panel, admin = in_panel(name, row, shop), in_admin(row)
+    def test_are_not_shown_to_a_member(self, member, pages):
+        for panel, admin in pages.values():
+            assert admin not in member.get(panel).content.decode()
 
-        assert f'href="{admin}"' in staff.get(panel).content.decode()
-        assert f'href="{panel}"' in staff.get(admin).content.decode()
+    def test_are_not_shown_to_a_dispatcher_who_may_not_open_the_panels_page(self, dispatcher, pages):
+        for name in ("delivery", "event", "seller_order"):
+            panel, admin = pages[name]
+            response = dispatcher.get(admin)
 
-    @pytest.mark.parametrize("name", NAMES)
-    def test_are_not_shown_to_a_member(self, as_role, rows, shop, name):
-        content = as_role("member").get(in_panel(name, rows[name], shop)).content.decode()
-
-        assert in_admin(rows[name]) not in content
-
-    @pytest.mark.parametrize("name", ["delivery", "event", "seller_order"])
-    def test_are_not_shown_to_a_dispatcher_who_may_not_open_the_panels_page(self, as_role, rows, shop, name):
-        response = as_role("dispatcher").get(in_admin(rows[name]))
-
-        assert response.status_code == 200
-        assert in_panel(name, rows[name], shop) not in response.content.decode()
+            assert response.status_code == 200
+            assert panel not in response.content.decode()

@@ -17,11 +17,6 @@ PAGE = reverse("panel:personal_data")
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture
-def staff(as_role):
-    return as_role("account staff")
-
-
 def typed(number, do="", kind="phone"):
     return {"kind": kind, "number": number, "do": do}
 

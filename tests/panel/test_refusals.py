@@ -8,7 +8,6 @@ from django.utils import translation
 from delivery.errors import DriverNotEligible, MoveRefused
 from delivery.lifecycle import RouteStatus, State, Status, Trigger, move
 from delivery.refusals import refusal
-from integration.models import ApiKey
 
 PORTUGUESE = {"accept-language": "pt-BR"}
 
@@ -70,15 +69,3 @@ def test_a_form_without_its_token(person):
 
     assert response.status_code == 403
     assert "Este formulário expirou" in response.content.decode()
-
-
-def test_a_sellers_key_is_shown_once_and_made_once(member, shop):
-    address = reverse("panel:seller", args=[shop.seller.pk])
-    before = ApiKey.objects.count()
-
-    page = member.post(address, follow=True)
-
-    text = page.context["fresh"]
-    assert text in page.content.decode()
-    assert text not in member.get(address).content.decode()
-    assert ApiKey.objects.count() == before + 1

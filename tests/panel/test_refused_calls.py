@@ -97,14 +97,11 @@ class TestOneCall:
 
         assert "The body was not a JSON object and is not kept." in page
 
-    def test_of_a_seller_is_linked_from_its_list(self, member, shop, seller_url):
+    def test_of_a_seller_is_linked_from_its_list_and_that_from_the_menu(self, member, shop, seller_url):
         address = reverse("panel:seller_refused_call", args=[shop.seller.pk, shop.seller_call.pk])
 
         assert address in member.get(seller_url).content.decode()
         assert seller_url in member.get(address).content.decode()
-
-    def test_is_linked_from_the_pages_of_account_and_seller(self, member, shop, url, seller_url):
-        assert url("refused_calls") in member.get(url("overview")).content.decode()
         assert seller_url in member.get(reverse("panel:seller", args=[shop.seller.pk])).content.decode()
 
 

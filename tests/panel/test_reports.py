@@ -31,11 +31,6 @@ def driver(db):
     return DriverFactory.create(name="Ana")
 
 
-@pytest.fixture
-def staff(as_role):
-    return as_role("account staff")
-
-
 class TestOfAnAccount:
     def test_shows_the_sums_and_a_line_for_each_day(self, member, url, shop, driver):
         rows = [Ended(NOON), Ended(NOON, Ending.CANCELLED), Ended(NOON.replace(day=23), Ending.NOT_DELIVERED)]
@@ -113,13 +108,6 @@ class TestFileOfDeliveries:
         assert (row["Ended"], row["Ending"]) == ("2026-11-22 12:00:00", "Cancelled")
         price, fee = str(made.shipping_value), str(made.cancel_fee)
         assert (row["Price"], row["Cancellation fee"], row["Amount"]) == (price, fee, fee)
-
-    def test_is_in_portuguese_with_decimal_commas(self, member, url, shop, driver):
-        insert(shop.delivery, Ended(NOON), driver=driver)
-
-        response = member.get(url("report_deliveries_export"), NOVEMBER, headers={"Accept-Language": "pt-br"})
-
-        assert table(response, ";")[0]["Valor"] == "20,00"
 
     def test_is_refused_instead_of_cut(self, member, url, shop, driver, monkeypatch):
         monkeypatch.setattr(reports, "_MOST_ROWS", 1)

@@ -6,7 +6,6 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile as File
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
-from django.urls import reverse
 from django.utils import timezone
 from django.utils.html import strip_tags
 
@@ -38,14 +37,15 @@ class TestList:
         assert self.listed(member, seller, linked="yes") == [KEY_2]
         assert self.listed(member, seller, linked="no") == [ACCESS_KEY]
 
-    @pytest.mark.parametrize("term", [ACCESS_KEY, f" {ACCESS_KEY[:4]} {ACCESS_KEY[4:]}", "A-1", "C-3"])
-    def test_finds_a_key_a_reference_or_a_linked_order(self, member, seller, invoice, term):
+    @pytest.mark.parametrize("term", [ACCESS_KEY, f" {ACCESS_KEY[:4]} {ACCESS_KEY[4:]}", "A-1", "C-3", "123"])
+    def test_finds_a_key_a_reference_a_linked_order_or_a_number(self, member, seller, invoice, term):
         InvoiceLink.objects.create(
             invoice=invoice, order=create_order(seller, orderId="C-3"), linked_by=BY, linked_at=timezone.now()
         )
-        send_invoice(seller, nfe_xml(key=KEY_2, items=["B-2"]).encode())
+        send_invoice(seller, nfe_xml(key=KEY_2, items=["B-2"]).replace("<nNF>123<", "<nNF>1234<").encode())
 
         assert self.listed(member, seller, q=term) == [ACCESS_KEY]
+        assert self.listed(member, seller, q="12") == []
 
     def test_says_how_far_back_it_looked_for_linked_ones(self, member, seller, invoice):
         texts = [self.page(member, seller, **query) for query in ({"linked": "no"}, {"linked": "yes"}, {})]
@@ -57,10 +57,6 @@ class TestList:
 
         assert self.listed(member, seller, period="hour") == []
         assert self.listed(member, seller, period="day") == [ACCESS_KEY]
-
-    def test_finds_a_number(self, member, seller, invoice):
-        assert self.listed(member, seller, q="123") == [ACCESS_KEY]
-        assert self.listed(member, seller, q="12") == []
 
     def test_reads_no_file_and_takes_no_query_for_each_invoice(self, member, seller, invoice):
         counts = []
@@ -239,14 +235,6 @@ class TestLink:
         assert self.link(member, seller, invoice, order.pk).status_code == 404
         assert InvoiceLink.objects.count() == 0
 
-    def test_twice_is_one_link(self, member, seller, invoice):
-        order = create_order(seller, orderId="B-2")
-
-        for _time in range(2):
-            self.link(member, seller, invoice, order.pk)
-
-        assert InvoiceLink.objects.count() == 1
-
     def test_is_refused_while_the_seller_is_suspended(self, member, seller, invoice, suspended_seller):
         order = create_order(seller, orderId="B-2")
 
@@ -254,29 +242,3 @@ class TestLink:
 
         assert "The seller is suspended" in said(response)
         assert InvoiceLink.objects.count() == 0
-
-
-@pytest.mark.parametrize("role", ["dispatcher", "account staff"])
-def test_people_who_see_orders_in_the_admin_see_their_invoices(as_role, seller, invoice, role):
-    order = create_order(seller)
-    browser = as_role(role)
-
-    answers = [
-        browser.get(reverse("admin:integration_invoice_changelist")),
-        browser.get(reverse("admin:integration_invoice_change", args=[invoice.pk])),
-        browser.get(reverse("admin:integration_order_change", args=[order.pk])),
-    ]
-
-    assert [answer.status_code for answer in answers] == [200, 200, 200]
-    assert "A-1" in answers[1].content.decode()
-
-
-def test_a_dispatcher_links_no_invoice(as_role, seller, invoice):
-    create_order(seller, orderId="B-2")
-
-    answer = as_role("dispatcher").post(
-        reverse("admin:integration_invoice_change", args=[invoice.pk]), {"link_order": "B-2"}
-    )
-
-    assert answer.status_code == 403
-    assert InvoiceLink.objects.count() == 0

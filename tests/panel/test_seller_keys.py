@@ -16,12 +16,15 @@ def rename(member, key, name):
 
 
 class TestKeys:
-    def test_are_issued_with_a_name(self, member, page, shop):
+    def test_are_issued_with_a_name_and_shown_once(self, member, page, shop):
         response = member.post(page, {"name": "ERP"}, follow=True)
 
-        key = shop.seller.keys.get(name="ERP")
+        key, text = shop.seller.keys.get(name="ERP"), response.context["fresh"]
+        assert text.startswith("rota_key_")
         assert f"<b>{key.name}</b>" in response.content.decode()
-        assert response.context["fresh"].startswith("rota_key_")
+        assert text in response.content.decode()
+        assert text not in member.get(page).content.decode()
+        assert shop.seller.keys.count() == 2
 
     def test_without_a_name_say_so(self, member, page, shop):
         assert shop.key.name == ""

@@ -4,12 +4,10 @@ import pytest
 from allauth.mfa.models import Authenticator
 from allauth.mfa.recovery_codes.internal.auth import RecoveryCodes
 from allauth.mfa.totp.internal import auth as totp
-from django.contrib.auth.models import Group, User
+from django.contrib.auth.models import User
 from django.core.cache import cache
 from django.urls import reverse
-from django.utils import timezone
 
-from access import enrolment
 from tests.one_time_codes import code_of
 
 LOG_IN = reverse("account_login")
@@ -113,21 +111,6 @@ class TestRequired:
 
         assert client.get("/panel/").status_code == 200
 
-
-class TestRequiredOfRights:
-    """Users with privileges need a second factor, and must have used it in the present session."""
-
-    @pytest.fixture(autouse=True)
-    def _required(self, settings):
-        settings.REQUIRE_TWO_FACTOR = True
-
-    @pytest.mark.parametrize("group", ["Account staff", "Dispatchers"])
-    def test_a_group_is_enough(self, client, maria, group):
-        maria.groups.add(Group.objects.get(name=group))
-        client.force_login(maria)
-
-        assert client.get("/panel/").url.startswith(reverse("mfa_activate_totp"))
-
     def test_one_set_up_elsewhere_does_not_open_this_session(self, client, maria):
         User.objects.filter(pk=maria.pk).update(is_staff=True)
         client.force_login(maria)
@@ -135,17 +118,6 @@ class TestRequiredOfRights:
         totp.TOTP.activate(maria, totp.generate_totp_secret())
 
         assert client.get("/panel/").url.startswith(reverse("mfa_reauthenticate"))
-
-    @pytest.mark.django_db(transaction=True)  # recorded in the session after the commit, within the request
-    def test_setting_it_up_is_using_it(self, client, maria):
-        User.objects.filter(pk=maria.pk).update(is_staff=True)
-        log_in(client)
-        page = client.get(reverse("mfa_activate_totp"))
-        enrolment_code = enrolment.issue(user=maria, by="tester", at=timezone.now())
-        fields = {"code": code_of(page.context["form"].secret), "enrolment_code": enrolment_code}
-        client.post(reverse("mfa_activate_totp"), fields)
-
-        assert client.get("/panel/").status_code == 200
 
 
 def test_no_page_for_people_is_kept(as_role):

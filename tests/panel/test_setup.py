@@ -12,11 +12,6 @@ NEW_SELLER = reverse("panel:seller_new")
 FORM = {"name": "Padaria Sol", "position": "-23.561414, -46.655881", "place_name": "", "url": "", "email": ""}
 
 
-@pytest.fixture
-def staff(as_role):
-    return as_role("account staff")
-
-
 def audited(account):
     entries = AuditEntry.objects.filter(integrator=account, action__startswith="any_pickup")
     return list(entries.values_list("action", "by"))

@@ -19,11 +19,6 @@ SHIPMENT = {"origin": "01310-100", "destination": "40020-000"}
 
 
 @pytest.fixture
-def staff(as_role):
-    return as_role("account staff")
-
-
-@pytest.fixture
 def tariff(db):
     load_tariff()
 

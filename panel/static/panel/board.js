@@ -13,11 +13,15 @@ const board = {
 
   late: (route) => route.due * 1000 < Date.now(),
 
-  // The routes of the tab and the search, those that are due first at the top.
+  // The routes of a tab, an element with `data-tab`.
+  inTab({ dataset: { tab, status } }) {
+    return [...board.routes.values()].filter((route) => (tab === "late" ? board.late(route) : !status || route.status === status));
+  },
+
+  // The routes of the chosen tab and the search, those that are due first at the top.
   shown() {
     const tab = document.querySelector(`[data-tab="${board.tab}"]`);
-    const inTab = (route) => (board.tab === "late" ? board.late(route) : !tab.dataset.status || route.status === tab.dataset.status);
-    const found = [...board.routes.values()].filter((route) => inTab(route) && (!board.matching || board.matching.has(route.id)));
+    const found = board.inTab(tab).filter((route) => !board.matching || board.matching.has(route.id));
     return found.sort((one, other) => one.due - other.due || (one.id < other.id ? -1 : 1));
   },
 

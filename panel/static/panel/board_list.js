@@ -75,9 +75,7 @@
 
   function updateTabs() {
     for (const tab of document.querySelectorAll("[data-tab]")) {
-      const found = [...board.routes.values()].filter(
-        (route) => (tab.dataset.tab === "late" ? board.late(route) : !tab.dataset.status || route.status === tab.dataset.status),
-      );
+      const found = board.inTab(tab);
       tab.querySelector("b").textContent = found.length;
       tab.setAttribute("aria-pressed", String(tab.dataset.tab === board.tab));
       tab.classList.toggle("alarm", tab.dataset.tab === "late" && found.length > 0);

@@ -9,10 +9,6 @@
   const layers = L.layerGroup().addTo(map);
   let drawn = ""; // what the layers show, as text
   let fitted = false;
-  let isMoved = false; // by somebody
-  for (const name of ["wheel", "pointerdown", "keydown"]) {
-    map.getContainer().addEventListener(name, () => { isMoved = true; }, { capture: true, passive: true });
-  }
 
   const place = (route) => {
     const driver = route.driver?.at ? route.driver : null;
@@ -124,6 +120,6 @@
   new ResizeObserver(() => {
     map.invalidateSize({ animate: false });
     if (board.chosen) board.fit(board.chosen);
-    else if (!isMoved) fitAll();
+    else if (!map.isMoved) fitAll();
   }).observe(map.getContainer());
 })();

@@ -10,6 +10,10 @@ window.rota = Object.assign(window.rota || {}, {
     L.control.scale({ imperial: false }).addTo(map);
     if (bounds) rota.fit(map, bounds);
     else map.setView([-23.55, -46.63], 11);
+    map.isMoved = false; // by somebody
+    for (const name of ["wheel", "pointerdown", "keydown"]) {
+      element.addEventListener(name, () => { map.isMoved = true; }, { capture: true, passive: true });
+    }
     return map;
   },
 
@@ -87,13 +91,9 @@ window.rota = Object.assign(window.rota || {}, {
     const map = rota.map(element, JSON.parse(text("tiles")), rota.bounds(route));
     let layer = rota.layer(route, true).addTo(map);
     let picked = null; // the marker of a click
-    let isMoved = false; // by somebody
-    for (const name of ["wheel", "pointerdown", "keydown"]) {
-      element.addEventListener(name, () => { isMoved = true; }, { capture: true, passive: true });
-    }
     new ResizeObserver(() => {
       map.invalidateSize({ animate: false });
-      if (!isMoved) rota.fit(map, rota.bounds(route));
+      if (!map.isMoved) rota.fit(map, rota.bounds(route));
     }).observe(element);
 
     document.body.addEventListener("htmx:afterSettle", () => {

@@ -48,6 +48,10 @@ REFUSED: dict[str, Any] = {
     "without a time": lambda: without("webhook-timestamp"),
     "without a signature": lambda: without("webhook-signature"),
     "a signature without a version": lambda: headers() | {"webhook-signature": "v1"},
+    "an empty signature": lambda: headers() | {"webhook-signature": ""},
+    "a signature of other characters": lambda: headers() | {"webhook-signature": "v1,\xe9"},
+    "a time of too many digits": lambda: headers() | {"webhook-timestamp": "9" * 5000},
+    "an empty time": lambda: headers() | {"webhook-timestamp": ""},
 }
 
 
