@@ -6,7 +6,6 @@ from io import StringIO
 import pytest
 from allauth.mfa.models import Authenticator
 from allauth.mfa.recovery_codes.internal.auth import RecoveryCodes
-from allauth.mfa.totp.internal import auth as totp
 from django.contrib.admin.models import LogEntry
 from django.contrib.auth.models import Group, User
 from django.core.management import CommandError, call_command
@@ -18,6 +17,7 @@ from access import enrolment
 from access.models import EnrolmentCode
 from tests.access.conftest import PASSWORD, log_in
 from tests.one_time_codes import code_of
+from tests.one_time_codes import set_up as second_factor
 
 SET_UP = reverse("mfa_activate_totp")
 
@@ -176,7 +176,7 @@ class TestSessionOlderThanTheSecondFactor:
     @pytest.fixture(autouse=True)
     def _enrolled_elsewhere(self, settings, is_required, dora, browser):
         settings.REQUIRE_TWO_FACTOR = is_required
-        totp.TOTP.activate(dora, totp.generate_totp_secret())
+        second_factor(dora)
         RecoveryCodes.activate(dora)
 
     @pytest.mark.parametrize(
@@ -199,8 +199,7 @@ class TestRemoval:
     def test_is_refused_to_privileged_users_where_it_is_required(self, maria, settings, is_required, left):
         settings.REQUIRE_TWO_FACTOR = is_required
         maria.groups.add(Group.objects.create(name="Night shift"))  # privileged, and no member of staff
-        secret = totp.generate_totp_secret()
-        totp.TOTP.activate(maria, secret)
+        secret = second_factor(maria)
         client = Client()
         log_in(PASSWORD, browser=client)
         client.post(reverse("mfa_authenticate"), {"code": code_of(secret)})
@@ -224,7 +223,7 @@ class TestCommand:
             call_command("enrol_second_factor", "x")
 
     def test_refuses_a_user_who_has_a_second_factor(self, dora):
-        totp.TOTP.activate(dora, totp.generate_totp_secret())
+        second_factor(dora)
 
         with pytest.raises(CommandError, match="dora has a second factor"):
             call_command("enrol_second_factor", "dora")

@@ -94,6 +94,45 @@ class TestAddresses:
         assert outcomes == [CHECKED, CHECKED, REFUSED, REFUSED]
 
 
+# Headers that a client controls, with other values for each attempt `n`.
+HEADERS = {
+    **dict.fromkeys(
+        (
+            "X-Real-IP", "X-Client-IP", "True-Client-IP", "CF-Connecting-IP", "Fastly-Client-IP", "X-Cluster-Client-IP",
+            "X-Forwarded",
+        ),
+        "198.51.100.{n}",
+    ),
+    "Forwarded": "for=198.51.100.{n}",
+    "X-Forwarded-Host": "host-{n}.example",
+    "X-Forwarded-Port": "{n}",
+    "Via": "1.1 proxy-{n}",
+    "Host": "localhost:{n}",
+    "User-Agent": "browser {n}",
+    "Accept-Language": "en-{n}, en",
+    "Cookie": "sessionid=session-{n:032}; known_device_1=device-{n}",
+    "Authorization": "Basic {n}",
+    "X-Request-Id": "request-{n:08}",
+}  # fmt: skip  # a table
+
+
+class TestHeaders:
+    @pytest.mark.parametrize(("proxies", "own"), [(0, ""), (1, f", {HERE}")])
+    def test_that_a_client_sends_change_no_limit(self, maria, settings, proxies, own):
+        """A proxy appends the address that it was called from to X-Forwarded-For."""
+        settings.TRUSTED_PROXIES = proxies
+        settings.ALLOWED_HOSTS = ["localhost"]
+
+        def attempt(n, password):
+            headers = {name: text.format(n=n) for name, text in HEADERS.items()}
+            return log_in(password, headers={**headers, "X-Forwarded-For": f"198.51.100.{n}{own}"})
+
+        outcomes = [attempt(n, f"wrong-{n}") for n in range(7)]
+
+        assert outcomes == [CHECKED] * 5 + [REFUSED] * 2
+        assert attempt(8, PASSWORD) == REFUSED
+
+
 class TestWindows:
     @pytest.mark.parametrize(
         ("secret", "of_the_name"), [(Secret.PASSWORD, timedelta(hours=1)), (Secret.CODE, timedelta(days=1))]
