@@ -86,10 +86,12 @@ class TestSettingUp:
         assert "code" in response.context["form"].errors
         assert EnrolmentCode.objects.get().used_at is None
 
-    def test_refuses_the_code_of_somebody_else(self, dora, browser):
-        code = issue(User.objects.create_user("ana", is_staff=True))
+    def test_refuses_the_code_of_somebody_else_and_one_that_was_replaced(self, dora, browser):
+        codes = [issue(User.objects.create_user("ana", is_staff=True)), issue(dora)]
+        issue(dora)
 
-        set_up(browser, enrolment_code=code)
+        for code in codes:
+            set_up(browser, enrolment_code=code)
 
         assert not Authenticator.objects.exists()
 
@@ -102,30 +104,16 @@ class TestSettingUp:
         assert not enrolment.is_valid(user=dora, code=code, at=end)
         assert not enrolment.use(user=dora, code=code, at=end)
 
-    def test_takes_a_new_code_after_an_earlier_one_was_used(self, dora, browser):
-        set_up(browser, enrolment_code=issue(dora))
-        Authenticator.objects.all().delete()
+    def test_takes_a_new_code_and_no_used_one_after_the_factor_was_deleted(self, dora, browser):
+        used = issue(dora)
+        set_up(browser, enrolment_code=used)
+        Authenticator.objects.all().delete()  # as a superuser does
 
+        set_up(browser, enrolment_code=used)
+        assert not Authenticator.objects.exists()
         set_up(browser, enrolment_code=issue(dora))
 
         assert Authenticator.objects.filter(user=dora).exists()
-
-    def test_refuses_a_code_after_a_newer_one(self, dora, browser):
-        old = issue(dora)
-        issue(dora)
-
-        set_up(browser, enrolment_code=old)
-
-        assert not Authenticator.objects.exists()
-
-    def test_refuses_a_code_that_was_used_before_a_superuser_deleted_the_factor(self, dora, browser):
-        code = issue(dora)
-        set_up(browser, enrolment_code=code)
-        Authenticator.objects.all().delete()
-
-        set_up(browser, enrolment_code=code)
-
-        assert not Authenticator.objects.exists()
 
     def test_needs_no_code_of_users_without_privileges(self, maria):
         client = Client()
