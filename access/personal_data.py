@@ -29,7 +29,6 @@ from integration.models import Company, Invoice, Order, compact_document
 
 _log = logging.getLogger(__name__)
 KINDS = ("orders", "stops", "pickups", "drivers")  # of rows, as `PersonRequest` counts them
-_Step = Callable[[PersonRequest], int]
 _READ_AT_ONCE = 2000
 _MOST_NAMED = 20
 _LONGEST = 40
@@ -284,7 +283,7 @@ def carry_out(
     """
     person = Person(**json.loads(credentials.decrypt(request.ciphertext)))
     until = request.requested_at
-    steps: dict[str, _Step] = {
+    steps: dict[str, Callable[[PersonRequest], int]] = {
         "orders": lambda _: in_orders.forget_orders_of(
             document=person.document, phone=person.phone, until=until, at=at
         ),
