@@ -44,22 +44,10 @@ class TestNames:
     def test_of_unknown_people_are_limited_in_the_same_way(self, db):
         assert Counter(log_in(name="nobody") for _attempt in range(8)) == {CHECKED: 5, REFUSED: 3}
 
-    def test_of_one_person_do_not_lock_another(self, maria):
-        User.objects.create_user("joao", password=PASSWORD)
-        for _attempt in range(5):
-            log_in()
-
-        assert log_in(PASSWORD, name="joao") == IN
-
 
 class TestAddresses:
     def test_are_limited_over_all_names(self, db):
         assert Counter(log_in(name=f"name-{n}") for n in range(25)) == {CHECKED: 20, REFUSED: 5}
-
-    def test_of_one_ipv6_network_count_as_one(self, maria):
-        outcomes = Counter(log_in(address=f"2001:db8:0:1::{n}") for n in range(8))
-
-        assert outcomes == {CHECKED: 5, REFUSED: 3}
 
     def test_fill_the_table_to_a_bound(self, db):
         for n in range(200):
@@ -78,12 +66,6 @@ class TestAddresses:
 
         assert AttemptCount.objects.count() > 800
         assert log_in(PASSWORD) == REFUSED
-
-    def test_of_one_attacker_do_not_lock_a_name_elsewhere(self, maria):
-        for _attempt in range(8):
-            log_in(address="198.51.100.1")
-
-        assert log_in(PASSWORD) == IN
 
     def test_all_together_are_limited_for_one_name(self, maria):
         for n in range(98):
