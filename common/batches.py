@@ -86,7 +86,7 @@ def prune(model: type[models.Model], column: str, *, before: Any) -> int:
 
     Returns how many rows there were. Must not be called within a transaction, which would hold all of them.
     """
-    names = {"table": model._meta.db_table, "key": model._meta.pk.column, "column": column}
+    names = {"table": model._meta.db_table, "key": str(model._meta.pk.column), "column": column}
     statement = _PRUNE.format(**{part: sql.Identifier(name) for part, name in names.items()})
     deleted = 0
     while True:
