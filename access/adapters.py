@@ -27,10 +27,10 @@ from common.mail.models import Kind
 
 
 class AccountAdapter(DefaultAccountAdapter):
-    """Users are created by staff; there is no sign-up."""
+    """Limits attempts at passwords, and records e-mails instead of sending them.
 
-    def is_open_for_signup(self, request: HttpRequest) -> bool:
-        return False
+    allauth's pages to sign up are not served: users are created by staff and by invitations.
+    """
 
     def is_safe_url(self, url: str | None) -> bool:
         try:

@@ -32,7 +32,7 @@ from access.models import InitialPassword
 from access.rights import has_privileges, without_privileges
 from access.roles import ROLES
 from common import clock
-from common.admin_base import LAST_USED, pill
+from common.admin_base import LAST_USED, Unchangeable, pill
 
 # The names of `ROLES`.
 gettext_noop("Account staff")
@@ -294,7 +294,7 @@ def _is_role(group: Group | None) -> bool:
 
 
 @admin.register(Authenticator)
-class AuthenticatorAdmin(ModelAdmin):
+class AuthenticatorAdmin(Unchangeable, ModelAdmin):
     """Second factors, without their secrets. Deleting one lets a user who lost the device set up another."""
 
     list_display = ["user", "kind", "created_at", LAST_USED]
@@ -309,15 +309,8 @@ class AuthenticatorAdmin(ModelAdmin):
         kinds = {"totp": gettext("Authenticator app"), "recovery_codes": gettext("Recovery codes")}
         return kinds.get(authenticator.type, authenticator.type)
 
-    def has_add_permission(self, request: HttpRequest) -> bool:
-        return False
-
-    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        return False
-
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        allowed: bool = super().has_delete_permission(request, obj)
-        return allowed and _may_grant_rights(request)
+        return _may_grant_rights(request)
 
 
 def _may_grant_rights(request: HttpRequest) -> bool:

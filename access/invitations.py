@@ -19,7 +19,8 @@ from django.utils.translation import gettext
 
 from access import teams
 from access.models import Invitation, InvitationState
-from access.teams import Account, TeamRefusal
+from access.rights import Account
+from access.teams import TeamRefusal
 from common import attempts, credentials
 from common.accounts import Role
 from common.attempts import Limit, TooManyAttempts

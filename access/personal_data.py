@@ -6,6 +6,7 @@ when it ends.
 
 import json
 import logging
+import math
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict, dataclass
 from datetime import datetime
@@ -28,7 +29,6 @@ from integration.models import Company, Invoice, Order, compact_document
 
 _log = logging.getLogger(__name__)
 KINDS = ("orders", "stops", "pickups", "drivers")  # of rows, as `PersonRequest` counts them
-_Step = Callable[[PersonRequest], int]
 _READ_AT_ONCE = 2000
 _MOST_NAMED = 20
 _LONGEST = 40
@@ -274,7 +274,7 @@ def carry_out(
     request: PersonRequest,
     *,
     at: datetime,
-    most_batches: int | None = None,
+    most_batches: float = math.inf,
     tell: Callable[[str, int], None] = lambda _what, _count: None,
 ) -> PersonRequest:
     """Anonymise what is closed, in batches that are committed one by one, and finish the request if nothing is left.
@@ -283,7 +283,7 @@ def carry_out(
     """
     person = Person(**json.loads(credentials.decrypt(request.ciphertext)))
     until = request.requested_at
-    steps: dict[str, _Step] = {
+    steps: dict[str, Callable[[PersonRequest], int]] = {
         "orders": lambda _: in_orders.forget_orders_of(
             document=person.document, phone=person.phone, until=until, at=at
         ),
@@ -296,7 +296,7 @@ def carry_out(
         }
     left = most_batches
     for what, step in steps.items():
-        while left is None or left > 0:
+        while left > 0:
             with transaction.atomic():
                 # A batch that two runs find at once would be counted twice.
                 locked = PersonRequest.objects.select_for_update().get(pk=request.pk)
@@ -305,7 +305,7 @@ def carry_out(
                 locked.save(update_fields=[what, "last_delivery"])
             if not count and locked.last_delivery == before:
                 break
-            left = None if left is None else left - 1
+            left -= 1
             if count:
                 tell(what, count)
     _finish(request, person, at=at)

@@ -1,26 +1,30 @@
 """What a person may see, and who counts as privileged. Which permissions a role has: `access.roles`."""
 
+from typing import TypeVar
+
 from django.contrib.auth.models import AnonymousUser, User
 from django.db.models import QuerySet
 
 from delivery.models import Integrator
 from integration.models import Seller
 
+Account = Integrator | Seller
+_Account = TypeVar("_Account", Integrator, Seller)
+
 
 def accounts_of(user: User | AnonymousUser) -> QuerySet[Integrator]:
     """All accounts for account staff; for other active users those they are members of; none for anonymous users."""
-    accounts = Integrator.objects.all()
-    if not user.is_active:  # `members=None` would find the accounts without members
-        return accounts.none()
-    return accounts if user.has_perm("delivery.change_integrator") else accounts.filter(members=user.pk)
+    return _visible(Integrator, user)
 
 
 def sellers_of(user: User | AnonymousUser) -> QuerySet[Seller]:
     """As `accounts_of`, for sellers."""
-    sellers = Seller.objects.all()
-    if not user.is_active:
-        return sellers.none()
-    return sellers if user.has_perm("integration.change_seller") else sellers.filter(members=user.pk)
+    return _visible(Seller, user)
+
+
+def is_account_staff(user: User | AnonymousUser, account: Account | type[Account]) -> bool:
+    """Whether the user belongs to the staff that work on all accounts, or on all sellers."""
+    return user.has_perm(f"{account._meta.app_label}.change_{account._meta.model_name}")
 
 
 def has_privileges(user: User) -> bool:
@@ -34,3 +38,10 @@ def has_privileges(user: User) -> bool:
 def without_privileges(users: QuerySet[User]) -> QuerySet[User]:
     """Those of `users` that `has_privileges` is false for."""
     return users.filter(is_staff=False, is_superuser=False, groups=None, user_permissions=None)
+
+
+def _visible(accounts: type[_Account], user: User | AnonymousUser) -> QuerySet[_Account]:
+    found = accounts._default_manager.all()
+    if not user.is_active:  # `members=None` would find the accounts without members
+        return found.none()
+    return found if is_account_staff(user, accounts) else found.filter(members=user.pk)

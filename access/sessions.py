@@ -19,13 +19,12 @@ from django.dispatch import receiver
 from django.http import HttpRequest, HttpResponse
 from django.utils.translation import gettext
 
-from common import clock
+from common import batches, clock
 from common.clock import agreed_now
 from common.http_requests import client_address
 
 _TIMES = "began_and_seen"  # key of the session: [log-in, last request] in seconds since 1970
 _SEEN_RESOLUTION_SECONDS = 60  # avoids a write on every request
-_BATCH = 5000
 _log = logging.getLogger(__name__)
 
 
@@ -118,13 +117,6 @@ def end_sessions(people: QuerySet[User]) -> int:
 def prune() -> None:
     """Delete expired sessions, and the list's rows of sessions that cannot exist any more."""
     now = agreed_now()
-    _delete(Session.objects.filter(expire_date__lt=now))
+    batches.prune(Session, "expire_date", before=now)
     # Whatever happens in a session, it ends SESSION_COOKIE_AGE after the log-in that created its row.
-    _delete(UserSession.objects.filter(created_at__lt=now - timedelta(seconds=settings.SESSION_COOKIE_AGE)))
-
-
-def _delete(rows: QuerySet[Any]) -> None:
-    """Delete in batches that commit one by one, so that no transaction is long."""
-    deleted = _BATCH
-    while deleted == _BATCH:
-        deleted, _by_model = rows.model._default_manager.filter(pk__in=rows.values("pk")[:_BATCH]).delete()
+    batches.prune(UserSession, "created_at", before=now - timedelta(seconds=settings.SESSION_COOKIE_AGE))

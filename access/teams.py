@@ -10,12 +10,11 @@ from django.db import transaction
 from django.db.models import QuerySet
 from django.utils.translation import gettext
 
+from access.rights import Account, is_account_staff
 from common.accounts import Membership, Role
 from delivery.actions import integrators
 from delivery.models import AuditAction, Integrator
 from integration.models import Seller
-
-Account = Integrator | Seller
 
 
 class TeamRefusal(Exception):
@@ -35,7 +34,7 @@ def may_manage(user: User | AnonymousUser, account: Account) -> bool:
     """Whether the user decides who belongs to the account: its owners and account staff."""
     if not user.is_active:
         return False
-    return _is_staff(user, account) or account.memberships.filter(user=user.pk, role=Role.OWNER).exists()
+    return is_account_staff(user, account) or account.memberships.filter(user=user.pk, role=Role.OWNER).exists()
 
 
 @transaction.atomic
@@ -71,7 +70,7 @@ def remove(*, account: Account, membership: int, by: User, at: datetime) -> Memb
 
 def may_remove_last(user: User | AnonymousUser, account: Account) -> bool:
     """Whether this user may remove the account's only person: account staff may, members may not."""
-    return account.memberships.count() <= 1 and _is_staff(user, account)
+    return account.memberships.count() <= 1 and is_account_staff(user, account)
 
 
 def lock(account: Account, *, by: User) -> None:
@@ -94,11 +93,6 @@ def record(account: Account, action: AuditAction, subject: str, *, by: User, at:
     else:
         row = Seller.objects.filter(pk=account.pk)
         LogEntry.objects.log_actions(by.pk, row, CHANGE, f"{action.label}: {subject}", single_object=True)
-
-
-def _is_staff(user: User | AnonymousUser, account: Account) -> bool:
-    is_integrator = isinstance(account, Integrator)
-    return user.has_perm("delivery.change_integrator" if is_integrator else "integration.change_seller")
 
 
 def _member(account: Account, membership: int) -> Any:

@@ -78,7 +78,7 @@ def next_try(row: Any, pauses: Sequence[timedelta], *, at: datetime) -> datetime
 
 _BATCH = 5000  # rows that one transaction deletes; small, so that none is long
 
-_PRUNE = sql.SQL("DELETE FROM {table} WHERE id IN (SELECT id FROM {table} WHERE {column} < %s LIMIT %s)")
+_PRUNE = sql.SQL("DELETE FROM {table} WHERE {key} IN (SELECT {key} FROM {table} WHERE {column} < %s LIMIT %s)")
 
 
 def prune(model: type[models.Model], column: str, *, before: Any) -> int:
@@ -86,7 +86,8 @@ def prune(model: type[models.Model], column: str, *, before: Any) -> int:
 
     Returns how many rows there were. Must not be called within a transaction, which would hold all of them.
     """
-    statement = _PRUNE.format(table=sql.Identifier(model._meta.db_table), column=sql.Identifier(column))
+    names = {"table": model._meta.db_table, "key": str(model._meta.pk.column), "column": column}
+    statement = _PRUNE.format(**{part: sql.Identifier(name) for part, name in names.items()})
     deleted = 0
     while True:
         with connection.cursor() as cursor:

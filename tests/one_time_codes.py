@@ -1,11 +1,19 @@
-"""What an authenticator app shows."""
+"""An authenticator app."""
 
 import time
 
 from allauth.mfa.totp.internal import auth as totp
+from django.contrib.auth.models import User
 
 _PERIOD = 30
 _LEFT = 3
+
+
+def set_up(user: User) -> str:
+    """Make an app the user's second factor. Returns its secret."""
+    secret = totp.generate_totp_secret()
+    totp.TOTP.activate(user, secret)
+    return str(secret)
 
 
 def code_of(secret: str) -> str:

@@ -17,7 +17,8 @@ from django.shortcuts import redirect
 from django.utils.translation import gettext as _
 
 from access import invitations
-from access.teams import Account, TeamRefusal
+from access.rights import Account
+from access.teams import TeamRefusal
 from common import clock, credentials
 from common.accounts import Role
 from common.actors import actor

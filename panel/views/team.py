@@ -12,7 +12,8 @@ from django.utils.translation import gettext as _
 
 from access import invitations, teams
 from access.models import Invitation
-from access.teams import Account, NotAMember, TeamRefusal
+from access.rights import Account
+from access.teams import NotAMember, TeamRefusal
 from common import clock
 from common.accounts import Role
 from common.mail import outbox

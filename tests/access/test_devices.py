@@ -4,7 +4,6 @@ from collections import Counter
 from datetime import timedelta
 
 import pytest
-from allauth.mfa.totp.internal import auth as totp
 from django.contrib.auth.models import User
 from django.test import Client, RequestFactory
 from django.urls import reverse
@@ -12,7 +11,7 @@ from django.urls import reverse
 from access import throttle
 from access.throttle import Secret
 from tests.access.conftest import CHECKED, HERE, IN, LOG_IN, PASSWORD, REFUSED, log_in
-from tests.one_time_codes import code_of
+from tests.one_time_codes import code_of, set_up
 
 
 @pytest.fixture
@@ -79,7 +78,7 @@ class TestKnownDevice:
         assert log_in("another-password-2", browser=known) == REFUSED
 
     def test_is_unknown_after_a_second_factor_was_set_up(self, maria, known, attacked):
-        totp.TOTP.activate(maria, totp.generate_totp_secret())
+        set_up(maria)
 
         assert log_in(PASSWORD, browser=known) == REFUSED
 
@@ -115,9 +114,7 @@ class TestCookie:
         assert (cookie["max-age"], bool(cookie["secure"])) == (90 * 24 * 60 * 60, is_secure)
 
     def test_is_given_after_the_second_factor_only(self, maria):
-        secret = totp.generate_totp_secret()
-        totp.TOTP.activate(maria, secret)
-        browser = Client()
+        secret, browser = set_up(maria), Client()
 
         log_in(PASSWORD, browser=browser)
         before = set(browser.cookies)

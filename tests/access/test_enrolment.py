@@ -6,7 +6,6 @@ from io import StringIO
 import pytest
 from allauth.mfa.models import Authenticator
 from allauth.mfa.recovery_codes.internal.auth import RecoveryCodes
-from allauth.mfa.totp.internal import auth as totp
 from django.contrib.admin.models import LogEntry
 from django.contrib.auth.models import Group, User
 from django.core.management import CommandError, call_command
@@ -18,6 +17,7 @@ from access import enrolment
 from access.models import EnrolmentCode
 from tests.access.conftest import PASSWORD, log_in
 from tests.one_time_codes import code_of
+from tests.one_time_codes import set_up as second_factor
 
 SET_UP = reverse("mfa_activate_totp")
 
@@ -86,10 +86,12 @@ class TestSettingUp:
         assert "code" in response.context["form"].errors
         assert EnrolmentCode.objects.get().used_at is None
 
-    def test_refuses_the_code_of_somebody_else(self, dora, browser):
-        code = issue(User.objects.create_user("ana", is_staff=True))
+    def test_refuses_the_code_of_somebody_else_and_one_that_was_replaced(self, dora, browser):
+        codes = [issue(User.objects.create_user("ana", is_staff=True)), issue(dora)]
+        issue(dora)
 
-        set_up(browser, enrolment_code=code)
+        for code in codes:
+            set_up(browser, enrolment_code=code)
 
         assert not Authenticator.objects.exists()
 
@@ -102,30 +104,16 @@ class TestSettingUp:
         assert not enrolment.is_valid(user=dora, code=code, at=end)
         assert not enrolment.use(user=dora, code=code, at=end)
 
-    def test_takes_a_new_code_after_an_earlier_one_was_used(self, dora, browser):
-        set_up(browser, enrolment_code=issue(dora))
-        Authenticator.objects.all().delete()
+    def test_takes_a_new_code_and_no_used_one_after_the_factor_was_deleted(self, dora, browser):
+        used = issue(dora)
+        set_up(browser, enrolment_code=used)
+        Authenticator.objects.all().delete()  # as a superuser does
 
+        set_up(browser, enrolment_code=used)
+        assert not Authenticator.objects.exists()
         set_up(browser, enrolment_code=issue(dora))
 
         assert Authenticator.objects.filter(user=dora).exists()
-
-    def test_refuses_a_code_after_a_newer_one(self, dora, browser):
-        old = issue(dora)
-        issue(dora)
-
-        set_up(browser, enrolment_code=old)
-
-        assert not Authenticator.objects.exists()
-
-    def test_refuses_a_code_that_was_used_before_a_superuser_deleted_the_factor(self, dora, browser):
-        code = issue(dora)
-        set_up(browser, enrolment_code=code)
-        Authenticator.objects.all().delete()
-
-        set_up(browser, enrolment_code=code)
-
-        assert not Authenticator.objects.exists()
 
     def test_needs_no_code_of_users_without_privileges(self, maria):
         client = Client()
@@ -176,7 +164,7 @@ class TestSessionOlderThanTheSecondFactor:
     @pytest.fixture(autouse=True)
     def _enrolled_elsewhere(self, settings, is_required, dora, browser):
         settings.REQUIRE_TWO_FACTOR = is_required
-        totp.TOTP.activate(dora, totp.generate_totp_secret())
+        second_factor(dora)
         RecoveryCodes.activate(dora)
 
     @pytest.mark.parametrize(
@@ -199,8 +187,7 @@ class TestRemoval:
     def test_is_refused_to_privileged_users_where_it_is_required(self, maria, settings, is_required, left):
         settings.REQUIRE_TWO_FACTOR = is_required
         maria.groups.add(Group.objects.create(name="Night shift"))  # privileged, and no member of staff
-        secret = totp.generate_totp_secret()
-        totp.TOTP.activate(maria, secret)
+        secret = second_factor(maria)
         client = Client()
         log_in(PASSWORD, browser=client)
         client.post(reverse("mfa_authenticate"), {"code": code_of(secret)})
@@ -224,7 +211,7 @@ class TestCommand:
             call_command("enrol_second_factor", "x")
 
     def test_refuses_a_user_who_has_a_second_factor(self, dora):
-        totp.TOTP.activate(dora, totp.generate_totp_secret())
+        second_factor(dora)
 
         with pytest.raises(CommandError, match="dora has a second factor"):
             call_command("enrol_second_factor", "dora")

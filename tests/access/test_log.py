@@ -3,17 +3,12 @@
 import logging
 
 import pytest
-from allauth.mfa.totp.internal.auth import TOTP, generate_totp_secret
-from django.contrib.auth.models import User
 from django.urls import reverse
 
-PASSWORD, WRONG = "a-good-password-1", "typed-by-mistake-2"
-LOG_IN = reverse("account_login")
+from tests.access.conftest import LOG_IN, PASSWORD
+from tests.one_time_codes import set_up
 
-
-@pytest.fixture
-def maria(db):
-    return User.objects.create_user("maria", password=PASSWORD)
+WRONG = "typed-by-mistake-2"
 
 
 @pytest.fixture
@@ -73,7 +68,7 @@ def test_no_password_and_no_session_key(client, maria, caplog):
 
 
 def test_a_wrong_code(client, maria, messages):
-    TOTP.activate(maria, generate_totp_secret())
+    set_up(maria)
     log_in(client)
 
     client.post(reverse("mfa_authenticate"), {"code": "000000"})

@@ -4,21 +4,19 @@ import time
 
 import pytest
 from allauth.mfa.totp.internal import auth as totp
-from django.contrib.auth.models import User
 from django.core.cache import cache
 from django.test import Client
 from django.urls import reverse
 
-PASSWORD = "a-good-password-1"  # pragma: allowlist secret
+from tests.access.conftest import PASSWORD, log_in
+from tests.one_time_codes import set_up
 
 
 @pytest.fixture
-def secret(db):
+def secret(maria):
     """The secret of Maria's second factor."""
     cache.clear()
-    text = totp.generate_totp_secret()
-    totp.TOTP.activate(User.objects.create_user("maria", password=PASSWORD), text)
-    return text
+    return set_up(maria)
 
 
 @pytest.fixture
@@ -30,7 +28,7 @@ def begin(monkeypatch):
 
 def log_in_with(code):
     browser = Client()
-    browser.post(reverse("account_login"), {"login": "maria", "password": PASSWORD})
+    log_in(PASSWORD, browser=browser)
     browser.post(reverse("mfa_authenticate"), {"code": code})
     return browser.get("/panel/").status_code == 200
 

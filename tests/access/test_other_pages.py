@@ -2,22 +2,20 @@
 
 import pytest
 from allauth.mfa.recovery_codes.internal.auth import RecoveryCodes
-from allauth.mfa.totp.internal import auth as totp
 from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
 from access import enrolment
 from tests.access.conftest import CHECKED, HERE, IN, PASSWORD, REFUSED, WRONG, log_in, outcome
-from tests.one_time_codes import code_of
+from tests.one_time_codes import code_of, set_up
 
 NEW = {"password1": "another-password-2", "password2": "another-password-2"}  # pragma: allowlist secret
 
 
 @pytest.fixture
 def secret(maria):
-    text = totp.generate_totp_secret()
-    totp.TOTP.activate(maria, text)
+    text = set_up(maria)
     RecoveryCodes.activate(maria)
     return text
 

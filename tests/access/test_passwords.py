@@ -20,8 +20,8 @@ def change(client, maria):
     """Change Maria's password on the page for it. Returns the answer."""
     client.force_login(maria)
 
-    def post(new, old=OLD):
-        return client.post(CHANGE, {"oldpassword": old, "password1": new, "password2": new})
+    def post(new):
+        return client.post(CHANGE, {"oldpassword": OLD, "password1": new, "password2": new})
 
     return post
 
@@ -85,30 +85,13 @@ def test_of_any_characters_is_taken_up_to_any_length(change, password):
 
 
 def test_is_taken_letter_for_letter(change):
-    password = "  Plum canoe Ladder  "
+    password = "  Plum canoe Ladder frost " * 4  # pragma: allowlist secret
 
     change(password)
 
     assert can_log_in(password)
-    assert not can_log_in(password.strip())
-    assert not can_log_in(password.lower())
-    assert not can_log_in(password + "x" * 100)
-
-
-def test_of_64_characters_is_not_cut(change):
-    password = "plum canoe ladder frost " * 4  # pragma: allowlist secret
-
-    change(password)
-
-    assert not can_log_in(password[:64])
-    assert can_log_in(password)
-
-
-def test_is_changed_with_the_current_one_alone(change, maria):
-    change("plum canoe ladder frost", old="wrong")
-
-    maria.refresh_from_db()
-    assert maria.check_password(OLD)
+    for other in (password.strip(), password.lower(), password + "x" * 100, password[:64]):
+        assert not can_log_in(other)
 
 
 @pytest.mark.parametrize("path", [LOG_IN, CHANGE])

@@ -32,9 +32,10 @@ KINDS = ("staff", "superuser", "group", "permission", "deactivated")
 
 @pytest.fixture
 def clerk():
-    """Browser of a member of staff who may change users, and is no superuser."""
+    """Browser of a member of staff who may change users and groups, and is no superuser."""
     user = User.objects.create_user("clerk", is_staff=True)
-    user.user_permissions.set(Permission.objects.filter(codename__in=["view_user", "change_user"]))
+    names = ["view_user", "change_user", "view_group", "change_group"]
+    user.user_permissions.set(Permission.objects.filter(codename__in=names))
     browser = Client()
     browser.force_login(user)
     return browser
@@ -66,6 +67,20 @@ class TestClerk:
         kept = User.objects.get(pk=user.pk)
         assert (kept.password, kept.username) == (user.password, "clara")
         assert not hasattr(kept, "enrolment_code")
+
+    def test_gives_no_rights(self, clerk):
+        member, group = User.objects.create_user("member"), Group.objects.get(name=DISPATCHERS)
+        everything = {"is_staff": "on", "is_superuser": "on", "groups": [group.pk]}
+        sent = {"username": "member", "is_active": "on", "first_name": "M", **everything}
+
+        clerk.post(reverse("admin:auth_user_change", args=[member.pk]), sent)
+        refused = clerk.post(reverse("admin:auth_group_change", args=[group.pk]), {"name": "x"})
+
+        member.refresh_from_db()
+        assert member.first_name == "M"
+        assert not has_privileges(member)
+        assert refused.status_code == 403
+        assert Group.objects.filter(name=DISPATCHERS).exists()
 
     def test_ends_the_sessions_of_members_alone(self, clerk):
         users = [privileged(kind, name=kind) for kind in KINDS if kind != "deactivated"]

@@ -4,7 +4,6 @@ import time
 from datetime import timedelta
 
 import pytest
-from allauth.mfa.totp.internal import auth as totp
 from allauth.usersessions.models import UserSession
 from django.contrib.auth.models import User
 from django.contrib.sessions.models import Session
@@ -13,9 +12,10 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
+from access import tasks
 from common import clock
 from tests.access.conftest import LOG_IN, PASSWORD
-from tests.one_time_codes import code_of
+from tests.one_time_codes import code_of, set_up
 
 PANEL = "/panel/"
 SESSIONS, CONFIRM = reverse("usersessions_list"), reverse("account_reauthenticate")
@@ -74,8 +74,7 @@ class TestKey:
 
     def test_is_another_one_after_the_second_factor_was_asked_for_again(self, log_in, maria, settings):
         browser = log_in()
-        secret = totp.generate_totp_secret()
-        totp.TOTP.activate(maria, secret)
+        secret = set_up(maria)
         before = browser.session.session_key
 
         browser.post(reverse("mfa_reauthenticate"), {"code": code_of(secret)})
@@ -231,3 +230,23 @@ class TestList:
 
     def test_is_for_who_is_logged_in(self, client, db):
         assert client.get(SESSIONS).url.startswith(LOG_IN)
+
+
+class TestPrune:
+    def test_deletes_sessions_that_have_expired(self):
+        for number, age in enumerate([timedelta(seconds=1), timedelta(days=1), -timedelta(hours=1)]):
+            Session.objects.create(session_key=f"{number}", session_data="", expire_date=timezone.now() - age)
+
+        tasks.prune_sessions()
+
+        assert list(Session.objects.values_list("session_key", flat=True)) == ["2"]
+
+    @pytest.mark.parametrize(("age", "left"), [(timedelta(hours=11, minutes=59), 1), (timedelta(hours=12), 0)])
+    def test_deletes_the_addresses_of_sessions_that_have_ended_and_logs_nobody_out(self, log_in, age, left):
+        browser = log_in()
+        UserSession.objects.update(created_at=timezone.now() - age)
+
+        tasks.prune_sessions()
+
+        assert UserSession.objects.count() == left
+        assert is_logged_in(browser)

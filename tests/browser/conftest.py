@@ -4,6 +4,7 @@ import asyncio
 import os
 import shutil
 from collections.abc import Callable, Generator, Iterator, Sequence
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -21,13 +22,15 @@ from delivery.webhooks.outbox import OUTBOX
 from tests import programs
 from tests.browser import quiet_database, shop_history
 from tests.browser.looks import WIDTHS_OF, Walk
-from tests.browser.receiver import Receiver
 from tests.browser.tab import FAILED, PASSWORD, SHOTS, WIDTHS, Tab, close
 from tests.browser.waiting import MILLISECONDS, SECONDS
+from tests.common.webhooks.conftest import sink
 from tests.config.stream_client import granian
-from tests.factories import TariffFactory, TokenFactory
+from tests.factories import PICKUP, TariffFactory, TokenFactory
 from tests.integration.factories import SellerFactory
+from tests.panel import archives
 
+__all__ = ["sink"]
 SENDER = BackgroundSender(OUTBOX)
 CHROMIUM = shutil.which("chromium")
 FLAGS = [
@@ -94,6 +97,7 @@ def chromium(_browser: tuple[Browser, asyncio.AbstractEventLoop], monkeypatch: p
 
 @pytest.fixture(autouse=True)
 def _fresh_counts(transactional_db: None) -> Iterator[None]:
+    """Every test has the database, without a transaction around it, because the server has connections of its own."""
     cache.clear()
     yield
     SENDER.stop(seconds=20)
@@ -208,6 +212,31 @@ def tab(chromium: Browser, site: str, request: pytest.FixtureRequest) -> Iterato
 
 
 @pytest.fixture
+def member(tab: Callable[..., Tab], people: Callable[..., User], shop: Any) -> Tab:
+    """The browser of a member of the shop's account."""
+    people("maria", account=shop.integrator)
+    browser = tab()
+    browser.log_in("maria")
+    return browser
+
+
+@pytest.fixture
+def dispatcher(tab: Callable[..., Tab], people: Callable[..., User]) -> Tab:
+    people("dora", group="Dispatchers")
+    browser = tab()
+    browser.log_in("dora")
+    return browser
+
+
+@pytest.fixture
+def map_file(tmp_path: Path, settings: Any) -> Path:
+    """The file of the maps' ground: streets around PICKUP."""
+    settings.MAP_FILE = tmp_path / "map.pmtiles"
+    archives.write(settings.MAP_FILE, *PICKUP, zooms=range(10, 16), around=2)
+    return tmp_path / "map.pmtiles"
+
+
+@pytest.fixture
 def clicks() -> Callable[[Page], Callable[[], int]]:
     """Count the clicks in a page from now on, over all the pages it goes to."""
 
@@ -225,13 +254,6 @@ def clicks() -> Callable[[Page], Callable[[], int]]:
         return lambda: counted
 
     return count
-
-
-@pytest.fixture
-def receiver() -> Iterator[Receiver]:
-    it = Receiver()
-    yield it
-    it.close()
 
 
 @pytest.fixture(params=list(WIDTHS_OF))

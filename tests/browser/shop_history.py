@@ -14,17 +14,17 @@ from common.webhooks.settlement import settle
 from delivery.actions import deliveries, drivers, endpoints, proofs
 from delivery.geo.distance import Point
 from delivery.models import Delivery, Token, WebhookEndpoint, WebhookEvent, WebhookQueueItem
-from delivery.payload import Options, Place
+from delivery.payload import DeliveryRequest, Options, Place
 from delivery.simulation.steps import DRIVER_NAME
 from delivery.webhooks.outbox import OUTBOX
 from tests.factories import BY, PICKUP, DeliveryFactory, DriverFactory, validated_payload
 from tests.photos import photo
 
 URL = "http://127.0.0.1:9/rota"
-_CITY = {"city": "São Paulo", "state": "SP", "country": "BR"}
-_SHOP = Place(
+CITY = {"city": "São Paulo", "state": "SP", "country": "BR"}
+SHOP = Place(
     point=PICKUP,
-    address={**_CITY, "street": "Avenida Paulista", "number": "1578", "district": "Bela Vista", "zipcode": "01310200"},
+    address={**CITY, "street": "Avenida Paulista", "number": "1578", "district": "Bela Vista", "zipcode": "01310200"},
     contact_name="Padaria Sol",
     contact_phone="+551133330000",
 )
@@ -53,7 +53,7 @@ def stops(*orders: int) -> list[Place]:
 def _stop(row: dict[str, str]) -> Place:
     return Place(
         point=Point(float(row["latitude"]), float(row["longitude"])),
-        address={**_CITY, **{name: row[name] for name in _ADDRESS if row[name]}},
+        address={**CITY, **{name: row[name] for name in _ADDRESS if row[name]}},
         contact_name=row["name"],
         contact_phone=row["phone"],
         external_id=row["order"],
@@ -61,9 +61,14 @@ def _stop(row: dict[str, str]) -> Place:
     )
 
 
+def payload(*orders: int) -> DeliveryRequest:
+    """A request of the shop for these receivers."""
+    return validated_payload(pickup=SHOP, dropoffs=stops(*orders))
+
+
 def request(token: Token, *orders: int, at: datetime) -> Delivery:
     """A delivery from the shop to these receivers."""
-    return DeliveryFactory.create(token=token, payload=validated_payload(pickup=_SHOP, dropoffs=stops(*orders)), at=at)
+    return DeliveryFactory.create(token=token, payload=payload(*orders), at=at)
 
 
 def collected(token: Token) -> Delivery:

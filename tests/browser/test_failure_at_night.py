@@ -11,7 +11,6 @@ from tests.browser.test_flows import address
 from tests.browser.waiting import until
 from tests.factories import BY, DeliveryFactory
 
-pytestmark = pytest.mark.django_db(transaction=True)
 _EVENTS = 6
 
 
@@ -23,27 +22,24 @@ LOAD_AGAIN = """() => new Promise((done) => {
 
 
 @pytest.fixture
-def failing(shop, endpoint, receiver):
+def failing(shop, endpoint, sink):
     """An endpoint that answered 500 to everything, so that its breaker is open; one event is not retried any more."""
-    receiver.status = 500
-    endpoints.set_url(endpoint=endpoint, url=receiver.url, by=BY, at=timezone.now())
+    sink.answers = [(500, {}, b"")]
+    endpoints.set_url(endpoint=endpoint, url=sink.url, by=BY, at=timezone.now())
     for _number in range(_EVENTS):
         DeliveryFactory.create(token=shop, stops=1)
     return endpoint
 
 
-def test_a_member_finds_and_mends_a_failure_at_night(tab, people, shop, failing, receiver, clicks):
-    people("maria", account=shop.integrator)
-    browser = tab()
-    browser.log_in("maria")
-    page = browser.page
+def test_a_member_finds_and_mends_a_failure_at_night(member, shop, failing, sink, clicks):
+    page = member.page
     counted = clicks(page)
     until(page, lambda: WebhookEndpoint.objects.get(pk=failing.pk).breaker_state.is_open)
     dead = WebhookEvent.objects.filter(attempts_made__gt=0).latest("pk")
     WebhookQueueItem.objects.filter(event=dead, lease=None).delete()
     WebhookEvent.objects.filter(pk=dead.pk).update(state=EventState.DEAD)
     WebhookEndpoint.objects.update(paused_until=timezone.now() + timedelta(hours=1))  # nothing recovers by itself
-    browser.go(address(shop))
+    member.go(address(shop))
 
     # What is wrong?
     page.get_by_role("link", name="See why").click()
@@ -60,7 +56,7 @@ def test_a_member_finds_and_mends_a_failure_at_night(tab, people, shop, failing,
     assert shop.clear_text not in page.content()
 
     # The server is mended. One event is tried, and its success sends all that wait.
-    receiver.status = 204
+    sink.answers = [(204, {}, b"")]
     page.get_by_role("button", name="Try now").click()
     until(page, lambda: not WebhookEvent.objects.filter(state=EventState.PENDING).exists())
 
@@ -74,17 +70,14 @@ def test_a_member_finds_and_mends_a_failure_at_night(tab, people, shop, failing,
 
     page.locator("#progress h2", has_text="1").wait_for()
     assert counted() == 7
-    assert browser.complaints == []
+    assert member.complaints == []
 
 
-def test_selected_events_stay_selected_when_the_list_is_loaded_again(tab, people, shop, failing, receiver, clicks):
-    people("maria", account=shop.integrator)
-    browser = tab()
-    browser.log_in("maria")
-    page = browser.go(address(shop, "events/"))
+def test_selected_events_stay_selected_when_the_list_is_loaded_again(member, shop, failing, sink, clicks):
+    page = member.go(address(shop, "events/"))
     counted = clicks(page)
     until(page, lambda: WebhookEndpoint.objects.get(pk=failing.pk).breaker_state.is_open)
-    receiver.status = 204
+    sink.answers = [(204, {}, b"")]
     page.reload()
 
     page.locator("[data-selects=event]").click()
@@ -94,4 +87,4 @@ def test_selected_events_stay_selected_when_the_list_is_loaded_again(tab, people
     until(page, lambda: WebhookEvent.objects.filter(state=EventState.SENT).count() == _EVENTS)
 
     assert counted() == 2
-    assert browser.complaints == []
+    assert member.complaints == []

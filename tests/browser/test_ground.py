@@ -5,7 +5,6 @@ import pytest
 from tests.factories import PICKUP, DeliveryFactory
 from tests.panel import archives
 
-pytestmark = pytest.mark.django_db(transaction=True)
 # Remembers the names that are written on canvases.
 LISTEN = """
 window.written = [];
@@ -33,48 +32,42 @@ LAND, WATER, PARK, ROAD = "226,223,218", "128,222,234", "156,211,180", "255,255,
 
 
 @pytest.fixture
-def map_file(tmp_path, settings):
-    settings.MAP_FILE = tmp_path / "map.pmtiles"
-    archives.write(settings.MAP_FILE, *PICKUP, zooms=range(16), around=4)
-
-
-@pytest.fixture
-def requested(tab):
-    """Opens a page of the account, and returns it with the addresses of all its requests."""
-
-    def open_(person, path):
-        browser = tab()
-        addresses = []
-        browser.page.on("request", lambda request: addresses.append(request.url))
-        browser.page.add_init_script(LISTEN)
-        browser.log_in(person)
-        browser.go(path)
-        return browser, addresses
-
-    return open_
+def map_file(map_file):
+    """As far as the board is zoomed out."""
+    archives.write(map_file, *PICKUP, zooms=range(16), around=4)
+    return map_file
 
 
 class TestGround:
-    def test_shows_streets_places_water_and_parks(self, people, shop, map_file, requested, site):
-        people("mia", account=shop.integrator)
-        delivery = DeliveryFactory.create(token=shop, stops=2)
+    def test_shows_streets_places_water_and_parks(self, member, shop, map_file, site):
+        delivery, addresses = DeliveryFactory.create(token=shop, stops=2), []
+        member.page.on("request", lambda request: addresses.append(request.url))
+        member.page.add_init_script(LISTEN)
 
-        browser, addresses = requested("mia", f"/panel/accounts/{shop.integrator.pk}/live/deliveries/{delivery.pk}/")
+        page = member.go(f"/panel/accounts/{shop.integrator.pk}/live/deliveries/{delivery.pk}/")
 
-        page = browser.page
         for name in ("Rua ", "Bairro "):
             page.wait_for_function("name => written.some((text) => text.startsWith(name))", arg=name)
         page.wait_for_function(COLOURS, arg=[LAND, WATER, PARK, ROAD])
-        browser.shoot("ground")
+        member.shoot("ground")
         assert page.locator(".leaflet-control-attribution").get_by_text("© OpenStreetMap").is_visible()
         assert [address for address in addresses if not address.startswith(f"{site}/")] == []
-        assert browser.complaints == []
+        assert member.complaints == []
 
-    def test_is_sharp_where_the_map_is_nearer_than_the_tiles(self, people, shop, map_file, requested):
-        people("dora", group="Dispatchers")
+    def test_is_empty_beyond_the_file(self, member, shop, map_file):
+        archives.write(map_file, 40.0, 20.0, zooms=range(10, 14))
+        delivery = DeliveryFactory.create(token=shop, stops=1)
+        member.page.add_init_script(LISTEN)
+
+        page = member.go(f"/panel/accounts/{shop.integrator.pk}/live/deliveries/{delivery.pk}/")
+
+        page.locator("canvas.leaflet-tile-loaded").first.wait_for(state="attached")
+        assert page.evaluate("written") == []
+        assert member.complaints == []
+
+    def test_is_sharp_where_the_map_is_nearer_than_the_tiles(self, dispatcher, shop, map_file):
         DeliveryFactory.create(token=shop, stops=1)
-        browser, _addresses = requested("dora", "/panel/board/")
-        page = browser.page
+        page = dispatcher.go("/panel/board/")
         page.locator(".route").wait_for()  # to which the map has been fitted
 
         page.wait_for_function(NEAREST)
@@ -82,33 +75,18 @@ class TestGround:
             "() => document.querySelector('canvas.leaflet-tile-loaded')?.getBoundingClientRect().width === 256"
         )
         page.wait_for_function(COLOURS, arg=[ROAD])
-        assert browser.complaints == []
+        assert dispatcher.complaints == []
 
-    def test_is_empty_beyond_the_file(self, people, shop, map_file, requested, settings):
-        people("mia", account=shop.integrator)
-        archives.write(settings.MAP_FILE, 40.0, 20.0, zooms=range(10, 14))
-        delivery = DeliveryFactory.create(token=shop, stops=1)
-
-        browser, _addresses = requested("mia", f"/panel/accounts/{shop.integrator.pk}/live/deliveries/{delivery.pk}/")
-
-        browser.page.locator("canvas.leaflet-tile-loaded").first.wait_for(state="attached")
-        assert browser.page.evaluate("written") == []
-        assert browser.complaints == []
-
-    def test_is_of_the_new_file_when_it_is_replaced_under_an_open_page(
-        self, people, shop, map_file, requested, settings
-    ):
-        people("dora", group="Dispatchers")
+    def test_is_of_the_new_file_when_it_is_replaced_under_an_open_page(self, dispatcher, shop, map_file):
         DeliveryFactory.create(token=shop, stops=1)
-        browser, _addresses = requested("dora", "/panel/board/")
-        page = browser.page
+        page = dispatcher.go("/panel/board/")
         page.wait_for_function(COLOURS, arg=[LAND])
-        archives.write(settings.MAP_FILE.with_name("new"), *PICKUP, zooms=range(16), around=5)
-        settings.MAP_FILE.with_name("new").rename(settings.MAP_FILE)
+        archives.write(map_file.with_name("new"), *PICKUP, zooms=range(16), around=5)
+        map_file.with_name("new").rename(map_file)
 
         page.wait_for_function(NEAREST)
         page.wait_for_function(COLOURS, arg=[ROAD])
         page.wait_for_function("() => !document.querySelector('canvas.leaflet-tile:not(.leaflet-tile-loaded)')")
 
         # Chromium advises another kind of canvas, because this test reads pixels.
-        assert [each for each in browser.complaints if not each.startswith("Canvas2D: ")] == []
+        assert [each for each in dispatcher.complaints if not each.startswith("Canvas2D: ")] == []

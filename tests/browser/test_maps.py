@@ -4,15 +4,10 @@ import re
 from math import hypot
 
 import pytest
-from django.utils import timezone
 from playwright.sync_api import expect
 
-from delivery.actions import drivers
 from tests.browser.waiting import resize
-from tests.factories import BY, DROPOFFS, PICKUP, DeliveryFactory, DriverFactory
-from tests.panel import archives
-
-pytestmark = pytest.mark.django_db(transaction=True)
+from tests.factories import DROPOFFS, PICKUP, DeliveryFactory, DriverFactory
 
 # The ends of the route's line, and the centres of the markers of A, B, C …, in pixels of the window.
 LINE = """() => {
@@ -45,22 +40,13 @@ def distance(one, other):
     return hypot(one[0] - other[0], one[1] - other[1])
 
 
-@pytest.fixture
-def map_file(tmp_path, settings):
-    settings.MAP_FILE = tmp_path / "map.pmtiles"
-    archives.write(settings.MAP_FILE, *PICKUP, zooms=range(10, 16), around=2)
-
-
 class TestMapOfADelivery:
     @pytest.fixture
-    def open_(self, tab, people, shop):
-        people("mia", account=shop.integrator)
-        browser = tab("pt-BR")
-        browser.log_in("mia")
-        browser.page.add_init_script(ANIMATED)
+    def open_(self, member, shop):
+        member.page.add_init_script(ANIMATED)
 
         def go(delivery):
-            page = browser.go(f"/panel/accounts/{shop.integrator.pk}/live/deliveries/{delivery.pk}/")
+            page = member.go(f"/panel/accounts/{shop.integrator.pk}/live/deliveries/{delivery.pk}/")
             page.locator(".leaflet-marker-icon.point").first.wait_for(state="attached")
             return page
 
@@ -84,21 +70,15 @@ class TestMapOfADelivery:
         page.wait_for_function("() => animated.length === 5")
         assert not any(page.evaluate("animated"))
 
-    def test_shows_the_driver_beside_a_point_that_it_would_cover(self, open_, shop):
-        driver = DriverFactory.create(at_point=PICKUP)
-        page = open_(DeliveryFactory.create(token=shop, accepted=True, driver=driver))
-        marker = page.locator(".leaflet-marker-icon.driver")
-
-        expect(marker).to_have_class(re.compile("beside"))
-
-    def test_shows_the_driver_at_its_place_away_from_the_points(self, open_, shop):
-        delivery = DeliveryFactory.create(token=shop, accepted=True)
+    def test_shows_the_driver_beside_a_point_that_it_would_cover_and_elsewhere_at_its_place(self, open_, shop):
         away = PICKUP._replace(latitude=(PICKUP.latitude + DROPOFFS[0].latitude) / 2 + 0.01)
-        drivers.set_position(driver=delivery.driver, point=away, by=BY, at=timezone.now())
-        page = open_(delivery)
-        marker = page.locator(".leaflet-marker-icon.driver")
+        near, far = (
+            DeliveryFactory.create(token=shop, accepted=True, driver=DriverFactory.create(at_point=point))
+            for point in (PICKUP, away)
+        )
 
-        expect(marker).not_to_have_class(re.compile("beside"))
+        expect(open_(near).locator(".leaflet-marker-icon.driver")).to_have_class(re.compile("beside"))
+        expect(open_(far).locator(".leaflet-marker-icon.driver")).not_to_have_class(re.compile("beside"))
 
 
 class TestPin:

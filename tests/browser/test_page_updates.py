@@ -15,7 +15,6 @@ from tests.config.stream_client import EventStream
 from tests.delivery.driver_app.phones import Phone, phone
 from tests.factories import BY, PICKUP, DeliveryFactory, DriverFactory
 
-pytestmark = pytest.mark.django_db(transaction=True)
 # Pages without a stream load everything every ten seconds. These do not, so that they show what the stream has told.
 WITHOUT_POLLING = """
 const every = window.setInterval;
@@ -53,10 +52,10 @@ def page_at(tab, people, shop):
     return open_
 
 
-def recover(page, receiver, webhooks):
+def recover(page, sink, webhooks):
     """Let an endpoint that has refused these webhooks take them, and send them again."""
     until(page, lambda: WebhookAttempt.objects.filter(event__in=webhooks.all()).exists())
-    receiver.status = 204
+    sink.answers = [(204, {}, b"")]
     events.replay(events=webhooks.all(), by=BY, at=timezone.now())
 
 
@@ -86,14 +85,14 @@ class TestDeliveryPage:
 
 
 class TestEventPages:
-    def test_agree_when_an_event_is_received_later(self, page_at, shop, endpoint, receiver):
-        receiver.status = 500
-        endpoints.set_url(endpoint=endpoint, url=receiver.url, by=BY, at=timezone.now())
+    def test_agree_when_an_event_is_received_later(self, page_at, shop, endpoint, sink):
+        sink.answers = [(500, {}, b"")]
+        endpoints.set_url(endpoint=endpoint, url=sink.url, by=BY, at=timezone.now())
         event = DeliveryFactory.create(token=shop, stops=1).events.get()
         one, log = page_at("event", event.pk), page_at("events")
         state = page_at("webhook")
 
-        recover(one.page, receiver, WebhookEvent.objects.filter(pk=event.pk))
+        recover(one.page, sink, WebhookEvent.objects.filter(pk=event.pk))
 
         one.page.locator("#attempts-made .card-head").get_by_text("Received").wait_for()
         log.page.locator("#list tbody").get_by_text("Received").wait_for()

@@ -14,17 +14,14 @@ from django.contrib.auth.models import User
 from django.contrib.sessions.backends.db import SessionStore
 from django.db.models import F
 from django.utils import timezone
-from rest_framework.test import APIClient
 
 from access import invitations
 from access.models import InitialPassword
 from common.accounts import Role
 from common.mail import sending
-from common.rate_limit import limiter
 from delivery.actions import driver_devices, integrators
 from delivery.lifecycle import Ending
-from delivery.models import Integrator, RefusedDeliveryCall, Tariff, WebhookEvent
-from delivery.payload import Options, Place
+from delivery.models import Environment, RefusedDeliveryCall, Tariff, WebhookEvent
 from integration.actions import keys, orders, sellers
 from integration.lifecycle import Status
 from integration.models import FreightRate, RefusedSellerCall
@@ -36,45 +33,28 @@ from tests.delivery.ended import Ended, insert
 from tests.delivery.personal_data import MARIA, closed, requested
 from tests.factories import (
     BY,
-    DROPOFFS,
     PICKUP,
     DeliveryFactory,
     DriverFactory,
     IntegratorFactory,
     TariffFactory,
     TokenFactory,
-    payload,
-    validated_payload,
 )
-from tests.integration.factories import ACCESS_KEY, create_order, load_tariff, nfe_xml, order_body, send_invoice
+from tests.integration.factories import ACCESS_KEY, create_order, load_tariff, nfe_xml, send_invoice
 from tests.one_time_codes import code_of
+from tests.panel.conftest import refused_call
 
-pytestmark = pytest.mark.django_db(transaction=True)
 ANA, WORDS = "ana@example.com", "quatro palavras em fila"
-
-
-def refuse_calls(token, key):
-    """Have calls of both areas refused. Returns the newest of each."""
-    of_a = APIClient(HTTP_AUTHORIZATION=f"Bearer {token.clear_text}")
-    of_a.get("/api/info-delivery/0190b5a0-7c3e-7d5a-9f00-000000000001")
-    Integrator.objects.update(rate_limit_per_hour=1)
-    of_a.get("/api/info-delivery/0190b5a0-7c3e-7d5a-9f00-000000000001")
-    of_a.get("/api/info-delivery/0190b5a0-7c3e-7d5a-9f00-000000000001")
-    Integrator.objects.update(rate_limit_per_hour=None)
-    limiter.cache_clear()
-    of_a.post("/api/request-delivery", {**payload(stops=3), "vehicleType": "TRUCK"}, format="json")
-    of_b = APIClient(HTTP_AUTHORIZATION=f"Basic {key}")
-    of_b.post("/api/integration/orders", order_body(service="slow"), format="json")
-    return RefusedDeliveryCall.objects.latest("created_at"), RefusedSellerCall.objects.latest("created_at")
 
 
 class TestAccount:
     def test_with_a_mornings_deliveries(self, walk, people, shop, seller, busy):
         for name in ("maria", "bia"):
             people(name, account=shop.integrator, seller=seller)
-        key = keys.issue(seller=seller, by=BY, at=timezone.now()).clear_text
         simulated = shop_history.collected(TokenFactory.create(integrator=shop.integrator, sandbox=True))
-        of_token, _of_key = refuse_calls(shop, key)
+        calls = {"integrator": shop.integrator, "environment": Environment.LIVE}
+        refused_call(RefusedDeliveryCall, **calls, status=429, code="rate_limited")
+        call = refused_call(RefusedDeliveryCall, **calls)
         dead = WebhookEvent.objects.filter(state="dead").latest("pk")
         failing = WebhookEvent.objects.in_state("failing").latest("created_at")
         base = f"/panel/accounts/{shop.integrator.pk}/live/"
@@ -97,7 +77,7 @@ class TestAccount:
             "team": f"{base}team/",
             "activity": f"{base}activity/",
             "refused-calls": f"{base}refused-calls/",
-            "refused-call": f"{base}refused-calls/{of_token.pk}/",
+            "refused-call": f"{base}refused-calls/{call.pk}/",
         })  # fmt: skip  # a table
         way.over({"missing": "/panel/nowhere/"}, status=404)
         page = way.go(f"{base}alerts/")
@@ -159,8 +139,8 @@ def test_seller(walk, people, seller):
         create_order(seller, orderId=f"MARKETPLACE-2026-00000{number}", invoice={"number": "7", "key": ACCESS_KEY})
     unlinked = send_invoice(seller, nfe_xml(key=ACCESS_KEY[:-2] + "00", items=["PEDIDO-17"]).encode())
     people("clara", seller=seller)
-    key = keys.issue(seller=seller, by=BY, at=timezone.now()).clear_text
-    _of_token, of_key = refuse_calls(TokenFactory.create(), key)
+    keys.issue(seller=seller, by=BY, at=timezone.now())
+    call = refused_call(RefusedSellerCall, seller=seller)
     base = f"/panel/sellers/{seller.pk}/"
     way = walk("clara")
 
@@ -176,7 +156,7 @@ def test_seller(walk, people, seller):
         "seller-team": f"{base}team/",
         "seller-quickstart": f"{base}quickstart/",
         "seller-refused-calls": f"{base}refused-calls/",
-        "seller-refused-call": f"{base}refused-calls/{of_key.pk}/",
+        "seller-refused-call": f"{base}refused-calls/{call.pk}/",
     })  # fmt: skip  # a table
 
     assert way.problems == []
@@ -212,7 +192,7 @@ class TestStaff:
 
         assert way.problems == []
 
-    def test_new_accounts_and_sellers(self, walk, people, receiver):
+    def test_new_accounts_and_sellers(self, walk, people, sink):
         TariffFactory.create()
         people("paula", group="Account staff")
         way = walk("paula")
@@ -221,7 +201,7 @@ class TestStaff:
         page.fill("#id_name", "Padaria Sol")
         page.fill("#id_position", "-23.561414, -46.655881")
         page.locator("[data-pin] .point").wait_for()
-        page.fill("#id_url", receiver.url)
+        page.fill("#id_url", sink.url)
         page.fill("#id_email", ANA)
         way.look("setup-new")
         page.click("main button.prime")
@@ -443,7 +423,7 @@ class TestAdmin:
             FreightRate.objects.update(base_centavos=F("base_centavos") + 100)
             Tariff.objects.filter(pk=own.pk).update(price_per_km=3)
         driver = DriverFactory.create(name="Ana", at_point=PICKUP)
-        delivery = DeliveryFactory.create(token=shop, payload=_request(), collected=True, driver=driver)
+        delivery = DeliveryFactory.create(token=shop, payload=shop_history.payload(0, 1), collected=True, driver=driver)
         order = create_order(seller)
         rate = FreightRate.objects.get(zone="local", service="economy")
         root = people("root", superuser=True)
@@ -495,19 +475,3 @@ class TestAdmin:
             way.look(f"admin-suspended-{area.split('/')[1]}")
 
         assert way.problems == []
-
-
-def _request():
-    """A request with the names and addresses that people have."""
-    homes = [("Maria Souza", "Alameda Santos", "1940"), ("João Pereira", "Rua Haddock Lobo", "595")]
-    dropoffs = [
-        Place(
-            point=point, address={"street": street, "number": number, "city": "São Paulo", "state": "SP"},
-            contact_name=name, contact_phone="+55 11 97777-0001", external_id=f"PEDIDO-{number}",
-            options=Options(instructions="Portão azul.", needs_photo=True, has_pin=True),
-        )
-        for point, (name, street, number) in zip(DROPOFFS, homes, strict=False)
-    ]  # fmt: skip  # short lines
-    address = {"street": "Avenida Paulista", "number": "1578", "city": "São Paulo", "state": "SP"}
-    pickup = Place(point=PICKUP, address=address, contact_name="Padaria Sol", contact_phone="+55 11 3333-0000")
-    return validated_payload(pickup=pickup, dropoffs=dropoffs)

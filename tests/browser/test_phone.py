@@ -10,20 +10,14 @@ from tests.browser.test_flows import address
 from tests.browser.waiting import resize, shown, until
 from tests.factories import BY, DeliveryFactory
 
-pytestmark = pytest.mark.django_db(transaction=True)
-
 
 @pytest.fixture
-def phone(tab, people, shop, endpoint):
+def phone(member, shop, endpoint):
     """The event log on a phone, with an event."""
-    people("maria", account=shop.integrator)
     endpoints.set_enabled(endpoint=endpoint, enabled=False, by=BY, at=timezone.now())
     DeliveryFactory.create(token=shop)
-    browser = tab()
-    browser.log_in("maria")
-    resize(browser.page, 390, 844)
-    browser.go(address(shop, "events/"))
-    return browser.page
+    resize(member.page, 390, 844)
+    return member.go(address(shop, "events/"))
 
 
 def test_filters_fold_away_and_unfold(phone):

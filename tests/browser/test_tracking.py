@@ -14,18 +14,10 @@ from delivery.payload import Options
 from tests.browser.waiting import until
 from tests.delivery.tracking.links import delivery, driver_of, path_of
 from tests.factories import BY, DROPOFFS, PICKUP, DriverFactory
-from tests.panel import archives
 from tests.photos import photo
 
-pytestmark = pytest.mark.django_db(transaction=True)
 POINTS = ".leaflet-marker-icon.destination"
 DRIVER = ".leaflet-marker-icon.driver"
-
-
-@pytest.fixture
-def map_file(tmp_path, settings):
-    settings.MAP_FILE = tmp_path / "map.pmtiles"
-    archives.write(settings.MAP_FILE, *PICKUP, zooms=range(10, 16), around=2)
 
 
 @pytest.fixture

@@ -57,7 +57,6 @@ TARGETS: dict[str, tuple[str, ...]] = {
     "access/roles.py": ("tests/access/test_roles.py", "tests/access/test_rights_by_url.py"),
     "access/throttle.py": (
         "tests/access/test_log_in_limits.py",
-        "tests/access/test_log_in_headers.py",
         "tests/access/test_one_time_codes.py",
     ),
 }

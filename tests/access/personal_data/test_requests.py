@@ -330,13 +330,3 @@ class TestCommands:
             self.run("forget", "--phone", "97777-0001")
 
         assert not PersonRequest.objects.exists()
-
-
-def test_old_requests_are_not_due(db):
-    done = personal_data.record(
-        person(phone=MARIA), kind=PersonRequestKind.EXPORT, by=BY, at=timezone.now() - timedelta(days=1)
-    )
-
-    finish_person_requests()
-
-    assert PersonRequest.objects.get().finished_at == done.finished_at

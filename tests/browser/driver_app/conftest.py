@@ -50,3 +50,9 @@ def open_phone(chromium: Browser, site: str, request: pytest.FixtureRequest) -> 
 
     yield make
     close(contexts, of=request.node)
+
+
+@pytest.fixture
+def ana(open_phone: Callable[..., DriverPhone]) -> DriverPhone:
+    """The phone of a driver on duty."""
+    return open_phone(name="Ana Lima", on_duty=True)

@@ -10,8 +10,6 @@ from tests.browser.conftest import CHROMIUM, FLAGS
 from tests.browser.driver_app.driver_phone import DriverPhone
 from tests.factories import DeliveryFactory, DriverFactory
 
-pytestmark = pytest.mark.django_db(transaction=True)
-
 
 @pytest.fixture
 def persistent(chromium, tmp_path) -> Iterator[BrowserContext]:

@@ -2,7 +2,6 @@
 
 from datetime import timedelta
 
-import pytest
 from django.utils import timezone
 from playwright.sync_api import expect
 
@@ -11,29 +10,7 @@ from delivery.models import Delivery
 from tests.browser.waiting import until
 from tests.factories import BY, DeliveryFactory, DriverFactory
 
-pytestmark = pytest.mark.django_db(transaction=True)
 SOON = 8_000  # milliseconds: less than the ten seconds after which the app asks without a stream
-
-
-@pytest.fixture
-def ana(open_phone):
-    return open_phone(name="Ana Lima", on_duty=True)
-
-
-class TestDuty:
-    def test_begins_and_ends_at_a_button(self, open_phone):
-        ana = open_phone()
-        expect(ana.page.get_by_role("heading", name="You are off duty")).to_be_visible()
-
-        ana.go_on_duty()
-        ana.driver.refresh_from_db()
-        assert ana.driver.on_duty
-        ana.press("Go off duty")
-
-        expect(ana.page.get_by_role("heading", name="You are off duty")).to_be_visible()
-        ana.driver.refresh_from_db()
-        assert not ana.driver.on_duty
-        assert ana.complaints == []
 
 
 class TestUpdates:

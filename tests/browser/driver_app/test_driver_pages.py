@@ -1,30 +1,13 @@
 """Every screen of the driver's app at 390 and 360 pixels in both languages: contrast, size of targets, axe."""
 
-from dataclasses import replace
-
 import pytest
 from django.utils import translation
 from django.utils.translation import gettext
 from playwright.sync_api import expect
 
-from delivery.payload import Options
+from tests.browser import shop_history
 from tests.browser.looks import WIDTHS_OF
-from tests.factories import DeliveryFactory, validated_payload
-
-pytestmark = pytest.mark.django_db(transaction=True)
-
-
-def create_offer():
-    """Two stops; at B a photo, a PIN and instructions."""
-    at = {"city": "São Paulo", "state": "SP", "district": "Bela Vista", "complement": "Apto 42, bloco B"}
-    name, phone = "Maria de Souza", "+55 11 97777-0001"
-    asked = Options(instructions="Portão azul.\nTocar duas vezes.", needs_photo=True, has_pin=True)
-    payload = validated_payload(stops=2)
-    first, second = (replace(each, contact_name=name, contact_phone=phone) for each in payload.dropoffs)
-    first = replace(first, address={**at, "street": "Rua Augusta", "number": "1508"}, options=asked)
-    second = replace(second, address={**at, "street": "Alameda Santos", "number": "45"})
-    pickup = replace(payload.pickup, address={**at, "street": "Avenida Paulista", "number": "1000"})
-    return DeliveryFactory.create(payload=replace(payload, pickup=pickup, dropoffs=[first, second]))
+from tests.factories import DeliveryFactory
 
 
 @pytest.mark.parametrize("locale", WIDTHS_OF)
@@ -47,7 +30,7 @@ def test_screens_can_be_read_in_the_sun_and_used_with_gloves(open_phone, locale)
     ana.press(say("Go on duty"))
     page.get_by_role("heading", name=say("Waiting for offers")).wait_for()
     look("waiting")
-    create_offer()
+    DeliveryFactory.create(payload=shop_history.payload(1, 2))  # at B a photo, a PIN and instructions
     page.locator(".offer").wait_for()
     look("offers")
     page.locator("#actions button").click()

@@ -14,7 +14,6 @@ from tests.browser.driver_app.driver_phone import DriverPhone
 from tests.browser.waiting import until
 from tests.factories import PICKUP, DeliveryFactory
 
-pytestmark = pytest.mark.django_db(transaction=True)
 METRE = 1 / 111_195  # degrees of latitude
 
 

@@ -12,19 +12,12 @@ from delivery.payload import Options
 from tests.browser.waiting import until
 from tests.delivery.proofs import asking_for, first_stop, pin_of, wrong_pin_of
 
-pytestmark = pytest.mark.django_db(transaction=True)
 
-
-def camera_file(width=3200, height=2400):
+def camera_file():
     """A photo as a phone's camera makes it."""
     out = BytesIO()
-    Image.effect_noise((width, height), 60).convert("RGB").save(out, "JPEG", quality=70)
+    Image.effect_noise((3200, 2400), 60).convert("RGB").save(out, "JPEG", quality=70)
     return {"name": "photo.jpg", "mimeType": "image/jpeg", "buffer": out.getvalue()}
-
-
-@pytest.fixture
-def ana(open_phone):
-    return open_phone(name="Ana Lima", on_duty=True)
 
 
 @pytest.fixture
@@ -43,13 +36,20 @@ def statuses(delivery):
     return [stop.status for stop in delivery.stops.order_by("index")]
 
 
-def take_photo(phone, file=None):
-    phone.page.locator("dialog input[type=file]").set_input_files(file or camera_file())
+def take_photo(phone):
+    phone.page.locator("dialog input[type=file]").set_input_files(camera_file())
+    phone.page.locator(".photo canvas").wait_for()
 
 
 def enter_pin(phone, pin):
     for digit in pin:
         phone.page.locator(".pad").get_by_role("button", name=digit, exact=True).click()
+
+
+def deliver(phone):
+    """Confirm the delivery of the last stop, and wait until the service has recorded it."""
+    phone.confirm("Confirm delivery")
+    delivered(phone)
 
 
 def delivered(phone):
@@ -68,11 +68,9 @@ class TestPhoto:
 
         ana.page.on("request", measure)
         take_photo(ana)
-        ana.page.locator(".photo canvas").wait_for()
         ana.page.get_by_label("Who received it?").fill("José da portaria")
 
-        ana.confirm("Confirm delivery")
-        delivered(ana)
+        deliver(ana)
 
         photo = ProofPhoto.objects.get()
         assert (photo.stop, photo.width, photo.height) == (first_stop(delivery), 1600, 1200)
@@ -84,7 +82,8 @@ class TestPhoto:
     def test_is_asked_for_and_has_to_be_one(self, ana, at_the_door):
         delivery = at_the_door(needs_photo=True)
 
-        take_photo(ana, {"name": "photo.jpg", "mimeType": "image/jpeg", "buffer": b"<script>alert(1)</script>"})
+        file = {"name": "photo.jpg", "mimeType": "image/jpeg", "buffer": b"<script>alert(1)</script>"}
+        ana.page.locator("dialog input[type=file]").set_input_files(file)
         expect(ana.page.locator(".problem")).to_have_text("This photo cannot be read. Take it again.")
         ana.press_in_sheet("Confirm delivery")
 
@@ -96,21 +95,18 @@ class TestPhoto:
     def test_is_there_again_after_the_camera_has_ended_the_page(self, ana, at_the_door):
         at_the_door(needs_photo=True)
         take_photo(ana)
-        ana.page.locator(".photo canvas").wait_for()
 
         ana.page.reload()
         ana.press("Delivered")
 
         ana.page.locator(".photo canvas").wait_for()
-        ana.confirm("Confirm delivery")
-        delivered(ana)
+        deliver(ana)
         assert ProofPhoto.objects.count() == 1
 
     def test_without_a_signal_is_kept_and_sent_before_its_move(self, ana, at_the_door):
         delivery = at_the_door(needs_photo=True)
         ana.lose_signal()
         take_photo(ana)
-        ana.page.locator(".photo canvas").wait_for()
         ana.confirm("Confirm delivery")
         ana.page.get_by_text("Waiting to be sent: Delivered at B").wait_for()
         ana.page.close()
@@ -145,9 +141,7 @@ class TestPhoto:
         ana.page.route("**/driver/photos/**", lose_three)
         ana.press("Delivered")
         take_photo(ana)
-        ana.page.locator(".photo canvas").wait_for()
-        ana.confirm("Confirm delivery")
-        delivered(ana)
+        deliver(ana)
 
         photo = ProofPhoto.objects.get()
         assert (photo.width, photo.height) == (640, 480)
@@ -159,7 +153,6 @@ class TestPhoto:
         ana.page.route("**/driver/photos/**", lambda route: held.append(route))  # noqa: PLW0108  # Playwright marks the function
         ana.press("Delivered")
         take_photo(ana)
-        ana.page.locator(".photo canvas").wait_for()
         ana.confirm("Confirm delivery")
         ana.press("Delivered")
         ana.confirm("Confirm delivery")
@@ -178,7 +171,6 @@ class TestPhoto:
         ana.page.get_by_label("Something else").check()
         ana.page.get_by_label("More about it").fill("Rua interditada")
         take_photo(ana)
-        ana.page.locator(".photo canvas").wait_for()
 
         ana.confirm("Not delivered")
 
@@ -195,15 +187,13 @@ class TestPin:
         expect(ana.page.locator(".problem")).to_have_text("Enter the four digits.")
 
         enter_pin(ana, pin_of(delivery))
-        ana.confirm("Confirm delivery")
+        deliver(ana)
 
-        delivered(ana)
         assert StopProof.objects.get().pin_confirmed_at
 
     def test_that_is_wrong_is_explained_and_the_rest_stays_entered(self, ana, at_the_door):
         delivery = at_the_door(has_pin=True, needs_photo=True)
         take_photo(ana)
-        ana.page.locator(".photo canvas").wait_for()
         ana.page.get_by_label("Who received it?").fill("Maria")
         enter_pin(ana, wrong_pin_of(delivery))
         ana.confirm("Confirm delivery")
@@ -216,8 +206,7 @@ class TestPin:
         ana.page.locator(".photo canvas").wait_for()
         expect(ana.page.get_by_label("Who received it?")).to_have_value("Maria")
         enter_pin(ana, pin_of(delivery))
-        ana.confirm("Confirm delivery")
+        deliver(ana)
 
-        delivered(ana)
         assert StopProof.objects.get().received_by == "Maria"
         assert ProofPhoto.objects.count() == 1

@@ -23,7 +23,6 @@ from tests.delivery.driver_app.browsers import Browser
 from tests.delivery.push_service import PushService
 from tests.factories import DeliveryFactory
 
-pytestmark = pytest.mark.django_db(transaction=True)
 _KEY = web_push.new_key()
 _SENT_AGAIN_AFTER = 5  # seconds
 # What Chromium would ask its maker's service for.

@@ -13,13 +13,7 @@ from delivery.models import DriverMove
 from tests.browser.waiting import until
 from tests.factories import BY, DeliveryFactory, DriverFactory
 
-pytestmark = pytest.mark.django_db(transaction=True)
 COLLECT = ("collect", "")
-
-
-@pytest.fixture
-def ana(open_phone):
-    return open_phone(name="Ana Lima", on_duty=True)
 
 
 @pytest.fixture

@@ -14,14 +14,6 @@ from tests.browser.tab import WIDTHS
 from tests.browser.waiting import resize, until
 from tests.factories import BY, PICKUP, DeliveryFactory, DriverFactory, validated_payload
 
-pytestmark = pytest.mark.django_db(transaction=True)
-
-
-@pytest.fixture
-def site(web_server):
-    return web_server
-
-
 BOX = """(selector) => {
     const box = document.querySelector(selector).getBoundingClientRect();
     return [box.x, box.y, box.right, box.bottom].map(Math.round);
@@ -60,16 +52,8 @@ def shows_all(page, count):
 
 
 @pytest.fixture
-def board(tab, people):
-    people("dora", group="Dispatchers")
-    browser = tab("pt-BR")
-    browser.log_in("dora")
-
-    def open_() -> object:
-        browser.go("/panel/board/")
-        return browser.page
-
-    return open_
+def board(open_board):
+    return lambda: open_board(locale="pt-BR").page
 
 
 @pytest.mark.parametrize("count", [0, 3, 60])

@@ -2,16 +2,9 @@
 
 import pytest
 
-from tests.browser.dispatch import fill_board
+from tests.browser.board.routes import fill_board
 from tests.browser.looks import FAULTS
 from tests.browser.waiting import frames
-
-pytestmark = pytest.mark.django_db(transaction=True)
-
-
-@pytest.fixture
-def site(web_server):
-    return web_server
 
 
 class Pictures:

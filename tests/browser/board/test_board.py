@@ -1,6 +1,7 @@
 """The dispatch board and the choice of a driver, in a browser."""
 
-import pytest
+import re
+
 from django.utils import timezone
 from playwright.sync_api import expect
 
@@ -9,22 +10,31 @@ from delivery import page_updates
 from delivery.actions import drivers
 from delivery.models import Delivery
 from delivery.payload import Place
-from tests.browser.dispatch import open_board, wait_for_hold
+from tests.browser.board.routes import wait_for_hold
 from tests.browser.waiting import shown, until
+from tests.delivery.drivers import create_many
 from tests.factories import BY, DROPOFFS, PICKUP, DeliveryFactory, DriverFactory, validated_payload
 
-pytestmark = pytest.mark.django_db(transaction=True)
+# Counts the tones.
+LISTEN = """
+window.tones = 0;
+const Real = AudioContext;
+window.AudioContext = class extends Real {
+  createOscillator() { tones += 1; return super.createOscillator(); }
+};
+"""
+# How many lists of drivers have been put in their place from now on.
+COUNT_LISTS = """() => {
+  const lists = { count: 0 };
+  document.addEventListener("htmx:afterSettle", ({ target }) => { lists.count += Number(target.id === "drivers"); });
+  return lists;
+}"""
 
 
-@pytest.fixture
-def site(web_server):
-    return web_server
-
-
-def test_drives_a_delivery_from_the_board_to_its_end(tab, people, shop):
+def test_drives_a_delivery_from_the_board_to_its_end(open_board, shop):
     driver = DriverFactory.create(name="Ana Souza", at_point=PICKUP)
     delivery = DeliveryFactory.create(token=shop, stops=2)
-    browser = open_board(tab, people)
+    browser = open_board()
     page = browser.page
     card = page.locator(f"#route-{delivery.pk}")
 
@@ -50,10 +60,10 @@ def test_drives_a_delivery_from_the_board_to_its_end(tab, people, shop):
     assert browser.complaints == []
 
 
-def test_shows_moving_drivers_and_keeps_the_focus(tab, people, shop):
+def test_shows_moving_drivers_and_keeps_the_focus(open_board, shop):
     driver = DriverFactory.create(name="Ana Souza", at_point=PICKUP)
     delivery = DeliveryFactory.create(token=shop, stops=1, accepted=True, driver=driver)
-    page = open_board(tab, people).page
+    page = open_board().page
     page.locator(f"#collect-{delivery.pk}").focus()
     marker = page.locator(".board-marker.accepted")
     marker.wait_for()
@@ -67,12 +77,12 @@ def test_shows_moving_drivers_and_keeps_the_focus(tab, people, shop):
     assert page.evaluate("document.activeElement.id") == f"collect-{delivery.pk}"
 
 
-def test_reads_only_the_position_that_has_changed(tab, people, shop):
+def test_reads_only_the_position_that_has_changed(open_board, shop):
     moving, _standing = (
         DeliveryFactory.create(token=shop, accepted=True, driver=DriverFactory.create(at_point=PICKUP))
         for _route in range(2)
     )
-    page = open_board(tab, people).page
+    page = open_board().page
     page.locator(".route").nth(1).wait_for()
 
     with page.expect_response(lambda answer: "/positions/" in answer.url and "ids=" in answer.url) as read:
@@ -81,13 +91,13 @@ def test_reads_only_the_position_that_has_changed(tab, people, shop):
     assert [*read.value.json()["positions"]] == [str(moving.pk)]
 
 
-def test_a_search_goes_on_when_routes_change(tab, people, shop):
+def test_a_search_goes_on_when_routes_change(open_board, shop):
     def request(street):
         dropoff = Place(point=DROPOFFS[0], address={"street": street})
         return DeliveryFactory.create(token=shop, payload=validated_payload(dropoffs=[dropoff]))
 
     request("Rua Augusta")
-    page = open_board(tab, people).page
+    page = open_board().page
     page.fill("#find", "consolação")
     page.locator("#nothing-found:visible").wait_for()
 
@@ -100,11 +110,11 @@ def test_a_search_goes_on_when_routes_change(tab, people, shop):
     page.locator(f"#route-{other.pk}").wait_for()
 
 
-def test_the_focus_goes_to_the_next_move_of_the_route(tab, people, shop):
+def test_the_focus_goes_to_the_next_move_of_the_route(open_board, shop):
     DriverFactory.create(at_point=PICKUP)
     first = DeliveryFactory.create(token=shop, stops=1)
     DeliveryFactory.create(token=shop, stops=1)
-    page = open_board(tab, people).page
+    page = open_board().page
 
     page.locator(f"#accept-{first.pk}").click()
     page.locator("dialog[open] button.prime").click()
@@ -114,9 +124,9 @@ def test_the_focus_goes_to_the_next_move_of_the_route(tab, people, shop):
     page.locator(f"#deliver-{first.stops.get().pk}:focus").wait_for()
 
 
-def test_a_button_that_is_pressed_while_its_card_changes_is_clicked(tab, people, shop):
+def test_a_button_that_is_pressed_while_its_card_changes_is_clicked(open_board, shop):
     delivery = DeliveryFactory.create(token=shop, stops=1, accepted=True)
-    page = open_board(tab, people).page
+    page = open_board().page
     page.locator(f"#collect-{delivery.pk}").hover()
     page.mouse.down()
 
@@ -128,9 +138,9 @@ def test_a_button_that_is_pressed_while_its_card_changes_is_clicked(tab, people,
     page.get_by_role("button", name="Undo").wait_for()
 
 
-def test_a_position_is_set_by_a_click_on_the_map(tab, people, shop):
+def test_a_position_is_set_by_a_click_on_the_map(open_board, shop):
     delivery = DeliveryFactory.create(token=shop, stops=1, accepted=True)
-    browser = open_board(tab, people)
+    browser = open_board()
     page = browser.page
 
     page.locator(f"#unfold-{delivery.pk}").click()
@@ -146,9 +156,9 @@ def test_a_position_is_set_by_a_click_on_the_map(tab, people, shop):
     assert browser.complaints == []
 
 
-def test_the_board_shows_a_lost_connection_and_opens_the_log_in_after_the_session(tab, people, shop):
+def test_the_board_shows_a_lost_connection_and_opens_the_log_in_after_the_session(open_board, shop):
     DeliveryFactory.create(token=shop)
-    page = open_board(tab, people).page
+    page = open_board().page
 
     page.context.set_offline(True)
     page.locator("#offline:visible").wait_for()
@@ -158,3 +168,68 @@ def test_the_board_shows_a_lost_connection_and_opens_the_log_in_after_the_sessio
     page.clock.fast_forward(16_000)  # it asks every 15 s
 
     page.wait_for_url("**/account/login/?next=%2Fpanel%2Fboard%2F")
+
+
+def test_a_new_offer_is_announced_in_the_title(open_board, shop):
+    page = open_board().page
+    page.locator("#nothing").wait_for()
+    assert page.title().startswith("Dispatch board")
+
+    DeliveryFactory.create(token=shop)
+
+    expect(page).to_have_title(re.compile(r"\(1\) Dispatch board"))
+
+
+def test_a_new_offer_is_heard_once_sound_is_switched_on(open_board, shop):
+    DeliveryFactory.create(token=shop)
+    browser = open_board(script=LISTEN)
+    page = browser.page
+    page.locator(".route").wait_for()
+    DeliveryFactory.create(token=shop)
+    page.locator(".route").nth(1).wait_for()
+    assert page.evaluate("tones") == 0
+
+    page.locator("#sound").click()
+    page.wait_for_function("() => tones === 1")  # how it sounds
+    expect(page.locator("#sound")).to_have_attribute("aria-pressed", "true")
+    expect(page.locator("#sound")).to_have_attribute("title", re.compile("^Sound is on"))
+    DeliveryFactory.create(token=shop)
+    page.locator(".route").nth(2).wait_for()
+
+    page.wait_for_function("() => tones === 2")
+    page.locator("#sound").click()
+    DeliveryFactory.create(token=shop)
+    page.locator(".route").nth(3).wait_for()
+    assert page.evaluate("tones") == 2
+    assert browser.complaints == []
+
+
+def test_a_driver_is_searched_and_chosen_by_keyboard_alone(open_board, shop):
+    create_many(30)
+    driver = DriverFactory.create(name="Zoe Reis")  # without a position, so the last of all
+    delivery = DeliveryFactory.create(token=shop)
+    browser = open_board()
+    page = browser.page
+    page.locator(f"#accept-{delivery.pk}").focus()
+
+    page.keyboard.press("Enter")
+    page.locator("#driver-query:focus").wait_for()
+    page.keyboard.type("zoe")
+    page.get_by_role("radio", name="Zoe Reis").wait_for()
+    expect(page.locator("#drivers input")).to_have_count(1)
+    listed = page.evaluate_handle(COUNT_LISTS)
+    page.keyboard.press("Enter")  # searches again, and does not accept
+    page.wait_for_function("lists => lists.count === 1", arg=listed)
+    page.keyboard.press("Tab")
+    page.keyboard.press("ArrowDown")
+    # A search that was under way when the driver was chosen.
+    page.evaluate("htmx.trigger('#driver-search', 'submit')")
+    page.wait_for_function("lists => lists.count === 2", arg=listed)
+    page.get_by_role("radio", name="Zoe Reis").focus()
+    expect(page.get_by_role("radio", name="Zoe Reis")).to_be_checked()
+    assert Delivery.objects.get(pk=delivery.pk).driver is None
+    page.keyboard.press("Enter")
+    page.locator(f"#collect-{delivery.pk}").wait_for()
+
+    assert Delivery.objects.get(pk=delivery.pk).driver == driver
+    assert browser.complaints == []

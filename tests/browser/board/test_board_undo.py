@@ -7,17 +7,10 @@ from playwright.sync_api import expect
 
 from delivery.actions import deliveries
 from delivery.models import Delivery
-from tests.browser.dispatch import open_board, pause, wait_for_hold
+from tests.browser.board.routes import pause, wait_for_hold
 from tests.browser.tab import PASSWORD
 from tests.browser.waiting import reload_until, until
 from tests.factories import BY, DeliveryFactory
-
-pytestmark = pytest.mark.django_db(transaction=True)
-
-
-@pytest.fixture
-def site(web_server):
-    return web_server
 
 
 class TestUndoing:
@@ -25,8 +18,8 @@ class TestUndoing:
     def delivery(self, shop):
         return DeliveryFactory.create(token=shop, stops=1, accepted=True)
 
-    def test_a_collection_is_recorded_after_five_seconds(self, tab, people, delivery):
-        page = open_board(tab, people).page
+    def test_a_collection_is_recorded_after_five_seconds(self, open_board, delivery):
+        page = open_board().page
         page.locator(f"#collect-{delivery.pk}").wait_for()
         pause(page)
 
@@ -40,8 +33,8 @@ class TestUndoing:
 
         assert Delivery.objects.get(pk=delivery.pk).route_status == "COLLECTED"
 
-    def test_a_second_click_undoes_it(self, tab, people, delivery):
-        browser, sent = open_board(tab, people), []
+    def test_a_second_click_undoes_it(self, open_board, delivery):
+        browser, sent = open_board(), []
         page = browser.page
         button = page.locator(f"#collect-{delivery.pk}")
         page.on("request", lambda request: sent.append(request.url) if request.method == "POST" else None)
@@ -56,16 +49,16 @@ class TestUndoing:
         assert sent == []
         assert Delivery.objects.get(pk=delivery.pk).route_status == "ACCEPTED"
 
-    def test_leaving_the_page_records_it_at_once(self, tab, people, delivery):
-        browser = open_board(tab, people)
+    def test_leaving_the_page_records_it_at_once(self, open_board, delivery):
+        browser = open_board()
 
         browser.page.locator(f"#collect-{delivery.pk}").click()
         browser.go("/panel/")
 
         until(browser.page, lambda: Delivery.objects.get(pk=delivery.pk).route_status == "COLLECTED")
 
-    def test_a_refusal_after_the_page_was_left_is_named_on_the_next_page(self, tab, people, delivery):
-        browser = open_board(tab, people)
+    def test_a_refusal_after_the_page_was_left_is_named_on_the_next_page(self, open_board, delivery):
+        browser = open_board()
         page = browser.page
         page.locator(f"#collect-{delivery.pk}").click()
         deliveries.cancel(delivery=delivery, reason="", by=BY, at=timezone.now())
@@ -75,8 +68,8 @@ class TestUndoing:
 
         assert "Padaria Sol" in page.locator(".notice.error").inner_text()
 
-    def test_without_a_connection_it_says_that_nothing_was_recorded(self, tab, people, delivery):
-        page = open_board(tab, people).page
+    def test_without_a_connection_it_says_that_nothing_was_recorded(self, open_board, delivery):
+        page = open_board().page
         page.locator(f"#collect-{delivery.pk}").click()
 
         page.context.set_offline(True)
@@ -91,8 +84,8 @@ class TestUndoing:
 
         assert Delivery.objects.get(pk=delivery.pk).route_status == "COLLECTED"
 
-    def test_after_the_sessions_end_it_says_so_at_the_next_log_in(self, tab, people, delivery):
-        browser = open_board(tab, people)
+    def test_after_the_sessions_end_it_says_so_at_the_next_log_in(self, open_board, delivery):
+        browser = open_board()
         page = browser.page
 
         page.locator(f"#collect-{delivery.pk}").click()
@@ -106,9 +99,9 @@ class TestUndoing:
         page.get_by_text("The last move was not recorded: you were logged out.").wait_for()
         assert Delivery.objects.get(pk=delivery.pk).route_status == "ACCEPTED"
 
-    def test_two_dispatchers_are_told_what_the_other_one_did(self, tab, people, delivery):
-        first = open_board(tab, people)
-        second = open_board(tab, people, name="davi")
+    def test_two_dispatchers_are_told_what_the_other_one_did(self, open_board, delivery):
+        first = open_board()
+        second = open_board(name="davi")
         second.page.locator(f"#collect-{delivery.pk}").wait_for()
         pause(second.page)  # while the first one works
 
