@@ -29,7 +29,7 @@ from unfold.sites import UnfoldAdminSite
 
 from common import replica
 from common.mail.models import Message
-from config.env import BASE_DIR
+from config.env import PACKAGES
 from delivery.models import (
     AuditEntry,
     Delivery,
@@ -69,7 +69,7 @@ _MAY_BE_OLD = {"changelist_view", "index"}
 # What Django's admin, its widgets and Unfold raise for malformed ids, page numbers and texts, which they convert
 # without a check, some while the page is rendered.
 _CONVERSION_ERRORS = (ValidationError, ValueError, OverflowError, DataError, InvalidPage)
-_OWN_PACKAGES = {path.parent.name for path in BASE_DIR.glob("*/__init__.py")}
+_OWN_PACKAGES = {folder.name for folder in PACKAGES}
 
 
 def _refuse_malformed_input(view: Callable[..., Any]) -> Callable[..., Any]:
