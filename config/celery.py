@@ -73,7 +73,7 @@ app.autodiscover_tasks(["delivery", "integration", "access", "common.mail"])
 
 
 def _say(message: str, _file: Any = None) -> None:
-    """What Celery's handlers of signals tell, as a record. Written as they do: a handler may interrupt a write."""
+    """Write what Celery's handlers of signals say as a log record. By `os.write`: they may interrupt another write."""
     record = logging.LogRecord("celery", logging.INFO, "", 0, message, (), None)
     os.write(sys.stderr.fileno(), f"{logs.formatter().format(record)}\n".encode())
 

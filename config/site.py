@@ -109,7 +109,7 @@ class Site(UnfoldAdminSite):
     """The default admin site (`config.apps.AdminConfig`)."""
 
     index_title = _("Overview")
-    # As in the panel. The element lets style sheets hide what is empty.
+    # As in the panel. An element of its own, so that style sheets can hide empty values.
     empty_value_display = format_html('<span class="rota-none">{}</span>', "\N{EN DASH}")
 
     def get_urls(self) -> list[URLPattern]:
