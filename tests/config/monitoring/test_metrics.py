@@ -195,11 +195,13 @@ async def send_due():
 
 
 class TestServers:
-    def test_connections_of_the_database_are_gauges(self, db, scrape):
+    def test_connections_of_the_database_checks_of_readiness_and_the_version_are_gauges(self, db, scrape, settings):
         found = scrape()
 
         assert found["rota_database_connections", "active"] >= 1
         assert found["rota_database_connections_limit",] >= 10
+        assert (found["rota_check_ok", "database"], found["rota_check_ok", "migrations"]) == (1, 1)
+        assert found["rota_info", settings.VERSION] == 1
 
     @pytest.mark.parametrize(("archived", "failed", "fails"), [
         ("NULL", "NULL", 0), ("now()", "NULL", 0), ("now()", "now() - interval '1 hour'", 0),
@@ -214,12 +216,3 @@ class TestServers:
             )
 
         assert scrape()["rota_database_archive_fails",] == fails
-
-    def test_checks_of_readiness_are_gauges(self, db, scrape):
-        found = scrape()
-
-        assert found["rota_check_ok", "database"] == 1
-        assert found["rota_check_ok", "migrations"] == 1
-
-    def test_the_version_is_a_label(self, db, scrape, settings):
-        assert scrape()["rota_info", settings.VERSION] == 1
