@@ -9,12 +9,11 @@ from django.db import connection
 from django.urls import get_resolver
 from django.utils import timezone
 
-from common.webhooks.sender import Sender
 from delivery.actions import deliveries, endpoints
 from delivery.errors import MoveRefused
 from delivery.geo.distance import Point
 from delivery.models import Rules, WebhookEndpoint
-from delivery.webhooks.outbox import OUTBOX
+from tests.common.webhooks.conftest import _send_due
 from tests.delivery.driver_app.phones import now, phone
 from tests.endpoints import ENDPOINTS
 from tests.factories import BY, PICKUP, DeliveryFactory, DriverFactory
@@ -178,20 +177,11 @@ class TestWebhooks:
         DeliveryFactory.create(token=token)
         before = scrape()
 
-        asyncio.run(send_due())  # nothing listens there
+        asyncio.run(_send_due())  # nothing listens there
 
         found = difference(before, scrape())
         assert found["rota_webhook_attempts_total", "connect"] == 1
         assert "rota_webhook_sent_seconds_count" not in {key[0] for key in found}
-
-
-async def send_due():
-    sender = Sender(OUTBOX)
-    running = asyncio.create_task(sender.run())
-    sender.wake()
-    await sender.idle.wait()
-    sender.stop()
-    await running
 
 
 class TestServers:
