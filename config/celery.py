@@ -29,7 +29,7 @@ from redis import RedisError
 from common import clock, log_context, metrics
 from common.connections import redis
 from common.postgresql import statistics
-from config.logs import formatter_of_environment
+from config import logs
 from config.monitoring import error_reports, heartbeats, tracing
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
@@ -73,9 +73,9 @@ app.autodiscover_tasks(["delivery", "integration", "access", "common.mail"])
 
 
 def _say(message: str, _file: Any = None) -> None:
-    """What Celery's handlers of signals tell, as a record. Written as they do: a handler may interrupt a write."""
+    """Write what Celery's handlers of signals say as a log record. By `os.write`: they may interrupt another write."""
     record = logging.LogRecord("celery", logging.INFO, "", 0, message, (), None)
-    os.write(sys.stderr.fileno(), f"{formatter_of_environment().format(record)}\n".encode())
+    os.write(sys.stderr.fileno(), f"{logs.formatter().format(record)}\n".encode())
 
 
 @worker_init.connect

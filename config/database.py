@@ -22,7 +22,6 @@ _SESSION = {
     "tcp_keepalives_interval": "10",
     "tcp_keepalives_count": "3",
 }
-_LOCK_SECONDS = 5
 # A web process waits so much longer than a statement may take for the server to say so.
 _ANSWER_SECONDS = 3
 
@@ -47,7 +46,7 @@ def with_deadlines(database: dict[str, Any], *, statement_seconds: float, connec
     session = dict(_SESSION)
     if statement_seconds:
         session["statement_timeout"] = f"{int(statement_seconds * 1000)}ms"
-        session["lock_timeout"] = f"{_LOCK_SECONDS}s"
+        session["lock_timeout"] = "5s"
     given = database.get("OPTIONS", {})
     parameters = " ".join(f"-c {name}={value}" for name, value in session.items())
     connection = {**_CONNECTION, "connect_timeout": connect_seconds, **given}

@@ -1,10 +1,11 @@
-"""What is known before the models of the environment are read: version, folders and mode. Imports no package."""
+"""What is known before the models of the environment are read: version, packages, folders, mode. Imports no package."""
 
 import os
 import tomllib
 from pathlib import Path
 
 BASE_DIR = Path(__file__).resolve().parent.parent
+PACKAGES = sorted(path.parent for path in BASE_DIR.glob("*/__init__.py"))  # their folders
 VERSION: str = tomllib.loads((BASE_DIR / "pyproject.toml").read_text())["project"]["version"]
 
 

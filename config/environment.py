@@ -7,9 +7,9 @@ A field has the name of its variable. An empty variable counts as one that is no
 import ipaddress
 import os
 from difflib import get_close_matches
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
-from pydantic import Field, ValidationError, model_validator
+from pydantic import Field, ValidationError, ValidationInfo, field_validator, model_validator
 from pydantic.fields import FieldInfo
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
@@ -20,6 +20,7 @@ from config.env import StartRefused, is_embedded
 _SIMILAR = 0.85
 _MAX_SHOWN = 80
 _BILLION = 1_000_000_000
+_PAIR = "DATABASE_URL and REDIS_URL belong together: set both for production, neither for the embedded servers"
 _PUBLIC = (
     "would open the embedded mode to other machines, and it asks for no second factor, sends its cookies without TLS "
     "and lets webhooks reach this machine: set DATABASE_URL and REDIS_URL for production, or ALLOW_PUBLIC_EMBEDDED=1"
@@ -42,15 +43,19 @@ def _variable(
     `required` says how to make a value that production has to have.
     """
     given: dict[str, Any] = {"default_factory": default} if callable(default) else {"default": default}
-    about: dict[str, Any] = {"without": without, "required": required, "embedded_only": embedded_only}
     return Field(
         **given,
         description=meaning,
         repr=not is_secret,
         validate_default=bool(required),
-        json_schema_extra=about,
+        json_schema_extra={"without": without, "required": required, "embedded_only": embedded_only},
         **limits,
     )
+
+
+def about(field: FieldInfo) -> dict[str, Any]:
+    """`without`, `required` and `embedded_only` of a variable."""
+    return cast("dict[str, Any]", field.json_schema_extra)
 
 
 class Group(BaseSettings):
@@ -60,23 +65,32 @@ class Group(BaseSettings):
         case_sensitive=True, env_ignore_empty=True, extra="ignore", frozen=True, allow_inf_nan=False
     )
 
+    @field_validator("*")
+    @classmethod
+    def _is_set(cls, value: Any, info: ValidationInfo) -> Any:
+        """Refuse production without a required value."""
+        how = about(cls.model_fields[str(info.field_name)])["required"]
+        if how and not value and not is_embedded():
+            raise ValueError(f"is not set: {how}")
+        return value
+
 
 class Servers(Group):
     """PostgreSQL and Redis."""
 
-    DATABASE_URL: values.RequiredDatabaseUrl = _variable(
+    DATABASE_URL: values.DatabaseUrl = _variable(
         "",
         "PostgreSQL, as `postgres://USER@HOST:5432/DATABASE` (or `postgresql://`), `:PASSWORD` behind the user. With "
         "both URLs the service runs in production mode",
         without="embedded server",
-        required=values.PAIR,
+        required=_PAIR,
         is_secret=True,
     )
-    REDIS_URL: values.RequiredRedisUrl = _variable(
+    REDIS_URL: values.RedisUrl = _variable(
         "",
         "Redis or Valkey, as `redis://:PASSWORD@HOST:6379/0`, `rediss://` or `unix://`",
         without="embedded server",
-        required=values.PAIR,
+        required=_PAIR,
         is_secret=True,
     )
     DATABASE_REPLICA_URL: values.DatabaseUrl = _variable(
@@ -110,14 +124,14 @@ class Servers(Group):
 class Keys(Group):
     """Keys."""
 
-    SECRET_KEY: values.RequiredSecretKeys = _variable(
+    SECRET_KEY: values.SecretKeys = _variable(
         [],
         "Django's keys, each at least 50 characters, comma-separated: the first signs, all verify; see *Rotating keys*",
         without="generated in `DATA_DIR`",
         required=values.NEW_KEY,
         is_secret=True,
     )
-    CREDENTIALS_KEYS: values.RequiredFernetKeys = _variable(
+    CREDENTIALS_KEYS: values.FernetKeys = _variable(
         [],
         "Fernet keys for tokens, signing secrets and second factors, comma-separated: the first encrypts, all "
         "decrypt; see *Rotating keys*",
@@ -130,11 +144,11 @@ class Keys(Group):
 class Web(Group):
     """Web server."""
 
-    ALLOWED_HOSTS: values.RequiredHosts = _variable(
+    ALLOWED_HOSTS: values.Hosts = _variable(
         [],
         "host names served, comma-separated; `*` is refused in production",
         without="localhost, 127.0.0.1, [::1]",
-        required=values.HOST_NAMES,
+        required="the host names this service answers to, comma-separated, such as rota.example.com",
     )
     HOST: str = _variable("127.0.0.1", "address of the web server; one other than loopback is refused in embedded mode")
     PORT: int = _variable(8000, "port of the web server", ge=1, le=65_535)

@@ -37,8 +37,6 @@ NEW_FERNET_KEY = (
     'make one: python3 -c "import base64, os; print(base64.urlsafe_b64encode(os.urandom(32)).decode())"'
     " (several, comma-separated: the first encrypts, all decrypt)"
 )
-PAIR = "DATABASE_URL and REDIS_URL belong together: set both for production, neither for the embedded servers"
-HOST_NAMES = "the host names this service answers to, comma-separated, such as rota.example.com"
 
 # Takes a value. Returns None for a valid one, else a predicate that completes a sentence beginning with the variable's
 # name, such as "is not a URL".
@@ -74,14 +72,14 @@ def url(*schemes: str) -> Check:
     return check
 
 
-def needing(package: str, check: Check) -> Check:
-    """`check`, for a variable that needs a package which is not installed everywhere."""
+def installed(package: str) -> Check:
+    """That a package is there which is not installed everywhere."""
 
-    def both(text: str) -> str | None:
+    def check(_text: str) -> str | None:
         missing = find_spec(package) is None
-        return f"needs the package {package}: install requirements-observability.lock too" if missing else check(text)
+        return f"needs the package {package}: install requirements-observability.lock too" if missing else None
 
-    return both
+    return check
 
 
 def _split(text: str) -> SplitResult | None:
@@ -216,17 +214,6 @@ def _checked(check: Check) -> AfterValidator:
     return AfterValidator(validate)
 
 
-def _required(how: str) -> AfterValidator:
-    """Refuses an empty value in production. `how` says how to make one."""
-
-    def validate(value: Any) -> Any:
-        if not value and not is_embedded():
-            raise ValueError(f"is not set: {how}")
-        return value
-
-    return AfterValidator(validate)
-
-
 def _parts(value: Any) -> Any:
     return [part.strip() for part in value.split(",") if part.strip()] if isinstance(value, str) else value
 
@@ -234,15 +221,14 @@ def _parts(value: Any) -> Any:
 _COMMA_SEPARATED = (NoDecode, BeforeValidator(_parts))
 
 DatabaseUrl = Annotated[str, _checked(database_url)]
-RequiredDatabaseUrl = Annotated[DatabaseUrl, _required(PAIR)]
-RequiredRedisUrl = Annotated[str, _checked(redis_url), _required(PAIR)]
-RequiredSecretKeys = Annotated[list[Annotated[str, _checked(strong_key)]], *_COMMA_SEPARATED, _required(NEW_KEY)]
-RequiredFernetKeys = Annotated[list[Annotated[str, _checked(fernet_key)]], *_COMMA_SEPARATED, _required(NEW_FERNET_KEY)]
-RequiredHosts = Annotated[list[Annotated[str, _checked(host)]], *_COMMA_SEPARATED, _required(HOST_NAMES)]
+RedisUrl = Annotated[str, _checked(redis_url)]
+SecretKeys = Annotated[list[Annotated[str, _checked(strong_key)]], *_COMMA_SEPARATED]
+FernetKeys = Annotated[list[Annotated[str, _checked(fernet_key)]], *_COMMA_SEPARATED]
+Hosts = Annotated[list[Annotated[str, _checked(host)]], *_COMMA_SEPARATED]
 Url = Annotated[str, _checked(url("http", "https"))]
 HttpsUrl = Annotated[str, _checked(url("https"))]
-CollectorUrl = Annotated[str, _checked(needing("opentelemetry", url("http", "https")))]
-SentryUrl = Annotated[str, _checked(needing("sentry_sdk", url("https", "http")))]
+CollectorUrl = Annotated[str, _checked(installed("opentelemetry")), _checked(url("http", "https"))]
+SentryUrl = Annotated[str, _checked(installed("sentry_sdk")), _checked(url("https", "http"))]
 TileUrl = Annotated[str, _checked(tile_url)]
 EmailUrl = Annotated[str, _checked(email_url)]
 Sender = Annotated[str, _checked(sender)]

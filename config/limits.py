@@ -8,7 +8,6 @@ the request.
 from dataclasses import dataclass
 from typing import Any
 
-import django
 from django.core.handlers.wsgi import WSGIHandler, WSGIRequest
 
 from config.areas import area_of
@@ -84,9 +83,3 @@ class LimitedHandler(WSGIHandler):
     def __call__(self, environ: dict[str, Any], start_response: Any) -> Any:
         enforce(environ)
         return super().__call__(environ, start_response)
-
-
-def get_wsgi_application() -> LimitedHandler:
-    """As Django's function of this name."""
-    django.setup(set_prefix=False)
-    return LimitedHandler()

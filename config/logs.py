@@ -57,22 +57,15 @@ def without_secrets(text: str) -> str:
     return text
 
 
-def configuration(*, level: str, style: str = "line") -> dict[str, Any]:
-    """The setting LOGGING: every record of `level` or above on one line of standard error.
-
-    `style` is `line`, with the lines of a traceback indented below, or `json`.
-    """
+def configuration(*, level: str) -> dict[str, Any]:
+    """The setting LOGGING: every record of `level` or above to standard error."""
     return {
         "version": 1,
         "disable_existing_loggers": False,
-        "filters": {"context": {"()": "config.logs.ContextFilter"}},
-        "formatters": {
-            "line": {"()": "config.logs.formatter", "style": "line"},
-            "json": {"()": "config.logs.formatter", "style": "json"},
-        },
+        "formatters": {"environment": {"()": "config.logs.formatter"}},
         "handlers": {
             # Standard error, because commands print their results to standard output.
-            "stderr": {"class": "logging.StreamHandler", "formatter": style, "filters": ["context"]},
+            "stderr": {"class": "logging.StreamHandler", "formatter": "environment"},
         },
         "root": {"handlers": ["stderr"], "level": level},
         # Redundant: the access log has status and request id.
@@ -90,27 +83,9 @@ def configuration(*, level: str, style: str = "line") -> dict[str, Any]:
     }
 
 
-class ContextFilter(logging.Filter):
-    """Put the id of the request being served, and what is known of it, on every log record."""
-
-    def filter(self, record: logging.LogRecord) -> bool:
-        record.request_id = REQUEST_ID.get()
-        record.context = dict(log_context.noted())
-        return True
-
-
-def formatter(style: str) -> logging.Formatter:
-    """The formatter of a style, `line` or `json`. Also for records of processes without Django."""
-    if style == "json":
-        return JsonFormatter()
-    return LineFormatter(
-        "%(asctime)s %(levelname)s %(name)s [%(request_id)s] %(message)s", defaults={"request_id": "-"}
-    )
-
-
-def formatter_of_environment() -> logging.Formatter:
-    """The formatter that LOG_FORMAT says, for granian and for a process before its start."""
-    return formatter(os.environ.get("LOG_FORMAT", "line"))
+def formatter() -> logging.Formatter:
+    """The formatter that LOG_FORMAT names. Also for granian, and for a process before Django is set up."""
+    return JsonFormatter() if os.environ.get("LOG_FORMAT") == "json" else LineFormatter()
 
 
 class LineFormatter(logging.Formatter):
@@ -126,7 +101,11 @@ class LineFormatter(logging.Formatter):
     default_time_format = "%Y-%m-%dT%H:%M:%S"
     default_msec_format = "%s.%03dZ"
 
-    def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802  # logging's name for it
+    def __init__(self) -> None:
+        super().__init__("%(asctime)s %(levelname)s %(name)s [%(request_id)s] %(message)s")
+
+    def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802  # named by logging
+        record.request_id = REQUEST_ID.get()
         return _escaped(without_secrets(super().formatMessage(record)))
 
     def formatException(self, ei: _ExcInfo) -> str:  # noqa: N802  # named by logging
@@ -145,8 +124,8 @@ class JsonFormatter(logging.Formatter):
             "level": record.levelname,
             "logger": record.name,
             "message": without_secrets(record.getMessage()),
-            "request_id": getattr(record, "request_id", "-"),
-            **getattr(record, "context", {}),
+            "request_id": REQUEST_ID.get(),
+            **log_context.noted(),
         }
         if record.exc_info:
             written["exception"] = without_secrets(_traceback(record.exc_info))

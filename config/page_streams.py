@@ -14,6 +14,7 @@ from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
+from http import HTTPStatus
 from types import FrameType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -42,9 +43,8 @@ _PAUSE_SECONDS = 2  # between attempts to connect
 
 
 class Answer(NamedTuple):
-    """A complete answer of Django, and the stream that replaces it."""
+    """A complete answer of Django with the status 200, and the stream that replaces it."""
 
-    status: int
     headers: list[tuple[str, str]]
     content: bytes
     request: StreamRequest
@@ -84,14 +84,14 @@ class PageStreams:
         topics, user = answer.request
         is_full = self._of_user.total() >= self._limits.streams or self._of_user[user] >= self._limits.of_user
         if self._has_ended or self._is_away or is_full:
-            protocol.response_bytes(answer.status, answer.headers, answer.content)
+            protocol.response_bytes(HTTPStatus.OK, answer.headers, answer.content)
             return
         stream = _Stream(topics)
         self._of_user[user] += 1
         for topic in topics:
             self._streams.setdefault(topic, set()).add(stream)
         headers = [(name, value) for name, value in answer.headers if name != "content-length"]
-        transport = protocol.response_stream(answer.status, headers)
+        transport = protocol.response_stream(HTTPStatus.OK, headers)
         disconnected = asyncio.ensure_future(protocol.client_disconnect())
         disconnected.add_done_callback(lambda _: stream.end())
         try:

@@ -8,9 +8,8 @@ import os
 import sys
 from pathlib import Path
 
-from config import environment, npm_files
+from config import environment, logs, npm_files
 from config.env import BASE_DIR, VERSION
-from config.logs import formatter_of_environment
 
 
 def host() -> str:
@@ -56,7 +55,7 @@ def commands(port: int) -> dict[str, list[str]]:
 def _log_start(name: str) -> None:
     """The first line of a process, and warnings of what is probably misspelt."""
     handler = logging.StreamHandler()
-    handler.setFormatter(formatter_of_environment())
+    handler.setFormatter(logs.formatter())
     log = logging.getLogger("rota.start")
     log.setLevel(environment.Observability().LOG_LEVEL)
     log.addHandler(handler)

@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 os.environ.setdefault("DATABASE_STATEMENT_SECONDS", "15")
 
+import django
 from django.conf import settings
 from django.utils.module_loading import import_string
 
@@ -32,7 +33,7 @@ from common import clock, metrics
 from common.connections import raise_file_limit
 from common.page_updates import STREAM
 from config.database import for_web_process
-from config.limits import UNREAD_BODY, get_wsgi_application
+from config.limits import UNREAD_BODY, LimitedHandler
 from config.monitoring import error_reports, tracing
 from config.monitoring.requests import WAITED
 from config.page_streams import Answer, PageStreams
@@ -104,14 +105,14 @@ class Application:
 
     def __init__(
         self,
-        django: Callable[..., Any],
+        wsgi: Callable[..., Any],
         *,
         threads: int,
         limits: Limits | None = None,
         background: Iterable[Callable[[], None]] = (),
         streams: PageStreams,
     ) -> None:
-        self._django, self._threads, self._limits = django, threads, limits or Limits()
+        self._wsgi, self._threads, self._limits = wsgi, threads, limits or Limits()
         self._background, self._streams = background, streams
         self._jobs: SimpleQueue[_Job] = SimpleQueue()
         self._large_bytes = 0
@@ -230,13 +231,13 @@ class Application:
         def start_response(status: str, headers: list[tuple[str, str]], _exc_info: object = None) -> None:
             head[:] = int(status[:3]), [(name.lower(), value) for name, value in headers]
 
-        response = self._django(job.environ, start_response)
+        response = self._wsgi(job.environ, start_response)
         if job.body.large_bytes:  # before the client knows that it may send the next one
             with suppress(RuntimeError):  # the loop is closed: the server is stopping
                 self._loop.call_soon_threadsafe(self._release, job.body)
         try:
             if STREAM in job.environ and head[0] == HTTPStatus.OK:
-                return Answer(head[0], head[1], b"".join(response), job.environ[STREAM])
+                return Answer(head[1], b"".join(response), job.environ[STREAM])
             job.protocol.response_bytes(head[0], head[1], b"".join(response))
         finally:
             response.close()  # Django closes a database connection that is broken
@@ -247,8 +248,9 @@ for database in settings.DATABASES.values():
     for_web_process(database)
 tracing.start("web")
 error_reports.start()
+django.setup(set_prefix=False)
 application = Application(
-    get_wsgi_application(),
+    LimitedHandler(),
     threads=_THREADS,
     # By its name, because Django must be set up first.
     background=[

@@ -447,4 +447,4 @@ if OTEL_ENDPOINT:
 # --- Logging ---------------------------------------------------------------------------------------------------------
 
 logging.captureWarnings(True)
-LOGGING = logs.configuration(level=_observability.LOG_LEVEL, style=_observability.LOG_FORMAT)
+LOGGING = logs.configuration(level=_observability.LOG_LEVEL)

@@ -29,7 +29,7 @@ from unfold.sites import UnfoldAdminSite
 
 from common import replica
 from common.mail.models import Message
-from config.env import BASE_DIR
+from config.env import PACKAGES
 from delivery.models import (
     AuditEntry,
     Delivery,
@@ -69,7 +69,7 @@ _MAY_BE_OLD = {"changelist_view", "index"}
 # What Django's admin, its widgets and Unfold raise for malformed ids, page numbers and texts, which they convert
 # without a check, some while the page is rendered.
 _CONVERSION_ERRORS = (ValidationError, ValueError, OverflowError, DataError, InvalidPage)
-_OWN_PACKAGES = {path.parent.name for path in BASE_DIR.glob("*/__init__.py")}
+_OWN_PACKAGES = {folder.name for folder in PACKAGES}
 
 
 def _refuse_malformed_input(view: Callable[..., Any]) -> Callable[..., Any]:
@@ -109,7 +109,7 @@ class Site(UnfoldAdminSite):
     """The default admin site (`config.apps.AdminConfig`)."""
 
     index_title = _("Overview")
-    # As in the panel. The element lets style sheets hide what is empty.
+    # As in the panel. An element of its own, so that style sheets can hide empty values.
     empty_value_display = format_html('<span class="rota-none">{}</span>', "\N{EN DASH}")
 
     def get_urls(self) -> list[URLPattern]:

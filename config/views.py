@@ -1,5 +1,6 @@
 """Views of no package: what monitoring asks a web process, and `/.well-known/security.txt` (RFC 9116)."""
 
+from dataclasses import asdict
 from datetime import timedelta
 from http import HTTPStatus
 
@@ -7,6 +8,7 @@ from django.conf import settings
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.utils.crypto import constant_time_compare
 from django.views.decorators.http import require_safe
+from prometheus_client import CONTENT_TYPE_LATEST
 
 from common import clock
 from config.monitoring import exposition, readiness
@@ -27,10 +29,7 @@ def ready(_request: HttpRequest) -> HttpResponse:
     results = readiness.results()
     failed = {name for name, result in results.items() if not result.ok}
     status = "unready" if failed & readiness.REQUIRED else "degraded" if failed else "ready"
-    checks = {
-        name: {"ok": result.ok, "why": result.why, "milliseconds": result.milliseconds}
-        for name, result in results.items()
-    }
+    checks = {name: asdict(result) for name, result in results.items()}
     code = HTTPStatus.SERVICE_UNAVAILABLE if status == "unready" else HTTPStatus.OK
     response = JsonResponse({"status": status, "version": settings.VERSION, "checks": checks}, status=code)
     response._has_been_logged = True  # type: ignore[attr-defined]  # noqa: SLF001  # Django would log an error at every probe
@@ -45,7 +44,7 @@ def metrics(request: HttpRequest) -> HttpResponse:
     scheme, _space, given = request.headers.get("Authorization", "").partition(" ")
     if scheme.lower() != "bearer" or not constant_time_compare(given.strip(), settings.METRICS_TOKEN):
         return HttpResponse(status=HTTPStatus.UNAUTHORIZED, headers={"WWW-Authenticate": "Bearer"})
-    return HttpResponse(exposition.exposition(), content_type=exposition.CONTENT_TYPE)
+    return HttpResponse(exposition.exposition(), content_type=CONTENT_TYPE_LATEST)
 
 
 @require_safe

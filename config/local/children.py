@@ -7,7 +7,7 @@ import subprocess
 import sys
 import time
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from config.env import BASE_DIR
 
@@ -27,7 +27,7 @@ class Child:
     process: "subprocess.Popen[bytes] | None" = None
     started_at: float = 0.0
     pause: float = _SHORTEST_PAUSE
-    due_at: float = field(default=0.0)
+    due_at: float = 0.0
 
     def start(self) -> "subprocess.Popen[bytes]":
         self.process = subprocess.Popen(

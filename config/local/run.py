@@ -29,7 +29,7 @@ from config.local.children import Child, die_with_parent, log
 from config.local.embedded.private import open_private, shorten, try_lock
 
 T = TypeVar("T")
-_START_SECONDS = 60
+_START_SECONDS = 120
 _MANAGE_SECONDS = 600
 _CONNECT_SECONDS = 5
 _STOP_SECONDS = 20
@@ -64,7 +64,6 @@ def _run(port: int) -> NoReturn:
         _wait_for_port(port)
         postgres = _timed("PostgreSQL", embedded.hold_postgres)
         _start(children, port)
-        _timed("Worker and beat", lambda: _wait_for_services(port, children))
         print(banner(_base_url(port), _seed_demo(), is_embedded=is_embedded()), flush=True)
         _supervise(children, postgres)
     finally:
@@ -86,7 +85,7 @@ def _start(children: list[Child], port: int) -> None:
     children += services
     for child in services:
         child.start()
-    _timed("Web server", lambda: _wait_for_web(port, services[0]))
+    _timed("Web server, worker and beat", lambda: _wait_for_services(port, services))
 
 
 def _local_host() -> str:
@@ -181,20 +180,8 @@ def _manage(*arguments: str) -> str:
     return done.stdout
 
 
-def _wait_for_web(port: int, web: Child) -> None:
-    deadline = time.monotonic() + _START_SECONDS
-    while time.monotonic() < deadline and web.process is not None and web.process.poll() is None:
-        with suppress(OSError, HTTPException), closing(HTTPConnection(_local_host(), port, timeout=2)) as connection:
-            connection.request("GET", "/healthz")
-            # 400 if ALLOWED_HOSTS lacks this address, 301 with SECURE_SSL_REDIRECT: the server is up.
-            if connection.getresponse().status < HTTPStatus.INTERNAL_SERVER_ERROR:
-                return
-        time.sleep(0.1)
-    raise StartRefused("The web server did not start; see its messages above.")
-
-
 def _wait_for_services(port: int, children: list[Child]) -> None:
-    """Return once worker and beat have given a sign of life. Raises StartRefused if one has ended or gives none."""
+    """Return once the web server answers that worker and beat work. Raises StartRefused, also if one has ended."""
     deadline = time.monotonic() + _START_SECONDS
     while time.monotonic() < deadline:
         for child in children:
@@ -209,7 +196,9 @@ def _wait_for_services(port: int, children: list[Child]) -> None:
             if found["worker"]["ok"] and found["beat"]["ok"]:
                 return
         time.sleep(0.2)
-    raise StartRefused(f"Worker and beat gave no sign of life within {_START_SECONDS} s; see their messages above.")
+    raise StartRefused(
+        f"Web server, worker and beat gave no sign of life within {_START_SECONDS} s; see their messages above."
+    )
 
 
 def _seed_demo() -> dict[str, str] | None:
@@ -217,7 +206,6 @@ def _seed_demo() -> dict[str, str] | None:
 
     Called last, because the credentials are shown only once.
     """
-    (data_dir() / "demo.json").unlink(missing_ok=True)  # earlier versions wrote credentials there
     if not is_embedded():
         return None
     credentials: dict[str, str] | None = json.loads(_timed("Demo data", lambda: _manage("seed_demo")))

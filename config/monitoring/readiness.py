@@ -78,7 +78,7 @@ class _Group:
 
 @contextmanager
 def _timed(results: Results, name: str) -> Iterator[None]:
-    """Enter a check's result. Raises nothing but what is no failure of the check."""
+    """Record the result of a check. Only errors that neither PostgreSQL nor Redis causes are raised: defects."""
     started, why = time.perf_counter(), ""
     try:
         yield
@@ -145,7 +145,7 @@ _GROUPS = (
 def _examine() -> Results:
     _expected_migrations()  # reads files at the first call, which is not to count towards the deadline
     for group in wait([group.start() for group in _GROUPS], timeout=DEADLINE_SECONDS).done:
-        group.result()  # raises what is no failure of a check but a defect
+        group.result()  # raises defects
     return {name: result for group in _GROUPS for name, result in group.results().items()}
 
 

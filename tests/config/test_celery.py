@@ -21,19 +21,15 @@ from config.env import BASE_DIR
 SCHEDULE = celery_app.conf.beat_schedule
 
 
-@pytest.fixture
-def pauses(monkeypatch):
-    """Seconds between the first ten attempts to reach a broker that is away."""
-    monkeypatch.setattr(functional, "sleep", lambda _seconds: None)
-    found = []
-    connection = celery_app.connection_for_read("redis://127.0.0.1:1")
-    with pytest.raises(OperationalError):
-        connection.ensure_connection(errback=lambda _error, pause: found.append(pause), max_retries=10)
-    return found
-
-
 class TestConnection:
-    def test_to_a_broker_that_is_away_is_retried_every_two_seconds(self, pauses):
+    def test_to_a_broker_that_is_away_is_retried_every_two_seconds(self, monkeypatch):
+        monkeypatch.setattr(functional, "sleep", lambda _seconds: None)
+        pauses = []
+
+        connection = celery_app.connection_for_read("redis://127.0.0.1:1")
+        with pytest.raises(OperationalError):
+            connection.ensure_connection(errback=lambda _error, pause: pauses.append(pause), max_retries=10)
+
         assert pauses == [2] * 10
 
 

@@ -44,7 +44,6 @@ WRONG = [
     ("ALLOWED_HOSTS", "a" * 300, "no host name"),
     ("ALLOW_PUBLIC_EMBEDDED", "always", "not 1 or 0"),
     ("PORT", "0", "from 1 to 65,535"),
-    ("PORT", "http", "not a whole number"),
     ("WEB_WORKERS", "2.5", "not a whole number"),
     ("DATABASE_STATEMENT_SECONDS", "-1", "from 0 to 86,400"),
     ("TRUSTED_PROXIES", "11", "from 0 to 10"),
@@ -61,7 +60,6 @@ WRONG = [
     ("GEOCODER_URL", "http://nominatim:8080", "https://"),
     ("ROUTING_URL", "file:///etc/passwd", "http:// or https://"),
     ("ROUTING_URL", "http://", "names no host"),
-    ("ROUTING_URL", "http://osrm:99999", "no URL"),
     ("MAP_TILE_URL", "javascript:alert(1)/{z}/{x}/{y}", "http:// or https://"),
     ("MAP_TILE_URL", "https://tile.example.com/{z}/{x}", "lacks {z}, {x} or {y}"),
     ("MAP_TILE_URL", "https://tile.example.com; script-src */{z}/{x}/{y}", "semicolon"),
@@ -72,6 +70,14 @@ WRONG = [
     ("RATE_LIMIT_PER_HOUR", "1000000001", "from 0 to"),
     ("SITE_URL", "rota.example.com", "no origin"),
     ("SITE_URL", "https://rota.example.com/panel", "no origin"),
+    ("EMAIL_URL", "mail.example.com:25", "smtp:// or smtp+starttls:// or smtps://"),
+    ("EMAIL_URL", "smtps://", "names no host"),
+    ("EMAIL_URL", "smtps://mail.example.com:x", "no URL"),
+    ("EMAIL_URL", "smtps://mail.example.com/inbox", "after the port"),
+    ("EMAIL_URL", "smtp://rota:hunter2@mail.example.com", "without encryption"),  # pragma: allowlist secret
+    ("VAPID_PRIVATE_KEY", "x", "is no key of Web Push"),
+    ("DATABASE_REPLICA_URL", "mysql://replica/rota", "has to begin with postgres://"),
+    ("DATABASE_REPLICA_URL", "postgres://replica", "names no database"),
     ("DEFAULT_FROM_EMAIL", "Rota", "no sender"),
     ("DEFAULT_FROM_EMAIL", "Rota <rota@example.com>\nBcc: x@example.com", "control character"),
 ]
@@ -84,6 +90,7 @@ WRONG_IN_PRODUCTION = [
     ("DATABASE_URL", "mysql://db/rota", "Rota needs PostgreSQL"),
     ("DATABASE_URL", "", "belong together"),
     ("DATABASE_URL", " ", "Rota needs PostgreSQL"),
+    ("DATABASE_REPLICA_URL", ENVIRONMENT["DATABASE_URL"], "is the same as DATABASE_URL"),
     ("REDIS_URL", "", "belong together"),
     ("REDIS_URL", "amqp://broker", "redis:// or rediss:// or unix://"),
     ("REDIS_URL", "127.0.0.1:6379", "redis:// or rediss:// or unix://"),
@@ -103,14 +110,6 @@ WRONG_IN_PRODUCTION = [
     ("ALLOWED_HOSTS", "", "is not set"),
     ("ALLOWED_HOSTS", "*", "name the hosts"),
     ("ALLOWED_HOSTS", "rota.example.com,*", "name the hosts"),
-]
-
-WRONG_MAIL_SERVERS = [
-    ("mail.example.com:25", "smtp:// or smtp+starttls:// or smtps://"),
-    ("smtps://", "names no host"),
-    ("smtps://mail.example.com:x", "no URL"),
-    ("smtps://mail.example.com/inbox", "after the port"),
-    ("smtp://rota:hunter2@mail.example.com", "without encryption"),  # pragma: allowlist secret
 ]
 
 RIGHT = [
@@ -135,7 +134,7 @@ RIGHT = [
     {"MAP_TILE_URL": "", "PORT": "", "TIME_ZONE": "", "DATABASE_PREPARE": ""},
     {"SECRET_KEY": f"{ENVIRONMENT['SECRET_KEY']}, {ENVIRONMENT['SECRET_KEY'][:50]}"},
     {"DATABASE_PREPARE": "0", "SECURE_SSL_REDIRECT": "false", "TIME_ZONE": "America/Manaus", "LOG_LEVEL": "DEBUG"},
-    {"OFFER_TTL": "0.5", "TRUSTED_PROXIES": "0"},
+    {"OFFER_TTL": "0.5", "TRUSTED_PROXIES": "0", "VAPID_PRIVATE_KEY": web_push.new_key()},
 ]
 
 
@@ -175,6 +174,7 @@ class TestProblems:
         assert problem.startswith(f"{name} ")
         assert text in problem
         assert "\n" not in problem
+        assert "hunter2" not in problem
 
     @pytest.mark.parametrize(("name", "value", "text"), WRONG_IN_PRODUCTION)
     def test_name_what_production_cannot_have(self, name, value, text):
@@ -182,20 +182,6 @@ class TestProblems:
 
         assert problem.startswith(f"{name} ")
         assert text in problem
-
-    @pytest.mark.parametrize(("url", "text"), WRONG_MAIL_SERVERS)
-    def test_name_a_wrong_mail_server(self, url, text):
-        (problem,) = problems({"EMAIL_URL": url, "DEFAULT_FROM_EMAIL": "rota@example.com"})
-
-        assert problem.startswith("EMAIL_URL ")
-        assert text in problem
-        assert "hunter2" not in problem
-
-    def test_name_a_wrong_key_of_web_push(self):
-        (problem,) = problems({"VAPID_PRIVATE_KEY": "x"})
-
-        assert problem.startswith("VAPID_PRIVATE_KEY is no key of Web Push")
-        assert problems({"VAPID_PRIVATE_KEY": web_push.new_key()}) == []
 
     def test_name_a_missing_sender(self):
         (problem,) = problems({"EMAIL_URL": "smtps://mail.example.com"})

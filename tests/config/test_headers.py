@@ -73,12 +73,6 @@ class TestEveryAnswer:
         assert b"repeated" not in b"".join(response)
 
 
-def test_an_answer_with_personal_data_is_not_cached(api, token):
-    response = api.get("/api/info-delivery/00000000-0000-7000-8000-000000000000")
-
-    assert response["Cache-Control"] == "no-store, private"
-
-
 class TestPlainHttp:
     """Where SECURE_SSL_REDIRECT is set."""
 

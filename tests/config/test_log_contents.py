@@ -12,7 +12,7 @@ from django.test import Client
 from django.utils import timezone
 from rest_framework.test import APIClient
 
-from config.logs import ContextFilter, JsonFormatter, LineFormatter
+from config.logs import JsonFormatter, LineFormatter
 from delivery.actions import driver_devices, endpoints
 from delivery.models import Delivery, DropoffOptions, WebhookAttempt
 from tests.common.webhooks.conftest import _send_due
@@ -45,13 +45,9 @@ def log():
     """What both formats have written since, of every logger and level."""
     stream = io.StringIO()
     handlers = []
-    for formatter in (
-        JsonFormatter(),
-        LineFormatter("%(asctime)s %(levelname)s %(name)s  %(message)s"),
-    ):
+    for formatter in (JsonFormatter(), LineFormatter()):
         handler = logging.StreamHandler(stream)
         handler.setFormatter(formatter)
-        handler.addFilter(ContextFilter())
         handler.addFilter(lambda record: not record.name.startswith("factory"))  # of the tests
         handlers.append(handler)
     root = logging.getLogger()

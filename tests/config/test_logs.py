@@ -2,7 +2,6 @@
 
 import json
 import logging
-import logging.config
 import sys
 
 import pytest
@@ -10,7 +9,7 @@ from django.conf import settings
 from django.db import IntegrityError, connection, transaction
 
 from common import log_context
-from config.logs import ContextFilter, JsonFormatter, LineFormatter, without_secrets
+from config.logs import JsonFormatter, LineFormatter, formatter, without_secrets
 
 SECRET = "Ab3_-" * 9  # pragma: allowlist secret
 
@@ -19,45 +18,36 @@ BREAKS = ["\n", "\r", "\r\n", "\x0b", "\x0c", "\x1c", "\x1d", "\x1e", "\x85", "\
 CONTROLS = ["\x00", "\x08", "\x1b[2K", "\x1b]0;x\x07", "\x7f", "\x9b2K", "\u202e", "\u2066", "\u200b", "\ud800"]
 
 
-@pytest.fixture
-def formatter():
-    """As `settings.LOGGING` configures it."""
-    config = dict(settings.LOGGING["formatters"]["line"])
-    return logging.config.DictConfigurator({"version": 1}).configure_formatter(config)
-
-
 def record_of(message, *arguments, exc_info=None):
-    record = logging.LogRecord("rota", logging.WARNING, "x.py", 1, message, arguments, exc_info)
-    ContextFilter().filter(record)
-    return record
+    return logging.LogRecord("rota", logging.WARNING, "x.py", 1, message, arguments, exc_info)
 
 
 class TestLine:
     @pytest.mark.parametrize("sent", BREAKS + CONTROLS)
-    def test_escapes_what_does_not_print(self, formatter, sent):
-        line = formatter.format(record_of("%s asked for %s", "maria", f"/x{sent}{FORGED}"))
+    def test_escapes_what_does_not_print(self, sent):
+        line = LineFormatter().format(record_of("%s asked for %s", "maria", f"/x{sent}{FORGED}"))
 
         assert line.isprintable()
         assert len(line.splitlines()) == 1
         assert line.encode()
         assert f"/x{sent.encode('unicode_escape').decode()}{FORGED}" in line
 
-    def test_leaves_text_of_any_language_alone(self, formatter):
-        line = formatter.format(record_of("%s", "ação 東京 🚚 \\n"))
+    def test_leaves_text_of_any_language_alone(self):
+        line = LineFormatter().format(record_of("%s", "ação 東京 🚚 \\n"))
 
         assert line.endswith("ação 東京 🚚 \\n")
 
-    def test_begins_with_its_time_in_utc(self, formatter):
+    def test_begins_with_its_time_in_utc(self):
         record = record_of("x")
         record.created, record.msecs = 1_795_275_000.25, 250
 
-        assert formatter.format(record).startswith("2026-11-21T15:30:00.250Z WARNING rota ")
+        assert LineFormatter().format(record).startswith("2026-11-21T15:30:00.250Z WARNING rota ")
 
     @pytest.mark.parametrize("sent", BREAKS)
-    def test_of_a_traceback_begins_no_record(self, formatter, sent):
+    def test_of_a_traceback_begins_no_record(self, sent):
         error = ValueError(f"x{sent}{FORGED}")
 
-        text = formatter.format(record_of("failed", exc_info=(ValueError, error, None)))
+        text = LineFormatter().format(record_of("failed", exc_info=(ValueError, error, None)))
 
         first, *more = text.splitlines()
         assert first.endswith("failed")
@@ -66,22 +56,16 @@ class TestLine:
 
 
 def test_every_handler_has_it():
-    assert {handler["formatter"] for handler in settings.LOGGING["handlers"].values()} == {"line"}
+    assert settings.LOGGING["formatters"] == {"environment": {"()": "config.logs.formatter"}}
+    assert {handler["formatter"] for handler in settings.LOGGING["handlers"].values()} == {"environment"}
     assert {tuple(logger.get("handlers", ())) for logger in settings.LOGGING["loggers"].values()} <= {(), ("stderr",)}
 
 
-@pytest.mark.parametrize("sent", ["%0a", "%0d%0a", "%E2%80%A8", "%1b[2K"])
-def test_a_path_begins_no_record(admin_client, admin_user, formatter, caplog, sent):
-    admin_user.is_superuser = False
-    admin_user.save()
-    delivery = "00000000-0000-0000-0000-000000000000"
+@pytest.mark.parametrize(("value", "kind"), [("", LineFormatter), ("line", LineFormatter), ("json", JsonFormatter)])
+def test_the_environment_names_the_format(monkeypatch, value, kind):
+    monkeypatch.setenv("LOG_FORMAT", value)
 
-    with caplog.at_level(logging.INFO):
-        admin_client.get(f"/panel/board/{delivery}/x{sent}{FORGED.replace(' ', '%20')}/")
-
-    lines = [formatter.format(record) for record in caplog.records if "forged" in record.getMessage()]
-    assert len(lines) == 2  # the refusal and the access
-    assert all(line.isprintable() for line in lines)
+    assert type(formatter()) is kind
 
 
 class TestJson:

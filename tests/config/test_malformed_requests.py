@@ -7,9 +7,7 @@ import pytest
 from django.conf import settings
 
 from tests.access.rights_by_url import ROUTES
-from tests.panel.conftest import address, as_role, person, shop, with_url, world
-
-__all__ = ["as_role", "person", "shop", "with_url", "world"]
+from tests.panel.conftest import address
 
 FORM = "application/x-www-form-urlencoded"
 JUNK = b'--x\r\nContent-Disposition: form-data; name="a\0"; filename="\0"\r\nContent-Type: \0\r\n\r\n'

@@ -3,8 +3,7 @@
 import os
 import signal
 import subprocess
-import time
-from contextlib import suppress
+from contextlib import ExitStack, closing, suppress
 
 import pytest
 from redis import Redis, RedisError
@@ -12,6 +11,7 @@ from redis import Redis, RedisError
 from common.page_updates import CHANNEL
 from config.local.embedded.redis import _program
 from tests.config.stream_client import EventStream, granian, limits
+from tests.faults.waiting import until
 
 APPLICATION = "tests.config.stream_server:application"
 
@@ -22,19 +22,12 @@ class OwnRedis:
     def __init__(self, folder):
         self.socket = folder / "redis.sock"
         self.url = f"unix://{self.socket}"
-        self.process = self._run()
+        self.start()
 
     def start(self):
-        self.process = self._run()
-
-    def _run(self):
         command = [_program(), "--port", "0", "--unixsocket", self.socket, "--save", "", "--loglevel", "warning"]
-        process = subprocess.Popen(command, cwd=self.socket.parent, stdout=subprocess.DEVNULL)
-        end = time.monotonic() + 60
-        while not self.answers():
-            assert time.monotonic() < end
-            time.sleep(0.05)
-        return process
+        self.process = subprocess.Popen(command, cwd=self.socket.parent, stdout=subprocess.DEVNULL)
+        until(self.answers, what="a Redis")
 
     def answers(self):
         with suppress(RedisError), Redis.from_url(self.url) as client:
@@ -72,39 +65,16 @@ def shared(tmp_path_factory):
 
 
 @pytest.fixture
-def until():
-    """Waits until something is true, at most 40 seconds."""
-
-    def wait(is_true):
-        end = time.monotonic() + 40
-        while not is_true():
-            assert time.monotonic() < end
-            time.sleep(0.1)
-
-    return wait
-
-
-@pytest.fixture
 def serve(redis):
-    """Starts a server with limits; returns a function that opens streams of it."""
-    entered, opened = [], []
+    """Starts a server with limits; returns a function that opens streams of it, and its process."""
+    with ExitStack() as entered:
 
-    def start(**changed):
-        context = granian(APPLICATION, {**os.environ, "STREAMS_REDIS": redis.url, **limits(**changed)})
-        port, process = context.__enter__()
-        entered.append(context)
+        def start(**changed):
+            environment = {**os.environ, "STREAMS_REDIS": redis.url, **limits(**changed)}
+            port, process = entered.enter_context(granian(APPLICATION, environment))
+            return lambda path: entered.enter_context(closing(EventStream(port, path))), process
 
-        def open_(path, **headers):
-            opened.append(EventStream(port, path, **headers))
-            return opened[-1]
-
-        return open_, process
-
-    yield start
-    for stream in opened:
-        stream.close()
-    for context in entered:
-        context.__exit__(None, None, None)
+        yield start
 
 
 class TestStream:
@@ -173,14 +143,14 @@ class TestEnd:
         assert [stream.rest() for stream in streams] == [[], []]
         assert process.wait(40) == 0
 
-    def test_of_the_last_one_ends_the_subscription(self, shared, until):
+    def test_of_the_last_one_ends_the_subscription(self, shared):
         open_, redis = shared
         first, second = open_("/board,a?1"), open_("/board,b?1")
         assert (first.next(), second.next()) == ("ready", "ready")
 
         first.close()
 
-        until(lambda: redis.subscribed() == {"board", "b"})  # after those of former tests, too
+        until(lambda: redis.subscribed() == {"board", "b"}, what="the other topics")  # after those of former tests
         redis.publish("board", "still")
         assert second.next() == "still"
         again = open_("/a?1")
@@ -192,7 +162,7 @@ class TestEnd:
 
 
 class TestLimit:
-    def test_of_a_user_leaves_others_alone_and_ends_with_a_disconnection(self, serve, until):
+    def test_of_a_user_leaves_others_alone_and_ends_with_a_disconnection(self, serve):
         open_, _process = serve(of_user=2)
         streams = [open_("/board?ana") for _stream in range(2)]
         assert [stream.next() for stream in streams] == ["ready", "ready"]
@@ -202,7 +172,7 @@ class TestLimit:
         assert (third.next(), other.next()) == ("without a stream", "ready")
         assert third.headers["content-length"] == "24"
         streams[0].close()
-        until(lambda: open_("/board?ana").next() == "ready")
+        until(lambda: open_("/board?ana").next() == "ready", what="a stream")
 
     def test_of_the_process_counts_all(self, serve):
         open_, _process = serve(streams=2)
@@ -212,7 +182,7 @@ class TestLimit:
 
 
 class TestRedisAway:
-    def test_ends_streams_until_it_is_back(self, serve, redis, until):
+    def test_ends_streams_until_it_is_back(self, serve, redis):
         open_, _process = serve()
         before = open_("/board?1")
         assert before.next() == "ready"
@@ -222,7 +192,7 @@ class TestRedisAway:
         assert before.rest() == []
         assert open_("/account?1").next() == "without a stream"
         redis.start()
-        until(lambda: open_("/board?1").next() == "ready")
+        until(lambda: open_("/board?1").next() == "ready", what="a stream")
         again = open_("/board?1")
         assert again.next() == "ready"
         redis.publish("board", "a")

@@ -3,7 +3,6 @@
 import json
 import subprocess
 import sys
-import time
 
 import psycopg
 import pytest
@@ -11,11 +10,10 @@ import requests
 
 from config.env import BASE_DIR
 from tests.factories import PICKUP, payload
+from tests.faults.waiting import until
 from tests.pgbouncer import pgbouncer
 from tests.ports import free_port, listens
 from tests.production import ENVIRONMENT
-
-_SECONDS = 60
 
 
 @pytest.fixture
@@ -40,13 +38,6 @@ def test_every_connection_is_planned_for_alike(pooled):
         assert found == [("off",), ("1.1",)], entry
 
 
-def _wait_until(is_true):
-    deadline = time.monotonic() + _SECONDS
-    while not is_true():
-        assert time.monotonic() < deadline
-        time.sleep(0.2)
-
-
 @pytest.mark.timeout(300)
 def test_a_delivery_of_the_sandbox_comes_to_its_end(pooled):
     """With migrations, web server, worker and two schedulers."""
@@ -67,7 +58,7 @@ def test_a_delivery_of_the_sandbox_comes_to_its_end(pooled):
         for name in ("web", "worker", "beat", "beat")
     ]
     try:
-        _wait_until(lambda: listens(int(pooled["PORT"])))
+        until(lambda: listens(int(pooled["PORT"])), what="the web server")
         delivery = _play(f"http://127.0.0.1:{pooled['PORT']}/api", token)
     finally:
         for process in processes:
@@ -89,7 +80,7 @@ def _play(api, token):
     created = client.post(f"{api}/request-delivery", json=payload(stops=2), timeout=10)
     assert created.status_code == 201, created.text
     address = f"{api}/deliveries/{created.json()['deliveryId']}"
-    _wait_until(lambda: client.get(address, timeout=10).json()["status"] == "DELIVERED")
+    until(lambda: client.get(address, timeout=10).json()["status"] == "DELIVERED", what="the last drop-off")
     events = client.get(f"{api}/events", timeout=10).json()["data"]
     assert [event["sequence"] for event in events] == list(range(1, len(events) + 1))
     return {"events": [event["body"] for event in events]}

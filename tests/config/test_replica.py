@@ -1,9 +1,7 @@
 """The settings of a read replica, and what may be read from it. tests/faults/replica has a real one."""
 
-import os
 import time
 from types import SimpleNamespace
-from unittest import mock
 from unittest.mock import Mock
 
 import psycopg
@@ -17,10 +15,9 @@ from psycopg import errors
 from common import replica
 from common.connections import BackOff
 from common.replica import CHANGED_SECONDS, Router
-from config import environment
 from config.middleware import ChangedCookieMiddleware
 from delivery.models import Delivery
-from tests.production import ENVIRONMENT, settings_of
+from tests.production import settings_of
 
 URL = "postgres://rota@replica.example.com/rota"
 
@@ -29,18 +26,14 @@ READ = ("s.DATABASES", "s.DATABASE_ROUTERS", "s.MIDDLEWARE", "s.CHANGED_COOKIE_N
 
 
 class TestSettings:
-    def test_have_one_database_without_the_variable(self):
+    def test_of_a_web_process_have_one_database_without_the_variable_keep_connections_and_limit_statements(self):
+        """Nothing that the entry point imports may read the settings before it has set its own."""
         databases, routers, middleware, _cookie = settings_of(*READ, module="config.rsgi")
 
         assert (set(databases), routers) == ({"default"}, [])
         assert "config.middleware.ChangedCookieMiddleware" not in middleware
-
-    def test_of_a_web_process_keep_connections_and_limit_statements(self):
-        """Nothing that the entry point imports may read the settings before it has set its own."""
-        (database,) = settings_of("s.DATABASES['default']", module="config.rsgi")
-
-        assert database["CONN_MAX_AGE"] is None
-        assert "statement_timeout=15000ms" in database["OPTIONS"]["options"]
+        assert databases["default"]["CONN_MAX_AGE"] is None
+        assert "statement_timeout=15000ms" in databases["default"]["OPTIONS"]["options"]
 
     def test_give_the_replica_the_limits_of_the_primary(self):
         databases, routers, middleware, cookie = settings_of(
@@ -58,20 +51,6 @@ class TestSettings:
         assert of_replica["OPTIONS"]["prepare_threshold"] is None
         for name in ("CONN_MAX_AGE", "CONN_HEALTH_CHECKS", "DISABLE_SERVER_SIDE_CURSORS"):
             assert of_replica[name] == primary[name]
-
-    @pytest.mark.parametrize(
-        ("value", "fault"),
-        [
-            ("mysql://replica/rota", "DATABASE_REPLICA_URL has to begin with postgres://"),
-            ("postgres://replica", "DATABASE_REPLICA_URL names no database"),
-            (ENVIRONMENT["DATABASE_URL"], "DATABASE_REPLICA_URL is the same as DATABASE_URL"),
-        ],
-    )
-    def test_are_refused_with_a_wrong_url(self, value, fault):
-        with mock.patch.dict(os.environ, {**ENVIRONMENT, "DATABASE_REPLICA_URL": value}, clear=True):
-            (found,) = environment.problems()
-
-        assert found.startswith(fault)
 
 
 @pytest.fixture

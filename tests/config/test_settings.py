@@ -2,7 +2,7 @@
 
 from django.contrib.auth.hashers import make_password
 
-from tests.production import settings_of
+from tests.production import ENVIRONMENT, settings_of
 
 # Promised by security.md, personal-data.md or decisions.md in docs.
 PROMISED = {
@@ -20,6 +20,7 @@ PROMISED = {
     "s.SESSION_IDLE_SECONDS": 3600,
     "s.WEBHOOK_ALLOW_LOOPBACK": False,
     "s.SECURE_PROXY_SSL_HEADER[0]": "HTTP_X_FORWARDED_PROTO",
+    "any('monitoring' in name for name in s.MIDDLEWARE)": False,
 }
 
 
@@ -27,8 +28,17 @@ def test_defaults_are_the_promised_ones():
     assert dict(zip(PROMISED, settings_of(*PROMISED), strict=True)) == PROMISED
 
 
-def test_an_offer_lasts_for_the_minutes_of_its_variable():
-    assert settings_of("s.OFFER_TTL.total_seconds()", OFFER_TTL="7") == [420]
+def test_variables_are_taken_with_lists_former_keys_and_units():
+    first, second, fernet = "first-" * 10, "second-" * 10, ENVIRONMENT["CREDENTIALS_KEYS"]
+
+    found = settings_of(
+        "s.SECRET_KEY", "s.SECRET_KEY_FALLBACKS", "s.CREDENTIALS_KEYS", "s.ALLOWED_HOSTS",
+        "s.OFFER_TTL.total_seconds()", "'statement_timeout=15000ms' in s.DATABASES['default']['OPTIONS']['options']",
+        SECRET_KEY=f"{first}, {second}", CREDENTIALS_KEYS=f"{fernet}, {fernet}", OFFER_TTL="7",
+        ALLOWED_HOSTS="a.example.com, b.example.com", DATABASE_STATEMENT_SECONDS="15",
+    )  # fmt: skip  # few lines
+
+    assert found == [first, [second], [fernet] * 2, ["a.example.com", "b.example.com"], 420, True]
 
 
 class TestPasswordHashers:

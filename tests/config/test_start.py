@@ -7,9 +7,8 @@ import sys
 import pytest
 
 from config.env import BASE_DIR
-from tests.production import ENVIRONMENT, settings_of
+from tests.production import ENVIRONMENT
 
-FERNET = ENVIRONMENT["CREDENTIALS_KEYS"]
 COMMANDS = {
     "manage": ["manage.py", "check"],
     "web": ["-m", "granian", "--interface", "rsgi", "--port", "0", "--log-level", "warning", "config.rsgi:application"],
@@ -30,19 +29,6 @@ def start(command, **environment):
         check=False,
         timeout=50,
     )
-
-
-def test_settings_take_lists_former_keys_and_a_limit_of_statements_and_are_strict():
-    first, second = "first-" * 10, "second-" * 10
-
-    found = settings_of(
-        "s.SECRET_KEY", "s.SECRET_KEY_FALLBACKS", "s.CREDENTIALS_KEYS", "s.ALLOWED_HOSTS", "s.SESSION_COOKIE_SECURE",
-        "'statement_timeout=15000ms' in s.DATABASES['default']['OPTIONS']['options']",
-        SECRET_KEY=f"{first}, {second}", CREDENTIALS_KEYS=f"{FERNET}, {FERNET}",
-        ALLOWED_HOSTS="a.example.com, b.example.com", DATABASE_STATEMENT_SECONDS="15",
-    )  # fmt: skip  # few lines
-
-    assert found == [first, [second], [FERNET] * 2, ["a.example.com", "b.example.com"], True, True]
 
 
 class TestProcess:

@@ -41,7 +41,7 @@ def ask(method: str, path: str, *, query: str = "", headers: dict[str, str] | No
         started.append((status, given))
 
     with _open_connections():
-        response = served._django(environ, start_response)
+        response = served._wsgi(environ, start_response)
         content = b"".join(response)
         response.close()
     ((status, given),) = started

@@ -60,10 +60,12 @@ class TestCaddy:
         assert without_addresses((PROXY / "Caddyfile").read_text()) == without_addresses(of_containers)
         assert without_addresses(of_containers).count("lb_policy") == 1
 
-    def test_is_valid(self, tmp_path):
+    @pytest.mark.parametrize("path", ["deploy/Caddyfile", "deploy/proxy/Caddyfile"])
+    def test_is_valid(self, tmp_path, path):
         done = subprocess.run(
-            [f"{sys.prefix}/bin/caddy", "validate", "--adapter", "caddyfile", "--config", str(PROXY / "Caddyfile")],
-            env={"HOME": str(tmp_path)}, capture_output=True, text=True, check=False, timeout=50,
+            [f"{sys.prefix}/bin/caddy", "validate", "--adapter", "caddyfile", "--config", path],
+            cwd=BASE_DIR, env={"HOME": str(tmp_path), "ALLOWED_HOSTS": "rota.example.com"},
+            capture_output=True, text=True, check=False, timeout=50,
         )  # fmt: skip  # a command in few lines
 
         assert done.returncode == 0, done.stderr
@@ -105,17 +107,7 @@ class TestNginx:
         )
         (tmp_path / "nginx.conf").write_text(f"{head}http {{\n{folders}{text}}}\n")
         process = subprocess.Popen(
-            [
-                program("nginx"),
-                "-p",
-                str(tmp_path),
-                "-e",
-                "stderr",
-                "-c",
-                str(tmp_path / "nginx.conf"),
-                "-g",
-                "daemon off;",
-            ]
+            [program("nginx"), "-p", tmp_path, "-e", "stderr", "-c", tmp_path / "nginx.conf", "-g", "daemon off;"]
         )
         until(lambda: listens(port), seconds=30, what="nginx")
         yield port

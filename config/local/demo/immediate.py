@@ -6,8 +6,8 @@ from contextlib import suppress
 from typing import Any
 
 from config.local.demo.client import Client, DemoFailed, Receiver, command
+from config.local.demo.data import PICKUP
 
-PICKUP = "-23.561414,-46.655881"
 _WEBHOOK_SECONDS = 30
 _LATE_SECONDS = 1
 # Divides the two and a half minutes that a simulated delivery with a return takes.

@@ -1,13 +1,13 @@
 import re
 import textwrap
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 from django.conf import settings
 from django.core.management.base import BaseCommand
 from pydantic.fields import FieldInfo
 
-from config.environment import GROUPS, VARIABLES, Group
+from config.environment import GROUPS, VARIABLES, Group, about
 
 EXAMPLE: Path = settings.BASE_DIR / ".env.example"
 _MARKS = re.compile(r"[`*](\w[^`*]*)[`*]|\[([^]]*)\]\([^)]*\)")  # of Markdown: code, emphasis, links
@@ -21,7 +21,7 @@ _INTRODUCTION = """\
 
 def example() -> str:
     """The text of .env.example."""
-    required = [_entry(name, field) for name, field in VARIABLES.items() if _about(field)["required"]]
+    required = [_entry(name, field) for name, field in VARIABLES.items() if about(field)["required"]]
     optional = [part for group in GROUPS for part in _part(group)]
     return "\n".join([_INTRODUCTION, "# --- Required ---\n", *required, *optional])
 
@@ -38,17 +38,13 @@ def _part(group: type[Group]) -> list[str]:
     entries = [
         _entry(name, field)
         for name, field in group.model_fields.items()
-        if not (_about(field)["required"] or _about(field)["embedded_only"])
+        if not (about(field)["required"] or about(field)["embedded_only"])
     ]
     return [f"# --- {(group.__doc__ or '').rstrip('.')} ---\n", *entries] if entries else []
 
 
-def _about(field: FieldInfo) -> dict[str, Any]:
-    return cast("dict[str, Any]", field.json_schema_extra)
-
-
 def _entry(name: str, field: FieldInfo) -> str:
-    required, without = _about(field)["required"], _about(field)["without"]
+    required, without = about(field)["required"], about(field)["without"]
     meaning = _MARKS.sub(r"\1\2", field.description or "")
     if without and not required:
         meaning += ". Default: " + _MARKS.sub(r"\1\2", without)

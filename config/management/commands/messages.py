@@ -16,6 +16,7 @@ from django.utils.translation.template import templatize
 
 from common.errors import DomainError
 from common.webhooks import address_guard
+from config.env import PACKAGES
 from delivery import errors
 from panel.guide.catalogue import CODES
 
@@ -95,10 +96,10 @@ def _django_catalogs() -> list[Catalog]:
 def _sources() -> list[Path]:
     templates = settings.BASE_DIR / "templates"
     found = [*templates.rglob("*.html"), *templates.glob("mail/*.txt")]
-    for own in settings.BASE_DIR.glob("*/__init__.py"):
-        found += [path for path in own.parent.rglob("*.py") if not _NOT_THE_PRODUCT.intersection(path.parts)]
-    for package in _UNTRANSLATED_PACKAGES:
-        spec = importlib.util.find_spec(package)
+    for package in PACKAGES:
+        found += [path for path in package.rglob("*.py") if not _NOT_THE_PRODUCT.intersection(path.parts)]
+    for name in _UNTRANSLATED_PACKAGES:
+        spec = importlib.util.find_spec(name)
         if spec is not None and spec.origin is not None:
             found += [
                 path

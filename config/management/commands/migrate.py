@@ -3,20 +3,22 @@ from pathlib import Path
 from typing import Any
 
 from django.apps import apps
-from django.conf import settings
 from django.core.management.base import CommandError
 from django.core.management.commands import migrate
 from django.db import OperationalError, connections
 from django.db.migrations.loader import MigrationLoader
 from psycopg.errors import LockNotAvailable
 
+from config.env import PACKAGES
+
 _PAUSE_SECONDS = 5.0
 _MOST_SECONDS = 30 * 60
 
 
 def _apps_of_ours() -> set[str]:
-    packages = {path.parent for path in settings.BASE_DIR.glob("*/__init__.py")}
-    return {app.label for app in apps.get_app_configs() if packages & {Path(app.path), *Path(app.path).parents}}
+    return {
+        app.label for app in apps.get_app_configs() if {Path(app.path), *Path(app.path).parents}.intersection(PACKAGES)
+    }
 
 
 class Command(migrate.Command):

@@ -86,11 +86,6 @@ class Found:
     unreadable: list[str] = field(default_factory=list)
     rewritten: int = 0
 
-    @property
-    def is_under_first_key(self) -> bool:
-        """Whether all ciphertexts that can be read are."""
-        return set(self.under_key) <= {credentials.first_key()}
-
 
 def columns() -> list[Column]:
     """Every column of the database that holds ciphertexts."""
@@ -180,4 +175,4 @@ class Command(BaseCommand):
 
 def _is_done(met: dict[str, Found]) -> bool:
     """Whether there is nothing to rewrite. Rows that no key decrypts need no further pass."""
-    return all(found.is_under_first_key for found in met.values())
+    return all(set(found.under_key) <= {credentials.first_key()} for found in met.values())

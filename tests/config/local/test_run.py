@@ -17,6 +17,7 @@ import requests
 from config.env import BASE_DIR, StartRefused
 from config.local import run as local_run
 from config.local.children import Child
+from tests.faults.waiting import until
 from tests.ports import free_port
 from tests.production import ENVIRONMENT
 
@@ -93,13 +94,6 @@ def people_and_shops(urls):
         ).fetchone()
 
 
-def gone(find, seconds=15):
-    end = time.monotonic() + seconds
-    while find() and time.monotonic() < end:
-        time.sleep(0.1)
-    return find() == []
-
-
 def curls(text):
     """The printed curl commands: quote and request a delivery, create an order, quote its freight."""
     return re.findall(r"^curl .*$", text, re.MULTILINE)
@@ -174,7 +168,7 @@ def test_starts_serves_restarts_and_stops(tmp_path):
         code = again.end()
 
     assert code == 0
-    assert gone(again.processes)
+    until(lambda: not again.processes(), what="the end of all processes")
 
 
 class TestWaitForServices:

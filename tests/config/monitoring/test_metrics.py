@@ -9,12 +9,11 @@ from django.db import connection
 from django.urls import get_resolver
 from django.utils import timezone
 
-from common.webhooks.sender import Sender
 from delivery.actions import deliveries, endpoints
 from delivery.errors import MoveRefused
 from delivery.geo.distance import Point
 from delivery.models import Rules, WebhookEndpoint
-from delivery.webhooks.outbox import OUTBOX
+from tests.common.webhooks.conftest import _send_due
 from tests.delivery.driver_app.phones import now, phone
 from tests.endpoints import ENDPOINTS
 from tests.factories import BY, PICKUP, DeliveryFactory, DriverFactory
@@ -178,28 +177,21 @@ class TestWebhooks:
         DeliveryFactory.create(token=token)
         before = scrape()
 
-        asyncio.run(send_due())  # nothing listens there
+        asyncio.run(_send_due())  # nothing listens there
 
         found = difference(before, scrape())
         assert found["rota_webhook_attempts_total", "connect"] == 1
         assert "rota_webhook_sent_seconds_count" not in {key[0] for key in found}
 
 
-async def send_due():
-    sender = Sender(OUTBOX)
-    running = asyncio.create_task(sender.run())
-    sender.wake()
-    await sender.idle.wait()
-    sender.stop()
-    await running
-
-
 class TestServers:
-    def test_connections_of_the_database_are_gauges(self, db, scrape):
+    def test_connections_of_the_database_checks_of_readiness_and_the_version_are_gauges(self, db, scrape, settings):
         found = scrape()
 
         assert found["rota_database_connections", "active"] >= 1
         assert found["rota_database_connections_limit",] >= 10
+        assert (found["rota_check_ok", "database"], found["rota_check_ok", "migrations"]) == (1, 1)
+        assert found["rota_info", settings.VERSION] == 1
 
     @pytest.mark.parametrize(("archived", "failed", "fails"), [
         ("NULL", "NULL", 0), ("now()", "NULL", 0), ("now()", "now() - interval '1 hour'", 0),
@@ -214,12 +206,3 @@ class TestServers:
             )
 
         assert scrape()["rota_database_archive_fails",] == fails
-
-    def test_checks_of_readiness_are_gauges(self, db, scrape):
-        found = scrape()
-
-        assert found["rota_check_ok", "database"] == 1
-        assert found["rota_check_ok", "migrations"] == 1
-
-    def test_the_version_is_a_label(self, db, scrape, settings):
-        assert scrape()["rota_info", settings.VERSION] == 1

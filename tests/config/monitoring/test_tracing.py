@@ -1,9 +1,6 @@
 """Traces to a collector on loopback, in the protocol OTLP over HTTP."""
 
 import asyncio
-import os
-import subprocess
-import sys
 from datetime import timedelta
 
 import pytest
@@ -12,14 +9,12 @@ from django.test import RequestFactory
 from django.utils import timezone
 
 from common import tracing as hooks
-from config.env import BASE_DIR
 from config.monitoring import tracing
 from delivery.actions import endpoints
 from delivery.models import Delivery, WebhookEvent, WebhookQueueItem
 from tests.common.webhooks.conftest import _send_due
 from tests.config.monitoring.receivers import receiver
 from tests.factories import BY, DeliveryFactory, payload
-from tests.production import ENVIRONMENT
 
 CALLERS = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
 
@@ -145,28 +140,6 @@ class TestSwitchedOff:
 
         assert delivery.events.get().trace_context == ""
         assert not hooks.is_on()
-
-    def test_is_no_middleware_and_no_import(self):
-        code = (
-            "import config.rsgi, sys; from config import celery_app; celery_app.loader.import_default_modules();"
-            "from django.conf import settings;"
-            # redis imports a part of OpenTelemetry if it is installed.
-            "print([name for name in sys.modules if name.startswith(('opentelemetry.sdk.trace', "
-            "'opentelemetry.exporter', 'sentry_sdk'))],"
-            " [name for name in settings.MIDDLEWARE if 'monitoring' in name])"
-        )
-
-        result = subprocess.run(
-            [sys.executable, "-c", code],
-            cwd=BASE_DIR,
-            env={"PATH": os.environ["PATH"], **ENVIRONMENT},
-            capture_output=True,
-            text=True,
-            check=True,
-            timeout=50,
-        )
-
-        assert result.stdout.splitlines()[-1] == "[] []"
 
     def test_middleware_without_a_tracer_answers(self):
         answered = tracing.TraceMiddleware(lambda request: HttpResponse(request.path))(RequestFactory().get("/x"))

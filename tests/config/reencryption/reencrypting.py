@@ -7,7 +7,7 @@ from cryptography.fernet import Fernet
 from django.core.management import call_command
 
 from common import credentials
-from config.management.commands import reencrypt_credentials
+from config.management.commands.reencrypt_credentials import columns
 
 OLD, NEW = (Fernet.generate_key().decode() for _key in range(2))
 PASSWORD = "a-good-password-1"  # pragma: allowlist secret
@@ -39,7 +39,3 @@ def name(key):
 def ciphertexts():
     """Everything that is encrypted, as it stands in the database."""
     return {str(column): [value for batch in column.batches() for _pk, value in batch] for column in columns()}
-
-
-def columns():
-    return reencrypt_credentials.columns()

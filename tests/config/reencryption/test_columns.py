@@ -6,7 +6,7 @@ from django.db import connection
 from psycopg.sql import SQL, Identifier
 
 from config.env import BASE_DIR
-from tests.config.reencryption.reencrypting import columns
+from config.management.commands.reencrypt_credentials import columns
 from tests.sources import PACKAGES
 
 

@@ -62,19 +62,16 @@ class TestHoldPostgres:
 
         assert {path: status for path, status in modes(data_dir, programs).items() if path in before} == before
 
-    def test_keeps_data_and_socket_in_a_folder_of_the_servers_user_alone(self, server):
+    def test_keeps_data_and_its_only_socket_in_a_folder_of_the_servers_user_alone(self, server):
         user = pwd.getpwnam("pgserver").pw_uid if os.geteuid() == 0 else os.geteuid()
 
         found = server.folder.stat()
         socket = (server.folder / ".s.PGSQL.5432").stat()
 
         assert (stat.S_IMODE(found.st_mode), found.st_uid, socket.st_uid) == (0o700, user, user)
-        assert psutil.Process(int((server.folder / "postmaster.pid").read_text().split()[0])).uids().effective == user
-
-    def test_listens_on_its_socket_alone(self, server):
-        pid = int((server.folder / "postmaster.pid").read_text().split()[0])
-
-        assert psutil.Process(pid).net_connections("inet") == []
+        process = psutil.Process(int((server.folder / "postmaster.pid").read_text().split()[0]))
+        assert process.uids().effective == user
+        assert process.net_connections("inet") == []
 
     def test_is_reached_by_a_short_name_where_its_own_is_too_long(self, data_dir, monkeypatch):
         monkeypatch.setenv("DATA_DIR", str(data_dir / ("long" * 25)))
