@@ -20,7 +20,7 @@ _CHUNK = 1000  # rows read at once for an export
 class Orders(SellerView):
     @may_be_old
     def get(self, request: HttpRequest) -> HttpResponse:
-        shown = listed(OrderFilter, request.GET, Order.objects.all().of(self.seller), seller=self.seller)
+        shown = listed(OrderFilter, request.GET, self.seller.orders.all(), seller=self.seller)
         prefetch_related_objects(shown["rows"], "company")
         return self.page("panel/seller_orders.html", newest=NEWEST, **shown)
 
@@ -30,7 +30,7 @@ class OrdersExport(SellerView):
 
     @may_be_old
     def get(self, request: HttpRequest) -> Any:
-        orders = selected(OrderFilter, request.GET, Order.objects.all().of(self.seller), seller=self.seller)
+        orders = selected(OrderFilter, request.GET, self.seller.orders.all(), seller=self.seller)
         newest = orders.select_related("company").order_by("-created_at", "-pk")[: csv_files.MOST_EXPORTED + 1]
         header = [
             "orderId", _("tracking code"), _("status"), _("service"), _("cost"), _("company"), _("receiver"),
@@ -53,7 +53,7 @@ class OrderPage(SellerView):
 
     def get(self, request: HttpRequest, order: int) -> HttpResponse:
         links = InvoiceLink.objects.select_related("invoice").defer("invoice__raw")
-        orders = Order.objects.all().of(self.seller).select_related("company")
+        orders = self.seller.orders.select_related("company")
         orders = orders.prefetch_related("status_log", Prefetch("invoice_links", links))
         found = get_object_or_404(orders, pk=order)
         return self.page("panel/seller_order.html", order=found, parcels=found.parcels)
