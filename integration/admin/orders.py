@@ -112,13 +112,6 @@ _AS_SENT = [
     column("receiver", _("receiver"), pretty, is_long=True),
     column("invoice_data", _("invoice"), pretty, is_long=True),
 ]
-FIELDSETS: list[tuple[Any, dict[str, Any]]] = [
-    (None, {"classes": ["rota-facts"], "fields": _SUMMARY}),
-    (_("Receiver"), {"classes": ["rota-facts"], "fields": _RECEIVER}),
-    (_("Parcels"), {"classes": ["rota-whole"], "fields": [_parcels]}),
-    (_("As it was sent"), {"classes": ["collapse", "rota-whole"], "fields": _AS_SENT}),
-]
-FIELDS = [*_SUMMARY, *_RECEIVER, _parcels, *_AS_SENT]
 
 
 def _unless_agreed(
@@ -171,8 +164,13 @@ class OrderAdmin(LargeTable, ModelAdmin):
     list_select_related = ["seller"]
     search_fields = ["codes__value", "receiver_document"]
     search_help_text = _("Order, tracking code, invoice key or document, whole")
-    fieldsets = FIELDSETS
-    readonly_fields = FIELDS
+    fieldsets = [
+        (None, {"classes": ["rota-facts"], "fields": _SUMMARY}),
+        (_("Receiver"), {"classes": ["rota-facts"], "fields": _RECEIVER}),
+        (_("Parcels"), {"classes": ["rota-whole"], "fields": [_parcels]}),
+        (_("As it was sent"), {"classes": ["collapse", "rota-whole"], "fields": _AS_SENT}),
+    ]
+    readonly_fields = [*_SUMMARY, *_RECEIVER, _parcels, *_AS_SENT]
     nothing_yet = _("No order yet. Sellers create them by the API.")
     inlines = [StatusLogInline, LinkInline, CodeInline]
     actions = [_list_action(status) for status in MOVES]
