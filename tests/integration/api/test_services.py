@@ -56,9 +56,3 @@ class TestShippingServices:
         assert response.status_code == quoted.status_code == 400
         assert response.json() == quoted.json()
         assert response.json()["code"] == "no_coverage"
-
-    def test_takes_two_queries(self, api, django_assert_num_queries):
-        api.post(URL, body())
-
-        with django_assert_num_queries(2):  # key, parameters with rates
-            api.post(URL, body())
