@@ -10,7 +10,7 @@ from tests.integration.factories import OTHER_COMPANY, SellerFactory, create_ord
 
 
 @pytest.fixture
-def browser(client):
+def browser(client, db):
     user = User.objects.create_user("person", is_staff=True)
     user.groups.add(Group.objects.get(name=ACCOUNT_STAFF))
     client.force_login(user)
