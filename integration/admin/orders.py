@@ -179,7 +179,7 @@ class OrderAdmin(LargeTable, ModelAdmin):
     @admin.display(description=_("receiver"))
     def recipient(self, order: Order) -> str:
         """The receiver's name and city."""
-        address = order.receiver.get("address") or {}
+        address = order.receiver["address"]
         city = "/".join(str(address[name]) for name in ("city", "state") if address.get(name))
         return " · ".join(part for part in (order.receiver_name, city) if part)
 
@@ -213,12 +213,12 @@ class OrderAdmin(LargeTable, ModelAdmin):
     def render_change_form(
         self, request: HttpRequest, context: dict[str, Any], *args: Any, **kwargs: Any
     ) -> HttpResponse:
-        order = context.get("original")
-        allowed = lifecycle.TABLE[Status(order.status)] if order else ()
+        order: Order = context["original"]  # nobody may add one
+        current = Status(order.status)
+        usual = lifecycle.USUAL.get(current)
         context["may_move"] = self.has_change_permission(request, order)
-        usual = lifecycle.USUAL.get(Status(order.status)) if order else None
         context["usual"] = usual and (usual.value, MOVES[usual])
-        context["others"] = [(status.value, MOVES[status]) for status in allowed if status != usual]
+        context["others"] = [(status.value, MOVES[status]) for status in lifecycle.TABLE[current] if status != usual]
         return super().render_change_form(request, context, *args, **kwargs)
 
     def move(self, request: HttpRequest, order: Order, target: Status) -> None:
