@@ -231,7 +231,6 @@ class SellerNotFound(IntegrationError):
     """No seller has the id or reference given to a command."""
 
     code = "seller_not_found"
-    status = 404
 
 
 class InvalidDocument(IntegrationError):

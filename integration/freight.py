@@ -120,11 +120,6 @@ def zone(origin: Region, destination: Region, *, remote_states: frozenset[str]) 
     return _ZONES[_MACRO_REGION[origin.state], _MACRO_REGION[destination.state]]
 
 
-def price(package: Package, rate: Rate | None, parameters: Parameters) -> Price:
-    """Price of `package` at `rate`. Raises NoCoverage or TooHeavy."""
-    return charges(package, rate, parameters).price
-
-
 def charges(package: Package, rate: Rate | None, parameters: Parameters) -> Charges:
     """The parts of the price of `package` at `rate`.
 

@@ -52,7 +52,7 @@ _DECLARATION = re.compile(
     rb"""(\s+standalone\s*=\s*["'](yes|no)["'])?\s*\?>"""
 )
 _DOCTYPE = "<!DOCTYPE"
-_ACCESS_KEY = re.compile(r"[0-9A-Z]{44}")
+ACCESS_KEY = re.compile(r"[0-9A-Z]{44}")
 # cStat of a protocol, in Anexo I of the Manual de Orientação do Contribuinte (github.com/nfephp-org/sped-nfe lists them
 # in docs/cStat.md): the note was denied, or cancelled. Both are final for an access key.
 _VOID = {"110", "205", "301", "302", "303"} | {"101", "151", "155", "218"}
@@ -178,16 +178,15 @@ def _extract(invoice: etree._Element) -> Nfe:
     if len(items) > _MAX_ITEMS:
         raise InvalidInvoice(f"A nota fiscal tem mais de {_MAX_ITEMS} itens")
     root = invoice.getroottree().getroot()
-    layout = _checked(_LAYOUT, invoice.get("versao", "").strip(), "versao")
     return Nfe(
-        access_key=_access_key(invoice),
+        layout=_checked(_LAYOUT, invoice.get("versao", "").strip(), "versao"),
+        access_key=_access_key(invoice, root),
         references=_references(invoice, items),
         issuer_document=_checked(_DOCUMENT, _text(invoice, "emit", "CNPJ") or _text(invoice, "emit", "CPF"), "emit"),
         number=_checked(_NUMBER, _text(invoice, "ide", "nNF"), "nNF"),
         series=_checked(_SERIES, _text(invoice, "ide", "serie"), "serie"),
         value=_value(_text(invoice, "total", "ICMSTot", "vNF")),
         issued_at=_moment(_text(invoice, "ide", "dhEmi") or _text(invoice, "ide", "dEmi")),
-        layout=layout,
         items=len(items),
         is_void=_is_void(root),
     )
@@ -202,12 +201,11 @@ def _is_void(root: etree._Element) -> bool:
     )
 
 
-def _access_key(invoice: etree._Element) -> str:
+def _access_key(invoice: etree._Element, root: etree._Element) -> str:
     """The access key from the Id of infNFe, or else from the protocol (protNFe)."""
     own = invoice.get("Id", "").strip().removeprefix("NFe")
-    root = invoice.getroottree().getroot()
     for key in (own, _text(root, "protNFe", "infProt", "chNFe")):
-        if _ACCESS_KEY.fullmatch(key):
+        if ACCESS_KEY.fullmatch(key):
             return key
     raise InvalidInvoice("A nota fiscal não traz uma chave de acesso de 44 caracteres")
 

@@ -18,9 +18,9 @@ from common.phones import with_phone
 from integration.lifecycle import Status
 from integration.models import Invoice, Order, Seller, compact_document
 
-BATCH = 500
-MOST_BATCHES = 20
-CLOSED = (Status.DELIVERED, Status.RETURNED, Status.CANCELLED)
+_BATCH = 500
+_MOST_BATCHES = 20  # of one run of the task, which takes a process of the workers meanwhile
+_CLOSED = (Status.DELIVERED, Status.RETURNED, Status.CANCELLED)
 # Many sellers never report the end of an order.
 _ENDS_AFTER = timedelta(days=90)
 _CPF_LENGTH = 11
@@ -34,40 +34,30 @@ WHERE id = ANY(%s) AND forgotten_at IS NULL
 """
 
 
-def forget_old_orders(*, at: datetime) -> int:
-    """Anonymise orders created FORGET_ORDER_DAYS ago, whatever their status. Returns how many."""
+def forget_old_orders(*, at: datetime) -> None:
+    """Anonymise orders created FORGET_ORDER_DAYS ago, whatever their status."""
     if not settings.FORGET_ORDER_DAYS:
-        return 0
+        return
     before = at - timedelta(days=settings.FORGET_ORDER_DAYS)
     due = Order.objects.filter(created_at__lt=before, forgotten_at=None).order_by("created_at")
-    total = 0
-    for _number in range(MOST_BATCHES):
-        count = _forget(due, at=at)
-        total += count
-        if not count:
-            break
-    return total
+    for _number in range(_MOST_BATCHES):
+        if not _forget(due, at=at):
+            return
 
 
-def forget_old_invoices(*, at: datetime) -> int:
-    """Delete the files of invoices that were received more than FORGET_INVOICE_YEARS full years ago.
-
-    Returns how many.
-    """
+def forget_old_invoices(*, at: datetime) -> None:
+    """Delete the files of invoices that were received more than FORGET_INVOICE_YEARS full years ago."""
     if not settings.FORGET_INVOICE_YEARS:
-        return 0
+        return
     due = Invoice.objects.filter(received_at__lt=_first_kept(at), forgotten_at=None).order_by("received_at")
-    total = 0
-    for _number in range(MOST_BATCHES):
-        keys = list(due.values_list("pk", flat=True)[:BATCH])
+    for _number in range(_MOST_BATCHES):
+        keys = list(due.values_list("pk", flat=True)[:_BATCH])
         if not keys:
-            break
+            return
         with forgetting():
             rows = Invoice.objects.filter(pk__in=keys)
             rows.alias(digits=Length("issuer_document")).filter(digits=_CPF_LENGTH).update(issuer_document="")
             rows.update(raw=b"", forgotten_at=at)
-        total += len(keys)
-    return total
 
 
 def orders_of(*, document: str = "", phone: str = "", until: datetime) -> QuerySet[Order]:
@@ -85,7 +75,7 @@ def orders_of(*, document: str = "", phone: str = "", until: datetime) -> QueryS
 
 def is_closed(*, at: datetime) -> Q:
     """The condition that an order has ended, or is so old that its seller does not report it."""
-    return Q(status__in=CLOSED) | Q(created_at__lt=at - _ENDS_AFTER)
+    return Q(status__in=_CLOSED) | Q(created_at__lt=at - _ENDS_AFTER)
 
 
 def forget_orders_of(*, document: str = "", phone: str = "", until: datetime, at: datetime) -> int:
@@ -108,7 +98,7 @@ def _first_kept(at: datetime) -> datetime:
 def _forget(orders: QuerySet[Order], *, at: datetime) -> int:
     with transaction.atomic():
         # A change of the status meanwhile waits, and finds the order anonymised.
-        keys = list(orders.select_for_update(of=("self",), no_key=True).values_list("pk", flat=True)[:BATCH])
+        keys = list(orders.select_for_update(of=("self",), no_key=True).values_list("pk", flat=True)[:_BATCH])
         return len(together_or_each(keys, partial(_anonymise, at=at), doing="anonymise the order")) if keys else 0
 
 

@@ -22,6 +22,17 @@ from integration.nfe import Nfe
 
 _DAY = timedelta(hours=24)
 _MB = 1024 * 1024  # like Django's filesizeformat
+# At most two orders are read for each reference, however many begin with it.
+_BEGINNING_WITH = """
+    SELECT min(alike.id) AS id, min(alike.seller_id) AS seller_id
+    FROM unnest(%s::text[]) AS reference (value) CROSS JOIN LATERAL (
+        SELECT id, seller_id FROM integration_order
+        WHERE seller_id = %s AND left(code, %s) = reference.value
+        LIMIT 2
+    ) alike
+    GROUP BY reference.value
+    HAVING count(*) = 1
+"""
 
 
 def receive(*, seller: Seller, raw: bytes, by: str, at: datetime) -> Invoice:
@@ -43,7 +54,8 @@ def receive(*, seller: Seller, raw: bytes, by: str, at: datetime) -> Invoice:
             return stored  # linked when it was stored, and with every order created since
         invoice = _store(locked, read, raw, by=by, at=at)
         if not invoice.is_void:
-            link_new_invoice(invoice, references=read.references, by=by, at=at)
+            orders = _orders_of(invoice, references=read.references)
+            link([(invoice, order) for order in orders], by=by, at=at)
     return invoice
 
 
@@ -63,7 +75,7 @@ def link_by_hand(*, invoice: Invoice, order: Order, by: str, at: datetime) -> No
 def _store(seller: Seller, read: Nfe, raw: bytes, *, by: str, at: datetime) -> Invoice:
     if not read.references and not Order.objects.filter(seller=seller, invoice_key=read.access_key).exists():
         raise InvoiceUnreferenced
-    check_invoice(seller, size=len(raw), at=at)
+    _check_quotas(seller, size=len(raw), at=at)
     invoice = Invoice.objects.create(
         seller=seller,
         access_key=read.access_key,
@@ -110,17 +122,18 @@ def link(pairs: Iterable[tuple[Invoice, Order]], *, by: str, at: datetime) -> No
     )
 
 
-def link_new_invoice(invoice: Invoice, *, references: Collection[str], by: str, at: datetime) -> None:
-    """Link the seller's orders that the invoice names in `references`, and those that name its access key.
+def _orders_of(invoice: Invoice, *, references: Collection[str]) -> Collection[Order]:
+    """The seller's orders that a new invoice names in `references`, and those that name its access key.
 
     A reference of CUT_REFERENCE characters that is no order's whole code also names the order whose code begins with
     it, if there is exactly one. `orders.create` finds by the same rules for a new order.
     """
     orders = Order.objects.filter(seller=invoice.seller_id)
-    exact = orders.filter(Q(code__in=references) | Q(invoice_key=invoice.access_key))
+    found = list(orders.filter(Q(code__in=references) | Q(invoice_key=invoice.access_key)))
     cut = [value for value in references if len(value) == CUT_REFERENCE]
-    found = {order.pk: order for order in (*exact, *Order.objects.all().cut_to(cut, seller_id=invoice.seller_id))}
-    link([(invoice, order) for order in found.values()], by=by, at=at)
+    if cut:
+        found += Order.objects.raw(_BEGINNING_WITH, [cut, invoice.seller_id, CUT_REFERENCE])
+    return {order.pk: order for order in found}.values()
 
 
 class Reason(StrEnum):
@@ -144,7 +157,7 @@ def reason(link: InvoiceLink, *, invoice: Invoice, references: Collection[str]) 
     return Reason.BY_HAND
 
 
-def check_invoice(seller: Seller, *, size: int, at: datetime) -> None:
+def _check_quotas(seller: Seller, *, size: int, at: datetime) -> None:
     """Raise InvoiceStorageFull or TooManyInvoices if a new invoice of `size` bytes would be over a quota.
 
     `seller` is the locked row (`Seller.locked`), whose byte count no other transaction can change meanwhile.

@@ -1,7 +1,5 @@
 """Issuing, revoking and checking API keys. Nothing is cached, so a revoked key is refused at once."""
 
-import base64
-import binascii
 import logging
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -10,7 +8,7 @@ from datetime import datetime
 from django.db import transaction
 
 from common import credentials
-from integration.errors import InvalidKey, KeyMissing, TooManyKeys
+from integration.errors import InvalidKey, TooManyKeys
 from integration.models import ApiKey, Seller
 
 _log = logging.getLogger(__name__)
@@ -61,43 +59,15 @@ def revoke(*, key: ApiKey, by: str, at: datetime) -> bool:
     return revoked
 
 
-def authenticate(header: bytes, *, at: datetime, on_found: Callable[[ApiKey], None] = lambda _key: None) -> ApiKey:
-    """The valid key in an Authorization header. Its time of last use is written at most once a minute.
+def authenticate(clear_text: str, *, at: datetime, on_found: Callable[[ApiKey], None] = lambda _key: None) -> ApiKey:
+    """The valid key with this clear text. Its time of last use is written at most once a minute.
 
-    `on_found` is called before the seller is checked, and may refuse the key.
-    Raises KeyMissing, InvalidKey or AccountSuspended.
+    `on_found` is called before the seller is checked, and may refuse the key. Raises InvalidKey or AccountSuspended.
     """
-    text = find(header)
-    if not text:
-        raise KeyMissing
-    key = ApiKey.find(text)
+    key = ApiKey.find(clear_text)
     if key is None:
         raise InvalidKey
     on_found(key)
     key.seller.check_active()
     key.record_use(at=at)
     return key
-
-
-def find(header: bytes) -> str:
-    """The key in the header, or an empty string.
-
-    Accepts `Basic <key>` as specified, and the base64 form of RFC 7617, with the key as user name or as password, which
-    is what HTTP clients send.
-    """
-    scheme, _space, rest = header.strip().partition(b" ")
-    credentials = rest.strip()
-    if scheme.lower() != b"basic" or not credentials.isascii():
-        return ""
-    for part in (credentials.decode(), *_decoded(credentials)):
-        if part.startswith(PREFIX) and part.isascii():
-            return part
-    return ""
-
-
-def _decoded(credentials: bytes) -> list[str]:
-    try:
-        user, _colon, password = base64.b64decode(credentials, validate=True).decode().partition(":")
-    except (binascii.Error, UnicodeDecodeError):
-        return []
-    return [user, password]

@@ -25,8 +25,8 @@ def quote(*, origin: str, destination: str, package: Package) -> Quote:
     weight.
     """
     start, end = postcodes.region(origin), postcodes.region(destination)
-    parameters, rates = _tariff(start, end)
-    return Quote(start, end, freight.price(package, rates.get(parameters.quote_service), parameters))
+    parameters, _zone, rates = _tariff(start, end)
+    return Quote(start, end, freight.charges(package, rates.get(parameters.quote_service), parameters).price)
 
 
 def services(*, origin: str, destination: str, package: Package) -> dict[Service, Price]:
@@ -35,10 +35,12 @@ def services(*, origin: str, destination: str, package: Package) -> dict[Service
     Raises NoCoverage if there is none, or TooHeavy.
     """
     start, end = postcodes.region(origin), postcodes.region(destination)
-    parameters, rates = _tariff(start, end)
+    parameters, _zone, rates = _tariff(start, end)
     if not rates:
         raise NoCoverage("Região sem cobertura: não há tarifa para este trecho")
-    return {service: freight.price(package, rates[service], parameters) for service in Service if service in rates}
+    return {
+        service: freight.charges(package, rates[service], parameters).price for service in Service if service in rates
+    }
 
 
 @dataclass(frozen=True)
@@ -62,18 +64,16 @@ class Explanation:
 def explain(*, origin: str, destination: str, package: Package) -> Explanation:
     """The parts of the price of every service, by the functions that price quotes. Raises NoCoverage or TooHeavy."""
     start, end = postcodes.region(origin), postcodes.region(destination)
-    parameters, rates = _tariff(start, end)
+    parameters, zone, rates = _tariff(start, end)
     charges = {
         service: freight.charges(package, rates[service], parameters) if service in rates else None
         for service in Service
     }
-    return Explanation(
-        start, end, freight.zone(start, end, remote_states=parameters.remote_states), parameters, charges
-    )
+    return Explanation(start, end, zone, parameters, charges)
 
 
-def _tariff(start: Region, end: Region) -> tuple[Parameters, dict[Service, Rate]]:
-    """The parameters in force, and the rate of each service that the tariff covers between two regions."""
+def _tariff(start: Region, end: Region) -> tuple[Parameters, Zone, dict[Service, Rate]]:
+    """The parameters in force, the zone of two regions, and the rate of each service that the tariff covers there."""
     parameters, rates = FreightParameters.current_with_rates(start, end)
     zone = freight.zone(start, end, remote_states=parameters.remote_states)
-    return parameters, {service: rate for (of_zone, service), rate in rates.items() if of_zone == zone}
+    return parameters, zone, {service: rate for (of_zone, service), rate in rates.items() if of_zone == zone}

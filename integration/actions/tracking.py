@@ -42,7 +42,7 @@ def get(seller: Seller, *, code: str) -> Order:
     Raises OrderNotFound.
     """
     links = InvoiceLink.objects.select_related("invoice").defer("invoice__raw")
-    orders = Order.objects.all().of(seller).select_related("company")
+    orders = seller.orders.select_related("company")
     found = orders.prefetch_related("status_log", Prefetch("invoice_links", links)).filter(code=code)
     # Not by `first`, which sorts: PostgreSQL might then read sorted orders until one has the code.
     order = None if "\0" in code else next(iter(found.order_by()), None)  # PostgreSQL refuses NUL in a query

@@ -112,13 +112,6 @@ _AS_SENT = [
     column("receiver", _("receiver"), pretty, is_long=True),
     column("invoice_data", _("invoice"), pretty, is_long=True),
 ]
-FIELDSETS: list[tuple[Any, dict[str, Any]]] = [
-    (None, {"classes": ["rota-facts"], "fields": _SUMMARY}),
-    (_("Receiver"), {"classes": ["rota-facts"], "fields": _RECEIVER}),
-    (_("Parcels"), {"classes": ["rota-whole"], "fields": [_parcels]}),
-    (_("As it was sent"), {"classes": ["collapse", "rota-whole"], "fields": _AS_SENT}),
-]
-FIELDS = [*_SUMMARY, *_RECEIVER, _parcels, *_AS_SENT]
 
 
 def _unless_agreed(
@@ -171,8 +164,13 @@ class OrderAdmin(LargeTable, ModelAdmin):
     list_select_related = ["seller"]
     search_fields = ["codes__value", "receiver_document"]
     search_help_text = _("Order, tracking code, invoice key or document, whole")
-    fieldsets = FIELDSETS
-    readonly_fields = FIELDS
+    fieldsets = [
+        (None, {"classes": ["rota-facts"], "fields": _SUMMARY}),
+        (_("Receiver"), {"classes": ["rota-facts"], "fields": _RECEIVER}),
+        (_("Parcels"), {"classes": ["rota-whole"], "fields": [_parcels]}),
+        (_("As it was sent"), {"classes": ["collapse", "rota-whole"], "fields": _AS_SENT}),
+    ]
+    readonly_fields = [*_SUMMARY, *_RECEIVER, _parcels, *_AS_SENT]
     nothing_yet = _("No order yet. Sellers create them by the API.")
     inlines = [StatusLogInline, LinkInline, CodeInline]
     actions = [_list_action(status) for status in MOVES]
@@ -181,7 +179,7 @@ class OrderAdmin(LargeTable, ModelAdmin):
     @admin.display(description=_("receiver"))
     def recipient(self, order: Order) -> str:
         """The receiver's name and city."""
-        address = order.receiver.get("address") or {}
+        address = order.receiver["address"]
         city = "/".join(str(address[name]) for name in ("city", "state") if address.get(name))
         return " · ".join(part for part in (order.receiver_name, city) if part)
 
@@ -215,12 +213,12 @@ class OrderAdmin(LargeTable, ModelAdmin):
     def render_change_form(
         self, request: HttpRequest, context: dict[str, Any], *args: Any, **kwargs: Any
     ) -> HttpResponse:
-        order = context.get("original")
-        allowed = lifecycle.TABLE[Status(order.status)] if order else ()
+        order: Order = context["original"]  # nobody may add one
+        current = Status(order.status)
+        usual = lifecycle.USUAL.get(current)
         context["may_move"] = self.has_change_permission(request, order)
-        usual = lifecycle.USUAL.get(Status(order.status)) if order else None
         context["usual"] = usual and (usual.value, MOVES[usual])
-        context["others"] = [(status.value, MOVES[status]) for status in allowed if status != usual]
+        context["others"] = [(status.value, MOVES[status]) for status in lifecycle.TABLE[current] if status != usual]
         return super().render_change_form(request, context, *args, **kwargs)
 
     def move(self, request: HttpRequest, order: Order, target: Status) -> None:

@@ -166,8 +166,5 @@ def _flattened(detail: Any, path: str = "") -> Iterator[tuple[str, list[str]]]:
     if isinstance(detail, dict):
         for name, inner in detail.items():
             yield from _flattened(inner, path if name == "non_field_errors" else f"{path}.{name}".lstrip("."))
-    elif all(isinstance(inner, str) for inner in detail):
-        yield path or "body", [str(inner) for inner in detail]
     else:
-        for index, inner in enumerate(detail):
-            yield from _flattened(inner, f"{path}.{index}".lstrip("."))
+        yield path or "body", [str(message) for message in detail]

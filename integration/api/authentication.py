@@ -1,5 +1,7 @@
 """Authentication of sellers by API key, independent of Django's users."""
 
+import base64
+import binascii
 from typing import Any
 
 from django.contrib.auth.models import AnonymousUser
@@ -26,16 +28,40 @@ class KeyAuthentication(LimitedAuthentication):
     over_limit = RateLimited
 
     def authenticate(self, request: Request) -> tuple[AnonymousUser, ApiKey]:
-        header = get_authorization_header(request)
-        self.check_lately_refused(request, keys.find(header))
+        clear_text = _key_in(get_authorization_header(request))
+        if not clear_text:
+            raise KeyMissing
+        self.check_lately_refused(request, clear_text)
 
         def check_limits(key: ApiKey) -> None:
             self.check_limits(request, key, key.seller.rate_limits)
 
-        return AnonymousUser(), keys.authenticate(header, at=clock.now(), on_found=check_limits)
+        return AnonymousUser(), keys.authenticate(clear_text, at=clock.now(), on_found=check_limits)
 
     def authenticate_header(self, request: Request) -> str:
         return 'Basic realm="rota"'
+
+
+def _key_in(header: bytes) -> str:
+    """The key in an Authorization header, or an empty string.
+
+    Accepts `Basic <key>` as specified, and the base64 form of RFC 7617, with the key as user name or as password, which
+    is what HTTP clients send.
+    """
+    scheme, _space, rest = header.strip().partition(b" ")
+    credentials = rest.strip()
+    if scheme.lower() != b"basic" or not credentials.isascii():
+        return ""
+    texts = (credentials.decode(), *_decoded(credentials))
+    return next((text for text in texts if text.startswith(keys.PREFIX) and text.isascii()), "")
+
+
+def _decoded(credentials: bytes) -> list[str]:
+    try:
+        user, _colon, password = base64.b64decode(credentials, validate=True).decode().partition(":")
+    except (binascii.Error, UnicodeDecodeError):
+        return []
+    return [user, password]
 
 
 class KeyScheme(OpenApiAuthenticationExtension):

@@ -22,20 +22,19 @@ _ISSUE_DATE = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d", re.ASCII)
 _PLACES = Decimal("0.0001")
 _LARGEST_INTEGER = 2**63 - 1  # of PostgreSQL's bigint
 
-REQUIRED: dict[str, Any] = {
-    "required": "Campo obrigatório.",
-    "null": "Campo obrigatório.",
-    "blank": "Campo obrigatório.",
-    "invalid": "Deve ser um texto.",
-    "max_length": "No máximo {max_length} caracteres.",
-    "unstorable": "Contém um caractere não aceito (U+0000 ou de U+D800 a U+DFFF).",
-}
+REQUIRED: dict[str, Any] = dict.fromkeys(("required", "null", "blank"), "Campo obrigatório.")
+_NUMBER: dict[str, Any] = {**REQUIRED, "too_large": "O número é grande demais."}
 
 
 class TextField(BodyCharField):
     """Text of at most 255 characters, without the white space around it. Numbers are refused."""
 
-    default_error_messages = REQUIRED
+    default_error_messages = {
+        **REQUIRED,
+        "invalid": "Deve ser um texto.",
+        "max_length": "No máximo {max_length} caracteres.",
+        "unstorable": "Contém um caractere não aceito (U+0000 ou de U+D800 a U+DFFF).",
+    }
 
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(**{"max_length": 255, **kwargs})
@@ -130,12 +129,7 @@ class AmountField(serializers.Field[Decimal, Any, Decimal, Any]):
     Also as text without sign or exponent. Rounded half up to four decimal places.
     """
 
-    default_error_messages = {
-        "required": "Campo obrigatório.",
-        "null": "Campo obrigatório.",
-        "invalid": "Deve ser um número maior ou igual a zero.",
-        "too_large": "O número é grande demais.",
-    }
+    default_error_messages = {**_NUMBER, "invalid": "Deve ser um número maior ou igual a zero."}
     largest = Decimal("999999999999.9999")
 
     def to_internal_value(self, data: Any) -> Decimal:
@@ -165,12 +159,7 @@ class WeightField(serializers.Field[int, Any, int, Any]):
 class WholeNumberField(serializers.Field[int, Any, int, Any]):
     """A JSON integer from `smallest` to 2^63 - 1; with `allow_text` also as text of 1 to 18 digits."""
 
-    default_error_messages = {
-        "required": "Campo obrigatório.",
-        "null": "Campo obrigatório.",
-        "invalid": "Deve ser um número inteiro a partir de {smallest}.",
-        "too_large": "O número é grande demais.",
-    }
+    default_error_messages = {**_NUMBER, "invalid": "Deve ser um número inteiro a partir de {smallest}."}
 
     def __init__(self, *, smallest: int, allow_text: bool = False, **kwargs: Any) -> None:
         super().__init__(**kwargs)

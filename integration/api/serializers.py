@@ -1,6 +1,5 @@
 """Validation of the bodies and queries of area B. Every error names its field; unknown keys are ignored."""
 
-import re
 from collections.abc import Iterator
 from decimal import Decimal
 from typing import Any
@@ -13,7 +12,7 @@ from common.openapi import example_body
 from common.pagination import CREATED_FROM, CREATED_TO, MOST_ROWS, ListFilter, MomentFilter, QueryForm, TextFilter
 from common.serializers import BodySerializer
 from common.views import PayloadWarning
-from integration import freight, postcodes, words
+from integration import freight, nfe, postcodes, words
 from integration.actions.orders import Address, Item, NewOrder
 from integration.api.fields import (
     REQUIRED,
@@ -39,7 +38,6 @@ _SERVICES = tuple(words.ORDER_SERVICES)
 _MOST_ITEMS = 1000
 _STATUSES = [status.value for status in Status]
 _SIDES = ("width", "height", "length")
-_ACCESS_KEY = re.compile(r"[0-9A-Z]{44}")
 _ADDRESS = ("receiver", "address")
 
 _FREIGHT: dict[str, Any] = {
@@ -162,7 +160,7 @@ class OrderSerializer(BodySerializer):
             "max_length": "No máximo {max_length} itens.",
         },
     )
-    receiver = ReceiverSerializer(error_messages=REQUIRED | _OBJECT)
+    receiver = ReceiverSerializer()
     invoice = InvoiceSerializer(**_OPTIONAL)
 
     def warnings(self) -> list[PayloadWarning]:
@@ -172,7 +170,7 @@ class OrderSerializer(BodySerializer):
         found = [*_of_address(order.receiver["address"])]
         for index, item in enumerate(order.items):
             found += _of_item(index, item, heaviest_kg=heaviest)
-        if order.invoice_key and not _ACCESS_KEY.fullmatch(order.invoice_key):
+        if order.invoice_key and not nfe.ACCESS_KEY.fullmatch(order.invoice_key):
             found.append(PayloadWarning(("invoice", "key"), "invalid_access_key"))
         return found
 

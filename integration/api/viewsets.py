@@ -52,7 +52,7 @@ from integration.errors import (
     TooHeavy,
     TooManyInvoices,
 )
-from integration.models import ApiKey, IdempotencyRecord, Order
+from integration.models import ApiKey, IdempotencyRecord
 
 _ORDERS = KeyedEndpoint(
     IdempotencyRecord,
@@ -137,7 +137,7 @@ class OrderViewSet(SellerViewSet):
         The orders of the key's seller, the newest first, in pages.
         """
         seller = self.key.seller
-        query = self.filterset_class(request.query_params, queryset=Order.objects.all().of(seller))
+        query = self.filterset_class(request.query_params, queryset=seller.orders.all())
         self.check_query(query.invalid, known=query.filters)
         try:
             page = pagination.newest_first(
@@ -208,7 +208,7 @@ class OrderViewSet(SellerViewSet):
         Cancels an order that is neither delivered nor cancelled.
         """
         serializer = self.read_body(CancelSerializer(data=request.data))
-        order = Order.objects.filter(seller=self.key.seller, code=serializer.validated_data["orderId"]).first()
+        order = self.key.seller.orders.filter(code=serializer.validated_data["orderId"]).first()
         if order is None:
             raise OrderNotFound
         orders.cancel(order=order, by=self.actor, at=clock.now())

@@ -1,6 +1,5 @@
-from collections.abc import Collection
 from decimal import Decimal
-from typing import Any, Self
+from typing import Any
 
 import pgtrigger
 from django.core.serializers.json import DjangoJSONEncoder
@@ -25,32 +24,6 @@ _FORGOTTEN = {
     "receiver": FEWER_KEYS,
     "forgotten_at": SET_ONCE,
 }
-
-# At most two orders are read for each reference, however many begin with it.
-_BEGINNING_WITH = """
-    SELECT min(alike.id) AS id, min(alike.seller_id) AS seller_id
-    FROM unnest(%s::text[]) AS reference (value) CROSS JOIN LATERAL (
-        SELECT id, seller_id FROM integration_order
-        WHERE seller_id = %s AND left(code, %s) = reference.value
-        LIMIT 2
-    ) alike
-    GROUP BY reference.value
-    HAVING count(*) = 1
-"""
-
-
-class OrderQuerySet(models.QuerySet["Order"]):
-    def of(self, seller: Seller) -> Self:
-        return self.filter(seller=seller)
-
-    def cut_to(self, references: Collection[str], *, seller_id: int) -> "list[Order]":
-        """For each reference of CUT_REFERENCE characters, the order whose code begins with it, if only one does.
-
-        Only the seller's orders count; one whose whole code is the reference counts too. Only their keys are read.
-        """
-        if not references:
-            return []
-        return list(self.raw(_BEGINNING_WITH, [list(references), seller_id, CUT_REFERENCE]))
 
 
 class Order(models.Model):
@@ -79,8 +52,6 @@ class Order(models.Model):
     created_at = models.DateTimeField(_("created at"))
     created_by = models.CharField(_("created by"), max_length=200)
     forgotten_at = models.DateTimeField(_("anonymised at"), null=True, editable=False)
-
-    objects = OrderQuerySet.as_manager()
 
     class Meta:
         verbose_name = _("order")

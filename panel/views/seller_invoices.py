@@ -121,7 +121,7 @@ class InvoicePage(SellerView):
         self.seller.check_active()
         found = get_object_or_404(Invoice, seller=self.seller, pk=invoice)
         key = request.POST.get("order", "")
-        orders = Order.objects.all().of(self.seller)
+        orders = self.seller.orders.all()
         order = orders.filter(pk=key).first() if key.isascii() and key.isdigit() and len(key) <= _LONGEST_KEY else None
         if order is None or found.is_void:
             raise Http404
@@ -133,7 +133,7 @@ class InvoicePage(SellerView):
         """The newest orders that fit the words, without those that are linked already."""
         if not words or "\0" in words:
             return []
-        orders = find_orders(Order.objects.all().of(self.seller), self.seller, words[:_LONGEST_WORDS])
+        orders = find_orders(self.seller.orders.all(), self.seller, words[:_LONGEST_WORDS])
         fitting = orders.exclude(pk__in=[link.order_id for link in linked])
         return list(fitting.order_by("-created_at", "-pk")[:_MOST_FOUND])
 

@@ -18,7 +18,7 @@ from panel.views.base import SellerView
 class Orders(SellerView):
     @may_be_old
     def get(self, request: HttpRequest) -> HttpResponse:
-        shown = listed(OrderFilter, request.GET, Order.objects.all().of(self.seller), seller=self.seller)
+        shown = listed(OrderFilter, request.GET, self.seller.orders.all(), seller=self.seller)
         prefetch_related_objects(shown["rows"], "company")
         return self.page("panel/seller_orders.html", newest=NEWEST, **shown)
 
@@ -35,7 +35,7 @@ class OrdersExport(SellerView):
         return csv_files.response("orders", header=header, rows=self._rows())
 
     def _rows(self) -> Iterator[list[csv_files.Cell]]:
-        own = Order.objects.all().of(self.seller)
+        own = self.seller.orders.all()
         for orders, _searched_until in all_rows(OrderFilter, self.request.GET, own, seller=self.seller):
             prefetch_related_objects(orders, "company")
             yield from map(_row, orders)
@@ -55,7 +55,7 @@ class OrderPage(SellerView):
 
     def get(self, request: HttpRequest, order: int) -> HttpResponse:
         links = InvoiceLink.objects.select_related("invoice").defer("invoice__raw")
-        orders = Order.objects.all().of(self.seller).select_related("company")
+        orders = self.seller.orders.select_related("company")
         orders = orders.prefetch_related("status_log", Prefetch("invoice_links", links))
         found = get_object_or_404(orders, pk=order)
         return self.page("panel/seller_order.html", order=found, parcels=found.parcels)

@@ -15,6 +15,7 @@ from tests.cost.cpu import Child, assert_cheap
 from tests.cost.worst_invoices import TEXTS
 from tests.cost.wsgi import ask
 from tests.integration.factories import key_of, nfe_xml
+from tests.integration.test_nfe import HOSTILE
 
 # CPU seconds. The slowest case needs a fifth of this.
 SECONDS = 1
@@ -41,6 +42,7 @@ def worst():
         yield f"{name} in UTF-8", text.encode()
         yield f"{name} in UTF-16", text[: nfe.MAX_BYTES // 2 - 1].encode("utf-16")
         yield f"{name}, half of it in UTF-16", (text[:400_000] + text[-400_000:]).encode("utf-16-be")
+    yield from HOSTILE.items()
     attributes = " ".join(f'a{number}="1"' for number in range(60))
     yield "many times the size", nfe_xml().replace("<det ", f"<a {attributes}/>" * 120_000 + "<det ", 1).encode()
 

@@ -72,7 +72,6 @@ TABLE = {
     ),
     ("common/refused_calls.py", r"[A-Za-z_-]{0,40}"): Bound(COUNTED, LINEAR, "info-delivery"),
     ("common/refused_calls.py", r"[\w.+-]{1,40}/[\w.+-]{1,60}"): Bound(COUNTED, LINEAR, "application/json"),
-    ("integration/api/serializers.py", r"[0-9A-Z]{44}"): Bound(COUNTED, LINEAR, "1" * 44),
     ("config/middleware.py", r"[A-Za-z0-9_.:-]{8,128}"): Bound(COUNTED, LINEAR, "0190b5a0-7c3e"),
     ("delivery/geo/geocoding.py", r"!3d(-?\d{1,3}(?:\.\d{1,20})?)!4d(-?\d{1,3}(?:\.\d{1,20})?)"): Bound(
         COUNTED, LINEAR, "!3d-23.561414!4d-46.655881"

@@ -32,9 +32,8 @@ class TestCreateSeller:
         # pragma: allowlist nextline secret  # companies' numbers
         assert {c.document for c in seller.companies.all()} == {"11222333000181", "12ABC34501DE35", "52998224725"}
 
-    @pytest.mark.parametrize("document", ["11222333000182", "1", "11111111111", ""])
-    def test_refuses_wrong_check_digits(self, db, capsys, document):
-        printed, code = run(capsys, "create_seller", "Loja", f"--company={document}")
+    def test_refuses_wrong_check_digits(self, db, capsys):
+        printed, code = run(capsys, "create_seller", "Loja", "--company=11222333000182")
 
         assert (code, printed["error"]) == (1, "invalid_document")
         assert not Seller.objects.exists()

@@ -30,7 +30,7 @@ def price(origin, destination, package):
     try:
         start, end = postcodes.region(origin), postcodes.region(destination)
         zone = freight.zone(start, end, remote_states=Parameters().remote_states)
-        return freight.price(package, RATES.get(("economy", zone, start.kind, end.kind)), Parameters())
+        return freight.charges(package, RATES.get(("economy", zone, start.kind, end.kind)), Parameters()).price
     except NoCoverage:
         return None
 
@@ -82,7 +82,7 @@ class TestPrice:
         ],
     )  # fmt: skip  # a list of cases
     def test_is_charged_by_steps_of_weight_and_by_declared_value(self, package, amount):
-        assert freight.price(package, RATE, Parameters()).amount == amount
+        assert freight.charges(package, RATE, Parameters()).price.amount == amount
 
     @given(
         parameters=st.builds(
@@ -113,18 +113,18 @@ class TestPrice:
     def test_takes_the_larger_weight_without_a_threshold(self):
         package = Package(1000, 10, 10, 61)
 
-        assert freight.price(package, RATE, Parameters(cubic_threshold_g=0)).amount == 3200
+        assert freight.charges(package, RATE, Parameters(cubic_threshold_g=0)).price.amount == 3200
 
     def test_adds_the_handling_time_to_the_deadline(self):
-        assert freight.price(Package(), RATE, Parameters(handling_days=2)).deadline == 6
+        assert freight.charges(Package(), RATE, Parameters(handling_days=2)).price.deadline == 6
 
     @pytest.mark.parametrize("package", [Package(weight_g=30_001), Package(30_001, 1, 1, 1)])
     def test_is_refused_over_the_maximum_weight(self, package):
         with pytest.raises(TooHeavy, match="30 kg"):
-            freight.price(package, RATE, Parameters())
+            freight.charges(package, RATE, Parameters())
 
     def test_is_not_refused_for_the_cubed_weight(self):
-        assert freight.price(Package(30_000, 999, 999, 999), RATE, Parameters()).amount > 3000 + 29 * 200
+        assert freight.charges(Package(30_000, 999, 999, 999), RATE, Parameters()).price.amount > 3000 + 29 * 200
 
 
 class TestZone:

@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from integration.actions import keys
-from integration.errors import InvalidKey, KeyMissing
+from integration.errors import InvalidKey
 from integration.models import ApiKey
 from tests.integration.factories import BY
 
@@ -42,22 +42,13 @@ class TestRevoke:
 class TestAuthenticate:
     @pytest.mark.parametrize(("seconds", "written"), [(59, 0), (60, 60)])
     def test_writes_the_time_of_use_once_a_minute(self, issued, seconds, written):
-        header = f"Basic {issued.clear_text}".encode()
-        keys.authenticate(header, at=NOW)
-
-        keys.authenticate(header, at=NOW + timedelta(seconds=seconds))
+        for at in (NOW, NOW + timedelta(seconds=seconds)):
+            keys.authenticate(issued.clear_text, at=at)
 
         assert ApiKey.objects.get().last_used_at == NOW + timedelta(seconds=written)
 
-    @pytest.mark.parametrize(
-        ("form", "error"),
-        [
-            ("Basic {}x", InvalidKey),
-            *((form, KeyMissing) for form in ("Basic x{}", "Basic {}\u00e9", "Basic{}", "Basic", "{}", "Digest {}")),
-        ],
-    )
-    def test_refuses_another_header(self, issued, form, error):
-        with pytest.raises(error):
-            keys.authenticate(form.format(issued.clear_text).encode(), at=NOW)
+    def test_refuses_another_text(self, issued):
+        with pytest.raises(InvalidKey):
+            keys.authenticate(f"{issued.clear_text}x", at=NOW)
 
         assert ApiKey.objects.get().last_used_at is None

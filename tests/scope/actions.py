@@ -34,7 +34,6 @@ from delivery.pricing import Quote
 from delivery.webhooks.outbox import OUTBOX
 from integration.api.serializers import OrderSerializer
 from integration.lifecycle import Status as OrderStatus
-from integration.models import InvoiceLink
 from tests.delivery.driver_app.browsers import Browser
 from tests.factories import PICKUP
 from tests.integration.factories import COMPANY, OTHER_COMPANY, _whole_items, nfe_xml, order_body
@@ -67,7 +66,7 @@ def functions() -> dict[str, Callable[..., Any]]:
 
 # Parameters whose values belong to somebody. Two of them have to belong together.
 NAMES_A_ROW = {
-    "account", "delivery", "device", "driver", "endpoint", "event", "integrator", "invitation", "invoice", "key",
+    "account", "delivery", "device", "driver", "endpoint", "integrator", "invitation", "invoice", "key",
     "membership", "order", "pairs", "quote_id", "report", "seller", "stop", "token", "upload",
 }  # fmt: skip  # a list of names
 
@@ -157,7 +156,6 @@ class Party:
             "membership": lambda: [membership],
             "alerts": lambda: [EndpointAlerts.objects.get(endpoint=account.endpoint)],
             "events": lambda: [Late(lambda: WebhookEvent.objects.filter(delivery=first))],
-            "event": lambda: [WebhookEvent.objects.filter(delivery=first).first()],
             "photo": lambda: [ProofPhoto.objects.filter(stop=stops[0]).first()],
             "seller": lambda: [seller["seller"]],
             "key": lambda: [seller["key"]],
@@ -191,7 +189,6 @@ class Party:
             "action": lambda: [AuditAction.TEST_SENT],
             "subject": lambda: ["subject"],
             "to": lambda: list(OrderStatus),
-            "size": lambda: [100],
             "raw": lambda: [nfe_xml(key=other_key(4), items=("A-2",)).encode()],
             "content": lambda: [photo()],
             "taken_at": lambda: [world.now],
@@ -203,20 +200,15 @@ class Party:
             "pin": lambda: ["0000"],
             "person": lambda: [Person(phone="11977770001"), Person(document="52998224725")],
             "session": lambda: [each["session"] for each in drivers],
-            "invoice_id": lambda: [seller["invoice"].pk],
-            "links": lambda: [InvoiceLink.objects.filter(order__seller=seller["seller"])],
             "by_document": lambda: [False, True],
             "found": lambda: [Late(lambda: personal_data.find(person(phone=PHONE), until=world.now))],
             "request": lambda: [PersonRequest.objects.get(kind="forget")],
             "vehicle_type": lambda: ["MOTORCYCLE"],
             "trip": lambda: [pricing.Trip(Decimal(5), Decimal(0), 1, Decimal(1))],
             "reported": lambda: [[position_filter.Reported(PICKUP, world.now)]],
-            "references": lambda: [["A-1", "A-2"]],
             "text": lambda: ["text"],
             "context": lambda: [{"endpoint": account.endpoint, "account": "x", "link": "/", "preferences": "/"}],
             "page": lambda: ["alerts"],
-            "start": lambda: [world.now - timedelta(days=2)],
-            "end": lambda: [world.now + timedelta(days=2)],
         }
         return table[name]() if name in table else []
 
@@ -287,7 +279,7 @@ class Party:
             "delivery.simulation.by_hand.perform": lambda: {"name": ["collect", "position", "deliver"]},
             "delivery.simulation.simulated_driver.accept": lambda: offered,
             "integration.actions.invoices.link": lambda: {"pairs": [[(seller["invoice"], seller["orders"]["sent"])]]},
-            "integration.actions.keys.authenticate": lambda: {"header": [f"Basic {seller['text']}".encode()]},
+            "integration.actions.keys.authenticate": lambda: {"clear_text": [seller["text"]]},
             "integration.actions.orders.create": lambda: {"payload": [order()]},
             "integration.actions.sellers.open_": lambda: {"documents": [["11444777000161"]]},
         }  # fmt: skip  # a table

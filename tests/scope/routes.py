@@ -23,16 +23,7 @@ from tests.factories import payload as body
 from tests.integration.factories import nfe_xml, order_body
 from tests.photos import photo
 from tests.scope.rows import Key, Owner
-from tests.scope.world import (
-    IDEMPOTENCY_KEY,
-    INVITED,
-    PHONE,
-    REPORT,
-    UPLOAD,
-    Account,
-    World,
-    other_key,
-)
+from tests.scope.world import IDEMPOTENCY_KEY, INVITED, REPORT, UPLOAD, Account, World, other_key
 
 _ARGUMENT = re.compile(r"<(?:\w+:)?(\w+)>")
 BROWSER = Browser("https://push.example/1")
@@ -128,7 +119,6 @@ class Requests:
             "order": seller["orders"]["new"].pk,
             "order_id": seller["orders"]["new"].code,
             "invoice": seller["invoice"].pk,
-            "pk": seller["invoice"].pk,
             "seller_call": seller["call"].pk,
             "seller_invitation": invitation.get(seller=seller["seller"]).pk,
             "seller_membership": seller["seller"].memberships.get(role="member").pk,
@@ -250,7 +240,6 @@ class Requests:
                 orderId="A-9", trackingCode="TRACK-9", invoice={**order_body()["invoice"], "key": other_key(4)}
             ),
             "marketplace": lambda: {"nfe": _file(nfe_xml(key=other_key(9), items=(values["items"],)))},
-            "shipping/": dict,
             "-delivery": lambda: {} if "cancel" in route else body(),
             "api/sandbox": lambda: (
                 {"latitude": PICKUP.latitude, "longitude": PICKUP.longitude} if "position" in route else {}
@@ -273,7 +262,6 @@ class Requests:
             "events/resend": lambda: {"period": "day", "since": "2020-01-01T00:00", "until": "2099-01-01T00:00"},
             "sellers/<int:seller>/invoices/<int:invoice>/": lambda: {"order": self.order_of(values)},
             "sellers/<int:seller>/invoices/": lambda: {"nfe": _file(nfe_xml(key=other_key(9), items=("A-2",)))},
-            "personal-data": lambda: {"phone": PHONE, "document": "", "do": "export"},
             "team/": lambda: {"email": "new@example.com", "role": "member"},
             "board/": lambda: {"point": "B", "reason": "Nobody", "position": "-23.56,-46.65", "driver": ""},
             "/sandbox/": lambda: {"point": "B", "reason": "Nobody", "position": "-23.56,-46.65"},

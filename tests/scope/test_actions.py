@@ -47,7 +47,6 @@ NOT_CALLED = {
     "delivery.reports.work": "of the deliveries it is given; test_routes.py",
     "delivery.webhooks.feed.read": "test_routes.py",
     "integration.actions.invoices.reason": _PURE,
-    "integration.actions.keys.find": _PURE,
     "integration.actions.quotes.explain": "tariffs of everybody",
     "integration.actions.quotes.quote": "tariffs of everybody",
     "integration.actions.quotes.services": "tariffs of everybody",
@@ -65,7 +64,6 @@ ALSO: dict[str, list[Owner]] = {
     },
     **{f"delivery.actions.driver_devices.{name}": [("free", "live", "1")] for name in ("find", "find_link", "log_in")},
     "delivery.driver_app.state.state": [("A", "live"), ("B", "live", "requested")],
-    "integration.actions.invoices.link_new_invoice": [("S",)],
 }
 # Of a person in every account.
 _OF_EVERYBODY = ("access.personal_data.",)

@@ -41,7 +41,6 @@ def arguments(world: World) -> dict[str, list[tuple[list[Any], list[Owner]]]]:
     """The arguments of each command, and whom it may concern then."""
     a, s = world.a, world.s
     key, account = str(a.deliveries["accepted"].pk), str(a.integrator.pk)
-    event = str(a.deliveries["closed"].stops.model.objects.none() or a.more["test"].pk)
     anywhere = ["--state", "any"]
     return {
         "dispatch": [
@@ -50,7 +49,7 @@ def arguments(world: World) -> dict[str, list[tuple[list[Any], list[Owner]]]]:
         ],
         "replay_webhooks": [
             (["--delivery", key, *anywhere], [("A", "live", "accepted")]),
-            (["--event", event], [("A", "live")]),
+            (["--event", str(a.more["test"].pk)], [("A", "live")]),
             (["--integrator", account, *anywhere], [("A",)]),
             (["--integrator", account, "--environment", "live", *anywhere], [("A", "live")]),
         ],

@@ -5,7 +5,6 @@ from django.urls import reverse
 
 OLD = "service,zone,origin_kind,dest_kind,base_centavos_up_to_1kg,extra_kg_centavos,deadline_days\n"
 NEW = "serviço;zona;origem;destino;até 1 kg (R$);kg adicional (R$);prazo (dias úteis)\n"
-ROW = b"economy,local,capital,capital,1,1,1\n"
 ENGLISH = "service;zone;origin;destination;up to 1 kg;further kg;deadline\n"
 LOCAL = "econômico;local;capital;capital;{};{};{}\n"
 

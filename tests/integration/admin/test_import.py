@@ -11,9 +11,9 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
-from common.csv_files import MOST_BYTES, MOST_IMPORTED
+from common.csv_files import MOST_BYTES
 from integration.models import FreightRate
-from tests.integration.admin.rate_files import LOCAL, NEW, OLD, ROW, confirm, upload, url
+from tests.integration.admin.rate_files import ENGLISH, LOCAL, NEW, OLD, confirm, upload, url
 from tests.integration.factories import DEFAULT_TARIFF
 
 
@@ -25,17 +25,12 @@ class TestImport:
     @pytest.mark.parametrize(
         ("text", "encoding"),
         [
-            (NEW + LOCAL.format("44,90", "1,90", 3), "utf-8"),
-            (NEW + LOCAL.format("44,90", "1,90", 3), "utf-8-sig"),
             (NEW + LOCAL.format("R$ 44,90", "R$ 1,90", 3), "windows-1252"),
             (NEW.replace(";", ",") + LOCAL.replace(";", ",").format("44.90", "1.90", 3), "utf-8"),
             (OLD + "economy,local,capital,capital,4490,190,3\n", "utf-8"),
-            (
-                "service;zone;origin;destination;up to 1 kg;further kg;deadline\n" + LOCAL.format("44,90", "1,90", 3),
-                "utf-8",
-            ),
+            (ENGLISH + LOCAL.format("44,90", "1,90", 3), "utf-8"),
         ],
-        ids=["Brazilian Excel", "with a mark", "Windows-1252", "commas", "centavos", "English headings"],
+        ids=["Windows-1252", "commas", "centavos", "English headings"],
     )
     def test_takes_what_spreadsheets_write(self, admin_client, rates, text, encoding):
         before = rates()
@@ -190,12 +185,10 @@ class TestFaults:
     def test_of_the_file_as_a_whole_are_named(self, admin_client, tariff):
         cases = [
             (NEW, "O arquivo não tem linhas abaixo dos títulos."),
-            ("\n", "O arquivo não tem linhas abaixo dos títulos."),
             ("zona;serviço\nlocal;econômico\n", "Faltam colunas: origem, destino, até 1 kg (R$), kg adicional (R$)"),
             ("zona;preço\nlocal;1\n", "Coluna desconhecida 'preço'."),
             ("zona;ZONE\nlocal;1\n", "A coluna 'ZONE' aparece duas vezes."),
             ("até 1 kg (R$);base_centavos_up_to_1kg\n1;1\n", "A coluna 'base_centavos_up_to_1kg' aparece duas vezes."),
-            (NEW + '"econômico;local\n', "Linha 2: as aspas não fecham."),
             (NEW + "a;b;c;d;e;f;g;h\n", "Linha 2: mais células do que títulos"),
         ]
 
@@ -211,11 +204,7 @@ class TestFaults:
 
 
 class TestLimits:
-    @pytest.mark.parametrize(
-        "content",
-        [b"x" * (MOST_BYTES + 1), b"economy,local,capital,capital,1,1,1\n" * 100_000, b"\n" * 50_000],
-        ids=["bytes", "100,000 lines", "empty lines"],
-    )
+    @pytest.mark.parametrize("content", [b"x" * (MOST_BYTES + 1), b"\n" * 50_000], ids=["bytes", "empty lines"])
     def test_refuse_a_file_before_it_is_parsed(self, admin_client, rates, content, monkeypatch):
         before = rates()
         monkeypatch.delattr("csv.reader")
@@ -230,11 +219,6 @@ class TestLimits:
 
         assert "At most 500 rows and 100 kB at once." in page.content.decode()
         assert "This field is required" not in page.content.decode()
-
-    def test_allow_as_many_rows_as_they_say(self, admin_client, tariff):
-        assert "Linha 3: repete a linha 2" in re.sub(
-            r"</?b>", "", text_of(upload(admin_client, OLD + ROW.decode() * MOST_IMPORTED))
-        )
 
 
 def browser_with(*codenames):

@@ -46,10 +46,14 @@ class TestRecorded:
 
     def test_is_an_import(self, admin_client, rate):
         confirm(admin_client, upload(admin_client, NEW + LOCAL.format("44,90", "2,00", 3)))
+        page = " ".join(admin_client.get(LIST).content.decode().split())
 
         ((kind, by, differences),) = recorded()
         assert (kind, by, len(differences)) == ("changed", "user admin", 2)
         assert Difference("up to 1 kg", "R$ 22.90", "R$ 44.90", 96) in differences
+        assert "Economy, Local, Capital → Capital" in page
+        assert "<del>R$ 22.90</del> → <ins>R$ 44.90</ins>" in page
+        assert '<span class="rota-short">admin</span>' in page
 
     def test_are_additions_and_deletions(self, admin_client, rate):
         admin_client.post(reverse("admin:integration_freightrate_delete", args=[rate.pk]), {"post": "yes"})
@@ -97,15 +101,6 @@ def test_a_recorded_change_can_be_neither_edited_nor_deleted(rate, change):
 
 
 class TestList:
-    def test_shows_row_old_and_new_values_and_by_whom(self, admin_client, rate):
-        confirm(admin_client, upload(admin_client, NEW + LOCAL.format("44,90", "1,90", 3)))
-
-        page = admin_client.get(LIST).content.decode()
-
-        assert "Economy, Local, Capital → Capital" in page
-        assert "<del>R$ 22.90</del> → <ins>R$ 44.90</ins>" in " ".join(page.split())
-        assert '<span class="rota-short">admin</span>' in page
-
     def test_is_filtered_by_service_zone_and_person(self, admin_client, rate):
         confirm(admin_client, upload(admin_client, NEW + LOCAL.format("44,90", "1,90", 3)))
         with pghistory.context(by="user paula"):

@@ -64,13 +64,6 @@ class TestSpace:
         assert (response.status_code, response.json()) == (200, SAVED)
         assert kept() == (1, 1, MB)
 
-    def test_is_available_again_with_a_higher_quota(self, api, seller):
-        limit(seller, invoice_quota_mb=1)
-        upload(api, xml(1, size=MB))
-        limit(seller, invoice_quota_mb=2)
-
-        assert upload(api, xml(2)).json() == SAVED
-
     @pytest.mark.parametrize(
         ("default", "own", "status"), [(1, None, 409), (1, 2, 200), (2, 1, 409), (1, 0, 200), (0, None, 200)]
     )

@@ -1,5 +1,4 @@
 import pytest
-from django.core.files.uploadedfile import SimpleUploadedFile as File
 from django.utils import timezone
 
 from integration.actions import invoices
@@ -7,9 +6,19 @@ from integration.errors import InvalidInvoice, InvoiceUnreferenced
 from integration.models import Invoice, InvoiceLink, SearchCode
 from tests.integration.factories import ACCESS_KEY, OTHER_COMPANY, create_order, nfe_xml, send_invoice, upload
 
-URL = "/api/integration/invoices/marketplace"
 SAVED = {"success": True, "message": "Nota fiscal salva com sucesso"}
 LONG = "MARKETPLACE-0001-LONG"
+
+
+@pytest.fixture(params=["order first", "invoice first"])
+def whichever_first(request):
+    """Make an order and an invoice, in both orders."""
+
+    def make(order, invoice):
+        for step in (order, invoice) if request.param == "order first" else (invoice, order):
+            step()
+
+    return make
 
 
 def linked(invoice=None):
@@ -66,14 +75,6 @@ class TestUpload:
         }
         assert bytes(Invoice.objects.get().raw) == nfe_xml().encode()
 
-    def test_makes_the_order_found_by_the_access_key(self, api, seller):
-        create_order(seller)
-        upload(api, nfe_xml().encode())
-
-        found = api.get("/api/integration/orders/tracking", {"type": "order_number", "value": ACCESS_KEY})
-
-        assert found.json()["success"] is True
-
 
 class TestVoidInvoices:
     """Denied or cancelled by the tax office: kept, and linked to nothing."""
@@ -106,24 +107,6 @@ class TestVoidInvoices:
 
         assert linked() == []
 
-    def test_are_not_those_that_are_authorised(self, seller):
-        create_order(seller)
-
-        assert linked(send_invoice(seller, nfe_xml(status="100").encode())) == ["A-1"]
-
-    @pytest.mark.parametrize("root", ["procEventoNFe", "nfe:procEventoNFe", "envEvento", "procCancNFe"])
-    def test_are_not_sent_as_the_file_of_an_event(self, api, seller, root):
-        create_order(seller, invoice={"key": ACCESS_KEY})
-        event = f"<infEvento><chNFe>{ACCESS_KEY}</chNFe><tpEvento>110111</tpEvento></infEvento>"
-        namespace = "http://www.portalfiscal.inf.br/nfe"
-        raw = f'<{root} xmlns="{namespace}" xmlns:nfe="{namespace}" versao="1.00"><evento>{event}</evento></{root}>'
-
-        response = upload(api, raw.encode())
-
-        assert (response.status_code, response.json()["code"]) == (422, "invalid_invoice")
-        assert "é um evento de NF-e (procEventoNFe)" in response.json()["message"]
-        assert not Invoice.objects.exists()
-
 
 class TestLinks:
     def test_many_orders(self, seller):
@@ -134,26 +117,16 @@ class TestLinks:
             "A-1", "A-2", "A-3",
         ]  # fmt: skip  # a list of codes
 
-    def test_an_order_that_comes_later(self, seller):
-        invoice = send_invoice(seller, nfe_xml().encode())
-
-        create_order(seller)
-
-        assert linked(invoice) == ["A-1"]
-
-    @pytest.mark.parametrize("order_first", [True, False])
     @pytest.mark.parametrize(
         ("changes", "reference", "code"),
         [({"invoice": {"key": ACCESS_KEY}}, "X", "A-1"), ({"orderId": LONG}, LONG[:15], LONG)],
         ids=["by its invoice key", "by fifteen characters"],
     )
-    def test_an_order_that_it_does_not_name_whole(self, seller, changes, reference, code, order_first):
-        steps = [
+    def test_an_order_that_it_does_not_name_whole(self, seller, changes, reference, code, whichever_first):
+        whichever_first(
             lambda: create_order(seller, **changes),
             lambda: send_invoice(seller, nfe_xml(items=(reference,)).encode()),
-        ]
-        for step in steps if order_first else reversed(steps):
-            step()
+        )
 
         assert linked() == [code]
 
@@ -164,10 +137,13 @@ class TestLinks:
 
         assert linked(send_invoice(seller, nfe_xml(items=(xped,)).encode())) == []
 
-    def test_no_order_of_another_seller(self, seller, other_seller):
-        create_order(seller)
+    def test_no_order_of_another_seller(self, seller, other_seller, whichever_first):
+        whichever_first(
+            lambda: create_order(seller, invoice={"key": ACCESS_KEY}),
+            lambda: send_invoice(other_seller, nfe_xml().encode()),
+        )
 
-        assert linked(send_invoice(other_seller, nfe_xml().encode())) == []
+        assert linked() == []
 
     def test_as_many_as_it_names_with_the_same_number_of_queries(self, seller, django_assert_num_queries):
         codes = [f"MARKETPLACE-{number:03}-LONG" for number in range(6)]
@@ -188,28 +164,14 @@ class TestLinks:
 
         assert not Invoice.objects.exists()
 
-    def test_invoices_with_an_order_of_the_same_seller_only(self, seller, other_seller):
-        send_invoice(other_seller, nfe_xml().encode())
-
-        create_order(seller, invoice={"key": ACCESS_KEY})
-
-        assert linked() == []
-
-    def test_no_later_order_by_a_beginning_that_is_another_orders_whole_code(self, seller):
-        create_order(seller, orderId=LONG[:15])
+    @pytest.mark.parametrize("before", [LONG[:15], f"{LONG}-2"], ids=["whole code", "beginning"])
+    def test_no_later_order_by_a_beginning_that_is_of_another_order(self, seller, before):
+        create_order(seller, orderId=before)
         invoice = send_invoice(seller, nfe_xml(items=(LONG[:15],)).encode())
 
         create_order(seller, orderId=LONG)
 
-        assert linked(invoice) == [LONG[:15]]
-
-    def test_no_later_order_by_a_beginning_that_another_order_has_too(self, seller):
-        create_order(seller, orderId=LONG + "-2")
-        invoice = send_invoice(seller, nfe_xml(items=(LONG[:15],)).encode())
-
-        create_order(seller, orderId=LONG)
-
-        assert linked(invoice) == [LONG + "-2"]
+        assert linked(invoice) == [before]
 
     def test_the_order_that_has_the_reference_as_its_whole_code(self, seller):
         for code in (LONG[:15], LONG):
@@ -223,12 +185,10 @@ class TestLinks:
 
         assert linked(send_invoice(seller, nfe_xml(items=("X",)).encode())) == ["A-1"]
 
-    @pytest.mark.parametrize("order_first", [True, False])
-    def test_make_the_order_found_by_the_invoices_key_and_number(self, seller, order_first):
-        steps = [lambda: create_order(seller), lambda: send_invoice(seller, nfe_xml().encode())]
-        for step in steps if order_first else reversed(steps):
-            step()
+    def test_make_the_order_found_by_the_invoices_key_and_number(self, seller, whichever_first):
+        whichever_first(lambda: create_order(seller), lambda: send_invoice(seller, nfe_xml().encode()))
 
+        assert linked() == ["A-1"]
         codes = SearchCode.objects.filter(kind__startswith="invoice").order_by("kind")
         assert [*codes.values_list("seller", "kind", "value")] == [
             (seller.pk, "invoice_key", ACCESS_KEY),
@@ -242,35 +202,3 @@ class TestLinks:
 
         with django_assert_num_queries(4):  # savepoint, lock, look-up, release
             assert send_invoice(seller, raw) == invoice
-
-
-class TestRefusal:
-    @pytest.mark.parametrize(
-        "files", [{}, {"xml": File("n.xml", b"<a/>")}, {"nfe": "text"}, {"nfe": [File("a", b"x"), File("b", b"y")]}]
-    )
-    def test_of_no_wrong_or_two_files(self, api, files):
-        response = api.post(URL, files, format="multipart")
-
-        assert response.status_code == 422
-        assert response.json()["success"] is False
-        assert not Invoice.objects.exists()
-
-    @pytest.mark.parametrize("content_type", ["application/json", "text/xml", "multipart/form-data"])
-    def test_of_a_request_that_is_not_a_form(self, api, content_type):
-        assert api.generic("POST", URL, nfe_xml(), content_type=content_type).status_code == 422
-
-    @pytest.mark.parametrize("size", [2 * 1024 * 1024 + 1, 50 * 1024 * 1024])
-    def test_of_a_file_beyond_the_limit(self, api, size):
-        assert upload(api, b" " * size).status_code == 413
-        assert not Invoice.objects.exists()
-
-    def test_without_any_reference_says_so(self, api):
-        response = upload(api, nfe_xml(items=("",)).encode())
-
-        assert response.status_code == 422
-        assert "xPed" in response.json()["message"]
-        assert not Invoice.objects.exists()
-
-    def test_of_a_hostile_file(self, api):
-        assert upload(api, b"<a>" * 100_000).status_code == 422
-        assert not Invoice.objects.exists()

@@ -16,8 +16,8 @@ from rest_framework import validators as rest_validators
 from config import errors, limits
 from integration.actions import orders, sellers
 from integration.lifecycle import Status
-from integration.models import Order
-from tests.integration.factories import BY, OTHER_COMPANY, create_order, nfe_xml, order_body
+from integration.models import Invoice, Order
+from tests.integration.factories import BY, OTHER_COMPANY, create_order, nfe_xml, order_body, upload
 
 ROOT = "/api/integration/"
 QUOTE = {
@@ -165,10 +165,10 @@ def test_of_a_bad_query(api, query):
 
 
 def test_of_a_bad_invoice(api):
-    bodies: list[dict[str, Any]] = [
+    cases: list[dict[str, Any]] = [
         {}, {"nfe": "text"}, {"xml": File("n.xml", b"<a/>")}, {"nfe": [File("a", b"x"), File("b", b"y")]},
         *({"nfe": File("n.xml", raw)} for raw in (
-            b" ", b"<a", b"<!DOCTYPE a><a/>", b"<a/>", b"\xff", b"a\0", b" " * (2 * 2**20 + 1), b"<a/>" * 300_000,
+            b" ", b"<a", b"<!DOCTYPE a><a/>", b"<a/>", b"\xff", b"a\0", b"<a/>" * 300_000,
             nfe_xml(key="").encode(), nfe_xml(items=("",)).encode(), nfe_xml(items=("x" * 256,)).encode(),
             nfe_xml(items=("A",) * 1001).encode(), nfe_xml(layout="5.00").encode(), nfe_xml().encode("utf-32"),
             nfe_xml().replace("150.50", "x").encode(), nfe_xml().replace("2026-11-20T", "x").encode(),
@@ -176,8 +176,14 @@ def test_of_a_bad_invoice(api):
         )),
     ]  # fmt: skip  # a list of cases
 
-    for files in bodies:
-        assert_refused_in_portuguese(api.post(f"{ROOT}invoices/marketplace", files, format="multipart"))
+    answers = [api.post(f"{ROOT}invoices/marketplace", files, format="multipart") for files in cases]
+    too_large = [upload(api, b" " * size) for size in (2 * 2**20 + 1, 50 * 2**20)]
+
+    for response in answers + too_large:
+        assert_refused_in_portuguese(response)
+    assert {response.status_code for response in answers} == {422}
+    assert [response.status_code for response in too_large] == [413, 413]
+    assert not Invoice.objects.exists()
 
 
 class TestRefusalOfTheDomain:
@@ -203,8 +209,7 @@ class TestRefusalOfTheDomain:
     def test_of_an_invoice_over_a_quota(self, api, settings):
         settings.INVOICES_PER_DAY = 1
         for number in (1, 2):
-            file = File("n.xml", nfe_xml(key=f"{number:044}").encode())
-            response = api.post(f"{ROOT}invoices/marketplace", {"nfe": file}, format="multipart")
+            response = upload(api, nfe_xml(key=f"{number:044}").encode())
 
         assert response.status_code == 429
         assert_refused_in_portuguese(response)

@@ -1,39 +1,28 @@
-import json
 from decimal import Decimal
 from typing import Any
 
 import pytest
-from rest_framework.test import APIClient
 
 from integration import tracking_codes
-from integration.models import Order, SearchCode, StatusLog
-from tests.integration.factories import OTHER_COMPANY, SellerFactory, key_of, order_body, order_with
+from integration.models import Order, StatusLog
+from tests.integration.factories import OTHER_COMPANY, order_body, order_with
 
 URL = "/api/integration/orders"
 DUPLICATE = "Este objeto já foi previamente cadastrado!"
 
 
 class TestCreate:
-    def test_answers_the_tracking_code_that_was_sent(self, api):
+    def test_keeps_every_field_and_begins_the_status_log(self, api):
         response = api.post(URL, order_body())
 
+        order, entry = Order.objects.get(), StatusLog.objects.get()
         assert response.status_code == 201
         assert response.json() == {"success": True, "tracking_code": "TRACK-1"}
-
-    def test_keeps_every_field(self, api):
-        api.post(URL, order_body())
-
-        order = Order.objects.get()
         assert (order.code, order.service, order.cost) == ("A-1", "base", Decimal("150.5"))
         assert order.receiver == order_body()["receiver"]
         assert order.items[0].keys() == order_body()["items"][0].keys()
         assert order.invoice_data is not None
         assert order.invoice_data.keys() == order_body()["invoice"].keys()
-
-    def test_begins_the_status_log(self, api):
-        api.post(URL, order_body())
-
-        entry = StatusLog.objects.get()
         assert (entry.status, entry.via_api, entry.company.document) == ("pending", True, "11222333000181")
 
     @pytest.mark.parametrize("tracking_code", [None, ""])
@@ -93,35 +82,20 @@ class TestCreate:
 
         assert api.post(URL, body).status_code == 201
 
-    def test_allows_another_seller_the_same_order_id(self, api, other_seller, seller_client):
-        api.post(URL, order_body())
-
-        response = seller_client(other_seller).post(URL, order_body(company_document=OTHER_COMPANY))
-
-        assert response.status_code == 201
-
 
 class TestRefusal:
-    def test_of_a_missing_company(self, api):
-        response = api.post(URL, order_body(company_document="00000000000191"))
+    @pytest.mark.parametrize(
+        ("document", "status", "message", "code"),
+        [
+            ("00000000000191", 404, "Empresa não encontrada", "company_not_found"),
+            (OTHER_COMPANY, 401, "Request não altorizado", "foreign_company"),
+        ],
+    )
+    def test_of_a_missing_and_of_another_sellers_company(self, api, other_seller, document, status, message, code):
+        response = api.post(URL, order_body(company_document=document))
 
-        assert response.status_code == 404
-        assert response.json() == {
-            "success": False,
-            "message": "Empresa não encontrada",
-            "code": "company_not_found",
-        }
-        assert not Order.objects.exists()
-
-    def test_of_another_sellers_company(self, api, other_seller):
-        response = api.post(URL, order_body(company_document=OTHER_COMPANY))
-
-        assert response.status_code == 401
-        assert response.json() == {
-            "success": False,
-            "message": "Request não altorizado",
-            "code": "foreign_company",
-        }
+        assert response.status_code == status
+        assert response.json() == {"success": False, "message": message, "code": code}
         assert not Order.objects.exists()
 
     @pytest.mark.parametrize(
@@ -147,14 +121,6 @@ class TestRefusal:
             "errors": {field: [DUPLICATE] for field in clashing},
         }
         assert (Order.objects.count(), StatusLog.objects.count()) == (1, 1)
-
-    def test_of_a_duplicate_of_two_orders_names_both_values(self, api):
-        api.post(URL, order_body())
-        api.post(URL, order_body(orderId="A-2", trackingCode="TRACK-2"))
-
-        response = api.post(URL, order_body(trackingCode="TRACK-2"))
-
-        assert [*response.json()["errors"]] == ["orderId", "trackingCode"]
 
     def test_of_an_invalid_payload_precedes_that_of_an_unknown_company(self, api):
         assert api.post(URL, order_body(company_document="x", service="none")).status_code == 422
@@ -186,20 +152,3 @@ class TestRefusal:
             del body[field]
 
             assert [*api.post(URL, body).json()["errors"]] == [field]
-
-
-@pytest.mark.django_db(transaction=True)
-class TestFiftyConcurrentRequests:
-    def test_make_one_order(self, at_once):
-        key = key_of(SellerFactory.create())
-        raw = json.dumps(order_body(trackingCode=None))
-
-        def post():
-            client = APIClient(headers={"Authorization": f"Basic {key}"})
-            return client.generic("POST", URL, raw, content_type="application/json").status_code
-
-        statuses = at_once(*[post] * 50)
-
-        assert sorted(statuses) == [201] + [400] * 49
-        assert (Order.objects.count(), StatusLog.objects.count()) == (1, 1)
-        assert SearchCode.objects.filter(kind="order").count() == 1

@@ -7,13 +7,7 @@ from django.utils import timezone
 
 from integration.actions import orders
 from integration.models import Order
-from tests.integration.factories import (
-    BY,
-    COMPANY,
-    OTHER_COMPANY,
-    SellerFactory,
-    create_order,
-)
+from tests.integration.factories import BY, COMPANY, OTHER_COMPANY, SellerFactory, create_order
 from tests.tables import renew
 
 URL = "/api/integration/orders"
@@ -83,9 +77,8 @@ class TestOrdersList:
         assert [*codes(first), *codes(second), *codes(third)] == expected
         assert third.json()["nextCursor"] is None
 
-    @pytest.mark.parametrize("count", [1, 5])
-    def test_takes_three_queries_for_any_number(self, api, made, count, django_assert_num_queries):
-        made(*map(str, range(count)))
+    def test_takes_three_queries_for_any_number(self, api, made, django_assert_num_queries):
+        made("1", "2", "3")
         api.get(URL)
 
         with django_assert_num_queries(3):  # key with seller, orders, companies

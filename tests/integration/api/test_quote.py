@@ -2,18 +2,17 @@ from typing import Any
 
 import pytest
 
+from integration.api.serializers import ServiceField
+from integration.freight import ORDER_SERVICES, Service
 from integration.models import FreightParameters, FreightRate
 
 URL = "/api/integration/shipping/quote"
+SERVICES = "/api/integration/shipping/services"
 pytestmark = pytest.mark.usefixtures("tariff")
 
 
 def body(**changes):
     return {"origin": "01310100", "destination": "40020000", **changes}
-
-
-def post_raw(api, raw, content_type="application/json"):
-    return api.generic("POST", URL, raw, content_type=content_type)
 
 
 class TestQuote:
@@ -32,6 +31,7 @@ class TestQuote:
             ({"width": "40", "height": "30", "length": "30", "weight": 9}, 3990 + 8 * 820),
             ({"width": "40", "height": "30"}, 3990),
             ({"declared_amount": 15_001}, 3990 + 101),
+            ({"declared_amount": 2**63 - 1}, 3990 + -(-(2**63 - 1 - 5000) // 100)),
             ({"weight": None, "declared_amount": None, "unknown": []}, 3990),
         ]
 
@@ -39,26 +39,12 @@ class TestQuote:
 
         assert found == [amount for _changes, amount in cases]
 
-    def test_refuses_a_postcode(self, api):
+    def test_refuses_what_is_neither_a_postcode_nor_a_measure(self, api):
         codes: list[Any] = [
-            "",
-            "4002000",
-            "400200000",
-            "40020-000",
-            "4002000a",
-            "４００２００００",
-            40020000,
-            None,
-            "00999999",
-        ]
-        for code in codes:
-            response = api.post(URL, body(destination=code))
-
-            assert response.status_code == 400
-            assert response.json().keys() == {"success", "message", "code"}
-
-    def test_refuses_what_is_no_measure(self, api):
+            "", "4002000", "400200000", "40020-000", "4002000a", "４００２００００", 40020000, None, "00999999",
+        ]  # fmt: skip  # a list of cases
         cases: list[dict[str, Any]] = [
+            *({"destination": code} for code in codes),
             {"weight": -1}, {"weight": 0}, {"weight": True}, {"weight": "２"}, {"weight": 10_000}, {"weight": [1]},
             {"width": "1_0"}, {"width": "1000"}, {"width": ""}, {"width": 10}, {"width": "１"}, {"width": "-1"},
             {"declared_amount": 2**63}, {"declared_amount": -1}, {"declared_amount": 1.5}, {"declared_amount": True},
@@ -67,27 +53,10 @@ class TestQuote:
 
         answers = [api.post(URL, body(**changes)) for changes in cases]
 
-        assert [(answer.status_code, answer.json()["success"]) for answer in answers] == [(400, False)] * len(cases)
+        assert [answer.status_code for answer in answers] == [400] * len(cases)
+        assert all(answer.json().keys() == {"success", "message", "code"} for answer in answers)
 
-    def test_has_no_coverage_without_a_row(self, api):
-        FreightRate.objects.filter(zone="mid").delete()
-
-        response = api.post(URL, body())
-
-        assert response.status_code == 400
-        assert "sem cobertura" in response.json()["message"]
-
-    def test_takes_the_largest_declared_amount(self, api):
-        amount = api.post(URL, body(declared_amount=2**63 - 1)).json()["data"]["amount"]
-
-        assert amount == 3990 + -(-(2**63 - 1 - 5000) // 100)
-
-    def test_follows_an_edit_at_once(self, api):
-        FreightRate.objects.filter(zone="mid", service="economy").update(base_centavos=9999)
-
-        assert api.post(URL, body()).json()["data"]["amount"] == 9999
-
-    def test_uses_the_rate_of_the_direction(self, api):
+    def test_uses_the_rate_of_the_direction_as_it_is_now(self, api):
         rates = FreightRate.objects.filter(zone="mid", service="economy")
         rates.filter(origin_kind="capital", destination_kind="interior").update(base_centavos=7777)
         rates.filter(origin_kind="interior", destination_kind="capital").update(base_centavos=8888)
@@ -99,14 +68,50 @@ class TestQuote:
 
         assert amounts == [7777, 8888]
 
-    def test_uses_the_service_that_the_parameters_name(self, api):
-        FreightParameters.objects.update(quote_service="express")
-
-        assert api.post(URL, body()).json()["data"] == {
-            "from": "São Paulo/SP", "to": "Salvador/BA", "amount": 6390, "deadline": 3,
-        }  # fmt: skip  # a body reads as one
-
     def test_takes_a_state_from_the_remote_ones(self, api):
         FreightParameters.objects.update(remote_states=["BA"])
 
         assert api.post(URL, body()).json()["data"]["deadline"] != 8
+
+
+class TestShippingServices:
+    def test_answers_every_service_with_its_price(self, api):
+        response = api.post(SERVICES, body())
+
+        assert response.status_code == 200
+        assert response.json() == {
+            "success": True,
+            "data": [
+                {"service": "base", "amount": 3990, "deadline": 8},
+                {"service": "next", "amount": 6390, "deadline": 3},
+            ],
+        }
+
+    @pytest.mark.parametrize("service", Service)
+    def test_has_the_price_of_the_quote_for_that_service(self, api, service):
+        FreightParameters.objects.update(quote_service=service.value)
+        sides: dict[str, Any] = {"width": "40", "height": "30", "length": "30"}
+
+        for changes in ({}, {"weight": 12.5}, sides, {"declared_amount": 1_000_000}):
+            quoted = api.post(URL, body(**changes)).json()["data"]
+            prices = {price.pop("service"): price for price in api.post(SERVICES, body(**changes)).json()["data"]}
+
+            assert prices[ORDER_SERVICES[service]] == {"amount": quoted["amount"], "deadline": quoted["deadline"]}
+
+    def test_names_services_that_an_order_takes(self, api, seller):
+        for price in api.post(SERVICES, body()).json()["data"]:
+            assert ServiceField().to_internal_value(price["service"]) == price["service"]
+
+    def test_leaves_out_a_service_without_a_rate(self, api):
+        FreightRate.objects.filter(service=Service.ECONOMY.value).delete()
+
+        assert [price["service"] for price in api.post(SERVICES, body()).json()["data"]] == ["next"]
+
+    def test_without_any_rate_is_refused_like_a_quote(self, api):
+        FreightRate.objects.all().delete()
+
+        response, quoted = api.post(SERVICES, body()), api.post(URL, body())
+
+        assert response.status_code == quoted.status_code == 400
+        assert response.json() == quoted.json()
+        assert response.json()["code"] == "no_coverage"

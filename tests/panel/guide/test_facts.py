@@ -76,7 +76,7 @@ class TestFreight:
         flat = freight.Package(weight_g=2500, declared_centavos=15_000)
 
         whole, without_sides = (
-            freight.price(each, FROM_CAPITAL_TO_CAPITAL_IN_MID, DEFAULT).amount for each in (package, flat)
+            freight.charges(each, FROM_CAPITAL_TO_CAPITAL_IN_MID, DEFAULT).price.amount for each in (package, flat)
         )
 
         assert f"3,990 + 9 × 820 + 100 = {whole:,} centavos" in text_of("orders")
