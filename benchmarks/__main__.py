@@ -1,6 +1,6 @@
 """`python -m benchmarks [NAME]…`: those of webhooks without a name.
 
-After `api` or `growth` come names of its calls, after `driver-day` its drivers and routes.
+After `api` or `growth` come names of its calls.
 """
 
 import sys
@@ -22,14 +22,13 @@ _RUNS = {
     "page-updates": "page_updates:run",
     "position-reports": "position_reports:run",
     "arrival-times": "arrival_times:run",
-    "driver-day": "driver_day:run",
     "reports": "reports:run",
     "verify": "verify:run",
 }
 
 
 def main(names: list[str]) -> int:
-    names, arguments = (names[:1], names[1:]) if names[:1] in (["api"], ["growth"], ["driver-day"]) else (names, [])
+    names, arguments = (names[:1], names[1:]) if names[:1] in (["api"], ["growth"]) else (names, [])
     if unknown := set(names) - set(_RUNS):
         print(f"No such benchmark: {', '.join(unknown)}. There are {', '.join(_RUNS)}.", file=sys.stderr)
         return 2
@@ -42,7 +41,7 @@ def main(names: list[str]) -> int:
             if name in {"api", "growth"}:
                 run(arguments)
             else:
-                run(*map(int, arguments))
+                run()
     return 0
 
 
