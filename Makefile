@@ -33,8 +33,8 @@ test: .venv/.ready node_modules/.ready .venv/valhalla/.ready
 bench: .venv/.ready node_modules/.ready var/bench/api_peer/.ready
 	@$(BIN)/python -W ignore -m benchmarks api $(ARGS)
 
-# About twelve minutes. ARGS=drain runs one of drain, latency, hang, claim, eligible. Other load on the machine distorts the results.
-bench-webhooks: .venv/.ready node_modules/.ready var/bench/peer/.ready
+# About twelve minutes. ARGS=drain runs one of drain, latency, hang, claim. Other load on the machine distorts the results.
+bench-webhooks: .venv/.ready node_modules/.ready
 	@$(BIN)/python -W ignore -m benchmarks $(ARGS)
 
 # About three minutes: pages of the admin, the panel and the board with a million deliveries.
@@ -140,7 +140,7 @@ tests/contract/node_modules/.ready: tests/contract/package-lock.json
 	@cd tests/contract && npm ci --no-progress --loglevel=error
 	@touch $@
 
-var/bench/%/.ready: benchmarks/%/requirements.txt .venv/.uv
-	@$(BIN)/uv venv --quiet --clear --python $(BIN)/python var/bench/$*
-	@$(BIN)/uv pip install --quiet --python var/bench/$*/bin/python -r benchmarks/$*/requirements.txt
+var/bench/api_peer/.ready: benchmarks/api_peer/requirements.txt .venv/.uv
+	@$(BIN)/uv venv --quiet --clear --python $(BIN)/python $(@D)
+	@$(BIN)/uv pip install --quiet --python $(@D)/bin/python -r $<
 	@touch $@

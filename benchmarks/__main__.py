@@ -1,6 +1,6 @@
 """`python -m benchmarks [NAME]…`: those of webhooks without a name.
 
-After `api` or `growth` come names of its calls, after `driver-day` its drivers and routes.
+After `api` or `growth` come names of its calls.
 """
 
 import sys
@@ -16,25 +16,19 @@ _RUNS = {
     "claim": "claim:run",
     "changelist": "changelist:run",
     "driver-start": "driver_start:run",
-    "eligible": "eligible:run",
-    "flood": "flood:run",
     "api": "api:run",
     "fresh-import": "fresh_import:run",
     "growth": "growth:run",
     "page-updates": "page_updates:run",
     "position-reports": "position_reports:run",
-    "positions": "positions:run",
     "arrival-times": "arrival_times:run",
-    "driver-day": "driver_day:run",
-    "partitions": "partitions:run",
     "reports": "reports:run",
-    "stock-postgresql": "stock_postgresql:run",
     "verify": "verify:run",
 }
 
 
 def main(names: list[str]) -> int:
-    names, arguments = (names[:1], names[1:]) if names[:1] in (["api"], ["growth"], ["driver-day"]) else (names, [])
+    names, arguments = (names[:1], names[1:]) if names[:1] in (["api"], ["growth"]) else (names, [])
     if unknown := set(names) - set(_RUNS):
         print(f"No such benchmark: {', '.join(unknown)}. There are {', '.join(_RUNS)}.", file=sys.stderr)
         return 2
@@ -47,7 +41,7 @@ def main(names: list[str]) -> int:
             if name in {"api", "growth"}:
                 run(arguments)
             else:
-                run(*map(int, arguments))
+                run()
     return 0
 
 

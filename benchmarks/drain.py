@@ -1,4 +1,4 @@
-"""Throughput of one worker process with a backlog of events, compared with bare aiohttp and django-webhook."""
+"""Throughput of one worker process with a backlog of events, compared with bare aiohttp."""
 
 import subprocess
 import sys
@@ -14,7 +14,6 @@ from delivery.models import WebhookAttempt, WebhookEndpoint, WebhookEvent, Webho
 from delivery.webhooks.outbox import OUTBOX
 
 _EVENTS, _ENDPOINTS, _EACH = 20_000, 50, 4
-_PEER_EVENTS, _PEER_RUNS = 2_000, 3
 _RUNS = 5
 _LONGEST_SECONDS = 120
 
@@ -30,16 +29,11 @@ def run() -> None:
             ours.append(_drain())
             bare.append(_bare(sink.url, body))
             print(f"Rota {ours[-1]:,.0f}/s, bare aiohttp {bare[-1]:,.0f}/s", flush=True)
-        peer = [_peer(sink.url, body) for _run in range(_PEER_RUNS)]
-    rows = [
-        ("Rota, one worker process", ours),
-        ("bare aiohttp, no database: the limit", bare),
-        ("django-webhook 0.0.15, one worker process", peer),
-    ]
+    rows = [("Rota, one worker process", ours), ("bare aiohttp, no database: the limit", bare)]
     shares = [our / limit for our, limit in zip(ours, bare, strict=True)]
     report.table(
         f"Drain of {_EVENTS:,} events over {_ENDPOINTS} endpoints that answer after 1 ms, {_EACH} events a delivery, "
-        f"{_RUNS} runs (django-webhook: {_PEER_EVENTS:,} events, {_PEER_RUNS} runs)",
+        f"{_RUNS} runs",
         ["sender", "events/s: median (least to greatest)", "Rota's ratio to it"],
         [(name, report.spread(rates), f"{median(ours) / median(rates):.2f}") for name, rates in rows],
     )
@@ -73,24 +67,3 @@ def _drain() -> float:
 def _bare(url: str, body: str) -> float:
     command = [sys.executable, "-m", "benchmarks.bare", url, str(_EVENTS)]
     return float(subprocess.run(command, input=body.encode(), cwd=BASE_DIR, check=True, capture_output=True).stdout)
-
-
-def _peer(url: str, body: str) -> float:
-    """Events per second of django-webhook, in the virtual environment that `make bench-webhooks` creates."""
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT FROM pg_database WHERE datname = 'peer'")
-        if cursor.fetchone() is None:
-            cursor.execute("CREATE DATABASE peer")
-    command = [str(processes.DATA / "peer" / "bin" / "python"), "-W", "ignore", "drain.py", url, str(_PEER_EVENTS)]
-    settings = connection.settings_dict
-    environment = {
-        "PGHOST": settings["HOST"],
-        "PGUSER": settings["USER"],
-        "BROKER": f"redis+socket://{processes.DATA / 'redis.sock'}?virtual_host=1",
-        "PATH": "/usr/bin:/bin",
-    }
-    ran = subprocess.run(
-        command, input=body.encode(), cwd=BASE_DIR / "benchmarks" / "peer", env=environment, check=True,
-        stdout=subprocess.PIPE,
-    )  # fmt: skip  # one argument a line would hide the command
-    return float(ran.stdout.splitlines()[-1])

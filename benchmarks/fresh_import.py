@@ -4,16 +4,15 @@ An installation that has just been filled must not be slow until the first ANALY
 while the tables were empty must not be either. So the calls come before the import too, on the same connection.
 """
 
-import json
 import time
 from collections.abc import Callable
 from statistics import median
-from typing import Any
 
 from django.conf import settings
 from django.db import connection
 
 from benchmarks import fill, report, seed
+from benchmarks.growth_calls import ask
 from config.database import for_web_process
 from delivery.models import Delivery, Token
 from integration.models import Order, Seller
@@ -53,40 +52,32 @@ def run() -> None:
     )
 
 
-def _calls(token: Token, delivery: Delivery, seller: Seller, pattern: Order) -> dict[str, Callable[[], None]]:
+def _calls(token: Token, delivery: Delivery, seller: Seller, pattern: Order) -> dict[str, Callable[[], object]]:
     """By its name each call that is measured, of the token's account or with a new key of the seller."""
-    from tests.cost.wsgi import ask  # needs the servers
-
     of_a = {"Authorization": f"Bearer {token.clear_text}", "Content-Type": "application/json"}
     of_b = {"Authorization": f"Basic {key_of(seller)}", "Content-Type": "application/json"}
     tracked = f"type=order_number&value={pattern.code}"
     numbers = iter(range(10**6))
 
-    def call(headers: dict[str, str], method: str, path: str, query: str = "", body: Any = None) -> None:
-        content = b"" if body is None else json.dumps(body).encode()
-        answer = ask(method, path, query=query, headers=headers, body=content)
-        if answer.status >= 400:  # an error
-            raise RuntimeError(f"{method} {path}: {answer.status} {answer.body[:200]!r}")
-
     return {
-        "quotation-delivery": lambda: call(of_a, "POST", "/api/quotation-delivery", body=payload(stops=3)),
-        "request-delivery": lambda: call(of_a, "POST", "/api/request-delivery", body=payload(stops=3)),
-        "info-delivery": lambda: call(of_a, "GET", f"/api/info-delivery/{delivery.pk}"),
-        "deliveries": lambda: call(of_a, "GET", "/api/deliveries"),
-        "deliveries by externalId": lambda: call(of_a, "GET", "/api/deliveries", "externalId=order-7"),
-        "deliveries by status": lambda: call(of_a, "GET", "/api/deliveries", "status=PENDING"),
-        "events": lambda: call(of_a, "GET", "/api/events"),
-        "orders/tracking": lambda: call(of_b, "GET", "/api/integration/orders/tracking", tracked),
-        "orders": lambda: call(of_b, "GET", "/api/integration/orders"),
-        "orders/{orderId}": lambda: call(of_b, "GET", f"/api/integration/orders/{pattern.code}"),
-        "create an order": lambda: call(
-            of_b, "POST", "/api/integration/orders",
+        "quotation-delivery": lambda: ask("POST", "/api/quotation-delivery", of_a, body=payload(stops=3)),
+        "request-delivery": lambda: ask("POST", "/api/request-delivery", of_a, body=payload(stops=3)),
+        "info-delivery": lambda: ask("GET", f"/api/info-delivery/{delivery.pk}", of_a),
+        "deliveries": lambda: ask("GET", "/api/deliveries", of_a),
+        "deliveries by externalId": lambda: ask("GET", "/api/deliveries", of_a, "externalId=order-7"),
+        "deliveries by status": lambda: ask("GET", "/api/deliveries", of_a, "status=PENDING"),
+        "events": lambda: ask("GET", "/api/events", of_a),
+        "orders/tracking": lambda: ask("GET", "/api/integration/orders/tracking", of_b, tracked),
+        "orders": lambda: ask("GET", "/api/integration/orders", of_b),
+        "orders/{orderId}": lambda: ask("GET", f"/api/integration/orders/{pattern.code}", of_b),
+        "create an order": lambda: ask(
+            "POST", "/api/integration/orders", of_b,
             body=order_body(orderId=f"N-{(number := next(numbers))}", trackingCode=f"N-{number}", invoice=None),
         ),
     }  # fmt: skip  # a table
 
 
-def _milliseconds(act: Callable[[], None]) -> float:
+def _milliseconds(act: Callable[[], object]) -> float:
     spent = []
     for _call in range(_CALLS):
         started = time.perf_counter()

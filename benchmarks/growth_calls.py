@@ -44,18 +44,18 @@ def of_area_a(token: Token) -> dict[str, Timed]:
     own = Delivery.objects.filter(environment="live").order_by("-created_at")
     taken = own.filter(route_status=RouteStatus.ACCEPTED)[0]
     finished = own.filter(route_status=RouteStatus.FINISHED)[0]
-    page = json.loads(_ask("GET", "/api/deliveries", headers))
-    feed = json.loads(_ask("GET", "/api/events", headers))
+    page = json.loads(ask("GET", "/api/deliveries", headers))
+    feed = json.loads(ask("GET", "/api/events", headers))
 
     def get(path: str, query: str = "") -> Timed:
-        return lambda: _timed(lambda: _ask("GET", path, headers, query))
+        return lambda: _timed(lambda: ask("GET", path, headers, query))
 
     def post(path: str) -> Timed:
-        return lambda: _timed(lambda: _ask("POST", path, headers, body=payload(stops=3)))
+        return lambda: _timed(lambda: ask("POST", path, headers, body=payload(stops=3)))
 
     def cancel() -> float:
         made = requested(token)
-        return _timed(lambda: _ask("POST", f"/api/cancel-delivery/{made.pk}", headers, body={}))
+        return _timed(lambda: ask("POST", f"/api/cancel-delivery/{made.pk}", headers, body={}))
 
     return {
         "quotation-delivery": post("/api/quotation-delivery"),
@@ -78,10 +78,10 @@ def of_area_b(seller: Seller) -> dict[str, Timed]:
     base = "/api/integration"
 
     def get(path: str, query: str = "") -> Timed:
-        return lambda: _timed(lambda: _ask("GET", f"{base}/{path}", headers, query))
+        return lambda: _timed(lambda: ask("GET", f"{base}/{path}", headers, query))
 
     def post(path: str, body: Any) -> Timed:
-        return lambda: _timed(lambda: _ask("POST", f"{base}/{path}", headers, body=body))
+        return lambda: _timed(lambda: ask("POST", f"{base}/{path}", headers, body=body))
 
     def new_order() -> dict[str, Any]:
         number = next(_numbers)
@@ -89,12 +89,12 @@ def of_area_b(seller: Seller) -> dict[str, Timed]:
 
     def create() -> float:
         body = new_order()
-        return _timed(lambda: _ask("POST", f"{base}/orders", headers, body=body))
+        return _timed(lambda: ask("POST", f"{base}/orders", headers, body=body))
 
     def cancel() -> float:
         body = new_order()
-        _ask("POST", f"{base}/orders", headers, body=body)
-        return _timed(lambda: _ask("POST", f"{base}/orders/cancel", headers, body={"orderId": body["orderId"]}))
+        ask("POST", f"{base}/orders", headers, body=body)
+        return _timed(lambda: ask("POST", f"{base}/orders/cancel", headers, body={"orderId": body["orderId"]}))
 
     def upload() -> float:
         number = next(_numbers)
@@ -103,7 +103,7 @@ def of_area_b(seller: Seller) -> dict[str, Timed]:
             b'--b\r\nContent-Disposition: form-data; name="nfe"; filename="n.xml"\r\n\r\n' + raw + b"\r\n--b--\r\n"
         )
         multipart = {**headers, "Content-Type": "multipart/form-data; boundary=b"}
-        return _timed(lambda: _ask("POST", f"{base}/invoices/marketplace", multipart, content=content))
+        return _timed(lambda: ask("POST", f"{base}/invoices/marketplace", multipart, content=content))
 
     return {
         "shipping/quote": post("shipping/quote", _QUOTE),
@@ -199,7 +199,7 @@ def of_pages(token: Token, seller: Seller) -> dict[str, Timed]:
 
 def requested(token: Token) -> Delivery:
     """A delivery that was requested by the API, with whole addresses."""
-    made = json.loads(_ask("POST", "/api/request-delivery", _headers(token), body=payload(stops=3)))
+    made = json.loads(ask("POST", "/api/request-delivery", _headers(token), body=payload(stops=3)))
     return Delivery.objects.get(pk=made["deliveryId"])
 
 
@@ -207,12 +207,13 @@ def _headers(token: Token) -> dict[str, str]:
     return {"Authorization": f"Bearer {token.clear_text}", "Content-Type": "application/json"}
 
 
-def _ask(
+def ask(
     method: str, path: str, headers: dict[str, str], query: str = "", *, body: Any = None, content: bytes = b""
 ) -> bytes:
-    from tests.cost.wsgi import ask  # needs the servers
+    """The body of the answer to a call within this process. Raises RuntimeError for an error."""
+    from tests.cost import wsgi  # needs the servers
 
-    answer = ask(
+    answer = wsgi.ask(
         method, path, query=query, headers=headers, body=content or (b"" if body is None else json.dumps(body).encode())
     )
     if answer.status >= 400:  # an error

@@ -1,4 +1,4 @@
-"""Fifty open dispatch boards: told of changes or asking for them; reading all positions or those that changed."""
+"""Fifty open dispatch boards that are told of changes of routes and of positions."""
 
 import asyncio
 import random
@@ -23,7 +23,7 @@ from tests.ports import free_port
 
 _BOARDS, _ROUTES = 50, 200
 _SECONDS = 30
-_POLL_SECONDS = 3
+_SETTLING_SECONDS = 6
 _UPDATES = "/panel/board/updates/live/"
 # Changes a second, of different deliveries.
 _RATES = (0.0, 0.5, 2.0)
@@ -39,34 +39,17 @@ def run() -> None:
     sessions = [_session(number) for number in range(_BOARDS)]
     (token,) = seed.accounts(1, url="")
     routes = seed.deliveries([token], each=_ROUTES)
-    rows = []
-    for rate in _RATES:
-        told, asking = (asyncio.run(_measure(sessions, routes, rate, is_told=is_told)) for is_told in (True, False))
-        rows.append([f"{rate:g}", *told, *asking])
-    report.table(
-        f"{_BOARDS} boards with {_ROUTES} routes for {_SECONDS} s, two web processes of three threads each, clients on "
-        "the same cores. CPU: of both web processes, in shares of one core",
-        ["changes/s", "told: p50, p99 to the message", "requests/s", "CPU", "asking: p50, p99", "requests/s", "CPU"],
-        rows,
-    )
-    _positions(sessions)
-
-
-def _positions(sessions: list[str]) -> None:
-    """Print the CPU time of the web server for boards that are told of moving drivers."""
+    rows = [[f"{rate:g} routes", *asyncio.run(_measure(sessions, routes, rate))] for rate in _RATES]
     seed.empty()
     (token,) = seed.accounts(1, url="")
     held = [_accept(delivery) for delivery in seed.deliveries([token], each=_ROUTES)]
-    rows = []
-    for rate in _POSITION_RATES:
-        all_, changed = (
-            asyncio.run(_measure(sessions, held, rate, is_told=True, moves=True, by_id=by_id))
-            for by_id in (False, True)
-        )
-        rows.append([f"{rate:g}", *all_[1:], *changed[1:]])
+    rows += [
+        [f"{rate:g} positions", *asyncio.run(_measure(sessions, held, rate, moves=True))] for rate in _POSITION_RATES
+    ]
     report.table(
-        f"{_BOARDS} boards with {_ROUTES} routes whose drivers move, for {_SECONDS} s, as above",
-        ["positions/s", "all are read: requests/s", "CPU", "those changed: requests/s", "CPU"],
+        f"{_BOARDS} boards with {_ROUTES} routes for {_SECONDS} s, two web processes of three threads each, clients on "
+        "the same cores. CPU: of both web processes, in shares of one core",
+        ["changes a second", "p50, p99 to the message", "requests/s", "CPU"],
         rows,
     )
 
@@ -83,9 +66,8 @@ def _session(number: int) -> str:
 class _Boards:
     """What the boards of one measurement have noticed."""
 
-    def __init__(self, base: str, *, by_id: bool = True) -> None:
+    def __init__(self, base: str) -> None:
         self.base = base
-        self.by_id = by_id  # whether only the positions that have changed are read
         self.changed_at: dict[str, float] = {}
         self.delays: list[float] = []
         self.requests = 0
@@ -132,37 +114,19 @@ class _Boards:
             if not moved:
                 continue
             await asyncio.sleep(_POSITIONS_PAUSE * random.uniform(1, 1.33))  # noqa: S311  # nosec B311  # no secret
-            is_some = self.by_id and len(moved) <= MOST_CARDS
+            is_some = len(moved) <= MOST_CARDS
             ids = ",".join(moved)
             moved.clear()
             await self.load(session, f"{path}?ids={ids}" if is_some else path)
 
-    async def ask(self, session: aiohttp.ClientSession, after: float) -> None:
-        """A board that loads all routes every three seconds."""
-        await asyncio.sleep(after)
-        before = 0.0
-        while True:
-            begun = time.monotonic()
-            await self.load(session, reverse("panel:board_routes"))
-            now = time.monotonic()
-            self.delays += [now - at for at in self.changed_at.values() if before < at <= begun]
-            before = begun
-            await asyncio.sleep(_POLL_SECONDS)
 
-
-async def _measure(
-    sessions: list[str], routes: list[Delivery], rate: float, *, is_told: bool, moves: bool = False, by_id: bool = True
-) -> list[str]:
+async def _measure(sessions: list[str], routes: list[Delivery], rate: float, *, moves: bool = False) -> list[str]:
     port = free_port()
     with processes.web(port) as pid:
-        boards = _Boards(f"http://127.0.0.1:{port}", by_id=by_id)
+        boards = _Boards(f"http://127.0.0.1:{port}")
         clients = [_client(key) for key in sessions]
-        waits = [_POLL_SECONDS * number / _BOARDS for number in range(_BOARDS)]
-        tasks = [
-            asyncio.ensure_future(boards.listen(client) if is_told else boards.ask(client, wait))
-            for client, wait in zip(clients, waits, strict=True)
-        ]
-        await asyncio.sleep(2 * _POLL_SECONDS)
+        tasks = [asyncio.ensure_future(boards.listen(client)) for client in clients]
+        await asyncio.sleep(_SETTLING_SECONDS)
         boards.requests, boards.delays = 0, []
         before = _cpu(pid)
         await _change(boards, routes, rate, moves=moves)

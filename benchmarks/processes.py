@@ -1,12 +1,10 @@
 """Context managers for the servers and processes of a benchmark, with their data in var/bench."""
 
-import json
 import os
 import socket
 import subprocess
 import sys
 import time
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -108,20 +106,6 @@ def sink() -> Iterator[Sink]:
         _end(process)
         if process.stdout is not None:
             process.stdout.close()
-
-
-@contextmanager
-def flood(url: str, token: str, *, connections: int, per_second: int) -> Iterator[Counter[str]]:
-    """Call `url` from another process until the context ends. Then the counter has the answers by status."""
-    statuses: Counter[str] = Counter()
-    command = [sys.executable, "-m", "benchmarks.flooder", url, str(connections), str(per_second)]
-    process = _start(command, stdout=subprocess.PIPE, environment={"TOKEN": token})
-    try:
-        yield statuses
-    finally:
-        process.terminate()
-        output, _errors = process.communicate(timeout=30)
-        statuses.update(json.loads(output))
 
 
 def _start(

@@ -59,10 +59,7 @@ def test_the_document_has_a_row_for_each_that_no_test_shows_in_full(word):
     assert Counter(numbers_in(HEADINGS[word])) == Counter(marked)
 
 
-def test_the_document_has_a_row_for_each_chapter():
-    chapters = {f"V{number.split('.')[0]}" for number in EVIDENCE}
-
-    assert set(re.findall(r"^\| (V\d+) ", section("Shown by tests"), re.MULTILINE)) == chapters
+def test_the_document_has_a_row_for_each_chapter_without_evidence():
     assert set(re.findall(r"^\| chapter (V\d+) ", section("Does not apply"), re.MULTILINE)) == {"V9", "V10", "V17"}
 
 

@@ -159,6 +159,10 @@ class Traffic(Threads):
         self._pause = threads / per_second
         super().__init__([partial(self._call, number) for number in range(threads)])
 
+    @property
+    def refused(self) -> list[Answer]:
+        return [answer for answer in self.answers if not answer.is_good]
+
     def since(self, moment: float) -> list[Answer]:
         """Those of requests that were made after it."""
         return [answer for answer in list(self.answers) if answer.begun > moment]
@@ -187,6 +191,16 @@ class Traffic(Threads):
         with new_session() as session:
             return [call(session, base, answer.request) for answer in answers if answer.request.key]
 
+    def assert_repeatable(self, base: str, *, url: str = "") -> None:
+        """What was refused says so and may be repeated at `base`; then every request has made exactly one.
+
+        `url`: another database than that of these tests.
+        """
+        assert statuses(self.refused).keys() == {503}
+        assert [answer for answer in self.refused if answer.headers.get("retry-after") != "5"] == []
+        assert statuses(self.repeat(base, self.refused)).keys() == {201}
+        assert made(self.answers, url=url).keys() == {1}
+
     def _call(self, number: int) -> None:
         wanted = itertools.islice(self._callers.requests(), number, None)
         bases = itertools.islice(itertools.cycle(self._bases), number % len(self._bases), None)
@@ -201,6 +215,11 @@ class Traffic(Threads):
 
 def statuses(answers: Iterable[Answer]) -> Counter[int]:
     return Counter(answer.status for answer in answers)
+
+
+def created(answers: Iterable[Answer]) -> list[str]:
+    """The ids of the deliveries that were answered well, in order."""
+    return [each.json["deliveryId"] for each in answers if each.request.kind == "delivery" and each.is_good]
 
 
 def made(answers: Iterable[Answer], *, url: str = "") -> Counter[int]:

@@ -25,9 +25,7 @@ from tests.faults.calls import Callers
 from tests.faults.endpoint import Answer, Endpoint
 from tests.faults.processes import Process, Processes
 from tests.faults.report import print_figures
-from tests.faults.waiting import until_web_answers
 from tests.integration.factories import SellerFactory
-from tests.ports import free_port
 
 # Longer than several of the deadlines in `waiting`, which say what did not happen.
 _TIMEOUT_SECONDS = 600
@@ -86,11 +84,7 @@ def worker(module_processes: Processes) -> Process:
 @pytest.fixture
 def web(processes: Processes) -> str:
     """The address of a web server of two processes."""
-    port = free_port()
-    processes.start("web", port=port)
-    base = f"http://127.0.0.1:{port}"
-    until_web_answers(base)
-    return base
+    return processes.start_web().base
 
 
 @pytest.fixture(scope="session")

@@ -12,6 +12,7 @@ import requests
 from django.utils import timezone
 
 from delivery.actions import driver_devices
+from delivery.models import Driver
 from tests.factories import BY, PICKUP, DriverFactory
 from tests.faults.calls import new_session
 from tests.faults.threads import Threads
@@ -49,19 +50,16 @@ class Drivers(Threads):
 
 class _Phone:
     def __init__(self, base: str, drivers: Drivers) -> None:
-        driver = DriverFactory.create(on_duty=False)
-        self._link = f"/driver/in/{driver_devices.issue_link(driver=driver, by=BY, at=timezone.now())}/"
+        self._driver = DriverFactory.create(on_duty=False)
         self._base, self._drivers = base, drivers
-        self._choice = random.Random(str(driver.pk))  # noqa: S311  # which offer
+        self._choice = random.Random(str(self._driver.pk))  # noqa: S311  # which offer
         self._http = new_session()
         self._csrf = ""
         self._reported_at = 0.0
 
     def begin(self) -> None:
         """Log in and go on duty."""
-        self._http.get(self._base + self._link, timeout=DEADLINE_SECONDS).raise_for_status()
-        form = {"csrfmiddlewaretoken": self._http.cookies["csrftoken"]}
-        self._http.post(self._base + self._link, data=form, timeout=DEADLINE_SECONDS).raise_for_status()
+        log_in(self._http, self._base, self._driver)
         self._csrf = self._call("GET", "state/")["csrf"]
         self._call("POST", "duty/", {"onDuty": True})
 
@@ -114,6 +112,14 @@ class _Phone:
                     return dict(answer.json())
                 self._drivers.counts["calls answered by 503"] += 1
             time.sleep(0.5)
+
+
+def log_in(session: requests.Session, base: str, driver: Driver) -> None:
+    """By a new link, as with its button."""
+    link = f"{base}/driver/in/{driver_devices.issue_link(driver=driver, by=BY, at=timezone.now())}/"
+    session.get(link, timeout=DEADLINE_SECONDS).raise_for_status()
+    form = {"csrfmiddlewaretoken": session.cookies["csrftoken"]}
+    session.post(link, data=form, timeout=DEADLINE_SECONDS).raise_for_status()
 
 
 def _now() -> str:

@@ -21,7 +21,6 @@ class Answer:
 
     status: int = 204
     headers: Mapping[str, str] = field(default_factory=dict)
-    body: bytes = b""
     after: float = 0
     slow_part: str = ""
 
@@ -114,11 +113,10 @@ class _Handler(BaseHTTPRequestHandler):
         for name, value in answer.headers.items():
             self.send_header(name, value)
         if answer.status != 204:
-            self.send_header("Content-Length", str(_SLOW_BYTES if answer.slow_part else len(answer.body)))
+            self.send_header("Content-Length", str(_SLOW_BYTES if answer.slow_part else 0))
         self.end_headers()
         if answer.slow_part == "body":
             self._write_slowly(b"")
-        self.wfile.write(answer.body)
 
     def _write_slowly(self, start: bytes) -> None:
         """Write a byte at a time until the client disconnects."""

@@ -14,7 +14,8 @@ import psutil
 
 from config.env import BASE_DIR, data_dir
 from config.processes import commands
-from tests.faults.waiting import DEADLINE_SECONDS
+from tests.faults.waiting import DEADLINE_SECONDS, until_web_answers
+from tests.ports import free_port
 
 _WITH_PARENT_DEATH_SIGNAL = Path(__file__).with_name("with_parent_death_signal.py")
 # Variables of a developer's shell that would change how a worker connects.
@@ -57,14 +58,6 @@ class Process:
             return psutil.Process(self.pid).children(recursive=True)
         return []
 
-    def memory(self) -> int:
-        """Bytes resident, of all its processes."""
-        total = 0
-        for process in (psutil.Process(self.pid), *self.children()):
-            with suppress(psutil.NoSuchProcess):
-                total += process.memory_info().rss
-        return total
-
     def kill(self) -> None:
         """Send SIGKILL to the process and its children at the same time."""
         with suppress(ProcessLookupError):
@@ -82,25 +75,45 @@ class Process:
             self.kill()
 
 
+class WebServer(Process):
+    """Listens at `base`."""
+
+    def __init__(self, command: list[str], environment: Mapping[str, str], *, port: int, folder: Path) -> None:
+        self.base = f"http://127.0.0.1:{port}"
+        super().__init__("web", command, environment, folder=folder)
+
+    def start(self) -> None:
+        """Returns once it answers."""
+        super().start()
+        until_web_answers(self.base)
+
+
 class Processes:
     """Starts processes, and kills all of them at the end."""
 
     def __init__(self) -> None:
         self._processes: list[Process] = []
 
-    def start(
-        self, name: str, *, module: str = "", port: int = 0, folder: Path = BASE_DIR, **environment: str
-    ) -> Process:
-        """Start `web`, `worker` or `beat` as `make run` does; `module` runs in the place of the command's own."""
-        with mock.patch.dict(os.environ, environment):  # commands have some variables as arguments
-            command = commands(port)[name]
-        if module:
-            command = [*command[:2], module, *command[3:]]
-        process = Process(name, command, environment, folder=folder)
+    def start(self, name: str, *, module: str = "", folder: Path = BASE_DIR, **environment: str) -> Process:
+        """Start `worker` or `beat` as `make run` does; `module` runs in the place of the command's own."""
+        process = Process(name, _command(name, 0, module, environment), environment, folder=folder)
         self._processes.append(process)
         return process
+
+    def start_web(self, *, module: str = "", port: int = 0, folder: Path = BASE_DIR, **environment: str) -> WebServer:
+        """Start a web server, at a free port unless one is named, and wait until it answers."""
+        port = port or free_port()
+        server = WebServer(_command("web", port, module, environment), environment, port=port, folder=folder)
+        self._processes.append(server)
+        return server
 
     def kill_all(self) -> None:
         for process in self._processes:
             process.kill()
         self._processes.clear()
+
+
+def _command(name: str, port: int, module: str, environment: Mapping[str, str]) -> list[str]:
+    with mock.patch.dict(os.environ, environment):  # commands have some variables as arguments
+        command = commands(port)[name]
+    return [*command[:2], module, *command[3:]] if module else command

@@ -12,29 +12,21 @@ from delivery.models import EventState, WebhookAttempt
 from tests.factories import DeliveryFactory
 from tests.faults.endpoint import Answer, ConnectionCounter
 from tests.faults.processes import Processes
-from tests.faults.report import print_figures
 from tests.faults.waiting import until
 
 PUBLIC = "93.184.216.34"
 PORT = 8443  # one of the two that a URL may name
-IPV4 = (
-    "0.0.0.0", "10.1.2.3", "100.64.0.1", "127.0.0.1", "127.255.255.254", "168.63.129.16", "169.254.169.254",
-    "172.16.0.1", "172.31.255.255", "192.0.0.1", "192.0.2.1", "192.88.99.1", "192.168.1.1", "198.18.0.1",
-    "198.19.255.255", "198.51.100.1", "203.0.113.1", "224.0.0.1", "239.255.255.255", "240.0.0.1", "255.255.255.255",
-)  # fmt: skip
-IPV6 = (
-    "::", "::1", "::127.0.0.1", "::ffff:0:127.0.0.1", "64:ff9b:1::1", "100::1", "2001::1", "2001:db8::1", "3fff::1",
-    "5f00::1", "fc00::1", "fd00::1", "fe80::1", "fec0::1", "ff02::1",
-)  # fmt: skip
-
-
-def six_to_four(ipv4):
-    return "2002:{:02x}{:02x}:{:02x}{:02x}::".format(*map(int, ipv4.split(".")))
-
-
+# Some of those in tests/common/webhooks/test_address_guard.py.
 FORBIDDEN = (
-    *IPV4, *IPV6, *(f"::ffff:{ipv4}" for ipv4 in IPV4), *(f"64:ff9b::{ipv4}" for ipv4 in IPV4), *map(six_to_four, IPV4),
-)  # fmt: skip
+    "0.0.0.0",
+    "10.1.2.3",
+    "127.0.0.1",
+    "169.254.169.254",
+    "::1",
+    "::ffff:127.0.0.1",
+    "64:ff9b::10.1.2.3",
+    "fe80::1",
+)
 
 
 @dataclass
@@ -84,8 +76,6 @@ def test_a_redirect_is_not_followed(watched, new_endpoint, shop_at):
 
         attempts = first_attempts([DeliveryFactory.create(token=shop_at(endpoint.url)) for endpoint in ends])
 
-        print_figures("Redirects", sent=2, received=sum(len(endpoint.receipts) for endpoint in ends),
-            connections_to_loopback=private.connections)  # fmt: skip
         assert [(attempt.status_code, attempt.event.state) for attempt in attempts] == [(302, EventState.PENDING)] * 2
         assert set(watched.connects) == {"127.0.0.1"}
         assert private.connections == 0
@@ -105,12 +95,7 @@ def test_a_name_that_resolves_to_a_private_address_later_is_refused(watched, sho
 
         *forbidden, mixed, control = first_attempts(deliveries)
 
-        print_figures("Names that resolve to private addresses", sent=len(forbidden) + 1, received=0,
-            refused=sum(attempt.error == "address_refused" for attempt in forbidden),
-            connects=sum(address != PUBLIC for address in watched.connects),
-            connections_to_loopback=sum(counter.connections for counter in private))  # fmt: skip
-        passed = zip(FORBIDDEN, forbidden, strict=True)
-        assert {address: attempt.error for address, attempt in passed if attempt.error != "address_refused"} == {}
+        assert [attempt.error for attempt in forbidden] == ["address_refused"] * len(FORBIDDEN)
         assert mixed.error in {"address_refused", "connect"}
         assert sum(counter.connections for counter in private) == 0
         # A name that stays public is connected to, which shows that connections are recorded.

@@ -18,11 +18,11 @@ from delivery.actions import proofs
 from delivery.models import WebhookEvent
 from tests.factories import DeliveryFactory, payload
 from tests.faults import backup
+from tests.faults.calls import new_session
 from tests.faults.load import Load
 from tests.faults.report import await_all, figures_of, print_figures, sequences
-from tests.faults.waiting import DEADLINE_SECONDS, until, until_web_answers
+from tests.faults.waiting import DEADLINE_SECONDS, until
 from tests.photos import photo
-from tests.ports import free_port
 
 _RECOVERED = "SELECT NOT pg_is_in_recovery()"
 _ARCHIVED = "SELECT last_archived_wal >= %s FROM pg_stat_archiver"
@@ -37,10 +37,8 @@ def value(connection: psycopg.Connection[Any], query: LiteralString, *parameters
 class Api:
     """The web server of an installation, called with a token."""
 
-    def __init__(self, port, token):
-        self.address = f"http://127.0.0.1:{port}"
-        self._base, self._session = f"{self.address}/api", requests.Session()
-        self._session.trust_env = False
+    def __init__(self, address, token):
+        self.address, self._base, self._session = address, f"{address}/api", new_session()
         self._session.headers["Authorization"] = f"Bearer {token.clear_text}"
 
     def request_delivery(self):
@@ -81,10 +79,8 @@ def serving(processes):
 
     @contextmanager
     def serve(installation, token):
-        port = free_port()
-        web = processes.start("web", port=port, WEB_WORKERS="1", DATA_DIR=str(installation.folder))
-        until_web_answers(f"http://127.0.0.1:{port}")
-        api = Api(port, token)
+        web = processes.start_web(WEB_WORKERS="1", DATA_DIR=str(installation.folder))
+        api = Api(web.base, token)
         try:
             yield api
         finally:

@@ -11,10 +11,9 @@ from config.env import data_dir
 from config.monitoring import heartbeats
 from delivery.lifecycle import RouteStatus
 from delivery.models import Delivery
-from tests.faults.calls import Traffic, made, new_session, statuses
+from tests.faults.calls import Traffic, created, made, new_session, statuses
 from tests.faults.report import await_all, figures_of, print_figures
 from tests.faults.waiting import DEADLINE_SECONDS, until
-from tests.ports import free_port, listens
 
 _HOUR = 3600
 
@@ -26,11 +25,11 @@ class Machine:
         self._processes, self._file = processes, data_dir() / f"clock of {name}"
         self.jump(0)
 
-    def start(self, name, **options):
-        return self._processes.start(
-            name, module="tests.faults.with_jumping_clock", CLOCK_OFFSET=str(self._file),
-            PROGRAM="granian" if name == "web" else "celery", **options,
-        )  # fmt: skip  # one argument list
+    def start(self, name):
+        own_clock = {"module": "tests.faults.with_jumping_clock", "CLOCK_OFFSET": str(self._file)}
+        if name == "web":
+            return self._processes.start_web(**own_clock, PROGRAM="granian")
+        return self._processes.start(name, **own_clock, PROGRAM="celery")
 
     def jump(self, seconds):
         """To so many seconds before or after the right moment."""
@@ -58,12 +57,11 @@ def go_on(traffic, endpoint, *, answers=100, received=10):
 
 
 def assert_nothing_was_lost(what, traffic, endpoint):
-    created = [each.json["deliveryId"] for each in traffic.answers if each.request.kind == "delivery"]
-    committed = {(delivery, 1) for delivery in created}
+    committed = {(delivery, 1) for delivery in created(traffic.answers)}
     seconds = await_all(committed, endpoint)
 
     figures = figures_of(committed, endpoint.receipts)
-    deliveries = Delivery.objects.filter(pk__in=created)
+    deliveries = Delivery.objects.filter(pk__in=created(traffic.answers))
     expired = deliveries.filter(route_status=RouteStatus.EXPIRED)
     print_figures(what, figures, calls=len(traffic.answers), seconds_to_the_last=seconds, expired=expired.count())
     assert statuses(traffic.answers).keys() == {200, 201}
@@ -115,12 +113,10 @@ def test_the_clock_of_the_machine_of_beat_jumps_by_an_hour(processes, machine):
 
 def test_the_clock_of_the_machine_of_a_web_server_jumps_by_an_hour(processes, machine, callers, endpoint):
     """What it writes has the right time: offers last as long as elsewhere, and webhooks are due at once."""
-    machine, port = machine("web"), free_port()
-    web = f"http://127.0.0.1:{port}"
-    machine.start("web", port=port)
+    machine = machine("web")
+    web = machine.start("web").base
     processes.start("worker")
     processes.start("beat")
-    until(lambda: listens(port), what="the web server")
     began = timezone.now()
 
     with Traffic(callers, [web], per_second=25) as traffic:

@@ -9,18 +9,17 @@ import pytest
 
 from config.env import data_dir
 from config.local import embedded
-from delivery.actions import driver_devices
 from delivery.models import ProofPhoto, Stop
 from delivery.payload import Options
 from tests.delivery.proofs import asking_for, first_stop
-from tests.factories import BY, DriverFactory
+from tests.factories import DriverFactory
 from tests.faults import backup
-from tests.faults.calls import Traffic, made, new_session, statuses
+from tests.faults.calls import Traffic, new_session, statuses
+from tests.faults.drivers import log_in
 from tests.faults.report import print_figures
 from tests.faults.small_disk import mounted
 from tests.faults.waiting import DEADLINE_SECONDS, until
 from tests.photos import photo
-from tests.ports import free_port, listens
 
 _MEGABYTES = 400
 
@@ -40,10 +39,7 @@ def installation(callers):
 
 def test_the_disk_of_postgres_is_full(processes, installation, callers):
     copy, disk = installation
-    port, data = free_port(), str(copy.folder)
-    processes.start("web", port=port, DATA_DIR=data)
-    until(lambda: listens(port), what="the web server")
-    base = f"http://127.0.0.1:{port}"
+    base = processes.start_web(DATA_DIR=str(copy.folder)).base
 
     with Traffic(callers, [base], per_second=60) as traffic:
         until(lambda: len(traffic.answers) > 100, what="100 answers")
@@ -56,18 +52,14 @@ def test_the_disk_of_postgres_is_full(processes, installation, callers):
         copy.server.ensure_running()
         free = time.monotonic()
         traffic.until_good(100)
-    refused = [answer for answer in traffic.answers if not answer.is_good]
-    repeated = traffic.repeat(base, refused)
 
     print_figures(
-        "Disk of PostgreSQL full, calls", answered=len(traffic.answers), refused=len(refused), went_on=was_running,
+        "Disk of PostgreSQL full, calls", answered=len(traffic.answers), refused=len(traffic.refused),
+        went_on=was_running,
         read_while_full=sum(answer.is_good for answer in traffic.answers if full < answer.begun < free),
-        slowest_refusal_seconds=max(answer.seconds for answer in refused),
+        slowest_refusal_seconds=max(answer.seconds for answer in traffic.refused),
     )  # fmt: skip  # one figure each
-    assert statuses(traffic.answers).keys() == {200, 201, 503}
-    assert [answer for answer in refused if answer.headers.get("retry-after") != "5"] == []
-    assert statuses(repeated).keys() == {201}
-    assert made(traffic.answers, url=copy.url).keys() == {1}
+    traffic.assert_repeatable(base, url=copy.url)
     copy.manage("verify")  # raises for an exit status other than 0
 
 
@@ -76,10 +68,7 @@ class Phone:
 
     def __init__(self, base, driver, stop):
         self._base, self._http, self._stop, self.upload_id = base, new_session(), stop, str(uuid4())
-        link = f"{base}/driver/in/{driver_devices.issue_link(driver=driver, by=BY, at=datetime.now(UTC))}/"
-        self._http.get(link, timeout=DEADLINE_SECONDS).raise_for_status()
-        form = {"csrfmiddlewaretoken": self._http.cookies["csrftoken"]}
-        self._http.post(link, data=form, timeout=DEADLINE_SECONDS).raise_for_status()
+        log_in(self._http, base, driver)
         state = self._http.get(f"{base}/driver/state/", timeout=DEADLINE_SECONDS).json()
         self._headers = {"X-CSRFToken": state["csrf"]}
 
@@ -116,11 +105,9 @@ def test_the_disk_of_the_photos_is_full(processes):
     folder.mkdir(exist_ok=True)
     driver = DriverFactory.create(on_duty=True)
     stop = first_stop(asking_for(Options(needs_photo=True), collected=True, driver=driver))
-    port = free_port()
     with mounted(folder, megabytes=4) as disk:
-        web = processes.start("web", port=port)
-        until(lambda: listens(port), what="the web server")
-        phone, logged = Phone(f"http://127.0.0.1:{port}", driver, stop), web.log.stat().st_size
+        web = processes.start_web()
+        phone, logged = Phone(web.base, driver, stop), web.log.stat().st_size
 
         disk.fill()
         refused, without_photo = phone.upload(), phone.deliver()
@@ -132,7 +119,6 @@ def test_the_disk_of_the_photos_is_full(processes):
         found = [path for path in folder.rglob("*") if path.is_file()]
 
     log = web.log.read_bytes()[logged:].decode()
-    print_figures("Disk of the photos full", refused=refused.status_code, taken=taken.status_code)
     assert (refused.status_code, refused.json()["code"]) == (503, "photos_busy")
     assert (without_photo["done"], without_photo["code"]) == (False, "photo_required")
     assert (kept, files, status) == (0, [], "COLLECTED")

@@ -1,22 +1,11 @@
-"""Endpoints that return 5xx, hang, or send oversized bodies."""
+"""Endpoints that return 5xx or hang."""
 
-import gzip
-import threading
-
-import pytest
-
-from delivery.models import EventState, WebhookAttempt, WebhookEvent
+from delivery.models import WebhookAttempt
 from tests.factories import DeliveryFactory
-from tests.faults.endpoint import Answer, Endpoint
+from tests.faults.endpoint import Answer
 from tests.faults.load import Load
 from tests.faults.report import await_all, figures_of, print_figures
 from tests.faults.waiting import until
-
-_MEBIBYTE = 1024 * 1024
-
-
-def events_of(shop):
-    return WebhookEvent.objects.filter(endpoint__integrator=shop.integrator)
 
 
 def attempts_of(*shops):
@@ -67,55 +56,3 @@ def test_a_slow_answer_is_cut_and_delays_no_other_endpoint(worker, shop, endpoin
     assert len(receipts) == 6
     assert len(meanwhile) > 20
     assert (figures.lost, figures.duplicated, figures.out_of_order) == (0, 0, 0)
-
-
-class Peak:
-    """The most memory that a process and its children had at any time within `with`."""
-
-    def __init__(self, process):
-        self.bytes, self._process, self._stopping = 0, process, threading.Event()
-        self._thread = threading.Thread(target=self._watch)
-
-    def __enter__(self):
-        self._thread.start()
-        return self
-
-    def __exit__(self, *_error):
-        self._stopping.set()
-        self._thread.join()
-
-    def _watch(self):
-        while not self._stopping.wait(0.05):
-            self.bytes = max(self.bytes, self._process.memory())
-
-
-@pytest.mark.parametrize(
-    ("what", "answer"),
-    [
-        ("10 MB answers", Answer(200, body=b"x" * 10_000_000)),
-        ("Gzip bombs of 60 MB", Answer(200, {"Content-Encoding": "gzip"}, gzip.compress(bytes(60_000_000)))),
-        ("10 MB refusals", Answer(500, body=b"x" * 10_000_000)),
-    ],
-)
-def test_an_answer_of_any_size_costs_little_memory(worker, shop_at, new_endpoint, what, answer):
-    usual, big = Endpoint(), new_endpoint(answer)
-    warm = [DeliveryFactory.create(token=shop_at(usual.url), collected=True) for _number in range(10)]
-    await_all(committed(warm), usual)
-    usual.close()
-    shop, before, is_accepted = shop_at(big.url), worker.memory(), answer.status == 200
-
-    with Peak(worker) as peak:
-        # Fewer refusals than open the breaker.
-        deliveries = [DeliveryFactory.create(token=shop, collected=True) for _number in range(8 if is_accepted else 4)]
-        expected = 24 if is_accepted else 4
-        until(lambda: attempts_of(shop).filter(number=1).count() == expected, what="every answer recorded")
-
-    kept = [len(attempt.response_start) for attempt in attempts_of(shop)]
-    growth = (peak.bytes - before) / _MEBIBYTE
-    figures = figures_of(committed(deliveries) if is_accepted else set(), big.receipts)
-    print_figures(what, figures, answers=len(big.receipts),
-        mebibytes_before=before / _MEBIBYTE, mebibytes_more=growth, longest_kept=max(kept))  # fmt: skip
-    assert growth < 20
-    assert max(kept) <= 4096
-    assert {attempt.status_code for attempt in attempts_of(shop)} == {answer.status}
-    assert events_of(shop).filter(state=EventState.SENT).count() == (24 if is_accepted else 0)

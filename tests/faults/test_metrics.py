@@ -1,84 +1,75 @@
 """Metrics of all processes, read from any of them, while processes are killed."""
 
-import json
 import time
 from contextlib import suppress
-from http.client import HTTPConnection, HTTPException
 
 import pytest
+import requests
 from django.conf import settings
 from prometheus_client.parser import text_string_to_metric_families
 from redis import Redis
 
 from common import metrics
 from delivery.models import Delivery
-from tests.factories import payload
+from tests.faults.calls import call, new_session
 from tests.faults.report import await_all
-from tests.faults.waiting import DEADLINE_SECONDS, until
-from tests.ports import free_port, listens
+from tests.faults.waiting import DEADLINE_SECONDS
 
 _TOKEN = "a-token-of-prometheus-for-these-tests"
 
 
 @pytest.fixture(scope="module")
 def web(module_processes):
-    """The port of two web processes, with a worker and beat."""
+    """A web server of two processes, with a worker and beat."""
     Redis.from_url(settings.REDIS_URL).delete(metrics.KEY)
-    port = free_port()
     environment = {"METRICS_TOKEN": _TOKEN, "WEB_WORKERS": "2", "RATE_LIMIT_PER_SECOND": "0"}
-    process = module_processes.start("web", port=port, **environment)
+    web = module_processes.start_web(**environment)
     module_processes.start("worker", **environment)
     module_processes.start("beat", **environment)
-    until(lambda: listens(port), what="the web server")
-    return port, process
+    return web
 
 
-def call(port, method, path, body=None, token=""):
-    # A new one, so that either process may get it.
-    connection = HTTPConnection("127.0.0.1", port, timeout=DEADLINE_SECONDS)
-    try:
-        headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
-        connection.request(method, path, body, headers)
-        response = connection.getresponse()
-        return response.status, response.read().decode()
-    finally:
-        connection.close()
-
-
-def scrape(port):
-    status, text = call(port, "GET", "/metrics", token=_TOKEN)
-    assert status == 200
+def scrape(base):
+    """With a new connection, so that either process may get it."""
+    with new_session() as session:
+        headers = {"Authorization": f"Bearer {_TOKEN}"}
+        answer = session.get(f"{base}/metrics", headers=headers, timeout=DEADLINE_SECONDS)
+    assert answer.status_code == 200
     return {
         (sample.name, *(value for _name, value in sorted(sample.labels.items()))): sample.value
-        for family in text_string_to_metric_families(text)
+        for family in text_string_to_metric_families(answer.text)
         for sample in family.samples
     }
 
 
-def eventually(port, is_true):
+def request_delivery(base, callers):
+    """With a new connection too. Returns the status."""
+    with new_session() as session:
+        return call(session, base, callers.delivery()).status
+
+
+def eventually(base, is_true):
     """The first scrape that is so. Connections to a process that is killed are repeated."""
     end, found = time.monotonic() + DEADLINE_SECONDS, {}
     while time.monotonic() < end:
-        with suppress(OSError, HTTPException):
-            found = scrape(port)
+        with suppress(requests.RequestException):
+            found = scrape(base)
             if is_true(found):
                 return found
         time.sleep(0.5)
     raise AssertionError(found)
 
 
-def test_every_process_is_counted_and_a_killed_one_stays_counted(web, shop, endpoint):
-    port, process = web
+def test_every_process_is_counted_and_a_killed_one_stays_counted(web, callers, shop, endpoint):
     route = ("rota_http_requests_total", "api/request-delivery", "POST", "201")
-    body = json.dumps(payload(stops=1))
 
-    statuses = [call(port, "POST", "/api/request-delivery", body, shop.clear_text)[0] for _ in range(40)]
-    first = eventually(port, lambda found: found.get(route) == 40)
+    statuses = [request_delivery(web.base, callers) for _ in range(40)]
+    first = eventually(web.base, lambda found: found.get(route) == 40)
     created = {(str(pk), 1) for pk in Delivery.objects.filter(token=shop).values_list("pk", flat=True)}
     await_all(created, endpoint)
-    for child in process.children():
+    for child in web.children():
         child.kill()  # granian starts another one
-    second = eventually(port, lambda found: found.get(("rota_webhook_sent_seconds_count",)) == 40)
+    second = eventually(web.base, lambda found: found.get(("rota_webhook_sent_seconds_count",)) == 40)
 
     assert statuses == [201] * 40
     assert first["rota_moves_total", "live", "request"] == 40

@@ -15,11 +15,10 @@ import pytest
 from config.env import BASE_DIR
 from delivery.models import EventState, Transition, WebhookEvent
 from tests.faults import outages
-from tests.faults.calls import Traffic, call, made, new_session, statuses
+from tests.faults.calls import Traffic, call, created, made, new_session, statuses
 from tests.faults.drivers import Drivers
 from tests.faults.report import await_all, figures_of, print_figures, sequences
 from tests.faults.waiting import DEADLINE_SECONDS, until, until_web_answers
-from tests.ports import free_port
 
 _SECONDS = float(os.environ.get("MIXED_TRAFFIC_SECONDS", "600"))
 _DRIVERS = 6
@@ -63,28 +62,17 @@ class Faults:
 
 
 @pytest.fixture
-def port():
-    return free_port()
-
-
-@pytest.fixture
-def running(processes, port):
+def running(processes):
     """A web server, two workers and beat."""
-    found = [
-        processes.start("web", port=port),
-        *(processes.start("worker") for _number in range(2)),
-        processes.start("beat"),
-    ]
-    until_web_answers(f"http://127.0.0.1:{port}")
-    return found
+    return [processes.start_web(), *(processes.start("worker") for _number in range(2)), processes.start("beat")]
 
 
 @pytest.mark.timeout(_SECONDS + 600)
 # Fails if an error of the connection is not known as one (`is_unavailable` in common/connections.py): 500 while
-# PostgreSQL is away; and for the reasons named in test_web_killed.py, test_workers.py and test_postgres.py.
+# PostgreSQL is away; and for the reasons named in test_web_killed.py, test_workers.py and test_postgres_away.py.
 @pytest.mark.ci
-def test_everything_adds_up_afterwards(running, port, callers, endpoint, shop):
-    base, faults = f"http://127.0.0.1:{port}", Faults(running)
+def test_everything_adds_up_afterwards(running, callers, endpoint, shop):
+    base, faults = running[0].base, Faults(running)
     choice = random.Random(_SEED)  # noqa: S311  # which delivery is cancelled
     cancelled = []
     with Traffic(callers, [base], per_second=25) as traffic, Drivers(base, _DRIVERS) as drivers, new_session() as http:
@@ -93,19 +81,18 @@ def test_everything_adds_up_afterwards(running, port, callers, endpoint, shop):
         while (now := time.monotonic()) < end:
             if now > next_fault:
                 next_fault = time.monotonic() + faults.next()
-            if created := _created(traffic.answers[-100:]):
-                cancelled.append(call(http, base, callers.cancellation(choice.choice(created))))
+            if newest := created(traffic.answers[-100:]):
+                cancelled.append(call(http, base, callers.cancellation(choice.choice(newest))))
             time.sleep(0.5)
         until_web_answers(base)
-    unanswered = [answer for answer in traffic.answers if not answer.is_good]
-    repeated = traffic.repeat(base, unanswered)
+    repeated = traffic.repeat(base, traffic.refused)
     events = WebhookEvent.objects.filter(endpoint__integrator=shop.integrator)
     seconds = await_all(sequences(events), endpoint)
     until(lambda: not events.exclude(state=EventState.SENT).exists(), what="every event is sent")
 
     figures = figures_of(sequences(events), endpoint.receipts)
     print_figures(
-        f"{_SECONDS:g} s of mixed traffic", figures, calls=len(traffic.answers), not_answered_well=len(unanswered),
+        f"{_SECONDS:g} s of mixed traffic", figures, calls=len(traffic.answers), not_answered_well=len(traffic.refused),
         cancellations=dict(statuses(cancelled)), seconds_to_the_last=seconds, faults=faults.counts.total(),
     )  # fmt: skip  # one figure each
     print_figures("Faults", None, **dict(sorted(faults.counts.items())))
@@ -121,10 +108,6 @@ def test_everything_adds_up_afterwards(running, port, callers, endpoint, shop):
     assert _missing(drivers.done) == []
     verify = [sys.executable, "manage.py", "verify"]
     subprocess.run(verify, cwd=BASE_DIR, check=True, timeout=DEADLINE_SECONDS, stdout=subprocess.DEVNULL)
-
-
-def _created(answers):
-    return [each.json["deliveryId"] for each in answers if each.request.kind == "delivery" and each.is_good]
 
 
 def _missing(done):

@@ -7,11 +7,10 @@ import psycopg
 import pytest
 
 from config.local import embedded
-from tests.faults.calls import Traffic, made, statuses
+from tests.faults.calls import Traffic, statuses
 from tests.faults.report import print_figures
-from tests.faults.waiting import until, until_web_answers
+from tests.faults.waiting import until
 from tests.pgbouncer import pgbouncer
-from tests.ports import free_port
 
 _POOL_SIZE = 2
 _WAIT_SECONDS = 3
@@ -27,11 +26,8 @@ def pool(program, tmp_path):
 
 @pytest.fixture
 def base(processes, pool):
-    port = free_port()
-    processes.start("web", port=port, **{**embedded.environment(), "DATABASE_URL": pool, "DATABASE_PREPARE": "0"})
-    address = f"http://127.0.0.1:{port}"
-    until_web_answers(address)
-    return address
+    environment = {**embedded.environment(), "DATABASE_URL": pool, "DATABASE_PREPARE": "0"}
+    return processes.start_web(**environment).base
 
 
 def test_the_pool_is_used_up(base, pool, callers):
@@ -47,15 +43,11 @@ def test_the_pool_is_used_up(base, pool, callers):
         back = time.monotonic()
         traffic.until_good(100)
     meanwhile = [answer for answer in traffic.answers if gone < answer.begun and answer.ended < returning]
-    refused = [answer for answer in traffic.answers if not answer.is_good]
-    repeated = traffic.repeat(base, refused)
 
     print_figures(
         f"PgBouncer's {_POOL_SIZE} connections held for {back - gone:.0f} s, calls", answered=len(traffic.answers),
-        refused=len(refused), slowest_seconds=max(answer.seconds for answer in traffic.answers),
-        seconds_to_resume=max(answer.ended for answer in refused) - back,
+        refused=len(traffic.refused), slowest_seconds=max(answer.seconds for answer in traffic.answers),
+        seconds_to_resume=max(answer.ended for answer in traffic.refused) - back,
     )  # fmt: skip  # one figure each
-    assert statuses(meanwhile).keys() == statuses(refused).keys() == {503}
-    assert [answer for answer in refused if answer.headers.get("retry-after") != "5"] == []
-    assert statuses(repeated).keys() == {201}
-    assert made(traffic.answers).keys() == {1}
+    assert statuses(meanwhile).keys() == {503}
+    traffic.assert_repeatable(base)

@@ -5,7 +5,6 @@ from tests.faults.endpoint import Answer
 from tests.faults.load import Load
 from tests.faults.report import await_all, figures_of, print_figures
 from tests.faults.waiting import until
-from tests.ports import free_port, listens
 
 
 def test_a_worker_ends_in_order_and_the_next_one_goes_on(processes, shop, endpoint):
@@ -30,11 +29,8 @@ def test_a_worker_ends_in_order_and_the_next_one_goes_on(processes, shop, endpoi
 
 def test_a_web_process_that_does_not_hear_the_signal_is_killed(processes):
     """As one that is told to end in the moment of its start, or that hangs. The server would wait for it for ever."""
-    port = free_port()
-    web = processes.start("web", port=port)
-    until(lambda: listens(port) and len(web.children()) > 1, what="the web server")
+    web = processes.start_web()
+    until(lambda: len(web.children()) > 1, what="both processes")
     web.children()[0].suspend()
 
-    seconds = web.end()  # raises TimeoutExpired if it does not end
-
-    print_figures("Web server with a process that hangs", seconds_to_exit=seconds)
+    web.end()  # raises TimeoutExpired if it does not end

@@ -7,7 +7,7 @@ from delivery.actions import deliveries
 from delivery.lifecycle import Status
 from delivery.models import Delivery, EventState, WebhookEvent
 from tests.factories import BY, validated_payload
-from tests.faults.report import await_all, figures_of, print_figures
+from tests.faults.report import await_all, figures_of
 from tests.faults.waiting import until
 
 _SPEED = 10  # 1 s to the acceptance, 3 s more to the pickup, 4 s to each of the two drop-offs
@@ -36,7 +36,6 @@ def test_a_simulated_delivery_continues_after_its_worker_is_killed(processes, sh
     until(lambda: not events.exclude(state=EventState.SENT).exists(), what="every event recorded as sent")
 
     figures = figures_of(committed, endpoint.receipts)
-    print_figures("kill -9 of a simulation, between two moves and within one", figures)
     assert (figures.lost, figures.duplicated, figures.out_of_order) == (0, 0, 0)
     assert len({receipt.webhook_id for receipt in endpoint.receipts}) == len(endpoint.receipts) == len(_TRIGGERS)
     assert list(delivery.transitions.order_by("pk").values_list("trigger", flat=True)) == _TRIGGERS

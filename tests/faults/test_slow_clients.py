@@ -7,7 +7,7 @@ import pytest
 from tests.faults.calls import Traffic, statuses
 from tests.faults.report import print_figures
 from tests.faults.slow_clients import KINDS, SlowClients
-from tests.faults.waiting import until, until_web_answers
+from tests.faults.waiting import until
 from tests.ports import free_port
 
 _EACH = 100
@@ -19,12 +19,10 @@ _HEADERS = "headers, a byte a second"  # granian's own limit of a minute; no thr
 @pytest.mark.ci
 def test_500_stalled_clients_beside_normal_traffic(processes, callers):
     port = free_port()
-    base = f"http://127.0.0.1:{port}"
-    processes.start("web", port=port)
-    until_web_answers(base)
+    web = processes.start_web(port=port)
 
     with SlowClients(port, each=_EACH) as slow:
-        with Traffic(callers, [base], per_second=40) as traffic:
+        with Traffic(callers, [web.base], per_second=40) as traffic:
             until(lambda: len(traffic.answers) > 20, what="20 answers")
             stalled = _stalled_bodies(slow)
             until(lambda: _stalled_bodies(slow) == 0, what="every late body refused")

@@ -10,10 +10,10 @@ import pytest
 
 from config.local import embedded
 from tests.faults import next_version
-from tests.faults.calls import Traffic, made, statuses
+from tests.faults.calls import Traffic, created, made, statuses
 from tests.faults.proxy import caddy
 from tests.faults.report import await_all, figures_of, print_figures
-from tests.faults.waiting import DEADLINE_SECONDS, until, until_web_answers
+from tests.faults.waiting import DEADLINE_SECONDS, until
 from tests.ports import free_port
 
 # Between the restarts of two web servers: longer than `fail_duration` in deploy/Caddyfile.
@@ -39,8 +39,7 @@ def upgrade(processes, next_folder):
             processes.start(name, folder=next_folder)
             return old.end()
         seconds = old.end()
-        processes.start(name, folder=next_folder, port=port)
-        until_web_answers(f"http://127.0.0.1:{port}")
+        processes.start_web(folder=next_folder, port=port)
         time.sleep(_READY_SECONDS)
         return seconds
 
@@ -52,9 +51,7 @@ def test_no_call_fails_while_the_next_version_takes_over(processes, next_folder,
     """The only web server is replaced while calls wait for it, two of them in turn."""
     ports = [free_port() for _number in range(servers)]
     running = {name: processes.start(name) for name in ("worker", "beat")}
-    web = {port: processes.start("web", port=port) for port in ports}
-    for port in ports:
-        until_web_answers(f"http://127.0.0.1:{port}")
+    web = {port: processes.start_web(port=port) for port in ports}
     with caddy(ports) as base, Traffic(callers, [base], per_second=40) as traffic:
         until(lambda: len(endpoint.receipts) > 20, what="20 events received")
         migrate = [sys.executable, "manage.py", "migrate", "--verbosity=0"]
@@ -65,13 +62,10 @@ def test_no_call_fails_while_the_next_version_takes_over(processes, next_folder,
         drained += [upgrade("web", process, port=port) for port, process in web.items()]
         replaced = len(traffic.answers)
         until(lambda: len(traffic.answers) > replaced + 100, what="100 answers of the new version")
-    created = {
-        answer.json["deliveryId"] for answer in traffic.answers if answer.request.kind == "delivery" and answer.is_good
-    }
-    committed = {(delivery, 1) for delivery in created}
+    committed = {(delivery, 1) for delivery in created(traffic.answers)}
     await_all(committed, endpoint)
     with psycopg.connect(embedded.postgres_url()) as connection:
-        written: dict[bool, int] = dict(connection.execute(_WRITTEN, [list(created)]).fetchall())
+        written: dict[bool, int] = dict(connection.execute(_WRITTEN, [created(traffic.answers)]).fetchall())
 
     figures = figures_of(committed, endpoint.receipts)
     print_figures(

@@ -7,31 +7,14 @@ import pytest
 from django.db import connection, transaction
 
 from delivery.models import WebhookEvent
-from tests.faults.calls import Traffic, call, made, new_session, statuses
+from tests.faults.calls import call, made, new_session
 from tests.faults.outages import held_commits
-from tests.faults.report import print_figures
-from tests.faults.waiting import until, until_web_answers
-from tests.ports import free_port
-
-_KILLS = 3
+from tests.faults.waiting import until
 
 
 @pytest.fixture(scope="module")
-def port():
-    return free_port()
-
-
-@pytest.fixture(scope="module")
-def base(port):
-    return f"http://127.0.0.1:{port}"
-
-
-@pytest.fixture(scope="module")
-def server(module_processes, port, base):
-    """The process of a web server that answers."""
-    process = module_processes.start("web", port=port)
-    until_web_answers(base)
-    return process
+def server(module_processes):
+    return module_processes.start_web()
 
 
 @contextmanager
@@ -48,23 +31,22 @@ def made_meanwhile(base, request):
 # Fails if the record of the key is committed before the delivery (`run_once` in common/idempotency.py without its
 # transaction), and if the event is written in another transaction than the delivery (delivery/actions/deliveries.py).
 @pytest.mark.ci
-def test_the_delivery_of_a_killed_transaction_is_made_by_the_repetition(server, base, callers):
+def test_the_delivery_of_a_killed_transaction_is_made_by_the_repetition(server, callers):
     """The transaction has written the delivery, and waits to write its event, when the server is killed."""
     request, events = callers.delivery(), WebhookEvent.objects.count()
     with transaction.atomic():
         with connection.cursor() as cursor:
             cursor.execute(f"LOCK TABLE {WebhookEvent._meta.db_table} IN SHARE ROW EXCLUSIVE MODE")
-        with made_meanwhile(base, request) as answers:
+        with made_meanwhile(server.base, request) as answers:
             until(_is_waiting, what="a transaction waits for the lock")
             server.kill()
     (unanswered,) = answers
     until(lambda: not _is_waiting(), what="the transaction has ended")
     assert (unanswered.status, made(answers)) == (0, {0: 1})
     server.start()
-    until_web_answers(base)
 
     with new_session() as session:
-        first, again = call(session, base, request), call(session, base, request)
+        first, again = call(session, server.base, request), call(session, server.base, request)
 
     assert (first.status, again.status, first.body) == (201, 201, again.body)
     assert "idempotency-replayed" not in first.headers
@@ -84,49 +66,23 @@ def _is_waiting():
 # Fails if the answer is stored after the commit of the delivery, or not looked for (`run_once` and `_reserve` in
 # common/idempotency.py): the repetition would make another delivery, or be refused.
 @pytest.mark.ci
-def test_the_delivery_of_a_killed_answer_is_that_of_the_repetition(server, base, callers):
+def test_the_delivery_of_a_killed_answer_is_that_of_the_repetition(server, callers):
     """The transaction is committed, and the server does not know that yet, when it is killed."""
     with new_session() as session:
-        call(session, base, callers.delivery())  # writes when the token was used, for a while
+        call(session, server.base, callers.delivery())  # writes when the token was used, for a while
     request, events = callers.delivery(), WebhookEvent.objects.count()
-    with held_commits() as is_held, made_meanwhile(base, request) as answers:
+    with held_commits() as is_held, made_meanwhile(server.base, request) as answers:
         until(is_held, what="a commit that is not answered")
         server.kill()
     (unanswered,) = answers
     until(lambda: made(answers) == {1: 1}, what="PostgreSQL shows what is committed")
     assert (unanswered.status, WebhookEvent.objects.count()) == (0, events + 1)
     server.start()
-    until_web_answers(base)
 
     with new_session() as session:
-        repeated = call(session, base, request)
+        repeated = call(session, server.base, request)
 
     assert (repeated.status, repeated.headers.get("idempotency-replayed")) == (201, "true")
     assert made(answers) == {1: 1}
     assert WebhookEvent.objects.get(delivery=repeated.json["deliveryId"]).sequence == 1
     assert WebhookEvent.objects.count() == events + 1
-
-
-# Fails if a record is committed before what its call makes (`run_once` in common/idempotency.py without its
-# transaction), and if a call is answered by 500 because of a server that has just started.
-@pytest.mark.ci
-def test_a_web_server_is_killed_again_and_again(server, base, callers):
-    with Traffic(callers, [base], per_second=80, threads=8) as traffic:
-        for _number in range(_KILLS):
-            good = sum(answer.is_good for answer in traffic.answers)
-            until(lambda: sum(a.is_good for a in traffic.answers) > good + 40, what="40 good answers")  # noqa: B023  # used at once
-            server.kill()
-            server.start()
-            until_web_answers(base)
-    unanswered = [answer for answer in traffic.answers if not answer.status]
-    before_repetition = made(unanswered)
-    repeated = traffic.repeat(base, unanswered)
-
-    print_figures(
-        f"Web server killed {_KILLS} times", answered=len(traffic.answers) - len(unanswered),
-        unanswered=len(unanswered), made_without_an_answer=before_repetition[1],
-    )  # fmt: skip  # one figure each
-    assert statuses(traffic.answers).keys() == {0, 200, 201}
-    assert before_repetition.keys() <= {0, 1}
-    assert statuses(repeated).keys() == {201}
-    assert made(traffic.answers).keys() == {1}

@@ -19,8 +19,8 @@ class Browser:
     def status_of(self, path):
         return self.session.get(self._address + path, timeout=DEADLINE_SECONDS).status_code
 
-    def get(self, path, **headers):
-        answer = self.session.get(self._address + path, headers=headers, timeout=DEADLINE_SECONDS)
+    def get(self, path):
+        answer = self.session.get(self._address + path, timeout=DEADLINE_SECONDS)
         assert answer.status_code == 200, answer.text
         return answer.text
 

@@ -10,8 +10,7 @@ from delivery.actions import deliveries
 from tests.factories import BY, DeliveryFactory, TokenFactory
 from tests.faults.replica.browser import Browser
 from tests.faults.replica.replication import Replica
-from tests.faults.waiting import DEADLINE_SECONDS, until_web_answers
-from tests.ports import free_port
+from tests.faults.waiting import DEADLINE_SECONDS
 
 _METRICS_TOKEN = "a-token-of-the-metrics-of-these-tests"  # pragma: allowlist secret
 _LOG = "web.log"
@@ -47,11 +46,7 @@ def environment(replica):
 
 @pytest.fixture(scope="module")
 def web(module_processes, environment):
-    port = free_port()
-    module_processes.start("web", port=port, WEB_WORKERS="1", METRICS_TOKEN=_METRICS_TOKEN, **environment)
-    base = f"http://127.0.0.1:{port}"
-    until_web_answers(base)
-    return Web(base)
+    return Web(module_processes.start_web(WEB_WORKERS="1", METRICS_TOKEN=_METRICS_TOKEN, **environment).base)
 
 
 @pytest.fixture(autouse=True)

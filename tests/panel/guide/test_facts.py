@@ -91,5 +91,5 @@ class TestExamples:
             for block in JSON_BLOCK.findall(text_of(name))
         ]
 
-        assert len(kinds) > 15
+        assert len(kinds) > 10
         assert [name for name, kind in kinds if kind is not dict] == []

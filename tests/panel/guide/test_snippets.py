@@ -26,8 +26,6 @@ REFUSED = {"strict-handling": "unknown_key"}
 CONSTANT = {"quote-delivery", "quote-freight", "quote-services", "cancel-order", "send-invoice"}
 # The guide shows one key of the answer, and only after the goods were collected.
 PARTIAL = {"cancel-delivery"}
-# The guide shows what their answers have besides the keys of other answers.
-ADDED = {"show-delivery", "show-order"}
 # Run by tests of their own.
 OTHERS = {"receive-webhooks", "verify-with-library"}
 _SECONDS = 60
@@ -77,16 +75,16 @@ def documents(output: str) -> Iterator[Any]:
         at = output.find("{", end)
 
 
-def differences(shown: Any, given: Any, place: str = "", *, is_whole: bool = True) -> list[str]:
-    """Where the keys differ, or without `is_whole` are missing. Nothing is compared below null, of lists the first."""
+def differences(shown: Any, given: Any, place: str = "") -> list[str]:
+    """Where the keys differ. Nothing is compared below null, of lists the first."""
     if isinstance(shown, dict) and isinstance(given, dict):
-        keys = shown.keys() ^ given.keys() if is_whole else shown.keys() - given.keys()
+        keys = shown.keys() ^ given.keys()
         own = [f"{place}: {sorted(keys)}"] if keys else []
         common = shown.keys() & given.keys()
-        deeper = (differences(shown[key], given[key], f"{place}/{key}", is_whole=is_whole) for key in common)
+        deeper = (differences(shown[key], given[key], f"{place}/{key}") for key in common)
         return own + [found for each in deeper for found in each]
     if isinstance(shown, list) and isinstance(given, list):
-        return differences(shown[0], given[0], f"{place}/0", is_whole=is_whole) if shown and given else []
+        return differences(shown[0], given[0], f"{place}/0") if shown and given else []
     is_same_kind = shown is None or given is None or isinstance(shown, dict | list) == isinstance(given, dict | list)
     return [] if is_same_kind else [f"{place}: {given!r}"]
 
@@ -105,7 +103,7 @@ class TestShell:
                 code for name, code in REFUSED.items() if name == block.name
             ], outputs[block.name]
             if block.answer is not None and block.name not in PARTIAL:
-                assert differences(block.answer, answers[0], is_whole=block.name not in ADDED) == [], block.name
+                assert differences(block.answer, answers[0]) == [], block.name
             if block.name in CONSTANT:
                 assert answers == [block.answer]
 
