@@ -1,20 +1,26 @@
-"""Programs that tests start and that pip does not install, each with the Debian packages that bring it.
+"""Programs, and files by their paths, that tests need and pip does not install, each with the Debian packages of it.
 
-`python3 tests/programs.py` prints the packages that this machine lacks. Without a program its tests are skipped, unless
-NOTHING_SKIPS is set, as in CI.
+`python3 tests/programs.py` prints the packages that this machine lacks. Without one of these the tests that need it are
+skipped, unless NOTHING_SKIPS is set, as in CI.
 """
 
 import os
 import shutil
+from pathlib import Path
 
 PACKAGES = {
     "chromium": "chromium fonts-dejavu-core fonts-liberation",
     "php": "php-cli",  # a program of the panel's quickstart
     "node": "nodejs npm",
     "npm": "nodejs npm",  # clients generated from the API's description
-    "javac": "default-jdk-headless libjackson2-databind-java libhttpmime-java libjsr305-java"
-    " libgeronimo-annotation-1.3-spec-java",  # a generated client
-    "go": "golang-go golang-gopkg-validator.v2-dev",
+    "javac": "default-jdk-headless",
+    "go": "golang-go",
+    # What generated clients import.
+    "/usr/share/java/jackson-databind.jar": "libjackson2-databind-java",
+    "/usr/share/java/httpmime.jar": "libhttpmime-java",
+    "/usr/share/java/jsr305.jar": "libjsr305-java",
+    "/usr/share/java/geronimo-annotation-1.3-spec.jar": "libgeronimo-annotation-1.3-spec-java",
+    "/usr/share/gocode/src/gopkg.in/validator.v2": "golang-gopkg-validator.v2-dev",
     "promtool": "prometheus",  # alert rules
     "docker-compose": "docker-compose",
     "systemd-analyze": "systemd",
@@ -26,8 +32,8 @@ PACKAGES = {
 
 
 def missing(name: str) -> str:
-    """Why a test that needs this program is skipped; empty where the program is installed."""
-    if shutil.which(name):
+    """Why a test that needs this program or file is skipped; empty where it is installed."""
+    if Path(name).exists() if name.startswith("/") else shutil.which(name):
         return ""
     return f"{name} was not found. To install it: apt-get install {PACKAGES.get(name, name)}"
 
