@@ -12,8 +12,7 @@ from django.db import transaction
 from common import credentials, log_context, wake_up
 from common.batches import each
 from common.compiled_queries import insert_together
-from common.page_updates import publish_on_commit
-from delivery import lifecycle, page_updates, task_names
+from delivery import lifecycle, task_names
 from delivery.actions import drivers, quotes, receivers, transitions
 from delivery.errors import (
     AlreadyFinished,
@@ -117,10 +116,9 @@ def accept(*, delivery: Delivery, driver: Driver | None, by: str, at: datetime) 
 def release(*, delivery: Delivery, by: str, at: datetime) -> Delivery:
     """Take the route from its driver before pickup and offer it again, for as long as a new one. Raises MoveRefused."""
     locked, after = transitions.begin(delivery, Trigger.RELEASE)
-    former = _tell_former_driver(locked)
     locked.driver = None
     locked.offer_expires_at = at + settings.OFFER_TTL
-    return transitions.apply(locked, after, Trigger.RELEASE, by=by, at=at, former_driver=former)
+    return transitions.apply(locked, after, Trigger.RELEASE, by=by, at=at)
 
 
 @transaction.atomic
@@ -133,9 +131,8 @@ def reassign(*, delivery: Delivery, driver: Driver | None, by: str, at: datetime
     locked, after = transitions.begin(delivery, Trigger.REASSIGN)
     if driver is not None and driver.pk == locked.driver_id:
         raise DriverNotEligible("%(driver)s holds this route already.", driver=driver.name)
-    former = _tell_former_driver(locked)
     locked.driver = drivers.claim(driver, locked, at=at) if driver else drivers.claim_first_eligible(locked, at=at)
-    return transitions.apply(locked, after, Trigger.REASSIGN, by=by, at=at, former_driver=former)
+    return transitions.apply(locked, after, Trigger.REASSIGN, by=by, at=at)
 
 
 @transaction.atomic
@@ -234,12 +231,6 @@ def expire_early(*, delivery: Delivery, by: str, at: datetime) -> Delivery:
     if locked.environment != Environment.SANDBOX:
         raise MoveRefused("Only an offer of the sandbox expires before its deadline.")
     return transitions.apply(locked, lifecycle.move(locked.state, Trigger.EXPIRE), Trigger.EXPIRE, by=by, at=at)
-
-
-def _tell_former_driver(delivery: Delivery) -> Driver | None:
-    if delivery.driver_id is not None:
-        publish_on_commit(page_updates.route_changed(delivery.pk, delivery.driver_id))
-    return delivery.driver
 
 
 def stop_at(delivery: Delivery, point: str) -> Stop:

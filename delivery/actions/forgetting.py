@@ -289,7 +289,7 @@ def _holders(history: Sequence[Transition], last: UUID | None) -> Iterator[tuple
     holder = last
     for number, change in reversed(list(enumerate(history, start=1))):
         yield number, change, holder
-        if change.trigger in (Trigger.RELEASE, Trigger.REASSIGN):
+        if change.former_driver_id is not None:
             holder = change.former_driver_id
         elif change.trigger == Trigger.ACCEPT:
             holder = None

@@ -10,9 +10,10 @@ from prometheus_client import Counter
 
 from common import log_context, wake_up
 from common.metrics import REGISTRY
-from delivery import lifecycle, task_names
+from common.page_updates import publish_on_commit
+from delivery import lifecycle, page_updates, task_names
 from delivery.lifecycle import Trigger
-from delivery.models import Delivery, Driver, Environment, Simulation, Stop, Transition
+from delivery.models import Delivery, Environment, Simulation, Stop, Transition
 from delivery.models.delivery import TRANSITION_FIELDS
 from delivery.webhooks import outbox
 
@@ -25,13 +26,12 @@ _MOVES = Counter(
 class Details(TypedDict, total=False):
     """What the history says of some transitions.
 
-    `made_at`: when the driver did it, if that is reported later. `former_driver`: who held the route until now.
+    `made_at`: when the driver did it, if that is reported later.
     """
 
     point: str
     reason: str
     made_at: datetime | None
-    former_driver: Driver | None
 
 
 def lock(delivery: Delivery) -> Delivery:
@@ -43,6 +43,7 @@ def lock(delivery: Delivery) -> Delivery:
     log_context.note("delivery", delivery.pk)
     locked = Delivery.objects.select_for_update(no_key=True).get(pk=delivery.pk)
     prefetch_related_objects([locked], "driver", "stops")
+    locked.driver_when_locked = locked.driver
     return locked
 
 
@@ -64,7 +65,8 @@ def apply(
 ) -> Delivery:
     """Apply a transition: write the state `after` to the locked delivery, with history and event.
 
-    No other function writes statuses of an existing delivery.
+    A driver who held the route until now is named in the history, and their phone is told. No other function writes
+    statuses of an existing delivery.
     """
     changed = []
     for stop, status in zip(delivery.ordered_stops, after.orders, strict=True):
@@ -77,7 +79,12 @@ def apply(
     delivery.closed_at = at if delivery.is_closed else None
     delivery.last_sequence += 1
     delivery.save(update_fields=TRANSITION_FIELDS)
-    history(delivery, trigger.value, by=by, at=at, **details).save(force_insert=True)
+    entry = history(delivery, trigger.value, by=by, at=at, **details)
+    former = delivery.driver_when_locked
+    if former is not None and former.pk != delivery.driver_id:
+        entry.former_driver = former
+        publish_on_commit(page_updates.route_changed(delivery.pk, former.pk))
+    entry.save(force_insert=True)
     outbox.record(delivery=delivery, at=at)
     count_on_commit(trigger.value, delivery.environment)
     if trigger is not Trigger.EXPIRE:  # nobody was on the way

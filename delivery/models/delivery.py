@@ -215,6 +215,8 @@ class Delivery(Identified, Located):
     driver = models.ForeignKey(
         Driver, verbose_name=_("driver"), on_delete=models.PROTECT, related_name="deliveries", null=True
     )
+    # Who held the route when `delivery.actions.transitions` locked the row; not a column.
+    driver_when_locked: Driver | None = None
 
     vehicle_type = models.CharField(_("vehicle type"), max_length=10, choices=VehicleType)
     mode = models.CharField(_("mode"), max_length=7, choices=[(m.value, words.MODES[m]) for m in lifecycle.Mode])
