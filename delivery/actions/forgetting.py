@@ -289,10 +289,10 @@ def _holders(history: Sequence[Transition], last: UUID | None) -> Iterator[tuple
     holder = last
     for number, change in reversed(list(enumerate(history, start=1))):
         yield number, change, holder
-        if change.former_driver_id is not None:
-            holder = change.former_driver_id
-        elif change.trigger == Trigger.ACCEPT:
+        if change.trigger == Trigger.ACCEPT:
             holder = None
+        elif change.former_driver_id is not None:
+            holder = change.former_driver_id
 
 
 def _forget_rows(driver: Driver, *, at: datetime) -> int:
