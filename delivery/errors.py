@@ -237,7 +237,7 @@ class InvalidToken(DeliveryError):
     code = "invalid_token"
     title = "Token missing or invalid"
     status = 401
-    example = "Send 'Authorization: Bearer <token>' with a token that is neither revoked nor expired."
+    example = "This token was revoked. Use another one, or issue one in the panel."
 
 
 class TooManySimulations(DeliveryError):
