@@ -27,6 +27,11 @@ _WARNINGS = {
     "missing_weight": "A package without a weight counts as 0 kg.",
     "doubtful_phone": "This does not look like a telephone number.",
     "unknown_outcome": "This begins like an outcome of the simulated driver and is none, so everything is delivered.",
+    "duplicate_external_id": "Another drop-off of this delivery has this externalId too.",
+    "missing_street": "Without a street the driver has the coordinates only.",
+    "missing_number": "Without a number the driver has the street only. Send 'S/N' if the building has none.",
+    "postcode_of_another_state": "This is of another state than the rest of the address.",
+    "different_coordinates": "The coordinates of 'address' are another place. Those of 'coordinates' are used.",
 }
 
 
