@@ -39,13 +39,15 @@ Path = tuple[str | int, ...]
 class PayloadWarning:
     """`path`: keys and indexes that lead to the value. `known`: what could be in its place, if that is a short list.
 
-    `nearest`: the known key or value that an unknown one resembles.
+    `nearest`: the known key or value that an unknown one resembles. `values`: further ones that its text names, by
+    their names, which are in lower case.
     """
 
     path: Path
     code: str
     nearest: str = ""
     known: tuple[str, ...] = ()
+    values: tuple[tuple[str, str], ...] = ()
 
     @property
     def pointer(self) -> str:
@@ -59,9 +61,9 @@ class PayloadWarning:
         return ".".join(str(part)[:_LONGEST_SHOWN] for part in self.path)
 
     def __str__(self) -> str:
-        return (
-            f'"{self.pointer}";code={self.code}{_parameter("nearest", self.nearest)}{_parameter("known", *self.known)}'
-        )
+        further = "".join(_parameter(name, value) for name, value in self.values)
+        hints = _parameter("nearest", self.nearest) + _parameter("known", *self.known)
+        return f'"{self.pointer}";code={self.code}{further}{hints}'
 
 
 @dataclass(frozen=True)
@@ -284,6 +286,12 @@ class ApiView(APIView):
         refused = warnings if self._is_strict else []
         if errors or refused:
             raise InvalidBody(errors, refused)
+
+    def check_found(self, warnings: list[PayloadWarning]) -> None:
+        """Add warnings that only the action could find. Raises InvalidBody if the caller prefers strict handling."""
+        self._warnings = [*self._warnings, *warnings]
+        if self._is_strict and warnings:
+            raise InvalidBody({}, warnings)
 
     def check_query(self, errors: Any, *, known: Collection[str]) -> None:
         """Raise InvalidQuery for errors of the query parameters, and under strict handling for those not `known`."""

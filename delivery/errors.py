@@ -4,6 +4,8 @@
 the error occurs.
 """
 
+from uuid import UUID
+
 from common.errors import DomainError
 
 
@@ -76,6 +78,24 @@ class PickupNotLinked(DeliveryError):
         "pickup.address lies 312 m from the nearest active pickup point, 'Loja Paulista', which accepts at most 150 "
         "m. The panel lists all of them on the account's page."
     )
+
+
+class ExternalIdInUse(DeliveryError):
+    """Requesting an externalId again, for an account that refuses that. `delivery_id`: which delivery has it."""
+
+    code = "external_id_in_use"
+    title = "The externalId belongs to another delivery"
+    status = 409
+    message = "Delivery %(delivery)s has an order with the externalId '%(external_id)s' already."
+    meaning = (
+        "The account refuses repeated externalIds, and an order of the last 24 hours that has not failed has this one. "
+        "'deliveryId' names its delivery."
+    )
+    remedy = "Read that delivery. To send the order once more, use another externalId, or cancel that delivery first."
+
+    def __init__(self, external_id: str, delivery_id: UUID) -> None:
+        super().__init__(delivery=delivery_id, external_id=external_id)
+        self.delivery_id = delivery_id
 
 
 class DeliveryNotFound(DeliveryError):
@@ -237,7 +257,7 @@ class InvalidToken(DeliveryError):
     code = "invalid_token"
     title = "Token missing or invalid"
     status = 401
-    example = "Send 'Authorization: Bearer <token>' with a token that is neither revoked nor expired."
+    example = "This token was revoked. Use another one, or issue one in the panel."
 
 
 class TooManySimulations(DeliveryError):

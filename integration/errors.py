@@ -24,7 +24,7 @@ class InvalidKey(IntegrationError):
 
     code = "invalid_key"
     status = 401
-    message = "Chave inválida: desconhecida ou revogada. Peça outra a quem opera este serviço"
+    message = "Chave desconhecida. Copie-a inteira, sem aspas, ou peça outra a quem opera este serviço"
 
 
 class RateLimited(IntegrationError):

@@ -2,9 +2,11 @@
 
 from dataclasses import dataclass
 from enum import StrEnum
+from pathlib import Path
 
+from common import states
+from common.states import Kind, Region
 from integration.errors import NoCoverage, TooHeavy
-from integration.postcodes import Kind, Region, rows
 
 
 class Service(StrEnum):
@@ -101,11 +103,10 @@ class Charges:
         return Price(amount=amount, deadline=self.rate_days + self.handling_days)
 
 
-_MACRO_REGION = {row["uf"]: row["macro_region"] for row in rows("states.csv")}
-STATES = frozenset(_MACRO_REGION)
+STATES = frozenset(states.STATES)
 _ZONES = {
     (row["origin_macro_region"], row["dest_macro_region"]): Zone(row["zone_if_different_uf"])
-    for row in rows("zones.csv")
+    for row in states.rows(Path(__file__).parent / "data" / "zones.csv")
 }
 _BASIS_POINTS = 10_000
 _KILOGRAM = 1000
@@ -117,7 +118,7 @@ def zone(origin: Region, destination: Region, *, remote_states: frozenset[str]) 
         return Zone.LOCAL if origin.kind is destination.kind is Kind.CAPITAL else Zone.STATE
     if remote_states & {origin.state, destination.state}:
         return Zone.REMOTE
-    return _ZONES[_MACRO_REGION[origin.state], _MACRO_REGION[destination.state]]
+    return _ZONES[states.STATES[origin.state].macro_region, states.STATES[destination.state].macro_region]
 
 
 def charges(package: Package, rate: Rate | None, parameters: Parameters) -> Charges:

@@ -197,8 +197,24 @@ class NewAccountForm(PlaceForm, UrlForm, _FirstPerson):
     """Everything that is known of a new account. Tokens are issued without being asked for."""
 
     name = forms.CharField(label=_("Name"), max_length=120, validators=[validate_name])
+    refuse_repeated_external_ids = forms.BooleanField(
+        label=_("Refuse repeated external ids"),
+        required=False,
+        help_text=_(
+            "For shops whose order numbers are unique: a request with an externalId of the last 24 hours is refused, "
+            "unless that order has failed. Otherwise it is accepted with a warning."
+        ),
+    )
 
-    field_order = ["name", "place_name", "position", "allow_any_pickup", "url", "email"]
+    field_order = [
+        "name",
+        "place_name",
+        "position",
+        "allow_any_pickup",
+        "refuse_repeated_external_ids",
+        "url",
+        "email",
+    ]
 
     def clean_name(self) -> str:
         name: str = self.cleaned_data["name"]

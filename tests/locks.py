@@ -177,6 +177,9 @@ LOCKS: dict[str, tuple[str, ...]] = {
         "tests/delivery/actions/test_positions.py::TestRecordPositions::test_writes_the_latest_position_once_whatever_the_order",
     ),
     "delivery/models/simulation.py:SimulationQuerySet.lock_due": (_STEPS,),
+    "delivery/models/stop.py:_LOCK": (
+        "tests/delivery/api/test_repeated_external_ids.py::TestThirtyCallsAtOnce::test_make_one_delivery",
+    ),
     "delivery/models/stop.py:Stop.Meta": (f"{_DELIVERY}TestMoveOfADelivery::test_of_an_acceptance_keeps_its_stops",),
     "delivery/photos.py:_encoding": (
         "tests/delivery/test_photos.py::TestRefusal::test_of_a_second_photo_while_one_is_encoded",

@@ -10,7 +10,7 @@ from integration_bodies import QuoteIn
 from integration_errors import Refused
 from integration_tables import FreightParameters, FreightRate
 
-_DATA = Path(__file__).parents[2] / "integration" / "data"
+_ROOT = Path(__file__).parents[2]
 
 
 class Region(NamedTuple):
@@ -20,17 +20,19 @@ class Region(NamedTuple):
 
 
 def _rows(file: str) -> list[dict[str, str]]:
-    with (_DATA / file).open(encoding="utf-8", newline="") as table:
+    with (_ROOT / file).open(encoding="utf-8", newline="") as table:
         return list(csv.DictReader(table))
 
 
 _RANGES = sorted(
-    (row["start"], row["end"], Region(row["uf"], row["kind"], row["name"])) for row in _rows("postcodes.csv")
+    (row["start"], row["end"], Region(row["uf"], row["kind"], row["name"]))
+    for row in _rows("common/data/postcodes.csv")
 )
 _STARTS = [start for start, _end, _region in _RANGES]
-_MACRO_REGIONS = {row["uf"]: row["macro_region"] for row in _rows("states.csv")}
+_MACRO_REGIONS = {row["uf"]: row["macro_region"] for row in _rows("common/data/states.csv")}
 _ZONES = {
-    (row["origin_macro_region"], row["dest_macro_region"]): row["zone_if_different_uf"] for row in _rows("zones.csv")
+    (row["origin_macro_region"], row["dest_macro_region"]): row["zone_if_different_uf"]
+    for row in _rows("integration/data/zones.csv")
 }
 
 

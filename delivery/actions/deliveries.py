@@ -2,9 +2,11 @@
 
 import logging
 import secrets
+from collections.abc import Callable
 from datetime import datetime
 from decimal import ROUND_HALF_UP, Decimal
 from functools import partial
+from uuid import UUID
 
 from django.conf import settings
 from django.db import transaction
@@ -17,6 +19,7 @@ from delivery.actions import drivers, quotes, receivers, transitions
 from delivery.errors import (
     AlreadyFinished,
     DriverNotEligible,
+    ExternalIdInUse,
     InvalidReason,
     MoveRefused,
     OfferExpired,
@@ -46,19 +49,37 @@ def request(
     by: str,
     at: datetime,
     simulation_speed: float | None = None,
+    on_repeated: Callable[[dict[str, UUID]], None] | None = None,
 ) -> Delivery:
     """Create a delivery at the price of `quote`, or at today's, and offer its route.
 
-    With a `simulation_speed` (1 to 120; in the sandbox only) a simulated driver takes it and moves it so fast. Raises
-    TooManySimulations and the errors of `quotes.quote_for_request`, and then writes nothing.
+    With a `simulation_speed` (1 to 120; in the sandbox only) a simulated driver takes it and moves it so fast.
+    `on_repeated` is called with what `Stop.repeated` finds before anything is written, and may refuse the request.
+    Raises ExternalIdInUse if the account refuses repeated externalIds, TooManySimulations and the errors of
+    `quotes.quote_for_request`, and then writes nothing.
     """
     quote = quote or quotes.quote_for_request(token=token, payload=payload, quote_id=None, at=at)
     delivery = build(token, payload, quote, at)
+    create = partial(_create, delivery, payload, by=by, at=at, simulation_speed=simulation_speed)
+    if token.integrator.refuse_repeated_external_ids:
+        with transaction.atomic():
+            if repeated := Stop.repeated(delivery.ordered_stops, at=at, lock=True):
+                raise ExternalIdInUse(*next(iter(repeated.items())))
+            return create()
+    if on_repeated is not None and (repeated := Stop.repeated(delivery.ordered_stops, at=at)):
+        on_repeated(repeated)
+    return create()
+
+
+def _create(
+    delivery: Delivery, payload: DeliveryRequest, *, by: str, at: datetime, simulation_speed: float | None
+) -> Delivery:
+    """Write a new delivery with its stops, history and event. Raises TooManySimulations."""
     history = transitions.history(delivery, "request", by=by, at=at)
     event = outbox.event_of(delivery=delivery, at=at)
     queue_item = outbox.first_queue_item(event, at=at)
     simulation = [] if simulation_speed is None else Simulation.first_rows(delivery, speed=simulation_speed, at=at)
-    if simulation and Simulation.objects.is_full(token.integrator):
+    if simulation and Simulation.objects.is_full(delivery.integrator):
         raise TooManySimulations(
             "Simulated drivers move %(most)s deliveries of this account, which is all that they do at once. "
             "Request this one when others have ended.",
@@ -276,6 +297,7 @@ def build(token: Token, payload: DeliveryRequest, quote: Quote, at: datetime) ->
             index=index,
             status=state.orders[index].value,
             external_id=dropoff.external_id,
+            external_id_digest=Stop.digest_of(dropoff.external_id, token=token),
             **_place_fields(dropoff),
         )
         for index, dropoff in enumerate(payload.dropoffs)

@@ -9,6 +9,11 @@ from delivery.actions import endpoints
 from delivery.models import AuditAction, AuditEntry, Environment, Integrator
 
 _log = logging.getLogger(__name__)
+# Rules of an account that are on or off, with what the audit trail calls the two changes.
+_AUDITED = {
+    "allow_any_pickup": (AuditAction.ANY_PICKUP_ALLOWED, AuditAction.ANY_PICKUP_ENDED),
+    "refuse_repeated_external_ids": (AuditAction.REPEATS_REFUSED, AuditAction.REPEATS_ACCEPTED),
+}
 
 
 @transaction.atomic
@@ -17,21 +22,22 @@ def open_(integrator: Integrator, *, by: str, at: datetime) -> Integrator:
     integrator.save()
     for environment in Environment:
         endpoints.create(integrator=integrator, environment=environment)
-    if integrator.allow_any_pickup:
-        record_audit(integrator, AuditAction.ANY_PICKUP_ALLOWED, by=by, at=at)
+    for name, (begun, _ended) in _AUDITED.items():
+        if getattr(integrator, name):
+            record_audit(integrator, begun, by=by, at=at)
     return integrator
 
 
 @transaction.atomic
 def change(*, integrator: Integrator, by: str, at: datetime) -> None:
-    """Save the name, the limits and whether any pickup is allowed, which the audit trail records."""
+    """Save the name, the limits, and the rules of _AUDITED, whose changes the audit trail records."""
     before = Integrator.objects.select_for_update(no_key=True).get(pk=integrator.pk)
     # Not the other columns: the account may have been suspended since it was read.
-    integrator.save(update_fields=["name", "allow_any_pickup", "rate_limit_per_second", "rate_limit_per_hour"])
-    if integrator.allow_any_pickup != before.allow_any_pickup:
-        allowed = integrator.allow_any_pickup
-        action = AuditAction.ANY_PICKUP_ALLOWED if allowed else AuditAction.ANY_PICKUP_ENDED
-        record_audit(integrator, action, by=by, at=at)
+    integrator.save(update_fields=["name", "rate_limit_per_second", "rate_limit_per_hour", *_AUDITED])
+    for name, (begun, ended) in _AUDITED.items():
+        is_on = getattr(integrator, name)
+        if is_on != getattr(before, name):
+            record_audit(integrator, begun if is_on else ended, by=by, at=at)
 
 
 @transaction.atomic

@@ -13,7 +13,7 @@ from delivery.models import AuditAction, AuditEntry, Environment, Integrator, To
 from delivery.webhooks import outbox
 
 _log = logging.getLogger(__name__)
-_PREFIX = {Environment.LIVE: "rota_live_", Environment.SANDBOX: "rota_test_"}
+_PREFIX = {Environment.LIVE: credentials.LIVE_TOKEN, Environment.SANDBOX: credentials.SANDBOX_TOKEN}
 OVERLAP = timedelta(hours=24)
 # For each account and environment, including rotated tokens during their overlap.
 MOST_VALID = 20
@@ -64,13 +64,30 @@ def authenticate(clear_text: str, *, at: datetime, on_found: Callable[[Token], N
     `on_found` is called before the account is checked, and may refuse the token. `last_used_at` is written at most once
     a minute.
     """
-    token = Token.find(clear_text, at=at)
+    token = Token.find(clear_text)
     if token is None:
-        raise InvalidToken("Send 'Authorization: Bearer <token>' with a token that is neither revoked nor expired.")
+        raise InvalidToken(_unknown(clear_text))
+    # Nobody but its owner has the whole text of a token, so only they are told what became of it.
+    if token.revoked_at is not None:
+        raise InvalidToken("This token was revoked. Use another one, or issue one in the panel.")
+    if not token.is_valid(at=at):
+        raise InvalidToken("This token has expired. Use the one that replaced it, or issue one in the panel.")
     on_found(token)
     token.integrator.check_active()
     token.record_use(at=at)
     return token
+
+
+def _unknown(clear_text: str) -> str:
+    """What to do about a text that is no token, by its kind."""
+    if clear_text.startswith(credentials.API_KEY):
+        return (
+            "This is an API key, for order integration (/api/integration/). Immediate delivery takes a token, which "
+            "begins with rota_live_ or rota_test_."
+        )
+    if clear_text.startswith(tuple(_PREFIX.values())):
+        return "No token is this one. Copy it whole, without quotes, or issue another in the panel."
+    return "This is no token. Send 'Authorization: Bearer <token>'; a token begins with rota_live_ or rota_test_."
 
 
 @transaction.atomic

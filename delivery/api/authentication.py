@@ -16,6 +16,11 @@ from delivery.errors import AccountSuspended, InvalidToken, RateLimited
 from delivery.models import Token
 
 _PARTS = 2
+_MISSING = "Send the header 'Authorization: Bearer <token>'."
+_OF_BASIC = (
+    "This is Basic authentication, with which order integration takes its API keys. Immediate delivery takes "
+    "'Authorization: Bearer <token>'; a token begins with rota_live_ or rota_test_."
+)
 
 
 class BearerAuthentication(LimitedAuthentication):
@@ -29,8 +34,10 @@ class BearerAuthentication(LimitedAuthentication):
 
     def authenticate(self, request: Request) -> tuple[AnonymousUser, Token]:
         parts = get_authorization_header(request).split()
-        if len(parts) != _PARTS or parts[0].lower() != b"bearer":
-            raise InvalidToken("Send the header 'Authorization: Bearer <token>'.")
+        scheme = parts[0].lower() if parts else b""
+        if len(parts) != _PARTS or scheme != b"bearer":
+            detail = _OF_BASIC if scheme == b"basic" else _MISSING
+            raise InvalidToken(detail)
         try:
             clear_text = parts[1].decode("ascii")
         except UnicodeDecodeError as error:

@@ -13,7 +13,9 @@ from rest_framework import exceptions, status
 from rest_framework.response import Response
 
 from common.errors import DomainError
+from common.json_body import Uuid
 from common.views import InvalidBody, InvalidQuery, PayloadWarning, UnknownParameter
+from delivery.errors import ExternalIdInUse
 
 CONTENT_TYPE = "application/problem+json"
 _WRONG_MEDIA_TYPE = "Send the body as JSON, with the header Content-Type: application/json."
@@ -27,6 +29,13 @@ _WARNINGS = {
     "missing_weight": "A package without a weight counts as 0 kg.",
     "doubtful_phone": "This does not look like a telephone number.",
     "unknown_outcome": "This begins like an outcome of the simulated driver and is none, so everything is delivered.",
+    "duplicate_external_id": "Another drop-off of this delivery has this externalId too.",
+    "repeated_external_id": "Delivery %(delivery)s of the last 24 hours has this externalId in an order that has not "
+    "failed.",
+    "missing_street": "Without a street the driver has the coordinates only.",
+    "missing_number": "Without a number the driver has the street only. Send 'S/N' if the building has none.",
+    "postcode_of_another_state": "This is of another state than the rest of the address.",
+    "different_coordinates": "The coordinates of 'address' are another place. Those of 'coordinates' are used.",
 }
 
 
@@ -52,9 +61,10 @@ class Problem(TypedDict):
 
 
 class InvalidProblem(Problem, total=False):
-    """A problem with the places that are wrong."""
+    """A problem with the places that are wrong, or with the delivery that has an externalId already."""
 
     errors: list[FieldError]
+    deliveryId: Uuid
 
 
 def handle(error: Exception, context: dict[str, Any]) -> Response | None:
@@ -104,7 +114,7 @@ def _of_query(detail: Any, unknown: list[UnknownParameter]) -> Iterator[FieldErr
 
 def _of_warning(warning: PayloadWarning) -> FieldError:
     """A warning, which is an error for a caller that prefers strict handling."""
-    detail = _WARNINGS[warning.code] + _hints(warning)
+    detail = _WARNINGS[warning.code] % dict(warning.values) + _hints(warning)
     return {"pointer": warning.pointer, "code": warning.code, "detail": detail}
 
 
@@ -119,7 +129,8 @@ def _invalid(path: str, errors: list[FieldError], *, code: str, title: str) -> R
     if len(codes) == 1 and codes <= CODES_OF_PROBLEMS:
         (code,) = codes
     detail = "Each entry of 'errors' says what is wrong in one place."
-    body: InvalidProblem = {**_problem(path, 422, code, title, detail), "errors": errors}
+    body = _problem(path, 422, code, title, detail)
+    body["errors"] = errors
     return Response(body, status=422, content_type=CONTENT_TYPE)
 
 
@@ -131,10 +142,12 @@ def refusal(path: str, error: DomainError) -> Response:
     if error.retry_after:
         headers["Retry-After"] = str(error.retry_after)
     body = _problem(path, error.status, error.code, error.title, str(error), retryable=error.retryable)
+    if isinstance(error, ExternalIdInUse):
+        body["deliveryId"] = str(error.delivery_id)
     return Response(body, status=error.status, headers=headers, content_type=CONTENT_TYPE)
 
 
-def _problem(path: str, status: int, code: str, title: str, detail: str, *, retryable: bool = False) -> Problem:
+def _problem(path: str, status: int, code: str, title: str, detail: str, *, retryable: bool = False) -> InvalidProblem:
     return {
         "type": f"/docs/errors/{code}",
         "title": title,

@@ -1,10 +1,12 @@
 """Validates the request bodies of area A. Unknown keys are ignored."""
 
+from collections.abc import Iterator
 from typing import Any
 
 from django.conf import settings
 from rest_framework import serializers
 
+from common import states
 from common.openapi import example_body
 from common.serializers import BodySerializer
 from common.views import Path, PayloadWarning, nearest
@@ -23,7 +25,7 @@ from delivery.api.fields import (
 )
 from delivery.bodies import ADDRESS_TEXTS
 from delivery.geo import service_area
-from delivery.geo.distance import Point
+from delivery.geo.distance import Point, metres
 from delivery.lifecycle import Mode
 from delivery.models import Environment, VehicleType
 from delivery.models.stop import LABELS
@@ -35,6 +37,7 @@ Data = dict[str, Any]
 # Entries of orderPackages; `quantity` says how many pieces each entry stands for.
 _MAX_PACKAGES = 200
 _FEWEST_DIGITS = 8  # of a Brazilian telephone number without its area code
+_SAME_PLACE_M = 10  # coordinates that are this near to each other differ by their rounding
 
 
 class ObjectSerializer(BodySerializer):
@@ -102,9 +105,7 @@ class DropoffSerializer(ObjectSerializer):
     def validate(self, attrs: Data) -> Data:
         """Add the drop-off's `point`: both coordinates of `coordinates`, or else both of `address`."""
         for name in ("coordinates", "address"):
-            pair = attrs.get(name) or {}
-            if pair.get("latitude") is not None and pair.get("longitude") is not None:
-                point = Point(pair["latitude"], pair["longitude"])
+            if point := _point(attrs.get(name) or {}):
                 check_served(point, name)
                 return {**attrs, "point": point}
         message = "Give latitude and longitude, here or in coordinates."
@@ -160,11 +161,8 @@ class DeliveryRequestSerializer(ObjectSerializer):
         ]
         return [
             *self._about_outcome(data["dropoffs"][0].get("externalId") or ""),
-            *(
-                PayloadWarning((*path, "contacts", "phoneNumber"), "doubtful_phone")
-                for path, place in places
-                if _is_doubtful((place.get("contacts") or {}).get("phoneNumber"))
-            ),
+            *_about_duplicates([dropoff.get("externalId") or "" for dropoff in data["dropoffs"]]),
+            *(warning for path, place in places for warning in _about_place(path, place)),
             *(
                 PayloadWarning(("orderPackages", index, "weight"), "missing_weight")
                 for index, item in enumerate(data.get("orderPackages") or [])
@@ -186,6 +184,49 @@ class CancelSerializer(ObjectSerializer):
     """Body of cancel-delivery."""
 
     reason = StrictTextField(required=False, allow_null=True, allow_blank=True, max_length=255)
+
+
+def _about_duplicates(external_ids: list[str]) -> Iterator[PayloadWarning]:
+    """The drop-offs whose externalId one before them has."""
+    for index, external_id in enumerate(external_ids):
+        if external_id and external_id in external_ids[:index]:
+            yield PayloadWarning(("dropoffs", index, "externalId"), "duplicate_external_id")
+
+
+def _about_place(path: Path, place: Data) -> Iterator[PayloadWarning]:
+    """What is doubtful about the contact, the address and the coordinates of A or of a drop-off."""
+    address = place["address"]
+    if _is_doubtful((place.get("contacts") or {}).get("phoneNumber")):
+        yield PayloadWarning((*path, "contacts", "phoneNumber"), "doubtful_phone")
+    for name in ("street", "number"):
+        if not address.get(name):
+            yield PayloadWarning((*path, "address", name), f"missing_{name}")
+    of_coordinates, of_address = _point(place.get("coordinates") or {}), _point(address)
+    yield from _about_state(path, address, of_coordinates, of_address)
+    if of_coordinates and of_address and metres(of_coordinates, of_address) > _SAME_PLACE_M:
+        yield PayloadWarning((*path, "coordinates"), "different_coordinates")
+
+
+def _about_state(
+    path: Path, address: Data, of_coordinates: Point | None, of_address: Point | None
+) -> Iterator[PayloadWarning]:
+    """The postcode, and the coordinates that count, where they are of another state than the address names.
+
+    An address without a state, or with one that is not Brazil's, has that of its postcode.
+    """
+    region = states.region_of(address.get("zipcode") or "")
+    state = states.state_named(address.get("state") or "")
+    if region is not None and state and region.state != state:
+        yield PayloadWarning((*path, "address", "zipcode"), "postcode_of_another_state")
+    state, point = state or (region.state if region else ""), of_coordinates or of_address
+    if state and point and not states.may_lie_in(state, point.latitude, point.longitude):
+        yield PayloadWarning((*path, "coordinates" if of_coordinates else "address"), "postcode_of_another_state")
+
+
+def _point(pair: Data) -> Point | None:
+    """The place of an object with both coordinates; None if one of them is missing."""
+    latitude, longitude = pair.get("latitude"), pair.get("longitude")
+    return None if latitude is None or longitude is None else Point(latitude, longitude)
 
 
 def _is_doubtful(phone: str | None) -> bool:

@@ -3,6 +3,7 @@
 import json
 from functools import partial
 from typing import Annotated, Any
+from uuid import UUID
 
 from django.db.models import prefetch_related_objects
 from django.http import HttpResponse
@@ -18,6 +19,7 @@ from common import clock, pagination
 from common.idempotency import KeyedEndpoint
 from common.json_body import Json
 from common.openapi import Answer, answer_header, raises, request_header
+from common.views import PayloadWarning
 from delivery import bodies
 from delivery.actions import deliveries, proofs, quotes
 from delivery.api import examples, problems, sandbox
@@ -29,6 +31,7 @@ from delivery.bodies import Creation, DeliveryDetail, DeliveryPage, EventPage, I
 from delivery.errors import (
     AlreadyFinished,
     DeliveryNotFound,
+    ExternalIdInUse,
     InvalidCursor,
     InvalidSandboxSpeed,
     PhotoNotFound,
@@ -122,6 +125,7 @@ class ImmediateDeliveryViewSet(IntegratorView, ViewSet):
         "outside_service_area",
         PriceUnavailable,
         PickupNotLinked,
+        ExternalIdInUse,
         QuoteExpired,
         QuoteMismatch,
         InvalidSandboxSpeed,
@@ -140,9 +144,28 @@ class ImmediateDeliveryViewSet(IntegratorView, ViewSet):
         def price() -> Quote:
             return quotes.quote_for_request(token=token, payload=payload, quote_id=quote_id, at=at)
 
+        def warn_of_repeated(earlier: dict[str, UUID]) -> None:
+            self.check_found(
+                [
+                    PayloadWarning(
+                        ("dropoffs", index, "externalId"),
+                        "repeated_external_id",
+                        values=(("delivery", str(earlier[dropoff.external_id])),),
+                    )
+                    for index, dropoff in enumerate(payload.dropoffs)
+                    if dropoff.external_id in earlier
+                ]
+            )
+
         def create(quote: Quote) -> Response:
             delivery = deliveries.request(
-                token=token, payload=payload, quote=quote, by=f"token {token.hint}", at=at, simulation_speed=speed
+                token=token,
+                payload=payload,
+                quote=quote,
+                by=f"token {token.hint}",
+                at=at,
+                simulation_speed=speed,
+                on_repeated=warn_of_repeated,
             )
             return Response(bodies.creation(delivery), status=201)
 

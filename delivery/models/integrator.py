@@ -48,6 +48,15 @@ class Integrator(Identified, Suspendable, LimitedAccount):
         default=False,
         help_text=_("Requests may start anywhere, not only near one of the account's pickup points."),
     )
+    refuse_repeated_external_ids = models.BooleanField(
+        _("refuse repeated external ids"),
+        default=False,
+        db_default=False,
+        help_text=_(
+            "A request is refused if the account has used one of its externalIds within 24 hours for an order that has "
+            "not failed. Otherwise it is accepted with a warning."
+        ),
+    )
     members = models.ManyToManyField(
         settings.AUTH_USER_MODEL,
         verbose_name=_("members"),
@@ -204,6 +213,8 @@ class AuditAction(models.TextChoices):
     SUSPENSION_LIFTED = "suspension_lifted", _("Suspension lifted")
     ANY_PICKUP_ALLOWED = "any_pickup_allowed", _("Pick up anywhere: allowed")
     ANY_PICKUP_ENDED = "any_pickup_ended", _("Pick up anywhere: no longer allowed")
+    REPEATS_REFUSED = "repeats_refused", _("Repeated external ids: refused")
+    REPEATS_ACCEPTED = "repeats_accepted", _("Repeated external ids: accepted")
 
 
 class AuditEntry(models.Model):

@@ -1,5 +1,6 @@
+import hashlib
 from collections.abc import Iterable
-from datetime import UTC, timedelta
+from datetime import UTC, datetime, timedelta
 from uuid import NAMESPACE_OID, UUID, uuid5
 
 import pgtrigger
@@ -14,10 +15,12 @@ from common import credentials
 from common.fields import CiphertextField, Folded, any_of, folded
 from common.forgetting import EMPTY, FEWER_KEYS, ROUNDED, SET_ONCE, read_only_but_forgotten
 from common.phones import phone_key
+from common.postgresql import prepared
 from delivery import lifecycle, words
 from delivery.lifecycle import Status
 from delivery.models.bases import Identified, Located, on_earth
 from delivery.models.driver import Driver
+from delivery.models.token import Token
 
 LABELS = "BCD"
 # Columns with personal data of stops, and of deliveries about A, and what `delivery.actions.forgetting` leaves in them.
@@ -34,6 +37,22 @@ _signer = signing.TimestampSigner(salt="delivery.ProofPhoto")
 _LONGEST_SIGNED = 150
 # How long a signed address works.
 ADDRESS_WORKS_FOR = timedelta(hours=1)
+_REPEATED_WITHIN = timedelta(hours=24)
+# Of each externalId the newest twenty orders are looked at, so that a call costs the same however many there were.
+_REPEATED = """
+SELECT sent.digest, used.delivery_id
+FROM unnest(%(digests)s::bytea[]) AS sent (digest)
+CROSS JOIN LATERAL (
+    SELECT recent.delivery_id
+    FROM (SELECT id, delivery_id, status FROM delivery_stop WHERE external_id_digest = sent.digest
+          ORDER BY id DESC LIMIT 20) recent
+    JOIN delivery_delivery delivery ON delivery.id = recent.delivery_id
+    WHERE recent.status <> 'FAILED' AND delivery.created_at > %(since)s
+    ORDER BY recent.id DESC LIMIT 1
+) used
+"""
+# Until the end of the transaction, in the order of the keys, which is the same in all transactions.
+_LOCK = "SELECT pg_advisory_xact_lock(key) FROM unnest(%s::bigint[]) key"
 # Of stops that a driver is on the way to, or comes to later.
 EXPECTED = (Status.ACCEPT, Status.COLLECTED)
 
@@ -53,6 +72,8 @@ class Stop(Located):
     )
     index = models.PositiveSmallIntegerField(_("index"), help_text=_("0 for B, 1 for C, 2 for D."))
     external_id = models.CharField(_("external id"), max_length=255, blank=True)
+    # `digest_of` the externalId. None without one, and of stops that are older than the column.
+    external_id_digest = models.BinaryField(max_length=32, null=True, editable=False)
     contact_name = models.CharField(_("contact name"), max_length=255, blank=True)
     contact_phone = models.CharField(_("contact phone"), max_length=255, blank=True)
     address = models.JSONField(_("address"))
@@ -74,6 +95,11 @@ class Stop(Located):
         ]
         indexes = [
             models.Index(fields=["external_id"], name="stop_external_id", condition=~Q(external_id="")),
+            models.Index(
+                fields=["external_id_digest", "-id"],
+                name="stop_repeated_external_id",
+                condition=Q(external_id_digest__isnull=False),
+            ),
             models.Index(phone_key("contact_phone"), name="stop_phone", condition=~Q(contact_phone="")),
         ]
         triggers = [
@@ -107,6 +133,32 @@ class Stop(Located):
 
     def __str__(self) -> str:
         return f"{self.label} {self.external_id}".strip()
+
+    @staticmethod
+    def digest_of(external_id: str, *, token: Token) -> bytes | None:
+        """What identifies an externalId among those of all accounts and environments. None without one."""
+        if not external_id:
+            return None
+        text = f"{token.integrator_id.hex} {token.environment} {external_id}"
+        return hashlib.sha256(text.encode()).digest()
+
+    @staticmethod
+    def repeated(stops: "Iterable[Stop]", *, at: datetime, lock: bool = False) -> dict[str, UUID]:
+        """The externalIds of unsaved stops that an order of their account and environment had less than 24 hours ago.
+
+        Each with the newest delivery that has such an order. Orders that have FAILED do not count. `lock`: first wait
+        for other transactions that look for one of them with a lock, and let further ones wait for the end of this.
+        """
+        by_digest = {stop.external_id_digest: stop.external_id for stop in stops if stop.external_id_digest}
+        if not by_digest:
+            return {}
+        query = (_REPEATED, {"digests": list(by_digest), "since": at - _REPEATED_WITHIN})
+        if lock:
+            keys = sorted(int.from_bytes(digest[:8], signed=True) for digest in by_digest)
+            rows = prepared.execute_together((_LOCK, [keys]), query)
+        else:
+            rows = prepared.execute(*query).fetchall()
+        return {by_digest[bytes(digest)]: delivery for digest, delivery in rows}
 
     @staticmethod
     def refers_to(delivery: str, *, external_id: str) -> Func:

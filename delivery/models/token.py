@@ -14,7 +14,7 @@ from delivery.models.integrator import Environment, Integrator
 
 
 class TokenQuerySet(models.QuerySet["Token"]):
-    def valid(self, *, at: datetime | Parameter) -> Self:
+    def valid(self, *, at: datetime) -> Self:
         """Tokens neither revoked nor expired."""
         return self.filter(Q(expires_at=None) | Q(expires_at__gt=at), revoked_at=None)
 
@@ -64,16 +64,11 @@ class Token(Identified, Credential):
         return self.revoked_at is None and (self.expires_at is None or self.expires_at > at)
 
     @staticmethod
-    def find(clear_text: str, *, at: datetime) -> "Token | None":
-        """The valid token with this text, with its integrator, or None."""
-        return _BY_DIGEST.first(digest=credentials.digest(clear_text), at=at)
+    def find(clear_text: str) -> "Token | None":
+        """The token with this text, valid or not, with its integrator, or None."""
+        return _BY_DIGEST.first(digest=credentials.digest(clear_text))
 
 
 _BY_DIGEST = CompiledQuery(
-    lambda: (
-        Token.objects.valid(at=Parameter("at"))
-        .filter(digest=Parameter("digest"))
-        .select_related("integrator")
-        .order_by()[:1]
-    )
+    lambda: Token.objects.filter(digest=Parameter("digest")).select_related("integrator").order_by()[:1]
 )

@@ -5,6 +5,7 @@ from datetime import datetime
 
 from delivery import lifecycle
 from delivery.actions import deliveries, moves, proofs
+from delivery.errors import MoveRefused
 from delivery.lifecycle import RouteStatus, Trigger
 from delivery.models import Delivery
 from delivery.simulation import simulated_driver, steps
@@ -27,6 +28,20 @@ def perform(name: str, *, delivery: Delivery, fields: Mapping[str, str], by: str
     deadline. With `receivedBy` or `pin` among the fields the driver delivers as with a phone: with the proof that the
     request asked for. Raises the DeliveryError that says why the move is refused, KeyError for another name.
     """
+    try:
+        return _perform(name, delivery=delivery, fields=fields, by=by, at=at)
+    except MoveRefused as error:
+        raise _without_those_of_dispatchers(error) from error
+
+
+def _without_those_of_dispatchers(error: MoveRefused) -> MoveRefused:
+    """The refusal, which names only such moves as possible that an integrator can make."""
+    possible = str(error.values.get("possible", "")).split(", ")
+    values = {**error.values, "possible": ", ".join(name for name in possible if name in (*MOVES, Trigger.CANCEL))}
+    return MoveRefused(error.message, **values) if error.values else error
+
+
+def _perform(name: str, *, delivery: Delivery, fields: Mapping[str, str], by: str, at: datetime) -> Delivery:
     if name == Trigger.ACCEPT:
         return simulated_driver.accept(delivery=delivery, by=by, at=at)
     if name == Trigger.EXPIRE:

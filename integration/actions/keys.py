@@ -12,7 +12,6 @@ from integration.errors import InvalidKey, TooManyKeys
 from integration.models import ApiKey, Seller
 
 _log = logging.getLogger(__name__)
-PREFIX = "rota_key_"
 MOST_VALID = 20  # of one seller
 
 
@@ -31,12 +30,12 @@ def issue(*, seller: Seller, by: str, at: datetime, name: str = "") -> Issued:
     seller.locked().check_active()
     if seller.keys.filter(revoked_at=None).count() >= MOST_VALID:
         raise TooManyKeys
-    text = credentials.random_token(PREFIX)
+    text = credentials.random_token(credentials.API_KEY)
     key = ApiKey.objects.create(
         seller=seller,
         name=name,
         digest=credentials.digest(text),
-        hint=credentials.hint(PREFIX, text),
+        hint=credentials.hint(credentials.API_KEY, text),
         created_at=at,
         created_by=by,
     )
@@ -67,6 +66,8 @@ def authenticate(clear_text: str, *, at: datetime, on_found: Callable[[ApiKey], 
     key = ApiKey.find(clear_text)
     if key is None:
         raise InvalidKey
+    if key.revoked_at is not None:
+        raise InvalidKey("Esta chave foi revogada. Use outra, ou peça uma a quem opera este serviço")
     on_found(key)
     key.seller.check_active()
     key.record_use(at=at)

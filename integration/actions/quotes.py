@@ -2,11 +2,11 @@
 
 from dataclasses import dataclass
 
+from common.states import Region
 from integration import freight, postcodes
 from integration.errors import NoCoverage
 from integration.freight import Charges, Package, Parameters, Price, Rate, Service, Zone
 from integration.models import FreightParameters, FreightRate
-from integration.postcodes import Region
 
 
 @dataclass(frozen=True)

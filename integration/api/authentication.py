@@ -2,6 +2,7 @@
 
 import base64
 import binascii
+from collections.abc import Iterable
 from typing import Any
 
 from django.contrib.auth.models import AnonymousUser
@@ -11,7 +12,7 @@ from rest_framework.permissions import BasePermission
 from rest_framework.request import Request
 from rest_framework.views import APIView
 
-from common import clock
+from common import clock, credentials
 from common.authentication import LimitedAuthentication
 from integration.actions import keys
 from integration.errors import AccountSuspended, InvalidKey, KeyMissing, RateLimited
@@ -28,9 +29,10 @@ class KeyAuthentication(LimitedAuthentication):
     over_limit = RateLimited
 
     def authenticate(self, request: Request) -> tuple[AnonymousUser, ApiKey]:
-        clear_text = _key_in(get_authorization_header(request))
+        header = get_authorization_header(request)
+        clear_text = _key_in(header)
         if not clear_text:
-            raise KeyMissing
+            raise KeyMissing(_other_credential(header))
         self.check_lately_refused(request, clear_text)
 
         def check_limits(key: ApiKey) -> None:
@@ -48,17 +50,37 @@ def _key_in(header: bytes) -> str:
     Accepts `Basic <key>` as specified, and the base64 form of RFC 7617, with the key as user name or as password, which
     is what HTTP clients send.
     """
+    scheme, texts = _parts(header)
+    return _beginning_with(credentials.API_KEY, texts) if scheme == b"basic" else ""
+
+
+def _other_credential(header: bytes) -> str:
+    """What to do about a header without a key that holds another credential, or one with another scheme."""
+    _scheme, texts = _parts(header)
+    if _beginning_with(credentials.API_KEY, texts):
+        return "Envie a chave com o esquema Basic: Authorization: Basic <API_KEY>"
+    if any(_beginning_with(prefix, texts) for prefix in (credentials.LIVE_TOKEN, credentials.SANDBOX_TOKEN)):
+        return (
+            "Isto é um token da entrega imediata (/api/). A integração de pedidos recebe uma chave, que começa com "
+            "rota_key_: Authorization: Basic <API_KEY>"
+        )
+    return ""
+
+
+def _parts(header: bytes) -> tuple[bytes, list[str]]:
+    """The scheme in lower case, and the texts that can be a credential: as it is sent, and the two of base64."""
     scheme, _space, rest = header.strip().partition(b" ")
-    credentials = rest.strip()
-    if scheme.lower() != b"basic" or not credentials.isascii():
-        return ""
-    texts = (credentials.decode(), *_decoded(credentials))
-    return next((text for text in texts if text.startswith(keys.PREFIX) and text.isascii()), "")
+    sent = rest.strip()
+    return scheme.lower(), [sent.decode(), *_decoded(sent)] if sent.isascii() else []
 
 
-def _decoded(credentials: bytes) -> list[str]:
+def _beginning_with(prefix: str, texts: Iterable[str]) -> str:
+    return next((text for text in texts if text.startswith(prefix) and text.isascii()), "")
+
+
+def _decoded(sent: bytes) -> list[str]:
     try:
-        user, _colon, password = base64.b64decode(credentials, validate=True).decode().partition(":")
+        user, _colon, password = base64.b64decode(sent, validate=True).decode().partition(":")
     except (binascii.Error, UnicodeDecodeError):
         return []
     return [user, password]

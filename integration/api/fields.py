@@ -13,7 +13,7 @@ from rest_framework import serializers
 
 from common.json_body import UNSTORABLE
 from common.serializers import BodyCharField
-from integration.postcodes import POSTCODE
+from common.states import POSTCODE
 
 _PLAIN_NUMBER = re.compile(r"\d{1,16}(\.\d{1,20})?", re.ASCII)
 _SIDE = re.compile(r"\d{1,3}", re.ASCII)

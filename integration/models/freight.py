@@ -14,8 +14,8 @@ from common.compiled_queries import CompiledQuery, Parameter
 from common.fields import one_of
 from common.measures import BASIS_POINTS, CENTAVOS, GRAMS, NUMBER, MeasuredInteger, Unit
 from common.row_history import history_of
+from common.states import Kind, Region
 from integration.freight import STATES, Parameters, Rate, Service, Zone
-from integration.postcodes import Kind, Region
 
 SERVICES = [(Service.ECONOMY.value, _("Economy")), (Service.EXPRESS.value, _("Express"))]
 ZONES = [

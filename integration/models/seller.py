@@ -177,10 +177,10 @@ class ApiKey(Credential):
 
     @staticmethod
     def find(text: str) -> "ApiKey | None":
-        """The valid key with this clear text, with its seller. None: unknown or revoked."""
+        """The key with this clear text, revoked or not, with its seller; or None."""
         return _BY_DIGEST.first(digest=credentials.digest(text))
 
 
 _BY_DIGEST = CompiledQuery(
-    lambda: ApiKey.objects.filter(digest=Parameter("digest"), revoked_at=None).select_related("seller").order_by()[:1]
+    lambda: ApiKey.objects.filter(digest=Parameter("digest")).select_related("seller").order_by()[:1]
 )

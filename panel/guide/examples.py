@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from functools import cache
 from types import ModuleType, SimpleNamespace
 from typing import Any
+from uuid import UUID
 
 from django.http import HttpRequest, HttpResponse
 from rest_framework import exceptions
@@ -30,9 +31,11 @@ _ANSWERS = (
     answers.not_found, answers.bad_request, answers.server_error, answers.late_body, answers.tls_required,
     answers.busy, answers.unavailable,
 )  # fmt: skip  # a table
+_EXTERNAL_ID, _DELIVERY_ID = "order-1001", UUID("019aa8f0-5c1e-7d5a-9f00-3b6c1d2e4f50")
 # Errors whose constructor needs more than a message, or one with values.
 _WITH_VALUES: list[DomainError] = [
     delivery_errors.RateLimited(retry_after=1),
+    delivery_errors.ExternalIdInUse(_EXTERNAL_ID, _DELIVERY_ID),
     integration_errors.RateLimited(retry_after=1),
     integration_errors.DuplicateOrder("orderId"),
     integration_errors.TooManyInvoices(most=5000, retry_after=120),

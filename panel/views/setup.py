@@ -131,7 +131,11 @@ class NewAccount(LoggedInView, PermissionRequiredMixin):
 @transaction.atomic
 def _open(form: NewAccountForm, url: endpoints.CheckedUrl, request: HttpRequest) -> Integrator:
     account = integrators.open_(
-        Integrator(name=form.cleaned_data["name"], allow_any_pickup=form.cleaned_data["allow_any_pickup"]),
+        Integrator(
+            name=form.cleaned_data["name"],
+            allow_any_pickup=form.cleaned_data["allow_any_pickup"],
+            refuse_repeated_external_ids=form.cleaned_data["refuse_repeated_external_ids"],
+        ),
         by=actor(request),
         at=clock.now(),
     )

@@ -10,6 +10,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from common.measures import NumberField
+from common.states import POSTCODE
 from delivery import pricing
 from delivery.actions import quotes
 from delivery.errors import PriceUnavailable
@@ -36,7 +37,7 @@ class PostcodeField(forms.CharField):
     def clean(self, value: Any) -> str:
         text: str = super().clean(value)
         compact = text.replace("-", "").replace(".", "").replace(" ", "")
-        if not postcodes.POSTCODE.fullmatch(compact):
+        if not POSTCODE.fullmatch(compact):
             raise forms.ValidationError(_("A CEP has eight digits."))
         try:
             postcodes.region(compact)

@@ -21,8 +21,8 @@ _FREIGHT = {"origin": "01310100", "destination": "40020000"}
 _TRACKED = {"type": "order_number", "value": "A-1"}
 AREA_A = {
     "quote": ("post", "/api/quotation-delivery", payload(stops=3), 2),  # token, tariff with pickup points
-    # Token, tariff with pickup points, endpoint, one insert of all rows.
-    "request": ("post", "/api/request-delivery", payload(stops=3), 4),
+    # Token, tariff with pickup points, repeated externalIds, endpoint, one insert of all rows.
+    "request": ("post", "/api/request-delivery", payload(stops=3), 5),
     "info": ("get", "/api/info-delivery/{id}", {}, 4),  # token, delivery with driver, stops, position
     "location": ("get", "/api/location-delivery/{id}", {}, 4),  # the same
     # Token, id; under the lock delivery, driver, stops, endpoint, position; stops, delivery, transition, event.

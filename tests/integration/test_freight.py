@@ -6,11 +6,12 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from common import states
+from common.states import Kind, Region
 from integration import freight, postcodes
 from integration.errors import NoCoverage, TooHeavy
 from integration.freight import Package, Parameters, Rate, Zone
 from integration.models.freight import _RANGES
-from integration.postcodes import Kind, Region
 from tests.integration.factories import DEFAULT_TARIFF
 from tests.money import up
 
@@ -62,7 +63,7 @@ class TestPrice:
             assert heavier.amount >= lighter.amount
 
     def test_exists_for_every_pair_of_assigned_regions(self):
-        starts = [row["start"] for row in postcodes.rows("postcodes.csv")]
+        starts = [row["start"] for row in states.rows(states.DATA / "postcodes.csv")]
 
         assert all(price(a, b, Package()) is not None for a in starts for b in starts)
 

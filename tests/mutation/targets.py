@@ -48,7 +48,7 @@ TARGETS: dict[str, tuple[str, ...]] = {
         "tests/delivery/api/test_authentication.py",
     ),
     "integration/freight.py": ("tests/integration/test_freight.py", "tests/integration/api/test_quote.py"),
-    "integration/postcodes.py": ("tests/integration/test_postcodes.py", "tests/integration/api/test_quote.py"),
+    "common/states.py": ("tests/common/test_states.py", "tests/integration/test_postcodes.py"),
     "integration/nfe.py": (
         "tests/integration/test_nfe.py",
         "tests/integration/api/test_invoices.py",

@@ -55,6 +55,13 @@ class TestNewAccount:
         assert (account.allow_any_pickup, account.pickup_points.count()) == (True, 0)
         assert audited(account) == [("any_pickup_allowed", "user account-staff")] * 2
 
+    def test_has_repeated_external_ids_refused(self, staff):
+        staff.post(NEW, {**FORM, "refuse_repeated_external_ids": "on"})
+
+        account = Integrator.objects.get(name="Padaria Sol")
+        assert account.refuse_repeated_external_ids
+        assert account.audit.filter(action=AuditAction.REPEATS_REFUSED).count() == len(Environment)
+
     @pytest.mark.parametrize(
         ("changes", "why"),
         [

@@ -18,6 +18,9 @@ class Command(JSONCommand):
             "--pickup", action="append", default=[], metavar="LAT,LNG", help="a pickup point; repeatable"
         )
         parser.add_argument("--webhook-url", default="", metavar="URL")
+        parser.add_argument(
+            "--refuse-repeated-external-id", action="store_true", help="refuse requests whose externalId is in use"
+        )
         parser.add_argument("--sandbox", action="store_true", help="issue a sandbox token instead of a live one")
 
     def prepare(self, options: dict[str, Any]) -> None:
@@ -25,7 +28,9 @@ class Command(JSONCommand):
 
     def run(self, options: dict[str, Any]) -> dict[str, str]:
         environment = Environment.SANDBOX if options["sandbox"] else Environment.LIVE
-        integrator = Integrator(name=options["name"])
+        integrator = Integrator(
+            name=options["name"], refuse_repeated_external_ids=options["refuse_repeated_external_id"]
+        )
         integrator.full_clean()
         integrators.open_(integrator, by=_BY, at=clock.now())
         for number, pickup in enumerate(options["pickup"], start=1):

@@ -134,16 +134,23 @@ class TestSuspension:
 
 @pytest.mark.django_db
 class TestAccount:
-    def test_audits_who_lets_it_pick_up_anywhere_and_who_ends_it(self, admin_client):
+    @pytest.mark.parametrize(
+        ("rule", "begun", "ended"),
+        [
+            ("allow_any_pickup", "any_pickup_allowed", "any_pickup_ended"),
+            ("refuse_repeated_external_ids", "repeats_refused", "repeats_accepted"),
+        ],
+    )
+    def test_audits_who_switches_a_rule_on_and_off(self, admin_client, rule, begun, ended):
         account = IntegratorFactory.create()
 
-        for changes in ({"allow_any_pickup": "on"}, {"allow_any_pickup": "on", "name": "New"}, {}):
+        for changes in ({rule: "on"}, {rule: "on", "name": "New"}, {}):
             _save(admin_client, account, **changes)
 
         entries = account.audit.order_by("id").values_list("action", "by", "environment")
         assert [entry for entry in entries if entry[2] == "live"] == [
-            ("any_pickup_allowed", "user admin", "live"),
-            ("any_pickup_ended", "user admin", "live"),
+            (begun, "user admin", "live"),
+            (ended, "user admin", "live"),
         ]
 
 

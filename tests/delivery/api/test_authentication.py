@@ -55,6 +55,37 @@ class TestAToken:
 
             assert_unauthorized(APIClient().get(INFO.format(UNKNOWN), headers=headers))
 
+    @pytest.mark.parametrize(
+        ("header", "detail"),
+        [
+            ("", "Send the header 'Authorization: Bearer <token>'."),
+            ("Bearer rota_key_abc", "This is an API key, for order integration"),
+            ("Basic rota_key_abc", "This is Basic authentication"),
+            ("Bearer rota_live_abc", "No token is this one. Copy it whole"),
+            ("Bearer abc", "This is no token."),
+        ],
+    )
+    def test_that_is_none_is_told_what_it_is(self, db, header, detail):
+        response = APIClient().get(INFO.format(UNKNOWN), headers={"authorization": header})
+
+        assert_unauthorized(response)
+        assert response.json()["detail"].startswith(detail)
+
+    def test_is_told_what_became_of_it_to_who_has_all_of_it(self, token, client_of):
+        rotated = TokenFactory.create(integrator=token.integrator)
+        Token.objects.filter(pk=rotated.pk).update(expires_at=timezone.now())
+        tokens.revoke(token=token, by=BY, at=timezone.now())
+        integrators.suspend(integrator=token.integrator, reason="unpaid", by=BY, at=timezone.now())
+        part = APIClient()
+        part.credentials(HTTP_AUTHORIZATION=f"Bearer {token.clear_text[:-1]}")
+
+        answers = [client.get(INFO.format(UNKNOWN)) for client in (client_of(token), client_of(rotated), part)]
+
+        details = [assert_problem(answer, 401, "invalid_token")["detail"] for answer in answers]
+        assert [detail.partition(".")[0] for detail in details] == [
+            "This token was revoked", "This token has expired", "No token is this one",
+        ]  # fmt: skip  # a list
+
     def test_is_checked_before_the_body_is_read(self):
         assert_unauthorized(APIClient().post(REQUEST, "{", content_type="text/plain"))
 

@@ -6,6 +6,7 @@ from urllib.parse import urlsplit
 import pytest
 from django.utils import timezone
 
+from delivery.actions import deliveries
 from delivery.models import Delivery, DriverPosition, DropoffOptions, ProofPhoto, Simulation, Stop, StopProof
 from tests.delivery.api.calls import (
     DETAIL,
@@ -18,7 +19,7 @@ from tests.delivery.api.calls import (
     send,
 )
 from tests.delivery.simulated import advance, history, statuses
-from tests.factories import DeliveryFactory, TariffFactory, TokenFactory, payload
+from tests.factories import BY, DeliveryFactory, TariffFactory, TokenFactory, payload
 
 pytestmark = pytest.mark.django_db
 MOVE = "/api/sandbox/deliveries/{}/{}"
@@ -269,6 +270,31 @@ class TestRefusedMoves:
 
         assert_problem(response, 422, code)
         assert statuses(delivery) == before
+
+    @pytest.mark.parametrize(
+        ("traits", "possible"),
+        [
+            ({}, "accept, cancel"),
+            ({"accepted": True}, "collect, cancel"),
+            ({"collected": True}, "deliver, fail, cancel"),
+        ],
+    )
+    def test_name_the_moves_that_integrators_can_make(self, api, token, traits, possible):
+        delivery = DeliveryFactory.create(token=token, **traits)
+
+        problem = send(api, MOVE.format(delivery.pk, "return"), {}).json()
+
+        assert problem["detail"] == (
+            f"Cannot return while the route is {delivery.route_status}. Possible now: {possible}."
+        )
+
+    def test_of_a_closed_route_say_that_it_is_closed(self, api, token):
+        delivery = DeliveryFactory.create(token=token)
+        deliveries.cancel(delivery=delivery, reason="", by=BY, at=timezone.now())
+
+        problem = send(api, MOVE.format(delivery.pk, "return"), {}).json()
+
+        assert problem["detail"] == "Cannot return while the route is CANCELLED: it is closed."
 
     def test_name_a_field_that_is_invalid(self, api, token):
         delivery = DeliveryFactory.create(token=token, collected=True)

@@ -3,7 +3,16 @@
 import pytest
 
 from delivery.geo import service_area
-from tests.delivery.api.calls import EVENTS, LIST, QUOTE, REQUEST, assert_nothing_written, assert_problem, changed
+from tests.delivery.api.calls import (
+    EVENTS,
+    LIST,
+    MISSING,
+    QUOTE,
+    REQUEST,
+    assert_nothing_written,
+    assert_problem,
+    changed,
+)
 from tests.factories import DeliveryFactory, payload
 
 STRICT = {"HTTP_PREFER": "handling=strict"}
@@ -75,6 +84,23 @@ class TestADoubtfulValue:
             ("#/pickup/contacts/phoneNumber", "abc", '"#/pickup/contacts/phoneNumber";code=doubtful_phone'),
             ("#/dropoffs/2/contacts/phoneNumber", "12", '"#/dropoffs/2/contacts/phoneNumber";code=doubtful_phone'),
             ("#/orderPackages", [{"quantity": 100}], '"#/orderPackages/0/weight";code=missing_weight'),
+            ("#/dropoffs/1/externalId", "order-1", '"#/dropoffs/1/externalId";code=duplicate_external_id'),
+            ("#/pickup/address/street", " ", '"#/pickup/address/street";code=missing_street'),
+            ("#/pickup/address/number", MISSING, '"#/pickup/address/number";code=missing_number'),
+            ("#/dropoffs/0/address/street", None, '"#/dropoffs/0/address/street";code=missing_street'),
+            ("#/dropoffs/2/address/number", "", '"#/dropoffs/2/address/number";code=missing_number'),
+            ("#/pickup/address/zipcode", "20040-020", '"#/pickup/address/zipcode";code=postcode_of_another_state'),
+            (
+                "#/dropoffs/1/address/zipcode",
+                "20040020",
+                '"#/dropoffs/1/address/zipcode";code=postcode_of_another_state',
+            ),
+            # 1 km east of the address' coordinates.
+            (
+                "#/dropoffs/0/coordinates",
+                {"latitude": -23.552, "longitude": -46.64},
+                '"#/dropoffs/0/coordinates";code=different_coordinates',
+            ),
         ],
     )
     def test_is_accepted_and_named_or_refused_strictly(self, api, pointer, value, warning):
@@ -83,6 +109,54 @@ class TestADoubtfulValue:
         assert api.post(QUOTE, body)["Rota-Warnings"] == warning
         problem = assert_problem(api.post(QUOTE, body, **STRICT), 422, "invalid_payload")
         assert problem["errors"][0]["pointer"] in warning
+
+    @pytest.mark.parametrize(
+        ("changes", "warned"),
+        [
+            # Rio's postcode and state, with coordinates in São Paulo.
+            ({"state": "RJ", "zipcode": "20040-020"}, ["address"]),
+            ({"state": "rio de janeiro", "zipcode": ""}, ["address"]),
+            ({"state": "", "zipcode": "20040-020"}, ["address"]),
+            ({"state": "RJ"}, ["address/zipcode", "address"]),
+            ({"zipcode": "99990-000", "state": "Far away"}, ["address"]),
+            ({"state": "Far away"}, []),
+            ({"state": "", "zipcode": ""}, []),
+            ({"state": "sao paulo", "zipcode": "78900-000"}, []),  # no region has this postcode
+        ],
+    )
+    def test_is_an_address_in_two_states(self, api, changes, warned):
+        body = payload(stops=1)
+        body["dropoffs"][0]["address"] |= changes
+
+        response = api.post(QUOTE, body)
+
+        assert response.get("Rota-Warnings", "") == ", ".join(
+            f'"#/dropoffs/0/{pointer}";code=postcode_of_another_state' for pointer in warned
+        )
+
+    def test_is_the_place_that_counts(self, api):
+        body = payload(stops=1)
+        body["dropoffs"][0]["coordinates"] = {"latitude": -22.91, "longitude": -43.17}
+
+        response = api.post(QUOTE, body)
+
+        assert response["Rota-Warnings"].split(", ") == [
+            '"#/dropoffs/0/coordinates";code=postcode_of_another_state',
+            '"#/dropoffs/0/coordinates";code=different_coordinates',
+        ]
+
+    @pytest.mark.parametrize("latitude", [-23.552, "-23.55195", None])
+    def test_is_no_place_that_differs_by_its_rounding(self, api, latitude):
+        body = changed("#/dropoffs/0/coordinates", {"latitude": latitude, "longitude": -46.65})
+
+        assert "Rota-Warnings" not in api.post(QUOTE, body)
+
+    def test_is_no_externalid_of_two_drop_offs_without_one(self, api):
+        body = payload()
+        for dropoff in body["dropoffs"]:
+            dropoff["externalId"] = ""
+
+        assert "Rota-Warnings" not in api.post(QUOTE, body)
 
     @pytest.mark.parametrize("phone", ["3333-0000", "+55 (11) 97777-0001", ""])
     def test_is_no_telephone_number_of_eight_digits_or_more(self, api, phone):

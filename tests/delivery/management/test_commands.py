@@ -59,6 +59,12 @@ class TestCreateIntegrator:
         assert token.integrator.endpoints.get(environment="sandbox").secret == answer["signing_secret"]
         assert token.integrator.endpoints.get(environment="live").url == ""
 
+    @pytest.mark.parametrize("arguments", [[], ["--refuse-repeated-external-id"]])
+    def test_says_what_becomes_of_repeated_external_ids(self, arguments):
+        run("create_integrator", "Loja", *arguments)
+
+        assert Integrator.objects.get().refuse_repeated_external_ids == bool(arguments)
+
     @pytest.mark.parametrize(
         ("arguments", "error"),
         [

@@ -1,9 +1,12 @@
 import base64
 
 import pytest
+from django.utils import timezone
 from rest_framework.test import APIClient
 
+from integration.actions import keys
 from integration.models import ApiKey
+from tests.factories import BY
 from tests.integration.factories import key_of
 
 
@@ -21,9 +24,14 @@ class TestKey:
         [
             *(
                 (form, "key_missing", "Chave ausente")
-                for form in ("", "Basic", "Basic ção", "Basic x{}", "Basic {}\u00e9", "Basic{}", "{}", "Bearer {}")
+                for form in ("", "Basic", "Basic ção", "Basic x{}", "Basic {}\u00e9", "Basic{}", "{}")
             ),
-            ("Basic {}x", "invalid_key", "Chave inválida"),
+            ("Bearer {}", "key_missing", "Envie a chave com o esquema Basic"),
+            *(
+                (form, "key_missing", "Isto é um token da entrega imediata")
+                for form in ("Bearer rota_live_abc", "Basic rota_test_abc", basic("rota_test_abc:"))
+            ),
+            ("Basic {}x", "invalid_key", "Chave desconhecida"),
         ],
     )
     def test_is_needed_whole_and_after_its_scheme(self, seller, form, code, message):
@@ -34,6 +42,14 @@ class TestKey:
         assert body["message"].startswith(message)
         assert response["WWW-Authenticate"] == 'Basic realm="rota"'
         assert ApiKey.objects.get().last_used_at is None
+
+    def test_is_told_that_it_was_revoked_to_who_has_all_of_it(self, seller):
+        text = key_of(seller)
+        keys.revoke(key=ApiKey.objects.get(), by=BY, at=timezone.now())
+
+        messages = [track(f"Basic {sent}").json()["message"] for sent in (text, text[:-1])]
+
+        assert [message.partition(".")[0] for message in messages] == ["Esta chave foi revogada", "Chave desconhecida"]
 
     def test_is_taken_bare_and_as_http_clients_build_it(self, seller):
         text = key_of(seller)

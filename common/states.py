@@ -1,0 +1,109 @@
+"""The states of Brazil, by postcode, by name and by coordinates. Pure.
+
+The ranges of postcodes are those that the Correios assign to each state, split into its capital and the rest
+("interior"). The boxes contain each state with its inhabited islands, rounded outwards to a tenth of a degree; they
+overlap.
+"""
+
+import csv
+import re
+import unicodedata
+from bisect import bisect_right
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+
+DATA = Path(__file__).parent / "data"
+# ASCII, because otherwise `\d` matches full-width and Arabic digits.
+POSTCODE = re.compile(r"\d{8}", re.ASCII)
+_LONGEST_NAME = 40  # characters
+
+
+class Kind(StrEnum):
+    """Part of a state."""
+
+    CAPITAL = "capital"
+    INTERIOR = "interior"
+
+
+@dataclass(frozen=True)
+class Region:
+    """The capital of a state, or the rest of it. `state` is its two-letter code."""
+
+    state: str
+    kind: Kind
+    name: str
+
+    def __str__(self) -> str:
+        return f"{self.name}/{self.state}"
+
+
+@dataclass(frozen=True)
+class State:
+    """A state with its two-letter code, and the edges of its box in decimal degrees."""
+
+    code: str
+    name: str
+    macro_region: str
+    south: float
+    west: float
+    north: float
+    east: float
+
+
+def rows(file: Path) -> Iterator[dict[str, str]]:
+    """Rows of a CSV file, by column name."""
+    with file.open(encoding="utf-8", newline="") as table:
+        yield from csv.DictReader(table)
+
+
+_TABLE = sorted(
+    (row["start"], row["end"], Region(row["uf"], Kind(row["kind"]), row["name"]))
+    for row in rows(DATA / "postcodes.csv")
+)
+_STARTS = [start for start, _end, _region in _TABLE]
+STATES = {
+    row["uf"]: State(
+        row["uf"],
+        row["name"],
+        row["macro_region"],
+        *(float(row[edge]) for edge in ("south", "west", "north", "east")),
+    )
+    for row in rows(DATA / "states.csv")
+}
+
+
+def region_of(postcode: str) -> Region | None:
+    """Region of a postcode. None unless it is eight digits within an assigned range."""
+    index = bisect_right(_STARTS, postcode) - 1
+    if index < 0 or not POSTCODE.fullmatch(postcode) or postcode > _TABLE[index][1]:
+        return None
+    return _TABLE[index][2]
+
+
+def state_named(text: str) -> str:
+    """The code of the state with this code or name, whatever its case and accents. Empty for any other text."""
+    text = text.strip()
+    if text in STATES:
+        return text
+    return _CODES.get(_plain(text), "") if len(text) <= _LONGEST_NAME else ""
+
+
+def may_lie_in(code: str, latitude: float, longitude: float) -> bool:
+    """Whether a place can be in this state. Also true of places outside of Brazil, of which nothing is known here."""
+    return _contains(STATES[code], latitude, longitude) or not any(
+        _contains(state, latitude, longitude) for state in STATES.values()
+    )
+
+
+def _contains(state: State, latitude: float, longitude: float) -> bool:
+    return state.south <= latitude <= state.north and state.west <= longitude <= state.east
+
+
+def _plain(text: str) -> str:
+    letters = unicodedata.normalize("NFD", text.lower())
+    return "".join(letter for letter in letters if not unicodedata.combining(letter))
+
+
+_CODES = {_plain(text): state.code for state in STATES.values() for text in (state.code, state.name)}
