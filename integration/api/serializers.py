@@ -5,6 +5,7 @@ from decimal import Decimal
 from typing import Any
 
 import django_filters
+from django.conf import settings
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
@@ -131,12 +132,15 @@ class InvoiceSerializer(BodySerializer):
 
 @extend_schema_field({"type": "string", "enum": list(_SERVICES)})
 class ServiceField(TextField):
-    default_error_messages = {"invalid": f"Deve ser um destes: {', '.join(_SERVICES)}."}
+    """One of the specification's services. An operator's name of one, from SERVICE_ALIASES, is replaced by it."""
+
+    default_error_messages = {"invalid": "Deve ser um destes: {names}."}
 
     def to_internal_value(self, data: Any) -> str:
-        if data not in _SERVICES:
-            self.fail("invalid")
-        return str(data)
+        named = settings.SERVICE_ALIASES.get(data, data) if isinstance(data, str) else data
+        if named not in _SERVICES:
+            self.fail("invalid", names=", ".join((*_SERVICES, *settings.SERVICE_ALIASES)))
+        return str(named)
 
 
 @example_body(_ORDER)

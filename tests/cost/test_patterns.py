@@ -34,6 +34,8 @@ TABLE = {
     ("config/environment_values.py", r"\.?[a-z0-9_-]+(\.[a-z0-9_-]+)*\.?|\[[0-9a-f:.]+\]"): Bound(
         "linear: a point stands before each repetition; the operator's own environment", LINEAR, ".rota.example.com."
     ),
+    ("config/environment_values.py", r"[A-Za-z0-9_-]{1,40}"): Bound(COUNTED, LINEAR, "brand"),
+    ("config/environment_values.py", r"[a-z0-9_-]{1,40}"): Bound(COUNTED, LINEAR, "brand"),
     ("config/environment_values.py", r"(https://|mailto:|tel:)[!-~]{1,500}"): Bound(
         "linear: one counted quantifier; the operator's own environment", LINEAR, "mailto:security@example.com"
     ),
