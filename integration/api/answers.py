@@ -14,6 +14,12 @@ from integration.errors import IntegrationError, MalformedBody
 _INVALID = "Dados inválidos"
 _WRONG_CONTENT_TYPE = "Envie o cabeçalho Content-Type: application/json"
 _WRONG_METHOD = "Método não permitido"
+# A path that people guess: POST /api/integration/orders/A-1/cancel.
+_CANCEL = "/cancel"
+_HOW_TO_CANCEL = (
+    "Método não permitido. Para cancelar um pedido, envie POST /api/integration/orders/cancel com o corpo "
+    '{"orderId": "<orderId do pedido>"}'
+)
 # What warnings say, by code.
 WARNINGS = {
     UNKNOWN_KEY: "Chave desconhecida, sem efeito.",
@@ -57,7 +63,8 @@ def exception_handler(error: Exception, context: dict[str, Any]) -> Response | N
     if isinstance(error, IntegrationError):
         return refused(error)
     if isinstance(error, exceptions.MethodNotAllowed):
-        return Response(refusal(_WRONG_METHOD, "method_not_allowed"), status=error.status_code)
+        message = _HOW_TO_CANCEL if context["request"].path.endswith(_CANCEL) else _WRONG_METHOD
+        return Response(refusal(message, "method_not_allowed"), status=error.status_code)
     return None
 
 

@@ -38,6 +38,7 @@ from integration.errors import (
     DuplicateOrder,
     ForeignCompany,
     IdempotencyKeyReused,
+    InvalidDocument,
     InvalidIdempotencyKey,
     InvalidInvoice,
     InvalidKey,
@@ -166,8 +167,9 @@ class OrderViewSet(SellerViewSet):
         },
     )
     @raises(
-        InvalidIdempotencyKey, IdempotencyKeyReused, CallInProgress, ForeignCompany, CompanyNotFound, DuplicateOrder
-    )
+        InvalidIdempotencyKey, IdempotencyKeyReused, CallInProgress, ForeignCompany, CompanyNotFound,
+        InvalidDocument, DuplicateOrder,
+    )  # fmt: skip  # a list of names
     def create(self, request: Request) -> HttpResponse:
         """Create an order.
 
