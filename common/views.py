@@ -29,6 +29,8 @@ UNKNOWN_KEY = "unknown_key"
 MOST_WARNINGS = 20
 _LONGEST_COMPARED = 64  # characters; comparing takes quadratic time
 _LONGEST_SHOWN = 100
+# What the strings of RFC 9651 hold beside letters and digits, without the quote, the backslash and the percent sign.
+_PRINTABLE = " !#$&'()*+,-./:;<=>?@[]^_`{|}~"
 _STRICT = re.compile(r'(^|,)\s*handling\s*=\s*("strict"|strict)\s*($|[,;])', re.IGNORECASE)
 _LONGEST_PREFER = 500
 
@@ -39,13 +41,15 @@ Path = tuple[str | int, ...]
 class PayloadWarning:
     """`path`: keys and indexes that lead to the value. `known`: what could be in its place, if that is a short list.
 
-    `nearest`: the known key or value that an unknown one resembles.
+    `nearest`: the known key or value that an unknown one resembles. `values`: further ones that its text names, by
+    their names, which are in lower case.
     """
 
     path: Path
     code: str
     nearest: str = ""
     known: tuple[str, ...] = ()
+    values: tuple[tuple[str, str], ...] = ()
 
     @property
     def pointer(self) -> str:
@@ -59,9 +63,9 @@ class PayloadWarning:
         return ".".join(str(part)[:_LONGEST_SHOWN] for part in self.path)
 
     def __str__(self) -> str:
-        return (
-            f'"{self.pointer}";code={self.code}{_parameter("nearest", self.nearest)}{_parameter("known", *self.known)}'
-        )
+        further = "".join(_parameter(name, value) for name, value in self.values)
+        hints = _parameter("nearest", self.nearest) + _parameter("known", *self.known)
+        return f'"{self.pointer}";code={self.code}{further}{hints}'
 
 
 @dataclass(frozen=True)
@@ -141,8 +145,8 @@ def _unknown_keys(field: Any, value: Any, path: Path) -> Iterator[PayloadWarning
 
 
 def _parameter(name: str, *values: str) -> str:
-    """A parameter of an item of the header; none if its value is empty."""
-    text = " ".join(values)
+    """A parameter of an item of the header, percent-encoded; none if its value is empty."""
+    text = quote(" ".join(values), safe=_PRINTABLE, errors="replace")
     return f';{name}="{text}"' if text else ""
 
 

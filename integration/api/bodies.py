@@ -2,7 +2,7 @@
 
 from datetime import UTC, datetime
 from decimal import Decimal
-from typing import Annotated, Any, Literal, TypedDict
+from typing import Annotated, Any, Literal, NotRequired, TypedDict
 
 from common.json_body import one_of
 from integration import words
@@ -12,14 +12,32 @@ from integration.freight import ORDER_SERVICES, Price, Service
 from integration.models import InvoiceLink, Order, StatusLog
 
 
+class Warned(TypedDict):
+    """What was accepted and is probably a mistake. `code` is stable, `message` in Portuguese."""
+
+    code: str
+    message: str
+
+
+class MayWarn(TypedDict):
+    """`warnings` is there only if it has an entry."""
+
+    warnings: NotRequired[list[Warned]]
+
+
 class Done(TypedDict):
-    """Answer to a cancellation and to the upload of an invoice."""
+    """Answer to a cancellation."""
 
     success: Literal[True]
     message: str
 
 
-class OrderCreated(TypedDict):
+class InvoiceStored(MayWarn, TypedDict):
+    success: Literal[True]
+    message: str
+
+
+class OrderCreated(MayWarn, TypedDict):
     success: Literal[True]
     tracking_code: str
 
@@ -28,7 +46,7 @@ class OrderCreated(TypedDict):
 QuoteData = TypedDict("QuoteData", {"from": str, "to": str, "amount": int, "deadline": int})
 
 
-class QuoteFound(TypedDict):
+class QuoteFound(MayWarn, TypedDict):
     success: Literal[True]
     data: QuoteData
 
@@ -41,7 +59,7 @@ class ServicePrice(TypedDict):
     deadline: int
 
 
-class ServicesFound(TypedDict):
+class ServicesFound(MayWarn, TypedDict):
     success: Literal[True]
     data: list[ServicePrice]
 

@@ -88,6 +88,12 @@ class SellerViewSet(ApiView, ViewSet):
         """The caller's name for status logs."""
         return f"key {self.key.hint}"
 
+    def answer(self, body: bodies.MayWarn, *, status: int = 200) -> Response:
+        """An answer with the warnings about the values that were sent, if there are any."""
+        if warnings := answers.warned(self._warnings):
+            body["warnings"] = warnings
+        return Response(body, status=status)
+
 
 class ShippingViewSet(SellerViewSet):
     """Freight by postcode."""
@@ -106,7 +112,7 @@ class ShippingViewSet(SellerViewSet):
         Price and deadline of one shipment between two postcodes.
         """
         serializer = self.read_body(QuoteSerializer(data=request.data))
-        return Response(bodies.quote_found(quotes.quote(**serializer.shipment)))
+        return self.answer(bodies.quote_found(quotes.quote(**serializer.shipment)))
 
     @extend_schema(
         operation_id="shipping-services",
@@ -120,7 +126,7 @@ class ShippingViewSet(SellerViewSet):
         Price and deadline of each service that has a rate for the trip.
         """
         serializer = self.read_body(QuoteSerializer(data=request.data))
-        return Response(bodies.services_found(quotes.services(**serializer.shipment)))
+        return self.answer(bodies.services_found(quotes.services(**serializer.shipment)))
 
 
 class OrderViewSet(SellerViewSet):
@@ -180,7 +186,7 @@ class OrderViewSet(SellerViewSet):
 
         def create(_nothing: None) -> Response:
             order = orders.create(seller=seller, payload=payload, by=self.actor, at=at)
-            return Response(bodies.OrderCreated(success=True, tracking_code=order.tracking_code), status=201)
+            return self.answer(bodies.OrderCreated(success=True, tracking_code=order.tracking_code), status=201)
 
         return _ORDERS.once(
             request, scope={"seller_id": seller.pk}, at=at, prepare=lambda: None, act=create, refuse=answers.refused
@@ -273,7 +279,11 @@ class InvoiceViewSet(SellerViewSet):
             }
         },
         responses={
-            200: Answer(bodies.Done, "Stored.", example={"success": True, "message": "Nota fiscal salva com sucesso"})
+            200: Answer(
+                bodies.InvoiceStored,
+                "Stored.",
+                example={"success": True, "message": "Nota fiscal salva com sucesso"},
+            )
         },
     )
     @raises(InvoiceMissing, InvalidInvoice, InvoiceUnreferenced, TooManyInvoices, InvoiceStorageFull)
@@ -290,9 +300,13 @@ class InvoiceViewSet(SellerViewSet):
         if len(files) != 1:
             raise InvoiceMissing
         raw = files[0].read()
-        stored = invoices.receive(seller=self.key.seller, raw=raw, by=self.actor, at=clock.now())
-        self.check_body({}, [] if stored.raw == raw else [PayloadWarning(("nfe",), "other_invoice_stored")])
-        return Response(bodies.Done(success=True, message="Nota fiscal salva com sucesso"))
+
+        def check(doubts: list[invoices.Doubt]) -> None:
+            found = [PayloadWarning(("nfe",), each.code, values=(("about", each.about),)) for each in doubts]
+            self.check_body({}, found)
+
+        invoices.receive(seller=self.key.seller, raw=raw, by=self.actor, at=clock.now(), on_doubts=check)
+        return self.answer(bodies.InvoiceStored(success=True, message="Nota fiscal salva com sucesso"))
 
 
 def unknown_path(request: HttpRequest) -> HttpResponse:

@@ -103,6 +103,7 @@ TABLE = {
         COUNTED, LINEAR, "10x20x30,1.5"
     ),
     ("integration/api/fields.py", r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d"): Bound(COUNTED, LINEAR, "2026-11-20 10:00:00"),
+    ("integration/api/serializers.py", r"[0-9]{11}|[0-9A-Z]{12}[0-9]{2}"): Bound(COUNTED, LINEAR, "11222333000181"),
     ("integration/models/seller.py", r"[\s./-]+"): Bound(ONE, LINEAR, "./-"),
     ("integration/models/seller.py", r"^([0-9A-Z]{12}[0-9]{2}|[0-9]{11})$"): Bound(
         "length checked by the column; counted too, and PostgreSQL's own engine", LINEAR, "11222333000181"
