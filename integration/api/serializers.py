@@ -34,7 +34,7 @@ from integration.api.fields import (
 from integration.errors import NoCoverage
 from integration.freight import Package
 from integration.lifecycle import Status
-from integration.models import FreightParameters, Order, compact_document, is_document
+from integration.models import FreightParameters, Invoice, Order, compact_document, is_document
 
 _OBJECT: dict[str, Any] = {**REQUIRED, "invalid": "Deve ser um objeto."}
 _OPTIONAL: dict[str, Any] = {"required": False, "allow_null": True}
@@ -278,5 +278,20 @@ class OrderFilter(ListFilter):
 
     class Meta:
         model = Order
+        fields: list[str] = []
+        form = PortugueseForm
+
+
+class InvoiceFilter(ListFilter):
+    linked = django_filters.TypedChoiceFilter(
+        field_name="is_linked",
+        help_text="Whether the invoice is linked to an order.",
+        choices=[("true", "true"), ("false", "false")],
+        coerce=lambda text: text == "true",
+        error_messages={"invalid_choice": "Deve ser true ou false."},
+    )
+
+    class Meta:
+        model = Invoice
         fields: list[str] = []
         form = PortugueseForm

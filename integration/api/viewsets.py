@@ -2,9 +2,10 @@
 
 from collections.abc import Callable
 from contextlib import suppress
-from typing import Any
+from typing import Any, TypeVar
 
-from django.db.models import prefetch_related_objects
+from django.contrib.postgres.expressions import ArraySubquery
+from django.db.models import Model, OuterRef, QuerySet, prefetch_related_objects
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from drf_spectacular.utils import OpenApiExample, OpenApiParameter, extend_schema
 from rest_framework.decorators import action
@@ -24,6 +25,7 @@ from integration.api.authentication import HasKey, KeyAuthentication
 from integration.api.parsers import BoundedJSONParser, BoundedMultiPartParser
 from integration.api.serializers import (
     CancelSerializer,
+    InvoiceFilter,
     OrderFilter,
     OrderSerializer,
     QuoteSerializer,
@@ -53,8 +55,9 @@ from integration.errors import (
     TooHeavy,
     TooManyInvoices,
 )
-from integration.models import ApiKey, IdempotencyRecord
+from integration.models import ApiKey, IdempotencyRecord, InvoiceLink
 
+Row = TypeVar("Row", bound=Model)
 _ORDERS = KeyedEndpoint(
     IdempotencyRecord,
     "orders",
@@ -87,6 +90,21 @@ class SellerViewSet(ApiView, ViewSet):
     def actor(self) -> str:
         """The caller's name for status logs."""
         return f"key {self.key.hint}"
+
+    def page(self, rows: QuerySet[Row], *, scope: str, **options: Any) -> pagination.Page[Row]:
+        """The page that the query asks for. `scope` names the list. Raises InvalidQuery or ValidationError."""
+        query = self.filterset_class(self.request.query_params, queryset=rows)
+        self.check_query(query.invalid, known=query.filters)
+        try:
+            return pagination.newest_first(
+                query.qs,
+                limit=query.limit_of_page,
+                cursor=query.form.cleaned_data["cursor"],
+                scope=[scope, str(self.key.seller_id), *query.sent],
+                **options,
+            )
+        except pagination.InvalidCursor as error:
+            raise ValidationError({"cursor": [_INVALID_CURSOR]}) from error
 
     def answer(self, body: bodies.MayWarn, *, status: int = 200) -> Response:
         """An answer with the warnings about the values that were sent, if there are any."""
@@ -143,18 +161,7 @@ class OrderViewSet(SellerViewSet):
 
         The orders of the key's seller, the newest first, in pages.
         """
-        seller = self.key.seller
-        query = self.filterset_class(request.query_params, queryset=seller.orders.all())
-        self.check_query(query.invalid, known=query.filters)
-        try:
-            page = pagination.newest_first(
-                query.qs,
-                limit=query.limit_of_page,
-                cursor=query.form.cleaned_data["cursor"],
-                scope=["orders", str(seller.pk), *query.sent],
-            )
-        except pagination.InvalidCursor as error:
-            raise ValidationError({"cursor": [_INVALID_CURSOR]}) from error
+        page = self.page(self.key.seller.orders.all(), scope="orders")
         prefetch_related_objects(page.rows, "company")
         return Response(bodies.orders_listed(page.rows, page.next_cursor))
 
@@ -268,6 +275,24 @@ class OrderViewSet(SellerViewSet):
 
 class InvoiceViewSet(SellerViewSet):
     """Invoices (NF-e) of orders."""
+
+    filterset_class = InvoiceFilter
+
+    @extend_schema(operation_id="list-invoices", responses={200: Answer(bodies.InvoicesListed, "A page.")})
+    def list(self, request: Request) -> Response:
+        """Find invoices.
+
+        The invoices that the key's seller has sent, the newest first, in pages.
+        """
+        links = InvoiceLink.objects.filter(invoice=OuterRef("pk")).order_by("order_id")
+        page = self.page(
+            self.key.seller.invoices.all(),
+            scope="invoices",
+            moment="received_at",
+            without=["raw"],
+            annotations={"order_codes": ArraySubquery(links.values("order__code"))},
+        )
+        return Response(bodies.invoices_listed(page.rows, page.next_cursor))
 
     @extend_schema(
         operation_id="upload-invoice",

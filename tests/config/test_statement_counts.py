@@ -47,6 +47,7 @@ AREA_B = {
     "detail": ("get", "orders/A-1", {}, 4),  # key, order with company, status log, invoices
     # Key; seller's lock, stored invoice, invoice, references, quota, orders, links, codes, the issuer's company.
     "invoice": ("post", "invoices/marketplace", None, 10),
+    "list of invoices": ("get", "invoices", {}, 2),  # key, invoices with their orders
 }
 
 
