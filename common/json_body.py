@@ -1,5 +1,6 @@
 """JSON objects of requests, parsed within limits of size and depth, and types of JSON values. Pure."""
 
+import codecs
 import json
 import re
 from collections.abc import Callable, Iterable
@@ -25,6 +26,7 @@ class Fault(Enum):
     EMPTY = "empty"
     COMPRESSED = "compressed with gzip"
     UTF_16 = "UTF-16 or UTF-32"
+    BYTE_ORDER_MARK = "a byte order mark before the text"
     NOT_UTF_8 = "another encoding than UTF-8"
     NOT_A_NUMBER = "NaN or Infinity"
     LONG_NUMBER = "a number with too many digits"
@@ -78,6 +80,8 @@ def _text(raw: bytes) -> str:
         raise InvalidJSON(Fault.COMPRESSED)
     if raw.startswith((b"\xff\xfe", b"\xfe\xff")) or b"\0" in raw[:4]:
         raise InvalidJSON(Fault.UTF_16)
+    if raw.startswith(codecs.BOM_UTF8):
+        raise InvalidJSON(Fault.BYTE_ORDER_MARK)
     try:
         return raw.decode("utf-8")
     except UnicodeDecodeError as error:

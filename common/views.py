@@ -29,6 +29,8 @@ UNKNOWN_KEY = "unknown_key"
 MOST_WARNINGS = 20
 _LONGEST_COMPARED = 64  # characters; comparing takes quadratic time
 _LONGEST_SHOWN = 100
+# What the strings of RFC 9651 hold beside letters and digits, without the quote, the backslash and the percent sign.
+_PRINTABLE = " !#$&'()*+,-./:;<=>?@[]^_`{|}~"
 _STRICT = re.compile(r'(^|,)\s*handling\s*=\s*("strict"|strict)\s*($|[,;])', re.IGNORECASE)
 _LONGEST_PREFER = 500
 
@@ -143,8 +145,8 @@ def _unknown_keys(field: Any, value: Any, path: Path) -> Iterator[PayloadWarning
 
 
 def _parameter(name: str, *values: str) -> str:
-    """A parameter of an item of the header; none if its value is empty."""
-    text = " ".join(values)
+    """A parameter of an item of the header, percent-encoded; none if its value is empty."""
+    text = quote(" ".join(values), safe=_PRINTABLE, errors="replace")
     return f';{name}="{text}"' if text else ""
 
 

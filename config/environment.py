@@ -328,6 +328,23 @@ class Dispatch(Group):
     OFFER_TTL: float = _variable(60, "minutes until an offer expires that no driver has accepted", ge=0.01, le=525_600)
 
 
+class OrderIntegration(Group):
+    """Order integration."""
+
+    SERVICE_ALIASES: values.ServiceAliases = _variable(
+        [],
+        "further names of the services of an order, as `brand=base`, comma-separated: sellers may send the brand's "
+        "name; answers have the service's",
+        without="none: `base`, `next` and `turbo` only",
+    )
+    INVOICE_PATHS: values.PathSegments = _variable(
+        [],
+        "further path segments beside `marketplace` to which sellers may send invoices, comma-separated: `brand` "
+        "opens `/api/integration/invoices/brand`",
+        without="none",
+    )
+
+
 class Retention(Group):
     """Personal data and photos."""
 
@@ -342,7 +359,7 @@ class Retention(Group):
 
 
 GROUPS: tuple[type[Group], ...] = (
-    Servers, Keys, Web, Limits, Installation, Messages, Observability, Geography, Dispatch, Retention,
+    Servers, Keys, Web, Limits, Installation, Messages, Observability, Geography, Dispatch, OrderIntegration, Retention,
 )  # fmt: skip  # a list of names
 VARIABLES: dict[str, FieldInfo] = {name: field for group in GROUPS for name, field in group.model_fields.items()}
 

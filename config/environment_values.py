@@ -18,6 +18,7 @@ from pydantic_settings import NoDecode
 from common import web_push
 from config.env import is_embedded
 from delivery.geo import service_area
+from integration.words import ORDER_SERVICES
 
 _MIN_KEY_LENGTH = 50
 _MIN_DISTINCT_CHARACTERS = 5
@@ -25,6 +26,9 @@ _MIN_TOKEN_LENGTH = 32
 _HOST_NAME = re.compile(r"\.?[a-z0-9_-]+(\.[a-z0-9_-]+)*\.?|\[[0-9a-f:.]+\]", re.IGNORECASE)
 _MAX_HOST_NAME_LENGTH = 255
 _CONTACT = re.compile(r"(https://|mailto:|tel:)[!-~]{1,500}")
+_WORD = re.compile(r"[A-Za-z0-9_-]{1,40}")
+_SEGMENT = re.compile(r"[a-z0-9_-]{1,40}")
+_OWN_SEGMENT = "marketplace"
 _MAX_SHOWN = 80
 # Of mail servers, by the scheme of EMAIL_URL.
 MAIL_PORTS = {"smtp": 25, "smtp+starttls": 587, "smtps": 465}
@@ -205,6 +209,26 @@ def strong_key(text: str) -> str | None:
     )
 
 
+def service_alias(text: str) -> str | None:
+    alias, _equals, service = text.partition("=")
+    if service not in ORDER_SERVICES or not _WORD.fullmatch(alias):
+        services = ", ".join(ORDER_SERVICES)
+        return f"has {text[:_MAX_SHOWN]!r}, which is no alias of a service ({services}) such as brand=base"
+    return f"gives another meaning to the service {alias}" if alias in ORDER_SERVICES else None
+
+
+def path_segment(text: str) -> str | None:
+    if not _SEGMENT.fullmatch(text) or text == _OWN_SEGMENT:
+        return f"has {text[:_MAX_SHOWN]!r}, which is no further path segment of at most 40 a-z, 0-9, - and _"
+    return None
+
+
+def _each_once(aliases: list[str]) -> list[str]:
+    if len({alias.partition("=")[0] for alias in aliases}) < len(aliases):
+        raise ValueError("has an alias twice")
+    return aliases
+
+
 def _checked(check: Check) -> AfterValidator:
     def validate(text: str) -> str:
         if text and (fault := check(text)):
@@ -234,6 +258,8 @@ EmailUrl = Annotated[str, _checked(email_url)]
 Sender = Annotated[str, _checked(sender)]
 Origin = Annotated[str, _checked(origin)]
 Contacts = Annotated[list[Annotated[str, _checked(contact)]], *_COMMA_SEPARATED]
+ServiceAliases = Annotated[list[Annotated[str, _checked(service_alias)]], *_COMMA_SEPARATED, AfterValidator(_each_once)]
+PathSegments = Annotated[list[Annotated[str, _checked(path_segment)]], *_COMMA_SEPARATED]
 BearerToken = Annotated[str, _checked(bearer_token)]
 VapidKey = Annotated[str, _checked(vapid_key)]
 TimeZone = Annotated[str, _checked(time_zone)]

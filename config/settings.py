@@ -31,6 +31,7 @@ _servers, _keys, _web, _limits = environment.Servers(), environment.Keys(), envi
 _installation, _messages = environment.Installation(), environment.Messages()
 _observability, _geography = environment.Observability(), environment.Geography()
 _dispatch, _retention = environment.Dispatch(), environment.Retention()
+_order_integration = environment.OrderIntegration()
 _defaults: dict[str, str] = {}
 if EMBEDDED:
     from config.local import embedded  # its packages are absent in production
@@ -424,6 +425,9 @@ VAPID_SUBJECT = f"mailto:{parseaddr(DEFAULT_FROM_EMAIL)[1]}" if DEFAULT_FROM_EMA
 SERVICE_AREA = service_area.parse(_geography.SERVICE_AREA)  # boxes of coordinates; empty: Brazil
 MAX_BODY_BYTES = 256 * 1024
 # Calls of each token and key, unless the admin says otherwise for an account; 0 is no limit.
+# Services of orders by the operator's names for them.
+SERVICE_ALIASES: dict[str, str] = dict(pair.split("=") for pair in _order_integration.SERVICE_ALIASES)
+INVOICE_PATHS = _order_integration.INVOICE_PATHS
 RATE_LIMIT_PER_SECOND = _limits.RATE_LIMIT_PER_SECOND
 RATE_LIMIT_PER_HOUR = _limits.RATE_LIMIT_PER_HOUR
 # Of each seller, unless the admin says otherwise for one; 0 is no limit.

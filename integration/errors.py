@@ -69,6 +69,14 @@ class CompanyNotFound(IntegrationError):
     remedy = "Ask the operator of the service to register the company."
 
 
+class InvalidDocument(CompanyNotFound):
+    """Not a CNPJ or CPF with correct check digits, so that no company has it."""
+
+    code = "invalid_document"
+    meaning = "company_document is neither a CNPJ nor a CPF: its length or its check digits are wrong."
+    remedy = "Correct company_document."
+
+
 class DuplicateOrder(IntegrationError):
     """The seller already has an order with this code or this tracking code, which `fields` names."""
 
@@ -231,12 +239,6 @@ class SellerNotFound(IntegrationError):
     """No seller has the id or reference given to a command."""
 
     code = "seller_not_found"
-
-
-class InvalidDocument(IntegrationError):
-    """Not a CNPJ or CPF with correct check digits."""
-
-    code = "invalid_document"
 
 
 class CompanyTaken(IntegrationError):

@@ -114,6 +114,14 @@ _INVOICES = (
                           WHERE (s.order_id, s.kind, s.value) = (l.order_id, 'invoice_key', v.access_key))""",
     ),
     Invariant(
+        "invoice_knows_whether_it_is_linked",
+        "invoices are marked as linked if they have a link",
+        "integration_invoice",
+        """
+        SELECT v.id FROM integration_invoice v
+        WHERE v.is_linked <> EXISTS (SELECT FROM integration_invoicelink l WHERE l.invoice_id = v.id)""",
+    ),
+    Invariant(
         "invoice_bytes_are_the_sum",
         "the bytes of a seller's invoices are the sum of the files",
         "integration_seller",

@@ -23,6 +23,8 @@ _MAX_ITEMS = 1000
 # 1,000 items of 100 elements have 200,000 tags. The tree of 250,000 tags takes less than 50 MB.
 _MAX_TAGS = 250_000
 _LONGEST_REFERENCE = 255
+_LONGEST_SHOWN = 60
+_ROOTS = ("nfeProc", "NFe")
 _NAMESPACES = ("http://www.portalfiscal.inf.br/nfe", None)
 # Supported supersets of ASCII: name in an XML declaration to Python's name.
 _ENCODINGS = {
@@ -60,8 +62,40 @@ _VOID = {"110", "205", "301", "302", "303"} | {"101", "151", "155", "218"}
 # still says that the note is authorised (`Complements::cancelRegister` of sped-nfe). tpEvento, and cStat of the answer:
 _CANCELLATIONS = {"110111", "110112"}
 _REGISTERED = {"135", "136", "155"}
+_CONSUMER_INVOICE = "65"
+_MODEL = slice(20, 22)  # of an access key
+_LONGEST_MODEL = 2
 _LAYOUT = re.compile(r"(2\.0[0-9]|3\.[01][0-9]|4\.00)")
 _EVENTS = ("procEventoNFe", "envEvento", "evento", "retEvento", "retEnvEvento", "procCancNFe", "resEvento")
+_WHAT_TO_SEND = "Envie o XML da NF-e (modelo 55), com a raiz nfeProc ou NFe"
+_IMAGE, _ARCHIVE = "uma imagem", "um arquivo compactado"
+# First bytes of what is sent instead of XML.
+_OTHER_FILES: tuple[tuple[bytes, str], ...] = (
+    (b"%PDF-", "um PDF, como o DANFE"),
+    (b"PK\x03\x04", f"{_ARCHIVE} (zip)"),
+    (b"PK\x05\x06", f"{_ARCHIVE} (zip)"),
+    (b"\x1f\x8b", f"{_ARCHIVE} (gzip)"),
+    (b"Rar!", f"{_ARCHIVE} (rar)"),
+    (b"7z\xbc\xaf", f"{_ARCHIVE} (7z)"),
+    (b"\x89PNG", f"{_IMAGE} (PNG)"),
+    (b"\xff\xd8\xff", f"{_IMAGE} (JPEG)"),
+    (b"GIF8", f"{_IMAGE} (GIF)"),
+    (b"RIFF", f"{_IMAGE} (WebP)"),
+    (b"II*\0", f"{_IMAGE} (TIFF)"),
+    (b"MM\0*", f"{_IMAGE} (TIFF)"),
+)
+_HEIF = b"ftyp"  # at the fifth byte
+# Fiscal documents that are no NF-e, by a part of the root's name in lower case. The first that fits holds.
+_OTHER_DOCUMENTS = {
+    "cte": "um CT-e (conhecimento de transporte)",
+    "mdfe": "um MDF-e (manifesto)",
+    "nfse": "uma NFS-e (nota de serviço)",
+    "rps": "um RPS (nota de serviço)",
+    "cfe": "um CF-e (cupom do SAT)",
+    "resnfe": "um resumo de NF-e (resNFe)",
+    "envinfe": "um lote de NF-e (enviNFe)",
+    "inutnfe": "uma inutilização de numeração (inutNFe)",
+}
 _NUMBER = re.compile(r"[0-9]{1,9}")
 _SERIES = re.compile(r"[0-9]{1,3}")
 _VALUE = re.compile(r"[0-9]{1,13}(\.[0-9]{1,2})?")
@@ -75,8 +109,8 @@ _YEARS = range(1990, 2200)
 class Nfe:
     """Data of an invoice. Empty or None: not in the file. `references` (xPed) in the file's order, `value` in BRL.
 
-    `items`: how many it has. `is_void`: its protocol (protNFe) or an event's answer (retEvento) beside it says that the
-    tax office has denied or cancelled it.
+    `model`: `55`, or `65` of an NFC-e. `items`: how many it has. `is_void`: its protocol (protNFe) or an event's answer
+    (retEvento) beside it says that the tax office has denied or cancelled it.
     """
 
     access_key: str
@@ -87,20 +121,43 @@ class Nfe:
     value: Decimal | None = None
     issued_at: datetime | None = None
     layout: str = ""
+    model: str = ""
     items: int = 0
     is_void: bool = False
+
+    @property
+    def is_consumer_invoice(self) -> bool:
+        """Whether it is an NFC-e."""
+        return _CONSUMER_INVOICE in (self.model, model_of(self.access_key))
+
+
+def model_of(access_key: str) -> str:
+    """The model that an access key names: `55` of an NF-e, `65` of an NFC-e."""
+    return access_key[_MODEL]
 
 
 def read(raw: bytes) -> Nfe:
     """Parse an invoice. Raises InvoiceTooLarge over MAX_BYTES, InvalidInvoice with the reason for any other fault."""
     if len(raw) > MAX_BYTES:
         raise InvoiceTooLarge
+    _refuse_other_files(raw)
     text = _decoded(raw)
     if _DOCTYPE in text:
         raise InvalidInvoice("O XML contém DOCTYPE, que não é aceito")
     if text.count("<") > _MAX_TAGS:
         raise InvalidInvoice("O XML tem elementos demais")
     return _extract(_invoice_of(_parse(text)))
+
+
+def _refuse_other_files(raw: bytes) -> None:
+    if not raw.strip():
+        raise InvalidInvoice(f"O arquivo está vazio. {_WHAT_TO_SEND}")
+    if raw[4:].startswith(_HEIF):
+        raise InvalidInvoice(f"O arquivo é {_IMAGE} (HEIC ou AVIF). {_WHAT_TO_SEND}")
+    for first_bytes, what in _OTHER_FILES:
+        if raw.startswith(first_bytes):
+            how = ", sem compressão, um arquivo por chamada" if what.startswith(_ARCHIVE) else ""
+            raise InvalidInvoice(f"O arquivo é {what}. {_WHAT_TO_SEND}{how}")
 
 
 def _decoded(raw: bytes) -> str:
@@ -153,7 +210,7 @@ def _parse(text: str) -> etree._Element:
     try:
         root = etree.fromstring(text.encode(), parser)
     except (etree.XMLSyntaxError, ValueError, LookupError) as error:
-        raise InvalidInvoice("O arquivo não é um XML bem-formado") from error
+        raise InvalidInvoice(f"O arquivo não é um XML bem-formado. {_WHAT_TO_SEND}") from error
     if root.getroottree().docinfo.internalDTD is not None:
         raise InvalidInvoice("O XML contém DOCTYPE, que não é aceito")
     return root
@@ -162,15 +219,25 @@ def _parse(text: str) -> etree._Element:
 def _invoice_of(root: etree._Element) -> etree._Element:
     """The element infNFe below a root nfeProc or NFe, with any namespace prefix."""
     name = etree.QName(root)
-    if name.localname in _EVENTS:
-        raise InvalidInvoice(
-            "O arquivo é um evento de NF-e (procEventoNFe), como um cancelamento; envie a própria nota"
-        )
+    _refuse_other_documents(name.localname)
     nfe = root if name.localname == "NFe" else _child(root, "NFe")
     invoice = None if nfe is None else _child(nfe, "infNFe")
-    if name.localname not in ("nfeProc", "NFe") or name.namespace not in _NAMESPACES or invoice is None:
-        raise InvalidInvoice
+    if name.namespace not in _NAMESPACES or invoice is None:
+        raise InvalidInvoice("O arquivo não é um XML de NF-e válido: falta NFe ou infNFe, ou o namespace é outro")
     return invoice
+
+
+def _refuse_other_documents(root: str) -> None:
+    """Raise InvalidInvoice, which says what the file is, unless its root is one of an NF-e."""
+    if root in _EVENTS:
+        raise InvalidInvoice(
+            "O arquivo é um evento de NF-e (procEventoNFe), como um cancelamento, e não a própria nota. "
+            f"{_WHAT_TO_SEND}"
+        )
+    if root not in _ROOTS:
+        name = root[:_LONGEST_SHOWN]
+        what = next((what for part, what in _OTHER_DOCUMENTS.items() if part in root.lower()), "um XML de outro tipo")
+        raise InvalidInvoice(f"O arquivo é {what}: a raiz é {name}. {_WHAT_TO_SEND}")
 
 
 def _extract(invoice: etree._Element) -> Nfe:
@@ -187,6 +254,7 @@ def _extract(invoice: etree._Element) -> Nfe:
         series=_checked(_SERIES, _text(invoice, "ide", "serie"), "serie"),
         value=_value(_text(invoice, "total", "ICMSTot", "vNF")),
         issued_at=_moment(_text(invoice, "ide", "dhEmi") or _text(invoice, "ide", "dEmi")),
+        model=_text(invoice, "ide", "mod")[:_LONGEST_MODEL],
         items=len(items),
         is_void=_is_void(root),
     )

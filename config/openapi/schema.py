@@ -249,6 +249,8 @@ def _schema_of_field(field: Any) -> Schema:
     if isinstance(field, LimitField):
         return {"type": "integer", "minimum": 1, "maximum": MOST_ROWS, "default": DEFAULT_ROWS}
     if choices := getattr(field, "choices", None):
-        return {"type": "string", "enum": [value for value, _label in choices if value]}
+        values = [value for value, _label in choices if value]
+        # As `true` and `false` are written in a query.
+        return {"type": "boolean"} if values == ["true", "false"] else {"type": "string", "enum": values}
     most = getattr(field, "max_length", None)
     return {"type": "string", **({"maxLength": most} if most else {})}

@@ -28,6 +28,7 @@ _FAULTS = {
     Fault.EMPTY: "The body is empty. Send a JSON object.",
     Fault.COMPRESSED: "The body is compressed with gzip. Send it uncompressed.",
     Fault.UTF_16: "The body is in UTF-16 or UTF-32. Send it in UTF-8.",
+    Fault.BYTE_ORDER_MARK: "The body begins with a byte order mark (BOM, EF BB BF). Send it in UTF-8 without one.",
     Fault.NOT_UTF_8: "The body is not in UTF-8: the byte at offset {position} does not fit. It may be in Latin-1.",
     Fault.NOT_A_NUMBER: "The body holds NaN or Infinity, which are no JSON values.",
     Fault.LONG_NUMBER: "The body holds a number with too many digits.",

@@ -6,8 +6,10 @@ rows.
 """
 
 import math
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Iterator
+from dataclasses import dataclass
 from datetime import datetime, timedelta
+from decimal import Decimal
 from enum import StrEnum
 
 from django.conf import settings
@@ -16,7 +18,7 @@ from django.db.models import Q
 
 from integration import nfe
 from integration.errors import InvalidInvoice, InvoiceStorageFull, InvoiceUnreferenced, OrderNotFound, TooManyInvoices
-from integration.models import Invoice, InvoiceLink, InvoiceReference, Order, SearchCode, Seller
+from integration.models import Company, Invoice, InvoiceLink, InvoiceReference, Order, SearchCode, Seller
 from integration.models.order import CUT_REFERENCE
 from integration.nfe import Nfe
 
@@ -24,39 +26,97 @@ _DAY = timedelta(hours=24)
 _MB = 1024 * 1024  # like Django's filesizeformat
 # At most two orders are read for each reference, however many begin with it.
 _BEGINNING_WITH = """
-    SELECT min(alike.id) AS id, min(alike.seller_id) AS seller_id
-    FROM unnest(%s::text[]) AS reference (value) CROSS JOIN LATERAL (
-        SELECT id, seller_id FROM integration_order
-        WHERE seller_id = %s AND left(code, %s) = reference.value
-        LIMIT 2
-    ) alike
-    GROUP BY reference.value
-    HAVING count(*) = 1
+    SELECT id, seller_id, code, invoice_key, invoice_data FROM integration_order WHERE id = ANY(ARRAY(
+        SELECT min(alike.id)
+        FROM unnest(%s::text[]) AS reference (value) CROSS JOIN LATERAL (
+            SELECT id FROM integration_order
+            WHERE seller_id = %s AND left(code, %s) = reference.value
+            LIMIT 2
+        ) alike
+        GROUP BY reference.value
+        HAVING count(*) = 1
+    ))
 """
+_LONGEST_NAMED = 100
 
 
-def receive(*, seller: Seller, raw: bytes, by: str, at: datetime) -> Invoice:
+class DoubtCode(StrEnum):
+    """What is doubtful about an invoice that is accepted."""
+
+    OTHER_INVOICE_STORED = "other_invoice_stored"  # the access key is that of a stored file with another content
+    FOREIGN_ISSUER = "foreign_issuer"  # none of the seller's companies has issued it
+    CONSUMER_INVOICE = "consumer_invoice"  # an NFC-e
+    VOID_INVOICE = "void_invoice"  # the tax office has denied or cancelled it
+    UNMATCHED_REFERENCE = "unmatched_reference"  # no order has a reference's `orderId` yet
+    DIFFERENT_VALUE = "different_value"  # a linked order states another value of this invoice
+
+
+@dataclass(frozen=True)
+class Doubt:
+    """`about`: the document, reference or order that the doubt is about, if it is about one."""
+
+    code: DoubtCode
+    about: str = ""
+
+
+def receive(
+    *,
+    seller: Seller,
+    raw: bytes,
+    by: str,
+    at: datetime,
+    on_doubts: Callable[[list[Doubt]], None] = lambda _doubts: None,
+) -> Invoice:
     """Store an invoice and link the orders it covers; orders created later are linked when they are created.
 
     One that the tax office has denied or cancelled is stored and covers no order.
 
     For an access key that the seller has sent before, returns the stored invoice unchanged, whatever the quotas are.
 
-    Raises AccountSuspended, InvalidInvoice, InvoiceUnreferenced, InvoiceTooLarge, InvoiceStorageFull or
+    `on_doubts` is called with what is doubtful about the invoice before anything is committed; what it raises undoes
+    all of it. Raises AccountSuspended, InvalidInvoice, InvoiceUnreferenced, InvoiceTooLarge, InvoiceStorageFull or
     TooManyInvoices, and then writes nothing.
     """
     read = nfe.read(raw)
     with transaction.atomic():
         locked = seller.locked()
         locked.check_active()
-        stored = Invoice.objects.filter(seller=seller, access_key=read.access_key).defer("raw").first()
-        if stored is not None:
-            return stored  # linked when it was stored, and with every order created since
-        invoice = _store(locked, read, raw, by=by, at=at)
-        if not invoice.is_void:
-            orders = _orders_of(invoice, references=read.references)
+        stored = Invoice.objects.filter(seller=seller, access_key=read.access_key).first()
+        if stored is not None and bytes(stored.raw) != raw:
+            on_doubts([Doubt(DoubtCode.OTHER_INVOICE_STORED)])
+            return stored
+        invoice = stored or _store(locked, read, raw, by=by, at=at)
+        orders = [] if invoice.is_void else _orders_of(invoice, references=read.references)
+        if stored is None:  # else linked when it was stored, and with every order created since
             link([(invoice, order) for order in orders], by=by, at=at)
+        on_doubts(list(_doubts(seller, read, orders)))
     return invoice
+
+
+def _doubts(seller: Seller, read: Nfe, orders: Collection[Order]) -> Iterator[Doubt]:
+    """What is doubtful about an invoice that covers these orders."""
+    issuer = read.issuer_document
+    if issuer and not Company.objects.filter(seller=seller, document=issuer).exists():
+        yield Doubt(DoubtCode.FOREIGN_ISSUER, issuer)
+    if read.is_consumer_invoice:
+        yield Doubt(DoubtCode.CONSUMER_INVOICE)
+    if read.is_void:
+        yield Doubt(DoubtCode.VOID_INVOICE)
+        return
+    found = {name for order in orders for name in (order.code, order.code[:CUT_REFERENCE])}
+    for reference in read.references:
+        if reference not in found:
+            yield Doubt(DoubtCode.UNMATCHED_REFERENCE, reference[:_LONGEST_NAMED])
+    for order in orders:
+        value = _stated_value(order, read.access_key)
+        if None not in (value, read.value) and value != read.value:
+            yield Doubt(DoubtCode.DIFFERENT_VALUE, order.code[:_LONGEST_NAMED])
+
+
+def _stated_value(order: Order, access_key: str) -> Decimal | None:
+    """The value that an order states for the invoice with this key, unless it names another one."""
+    value = (order.invoice_data or {}).get("value") if order.invoice_key in ("", access_key) else None
+    return None if value is None else Decimal(str(value))
 
 
 def link_by_hand(*, invoice: Invoice, order: Order, by: str, at: datetime) -> None:

@@ -16,7 +16,7 @@ from common.fields import any_of
 from common.postgresql import prepared
 from integration import lifecycle, tracking_codes
 from integration.actions import invoices
-from integration.errors import CompanyNotFound, DuplicateOrder, ForeignCompany
+from integration.errors import CompanyNotFound, DuplicateOrder, ForeignCompany, InvalidDocument
 from integration.lifecycle import Status
 from integration.models import (
     Company,
@@ -27,6 +27,7 @@ from integration.models import (
     Seller,
     StatusLog,
     compact_document,
+    is_document,
 )
 from integration.models.order import CUT_REFERENCE
 
@@ -98,7 +99,7 @@ class NewOrder:
 def create(*, seller: Seller, payload: NewOrder, by: str, at: datetime) -> Order:
     """Create an order, and link the invoices that name it and were received before it.
 
-    Raises CompanyNotFound, ForeignCompany or DuplicateOrder, and then writes nothing.
+    Raises CompanyNotFound, InvalidDocument, ForeignCompany or DuplicateOrder, and then writes nothing.
     """
     document = compact_document(payload.company_document)
     with transaction.atomic():
@@ -106,7 +107,9 @@ def create(*, seller: Seller, payload: NewOrder, by: str, at: datetime) -> Order
         # could miss this order while this order misses the invoice, and the check for duplicates would be a race.
         numbers = prepared.execute(_LOCK, [not payload.tracking_code, document, seller.pk]).fetchone()
         if numbers is None:
-            raise ForeignCompany if Company.objects.filter(document=document).exists() else CompanyNotFound
+            if Company.objects.filter(document=document).exists():
+                raise ForeignCompany
+            raise CompanyNotFound if is_document(document) else InvalidDocument
         company_id, order_id, tracking_number = numbers
         tracking_code, naming = _checked(seller, payload, tracking_number)
         order = Order(

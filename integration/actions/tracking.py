@@ -5,12 +5,15 @@ from itertools import groupby
 from typing import Any
 
 from django.contrib.postgres.expressions import ArraySubquery
-from django.db.models import Prefetch, QuerySet
+from django.contrib.postgres.fields import ArrayField
+from django.db.models import BigIntegerField, Func, Prefetch, QuerySet, TextField, Value
+from django.db.models.functions import Cast, NullIf
 
 from common.compiled_queries import CompiledQuery, Parameter
 from common.fields import any_of
 from integration.errors import OrderNotFound
 from integration.models import InvoiceLink, Order, SearchCode, Seller, StatusLog, compact_document
+from integration.models.order import compact_code
 
 MOST_RESULTS = 10
 
@@ -26,14 +29,15 @@ class TrackedOrder:
 def find(seller: Seller, *, value: str, by_document: bool, document: str = "") -> list[TrackedOrder]:
     """At most MOST_RESULTS orders of the seller, newest first.
 
-    `value` is compared with the receiver's document if `by_document`, otherwise with every search code. An order must
-    also have the receiver's document `document`, unless that is empty. Masks of documents are ignored.
+    `value` is compared with the receiver's document if `by_document`, otherwise with every search code: first those
+    that are equal, then those that are equal without regard to case, spaces, dots and dashes. An order must also have
+    the receiver's document `document`, unless that is empty. Masks of documents are ignored.
     """
     if "\0" in value + document:
         return []  # PostgreSQL refuses NUL in a query, and no stored text holds it
     rows = _status_logs(seller.pk, value, by_document=by_document, document=document)
     found = [list(entries) for _key, entries in groupby(rows, key=lambda entry: entry.order_id)]
-    return [TrackedOrder(entries[0].order.tracking_code, entries) for entries in found]
+    return [TrackedOrder(entries[0].order.tracking_code, entries) for entries in found[:MOST_RESULTS]]
 
 
 def get(seller: Seller, *, code: str) -> Order:
@@ -64,23 +68,38 @@ def _status_logs(seller_id: int, value: str, *, by_document: bool, document: str
 
 
 def by_code(seller: Any, value: Any) -> QuerySet[StatusLog]:
-    codes = SearchCode.objects.filter(seller=seller, value=value)
-    return _of_newest(codes.order_by("-order_id").distinct().values("order_id"))
+    return _with_code(SearchCode.objects.filter(seller=seller), value)
 
 
 def by_document(seller: Any, document: Any) -> QuerySet[StatusLog]:
-    return _of_newest(Order.objects.filter(seller=seller, receiver_document=document).order_by("-pk").values("pk"))
+    orders = _newest(Order.objects.filter(seller=seller, receiver_document=document).order_by("-pk").values("pk"))
+    return _status_logs_of(any_of("order", orders)).order_by("-order_id", "pk")
 
 
 def by_both(seller: Any, value: Any, document: Any) -> QuerySet[StatusLog]:
-    codes = SearchCode.objects.filter(seller=seller, value=value, order__receiver_document=document)
-    return _of_newest(codes.order_by("-order_id").distinct().values("order_id"))
+    return _with_code(SearchCode.objects.filter(seller=seller, order__receiver_document=document), value)
 
 
-def _of_newest(orders: QuerySet[Any, Any]) -> QuerySet[StatusLog]:
-    """The status logs of the first MOST_RESULTS orders."""
-    rows = StatusLog.objects.filter(any_of("order", ArraySubquery(orders[:MOST_RESULTS])))
-    return rows.select_related("order").order_by("-order_id", "pk")
+def _with_code(codes: QuerySet[SearchCode], value: Any) -> QuerySet[StatusLog]:
+    """The status logs of MOST_RESULTS orders with the code and of as many that have it in another form.
+
+    `value` is an expression.
+    """
+    # A value of nothing but spaces, dots and dashes is compared as it is only.
+    compact = NullIf(compact_code(Cast(value, TextField())), Value(""))
+    same, alike = codes.filter(value=value), codes.alias(compact=compact_code("value")).filter(compact=compact)
+    equal, similar = (_newest(found.order_by("-order_id").distinct().values("order_id")) for found in (same, alike))
+    either: Func = Func(equal, similar, function="ARRAY_CAT", output_field=ArrayField(BigIntegerField()))
+    rows = _status_logs_of(any_of("order", either)).annotate(is_equal=any_of("order", equal))
+    return rows.order_by("-is_equal", "-order_id", "pk")
+
+
+def _newest(orders: QuerySet[Any, Any]) -> ArraySubquery:
+    return ArraySubquery(orders[:MOST_RESULTS])
+
+
+def _status_logs_of(condition: Any) -> QuerySet[StatusLog]:
+    return StatusLog.objects.filter(condition).select_related("order")
 
 
 _BY_CODE = CompiledQuery(lambda: by_code(Parameter("seller"), Parameter("value")))

@@ -1,6 +1,9 @@
-"""Error bodies of area B, made in this module only: `{success: false, message, code}`, often with `errors`."""
+"""Error bodies of area B, made in this module only: `{success: false, message, code}`, often with `errors`.
 
-from collections.abc import Iterator
+And the warnings in the bodies of its other answers.
+"""
+
+from collections.abc import Iterable, Iterator
 from typing import Any, Literal, NotRequired, TypedDict
 
 from django.http import HttpRequest, HttpResponse, JsonResponse
@@ -8,13 +11,20 @@ from rest_framework import exceptions, status
 from rest_framework.response import Response
 
 from common.errors import DomainError
-from common.views import UNKNOWN_KEY, InvalidBody, InvalidQuery
+from common.views import MOST_WARNINGS, UNKNOWN_KEY, InvalidBody, InvalidQuery, PayloadWarning
+from integration.api.bodies import Warned
 from integration.errors import IntegrationError, MalformedBody
 
 _INVALID = "Dados inválidos"
 _WRONG_CONTENT_TYPE = "Envie o cabeçalho Content-Type: application/json"
 _WRONG_METHOD = "Método não permitido"
-# What warnings say, by code.
+# A path that people guess: POST /api/integration/orders/A-1/cancel.
+_CANCEL = "/cancel"
+_HOW_TO_CANCEL = (
+    "Método não permitido. Para cancelar um pedido, envie POST /api/integration/orders/cancel com o corpo "
+    '{"orderId": "<orderId do pedido>"}'
+)
+# What warnings say, by code. The braces take the warning's values.
 WARNINGS = {
     UNKNOWN_KEY: "Chave desconhecida, sem efeito.",
     "incomplete_sides": "Sem as três medidas o peso cúbico não é calculado.",
@@ -25,6 +35,15 @@ WARNINGS = {
     "weight_out_of_range": "O peso é zero ou passa do máximo da tarifa de frete.",
     "other_invoice_stored": "Já existe uma nota fiscal com esta chave de acesso e outro conteúdo. Esta não foi salva.",
     "invalid_access_key": "Uma chave de acesso tem 44 caracteres, dígitos e letras.",
+    "invalid_document": "Os dígitos verificadores do CPF ou CNPJ não conferem.",
+    "invalid_email": "Não é um endereço de e-mail.",
+    "foreign_issuer": "O emitente da nota ({about}) não é nenhuma das empresas deste vendedor.",
+    "consumer_invoice": "A nota é uma NFC-e (modelo 65), que não acompanha o transporte. Envie a NF-e (modelo 55).",
+    "void_invoice": "A nota foi denegada ou cancelada pela SEFAZ. Foi salva e não será vinculada a pedidos.",
+    "unmatched_reference": (
+        "Nenhum pedido tem o orderId '{about}' (xPed). A nota será vinculada a ele quando for criado."
+    ),
+    "different_value": "O valor da nota difere do invoice.value do pedido '{about}'.",
 }
 
 
@@ -57,7 +76,8 @@ def exception_handler(error: Exception, context: dict[str, Any]) -> Response | N
     if isinstance(error, IntegrationError):
         return refused(error)
     if isinstance(error, exceptions.MethodNotAllowed):
-        return Response(refusal(_WRONG_METHOD, "method_not_allowed"), status=error.status_code)
+        message = _HOW_TO_CANCEL if context["request"].path.endswith(_CANCEL) else _WRONG_METHOD
+        return Response(refusal(message, "method_not_allowed"), status=error.status_code)
     return None
 
 
@@ -65,7 +85,7 @@ def _invalid_body(error: InvalidBody, invalid_status: int) -> Response:
     """The serializer's errors, and as further errors the warnings about a body that is to be handled strictly."""
     errors = dict(_flattened(error.detail))
     for warning in error.warnings:
-        errors.setdefault(warning.dotted, []).append(WARNINGS[warning.code] + _suggestion(warning.nearest))
+        errors.setdefault(warning.dotted, []).append(_text(warning))
     if not error.warnings:
         return _invalid(errors, invalid_status, "invalid_payload")
     is_only_unknown = not error.detail and {warning.code for warning in error.warnings} == {UNKNOWN_KEY}
@@ -81,6 +101,16 @@ def _invalid_query(error: InvalidQuery) -> Response:
         )
         errors[unknown.name] = [text]
     return _invalid(errors, 422, "invalid_payload" if error.detail else UNKNOWN_KEY)
+
+
+def warned(warnings: Iterable[Any]) -> list[Warned]:
+    """The first MOST_WARNINGS warnings about values. Unknown keys and parameters are in the header only."""
+    of_values = [each for each in warnings if isinstance(each, PayloadWarning) and each.code != UNKNOWN_KEY]
+    return [Warned(code=each.code, message=f"{each.dotted}: {_text(each)}") for each in of_values[:MOST_WARNINGS]]
+
+
+def _text(warning: PayloadWarning) -> str:
+    return WARNINGS[warning.code].format(**dict(warning.values)) + _suggestion(warning.nearest)
 
 
 def _suggestion(nearest: str) -> str:

@@ -2,24 +2,42 @@
 
 from datetime import UTC, datetime
 from decimal import Decimal
-from typing import Annotated, Any, Literal, TypedDict
+from typing import Annotated, Any, Literal, NotRequired, TypedDict
 
 from common.json_body import one_of
-from integration import words
+from integration import nfe, words
 from integration.actions.quotes import Quote
 from integration.actions.tracking import TrackedOrder
 from integration.freight import ORDER_SERVICES, Price, Service
 from integration.models import InvoiceLink, Order, StatusLog
 
 
+class Warned(TypedDict):
+    """What was accepted and is probably a mistake. `code` is stable, `message` in Portuguese."""
+
+    code: str
+    message: str
+
+
+class MayWarn(TypedDict):
+    """`warnings` is there only if it has an entry."""
+
+    warnings: NotRequired[list[Warned]]
+
+
 class Done(TypedDict):
-    """Answer to a cancellation and to the upload of an invoice."""
+    """Answer to a cancellation."""
 
     success: Literal[True]
     message: str
 
 
-class OrderCreated(TypedDict):
+class InvoiceStored(MayWarn, TypedDict):
+    success: Literal[True]
+    message: str
+
+
+class OrderCreated(MayWarn, TypedDict):
     success: Literal[True]
     tracking_code: str
 
@@ -28,7 +46,7 @@ class OrderCreated(TypedDict):
 QuoteData = TypedDict("QuoteData", {"from": str, "to": str, "amount": int, "deadline": int})
 
 
-class QuoteFound(TypedDict):
+class QuoteFound(MayWarn, TypedDict):
     success: Literal[True]
     data: QuoteData
 
@@ -41,7 +59,7 @@ class ServicePrice(TypedDict):
     deadline: int
 
 
-class ServicesFound(TypedDict):
+class ServicesFound(MayWarn, TypedDict):
     success: Literal[True]
     data: list[ServicePrice]
 
@@ -151,6 +169,30 @@ class OrderDetail(OrderSummary, TypedDict):
     status_log: list[StatusEntry]
 
 
+class InvoiceSummary(TypedDict):
+    """`model`: `55`, or `65` of an NFC-e. `value` in BRL. What the file does not state is empty or null.
+
+    `orders`: the orderIds of the orders that are linked. `createdAt`: when the invoice was received.
+    """
+
+    key: str
+    model: str
+    series: str
+    number: str
+    issuedAt: str | None
+    issuer: str
+    value: float | None
+    linked: bool
+    orders: list[str]
+    createdAt: str
+
+
+class InvoicesListed(TypedDict):
+    success: Literal[True]
+    data: list[InvoiceSummary]
+    nextCursor: str | None
+
+
 class OrdersListed(TypedDict):
     success: Literal[True]
     data: list[OrderSummary]
@@ -179,6 +221,26 @@ def order_shown(order: Order) -> OrderShown:
         "status_log": [status_entry(entry) for entry in order.status_log.all()],
     }
     return {"success": True, "data": detail}
+
+
+def invoices_listed(invoices: list[Any], next_cursor: str | None) -> InvoicesListed:
+    """Invoices annotated with `order_codes`."""
+    return {"success": True, "data": [_invoice_summary(invoice) for invoice in invoices], "nextCursor": next_cursor}
+
+
+def _invoice_summary(invoice: Any) -> InvoiceSummary:
+    return {
+        "key": invoice.access_key,
+        "model": nfe.model_of(invoice.access_key),
+        "series": invoice.series,
+        "number": invoice.number,
+        "issuedAt": utc(invoice.issued_at) if invoice.issued_at else None,
+        "issuer": invoice.issuer_document,
+        "value": _number(invoice.value),
+        "linked": invoice.is_linked,
+        "orders": invoice.order_codes,
+        "createdAt": utc(invoice.received_at),
+    }
 
 
 def _summary(order: Order) -> OrderSummary:

@@ -21,6 +21,7 @@ _FAULTS = {
     Fault.EMPTY: "O corpo está vazio. Envie um objeto JSON",
     Fault.COMPRESSED: "O corpo está comprimido com gzip. Envie-o sem compressão",
     Fault.UTF_16: "O corpo está em UTF-16 ou UTF-32. Envie-o em UTF-8",
+    Fault.BYTE_ORDER_MARK: "O corpo começa com uma marca de ordem de bytes (BOM, EF BB BF). Envie-o em UTF-8 sem ela",
     Fault.NOT_UTF_8: "O corpo não está em UTF-8: o byte na posição {position} não serve. Talvez esteja em Latin-1",
     Fault.NOT_A_NUMBER: "O corpo contém NaN ou Infinity, que não são valores JSON",
     Fault.LONG_NUMBER: "O corpo contém um número com dígitos demais",

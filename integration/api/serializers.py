@@ -1,10 +1,14 @@
 """Validation of the bodies and queries of area B. Every error names its field; unknown keys are ignored."""
 
+import re
 from collections.abc import Iterator
 from decimal import Decimal
 from typing import Any
 
 import django_filters
+from django.conf import settings
+from django.core.exceptions import ValidationError
+from django.core.validators import validate_email
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
@@ -13,7 +17,7 @@ from common.pagination import CREATED_FROM, CREATED_TO, MOST_ROWS, ListFilter, M
 from common.serializers import BodySerializer
 from common.views import PayloadWarning
 from integration import freight, nfe, postcodes, words
-from integration.actions.orders import Address, Item, NewOrder
+from integration.actions.orders import Address, Item, NewOrder, Receiver
 from integration.api.fields import (
     REQUIRED,
     AmountField,
@@ -30,7 +34,7 @@ from integration.api.fields import (
 from integration.errors import NoCoverage
 from integration.freight import Package
 from integration.lifecycle import Status
-from integration.models import FreightParameters, Order
+from integration.models import FreightParameters, Invoice, Order, compact_document, is_document
 
 _OBJECT: dict[str, Any] = {**REQUIRED, "invalid": "Deve ser um objeto."}
 _OPTIONAL: dict[str, Any] = {"required": False, "allow_null": True}
@@ -38,7 +42,10 @@ _SERVICES = tuple(words.ORDER_SERVICES)
 _MOST_ITEMS = 1000
 _STATUSES = [status.value for status in Status]
 _SIDES = ("width", "height", "length")
-_ADDRESS = ("receiver", "address")
+_RECEIVER = ("receiver",)
+_ADDRESS = (*_RECEIVER, "address")
+# What looks like a CPF or CNPJ. Other documents, such as passports, have no check digits that are known here.
+_CPF_OR_CNPJ = re.compile(r"[0-9]{11}|[0-9A-Z]{12}[0-9]{2}")
 
 _FREIGHT: dict[str, Any] = {
     "origin": "01310100", "destination": "40020000", "width": "20", "height": "10", "length": "30", "weight": 1.5,
@@ -131,12 +138,15 @@ class InvoiceSerializer(BodySerializer):
 
 @extend_schema_field({"type": "string", "enum": list(_SERVICES)})
 class ServiceField(TextField):
-    default_error_messages = {"invalid": f"Deve ser um destes: {', '.join(_SERVICES)}."}
+    """One of the specification's services. An operator's name of one, from SERVICE_ALIASES, is replaced by it."""
+
+    default_error_messages = {"invalid": "Deve ser um destes: {names}."}
 
     def to_internal_value(self, data: Any) -> str:
-        if data not in _SERVICES:
-            self.fail("invalid")
-        return str(data)
+        named = settings.SERVICE_ALIASES.get(data, data) if isinstance(data, str) else data
+        if named not in _SERVICES:
+            self.fail("invalid", names=", ".join((*_SERVICES, *settings.SERVICE_ALIASES)))
+        return str(named)
 
 
 @example_body(_ORDER)
@@ -164,10 +174,10 @@ class OrderSerializer(BodySerializer):
     invoice = InvoiceSerializer(**_OPTIONAL)
 
     def warnings(self) -> list[PayloadWarning]:
-        """What the specification accepts and the freight quote would refuse, which is probably a mistake."""
+        """What the specification accepts and is probably a mistake."""
         order = self.payload
         heaviest = Decimal(FreightParameters.current().max_weight_g) / 1000
-        found = [*_of_address(order.receiver["address"])]
+        found = [*_of_receiver(order.receiver), *_of_address(order.receiver["address"])]
         for index, item in enumerate(order.items):
             found += _of_item(index, item, heaviest_kg=heaviest)
         if order.invoice_key and not nfe.ACCESS_KEY.fullmatch(order.invoice_key):
@@ -187,6 +197,17 @@ class OrderSerializer(BodySerializer):
             receiver=data["receiver"],
             invoice=data.get("invoice"),
         )
+
+
+def _of_receiver(receiver: Receiver) -> Iterator[PayloadWarning]:
+    document = compact_document(receiver.get("document") or "")
+    if _CPF_OR_CNPJ.fullmatch(document) and not is_document(document):
+        yield PayloadWarning((*_RECEIVER, "document"), "invalid_document")
+    if email := receiver.get("email"):
+        try:
+            validate_email(email)
+        except ValidationError:
+            yield PayloadWarning((*_RECEIVER, "email"), "invalid_email")
 
 
 def _of_address(address: Address) -> Iterator[PayloadWarning]:
@@ -257,5 +278,20 @@ class OrderFilter(ListFilter):
 
     class Meta:
         model = Order
+        fields: list[str] = []
+        form = PortugueseForm
+
+
+class InvoiceFilter(ListFilter):
+    linked = django_filters.TypedChoiceFilter(
+        field_name="is_linked",
+        help_text="Whether the invoice is linked to an order.",
+        choices=[("true", "true"), ("false", "false")],
+        coerce=lambda text: text == "true",
+        error_messages={"invalid_choice": "Deve ser true ou false."},
+    )
+
+    class Meta:
+        model = Invoice
         fields: list[str] = []
         form = PortugueseForm

@@ -1,3 +1,6 @@
+from django.conf import settings
+from django.urls import path
+
 from common.views import ApiRouter
 from integration.api.viewsets import InvoiceViewSet, OrderViewSet, ShippingViewSet
 
@@ -6,4 +9,5 @@ router.register("shipping", ShippingViewSet, basename="shipping")
 router.register("orders", OrderViewSet, basename="order")
 router.register("invoices", InvoiceViewSet, basename="invoice")
 
-urlpatterns = router.urls
+_upload = InvoiceViewSet.as_view({"post": "marketplace"}, **InvoiceViewSet.marketplace.kwargs)
+urlpatterns = [*router.urls, *(path(f"invoices/{segment}", _upload) for segment in settings.INVOICE_PATHS)]

@@ -2,9 +2,10 @@
 
 from collections.abc import Callable
 from contextlib import suppress
-from typing import Any
+from typing import Any, TypeVar
 
-from django.db.models import prefetch_related_objects
+from django.contrib.postgres.expressions import ArraySubquery
+from django.db.models import Model, OuterRef, QuerySet, prefetch_related_objects
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from drf_spectacular.utils import OpenApiExample, OpenApiParameter, extend_schema
 from rest_framework.decorators import action
@@ -24,6 +25,7 @@ from integration.api.authentication import HasKey, KeyAuthentication
 from integration.api.parsers import BoundedJSONParser, BoundedMultiPartParser
 from integration.api.serializers import (
     CancelSerializer,
+    InvoiceFilter,
     OrderFilter,
     OrderSerializer,
     QuoteSerializer,
@@ -38,6 +40,7 @@ from integration.errors import (
     DuplicateOrder,
     ForeignCompany,
     IdempotencyKeyReused,
+    InvalidDocument,
     InvalidIdempotencyKey,
     InvalidInvoice,
     InvalidKey,
@@ -52,8 +55,9 @@ from integration.errors import (
     TooHeavy,
     TooManyInvoices,
 )
-from integration.models import ApiKey, IdempotencyRecord
+from integration.models import ApiKey, IdempotencyRecord, InvoiceLink
 
+Row = TypeVar("Row", bound=Model)
 _ORDERS = KeyedEndpoint(
     IdempotencyRecord,
     "orders",
@@ -87,6 +91,27 @@ class SellerViewSet(ApiView, ViewSet):
         """The caller's name for status logs."""
         return f"key {self.key.hint}"
 
+    def page(self, rows: QuerySet[Row], *, scope: str, **options: Any) -> pagination.Page[Row]:
+        """The page that the query asks for. `scope` names the list. Raises InvalidQuery or ValidationError."""
+        query = self.filterset_class(self.request.query_params, queryset=rows)
+        self.check_query(query.invalid, known=query.filters)
+        try:
+            return pagination.newest_first(
+                query.qs,
+                limit=query.limit_of_page,
+                cursor=query.form.cleaned_data["cursor"],
+                scope=[scope, str(self.key.seller_id), *query.sent],
+                **options,
+            )
+        except pagination.InvalidCursor as error:
+            raise ValidationError({"cursor": [_INVALID_CURSOR]}) from error
+
+    def answer(self, body: bodies.MayWarn, *, status: int = 200) -> Response:
+        """An answer with the warnings about the values that were sent, if there are any."""
+        if warnings := answers.warned(self._warnings):
+            body["warnings"] = warnings
+        return Response(body, status=status)
+
 
 class ShippingViewSet(SellerViewSet):
     """Freight by postcode."""
@@ -105,7 +130,7 @@ class ShippingViewSet(SellerViewSet):
         Price and deadline of one shipment between two postcodes.
         """
         serializer = self.read_body(QuoteSerializer(data=request.data))
-        return Response(bodies.quote_found(quotes.quote(**serializer.shipment)))
+        return self.answer(bodies.quote_found(quotes.quote(**serializer.shipment)))
 
     @extend_schema(
         operation_id="shipping-services",
@@ -119,7 +144,7 @@ class ShippingViewSet(SellerViewSet):
         Price and deadline of each service that has a rate for the trip.
         """
         serializer = self.read_body(QuoteSerializer(data=request.data))
-        return Response(bodies.services_found(quotes.services(**serializer.shipment)))
+        return self.answer(bodies.services_found(quotes.services(**serializer.shipment)))
 
 
 class OrderViewSet(SellerViewSet):
@@ -136,18 +161,7 @@ class OrderViewSet(SellerViewSet):
 
         The orders of the key's seller, the newest first, in pages.
         """
-        seller = self.key.seller
-        query = self.filterset_class(request.query_params, queryset=seller.orders.all())
-        self.check_query(query.invalid, known=query.filters)
-        try:
-            page = pagination.newest_first(
-                query.qs,
-                limit=query.limit_of_page,
-                cursor=query.form.cleaned_data["cursor"],
-                scope=["orders", str(seller.pk), *query.sent],
-            )
-        except pagination.InvalidCursor as error:
-            raise ValidationError({"cursor": [_INVALID_CURSOR]}) from error
+        page = self.page(self.key.seller.orders.all(), scope="orders")
         prefetch_related_objects(page.rows, "company")
         return Response(bodies.orders_listed(page.rows, page.next_cursor))
 
@@ -166,8 +180,9 @@ class OrderViewSet(SellerViewSet):
         },
     )
     @raises(
-        InvalidIdempotencyKey, IdempotencyKeyReused, CallInProgress, ForeignCompany, CompanyNotFound, DuplicateOrder
-    )
+        InvalidIdempotencyKey, IdempotencyKeyReused, CallInProgress, ForeignCompany, CompanyNotFound,
+        InvalidDocument, DuplicateOrder,
+    )  # fmt: skip  # a list of names
     def create(self, request: Request) -> HttpResponse:
         """Create an order.
 
@@ -178,7 +193,7 @@ class OrderViewSet(SellerViewSet):
 
         def create(_nothing: None) -> Response:
             order = orders.create(seller=seller, payload=payload, by=self.actor, at=at)
-            return Response(bodies.OrderCreated(success=True, tracking_code=order.tracking_code), status=201)
+            return self.answer(bodies.OrderCreated(success=True, tracking_code=order.tracking_code), status=201)
 
         return _ORDERS.once(
             request, scope={"seller_id": seller.pk}, at=at, prepare=lambda: None, act=create, refuse=answers.refused
@@ -261,6 +276,24 @@ class OrderViewSet(SellerViewSet):
 class InvoiceViewSet(SellerViewSet):
     """Invoices (NF-e) of orders."""
 
+    filterset_class = InvoiceFilter
+
+    @extend_schema(operation_id="list-invoices", responses={200: Answer(bodies.InvoicesListed, "A page.")})
+    def list(self, request: Request) -> Response:
+        """Find invoices.
+
+        The invoices that the key's seller has sent, the newest first, in pages.
+        """
+        links = InvoiceLink.objects.filter(invoice=OuterRef("pk")).order_by("order_id")
+        page = self.page(
+            self.key.seller.invoices.all(),
+            scope="invoices",
+            moment="received_at",
+            without=["raw"],
+            annotations={"order_codes": ArraySubquery(links.values("order__code"))},
+        )
+        return Response(bodies.invoices_listed(page.rows, page.next_cursor))
+
     @extend_schema(
         operation_id="upload-invoice",
         request={
@@ -271,7 +304,11 @@ class InvoiceViewSet(SellerViewSet):
             }
         },
         responses={
-            200: Answer(bodies.Done, "Stored.", example={"success": True, "message": "Nota fiscal salva com sucesso"})
+            200: Answer(
+                bodies.InvoiceStored,
+                "Stored.",
+                example={"success": True, "message": "Nota fiscal salva com sucesso"},
+            )
         },
     )
     @raises(InvoiceMissing, InvalidInvoice, InvoiceUnreferenced, TooManyInvoices, InvoiceStorageFull)
@@ -288,9 +325,13 @@ class InvoiceViewSet(SellerViewSet):
         if len(files) != 1:
             raise InvoiceMissing
         raw = files[0].read()
-        stored = invoices.receive(seller=self.key.seller, raw=raw, by=self.actor, at=clock.now())
-        self.check_body({}, [] if stored.raw == raw else [PayloadWarning(("nfe",), "other_invoice_stored")])
-        return Response(bodies.Done(success=True, message="Nota fiscal salva com sucesso"))
+
+        def check(doubts: list[invoices.Doubt]) -> None:
+            found = [PayloadWarning(("nfe",), each.code, values=(("about", each.about),)) for each in doubts]
+            self.check_body({}, found)
+
+        invoices.receive(seller=self.key.seller, raw=raw, by=self.actor, at=clock.now(), on_doubts=check)
+        return self.answer(bodies.InvoiceStored(success=True, message="Nota fiscal salva com sucesso"))
 
 
 def unknown_path(request: HttpRequest) -> HttpResponse:

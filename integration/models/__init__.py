@@ -4,7 +4,7 @@ from integration.models.call import IdempotencyRecord, RefusedSellerCall, Refuse
 from integration.models.freight import FreightParameters, FreightParametersChange, FreightPriceChange, FreightRate
 from integration.models.invoice import Invoice, InvoiceLink, InvoiceReference
 from integration.models.order import Order, SearchCode, StatusLog
-from integration.models.seller import ApiKey, Company, Seller, SellerMembership, compact_document
+from integration.models.seller import ApiKey, Company, Seller, SellerMembership, compact_document, is_document
 
 __all__ = [
     "ApiKey",
@@ -25,4 +25,5 @@ __all__ = [
     "SellerMembership",
     "StatusLog",
     "compact_document",
+    "is_document",
 ]

@@ -19,6 +19,15 @@ ELSE
 END IF;
 RETURN NULL;
 """
+_IS_LINKED = """
+IF TG_OP = 'INSERT' THEN
+    UPDATE integration_invoice SET is_linked = TRUE WHERE id = NEW.invoice_id AND NOT is_linked;
+ELSE
+    UPDATE integration_invoice SET is_linked = FALSE WHERE id = OLD.invoice_id
+        AND NOT EXISTS (SELECT FROM integration_invoicelink WHERE invoice_id = OLD.invoice_id);
+END IF;
+RETURN NULL;
+"""
 
 
 class Invoice(models.Model):
@@ -36,6 +45,8 @@ class Invoice(models.Model):
     layout = models.CharField(_("layout"), max_length=4, blank=True)
     # Denied or cancelled by the tax office. It is kept, and linked to no order.
     is_void = models.BooleanField(_("denied or cancelled"), default=False, db_default=False)
+    # Whether it has a link. Maintained by a trigger of `InvoiceLink`, so that an index finds those without.
+    is_linked = models.BooleanField(_("linked"), default=False, db_default=False, editable=False)
     raw = models.BinaryField(editable=False)
     received_at = models.DateTimeField(_("received at"))
     received_by = models.CharField(_("received by"), max_length=200)
@@ -51,6 +62,8 @@ class Invoice(models.Model):
         constraints = [models.UniqueConstraint(fields=["seller", "access_key"], name="one_invoice_per_access_key")]
         indexes = [
             models.Index(fields=["seller", "-received_at"], name="invoice_received"),
+            # It ends with the primary key, so that a page's keys are read from the index alone.
+            models.Index(fields=["seller", "is_linked", "-received_at", "-id"], name="invoice_of_seller_linked"),
             models.Index(fields=["number"], name="invoice_number"),  # the search in the admin, over all sellers
             models.Index(fields=["received_at"], name="invoice_to_forget", condition=Q(forgotten_at__isnull=True)),
         ]
@@ -105,6 +118,14 @@ class InvoiceLink(models.Model):
         verbose_name_plural = _("linked orders")
         ordering = ["id"]
         constraints = [models.UniqueConstraint(fields=["invoice", "order"], name="one_link_per_invoice_and_order")]
+        triggers = [
+            pgtrigger.Trigger(
+                name="invoice_is_linked",
+                when=pgtrigger.After,
+                operation=pgtrigger.Insert | pgtrigger.Delete,
+                func=_IS_LINKED,
+            ),
+        ]
 
     def __str__(self) -> str:
         return f"{self.invoice} → {self.order}"

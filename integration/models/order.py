@@ -4,7 +4,7 @@ from typing import Any
 import pgtrigger
 from django.core.serializers.json import DjangoJSONEncoder
 from django.db import models
-from django.db.models import Q
+from django.db.models import F, Func, Q, TextField
 from django.db.models.functions import Left
 from django.utils.translation import gettext_lazy as _
 
@@ -119,6 +119,11 @@ class StatusLog(models.Model):
         return self.get_status_display()
 
 
+def compact_code(code: Any) -> Func:
+    """A code in upper case without spaces, dots and dashes, which people write or leave out."""
+    return Func(code, template="UPPER(TRANSLATE(%(expressions)s, ' .-', ''))", output_field=TextField())
+
+
 class SearchCode(models.Model):
     """One value by which a tracking query finds an order. One table holds all kinds, so one index serves the query."""
 
@@ -142,7 +147,10 @@ class SearchCode(models.Model):
         verbose_name_plural = _("codes")
         ordering = ["id"]
         constraints = [models.UniqueConstraint(fields=["order", "kind", "value"], name="one_search_code")]
-        indexes = [models.Index(fields=["seller", "value", "-order"], name="search_code_value")]
+        indexes = [
+            models.Index(fields=["seller", "value", "-order"], name="search_code_value"),
+            models.Index("seller", compact_code("value"), F("order").desc(), name="search_code_compact"),
+        ]
 
     def __str__(self) -> str:
         return self.value

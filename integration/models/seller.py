@@ -9,7 +9,6 @@ from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import pgettext_lazy
 from stdnum.br import cnpj, cpf
-from stdnum.exceptions import ValidationError as WrongNumber
 
 from common import credentials, fields, formats
 from common.accounts import (
@@ -114,17 +113,18 @@ def compact_document(text: str) -> str:
     return _MASK.sub("", text).upper()
 
 
-def validate_document(text: str) -> None:
-    """Raise ValidationError unless `text` is a CNPJ (numeric or alphanumeric) or CPF with correct check digits."""
+def is_document(text: str) -> bool:
+    """Whether `text` is a CNPJ (numeric or alphanumeric) or a CPF with correct check digits."""
     # Numbers of one repeated digit have correct check digits, but are not assigned.
-    kinds = (cnpj, cpf) if len(text) <= _LONGEST_DOCUMENT and len(set(text)) > 1 else ()
-    for kind in kinds:
-        try:
-            kind.validate(text)
-        except WrongNumber:
-            continue
-        return
-    raise ValidationError(_("This is neither a CNPJ nor a CPF: its check digits do not fit."), code="invalid_document")
+    is_possible = len(text) <= _LONGEST_DOCUMENT and text.isascii() and len(set(text)) > 1
+    return is_possible and (cpf.is_valid(text) or cnpj.is_valid(text))
+
+
+def validate_document(text: str) -> None:
+    """Raise ValidationError unless `text` is a CNPJ or a CPF."""
+    if not is_document(text):
+        message = _("This is neither a CNPJ nor a CPF: its check digits do not fit.")
+        raise ValidationError(message, code="invalid_document")
 
 
 class Company(models.Model):

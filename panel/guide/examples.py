@@ -97,7 +97,7 @@ def _of_b() -> Iterator[Answer]:
         _of_page(answers.failure(message, status=CODES[code].status, code=code))
         for code, (_english, message) in _TOO_LONG.items()
     )
-    context = {"view": SimpleNamespace(invalid_status=422)}
+    context = {"view": SimpleNamespace(invalid_status=422), "request": request}
     of_fields = [
         InvalidBody({"orderId": [_detail("Campo obrigatório.", "required")]}, []),
         InvalidBody({}, [PayloadWarning(("orderid",), UNKNOWN_KEY, "orderId")]),

@@ -76,6 +76,11 @@ class TestHeader:
     def test_is_ascii_whatever_the_key(self, key, pointer):
         assert PayloadWarning((key,), "unknown_key").pointer == pointer
 
+    def test_has_the_values_of_a_warning_in_printable_ascii(self):
+        warning = PayloadWarning(("nfe",), "unmatched_reference", values=(("about", 'A 1\\"%ç\n\udc80'),))
+
+        assert header_value([warning]) == '"#/nfe";code=unmatched_reference;about="A 1%5C%22%25%C3%A7%0A?"'
+
 
 class TestPreference:
     STRICT = (

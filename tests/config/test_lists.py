@@ -214,6 +214,10 @@ LISTS = {
     "API orders": Listing(
         "integration/api/viewsets.py", an_order, of_api(Caller.of_key, "/api/integration/orders", "orderId")
     ),
+    "API invoices": Listing(
+        "integration/api/viewsets.py", an_invoice,
+        of_api(Caller.of_key, "/api/integration/invoices", "key", linked="true"),
+    ),
     "deliveries": Listing(DELIVERIES, key_of_delivery, of_page(of_account("deliveries"), pk, q="X"), PAGE),
     "deliveries by a part": Listing(
         DELIVERIES, key_of_delivery, of_page(of_account("deliveries"), pk, q="an"), PAGE, by_page=False

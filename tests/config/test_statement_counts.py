@@ -45,8 +45,9 @@ AREA_B = {
     "tracking": ("get", "orders/tracking", _TRACKED, 2),  # key, orders with status logs
     "list": ("get", "orders", {}, 3),  # key, orders, companies
     "detail": ("get", "orders/A-1", {}, 4),  # key, order with company, status log, invoices
-    # Key; seller's lock, stored invoice, invoice and its trigger, references, orders of two kinds, links, codes.
-    "invoice": ("post", "invoices/marketplace", None, 9),
+    # Key; seller's lock, stored invoice, invoice, references, quota, orders, links, codes, the issuer's company.
+    "invoice": ("post", "invoices/marketplace", None, 10),
+    "list of invoices": ("get", "invoices", {}, 2),  # key, invoices with their orders
 }
 
 

@@ -110,6 +110,7 @@ BREAKS = {
     "invoice_link_within_a_seller": ["UPDATE integration_order SET seller_id = seller_id + 1000"],
     "invoice_reference_of_its_seller": ["UPDATE integration_invoicereference SET seller_id = seller_id + 1000"],
     "order_is_found_by_its_invoices": ["DELETE FROM integration_searchcode WHERE kind = 'invoice_key'"],
+    "invoice_knows_whether_it_is_linked": ["UPDATE integration_invoice SET is_linked = NOT is_linked"],
     "invoice_bytes_are_the_sum": ["UPDATE integration_seller SET invoice_bytes = invoice_bytes + 1"],
     "nothing_is_orphaned": ["DELETE FROM delivery_token"],
     "keys_are_ahead": ["UPDATE integration_order SET id = id + 1000000"],

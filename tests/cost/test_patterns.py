@@ -34,6 +34,8 @@ TABLE = {
     ("config/environment_values.py", r"\.?[a-z0-9_-]+(\.[a-z0-9_-]+)*\.?|\[[0-9a-f:.]+\]"): Bound(
         "linear: a point stands before each repetition; the operator's own environment", LINEAR, ".rota.example.com."
     ),
+    ("config/environment_values.py", r"[A-Za-z0-9_-]{1,40}"): Bound(COUNTED, LINEAR, "brand"),
+    ("config/environment_values.py", r"[a-z0-9_-]{1,40}"): Bound(COUNTED, LINEAR, "brand"),
     ("config/environment_values.py", r"(https://|mailto:|tel:)[!-~]{1,500}"): Bound(
         "linear: one counted quantifier; the operator's own environment", LINEAR, "mailto:security@example.com"
     ),
@@ -101,6 +103,7 @@ TABLE = {
         COUNTED, LINEAR, "10x20x30,1.5"
     ),
     ("integration/api/fields.py", r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d"): Bound(COUNTED, LINEAR, "2026-11-20 10:00:00"),
+    ("integration/api/serializers.py", r"[0-9]{11}|[0-9A-Z]{12}[0-9]{2}"): Bound(COUNTED, LINEAR, "11222333000181"),
     ("integration/models/seller.py", r"[\s./-]+"): Bound(ONE, LINEAR, "./-"),
     ("integration/models/seller.py", r"^([0-9A-Z]{12}[0-9]{2}|[0-9]{11})$"): Bound(
         "length checked by the column; counted too, and PostgreSQL's own engine", LINEAR, "11222333000181"

@@ -10,7 +10,9 @@ class TestValidateDocument:
     def test_takes_a_document(self, document):
         validate_document(document)
 
-    @pytest.mark.parametrize("document", ["", COMPANY[:-1] + "2", "11111111111", "12" * 5000])
+    @pytest.mark.parametrize(
+        "document", ["", COMPANY[:-1] + "2", "11111111111", "12" * 5000, "１１２２２３３３０００１８１", "²" * 11]
+    )
     def test_refuses_any_other_text(self, document):
         with pytest.raises(ValidationError):
             validate_document(document)

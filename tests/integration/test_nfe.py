@@ -1,7 +1,10 @@
 """How the XML of an invoice is read, and what is refused."""
 
 import codecs
+import gzip
+import io
 import re
+import zipfile
 from datetime import UTC, datetime
 from decimal import Decimal
 from pathlib import Path
@@ -94,6 +97,7 @@ class TestRead:
             value=Decimal("150.50"),
             issued_at=datetime(2026, 11, 20, 13, tzinfo=UTC),
             layout="4.00",
+            model="55",
             items=4,
         )
 
@@ -176,6 +180,13 @@ class TestRead:
         assert nfe.read(nfe_xml(key="").replace("</nfeProc>", protocol).encode()).access_key == key
 
 
+def zipped(raw):
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w") as archive:
+        archive.writestr("nota.xml", raw)
+    return file.getvalue()
+
+
 def peak():
     """The most memory that this process has occupied since `new_peak`, in KiB."""
     (found,) = re.findall(r"^VmHWM:\s+(\d+) kB$", Path("/proc/self/status").read_text(), re.MULTILINE)
@@ -186,6 +197,22 @@ def new_peak():
     """Begin with the present size. What getrusage() tells is the peak of the process's whole life."""
     Path("/proc/self/clear_refs").write_text("5")
     return peak()
+
+
+class TestConsumerInvoice:
+    @pytest.mark.parametrize(
+        ("written", "key", "is_one"),
+        [
+            ("55", ACCESS_KEY, False),
+            ("65", ACCESS_KEY, True),
+            ("55", f"{ACCESS_KEY[:20]}65{ACCESS_KEY[22:]}", True),
+            ("x" * 9999, ACCESS_KEY, False),
+        ],
+    )
+    def test_is_one_of_model_65(self, written, key, is_one):
+        read = nfe.read(nfe_xml(key=key).replace("<mod>55", f"<mod>{written}").encode())
+
+        assert read.is_consumer_invoice == is_one
 
 
 class TestVoid:
@@ -236,6 +263,42 @@ class TestRefuse:
 
         with pytest.raises(InvalidInvoice, match=r"é um evento de NF-e \(procEventoNFe\)"):
             nfe.read(raw.encode())
+
+    @pytest.mark.parametrize(
+        ("first_bytes", "what"),
+        [
+            (b"", "está vazio"), (b" \r\n", "está vazio"), (b"%PDF-1.7\n\xe2\xe3", "é um PDF, como o DANFE"),
+            (zipped(b"<NFe/>"), r"compactado \(zip\).*sem compressão"), (b"PK\5\6" + bytes(18), r"\(zip\)"),
+            (gzip.compress(b"<NFe/>", mtime=0), r"compactado \(gzip\)"), (b"Rar!\x1a\7\0", r"\(rar\)"),
+            (b"7z\xbc\xaf\x27\x1c", r"\(7z\)"), (b"\x89PNG\r\n\x1a\n", r"é uma imagem \(PNG\)"),
+            (b"\xff\xd8\xff\xe0", r"\(JPEG\)"), (b"GIF89a", r"\(GIF\)"), (b"RIFF\x10\0\0\0WEBP", r"\(WebP\)"),
+            (b"II*\0", r"\(TIFF\)"), (b"MM\0*", r"\(TIFF\)"), (b"\0\0\0\x18ftypheic", r"\(HEIC ou AVIF\)"),
+        ],
+    )  # fmt: skip  # a table
+    def test_another_kind_of_file_by_name(self, first_bytes, what):
+        with pytest.raises(InvalidInvoice, match=f"^O arquivo {'' if 'vazio' in what else '.*'}{what}") as refused:
+            nfe.read(first_bytes)
+
+        assert "Envie o XML da NF-e (modelo 55), com a raiz nfeProc ou NFe" in str(refused.value)
+
+    @pytest.mark.parametrize(
+        ("root", "what"),
+        [
+            ("cteProc", "um CT-e"), ("CTe", "um CT-e"), ("procEventoCTe", "um CT-e"), ("CTeOS", "um CT-e"),
+            ("mdfeProc", "um MDF-e"), ("CompNfse", "uma NFS-e"), ("NFSe", "uma NFS-e"), ("p:NFSe", "uma NFS-e"),
+            ("EnviarLoteRpsEnvio", "um RPS"), ("CFe", "um CF-e"), ("resNFe", "um resumo de NF-e"),
+            ("enviNFe", "um lote de NF-e"), ("procInutNFe", "uma inutilização"), ("html", "um XML de outro tipo"),
+        ],
+    )  # fmt: skip  # a table
+    def test_another_document_by_name(self, root, what):
+        with pytest.raises(InvalidInvoice, match=f"^O arquivo é {what}.*a raiz é {root.rpartition(':')[2]}\\. Envie"):
+            nfe.read(f'<{root} xmlns:p="urn:p"/>'.encode())
+
+    def test_a_long_root_with_its_beginning_alone(self):
+        with pytest.raises(InvalidInvoice) as refused:
+            nfe.read(f"<{'x' * 100_000}/>".encode())
+
+        assert len(str(refused.value)) < 200
 
     def test_every_file_in_bounded_memory(self):
         taken = {}

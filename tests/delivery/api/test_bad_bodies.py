@@ -28,7 +28,7 @@ NOT_AN_OBJECT = [
     (b"\x00", ""),
     (b"\xff\xfe", ""),
     (b"\xed\xa0\x80", ""),
-    (b"\xef\xbb\xbf{}", ""),
+    (b"\xef\xbb\xbf{}", "a byte order mark (BOM"),
     (gzip.compress(b"{}"), "compressed with gzip"),
     ('{"a": "ação"}'.encode("latin-1"), "not in UTF-8: the byte at offset 8 does not fit"),
     ("{}".encode("utf-16"), "UTF-16"),

@@ -18,6 +18,16 @@ def of_bytes(number):
     return text + " " * (number - len(text))
 
 
+def test_a_byte_order_mark_is_named(api):
+    response = api.generic(
+        "POST", "/api/integration/orders", "\ufeff" + json.dumps(order_body()), content_type="application/json"
+    )
+
+    assert (response.status_code, response.json()["code"]) == (422, "malformed_body")
+    assert "marca de ordem de bytes (BOM" in response.json()["errors"]["body"][0]
+    assert Order.objects.count() == 0
+
+
 @pytest.mark.parametrize(
     ("body", "status"),
     [(nested(100), 201), (nested(101), 422), (of_bytes(256 * 1024), 201), (of_bytes(256 * 1024 + 1), 413)],

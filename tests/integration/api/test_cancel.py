@@ -31,6 +31,16 @@ class TestCancel:
         assert response.json().keys() == {"success", "message", "code"}
         assert StatusLog.objects.count() == 2
 
+    @pytest.mark.parametrize("method", ["post", "delete", "put"])
+    def test_by_a_path_with_the_order_id_is_told_the_right_path(self, api, seller, method):
+        create_order(seller)
+
+        response = getattr(api, method)("/api/integration/orders/A-1/cancel")
+
+        assert (response.status_code, response.json()["code"]) == (405, "method_not_allowed")
+        assert 'POST /api/integration/orders/cancel com o corpo {"orderId"' in response.json()["message"]
+        assert StatusLog.objects.count() == 1
+
     def test_needs_the_order_id(self, api):
         bodies: list[dict[str, Any]] = [{}, *({"orderId": value} for value in (None, "", 1, "a\0"))]
 

@@ -12,7 +12,6 @@ from integration.models import Invoice, InvoiceReference, Seller
 from tests.integration.factories import ACCESS_KEY, BY, nfe_xml, send_invoice, upload
 
 MB = 1024 * 1024
-SAVED = {"success": True, "message": "Nota fiscal salva com sucesso"}
 HOUR = timedelta(hours=1)
 NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
 
@@ -35,9 +34,9 @@ class TestSpace:
     def test_of_the_quota_is_used_to_the_last_byte_and_not_further(self, api, seller):
         limit(seller, invoice_quota_mb=1)
 
-        assert upload(api, xml(1, size=MB - 5000)).json() == SAVED
+        assert upload(api, xml(1, size=MB - 5000)).status_code == 200
         assert upload(api, xml(2, size=5001)).status_code == 409
-        assert upload(api, xml(3, size=5000)).json() == SAVED
+        assert upload(api, xml(3, size=5000)).status_code == 200
         assert kept() == (2, 2, MB)
 
     def test_that_is_full_says_what_to_do_and_keeps_nothing(self, api, seller):
@@ -61,7 +60,7 @@ class TestSpace:
 
         response = upload(api, xml(1))
 
-        assert (response.status_code, response.json()) == (200, SAVED)
+        assert response.status_code == 200
         assert kept() == (1, 1, MB)
 
     @pytest.mark.parametrize(
@@ -90,7 +89,7 @@ class TestNumber:
 
     def test_refuses_one_more_and_says_when(self, api, seller):
         for number in (1, 2):
-            assert upload(api, xml(number)).json() == SAVED
+            assert upload(api, xml(number)).status_code == 200
         Invoice.objects.filter(access_key__endswith="001").update(received_at=timezone.now() - 23 * HOUR)
 
         response = upload(api, xml(3))
@@ -122,7 +121,7 @@ class TestNumber:
         for number in (1, 2):
             upload(api, xml(number))
 
-        assert upload(api, xml(1)).json() == SAVED
+        assert upload(api, xml(1)).status_code == 200
         assert kept()[:2] == (2, 2)
 
     @pytest.mark.parametrize(("own", "status"), [(None, 429), (3, 200), (1, 429), (0, 200)])

@@ -1,10 +1,12 @@
+from urllib.parse import quote
+
 import pytest
 from django.utils import timezone
 
 from integration.actions import invoices
 from integration.errors import InvalidInvoice, InvoiceUnreferenced
 from integration.models import Invoice, InvoiceLink, SearchCode
-from tests.integration.factories import ACCESS_KEY, OTHER_COMPANY, create_order, nfe_xml, send_invoice, upload
+from tests.integration.factories import ACCESS_KEY, COMPANY, OTHER_COMPANY, create_order, nfe_xml, send_invoice, upload
 
 SAVED = {"success": True, "message": "Nota fiscal salva com sucesso"}
 LONG = "MARKETPLACE-0001-LONG"
@@ -19,6 +21,11 @@ def whichever_first(request):
             step()
 
     return make
+
+
+def codes_of(response):
+    """The codes of the warnings in an answer."""
+    return [warning["code"] for warning in response.json().get("warnings", [])]
 
 
 def linked(invoice=None):
@@ -60,7 +67,7 @@ class TestUpload:
 
         response = upload(api, nfe_xml(compra="B").encode())
 
-        assert (response.status_code, response.json()) == (200, SAVED)
+        assert (response.status_code, codes_of(response)) == (200, ["other_invoice_stored"])
         assert response["Rota-Warnings"] == '"#/nfe";code=other_invoice_stored'
         assert (bytes(Invoice.objects.get().raw), linked()) == (nfe_xml().encode(), ["A-1"])
 
@@ -76,6 +83,76 @@ class TestUpload:
         assert bytes(Invoice.objects.get().raw) == nfe_xml().encode()
 
 
+class TestWarnings:
+    """What is accepted and probably a mistake: in the body, in the header, and refused under strict handling."""
+
+    @pytest.fixture(autouse=True)
+    def orders(self, seller):
+        return [create_order(seller), create_order(seller, orderId="B-1", invoice={"value": 200})]
+
+    @pytest.mark.parametrize(
+        ("written", "sent", "code", "about"),
+        [
+            (f"<CNPJ>{COMPANY}", f"<CNPJ>{OTHER_COMPANY}", "foreign_issuer", OTHER_COMPANY),
+            ("<mod>55", "<mod>65", "consumer_invoice", ""),
+            ("<xPed>A-1", "<xPed>C/ç", "unmatched_reference", "C/ç"),
+            ("<xPed>A-1", "<xPed>B-1", "different_value", "B-1"),
+        ],
+    )
+    def test_are_named_in_body_and_header(self, api, other_seller, written, sent, code, about):
+        raw = nfe_xml().replace(written, sent).encode()
+
+        for _repeated in range(2):
+            response = upload(api, raw)
+
+            assert response.status_code == 200
+            (warning,) = response.json().pop("warnings")
+            assert (warning["code"], about in warning["message"]) == (code, True)
+            assert response.json() | {"warnings": []} == {**SAVED, "warnings": []}
+            assert response["Rota-Warnings"].startswith(f'"#/nfe";code={code}')
+            assert (f';about="{quote(about, safe="/")}"' in response["Rota-Warnings"]) == bool(about)
+
+    def test_are_none_for_an_invoice_without_a_doubt(self, api):
+        response = upload(api, nfe_xml().encode(), prefer="handling=strict")
+
+        assert (response.status_code, response.json()) == (200, SAVED)
+
+    def test_refuse_a_new_invoice_strictly_and_write_nothing(self, api):
+        response = upload(api, nfe_xml(items=("A-1", "C-1")).encode(), prefer="handling=strict")
+
+        assert (response.status_code, response.json()["code"]) == (422, "invalid_payload")
+        assert "'C-1'" in response.json()["errors"]["nfe"][0]
+        assert (Invoice.objects.count(), linked()) == (0, [])
+
+    @pytest.mark.parametrize(
+        ("invoice", "doubts"),
+        [
+            ({"value": "150.5000"}, []),
+            ({"value": None}, []),
+            ({"value": "150.51"}, ["different_value"]),
+            ({"value": "150.51", "key": ACCESS_KEY}, ["different_value"]),
+            ({"value": "150.51", "key": f"{ACCESS_KEY[:-1]}8"}, []),  # the order's value is that of another invoice
+        ],
+    )
+    def test_compare_the_value_with_that_of_an_order_of_this_invoice(self, api, seller, invoice, doubts):
+        create_order(seller, orderId="C-1", invoice=invoice)
+
+        assert codes_of(upload(api, nfe_xml(items=("C-1",)).encode())) == doubts
+
+    def test_find_the_order_of_a_cut_reference(self, api, seller):
+        create_order(seller, orderId=LONG, invoice={"value": 1})
+
+        assert codes_of(upload(api, nfe_xml(items=(LONG[:15],)).encode())) == ["different_value"]
+
+    def test_name_at_most_twenty_references_and_no_more_than_their_beginning(self, api):
+        items = [f"{number:0255}" for number in range(30)]
+
+        response = upload(api, nfe_xml(items=items).encode())
+
+        assert codes_of(response) == ["unmatched_reference"] * 20
+        assert len(response["Rota-Warnings"]) < 4000
+
+
 class TestVoidInvoices:
     """Denied or cancelled by the tax office: kept, and linked to nothing."""
 
@@ -85,7 +162,7 @@ class TestVoidInvoices:
 
         response = upload(api, nfe_xml(status="101").encode())
 
-        assert (response.status_code, response.json()) == (200, SAVED)
+        assert (response.status_code, codes_of(response)) == (200, ["void_invoice"])
         assert Invoice.objects.get().is_void
         assert linked() == []
         found = api.get("/api/integration/orders/tracking", {"type": "order_number", "value": "123"})
@@ -151,7 +228,7 @@ class TestLinks:
             create_order(seller, orderId=code)
 
         for items in ([codes[0][:15]], [code[:15] for code in codes[1:]]):
-            with django_assert_num_queries(11):
+            with django_assert_num_queries(12):
                 send_invoice(seller, nfe_xml(items=items, key=f"35{len(items):042}").encode())
 
         assert linked() == codes
@@ -200,5 +277,5 @@ class TestLinks:
         raw = nfe_xml().encode()
         invoice = send_invoice(seller, raw)
 
-        with django_assert_num_queries(4):  # savepoint, lock, look-up, release
+        with django_assert_num_queries(6):  # savepoint, lock, look-up, company and orders of the doubts, release
             assert send_invoice(seller, raw) == invoice

@@ -88,6 +88,8 @@ class TestRefusal:
         ("document", "status", "message", "code"),
         [
             ("00000000000191", 404, "Empresa não encontrada", "company_not_found"),
+            ("00.000.000/0001-92", 404, "Empresa não encontrada", "invalid_document"),
+            ("1" * 255, 404, "Empresa não encontrada", "invalid_document"),
             (OTHER_COMPANY, 401, "Request não altorizado", "foreign_company"),
         ],
     )

@@ -31,6 +31,10 @@ class TestAnOrder:
             ("items.0.dimensions", "10x20x30,5000", '"#/items/0/dimensions";code=weight_out_of_range'),
             ("items.0.dimensions", "10x20x30,0", '"#/items/0/dimensions";code=weight_out_of_range'),
             ("invoice.key", "123", '"#/invoice/key";code=invalid_access_key'),
+            ("receiver.document", "111.111.111-11", '"#/receiver/document";code=invalid_document'),
+            ("receiver.document", "11.222.333/0001-82", '"#/receiver/document";code=invalid_document'),
+            ("receiver.email", "maria(at)x", '"#/receiver/email";code=invalid_email'),
+            ("receiver.email", "m@" + "x" * 253, '"#/receiver/email";code=invalid_email'),
         ],
     )
     def test_with_a_doubtful_value_is_accepted_with_a_warning(self, api, path, value, warning):
@@ -38,6 +42,38 @@ class TestAnOrder:
 
         assert response.status_code == 201
         assert response["Rota-Warnings"] == warning
+
+    @pytest.mark.parametrize("document", ["", "529.982.247-25", "12ABC34501DE35", "AB123456", "1" * 10, "x" * 255])
+    def test_with_a_right_document_or_one_of_another_kind_has_no_warning(self, api, document):
+        response = api.post(ORDERS, order_with("receiver.document", document), **STRICT)
+
+        assert response.status_code == 201
+
+    def test_answers_warnings_about_values_in_its_body_too(self, api):
+        body = order_with("receiver.email", "maria(at)x") | {"unknown": 1}
+
+        response = api.post(ORDERS, body, HTTP_IDEMPOTENCY_KEY="1")
+
+        assert response.json() == {
+            "success": True,
+            "tracking_code": "TRACK-1",
+            "warnings": [{"code": "invalid_email", "message": "receiver.email: Não é um endereço de e-mail."}],
+        }
+        assert "unknown_key" in response["Rota-Warnings"]
+        replayed = api.post(ORDERS, body, HTTP_IDEMPOTENCY_KEY="1")
+        assert (replayed.content, replayed["Rota-Warnings"]) == (response.content, response["Rota-Warnings"])
+
+    def test_answers_the_keys_of_the_specification_alone_where_only_a_key_is_unknown(self, api):
+        response = api.post(ORDERS, order_body(unknown=1))
+
+        assert response.json() == {"success": True, "tracking_code": "TRACK-1"}
+
+    def test_names_at_most_twenty_warnings(self, api):
+        items = [{**order_body()["items"][0], "dimensions": "0x20x30,1.5"}] * 30
+
+        response = api.post(ORDERS, order_body(items=items))
+
+        assert len(response.json()["warnings"]) == response["Rota-Warnings"].count("side_is_zero") == 20
 
     def test_reads_the_freight_parameters_once_for_all_its_items(self, api):
         items = [{**order_body()["items"][0], "dimensions": f"10x20x30,{weight}"} for weight in ("1.5", "29", "5000")]
@@ -77,6 +113,9 @@ class TestAQuote:
 
         assert response.status_code == 200
         assert response["Rota-Warnings"] == '"#/width";code=incomplete_sides'
+        assert response.json()["warnings"] == [
+            {"code": "incomplete_sides", "message": "width: Sem as três medidas o peso cúbico não é calculado."}
+        ]
 
     def test_with_an_unknown_key_is_refused_strictly(self, api):
         response = api.post(QUOTE, {"origin": "01310100", "destination": "40020000", "wight": 1}, **STRICT)

@@ -2,6 +2,7 @@ import re
 
 import pytest
 from django.db import connection
+from django.db.models import Value
 from django.utils import timezone
 
 from integration.actions import orders, tracking
@@ -52,10 +53,35 @@ class TestTracking:
 
         assert [look_up(api, value, "document").json() for value in ("-", ".", " / ")] == [NOT_FOUND] * 3
 
-    def test_compares_exactly(self, api, seller):
+    @pytest.mark.parametrize("value", ["a-1", "A1", " a.1 ", "A 1", "track 1", "TRACK1", " ".join(ACCESS_KEY), "12.3"])
+    def test_finds_a_code_without_regard_to_case_spaces_dots_and_dashes(self, api, seller, value):
+        create_order(seller, trackingCode="TRACK-1", invoice={**order_body()["invoice"], "value": 150})
+
+        assert look_up(api, value).json()["success"] is True
+        assert look_up(api, value, document=CPF).json()["success"] is True
+        assert look_up(api, value, document="11144477735").json() == NOT_FOUND
+
+    @pytest.mark.parametrize("document", ["", CPF])
+    def test_returns_orders_with_the_equal_code_first_however_old(self, api, seller, document):
+        for code in ("a-1", *(f"A.{'-' * number}1" for number in range(11))):
+            create_order(seller, orderId=code, trackingCode=f"T-{code}")
+
+        data = look_up(api, "a-1", document=document).json()["data"]
+
+        newest = [f"T-A.{'-' * number}1" for number in range(10, 1, -1)]
+        assert [record["tracking_code"] for record in data] == ["T-a-1", *newest]
+
+    def test_finds_a_code_of_nothing_but_dashes_by_itself_alone(self, api, seller):
+        create_order(seller, orderId="-")
+        create_order(seller, orderId="--")
+
+        assert len(look_up(api, "-").json()["data"]) == 1
+        assert look_up(api, "-.-").json() == NOT_FOUND
+
+    def test_finds_no_code_that_differs_otherwise(self, api, seller):
         create_order(seller)
 
-        for value in ("A-", "a-1", "A-1%", "none", "a\0b", "x" * 5000):
+        for value in ("A-", "A_1", "A/1", "Á-1", "A-1%", "none", "a\0b", "x" * 5000):
             response = look_up(api, value)
 
             assert (response.status_code, response.json()) == (200, NOT_FOUND)
@@ -120,10 +146,14 @@ class TestQueryPlan:
 
     @pytest.mark.usefixtures("many")
     def test_uses_an_index(self, seller):
-        by_code, by_document = tracking.by_code(seller.pk, "C-77"), tracking.by_document(seller.pk, "00000000077")
+        code, document = Value("C-77"), "00000000077"
 
-        for found, index in ((by_code, "search_code_value"), (by_document, "order_of_receiver")):
+        for found, indexes in (
+            (tracking.by_code(seller.pk, code), ["search_code_value", "search_code_compact"]),
+            (tracking.by_both(seller.pk, code, document), ["search_code_value", "search_code_compact"]),
+            (tracking.by_document(seller.pk, document), ["order_of_receiver"]),
+        ):
             plan = found.explain()
 
-            assert index in plan
+            assert [index for index in indexes if index not in plan] == []
             assert "Seq Scan" not in plan
