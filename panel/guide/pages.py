@@ -20,6 +20,8 @@ FOLDER: Path = settings.BASE_DIR / "docs" / "guide"
 ENGLISH = "en"
 # The first page has no name in its URL. Code hosts show README.md where they list a folder.
 FIRST_FILE = "README.md"
+# `manage.py openapi` writes it.
+DESCRIPTION = Path(__file__).with_name("openapi.json")
 TABLE_OF_REPEATS = "<!-- the table of the catalogue -->"
 
 # Titles of the menu's parts, and the names of their pages.
@@ -50,8 +52,12 @@ def text(name: str, language: str) -> str:
     """The Markdown of the page with one of NAMES."""
     if name == "error-codes":
         return _error_codes(language)
-    written = (folder(language) / (f"{name}.md" if name else FIRST_FILE)).read_text()
+    written = (folder(language) / _file(name)).read_text()
     return written.replace(TABLE_OF_REPEATS, _repeats(language)) if name == "retries" else written
+
+
+def _file(name: str) -> str:
+    return f"{name}.md" if name else FIRST_FILE
 
 
 def _repeats(language: str) -> str:

@@ -37,6 +37,19 @@ class PageView(View):
         return _page(request, "documentation/page.html", name=page)
 
 
+class SearchView(View):
+    """What the documentation says about some words: as a page, or for htmx as its list alone."""
+
+    def get(self, request: HttpRequest) -> HttpResponse:
+        from panel.guide import search  # as in `_page`
+
+        query = request.GET.get("q", "")[: search.LONGEST_QUERY]
+        results = search.find(query, get_language() or settings.LANGUAGE_CODE)
+        if request.headers.get("HX-Request"):
+            return render(request, "documentation/results.html", {"query": query, "results": results})
+        return _page(request, "documentation/search.html", query=query, results=results)
+
+
 class ReferenceView(View):
     """Every operation of both APIs, with a form that sends it."""
 

@@ -266,6 +266,7 @@ ROUTES: dict[str, Row] = {
     "docs/<str:page>": _GUIDE,
     "docs/errors/<str:code>": _GUIDE,
     "docs/reference": _GUIDE,
+    "docs/search": _GUIDE,
     **{endpoint.route: API for endpoint in ENDPOINTS},
     "api/photos/<str:signed>": ("NNNNNNN", "MMMMMMM"),  # 404 without a signature, see tests/delivery/api/test_photos.py
     **{f"account/{route}": row for route, row in _ACCOUNT.items()},

@@ -155,7 +155,7 @@ class TestPage:
         page = markdown.page.__wrapped__("limits", "pt-br")
 
         assert page.title == "Limites"
-        assert page.headings == (markdown.Heading(2, "calls", "Chamadas"),)
+        assert page.headings == (markdown.Section(2, "calls", "Chamadas", "q=50\n"),)
         assert '<h2 id="calls">Chamadas</h2>' in page.html
         assert "q=50" in page.html
 
