@@ -100,6 +100,7 @@ class TestLinks:
             *map(pages.url, pages.NAMES),
             *(f"/docs/errors/{code}" for code in CODES),
             "/docs/reference",
+            *(f"/docs/receive.{extension}" for extension in pages.RECEIVERS),
         }
 
 

@@ -28,8 +28,10 @@ class TestFind:
             ("idempotency-key", "en", "/docs/retries#idempotency-key"),
             ("IDEMPOTENCY", "pt-br", "/docs/retries#idempotency-key"),
             ("duplicatas", "pt-br", "/docs/webhooks#order-duplicates-retries"),
+            ("producao", "pt-br", "/docs/going-live"),
             ("pickup_not_linked", "en", "/docs/errors/pickup_not_linked"),
             ("/api/cancel-delivery", "en", "/docs/reference#/Immediate%20delivery/cancel-delivery"),
+            ("vector test", "en", "/docs/webhooks#a-test-vector"),
         ],
     )
     def test_has_first_what_is_titled_like_the_query(self, query, language, first):
