@@ -6,7 +6,7 @@ from django.views.generic import RedirectView
 from django.views.i18n import set_language
 
 from config import errors, views
-from panel.guide.views import description
+from panel.guide.views import description, llms
 
 urlpatterns = [
     path("", RedirectView.as_view(url="/panel/")),
@@ -22,6 +22,7 @@ urlpatterns = [
     path("account/", include("access.urls")),
     path("language/", set_language, name="set_language"),
     path("docs/", include("panel.guide.urls")),
+    path("llms.txt", llms),
     path("panel/", include("panel.urls")),
     path("driver/", include("delivery.driver_app.urls")),
     path("t/", include("delivery.tracking.urls")),

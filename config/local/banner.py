@@ -1,37 +1,22 @@
 """Text that `make run` prints after the start: addresses, credentials, and commands to paste."""
 
-import json
 import os
 import shlex
-import sys
-from typing import Any
 
-_SHIPMENT = {"origin": "01310100", "destination": "40020000", "weight": 2.5, "declared_amount": 15_000}
-
-_REQUEST = {
-    "vehicleType": "MOTORCYCLE",
-    "pickup": {
-        "contacts": {"name": "Loja Paulista", "phoneNumber": "+55 11 3333-0000"},
-        "address": {
-            "street": "Avenida Paulista", "number": "1578", "district": "Bela Vista", "city": "São Paulo",
-            "state": "SP", "zipcode": "01310-200", "country": "BR", "latitude": -23.561414, "longitude": -46.655881,
-        },
-    },
-    "dropoffs": [
-        {
-            "externalId": "order-1001",
-            "contacts": {"name": "Maria", "phoneNumber": "+55 11 97777-0001"},
-            "address": {
-                "street": "Rua Augusta", "number": "500", "city": "São Paulo", "state": "SP", "zipcode": "01304-000",
-                "latitude": -23.5520, "longitude": -46.6500,
-            },
-        },
-        {
-            "externalId": "order-1002",
-            "address": {"street": "Rua Oscar Freire", "number": "900", "latitude": -23.5629, "longitude": -46.6689},
-        },
-    ],
-}  # fmt: skip  # an address in a few lines
+_SHIPMENT = '{"origin": "01310100", "destination": "40020000", "weight": 2.5, "declared_amount": 15000}'
+_REQUEST = """{
+  "vehicleType": "MOTORCYCLE",
+  "pickup": {
+    "contacts": {"name": "Loja Paulista", "phoneNumber": "+55 11 3333-0000"},
+    "address": {"street": "Avenida Paulista", "number": "1578", "latitude": -23.561414, "longitude": -46.655881}
+  },
+  "dropoffs": [
+    {
+      "externalId": "order-1001", "contacts": {"name": "Maria", "phoneNumber": "+55 11 97777-0001"},
+      "address": {"street": "Rua Augusta", "number": "500", "latitude": -23.552, "longitude": -46.65}
+    }
+  ]
+}"""
 
 
 def banner(base: str, demo: dict[str, str] | None, *, is_embedded: bool) -> str:
@@ -43,6 +28,7 @@ def banner(base: str, demo: dict[str, str] | None, *, is_embedded: bool) -> str:
         "",
         "Rota is running. Ctrl-C stops it.",
         "",
+        f"  Documentation   {base}/docs/",
         f"  Panel           {base}/panel/",
         f"  Board           {base}/panel/board/",
         f"  Admin           {base}/admin/",
@@ -74,7 +60,6 @@ def banner(base: str, demo: dict[str, str] | None, *, is_embedded: bool) -> str:
 
 def credentials(base: str, demo: dict[str, str]) -> list[str]:
     """Lines with the demo's credentials and commands that use them."""
-    bearer, basic = f"Bearer {demo['token']}", f"Basic {demo['api_key']}"
     lines = [
         f"  Log-in          {demo['login']} / {demo['password']}",
         f"  Token           {demo['token']}",
@@ -85,14 +70,23 @@ def credentials(base: str, demo: dict[str, str]) -> list[str]:
         "",
         "They are shown only now. Both tokens are of one account, each with the secret that signs its webhooks.",
     ]
+    variables = {
+        "BASE_URL": base,
+        "TOKEN": demo["sandbox_token"],
+        "WEBHOOK_SECRET": demo["sandbox_signing_secret"],
+        "API_KEY": demo["api_key"],
+    }
+    bearer, basic = f"Bearer {demo['sandbox_token']}", f"Basic {demo['api_key']}"
     commands = {
+        f"For the examples of {base}/docs/quickstart, in another terminal:": " \\\n  ".join(
+            ["export", *(f"{name}={shlex.quote(value)}" for name, value in variables.items())]
+        ),
         "Quote a delivery:": _curl(f"{base}/api/quotation-delivery", bearer, _REQUEST),
-        "Request it:": _curl(f"{base}/api/request-delivery", bearer, _REQUEST),
-        "Request one that a simulated driver delivers in two minutes:": _curl(
-            f"{base}/api/request-delivery", f"Bearer {demo['sandbox_token']}", _REQUEST
+        "Request it; a simulated driver delivers it in two minutes:": _curl(
+            f"{base}/api/request-delivery", bearer, _REQUEST
         ),
         "Quote a shipment by postcode:": _curl(f"{base}/api/integration/shipping/quote", basic, _SHIPMENT),
-        "Watch a whole delivery with its webhooks, in another terminal:": _manage(f"demo --url {shlex.quote(base)}"),
+        "Watch a whole delivery with its webhooks:": _manage(f"demo --url {shlex.quote(base)}"),
     }
     for what, command in commands.items():
         lines += ["", what, "", command]
@@ -105,11 +99,12 @@ def _manage(command: str) -> str:
     return f"{f'DATA_DIR={shlex.quote(folder)} ' if folder else ''}.venv/bin/python manage.py {command}"
 
 
-def _prints_any_letter() -> bool:
-    return (sys.stdout.encoding or "").lower().startswith("utf")
-
-
-def _curl(url: str, authorization: str, content: dict[str, Any]) -> str:
-    body = json.dumps(content, ensure_ascii=not _prints_any_letter())
-    headers = f"-H 'Authorization: {authorization}' -H 'Content-Type: application/json'"
-    return f"curl -s {shlex.quote(url)} {headers} -d '{body}'"
+def _curl(url: str, authorization: str, body: str) -> str:
+    """A command in lines that a terminal of 120 columns does not wrap."""
+    lines = [
+        f"curl -s {shlex.quote(url)}",
+        f"-H 'Authorization: {authorization}'",
+        "-H 'Content-Type: application/json'",
+        f"-d '{body}'",
+    ]
+    return " \\\n  ".join(lines)

@@ -19,22 +19,31 @@ from panel.guide.catalogue import CODES
 
 
 @dataclass(frozen=True)
-class Heading:
-    """An entry of a page's table of contents. `level` is 2 or 3."""
+class Section:
+    """A heading of a page and what stands below it up to the next one, as plain text. `level` is 1 to 3."""
 
     level: int
     anchor: str
     title: str
+    text: str
 
 
 @dataclass(frozen=True)
 class Page:
-    """A page in one language. `headings`: those below the title."""
+    """A page in one language. Its first section has its title."""
 
     name: str
-    title: str
     html: str
-    headings: tuple[Heading, ...]
+    sections: tuple[Section, ...]
+
+    @property
+    def title(self) -> str:
+        return self.sections[0].title
+
+    @property
+    def headings(self) -> tuple[Section, ...]:
+        """The entries of its table of contents."""
+        return self.sections[1:]
 
     @property
     def url(self) -> str:
@@ -60,8 +69,7 @@ def page(name: str, language: str) -> Page:
         for block, original in zip(_blocks(tokens), _blocks(originals), strict=True):
             block.content = original.content
         html = str(parser.renderer.render(tokens, parser.options, {}))
-    first, *others = _headings(tokens)
-    return Page(name, first.title, html, tuple(heading for heading in others if heading.level > 1))
+    return Page(name, html, tuple(_sections(tokens)))
 
 
 @cache
@@ -83,14 +91,16 @@ def _blocks(tokens: list[Token]) -> Iterator[Token]:
     return (token for token in tokens if token.type == "fence")
 
 
-def _headings(tokens: list[Token]) -> Iterator[Heading]:
-    for opening, inline in pairwise(tokens):
-        if opening.type == "heading_open" and "id" in opening.attrs:
-            yield Heading(int(opening.tag[1:]), str(opening.attrs["id"]), _text(inline))
+def _sections(tokens: list[Token]) -> Iterator[Section]:
+    starts = [index for index, token in enumerate(tokens) if token.type == "heading_open" and "id" in token.attrs]
+    for start, end in pairwise([*starts, len(tokens)]):
+        opening, inline, *below = tokens[start:end]
+        text = " ".join(_text(token) or token.content for token in below if token.type in {"inline", "fence"})
+        yield Section(int(opening.tag[1:]), str(opening.attrs["id"]), _text(inline), text)
 
 
 def _text(inline: Token) -> str:
-    return "".join(child.content for child in inline.children or [])
+    return "".join(" " if child.type == "softbreak" else child.content for child in inline.children or [])
 
 
 def _add_links(state: StateCore) -> None:

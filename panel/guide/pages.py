@@ -6,6 +6,7 @@ code stand in the English page alone: a translation has the same blocks without 
 file: it is made of the catalogue, as is the table in `retries.md`, where TABLE_OF_REPEATS stands.
 """
 
+import re
 from itertools import groupby
 from pathlib import Path
 
@@ -20,11 +21,24 @@ FOLDER: Path = settings.BASE_DIR / "docs" / "guide"
 ENGLISH = "en"
 # The first page has no name in its URL. Code hosts show README.md where they list a folder.
 FIRST_FILE = "README.md"
+# `manage.py openapi` writes it.
+DESCRIPTION = Path(__file__).with_name("openapi.json")
+# Programs that receive webhooks, which the panel's quickstart shows, by their extension.
+RECEIVERS = {
+    name: settings.BASE_DIR / "templates" / "panel" / "snippets" / f"receive.{name}.txt" for name in ("py", "js", "php")
+}
 TABLE_OF_REPEATS = "<!-- the table of the catalogue -->"
+
+_SUMMARY = (
+    "Two HTTP APIs of a logistics service in Brazil: immediate delivery (quote, request, follow and cancel same-day "
+    "deliveries) and order integration (freight by postcode, orders, tracking, invoices)."
+)
+_ROW_OF_A_PAGE = re.compile(r"^\| \[[^]]+\]\((\S+)\.md\)[^|]* \| (.+) \|$", re.MULTILINE)
+_DESCRIPTIONS = {"OpenAPI 3.1": "openapi-json", "Postman collection": "postman"}
 
 # Titles of the menu's parts, and the names of their pages.
 CHAPTERS: list[tuple[Promise, tuple[str, ...]]] = [
-    (gettext_lazy("First steps"), ("", "quickstart", "sandbox")),
+    (gettext_lazy("First steps"), ("", "quickstart", "sandbox", "going-live")),
     (gettext_lazy("Immediate delivery"), ("deliveries", "statuses", "webhooks")),
     (gettext_lazy("Order integration"), ("orders",)),
     (
@@ -50,8 +64,28 @@ def text(name: str, language: str) -> str:
     """The Markdown of the page with one of NAMES."""
     if name == "error-codes":
         return _error_codes(language)
-    written = (folder(language) / (f"{name}.md" if name else FIRST_FILE)).read_text()
+    written = (folder(language) / _file(name)).read_text()
     return written.replace(TABLE_OF_REPEATS, _repeats(language)) if name == "retries" else written
+
+
+def _file(name: str) -> str:
+    return f"{name}.md" if name else FIRST_FILE
+
+
+def for_language_models(base: str) -> str:
+    """The list of the English pages in the format of https://llmstxt.org. `base`: the address of the service."""
+    notes = dict(_ROW_OF_A_PAGE.findall(text("", ENGLISH)))
+    lines = ["# Rota", "", f"> {_SUMMARY}"]
+    for chapter, names in CHAPTERS:
+        with override(ENGLISH):
+            lines += ["", f"## {chapter}", ""]
+        for name in names:
+            title = text(name, ENGLISH).partition("\n")[0].removeprefix("# ")
+            note = f": {notes[name]}" if name in notes else ""
+            lines.append(f"- [{title}]({base}{url('')}{_file(name)}){note}")
+    lines += ["", "## Descriptions of the APIs", ""]
+    lines += [f"- [{title}]({base}{reverse(name)})" for title, name in _DESCRIPTIONS.items()]
+    return "\n".join([*lines, ""])
 
 
 def _repeats(language: str) -> str:

@@ -37,6 +37,38 @@ class PageView(View):
         return _page(request, "documentation/page.html", name=page)
 
 
+class SearchView(View):
+    """What the documentation says about some words: as a page, or for htmx as its list alone."""
+
+    def get(self, request: HttpRequest) -> HttpResponse:
+        from panel.guide import search  # as in `_page`
+
+        query = request.GET.get("q", "")[: search.LONGEST_QUERY]
+        results = search.find(query, get_language() or settings.LANGUAGE_CODE)
+        if request.headers.get("HX-Request"):
+            return render(request, "documentation/results.html", {"query": query, "results": results})
+        return _page(request, "documentation/search.html", query=query, results=results)
+
+
+class MarkdownView(View):
+    """The English page of the guide as it is written. Links between the files lead to the others."""
+
+    def get(self, _request: HttpRequest, file: str) -> HttpResponse:
+        name = "" if f"{file}.md" == pages.FIRST_FILE else file
+        if name not in pages.NAMES:
+            raise Http404
+        return HttpResponse(pages.text(name, pages.ENGLISH), content_type="text/markdown; charset=utf-8")
+
+
+class ReceiverView(View):
+    """A program that receives webhooks, in one of three languages, as the quickstart of the panel shows it."""
+
+    def get(self, _request: HttpRequest, extension: str) -> HttpResponse:
+        if extension not in pages.RECEIVERS:
+            raise Http404
+        return HttpResponse(pages.RECEIVERS[extension].read_bytes(), content_type="text/plain; charset=utf-8")
+
+
 class ReferenceView(View):
     """Every operation of both APIs, with a form that sends it."""
 
@@ -66,6 +98,12 @@ def _page(request: HttpRequest, template: str, *, name: str | None = None, **con
     if name is not None:
         context["page"] = markdown.page(name, language)
     return render(request, template, {"menu": markdown.menu(language), **context})
+
+
+@require_safe
+def llms(request: HttpRequest) -> HttpResponse:
+    """GET /llms.txt: what language models read first."""
+    return HttpResponse(pages.for_language_models(origin(request)), content_type="text/plain; charset=utf-8")
 
 
 @cache

@@ -264,8 +264,12 @@ ROUTES: dict[str, Row] = {
     "language/": (ANYBODY, ANYBODY),
     "docs/": _GUIDE,
     "docs/<str:page>": _GUIDE,
+    "docs/<str:file>.md": _GUIDE,
     "docs/errors/<str:code>": _GUIDE,
+    "docs/receive.<str:extension>": _GUIDE,
     "docs/reference": _GUIDE,
+    "docs/search": _GUIDE,
+    "llms.txt": (ANYBODY, "MMMMMMM"),
     **{endpoint.route: API for endpoint in ENDPOINTS},
     "api/photos/<str:signed>": ("NNNNNNN", "MMMMMMM"),  # 404 without a signature, see tests/delivery/api/test_photos.py
     **{f"account/{route}": row for route, row in _ACCOUNT.items()},

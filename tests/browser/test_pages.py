@@ -277,7 +277,7 @@ def test_documentation(walk):
     way = walk()
 
     way.over({f"docs-{name or 'first'}": pages.url(name) for name in sorted(pages.NAMES)})
-    way.over({"docs-error": "/docs/errors/rate_limited"})
+    way.over({"docs-error": "/docs/errors/rate_limited", "docs-search": "/docs/search?q=webhook"})
 
     assert way.problems == []
 

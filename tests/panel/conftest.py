@@ -181,6 +181,8 @@ def world(with_url):
         "name": "cancel",
         "url": "nothing",
         "page": "quickstart",
+        "file": "quickstart",
+        "extension": "py",
         "version": "none",  # of a map tile, like those below
         "z": 0,
         "x": 0,

@@ -11,7 +11,7 @@ from django.contrib.auth.models import User
 from common import clock
 from config.local.demo.client import command
 from delivery.actions import endpoints, tariffs, tokens
-from delivery.models import Environment, Integrator, Tariff
+from delivery.models import Environment, Integrator, Tariff, VehicleType
 from integration.actions import keys
 from integration.models import Seller
 
@@ -20,6 +20,12 @@ SHOP, SELLER, LOGIN = "Demo shop", "Demo seller", "admin"
 PICKUP = "-23.561414,-46.655881"
 # Made up, with correct check digits, and none of those that people type for a test.
 COMPANY = "48.372.915/0001-54"
+DRIVERS = [
+    ("Ana Souza", VehicleType.MOTORCYCLE),
+    ("Bruno Lima", VehicleType.CAR),
+    ("Carla Dias", VehicleType.MOTORCYCLE),
+    ("Diego Rocha", VehicleType.MOTORCYCLE),
+]
 _BY = "demo"
 
 
@@ -29,8 +35,10 @@ def seed() -> dict[str, str] | None:
         return None
     tariffs.create_defaults(by=_BY)
     created = command("create_integrator", SHOP, f"--pickup={PICKUP}")
-    command("create_driver", "Ana Souza", "--vehicle=MOTORCYCLE", "--phone=+55 11 98888-0001", f"--position={PICKUP}")
-    command("create_driver", "Bruno Lima", "--vehicle=CAR", "--phone=+55 11 98888-0002", f"--position={PICKUP}")
+    for number, (name, vehicle) in enumerate(DRIVERS, start=1):
+        command(
+            "create_driver", name, f"--vehicle={vehicle}", f"--phone=+55 11 98888-000{number}", f"--position={PICKUP}"
+        )
     seller = command("create_seller", SELLER, f"--company={COMPANY}")
     password = secrets.token_urlsafe(9)
     User.objects.create_superuser(LOGIN, "", password)

@@ -7,13 +7,14 @@ from typing import Any
 from stdnum.br import cnpj
 
 from config.local.demo.client import Client, command
+from integration.actions.orders import Receiver
 
 _API = "/api/integration"
 QUOTE = {
     "origin": "01310100", "destination": "40020000", "width": "30", "height": "20", "length": "40", "weight": 2.5,
     "declared_amount": 15_000,
 }  # fmt: skip  # a body in a few lines
-_RECEIVER = {
+RECEIVER: Receiver = {
     "name": "Maria Souza",
     "document": "529.982.247-25",
     "address": {
@@ -53,7 +54,7 @@ def _create(client: Client, document: str, code: str) -> str:
 
 
 def _send_invoice(client: Client, document: str, code: str) -> None:
-    xml = _invoice(document, code)
+    xml = invoice(document, code)
     upload = {"nfe": ("nota.xml", xml.encode(), "application/xml")}
     saved = client.call("POST", f"{_API}/invoices/marketplace", files=upload, expect=200)
     client.check(saved["message"] == "Nota fiscal salva com sucesso", "the invoice is kept")
@@ -93,7 +94,7 @@ def _order(document: str, code: str) -> dict[str, Any]:
         "orderCost": 150.0,
         "service": "base",
         "items": [item],
-        "receiver": _RECEIVER,
+        "receiver": RECEIVER,
     }
 
 
@@ -103,14 +104,15 @@ def _new_document() -> str:
     return root + str(cnpj.calc_check_digits(root))
 
 
-def _access_key(document: str) -> str:
-    return f"352611{document}550010000001231000000017"
+def _access_key(document: str, number: int = 123) -> str:
+    return f"352611{document}55001{number:09d}1000000017"
 
 
-def _invoice(document: str, code: str) -> str:
+def invoice(document: str, code: str, number: int = 123) -> str:
+    """The XML of an invoice of the company for one order."""
     return f"""<?xml version="1.0" encoding="UTF-8"?>
-<nfeProc xmlns="http://www.portalfiscal.inf.br/nfe" versao="4.00"><NFe><infNFe Id="NFe{_access_key(document)}" versao="4.00">
-<ide><mod>55</mod><serie>1</serie><nNF>123</nNF><dhEmi>2026-11-20T10:00:00-03:00</dhEmi></ide>
+<nfeProc xmlns="http://www.portalfiscal.inf.br/nfe" versao="4.00"><NFe><infNFe Id="NFe{_access_key(document, number)}" versao="4.00">
+<ide><mod>55</mod><serie>1</serie><nNF>{number}</nNF><dhEmi>2026-11-20T10:00:00-03:00</dhEmi></ide>
 <emit><CNPJ>{document}</CNPJ><xNome>Loja Demonstração</xNome></emit>
 <det nItem="1"><prod><xProd>Cafeteira</xProd><vProd>150.00</vProd><xPed>{code}</xPed></prod></det>
 <total><ICMSTot><vNF>150.00</vNF></ICMSTot></total>

@@ -1,4 +1,4 @@
-"""The demo's data: one account with a token and a signing secret for each environment."""
+"""The demo's data: one account with a token and a signing secret for each environment, and a day of deliveries."""
 
 import json
 from io import StringIO
@@ -8,28 +8,43 @@ from django.contrib.auth.models import User
 from django.core.management import CommandError, call_command
 from django.utils import timezone
 
+import delivery.invariants
+import integration.invariants
+from common.invariants import examine
 from config.local.banner import credentials
 from config.local.demo import data
 from delivery.actions import tokens
 from delivery.errors import InvalidToken
-from delivery.models import Driver, Environment, Integrator, Tariff
-from integration.models import Seller
+from delivery.lifecycle import RouteStatus
+from delivery.models import (
+    Delivery,
+    Driver,
+    Environment,
+    EventState,
+    Integrator,
+    Tariff,
+    Transition,
+    WebhookEvent,
+    WebhookQueueItem,
+)
+from integration.lifecycle import Status
+from integration.models import Invoice, InvoiceLink, Order, Seller, StatusLog
 
+EVERY = (*delivery.invariants.ALL, *integration.invariants.ALL)
 pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
 def seeded():
-    out = StringIO()
-    call_command("seed_demo", stdout=out)
-    return json.loads(out.getvalue())
+    """Without the day, which these tests do not look at."""
+    return data.seed()
 
 
 def authenticate(clear_text):
     return tokens.authenticate(clear_text, at=timezone.now())
 
 
-class TestSeedDemo:
+class TestSeed:
     def test_creates_one_account_with_a_token_and_a_secret_for_each_environment(self, seeded):
         live, sandbox = authenticate(seeded["token"]), authenticate(seeded["sandbox_token"])
 
@@ -38,7 +53,26 @@ class TestSeedDemo:
         secret = {endpoint.environment: endpoint.secret for endpoint in live.integrator.endpoints.all()}
         assert seeded["signing_secret"] == secret[Environment.LIVE] != secret[Environment.SANDBOX]
         assert seeded["sandbox_signing_secret"] == secret[Environment.SANDBOX]
-        assert (Seller.objects.count(), Driver.objects.count(), Tariff.objects.count()) == (1, 2, 2)
+        assert (Seller.objects.count(), Driver.objects.count(), Tariff.objects.count()) == (1, 4, 2)
+
+
+class TestSeedDemo:
+    def test_fills_a_day_with_every_state_and_sends_nothing(self):
+        out = StringIO()
+
+        call_command("seed_demo", stdout=out)
+
+        now = timezone.now()
+        assert Driver.objects.count() == Driver.objects.filter(latest__recorded_at__lte=now).count() == 4
+        assert Delivery.objects.count() == Delivery.objects.filter(environment=Environment.LIVE).count() == 30
+        assert set(Delivery.objects.values_list("route_status", flat=True)) == set(RouteStatus)
+        assert not Transition.objects.filter(at__gt=now).exists()
+        assert set(Order.objects.values_list("status", flat=True)) == set(Status)
+        assert not StatusLog.objects.filter(created_at__gt=now).exists()
+        assert InvoiceLink.objects.count() == Invoice.objects.count() == 9
+        assert set(WebhookEvent.objects.values_list("state", flat=True)) == {EventState.UNADDRESSED}
+        assert not WebhookQueueItem.objects.exists()
+        assert [found.name for found in examine(EVERY, most_ids=1) if not found.holds] == []
 
     def test_leaves_a_database_in_use_unchanged(self, seeded):
         out = StringIO()
@@ -47,6 +81,7 @@ class TestSeedDemo:
 
         assert json.loads(out.getvalue()) is None
         assert (Integrator.objects.count(), User.objects.get().check_password(seeded["password"])) == (1, True)
+        assert not Delivery.objects.exists()
 
 
 class TestDemoCredentials:

@@ -25,7 +25,10 @@ def browser():
 
 def read(browser, url):
     """The targets of a page's links, and the ids of its elements."""
-    root = document_fromstring(browser.get(url).content)
+    response = browser.get(url)
+    if not response["Content-Type"].startswith("text/html"):
+        return [], []
+    root = document_fromstring(response.content)
     targets = [urljoin(url, link.attrib["href"]) for link in root.iter("a") if "href" in link.attrib]
     return targets, [element.attrib["id"] for element in root.iter("*") if "id" in element.attrib]
 
@@ -97,6 +100,7 @@ class TestLinks:
             *map(pages.url, pages.NAMES),
             *(f"/docs/errors/{code}" for code in CODES),
             "/docs/reference",
+            *(f"/docs/receive.{extension}" for extension in pages.RECEIVERS),
         }
 
 
@@ -155,7 +159,7 @@ class TestPage:
         page = markdown.page.__wrapped__("limits", "pt-br")
 
         assert page.title == "Limites"
-        assert page.headings == (markdown.Heading(2, "calls", "Chamadas"),)
+        assert page.headings == (markdown.Section(2, "calls", "Chamadas", "q=50\n"),)
         assert '<h2 id="calls">Chamadas</h2>' in page.html
         assert "q=50" in page.html
 
@@ -168,6 +172,51 @@ class TestPage:
 
         with pytest.raises(ValueError, match="zip"):
             markdown.page.__wrapped__("limits", "pt-br")
+
+
+class TestMarkdown:
+    def test_is_the_page_as_it_is_written(self, browser):
+        for name in sorted(pages.NAMES):
+            response = browser.get(f"/docs/{name or 'README'}.md")
+
+            assert (response.status_code, response["Content-Type"]) == (200, "text/markdown; charset=utf-8")
+            assert response.content.decode() == pages.text(name, "en")
+
+    def test_leads_to_pages_alone(self, browser):
+        for name in sorted(pages.NAMES):
+            for target in re.findall(r"\]\(([\w-]+\.md)", pages.text(name, "en")):
+                assert browser.get(f"/docs/{target}").status_code == 200, f"{name} leads to {target}"
+
+    @pytest.mark.parametrize("file", ["nothing", "quickstart.md", "..%2F..%2FREADME", "pt-br%2Fquickstart"])
+    def test_is_not_found_under_another_name(self, browser, file):
+        assert browser.get(f"/docs/{file}.md").status_code == 404
+
+
+class TestReceiver:
+    def test_is_the_program_of_the_panel(self, browser):
+        for extension, path in pages.RECEIVERS.items():
+            response = browser.get(f"/docs/receive.{extension}")
+
+            assert (response.status_code, response["Content-Type"]) == (200, "text/plain; charset=utf-8")
+            assert response.content == path.read_bytes()
+
+    def test_is_not_found_in_another_language(self, browser):
+        assert browser.get("/docs/receive.rb").status_code == 404
+
+
+class TestListForLanguageModels:
+    """The format is that of https://llmstxt.org: a title, a summary, and lists of links below headings."""
+
+    def test_leads_to_every_page_and_to_the_descriptions(self, browser):
+        lines = browser.get("/llms.txt").content.decode().splitlines()
+
+        assert (lines[0], lines[2][:2]) == ("# Rota", "> ")
+        shapes = r"- \[[^]]+\]\(http://testserver/\S+\)(: .+)?|## .+|"
+        assert [line for line in lines[3:] if not re.fullmatch(shapes, line)] == []
+        links = [target for line in lines for target in re.findall(r"\]\(http://testserver(\S+)\)", line)]
+        files = {f"/docs/{name or 'README'}.md" for name in pages.NAMES}
+        assert set(links) == files | {"/api/openapi.json", "/api/postman.json"}
+        assert [link for link in links if browser.get(link).status_code != 200] == []
 
 
 class TestErrorPage:

@@ -8,13 +8,12 @@ import os
 import re
 import subprocess
 from collections.abc import Iterator
-from io import StringIO
 from pathlib import Path
 from typing import Any
 
 import pytest
-from django.core.management import call_command
 
+from config.local.demo import data
 from tests.integration.factories import load_tariff
 from tests.panel.guide import snippets
 
@@ -26,8 +25,8 @@ REFUSED = {"strict-handling": "unknown_key"}
 CONSTANT = {"quote-delivery", "quote-freight", "quote-services", "cancel-order", "send-invoice"}
 # The guide shows one key of the answer, and only after the goods were collected.
 PARTIAL = {"cancel-delivery"}
-# Run by tests of their own.
-OTHERS = {"receive-webhooks", "verify-with-library"}
+# Programs that receive, which tests of their own run, and the call that tells them the signing secret.
+OTHERS = {"set-webhook", "start-receiver", "receive-once", "verify-with-library"}
 _SECONDS = 60
 
 
@@ -35,9 +34,8 @@ _SECONDS = 60
 def environment(live_server, tmp_path):
     """What the reader has put into the shell, with the accounts and tariffs of `make run`."""
     load_tariff()  # as the migrations do; other tests with real transactions have deleted it
-    out = StringIO()
-    call_command("seed_demo", stdout=out)
-    made = json.loads(out.getvalue())
+    made = data.seed()
+    assert made is not None
     return {
         "PATH": os.environ["PATH"],
         "HOME": str(tmp_path),

@@ -1,18 +1,26 @@
 """The guide's and the panel's programs that check a webhook's signature: they answer 401 to what we have not signed."""
 
+import base64
+import hashlib
+import hmac
 import json
 import os
+import re
+import sqlite3
 import subprocess
 import sys
 import time
+from contextlib import closing, contextmanager
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
 import requests
 from django.conf import settings
-from standardwebhooks import WebhookVerificationError
+from standardwebhooks import Webhook, WebhookVerificationError
 
 from common.webhooks import signing
+from panel.guide import pages
 from tests.panel.guide import snippets
 from tests.ports import free_port, listens
 
@@ -22,10 +30,10 @@ PROGRAMS = settings.BASE_DIR / "templates" / "panel" / "snippets"
 EXTENSIONS = {"python": "py", "javascript": "js", "php": "php"}
 
 
-def headers(*, secret=SECRET, at=None, others=()):
+def headers(*, secret=SECRET, at=None, others=(), webhook_id="id-1", body=BODY):
     sent_at = int(at or time.time())
-    signature = signing.sign(webhook_id="id-1", timestamp=sent_at, body=BODY, secrets=[*others, secret])
-    return {"webhook-id": "id-1", "webhook-timestamp": str(sent_at), "webhook-signature": signature}
+    signature = signing.sign(webhook_id=webhook_id, timestamp=sent_at, body=body, secrets=[*others, secret])
+    return {"webhook-id": webhook_id, "webhook-timestamp": str(sent_at), "webhook-signature": signature}
 
 
 def without(name):
@@ -67,15 +75,27 @@ def receiver(request, program, tmp_path):
         "php": ["php", "-S", f"127.0.0.1:{port}", file],
     }[request.param]
     program(str(command[0]))
+    with running(command, port, tmp_path) as url:
+        yield url
+
+
+@contextmanager
+def running(command, port, folder):
+    """The URL of a program that receives webhooks with SECRET. Its output is the file `output` of the folder."""
     environment = {"PATH": os.environ["PATH"], "WEBHOOK_SECRET": SECRET, "PORT": str(port)}
-    with (tmp_path / "output").open("wb") as output:
-        process = subprocess.Popen(command, env=environment, cwd=tmp_path, stdout=output, stderr=output)
+    with (folder / "output").open("wb") as output:
+        process = subprocess.Popen(command, env=environment, cwd=folder, stdout=output, stderr=output)
     try:
         wait_for(port, process)
         yield f"http://127.0.0.1:{port}/"
     finally:
         process.kill()
         process.wait()
+
+
+def code_of(page, name):
+    (snippet,) = [each for each in snippets.of_page(page) if each.name == name]
+    return snippet.code
 
 
 def wait_for(port, process):
@@ -106,9 +126,8 @@ class TestLibrary:
     @pytest.fixture
     def read_event(self, monkeypatch):
         monkeypatch.setenv("WEBHOOK_SECRET", SECRET)
-        (snippet,) = [each for each in snippets.of_page("webhooks") if each.name == "verify-with-library"]
         space: dict[str, Any] = {}
-        exec(snippet.code, space)  # noqa: S102  # it is what is tested
+        exec(code_of("webhooks", "verify-with-library"), space)  # noqa: S102  # it is what is tested
         return space["read_event"]
 
     def test_reads_what_we_signed(self, read_event):
@@ -117,3 +136,66 @@ class TestLibrary:
     def test_raises_at_another_signature(self, read_event):
         with pytest.raises(WebhookVerificationError):
             read_event(headers(secret=signing.new_secret()), BODY)
+
+
+class TestReceiverOnce:
+    """receive-once, with the package standardwebhooks."""
+
+    @pytest.fixture
+    def url(self, tmp_path):
+        file, port = tmp_path / "receive_once.py", free_port()
+        file.write_text(code_of("going-live", "receive-once"))
+        with running([sys.executable, file], port, tmp_path) as url:
+            yield url
+
+    @staticmethod
+    def send(url, webhook_id, sequence, status, **more):
+        body = json.dumps({"deliveryId": "a", "status": status}).encode()
+        sent = {**headers(webhook_id=webhook_id, body=body), "webhook-sequence": str(sequence), **more}
+        return requests.post(url, body, headers=sent, timeout=10).status_code
+
+    @staticmethod
+    def recorded(folder):
+        with closing(sqlite3.connect(folder / "events.db")) as database:
+            ids = [row[0] for row in database.execute("SELECT id FROM received ORDER BY id")]
+            return ids, database.execute("SELECT * FROM deliveries").fetchall()
+
+    def test_records_each_event_once_and_keeps_the_newest_status(self, url, tmp_path):
+        answers = [
+            self.send(url, "e1", 1, "PENDING"),
+            self.send(url, "e3", 3, "COLLECTED"),
+            self.send(url, "e2", 2, "ACCEPT"),
+            self.send(url, "e3", 3, "COLLECTED"),
+        ]
+
+        assert answers == [204, 204, 204, 204]
+        assert self.recorded(tmp_path) == (["e1", "e2", "e3"], [("a", 3, "COLLECTED")])
+
+    def test_answers_and_does_not_record_a_test_event(self, url, tmp_path):
+        assert self.send(url, "e1", 1, "PENDING", **{"webhook-test": "true"}) == 204
+
+        assert self.recorded(tmp_path) == ([], [])
+
+    def test_refuses_what_we_have_not_signed(self, url, tmp_path):
+        assert self.send(url, "e1", 1, "PENDING", **{"webhook-signature": "v1,AAAA"}) == 401
+
+        assert self.recorded(tmp_path) == ([], [])
+
+
+class TestVector:
+    """The guide's test vector by three implementations: ours, standardwebhooks, and the sentence above the vector."""
+
+    @pytest.fixture
+    def vector(self):
+        text = (pages.FOLDER / "webhooks.md").read_text()
+        (block,) = re.findall(r"^```text\n(secret .*?)^```", text, re.MULTILINE | re.DOTALL)
+        return dict(line.split(maxsplit=1) for line in block.splitlines())
+
+    def test_has_the_signature_of_each_implementation(self, vector):
+        secret, webhook_id, sent_at, body = (vector[name] for name in ("secret", "id", "timestamp", "body"))
+
+        ours = signing.sign(webhook_id=webhook_id, timestamp=int(sent_at), body=body.encode(), secrets=[secret])
+        library = Webhook(secret).sign(webhook_id, datetime.fromtimestamp(int(sent_at), UTC), body)
+        key = base64.b64decode(secret.removeprefix("whsec_"))
+        digest = hmac.new(key, f"{webhook_id}.{sent_at}.{body}".encode(), hashlib.sha256).digest()
+        assert {ours, library, f"v1,{base64.b64encode(digest).decode()}"} == {vector["signature"]}

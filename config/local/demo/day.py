@@ -1,0 +1,162 @@
+"""A busy day of the demo: deliveries in every state and orders in every status, made by the actions.
+
+The account has no webhook URL, so its events are recorded and not sent.
+"""
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from decimal import Decimal
+
+from config.local.demo.orders import RECEIVER, invoice
+from delivery.actions import deliveries, drivers, moves
+from delivery.geo.distance import Point
+from delivery.lifecycle import Trigger
+from delivery.models import Driver, Token
+from delivery.payload import DeliveryRequest, Package, Place
+from integration.actions import invoices, orders
+from integration.lifecycle import Status
+from integration.models import Seller, compact_document
+
+_BY = "demo"
+_CITY = {"city": "São Paulo", "state": "SP", "country": "BR"}
+_SHOP = Place(
+    point=Point(-23.561414, -46.655881),
+    address={**_CITY, "street": "Avenida Paulista", "number": "1578", "district": "Bela Vista", "zipcode": "01310200"},
+    contact_name="Loja Paulista",
+    contact_phone="+551133330000",
+)
+# Invented people at streets near the shop.
+_RECEIVERS = [
+    ("Maria Souza", "Rua Augusta", "900", "Consolação", "01304001", Point(-23.5531, -46.6529)),
+    ("João Pereira", "Rua Oscar Freire", "379", "Cerqueira César", "01426001", Point(-23.5629, -46.6689)),
+    ("Beatriz Nakamura", "Rua Vergueiro", "3185", "Vila Mariana", "04101300", Point(-23.5850, -46.6400)),
+    ("Carlos Lima", "Rua da Consolação", "2302", "Consolação", "01302001", Point(-23.5540, -46.6610)),
+    ("Larissa Alves", "Alameda Santos", "1165", "Jardim Paulista", "01419002", Point(-23.5660, -46.6530)),
+    ("Pedro Ramos", "Rua Haddock Lobo", "595", "Cerqueira César", "01414001", Point(-23.5570, -46.6620)),
+    ("Sofia Martins", "Rua Pamplona", "818", "Jardim Paulista", "01405001", Point(-23.5655, -46.6560)),
+    ("Rafael Costa", "Rua Bela Cintra", "1149", "Consolação", "01415001", Point(-23.5580, -46.6640)),
+]
+_PARCEL = Package(description="Caixa", height=20, width=30, length=40, weight=2.5, quantity=1)
+
+# The routes: the minutes since the request, the number of drop-offs, and the moves that followed at intervals of eight
+# minutes. Drivers take turns, so each is free again for the fourth next.
+_ROUTES = [
+    (324, 1, "accept, collect, deliver B"),
+    (312, 2, "accept, collect, deliver B, deliver C"),
+    (300, 1, "accept, collect, deliver B"),
+    (288, 3, "accept, collect, deliver B, deliver C, deliver D"),
+    (276, 1, "cancel"),
+    (264, 1, "accept, collect, deliver B"),
+    (252, 2, "accept, collect, fail B, deliver C, return"),
+    (240, 1, "accept, collect, deliver B"),
+    (228, 1, "accept, collect, deliver B"),
+    (216, 1, "expire"),
+    (204, 2, "accept, collect, deliver B, deliver C"),
+    (192, 1, "accept, collect, deliver B"),
+    (180, 1, "accept, collect, cancel, return"),
+    (168, 1, "accept, collect, deliver B"),
+    (156, 3, "accept, collect, deliver B, deliver C, deliver D"),
+    (144, 1, "accept, cancel"),
+    (132, 1, "accept, collect, deliver B"),
+    (120, 1, "accept, collect, fail B, return"),
+    (108, 2, "accept, collect, deliver B, deliver C"),
+    (96, 1, "accept, collect, deliver B"),
+    (84, 1, "cancel"),
+    (72, 1, "accept, release, accept, collect, deliver B"),
+    (60, 1, "accept, collect, deliver B"),
+    (48, 2, "accept, collect, fail B, deliver C"),
+    (30, 3, "accept, collect, deliver B"),
+    (14, 1, "accept"),
+    (12, 1, ""),
+    (7, 2, ""),
+    (4, 1, ""),
+    (1, 1, ""),
+]
+_BETWEEN_MOVES = timedelta(minutes=8)
+_REASONS = {"cancel": "Cliente desistiu", "fail": "Cliente ausente"}
+# Where the drivers are at the end.
+_PLACES = [Point(-23.5601, -46.6650), Point(-23.5617, -46.6560), Point(-23.5640, -46.6522), Point(-23.5563, -46.6601)]
+
+# How an order came to its status.
+_WAY = (Status.COLLECTED, Status.IN_TRANSIT, Status.OUT_FOR_DELIVERY)
+_ORDERS: list[Sequence[Status]] = [
+    (*_WAY, Status.DELIVERED),
+    (*_WAY, Status.DELIVERY_FAILED, Status.RETURNED),
+    (Status.CANCELLED,),
+    (*_WAY, Status.DELIVERED),
+    (*_WAY, Status.DELIVERY_FAILED),
+    _WAY,
+    _WAY[:2],
+    _WAY[:2],
+    _WAY[:1],
+    (),
+    (),
+]
+_BETWEEN_STATUSES = timedelta(hours=12)
+_BETWEEN_ORDERS = timedelta(hours=10)
+
+
+def fill(*, token: Token, seller: Seller, company: str, at: datetime) -> None:
+    """Write the hours that lead up to `at`, in a database with the demo's four drivers and without deliveries.
+
+    `company`: the document of one of the seller's companies.
+    """
+    team = list(Driver.objects.order_by("pk"))
+    for number, (minutes, count, steps) in enumerate(_ROUTES):
+        requested = at - timedelta(minutes=minutes)
+        _write_route(token, team[number % len(team)], number=number, count=count, steps=steps, at=requested)
+    for driver, place in zip(team, _PLACES, strict=True):
+        drivers.set_position(driver=driver, point=place, by=_BY, at=at)
+    for number, way in enumerate(_ORDERS, start=1):
+        _write_order(seller, company, number=number, way=way, at=at - _BETWEEN_ORDERS * (len(_ORDERS) + 1 - number))
+
+
+def _write_route(token: Token, driver: Driver, *, number: int, count: int, steps: str, at: datetime) -> None:
+    """A route that is requested at `at` for the vehicle of `driver`, who takes it if anybody does."""
+    payload = DeliveryRequest(
+        vehicle_type=driver.vehicle_type,
+        pickup=_SHOP,
+        dropoffs=[_dropoff(number * 3 + index) for index in range(count)],
+        packages=[_PARCEL],
+    )
+    delivery = deliveries.request(token=token, payload=payload, by=f"token {token.hint}", at=at)
+    for step in filter(None, steps.split(", ")):
+        at += _BETWEEN_MOVES
+        name, _space, point = step.partition(" ")
+        if name == Trigger.EXPIRE:
+            deliveries.expire(delivery=delivery, by="system: offer deadline", at=delivery.offer_expires_at)
+        else:
+            fields = {"driver": str(driver.pk), "point": point, "reason": _REASONS.get(name, "")}
+            moves.perform(name, delivery=delivery, fields=fields, by=_BY, at=at)
+
+
+def _dropoff(number: int) -> Place:
+    name, street, house, district, postcode, point = _RECEIVERS[number % len(_RECEIVERS)]
+    return Place(
+        point=point,
+        address={**_CITY, "street": street, "number": house, "district": district, "zipcode": postcode},
+        contact_name=name,
+        contact_phone=f"+55119777700{number % len(_RECEIVERS):02d}",
+        external_id=f"pedido-{2001 + number}",
+    )
+
+
+def _write_order(seller: Seller, company: str, *, number: int, way: Sequence[Status], at: datetime) -> None:
+    """An order that is created at `at` and gets these statuses, and if it has left the seller an invoice."""
+    code = f"PEDIDO-{4000 + number}"
+    payload = orders.NewOrder(
+        company_document=company,
+        code=code,
+        tracking_code="",
+        service="base",
+        cost=Decimal(150),
+        items=[{"description": "Cafeteira", "dimensions": "30x20x40,2.5", "quantity": 1, "price": Decimal(150)}],
+        receiver=RECEIVER,
+        invoice=None,
+    )
+    order = orders.create(seller=seller, payload=payload, by=_BY, at=at)
+    if way:
+        invoices.receive(seller=seller, raw=invoice(compact_document(company), code, number).encode(), by=_BY, at=at)
+    for status in way:
+        at += _BETWEEN_STATUSES
+        orders.move(order=order, to=status, by=_BY, at=at)

@@ -1,0 +1,111 @@
+"""The search of the documentation: an index of its sections, made once for each process and language."""
+
+import json
+import unicodedata
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import cache
+
+from django.urls import reverse
+from django.utils.translation import gettext, override
+
+from panel.guide import markdown, pages
+from panel.guide.catalogue import CODES
+
+LONGEST_QUERY = 100  # characters
+_MOST_RESULTS = 20
+# Characters of an excerpt on both sides of the first word that was found.
+_BEFORE, _AFTER = 60, 140
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A section of a page, an error code, or a call of the reference. `page`: the title of its page."""
+
+    url: str
+    page: str
+    title: str
+    text: str
+    folded_title: str = field(init=False)
+    folded_text: str = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "folded_title", _folded(f"{self.title} {self.page}"))
+        object.__setattr__(self, "folded_text", _folded(self.text))
+
+
+@dataclass(frozen=True)
+class Result:
+    """What was found, and its text around the first word of the query that stands there."""
+
+    entry: Entry
+    before: str
+    word: str
+    after: str
+
+
+def find(query: str, language: str) -> list[Result]:
+    """The entries that have every word of the query, whatever the case and accents.
+
+    Those with most words in their titles come first, of these the ones whose title begins with the first word.
+    Of the query the first LONGEST_QUERY characters are read.
+    """
+    words = _folded(unicodedata.normalize("NFC", query[:LONGEST_QUERY])).split()
+    if not words:
+        return []
+    found = [
+        entry
+        for entry in _index(language)
+        if all(word in entry.folded_title or word in entry.folded_text for word in words)
+    ]
+
+    def rank(entry: Entry) -> tuple[int, bool]:
+        return sum(word not in entry.folded_title for word in words), not entry.folded_title.startswith(words[0])
+
+    return [_result(entry, words) for entry in sorted(found, key=rank)[:_MOST_RESULTS]]
+
+
+def _result(entry: Entry, words: list[str]) -> Result:
+    start, word = next(((at, word) for word in words if (at := entry.folded_text.find(word)) >= 0), (0, ""))
+    end = start + len(word)
+    before, after = entry.text[:start], entry.text[end:]
+    if len(before) > _BEFORE:
+        before = f"… {before[-_BEFORE:].partition(' ')[2]}"
+    if len(after) > _AFTER:
+        after = f"{after[:_AFTER].rpartition(' ')[0]} …"
+    return Result(entry, before, entry.text[start:end], after)
+
+
+@cache
+def _index(language: str) -> tuple[Entry, ...]:
+    with override(language):
+        return (*_of_pages(language), *_of_codes(), *_of_calls())
+
+
+def _of_pages(language: str) -> Iterator[Entry]:
+    for _chapter, chapter in markdown.menu(language):
+        for page in chapter:
+            # Each error code is an entry of its own.
+            for section in page.sections if page.name != "error-codes" else page.sections[:1]:
+                anchor = f"#{section.anchor}" if section.level > 1 else ""
+                yield Entry(page.url + anchor, page.title, section.title, section.text)
+
+
+def _of_codes() -> Iterator[Entry]:
+    for code, entry in CODES.items():
+        text = f"{gettext(entry.meaning)} {gettext(entry.remedy)}"
+        yield Entry(reverse("documentation:error", args=[code]), gettext("Error codes"), code, text)
+
+
+def _of_calls() -> Iterator[Entry]:
+    reference = reverse("documentation:reference")
+    for path, methods in json.loads(pages.DESCRIPTION.read_text())["paths"].items():
+        for method, call in methods.items():
+            anchor = "/".join((call["tags"][0].replace(" ", "%20"), call["operationId"]))
+            text = f"{call['summary']}. {call['description']}"
+            yield Entry(f"{reference}#/{anchor}", gettext("API reference"), f"{method.upper()} {path}", text)
+
+
+def _folded(text: str) -> str:
+    """The text without accents and capitals, as long as it was."""
+    return "".join(unicodedata.normalize("NFKD", letter)[0].casefold()[:1] for letter in text)
