@@ -4,7 +4,6 @@ import logging
 import secrets
 from collections.abc import Callable
 from datetime import datetime
-from decimal import ROUND_HALF_UP, Decimal
 from functools import partial
 from uuid import UUID
 
@@ -36,7 +35,6 @@ from delivery.pricing import Quote
 from delivery.webhooks import outbox
 
 LONGEST_REASON = 255
-_CENT = Decimal("0.01")
 _PINS = 10_000
 _log = logging.getLogger(__name__)
 
@@ -220,20 +218,10 @@ def cancel(*, delivery: Delivery, reason: str, by: str, at: datetime, by_integra
     if locked.is_closed:
         raise AlreadyFinished("The delivery has ended; there is nothing left to cancel.")
     after = lifecycle.move(locked.state, Trigger.CANCEL)
-    locked.cancel_fee = fee_of_cancelling(locked)
+    locked.cancel_fee = locked.fee_of_cancelling
     locked.cancelled_at = at
     locked.cancel_reason = reason
     return transitions.apply(locked, after, Trigger.CANCEL, reason=reason, by=by, at=at, by_integrator=by_integrator)
-
-
-def fee_of_cancelling(delivery: Delivery) -> Decimal:
-    """What a cancellation costs in the route's status, in reais."""
-    percent = delivery.cancel_percent_collected
-    if delivery.route_status == RouteStatus.AVAILABLE:
-        percent = Decimal(0)
-    elif delivery.route_status == RouteStatus.ACCEPTED:
-        percent = delivery.cancel_percent_accepted
-    return (delivery.shipping_value * percent / 100).quantize(_CENT, ROUND_HALF_UP)
 
 
 @transaction.atomic

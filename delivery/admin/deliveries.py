@@ -19,7 +19,7 @@ from common import clock
 from common.actors import actor, actor_name
 from common.admin_base import LargeTable, ModelAdmin, ReadOnlyInline, Unchangeable, column, linked, pill, short
 from common.formats import ago, moment, money, phone
-from delivery.actions import deliveries, drivers, moves, receivers
+from delivery.actions import drivers, moves, receivers
 from delivery.admin.labels import CHANGE, contents, coordinates, in_one_line, kilometres, state
 from delivery.admin.moves import DriverSelect, MovesActionForm, cancel_unless_agreed, driver_field
 from delivery.errors import DeliveryError
@@ -256,7 +256,7 @@ class DeliveryAdmin(LargeTable, Unchangeable, ModelAdmin):
             "reasons": FAILURE_REASONS,
             "may_accept": may_accept,
             "eligible": [driver_label(driver, at=now) for driver in eligible],
-            "fee": deliveries.fee_of_cancelling(delivery),
+            "fee": delivery.fee_of_cancelling,
             "is_sandbox": delivery.environment == Environment.SANDBOX,
         }
 

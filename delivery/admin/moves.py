@@ -17,7 +17,7 @@ from unfold.widgets import UnfoldAdminSelectWidget, UnfoldAdminTextInputWidget
 from common import admin_base
 from common.admin_base import ModelAdmin
 from common.formats import money, short_id
-from delivery.actions import deliveries, moves
+from delivery.actions import moves
 from delivery.forms import MoveForm
 from delivery.lifecycle import RouteStatus
 from delivery.models import Delivery, Driver
@@ -80,7 +80,7 @@ def cancel_unless_agreed(
             return None
         notes.insert(0, gettext("Something has changed meanwhile. Read the fees again."))
     possible = [delivery for delivery in found if "cancel" in moves.allowed(delivery)]
-    total = sum((deliveries.fee_of_cancelling(delivery) for delivery in possible), Decimal(0))
+    total = sum((delivery.fee_of_cancelling or Decimal(0) for delivery in possible), Decimal(0))
     count = len(found)
     return admin_base.ask(
         model_admin,
@@ -105,8 +105,7 @@ def _facts(delivery: Delivery) -> Iterable[str]:
     if "cancel" not in moves.allowed(delivery):
         yield gettext("It cannot be cancelled any more and stays as it is.")
         return
-    fee = deliveries.fee_of_cancelling(delivery)
-    if fee:
+    if fee := delivery.fee_of_cancelling:
         values = {"fee": money(fee), "price": money(delivery.shipping_value)}
         yield gettext("Fee %(fee)s; the delivery costs %(price)s.") % values
     else:
@@ -117,4 +116,4 @@ def _facts(delivery: Delivery) -> Iterable[str]:
 
 def _terms(delivery: Delivery) -> str:
     """What the dispatcher agrees to: it is the same as long as neither the route nor the fee has changed."""
-    return f"{delivery.route_status} {deliveries.fee_of_cancelling(delivery)}"
+    return f"{delivery.route_status} {delivery.fee_of_cancelling}"

@@ -16,7 +16,7 @@ from common.serializers import BodySerializer
 from delivery.actions.proofs import LONGEST_NAME
 from delivery.api.fields import LatitudeField, LongitudeField, NumberField, StrictTextField
 from delivery.api.serializers import check_served
-from delivery.api.views import IntegratorView, detail, find_delivery, token_of
+from delivery.api.views import FEE, IntegratorView, detail, find_delivery, token_of
 from delivery.bodies import DeliveryDetail
 from delivery.errors import (
     DeliveryNotFound,
@@ -98,6 +98,7 @@ def _described(operation_id: str) -> Callable[[Move], Move]:
     return extend_schema(
         operation_id=operation_id,
         tags=["Sandbox"],
+        parameters=[FEE],
         responses={200: Answer(DeliveryDetail, "The delivery after the move.")},
     )
 

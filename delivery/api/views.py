@@ -12,6 +12,7 @@ from rest_framework.response import Response
 
 from common import clock, json_body
 from common.json_body import Fault
+from common.openapi import answer_header
 from common.views import ApiView
 from delivery import bodies
 from delivery.actions import receivers
@@ -24,6 +25,12 @@ from delivery.models.delivery import DeliveryQuerySet
 
 # Levels of objects and lists. The deepest object of the API, dropoffs[0].address, is at level 4.
 _MAX_LEVELS = 20
+FEE_HEADER = "Cancellation-Fee"
+FEE = answer_header(
+    FEE_HEADER,
+    "What cancelling the delivery would cost now, in BRL. Absent once it is cancelled or has ended.",
+    {"type": "string", "pattern": r"^\d+\.\d{2}$", "examples": ["0.00"]},
+)
 _FAULTS = {
     Fault.EMPTY: "The body is empty. Send a JSON object.",
     Fault.COMPRESSED: "The body is compressed with gzip. Send it uncompressed.",
@@ -100,7 +107,18 @@ def find_delivery(token: Token, delivery_id: str, queryset: DeliveryQuerySet) ->
 def detail(delivery: Delivery) -> Response:
     """The answer with everything about a delivery."""
     tracking = receivers.addresses(delivery.ordered_stops, at=clock.now())
-    return Response(bodies.detail(delivery, tracking=tracking))
+    return Response(bodies.detail(delivery, tracking=tracking), headers=_fee(delivery))
+
+
+def info_answer(delivery: Delivery) -> Response:
+    """The specification's answer about a delivery."""
+    return Response(bodies.info(delivery), headers=_fee(delivery))
+
+
+def _fee(delivery: Delivery) -> dict[str, str]:
+    """The header with the fee of a cancellation, while one is possible."""
+    fee = delivery.fee_of_cancelling
+    return {} if fee is None else {FEE_HEADER: str(fee)}
 
 
 def _found(delivery: Delivery | None) -> Delivery:

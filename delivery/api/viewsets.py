@@ -26,7 +26,7 @@ from delivery.api import examples, problems, sandbox
 from delivery.api.errors import CallInProgress, IdempotencyKeyReused, InvalidDeliveryId, InvalidIdempotencyKey
 from delivery.api.filters import DeliveryFilter, FeedQuery
 from delivery.api.serializers import CancelSerializer, DeliveryRequestSerializer
-from delivery.api.views import IntegratorView, detail, find_delivery, read_delivery, token_of
+from delivery.api.views import FEE, IntegratorView, detail, find_delivery, info_answer, read_delivery, token_of
 from delivery.bodies import Creation, DeliveryDetail, DeliveryPage, EventPage, Info, Location, QuoteAnswer
 from delivery.errors import (
     AlreadyFinished,
@@ -203,9 +203,13 @@ class ImmediateDeliveryViewSet(IntegratorView, ViewSet):
             at=clock.now(),
             by_integrator=True,
         )
-        return Response(bodies.info(delivery))
+        return info_answer(delivery)
 
-    @extend_schema(operation_id="info-delivery", responses={200: Answer(Info, "The delivery.", example=examples.INFO)})
+    @extend_schema(
+        operation_id="info-delivery",
+        parameters=[FEE],
+        responses={200: Answer(Info, "The delivery.", example=examples.INFO)},
+    )
     @raises(DeliveryNotFound)
     @action(detail=False, url_path="info-delivery/<str:delivery_id>")
     def info(self, request: Request, delivery_id: str) -> Response:
@@ -213,7 +217,7 @@ class ImmediateDeliveryViewSet(IntegratorView, ViewSet):
 
         Price, driver and the status of each order.
         """
-        return Response(bodies.info(read_delivery(token_of(request), delivery_id)))
+        return info_answer(read_delivery(token_of(request), delivery_id))
 
     @extend_schema(
         operation_id="location-delivery",
@@ -275,7 +279,9 @@ class DeliveryViewSet(IntegratorView, ViewSet):
         prefetch_related_objects(page.rows, "stops")
         return Response({"data": [bodies.summary(row) for row in page.rows], "nextCursor": page.next_cursor})
 
-    @extend_schema(operation_id="get-delivery", responses={200: Answer(DeliveryDetail, "The delivery.")})
+    @extend_schema(
+        operation_id="get-delivery", parameters=[FEE], responses={200: Answer(DeliveryDetail, "The delivery.")}
+    )
     @raises(DeliveryNotFound)
     def retrieve(self, request: Request, delivery_id: str) -> Response:
         """Read everything about a delivery.

@@ -1,5 +1,5 @@
 from datetime import UTC, datetime, timedelta
-from decimal import Decimal
+from decimal import ROUND_HALF_UP, Decimal
 from typing import Any, Self
 from uuid import UUID
 
@@ -79,6 +79,7 @@ _KEPT = " AND ".join(
         "last_sequence",
     )
 )  # fmt: skip  # a list of names
+_CENT = Decimal("0.01")
 _NEVER = datetime.max.replace(tzinfo=UTC)
 _STOPS = CompiledQuery(lambda: Stop.objects.filter(delivery=Parameter("delivery")).order_by("index"))
 _LATEST_POSITION = CompiledQuery(
@@ -398,6 +399,18 @@ class Delivery(Identified, Located):
     @property
     def was_cancelled_after_pickup(self) -> bool:
         return self.cancelled_at is not None and self.route_status != RouteStatus.CANCELLED
+
+    @property
+    def fee_of_cancelling(self) -> Decimal | None:
+        """What a cancellation now costs in reais, by the route's status. None if it was cancelled or has ended."""
+        if self.cancelled_at is not None or self.is_closed:
+            return None
+        percent = self.cancel_percent_collected
+        if self.route_status == RouteStatus.AVAILABLE:
+            percent = Decimal(0)
+        elif self.route_status == RouteStatus.ACCEPTED:
+            percent = self.cancel_percent_accepted
+        return (self.shipping_value * percent / 100).quantize(_CENT, ROUND_HALF_UP)
 
     def stop_at(self, label: str) -> Stop | None:
         """The stop with this label (B, C or D, in either case), or None."""

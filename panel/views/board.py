@@ -21,7 +21,7 @@ from common.actors import actor
 from common.formats import short_id
 from common.page_updates import stream
 from delivery import page_updates
-from delivery.actions import deliveries, drivers, moves
+from delivery.actions import drivers, moves
 from delivery.errors import DeliveryError
 from delivery.forms import FAILURE_REASONS, MoveForm, done, driver_label, move_fields, text_of_simulator
 from delivery.lifecycle import RouteStatus
@@ -189,7 +189,7 @@ class Move(DispatcherView):
             form.fields["reason"].label = _("Details (optional)")
             context["button"] = _("Record as not delivered")
         if move == "cancel":
-            context["fee"] = deliveries.fee_of_cancelling(delivery)
+            context["fee"] = delivery.fee_of_cancelling
         response = self.page("panel/board_move.html", **context)
         if has_changed:
             response["HX-Retarget"] = "#move"

@@ -9,7 +9,6 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from delivery.actions import deliveries
 from delivery.driver_app.state import share
 from delivery.errors import PriceUnavailable
 from delivery.lifecycle import RouteStatus
@@ -79,7 +78,7 @@ class TestFeeOfCancelling:
     @example(Decimal("0.10"), Decimal(30), Decimal(5))  # 0.005
     def test_is_the_percentage_of_the_stage_rounded_half_up(self, value, accepted, collected):
         of_stages = [
-            deliveries.fee_of_cancelling(delivery(value, status, accepted, collected))
+            delivery(value, status, accepted, collected).fee_of_cancelling
             for status in (RouteStatus.AVAILABLE, RouteStatus.ACCEPTED, RouteStatus.COLLECTED)
         ]
 

@@ -12,7 +12,6 @@ from django.utils import timezone
 from common.formats import money, short_id
 from delivery import lifecycle
 from delivery.actions import moves, proofs, receivers
-from delivery.actions.deliveries import fee_of_cancelling
 from delivery.actions.proofs import Proof
 from delivery.lifecycle import Mode
 from delivery.models import Delivery
@@ -203,7 +202,7 @@ class TestCancelling:
         return [DeliveryFactory.create(token=token, collected=True), DeliveryFactory.create(token=token)]
 
     def test_names_each_fee_and_their_sum_first(self, dispatcher, deliveries):
-        fee, price = fee_of_cancelling(deliveries[0]), deliveries[0].shipping_value
+        fee, price = deliveries[0].fee_of_cancelling, deliveries[0].shipping_value
 
         page = dispatcher.post(LIST, chosen("cancel", *deliveries)).content.decode()
 

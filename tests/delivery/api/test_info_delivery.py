@@ -1,9 +1,11 @@
+from decimal import Decimal
+
 import pytest
 from django.utils import timezone
 
 from delivery.actions import deliveries
 from delivery.geo.distance import Point
-from tests.delivery.api.calls import INFO, REQUEST
+from tests.delivery.api.calls import CANCEL, DETAIL, INFO, REQUEST
 from tests.factories import BY, DeliveryFactory, DriverFactory, payload
 
 EMPTY_ADDRESS = dict.fromkeys(["city", "state", "street", "number", "zipcode", "district", "country", "complement"], "")
@@ -70,3 +72,36 @@ class TestInfoDelivery:
         orders = [(order["externalId"], order["status"]) for order in info(api, delivery)["orders"]]
 
         assert orders == [("order-1", "COLLECTED"), ("order-2", "DELIVERED"), ("order-3", "FAILED")]
+
+
+@pytest.mark.django_db
+class TestFeeOfACancellation:
+    @pytest.mark.parametrize(
+        ("stage", "fee"), [({}, "0.00"), ({"accepted": True}, "10.04"), ({"collected": True}, "33.46")]
+    )
+    def test_is_told_beforehand_and_charged(self, api, token, stage, fee):
+        delivery = DeliveryFactory.create(token=token, **stage)
+
+        answers = [api.get(path.format(delivery.pk)) for path in (INFO, DETAIL)]
+
+        cancelled = deliveries.cancel(delivery=delivery, reason="", by=BY, at=timezone.now())
+        assert [answer["Cancellation-Fee"] for answer in answers] == [fee, fee]
+        assert cancelled.cancel_fee == Decimal(fee)
+
+    @pytest.mark.parametrize("stage", [{}, {"accepted": True}, {"collected": True}])
+    def test_is_told_no_more_once_it_is_cancelled(self, api, token, stage):
+        delivery = DeliveryFactory.create(token=token, **stage)
+
+        answers = [
+            api.post(CANCEL.format(delivery.pk)),
+            *(api.get(path.format(delivery.pk)) for path in (INFO, DETAIL)),
+        ]
+
+        assert [answer.status_code for answer in answers] == [200, 200, 200]
+        assert not any("Cancellation-Fee" in answer for answer in answers)
+
+    def test_is_told_no_more_once_it_has_ended(self, api, token):
+        delivery = DeliveryFactory.create(token=token, collected=True, stops=1)
+        deliveries.deliver_point(delivery=delivery, point="B", by=BY, at=timezone.now())
+
+        assert "Cancellation-Fee" not in api.get(INFO.format(delivery.pk))
