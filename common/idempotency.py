@@ -8,7 +8,7 @@ import hashlib
 import json
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any, TypeVar
 
@@ -55,11 +55,12 @@ class IdempotencyRecord(models.Model):
 
 @dataclass(frozen=True)
 class Answer:
-    """Status and JSON text of an answer. `replayed`: it was stored by an earlier call."""
+    """Status and JSON text of an answer. `replayed`: it was stored by an earlier call, without its `headers`."""
 
     status: int
     body: str
     replayed: bool = False
+    headers: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -103,7 +104,8 @@ class KeyedEndpoint:
         call = _KeyedCall(self, scope, key, _fingerprint(request.data), at)
         answer = call.stored() or call.perform(prepare, act, refuse)
         content_type = self.refusal_type if answer.status in KEPT_REFUSALS else "application/json"
-        response = HttpResponse(answer.body, status=answer.status, content_type=content_type)
+        headers = {**answer.headers, "Content-Type": content_type}
+        response = HttpResponse(answer.body, status=answer.status, headers=headers)
         if answer.replayed:
             response[REPLAYED] = "true"
         return response
@@ -224,4 +226,4 @@ def _identifiers(names: Any) -> sql.Composed:
 
 
 def _answer(response: Response) -> Answer:
-    return Answer(response.status_code, JSONRenderer().render(response.data).decode())
+    return Answer(response.status_code, JSONRenderer().render(response.data).decode(), headers=response.headers)

@@ -42,12 +42,16 @@ class Trip:
 
 @dataclass(frozen=True)
 class Quote:
-    """A price in BRL, the length of the route with its return, and the cancellation fees in percent of the price."""
+    """A price in BRL, the length of the route with its return, and the cancellation fees in percent of the price.
+
+    `seconds_until`: A, B, C and D are reached, if a driver sets out at the moment of the request.
+    """
 
     value: Decimal
     distance_km: Decimal
     cancel_percent_accepted: Decimal
     cancel_percent_collected: Decimal
+    seconds_until: tuple[int, ...]
 
 
 @dataclass(frozen=True)

@@ -16,15 +16,10 @@ from delivery.geo.distance import Point
 from delivery.geo.position_filter import Reported
 from delivery.models import Delivery, DispatchRules, Driver, DriverPosition, Environment, PushSubscription
 from delivery.models.bases import quoted
-from delivery.models.driver import DriverQuerySet
+from delivery.models.driver import CIRCLES, DriverQuerySet
 from delivery.simulation import steps
 
 _log = logging.getLogger(__name__)
-
-
-# Shares of the dispatch radius. Drivers are looked for within the smallest circle first. Each has about ten times the
-# area of the one before it, so where drivers are dense, few are read besides those that are wanted.
-_SHARES = (0.1, 0.3, 1.0)
 
 
 # In SQL, because Django takes longer to compile it than PostgreSQL to write a position. The statuses are constants, so
@@ -75,7 +70,7 @@ def _nearest(
 
 def _from_near_to_far(delivery: Delivery, *, at: datetime) -> Iterator[DriverQuerySet]:
     """The eligible drivers in larger and larger circles, then all. Each begins with the drivers of the one before."""
-    for share in _SHARES:
+    for share in CIRCLES:
         yield nearby(delivery, share=share)
     yield eligible(delivery, at=at)
 

@@ -15,8 +15,10 @@ from django.core.signing import BadSignature, Signer
 
 from delivery import pricing
 from delivery.errors import PickupNotLinked, PriceUnavailable, QuoteExpired, QuoteMismatch
-from delivery.geo import routing
+from delivery.geo import arrivals, routing
+from delivery.geo.arrivals import Service
 from delivery.geo.distance import Point
+from delivery.geo.routing import Leg
 from delivery.lifecycle import Mode
 from delivery.models import DispatchRules, Integrator, PickupPoint, Tariff, Token
 from delivery.models.integrator import LARGEST_RADIUS_M, is_within_one
@@ -26,16 +28,19 @@ from delivery.pricing import Quote
 LIFETIME = timedelta(minutes=10)
 _LONGEST = 1000  # characters; an id has about 250
 _MEASURES = ("height", "width", "length", "weight", "quantity")
-_signer = Signer(salt="delivery.quote")
+# The mean distance of the points of a circle from its centre, as a share of the radius.
+_MEAN_SHARE = 2 / 3
+# Another salt for each form of the ids, so that those of another version are refused and not misread.
+_signer = Signer(salt="delivery.quote.2")
 
 
-def quote(*, integrator: Integrator, payload: DeliveryRequest) -> tuple[Quote, bool]:
+def quote(*, token: Token, payload: DeliveryRequest) -> tuple[Quote, bool]:
     """Price of a delivery, and whether the account may request deliveries from its pickup.
 
     Raises PriceUnavailable without an active tariff, or over its maximum distance or weight.
     """
-    pickup = payload.pickup.point
-    tariff = Tariff.in_force(vehicle_type=payload.vehicle_type, integrator=integrator, pickup=pickup)
+    integrator, pickup = token.integrator, payload.pickup.point
+    tariff = Tariff.in_force(vehicle_type=payload.vehicle_type, token=token, pickup=pickup)
     price = _price(tariff, payload)
     is_linked = integrator.allow_any_pickup or (tariff is not None and is_within_one(pickup, tariff.circles))
     return price, is_linked
@@ -49,7 +54,7 @@ def quote_for_request(*, token: Token, payload: DeliveryRequest, quote_id: str |
     integrator, pickup = token.integrator, payload.pickup.point
     tariff = None
     if quote_id is None:
-        tariff = Tariff.in_force(vehicle_type=payload.vehicle_type, integrator=integrator, pickup=pickup)
+        tariff = Tariff.in_force(vehicle_type=payload.vehicle_type, token=token, pickup=pickup)
     is_linked = integrator.allow_any_pickup or (
         is_within_one(pickup, tariff.circles) if tariff else PickupPoint.covers(pickup, integrator=integrator)
     )
@@ -82,30 +87,54 @@ def explain(*, vehicle_type: str, integrator: Integrator | None, trip: pricing.T
 
 def trip_between(points: Sequence[Point], *, vehicle_type: str, returning: bool, weight_kg: Decimal) -> pricing.Trip:
     """The trip from the first point over all the others, and back to it if `returning`."""
-    engine = routing.engine(settings.ROUTING_ENGINE, url=settings.ROUTING_URL, vehicle=vehicle_type)
-    way = [*points, points[0]] if returning else points
-    legs = routing.kilometres(way, engine=engine, road_factor=DispatchRules.current().road_factor)
-    dropoffs = len(points) - 1
-    outbound, back = sum(legs[:dropoffs], Decimal(0)), sum(legs[dropoffs:], Decimal(0))
+    legs = _legs(points, vehicle_type=vehicle_type, returning=returning)
+    return _trip(legs, dropoffs=len(points) - 1, weight_kg=weight_kg)
+
+
+def _legs(points: Sequence[Point], *, vehicle_type: str, returning: bool) -> list[Leg]:
+    rules = DispatchRules.current()
+    return routing.legs(
+        [*points, points[0]] if returning else points,
+        engine=routing.engine(settings.ROUTING_ENGINE, url=settings.ROUTING_URL, vehicle=vehicle_type),
+        time_factor=rules.routing_time_factor[vehicle_type],
+        road_factor=rules.road_factor,
+        kmh=rules.speed_kmh[vehicle_type],
+    )
+
+
+def _trip(legs: Sequence[Leg], *, dropoffs: int, weight_kg: Decimal) -> pricing.Trip:
+    lengths = [leg.kilometres for leg in legs]
+    outbound, back = sum(lengths[:dropoffs], Decimal(0)), sum(lengths[dropoffs:], Decimal(0))
     return pricing.Trip(outbound_km=outbound, return_km=back, dropoffs=dropoffs, weight_kg=weight_kg)
 
 
 def _price(tariff: Tariff | None, payload: DeliveryRequest) -> Quote:
     if tariff is None:
         raise PriceUnavailable(f"No active tariff for {payload.vehicle_type}.")
-    trip = trip_between(
-        payload.points,
-        vehicle_type=payload.vehicle_type,
-        returning=payload.mode is Mode.RETURN,
-        weight_kg=payload.weight_kg,
-    )
+    dropoffs = len(payload.dropoffs)
+    legs = _legs(payload.points, vehicle_type=payload.vehicle_type, returning=payload.mode is Mode.RETURN)
+    trip = _trip(legs, dropoffs=dropoffs, weight_kg=payload.weight_kg)
     trip = replace(trip, longest_side_cm=payload.longest_side_cm, litres=payload.litres)
     return Quote(
         value=pricing.fare(tariff.terms, trip).value,
         distance_km=trip.total_km,
         cancel_percent_accepted=tariff.cancel_percent_accepted,
         cancel_percent_collected=tariff.cancel_percent_collected,
+        seconds_until=_seconds_until(legs[:dropoffs], vehicle_type=payload.vehicle_type, driver_m=tariff.driver_m),
     )
+
+
+def _seconds_until(outbound: Sequence[Leg], *, vehicle_type: str, driver_m: float | None) -> tuple[int, ...]:
+    """When A and each drop-off are reached, as `actions.arrivals` computes it for a driver who sets out now.
+
+    `driver_m`: metres from the nearest driver to A. None: of a driver somewhere within the dispatch radius, on average.
+    """
+    rules = DispatchRules.current()
+    away_m = rules.dispatch_radius_m * _MEAN_SHARE if driver_m is None else driver_m
+    to_pickup = routing.by_road(away_m, road_factor=rules.road_factor, kmh=rules.speed_kmh[vehicle_type])
+    service = Service(pickup=rules.service_minutes_pickup, stop=rules.service_minutes_stop)
+    waits = arrivals.waits(service, stops=len(outbound), is_collected=False)
+    return tuple(map(round, arrivals.seconds_until([leg.seconds for leg in (to_pickup, *outbound)], waits)))
 
 
 def _not_linked(integrator: Integrator, point: Point) -> PickupNotLinked:
@@ -131,13 +160,14 @@ def _not_linked(integrator: Integrator, point: Point) -> PickupNotLinked:
 def issue(quote: Quote, *, token: Token, payload: DeliveryRequest, at: datetime) -> str:
     """The id of a quote made now. It is valid for LIFETIME, for the account and environment of the token."""
     figures = (quote.value, quote.distance_km, quote.cancel_percent_accepted, quote.cancel_percent_collected)
-    return _signer.sign_object([*_subject(token, payload), (at + LIFETIME).timestamp(), *map(str, figures)])
+    expires = (at + LIFETIME).timestamp()
+    return _signer.sign_object([*_subject(token, payload), expires, quote.seconds_until, *map(str, figures)])
 
 
 def redeem(quote_id: str, *, token: Token, payload: DeliveryRequest, at: datetime) -> Quote:
     """The quote that was issued under this id. Raises QuoteExpired or QuoteMismatch."""
     try:
-        account, trip, expires, *figures = _signer.unsign_object(quote_id[:_LONGEST])
+        account, trip, expires, seconds_until, *figures = _signer.unsign_object(quote_id[:_LONGEST])
     except BadSignature as error:
         raise QuoteMismatch("The header Quote-Id is not one that quotation-delivery has answered with.") from error
     own_account, own_trip = _subject(token, payload)
@@ -149,7 +179,8 @@ def redeem(quote_id: str, *, token: Token, payload: DeliveryRequest, at: datetim
         )
     if at.timestamp() >= expires:
         raise QuoteExpired("A quote is valid for 10 minutes. Quote again, and request with the new Quote-Id.")
-    return Quote(*map(Decimal, figures))
+    value, distance_km, accepted, collected = map(Decimal, figures)
+    return Quote(value, distance_km, accepted, collected, tuple(seconds_until))
 
 
 def _subject(token: Token, payload: DeliveryRequest) -> tuple[str, str]:

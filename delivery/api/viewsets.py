@@ -1,6 +1,7 @@
 """The endpoints of area A. Each validates its input, calls one action and returns a body."""
 
 import json
+from datetime import datetime
 from functools import partial
 from typing import Annotated, Any
 from uuid import UUID
@@ -42,6 +43,7 @@ from delivery.errors import (
     TooManySimulations,
 )
 from delivery.models import Delivery, IdempotencyRecord, ProofPhoto, WebhookEndpoint, WebhookEvent, parse_id
+from delivery.models.stop import LABELS
 from delivery.payload import DeliveryRequest
 from delivery.pricing import Quote
 from delivery.webhooks import feed
@@ -54,6 +56,19 @@ _REQUEST_DELIVERY = KeyedEndpoint(
     call_in_progress=CallInProgress,
     refusal_type=problems.CONTENT_TYPE,
 )
+
+_ESTIMATE = answer_header(
+    "Rota-Estimate",
+    "When the driver is expected at A and at each drop-off, a dictionary of dates (RFC 9651): `pickup`, `b`, `c`, `d`. "
+    "Computed for the nearest free driver setting out now.",
+    {"type": "string", "examples": ["pickup=@1795200000, b=@1795200900"]},
+)
+
+
+def _estimate(quote: Quote, at: datetime) -> dict[str, str]:
+    """The header with the estimate of a delivery that is requested now."""
+    moments = zip(("pickup", *LABELS.lower()), quote.seconds_until, strict=False)
+    return {"Rota-Estimate": ", ".join(f"{key}=@{int(at.timestamp()) + seconds}" for key, seconds in moments)}
 
 
 def _links(*operations: str, delivery_id: str = "$response.body#/deliveryId") -> dict[str, Any]:
@@ -80,6 +95,7 @@ class ImmediateDeliveryViewSet(IntegratorView, ViewSet):
                 "`false` if request-delivery would be refused for its pickup.",
                 {"type": "string", "enum": ["true", "false"]},
             ),
+            _ESTIMATE,
         ],
         responses={200: Answer(QuoteAnswer, "The price.", example={"shippingValue": 9.9})},
     )
@@ -91,11 +107,12 @@ class ImmediateDeliveryViewSet(IntegratorView, ViewSet):
         The price of the delivery that request-delivery would create. Creates nothing.
         """
         token, payload, at = token_of(request), self._delivery_request(request), clock.now()
-        quote, is_linked = quotes.quote(integrator=token.integrator, payload=payload)
+        quote, is_linked = quotes.quote(token=token, payload=payload)
         headers = {
             "Quote-Id": quotes.issue(quote, token=token, payload=payload, at=at),
             "Quote-Expires": timezone.localtime(at + quotes.LIFETIME).isoformat(timespec="seconds"),
             "Pickup-Linked": "true" if is_linked else "false",
+            **_estimate(quote, at),
         }
         return Response({"shippingValue": float(quote.value)}, headers=headers)
 
@@ -108,6 +125,7 @@ class ImmediateDeliveryViewSet(IntegratorView, ViewSet):
                 "The `Quote-Id` of a quote for the same trip, less than ten minutes old: its price is kept.",
             ),
             sandbox.SPEED,
+            _ESTIMATE,
         ],
         responses={
             201: Answer(
@@ -167,7 +185,7 @@ class ImmediateDeliveryViewSet(IntegratorView, ViewSet):
                 simulation_speed=speed,
                 on_repeated=warn_of_repeated,
             )
-            return Response(bodies.creation(delivery), status=201)
+            return Response(bodies.creation(delivery), status=201, headers=_estimate(quote, at))
 
         return _REQUEST_DELIVERY.once(
             request,

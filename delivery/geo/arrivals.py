@@ -50,19 +50,27 @@ class Estimate(NamedTuple):
     latest: datetime
 
 
+def waits(service: Service, *, stops: int, is_collected: bool) -> list[float]:
+    """Seconds that pass at each place of a route before the driver goes on: at A unless collected, and at its stops."""
+    return [service.pickup * 60] * (not is_collected) + [service.stop * 60] * stops
+
+
+def seconds_until(legs: Sequence[float], waits: Sequence[float]) -> list[float]:
+    """From now until the end of each leg. `legs`: the seconds that each takes; `waits`: those spent at its end."""
+    left = accumulate(waits[:-1], initial=0.0)
+    return [on_way + waited for on_way, waited in zip(accumulate(legs), left, strict=True)]
+
+
 def way(known: Known, *, pickup: Point | None, stops: Sequence[Point], service: Service) -> Way:
     """The way of a driver to `stops`, the open ones in order. `pickup`: A, or None once the goods are collected."""
     before = [] if pickup is None else [pickup]
-    waits = [service.pickup * 60] * len(before) + [service.stop * 60] * len(stops)
-    return Way(known.at, [known.point, *before, *stops], waits, len(stops))
+    waited = waits(service, stops=len(stops), is_collected=pickup is None)
+    return Way(known.at, [known.point, *before, *stops], waited, len(stops))
 
 
 def estimates(way: Way, legs: Sequence[float], *, now: datetime) -> list[Estimate]:
     """One for each stop of the way. `legs`: seconds from each of its points to the next."""
-    left = accumulate(way.waits[:-1], initial=0.0)
-    arrivals = [
-        way.since + timedelta(seconds=on_way + waited) for on_way, waited in zip(accumulate(legs), left, strict=True)
-    ]
+    arrivals = [way.since + timedelta(seconds=seconds) for seconds in seconds_until(legs, way.waits)]
     found = []
     for arrival in arrivals[-way.stops :]:
         at = max(arrival, now)

@@ -32,6 +32,11 @@ class Leg(NamedTuple):
     metres: float
     seconds: float
 
+    @property
+    def kilometres(self) -> Decimal:
+        """Rounded half up to two places."""
+        return Decimal(self.metres / 1000).quantize(Decimal("0.01"), ROUND_HALF_UP)
+
 
 # Legs between consecutive points. Raises RoutingFailed without a complete answer within 2 s.
 Engine = Callable[[Sequence[Point]], list[Leg]]
@@ -138,24 +143,31 @@ def _session() -> requests.Session:
     return session
 
 
-def kilometres(points: Sequence[Point], *, engine: Engine | None, road_factor: float) -> list[Decimal]:
-    """Length of each leg between consecutive points, rounded half up to two places.
+def legs(
+    points: Sequence[Point], *, engine: Engine | None, time_factor: float, road_factor: float, kmh: float
+) -> list[Leg]:
+    """The legs between consecutive points: the engine's, their times multiplied by `time_factor`.
 
-    Without an engine, or when it fails, the geodesic distance multiplied by `road_factor` (1.3: roads are 30 % longer).
+    Without an engine, or when it fails, the geodesic distance multiplied by `road_factor` (1.3: roads are 30 % longer),
+    at a constant speed.
     """
-    lengths = [metres(start, end) * road_factor for start, end in pairwise(points)]
     if engine is not None:
         try:
-            lengths = [leg.metres for leg in engine(points)]
+            return [Leg(leg.metres, leg.seconds * time_factor) for leg in engine(points)]
         except RoutingFailed as error:
             _log.warning("Falling back to the geodesic distance. %s", error)
-    return [Decimal(length / 1000).quantize(Decimal("0.01"), ROUND_HALF_UP) for length in lengths]
+    return [by_road(metres(start, end), road_factor=road_factor, kmh=kmh) for start, end in pairwise(points)]
+
+
+def by_road(geodesic_m: float, *, road_factor: float, kmh: float) -> Leg:
+    """A leg without an engine: the geodesic distance multiplied by `road_factor`, at a constant speed."""
+    length = geodesic_m * road_factor
+    return Leg(length, length * _KMH_PER_METRE_A_SECOND / kmh)
 
 
 def by_speed(points: Sequence[Point], *, road_factor: float, kmh: float) -> list[float]:
-    """Seconds of each leg: the geodesic distance multiplied by `road_factor`, at a constant speed."""
-    seconds_per_metre = road_factor * _KMH_PER_METRE_A_SECOND / kmh
-    return [metres(start, end) * seconds_per_metre for start, end in pairwise(points)]
+    """Seconds of each leg, see `by_road`."""
+    return [leg.seconds for leg in legs(points, engine=None, time_factor=1, road_factor=road_factor, kmh=kmh)]
 
 
 class Timed(NamedTuple):

@@ -7,6 +7,7 @@ import pgtrigger
 from django.contrib.postgres.indexes import BrinIndex
 from django.db import models
 from django.db.models import Case, F, Q, When
+from django.db.models.expressions import RawSQL
 from django.utils.translation import gettext_lazy as _
 
 from common import credentials
@@ -24,6 +25,10 @@ from delivery.models.integrator import Environment, Integrator
 _X, _Y, _Z = cartesian_columns()
 # What a driver may report. An acceptance is no report: it needs the answer at once.
 REPORTED = (Trigger.COLLECT, Trigger.DELIVER, Trigger.FAIL, Trigger.RETURN)
+
+# Shares of the dispatch radius. Drivers are looked for within the smallest circle first. Each has about ten times the
+# area of the one before it, so where drivers are dense, few are read besides those that are wanted.
+CIRCLES = (0.1, 0.3, 1.0)
 
 
 class VehicleType(models.TextChoices):
@@ -149,6 +154,44 @@ class Driver(Identified):
 
     def latest_position(self) -> "DriverPosition | None":
         return self.positions.order_by("-recorded_at").first()
+
+
+_NEAREST_FREE = f"""
+(SELECT min(metres) FROM (
+    SELECT sqrt((latest.x - a.x) ^ 2 + (latest.y - a.y) ^ 2 + (latest.z - a.z) ^ 2) AS metres
+    FROM delivery_latestposition latest JOIN delivery_driver driver ON driver.id = latest.driver_id
+    WHERE latest.x BETWEEN a.x - a.radius_m * {{share}} AND a.x + a.radius_m * {{share}}
+        AND latest.y BETWEEN a.y - a.radius_m * {{share}} AND a.y + a.radius_m * {{share}}
+        AND latest.z BETWEEN a.z - a.radius_m * {{share}} AND a.z + a.radius_m * {{share}}
+        AND driver.active AND driver.on_duty
+        AND driver.vehicle_type = a.vehicle_type AND driver.environment = a.environment
+        AND (driver.simulated_for_id IS NULL OR driver.simulated_for_id = a.integrator)
+        AND NOT EXISTS (
+            SELECT FROM delivery_delivery held
+            WHERE held.driver_id = driver.id AND held.route_status IN ({quoted(lifecycle.HELD)})
+        )
+) seen WHERE metres <= a.radius_m * {{share}})
+"""  # noqa: S608  # nosec B608  # constants
+
+
+def nearest_free_m() -> RawSQL:
+    """Metres from A to the driver of `delivery.actions.drivers.nearest` who was last seen within the dispatch radius.
+
+    NULL if there is none. For a CompiledQuery with the Parameters `vehicle_type`, `environment`, `integrator`,
+    `radius_m`, and `x`, `y` and `z`: those of A, from `cartesian`. Within the radius the straight line is the distance.
+    In SQL, so that the circles after the first one with a driver are not read.
+    """
+    circles = ", ".join(_NEAREST_FREE.format(share=share) for share in CIRCLES)
+    values = {
+        "vehicle_type": "text", "environment": "text", "integrator": "uuid",
+        "radius_m": "float8", "x": "float8", "y": "float8", "z": "float8",
+    }  # fmt: skip  # a table
+    a = ", ".join(f"%s::{kind} AS {name}" for name, kind in values.items())
+    return RawSQL(  # noqa: S611  # nosec B611  # constants and parameters
+        f"SELECT COALESCE({circles}) FROM (SELECT {a}) a",  # noqa: S608  # nosec B608  # constants
+        [Parameter(name) for name in values],
+        output_field=models.FloatField(),
+    )
 
 
 class DriverPosition(Located):

@@ -12,8 +12,11 @@ from common.fields import one_of
 from common.measures import CENTIMETRES, KILOGRAMS, KILOMETRES, LITRES, PERCENT, REAIS, SHARE, MeasuredDecimal
 from common.row_history import history_of
 from delivery.geo.distance import Point
-from delivery.models.driver import VehicleType
+from delivery.models.bases import cartesian
+from delivery.models.dispatch_rules import DispatchRules
+from delivery.models.driver import VehicleType, nearest_free_m
 from delivery.models.integrator import Integrator, active_nearby, latitudes
+from delivery.models.token import Token
 from delivery.pricing import Terms
 
 _NOT_NEGATIVE = [MinValueValidator(Decimal(0))]
@@ -41,7 +44,9 @@ class Tariff(models.Model):
         help_text=_("Empty: everybody without a tariff of their own."),
     )
     active = models.BooleanField(_("active"), default=True)
-    circles: list[list[float]]  # set by `in_force`
+    # Set by `in_force`.
+    circles: list[list[float]]
+    driver_m: float | None
     base_fare = MeasuredDecimal(_("base fare"), unit=REAIS, max_digits=8, decimal_places=2, validators=_NOT_NEGATIVE)
     included_km = MeasuredDecimal(
         _("included distance"), unit=KILOMETRES, max_digits=6, decimal_places=2, default=0, validators=_NOT_NEGATIVE
@@ -155,18 +160,31 @@ class Tariff(models.Model):
         return Terms(**{each.name: getattr(self, each.name) for each in fields(Terms)})
 
     @staticmethod
-    def in_force(*, vehicle_type: str, integrator: Integrator, pickup: Point) -> "Tariff | None":
-        """The integrator's own active tariff for this vehicle, else the general one, else None.
+    def in_force(*, vehicle_type: str, token: Token, pickup: Point) -> "Tariff | None":
+        """The active tariff of the token's account for this vehicle, else the general one, else None.
 
-        Its `circles` are what `integrator.active_nearby` reads about `pickup`, in the same statement.
+        Its `circles` are what `integrator.active_nearby` reads about `pickup`, and its `driver_m` what
+        `driver.nearest_free_m` does, in the same statement.
         """
         south, north = latitudes(pickup)
-        return _IN_FORCE.first(vehicle_type=vehicle_type, integrator=integrator.pk, south=south, north=north)
+        x, y, z = cartesian(pickup)
+        return _IN_FORCE.first(
+            vehicle_type=vehicle_type,
+            integrator=token.integrator_id,
+            environment=token.environment,
+            south=south,
+            north=north,
+            x=x,
+            y=y,
+            z=z,
+            radius_m=DispatchRules.current().dispatch_radius_m,
+        )
 
 
-_IN_FORCE = CompiledQuery(
+_IN_FORCE: CompiledQuery[Tariff] = CompiledQuery(
     lambda: Tariff.objects.for_vehicle(Parameter("vehicle_type"), integrator=Parameter("integrator")).annotate(
-        circles=active_nearby()  # type: ignore[no-redef]  # declared for its type
+        circles=active_nearby(),  # type: ignore[no-redef]  # declared for its type
+        driver_m=nearest_free_m(),
     )[:1]
 )
 

@@ -62,6 +62,9 @@ ALSO: dict[str, list[Owner]] = {
         f"delivery.actions.drivers.{name}": [("free", "live")]
         for name in ("eligible", "nearby", "nearest", "nearest_with_push", "claim_first_eligible")
     },
+    # How far away they are, for the estimate.
+    "delivery.actions.quotes.quote": [("free", "live")],
+    "delivery.actions.quotes.quote_for_request": [("free", "live")],
     **{f"delivery.actions.driver_devices.{name}": [("free", "live", "1")] for name in ("find", "find_link", "log_in")},
     "delivery.driver_app.state.state": [("A", "live"), ("B", "live", "requested")],
 }

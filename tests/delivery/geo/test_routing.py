@@ -1,7 +1,7 @@
 """Lengths and travel times of routes, from engines and without one."""
 
 import socket
-from decimal import Decimal
+from functools import partial
 
 import pytest
 
@@ -135,31 +135,33 @@ class TestEngine:
             routing.osrm(routing_server.url)([SAO_PAULO, RIO])
 
 
-class TestKilometres:
+legs = partial(routing.legs, time_factor=1.5, road_factor=1.3, kmh=36)
+
+
+class TestLegs:
     def test_are_geodesic_ones_times_the_road_factor_without_an_engine(self):
-        there, back = routing.kilometres([SAO_PAULO, RIO, SAO_PAULO], engine=None, road_factor=1.0)
-        (longer,) = routing.kilometres([SAO_PAULO, RIO], engine=None, road_factor=1.3)
+        there, back, none = legs([SAO_PAULO, RIO, SAO_PAULO, SAO_PAULO], engine=None)
 
-        assert there == back
-        assert float(longer) == pytest.approx(float(there) * 1.3, abs=0.01)
-        assert routing.kilometres([RIO, RIO], engine=None, road_factor=1.3) == [Decimal("0.00")]
+        assert there.metres == pytest.approx(metres(SAO_PAULO, RIO) * 1.3)
+        assert there.seconds == pytest.approx(there.metres / 10)
+        assert back == pytest.approx(there)
+        assert none == Leg(0, 0)
 
-    def test_are_the_engines_metres_rounded_half_up(self):
-        def engine(_points):
-            return [Leg(1234.4, 1), Leg(5000, 1), Leg(125, 1)]
+    def test_are_the_engines_with_their_times_multiplied(self):
+        found = legs([SAO_PAULO, RIO, SAO_PAULO], engine=lambda _points: [Leg(1234.4, 100), Leg(125, 2)])
 
-        found = routing.kilometres([SAO_PAULO, RIO, SAO_PAULO, RIO], engine=engine, road_factor=1.3)
-
-        assert found == [Decimal("1.23"), Decimal("5.00"), Decimal("0.13")]
+        assert found == [Leg(1234.4, 150), Leg(125, 3)]
 
     def test_are_geodesic_ones_when_the_engine_fails(self, caplog):
         def engine(_points):
             raise RoutingFailed("no road is near")
 
-        found = routing.kilometres([SAO_PAULO, RIO], engine=engine, road_factor=1.3)
-
-        assert found == routing.kilometres([SAO_PAULO, RIO], engine=None, road_factor=1.3)
+        assert legs([SAO_PAULO, RIO], engine=engine) == legs([SAO_PAULO, RIO], engine=None)
         assert "Falling back to the geodesic distance. no road is near" in caplog.text
+
+    @pytest.mark.parametrize(("length", "kilometres"), [(1234.4, "1.23"), (5000, "5.00"), (125, "0.13"), (0, "0.00")])
+    def test_have_kilometres_rounded_half_up(self, length, kilometres):
+        assert str(Leg(length, 1).kilometres) == kilometres
 
 
 WAY = [PICKUP, DROPOFFS[0]]
