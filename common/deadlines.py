@@ -1,6 +1,7 @@
 """A deadline on calls that cannot be interrupted, such as name resolution. Pure."""
 
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from functools import partial
 from threading import BoundedSemaphore, Thread
@@ -30,6 +31,15 @@ class BoundedCalls:
 
     def run(self, call: Callable[[], T]) -> T:
         """The result of `call`, whose exceptions pass. Raises DeadlinePassed, or TooManyCalls before the call."""
+        return self._result(self._start(call), self.seconds)
+
+    def run_all(self, calls: Sequence[Callable[[], T]]) -> list[T]:
+        """The results of calls that run at the same time, within one deadline. Raises as `run`, for the first fault."""
+        ends_at = time.monotonic() + self.seconds
+        futures = [self._start(call) for call in calls]
+        return [self._result(future, max(ends_at - time.monotonic(), 0)) for future in futures]
+
+    def _start(self, call: Callable[[], T]) -> "Future[T]":
         if not self._places.acquire(blocking=False):
             raise TooManyCalls("all places are taken by calls that have not returned")
         future: Future[T] = Future()
@@ -38,7 +48,7 @@ class BoundedCalls:
         except RuntimeError:  # no thread could be started
             self._places.release()
             raise
-        return self._result(future)
+        return future
 
     def _run(self, call: Callable[[], T], future: "Future[T]") -> None:
         try:
@@ -48,9 +58,9 @@ class BoundedCalls:
         self._places.release()  # first, so that the waiting thread can start another call at once
         publish()
 
-    def _result(self, future: "Future[T]") -> T:
+    def _result(self, future: "Future[T]", seconds: float) -> T:
         try:
-            return future.result(self.seconds)
+            return future.result(seconds)
         except TimeoutError as error:
             if future.done():  # the call itself raised it, or returned just now
                 return future.result()

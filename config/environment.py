@@ -300,11 +300,11 @@ class Geography(Group):
         "what is at `ROUTING_URL`: `osrm` (one profile for both vehicles) or `valhalla` (costing `motorcycle` or "
         "`auto`)",
     )
-    GEOCODER_URL: values.HttpsUrl = _variable(
+    GEOCODER_URL: values.GeocoderUrl = _variable(
         "",
-        "https URL of a server with the search of Nominatim, by which staff find a pickup place by address or "
-        "CEP. What is searched for is sent to it. Without an answer within 3 s, or without a server, people paste"
-        " coordinates or a map link, or click on the map",
+        "https URL of a server with the search of Nominatim (`/search`) or Photon (`/api`), in embedded mode also http "
+        "on this machine. It gets the addresses of drop-offs that are sent without coordinates, and what staff look "
+        "for; see *Addresses* in docs/operations.md. Without it drop-offs need coordinates",
         without="none",
         is_secret=True,
     )

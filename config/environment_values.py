@@ -30,6 +30,7 @@ _WORD = re.compile(r"[A-Za-z0-9_-]{1,40}")
 _SEGMENT = re.compile(r"[a-z0-9_-]{1,40}")
 _OWN_SEGMENT = "marketplace"
 _MAX_SHOWN = 80
+_OWN_MACHINE = frozenset({"localhost", "127.0.0.1", "::1"})
 # Of mail servers, by the scheme of EMAIL_URL.
 MAIL_PORTS = {"smtp": 25, "smtp+starttls": 587, "smtps": 465}
 _SSL_MODES = ("disable", "allow", "prefer", "require", "verify-ca", "verify-full")
@@ -74,6 +75,12 @@ def url(*schemes: str) -> Check:
         return None if parts.hostname or parts.scheme == "unix" else "names no host"
 
     return check
+
+
+def geocoder_url(text: str) -> str | None:
+    parts = _split(text)
+    is_local = is_embedded() and parts is not None and parts.hostname in _OWN_MACHINE
+    return url("http", "https")(text) if is_local else url("https")(text)
 
 
 def installed(package: str) -> Check:
@@ -142,7 +149,7 @@ def email_url(text: str) -> str | None:
     parts = urlsplit(text)
     if parts.path.strip("/") or parts.query or parts.fragment:
         return "has something after the port"
-    if parts.scheme == "smtp" and parts.username and parts.hostname not in {"localhost", "127.0.0.1", "::1"}:
+    if parts.scheme == "smtp" and parts.username and parts.hostname not in _OWN_MACHINE:
         return "would send its password without encryption: use smtp+starttls:// or smtps://"
     return None
 
@@ -250,7 +257,7 @@ SecretKeys = Annotated[list[Annotated[str, _checked(strong_key)]], *_COMMA_SEPAR
 FernetKeys = Annotated[list[Annotated[str, _checked(fernet_key)]], *_COMMA_SEPARATED]
 Hosts = Annotated[list[Annotated[str, _checked(host)]], *_COMMA_SEPARATED]
 Url = Annotated[str, _checked(url("http", "https"))]
-HttpsUrl = Annotated[str, _checked(url("https"))]
+GeocoderUrl = Annotated[str, _checked(geocoder_url)]
 CollectorUrl = Annotated[str, _checked(installed("opentelemetry")), _checked(url("http", "https"))]
 SentryUrl = Annotated[str, _checked(installed("sentry_sdk")), _checked(url("https", "http"))]
 TileUrl = Annotated[str, _checked(tile_url)]

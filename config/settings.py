@@ -412,7 +412,7 @@ CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 
 ROUTING_URL = _geography.ROUTING_URL  # a routing engine, such as http://osrm:5000; empty: geodesic distance
 ROUTING_ENGINE = _geography.ROUTING_ENGINE  # what is at ROUTING_URL: osrm or valhalla
-# A server with the search of Nominatim, for finding pickup places by address; empty: people give coordinates.
+# A server with the search of Nominatim or Photon, which locates addresses; empty: people give coordinates.
 GEOCODER_URL = _geography.GEOCODER_URL
 OFFER_TTL = timedelta(minutes=_dispatch.OFFER_TTL)  # minutes until an untaken offer expires
 # A driver's phone stays logged in for so long; a dispatcher can end it earlier.

@@ -4,6 +4,7 @@
 the error occurs.
 """
 
+from collections.abc import Mapping, Sequence
 from uuid import UUID
 
 from common.errors import DomainError
@@ -64,6 +65,36 @@ class QuoteMismatch(DeliveryError):
     example = (
         "The Quote-Id is for other points, packages, vehicleType or deliveryMode than this request. Quote it first."
     )
+
+
+class AddressNotLocated(DeliveryError):
+    """`candidates`: texts with latitude and longitude of the places that were found, by the index of the drop-off."""
+
+    code = "address_not_located"
+    title = "An address was not located"
+    meaning = (
+        "A drop-off without coordinates has an address that is unknown, fits places that are apart, or is only a city. "
+        "'errors' names it, with up to three 'candidates'."
+    )
+    remedy = "Correct the address, or send coordinates: those of a candidate, if it is the right one."
+
+    def __init__(self, candidates: Mapping[int, Sequence[tuple[str, tuple[float, float]]]]) -> None:
+        super().__init__()
+        self.candidates = candidates
+
+
+class GeocoderUnavailable(DeliveryError):
+    code = "geocoder_unavailable"
+    title = "Addresses cannot be located now"
+    status = 503
+    retryable = True
+    retry_after = 10
+    message = (
+        "What locates addresses does not answer. Nothing was changed. Try again after the seconds in Retry-After, or "
+        "send coordinates for each drop-off."
+    )
+    meaning = "A drop-off has no coordinates, and what locates addresses does not answer. Nothing was changed."
+    remedy = "Try again after the seconds in Retry-After, or send coordinates for each drop-off."
 
 
 class PickupNotLinked(DeliveryError):

@@ -15,7 +15,7 @@ from common.wake_up import BackgroundWork
 from common.webhooks.sender import BackgroundSender
 from delivery import offer_pushes, task_names
 from delivery.actions import alerts, arrivals, deliveries, forgetting, proofs
-from delivery.models import AlertPost, IdempotencyRecord, WebhookAttempt, call
+from delivery.models import AlertPost, IdempotencyRecord, LocatedAddress, WebhookAttempt, call, located_address
 from delivery.simulation import simulated_driver
 from delivery.webhooks import alert_posts
 from delivery.webhooks.outbox import OUTBOX
@@ -89,6 +89,12 @@ def prune_refused_calls() -> None:
 def prune_idempotency_records() -> None:
     """Delete the answers that are no longer replayed."""
     batches.prune(IdempotencyRecord, "created_at", before=agreed_now() - KEPT)
+
+
+@shared_task(name="delivery.prune_located_addresses")
+def prune_located_addresses() -> None:
+    """Delete the places of addresses that are looked up anew."""
+    batches.prune(LocatedAddress, "created_at", before=agreed_now() - located_address.KEPT)
 
 
 @shared_task(name="delivery.prune_proof_photos")

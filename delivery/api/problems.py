@@ -15,10 +15,15 @@ from rest_framework.response import Response
 from common.errors import DomainError
 from common.json_body import Uuid
 from common.views import InvalidBody, InvalidQuery, PayloadWarning, UnknownParameter
-from delivery.errors import ExternalIdInUse
+from delivery.errors import AddressNotLocated, ExternalIdInUse
 
 CONTENT_TYPE = "application/problem+json"
 _WRONG_MEDIA_TYPE = "Send the body as JSON, with the header Content-Type: application/json."
+_NO_PLACE = "No place was found for this address. Correct it, or send its latitude and longitude."
+_SEVERAL_PLACES = (
+    "This address is not one place on the map. Correct it, or send latitude and longitude: those of the candidate that "
+    "is meant, if one is."
+)
 _UNKNOWN_ERROR = "The request failed unexpectedly. Name the X-Request-Id header of this answer when you report it."
 _UNKNOWN_EFFECT = "It may have taken effect: query the delivery, or look in the panel, before you repeat the request."
 # Codes of entries that a problem has as its own code if all its entries have it.
@@ -39,13 +44,25 @@ _WARNINGS = {
 }
 
 
+class Candidate(TypedDict):
+    """A place that may be the address: as the map has it, and in decimal degrees."""
+
+    text: str
+    latitude: float
+    longitude: float
+
+
 class FieldError(TypedDict):
-    """`pointer` is a JSON Pointer (RFC 6901) to a field of the body, in its URI fragment form; else `parameter`."""
+    """`pointer` is a JSON Pointer (RFC 6901) to a field of the body, in its URI fragment form; else `parameter`.
+
+    `candidates` is there with the code `address_not_located` only.
+    """
 
     pointer: NotRequired[str]
     parameter: NotRequired[str]
     code: str
     detail: str
+    candidates: NotRequired[list[Candidate]]
 
 
 class Problem(TypedDict):
@@ -76,6 +93,8 @@ def handle(error: Exception, context: dict[str, Any]) -> Response | None:
     if isinstance(error, InvalidQuery):
         errors = [*_of_query(error.detail, error.unknown)]
         return _invalid(path, errors, code="invalid_query", title="Query parameters are invalid")
+    if isinstance(error, AddressNotLocated):
+        return _invalid(path, [*_of_addresses(error)], code=error.code, title=error.title)
     if isinstance(error, DomainError):
         return refusal(path, error)
     if isinstance(error, exceptions.UnsupportedMediaType):
@@ -110,6 +129,19 @@ def _of_query(detail: Any, unknown: list[UnknownParameter]) -> Iterator[FieldErr
     for each in unknown:
         text = "This parameter is unknown and has no effect." + _hints(each)
         yield {"parameter": each.name, "code": "unknown_key", "detail": text}
+
+
+def _of_addresses(error: AddressNotLocated) -> Iterator[FieldError]:
+    for index, candidates in error.candidates.items():
+        yield {
+            "pointer": f"#/dropoffs/{index}/address",
+            "code": error.code,
+            "detail": _SEVERAL_PLACES if candidates else _NO_PLACE,
+            "candidates": [
+                {"text": text, "latitude": latitude, "longitude": longitude}
+                for text, (latitude, longitude) in candidates
+            ],
+        }
 
 
 def _of_warning(warning: PayloadWarning) -> FieldError:

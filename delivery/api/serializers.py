@@ -1,6 +1,6 @@
 """Validates the request bodies of area A. Unknown keys are ignored."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from django.conf import settings
@@ -9,7 +9,7 @@ from rest_framework import serializers
 from common import states
 from common.openapi import example_body
 from common.serializers import BodySerializer
-from common.views import Path, PayloadWarning, nearest
+from common.views import InvalidBody, Path, PayloadWarning, nearest
 from delivery.api import examples
 from delivery.api.fields import (
     EmailField,
@@ -95,6 +95,11 @@ class PickupSerializer(ObjectSerializer):
 
 
 class DropoffSerializer(ObjectSerializer):
+    """A drop-off. `latitude` and `longitude` are required, in `coordinates` or in `address`.
+
+    Where the operator has set a geocoder both may be absent: the address is located then, see `Rota-Located`.
+    """
+
     externalId = TextField(trim_whitespace=False)
     contacts = OptionalContactsSerializer(required=False, allow_null=True)
     address = AddressSerializer()
@@ -103,12 +108,19 @@ class DropoffSerializer(ObjectSerializer):
     proof = ProofSerializer(required=False, allow_null=True)
 
     def validate(self, attrs: Data) -> Data:
-        """Add the drop-off's `point`: both coordinates of `coordinates`, or else both of `address`."""
+        """Add the drop-off's `point`: both coordinates of `coordinates`, or else both of `address`.
+
+        It is None if none is sent and the address can be looked up.
+        """
         for name in ("coordinates", "address"):
             if point := _point(attrs.get(name) or {}):
                 check_served(point, name)
                 return {**attrs, "point": point}
         message = "Give latitude and longitude, here or in coordinates."
+        if settings.GEOCODER_URL:
+            if _can_be_located(attrs):
+                return {**attrs, "point": None}
+            message = "Give latitude and longitude, here or in coordinates, or an address and none of the two."
         missing = [name for name in ("latitude", "longitude") if attrs["address"].get(name) is None]
         raise serializers.ValidationError(
             {"address": {name: [serializers.ErrorDetail(message, "required")] for name in missing}}
@@ -141,15 +153,28 @@ class DeliveryRequestSerializer(ObjectSerializer):
     deliveryMode = NamedChoiceField(choices=[mode.value for mode in Mode], required=False, allow_null=True)
 
     @property
-    def delivery_request(self) -> DeliveryRequest:
-        """The validated body as the actions take it."""
+    def to_locate(self) -> dict[int, dict[str, str]]:
+        """The addresses of the drop-offs without coordinates, by index."""
+        dropoffs = enumerate(self.validated_data["dropoffs"])
+        return {index: _address(dropoff) for index, dropoff in dropoffs if dropoff["point"] is None}
+
+    def delivery_request(self, located: Mapping[int, Point]) -> DeliveryRequest:
+        """The validated body as the actions take it, with the points of the addresses `to_locate`.
+
+        Raises InvalidBody for a point outside the service area.
+        """
         data: Data = self.validated_data
+        for index, point in located.items():
+            try:
+                check_served(point, "address")
+            except serializers.ValidationError as error:
+                raise InvalidBody({"dropoffs": {index: error.detail}}, []) from error
         return DeliveryRequest(
             vehicle_type=data["vehicleType"],
             mode=Mode(data.get("deliveryMode") or Mode.DEFAULT),
             packages=data.get("orderPackages") or [],
             pickup=_place(data["pickup"]),
-            dropoffs=[_place(dropoff) for dropoff in data["dropoffs"]],
+            dropoffs=[_place(dropoff, located.get(index)) for index, dropoff in enumerate(data["dropoffs"])],
         )
 
     def warnings(self) -> list[PayloadWarning]:
@@ -243,11 +268,22 @@ def check_served(point: Point, name: str) -> None:
     raise serializers.ValidationError({name: [serializers.ErrorDetail(text, "outside_service_area")]})
 
 
-def _place(data: Data) -> Place:
+def _can_be_located(dropoff: Data) -> bool:
+    """Whether there is an address, and neither of the two coordinates."""
+    pairs = (dropoff["address"], dropoff.get("coordinates") or {})
+    sent = any(pair.get(name) is not None for pair in pairs for name in ("latitude", "longitude"))
+    return not sent and any(dropoff["address"].get(name) for name in ("street", "district", "city", "zipcode"))
+
+
+def _address(place: Data) -> dict[str, str]:
+    return {name: place["address"].get(name) or "" for name in ADDRESS_TEXTS}
+
+
+def _place(data: Data, located: Point | None = None) -> Place:
     contacts, proof = data.get("contacts") or {}, data.get("proof") or {}
     return Place(
-        point=data["point"],
-        address={name: data["address"].get(name) or "" for name in ADDRESS_TEXTS},
+        point=located or data["point"],
+        address=_address(data),
         contact_name=contacts.get("name") or "",
         contact_phone=contacts.get("phoneNumber") or "",
         external_id=data.get("externalId") or "",

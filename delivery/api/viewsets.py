@@ -22,7 +22,7 @@ from common.json_body import Json
 from common.openapi import Answer, answer_header, raises, request_header
 from common.views import PayloadWarning
 from delivery import bodies
-from delivery.actions import deliveries, proofs, quotes
+from delivery.actions import addresses, deliveries, proofs, quotes
 from delivery.api import examples, problems, sandbox
 from delivery.api.errors import CallInProgress, IdempotencyKeyReused, InvalidDeliveryId, InvalidIdempotencyKey
 from delivery.api.filters import DeliveryFilter, FeedQuery
@@ -30,9 +30,11 @@ from delivery.api.serializers import CancelSerializer, DeliveryRequestSerializer
 from delivery.api.views import FEE, IntegratorView, detail, find_delivery, info_answer, read_delivery, token_of
 from delivery.bodies import Creation, DeliveryDetail, DeliveryPage, EventPage, Info, Location, QuoteAnswer
 from delivery.errors import (
+    AddressNotLocated,
     AlreadyFinished,
     DeliveryNotFound,
     ExternalIdInUse,
+    GeocoderUnavailable,
     InvalidCursor,
     InvalidSandboxSpeed,
     PhotoNotFound,
@@ -63,6 +65,22 @@ _ESTIMATE = answer_header(
     "Computed for the nearest free driver setting out now.",
     {"type": "string", "examples": ["pickup=@1795200000, b=@1795200900"]},
 )
+
+
+_LOCATED = answer_header(
+    "Rota-Located",
+    "How exactly each drop-off without coordinates was located, a dictionary (RFC 9651) of `rooftop`, `street` or "
+    "`postcode` by `b`, `c` and `d`. Absent if all drop-offs have coordinates.",
+    {"type": "string", "examples": ["b=rooftop, c=street"]},
+)
+
+
+def _located(serializer: DeliveryRequestSerializer, at: datetime) -> tuple[DeliveryRequest, dict[str, str]]:
+    """The request with the places of drop-offs without coordinates, and the header that says how exact they are."""
+    found = addresses.locate(addresses=serializer.to_locate, at=at)
+    payload = serializer.delivery_request({index: place.point for index, place in found.items()})
+    named = ", ".join(f"{LABELS[index].lower()}={place.precision}" for index, place in found.items())
+    return payload, {"Rota-Located": named} if named else {}
 
 
 def _estimate(quote: Quote, at: datetime) -> dict[str, str]:
@@ -96,23 +114,26 @@ class ImmediateDeliveryViewSet(IntegratorView, ViewSet):
                 {"type": "string", "enum": ["true", "false"]},
             ),
             _ESTIMATE,
+            _LOCATED,
         ],
         responses={200: Answer(QuoteAnswer, "The price.", example={"shippingValue": 9.9})},
     )
-    @raises(PriceUnavailable, "outside_service_area")
+    @raises(PriceUnavailable, "outside_service_area", AddressNotLocated, GeocoderUnavailable)
     @action(methods=["post"], detail=False, url_path="quotation-delivery")
     def quote(self, request: Request) -> Response:
         """Quote a delivery.
 
         The price of the delivery that request-delivery would create. Creates nothing.
         """
-        token, payload, at = token_of(request), self._delivery_request(request), clock.now()
+        token, at = token_of(request), clock.now()
+        payload, located = _located(self._read_request(request), at)
         quote, is_linked = quotes.quote(token=token, payload=payload)
         headers = {
             "Quote-Id": quotes.issue(quote, token=token, payload=payload, at=at),
             "Quote-Expires": timezone.localtime(at + quotes.LIFETIME).isoformat(timespec="seconds"),
             "Pickup-Linked": "true" if is_linked else "false",
             **_estimate(quote, at),
+            **located,
         }
         return Response({"shippingValue": float(quote.value)}, headers=headers)
 
@@ -126,6 +147,7 @@ class ImmediateDeliveryViewSet(IntegratorView, ViewSet):
             ),
             sandbox.SPEED,
             _ESTIMATE,
+            _LOCATED,
         ],
         responses={
             201: Answer(
@@ -141,6 +163,8 @@ class ImmediateDeliveryViewSet(IntegratorView, ViewSet):
         IdempotencyKeyReused,
         CallInProgress,
         "outside_service_area",
+        AddressNotLocated,
+        GeocoderUnavailable,
         PriceUnavailable,
         PickupNotLinked,
         ExternalIdInUse,
@@ -156,26 +180,30 @@ class ImmediateDeliveryViewSet(IntegratorView, ViewSet):
         Creates a delivery and offers its whole route to drivers. Send an Idempotency-Key: then a repeated call cannot
         create a second one.
         """
-        token, payload, at = token_of(request), self._delivery_request(request), clock.now()
+        token, serializer, at = token_of(request), self._read_request(request), clock.now()
         speed, quote_id = sandbox.read_speed(request, token), request.headers.get("Quote-Id")
 
-        def price() -> Quote:
-            return quotes.quote_for_request(token=token, payload=payload, quote_id=quote_id, at=at)
+        def price() -> tuple[DeliveryRequest, Quote, dict[str, str]]:
+            payload, located = _located(serializer, at)
+            quote = quotes.quote_for_request(token=token, payload=payload, quote_id=quote_id, at=at)
+            return payload, quote, {**_estimate(quote, at), **located}
 
-        def warn_of_repeated(earlier: dict[str, UUID]) -> None:
-            self.check_found(
-                [
-                    PayloadWarning(
-                        ("dropoffs", index, "externalId"),
-                        "repeated_external_id",
-                        values=(("delivery", str(earlier[dropoff.external_id])),),
-                    )
-                    for index, dropoff in enumerate(payload.dropoffs)
-                    if dropoff.external_id in earlier
-                ]
-            )
+        def create(priced: tuple[DeliveryRequest, Quote, dict[str, str]]) -> Response:
+            payload, quote, headers = priced
 
-        def create(quote: Quote) -> Response:
+            def warn_of_repeated(earlier: dict[str, UUID]) -> None:
+                self.check_found(
+                    [
+                        PayloadWarning(
+                            ("dropoffs", index, "externalId"),
+                            "repeated_external_id",
+                            values=(("delivery", str(earlier[dropoff.external_id])),),
+                        )
+                        for index, dropoff in enumerate(payload.dropoffs)
+                        if dropoff.external_id in earlier
+                    ]
+                )
+
             delivery = deliveries.request(
                 token=token,
                 payload=payload,
@@ -185,7 +213,7 @@ class ImmediateDeliveryViewSet(IntegratorView, ViewSet):
                 simulation_speed=speed,
                 on_repeated=warn_of_repeated,
             )
-            return Response(bodies.creation(delivery), status=201, headers=_estimate(quote, at))
+            return Response(bodies.creation(delivery), status=201, headers=headers)
 
         return _REQUEST_DELIVERY.once(
             request,
@@ -251,9 +279,9 @@ class ImmediateDeliveryViewSet(IntegratorView, ViewSet):
         delivery = read_delivery(token_of(request), delivery_id)
         return Response(bodies.location(delivery, at=clock.now()))
 
-    def _delivery_request(self, request: Request) -> DeliveryRequest:
+    def _read_request(self, request: Request) -> DeliveryRequestSerializer:
         context = {"environment": token_of(request).environment}
-        return self.read_body(DeliveryRequestSerializer(data=request.data, context=context)).delivery_request
+        return self.read_body(DeliveryRequestSerializer(data=request.data, context=context))
 
 
 @extend_schema(tags=["Find and read"])

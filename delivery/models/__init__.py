@@ -24,6 +24,7 @@ from delivery.models.integrator import (
     IntegratorMembership,
     PickupPoint,
 )
+from delivery.models.located_address import LocatedAddress
 from delivery.models.simulation import Simulation
 from delivery.models.stop import ArrivalEstimate, DropoffOptions, ProofPhoto, ReceiverLink, Stop, StopProof
 from delivery.models.tariff import Tariff, TariffChange

@@ -52,6 +52,7 @@ REPEATS = {408: Repeat.WAIT, 429: Repeat.WAIT} | dict.fromkeys(KEPT_REFUSALS, Re
 REPEATS_OF_CODES = {
     "busy": Repeat.WAIT,
     "call_in_progress": Repeat.SAME_KEY,
+    "geocoder_unavailable": Repeat.WAIT,
     "idempotency_key_reused": Repeat.REUSED,
     "wrong_pin": Repeat.COUNTED,
 }

@@ -34,6 +34,7 @@ _ANSWERS = (
 _EXTERNAL_ID, _DELIVERY_ID = "order-1001", UUID("019aa8f0-5c1e-7d5a-9f00-3b6c1d2e4f50")
 # Errors whose constructor needs more than a message, or one with values.
 _WITH_VALUES: list[DomainError] = [
+    delivery_errors.AddressNotLocated({0: [("Rua Augusta, Consolação, São Paulo", (-23.5531, -46.6559))]}),
     delivery_errors.RateLimited(retry_after=1),
     delivery_errors.ExternalIdInUse(_EXTERNAL_ID, _DELIVERY_ID),
     integration_errors.RateLimited(retry_after=1),

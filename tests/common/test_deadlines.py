@@ -1,4 +1,5 @@
 import threading
+import time
 
 import pytest
 
@@ -35,6 +36,24 @@ class TestBoundedCalls:
             calls.run(lambda: called.append(True))
 
         assert called == []
+
+    def test_waits_for_several_calls_within_one_deadline(self, release):
+        calls = BoundedCalls(most=3, seconds=0.5)
+        began = time.monotonic()
+
+        with pytest.raises(DeadlinePassed):
+            calls.run_all([lambda: True, release.wait, release.wait])
+
+        assert time.monotonic() - began < 0.95
+
+    def test_returns_the_results_of_several_calls_in_their_order(self):
+        calls, may_end = BoundedCalls(most=2, seconds=5), threading.Event()
+
+        def second():
+            may_end.set()
+            return 2
+
+        assert calls.run_all([lambda: may_end.wait(5), second]) == [True, 2]
 
     def test_takes_calls_again_when_the_hung_ones_have_returned(self, release):
         calls = BoundedCalls(most=1, seconds=0.05)

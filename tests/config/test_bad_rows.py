@@ -30,6 +30,7 @@ from delivery.models import (
     DriverPosition,
     EndpointAlerts,
     IdempotencyRecord,
+    LocatedAddress,
     RefusedDeliveryCall,
     Stop,
     Transition,
@@ -154,6 +155,10 @@ class Cases:
     def prune_idempotency_b(self) -> Check:
         seller = SellerFactory.create()
         return self._records("integration.prune_idempotency_records", RecordOfSeller, seller=seller)
+
+    def prune_located_addresses(self) -> Check:
+        place = {"latitude": 1, "longitude": 1, "precision": "street", "digest": lambda number: bytes([number])}
+        return pruned("delivery.prune_located_addresses", LocatedAddress, "created_at", **place)
 
     def prune_proof_photos(self) -> Check:
         files = proofs.files()

@@ -102,6 +102,7 @@ WRONG_IN_PRODUCTION = [
     ("DATABASE_URL", "", "belong together"),
     ("DATABASE_URL", " ", "Rota needs PostgreSQL"),
     ("DATABASE_REPLICA_URL", ENVIRONMENT["DATABASE_URL"], "is the same as DATABASE_URL"),
+    ("GEOCODER_URL", "http://127.0.0.1:8080", "https://"),
     ("REDIS_URL", "", "belong together"),
     ("REDIS_URL", "amqp://broker", "redis:// or rediss:// or unix://"),
     ("REDIS_URL", "127.0.0.1:6379", "redis:// or rediss:// or unix://"),
@@ -141,7 +142,7 @@ RIGHT = [
     {"DATABASE_URL": "postgres://rota@%2Fvar%2Frun%2Fpostgresql/rota", "REDIS_URL": "unix:///run/redis.sock"},
     {"DATABASE_URL": "postgres:///rota?host=/var/run/postgresql"},
     {"MAP_TILE_URL": "https://{s}.tile.example.com/{z}/{x}/{y}.png", "ROUTING_URL": "http://osrm:5000"},
-    {"ROUTING_URL": "http://valhalla:8002", "ROUTING_ENGINE": "valhalla"},
+    {"ROUTING_URL": "http://valhalla:8002", "ROUTING_ENGINE": "valhalla", "GEOCODER_URL": "https://photon:2322"},
     {"MAP_TILE_URL": "", "PORT": "", "TIME_ZONE": "", "DATABASE_PREPARE": ""},
     {"SECRET_KEY": f"{ENVIRONMENT['SECRET_KEY']}, {ENVIRONMENT['SECRET_KEY'][:50]}"},
     {"DATABASE_PREPARE": "0", "SECURE_SSL_REDIRECT": "false", "TIME_ZONE": "America/Manaus", "LOG_LEVEL": "DEBUG"},
@@ -212,6 +213,10 @@ class TestProblems:
         (problem,) = problems({**ENVIRONMENT, name: "hunter2://:hunter2@x"})
 
         assert "hunter2" not in problem
+
+    @pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "[::1]"])
+    def test_are_none_with_a_geocoder_beside_an_embedded_installation(self, host):
+        assert problems({"GEOCODER_URL": f"http://{host}:8080"}) == []
 
     def test_are_none_of_the_embedded_mode_by_itself(self):
         assert problems({"DATABASE_URL": "", "REDIS_URL": "", "ALLOWED_HOSTS": "*"}) == []

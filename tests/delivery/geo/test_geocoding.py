@@ -1,12 +1,26 @@
-"""Coordinates in what people paste, and the search of a server on loopback."""
+"""Coordinates in what people paste, and searches of a server on loopback."""
 
-from urllib.parse import parse_qs, urlsplit
+import json
+import time
+from contextlib import nullcontext
+from urllib.parse import parse_qs
 
 import pytest
 
 from common.deadlines import BoundedCalls
 from delivery.geo import geocoding
 from delivery.geo.distance import Point
+from delivery.geo.geocoding import GeocodingFailed
+from tests.delivery.geo.geocoder import (
+    AUGUSTA,
+    HOUSE,
+    ONLY_CITY,
+    POSTCODE,
+    STREET,
+    feature,
+    nominatim,
+    photon,
+)
 
 PAULISTA = Point(-23.561414, -46.655881)
 PLACE = "https://www.google.com/maps/place/MASP/@-23.5600001,-46.6600002,17z/data=!3m1!4b1!4m6!3m5!3d-23.561414!4d-46.655881"
@@ -48,49 +62,214 @@ class TestPointIn:
         assert geocoding.point_in("-23, -46") == Point(-23.0, -46.0)
 
 
-@pytest.fixture
-def server(routing_server):
-    """A server with the search of Nominatim, which finds one place."""
-    routing_server.answer = [{"display_name": "Avenida Paulista, 1578", "lat": "-23.561414", "lon": "-46.655881"}]
-    return routing_server
+def search(geocoder, query="Rua Augusta 500"):
+    return geocoding.search(geocoder.url, query, language="pt-br")
 
 
 class TestSearch:
-    def test_returns_the_places_that_the_server_found(self, server):
-        found = geocoding.search(server.url, " Paulista 1578 ", language="pt-br")
+    def test_asks_nominatim_and_returns_its_places(self, geocoder):
+        (found,) = search(geocoder, " Rua Augusta 500 ")
 
-        (path,), (headers,) = server.paths, server.headers
-        assert found == [geocoding.Found("Avenida Paulista, 1578", PAULISTA)]
-        assert urlsplit(path).path == "/search"
-        assert parse_qs(urlsplit(path).query) == {
-            "q": ["Paulista 1578"], "format": ["jsonv2"], "limit": ["5"], "countrycodes": ["br"],
+        ((query, headers),) = geocoder.requests
+        assert (found.label, found.point) == (
+            "São Paulo, São Paulo, Brasil, 500, Rua Augusta, 01304-000",
+            Point(*AUGUSTA),
+        )
+        assert parse_qs(query) == {
+            "q": ["Rua Augusta 500"], "format": ["jsonv2"], "limit": ["5"], "countrycodes": ["br"],
+            "addressdetails": ["1"],
         }  # fmt: skip  # a query
         assert (headers["User-Agent"], headers["Accept-Language"]) == ("Rota", "pt-br")
 
-    def test_asks_nothing_for_an_empty_query(self, server):
-        assert geocoding.search(server.url, "  ", language="en") == []
-        assert server.paths == []
+    def test_asks_photon_where_there_is_no_search_of_nominatim(self, geocoder):
+        geocoder.path = "/api"
+        geocoder.answer = photon(feature(street="Rua Augusta", housenumber="500", postcode="01304-000"))
+
+        found = [search(geocoder) for _number in range(2)]
+
+        assert found[0] == found[1]
+        assert (found[0][0].label, found[0][0].point) == (
+            "Rua Augusta 500, São Paulo, São Paulo, 01304-000, Brasil",
+            Point(*AUGUSTA),
+        )
+        assert [parse_qs(query) for query, _headers in geocoder.requests] == [
+            {"q": ["Rua Augusta 500"], "limit": ["5"]}
+        ] * 2
+
+    def test_asks_nothing_for_an_empty_query(self, geocoder):
+        assert search(geocoder, "  ") == []
+        assert geocoder.queries == []
+
+    def test_finds_nothing_for_a_text_that_the_server_cannot_read(self, geocoder):
+        geocoder.status = 400
+
+        assert [search(geocoder) for _number in range(4)] == [[]] * 4
+
+    @pytest.mark.parametrize("status", [302, 403, 404, 429, 500])
+    def test_fails_on_another_status(self, geocoder, status):
+        geocoder.status = status
+
+        with pytest.raises(GeocodingFailed, match=f"status {status}"):
+            search(geocoder)
 
     @pytest.mark.parametrize(
-        ("status", "answer"), [(500, []), (302, []), (200, {"error": "x"}), (200, [{"lat": "1"}]), (200, "x" * 300_000)]
-    )
-    def test_says_that_another_answer_is_none(self, server, status, answer):
-        server.status, server.answer = status, answer
+        "body",
+        [
+            b"x", b"\xff", b"1", b"null", b"{}", b'{"features": 1}', b"[1]", b'[{"lat": "1"}]', b"[" * 100_000,
+            json.dumps([{**HOUSE, "lat": "x"}]).encode(), json.dumps([{**HOUSE, "lat": None}]).encode(),
+            json.dumps([{**HOUSE, "lat": 10**400}]).encode(), json.dumps([{**HOUSE, "address": ["x"]}]).encode(),
+            json.dumps(photon({"properties": 1})).encode(), json.dumps(photon(feature(point=("x", 1)))).encode(),
+            b"[" + b" " * 300_000 + b"]",
+        ],
+        ids=range(16),
+    )  # fmt: skip  # a list
+    def test_fails_on_an_answer_that_is_no_list_of_places(self, geocoder, body):
+        geocoder.body = body
 
-        with pytest.raises(geocoding.GeocodingFailed):
-            geocoding.search(server.url, "Paulista", language="en")
+        with pytest.raises(GeocodingFailed):
+            search(geocoder)
 
-        assert len(server.paths) == 1
+    @pytest.mark.parametrize("point", [(91, 0), ("nan", 0), (0, "-181")])
+    def test_leaves_out_places_that_are_not_on_earth(self, geocoder, point):
+        geocoder.answer = [nominatim(point=point), HOUSE]
+
+        assert [found.point for found in search(geocoder)] == [Point(*AUGUSTA)]
+
+    def test_returns_texts_that_can_be_stored_and_sent(self, geocoder):
+        geocoder.answer = [{**HOUSE, "display_name": "a\ud800\0b" + "x" * 1000}]
+
+        (found,) = search(geocoder)
+
+        assert found.label.startswith("a? b")
+        assert len(found.label) == 400
 
     def test_does_not_name_the_address_when_the_server_is_away(self):
-        with pytest.raises(geocoding.GeocodingFailed) as failed:
+        geocoding._server.cache_clear()
+
+        with pytest.raises(GeocodingFailed) as failed:
             geocoding.search("http://127.0.0.1:9", "Rua Augusta 12", language="en")
 
         assert str(failed.value) == "ConnectionError"
 
-    def test_waits_no_longer_than_its_deadline(self, server, monkeypatch):
-        monkeypatch.setattr(geocoding, "_calls", BoundedCalls(most=1, seconds=0.2))
-        server.pause = 0.02
+    @pytest.mark.parametrize("way", [{"pause": 30.0}, {"drip": 0.05}], ids=["silent", "slow"])
+    def test_waits_two_seconds_and_not_longer(self, geocoder, way):
+        vars(geocoder).update(way)
+        began = time.monotonic()
 
-        with pytest.raises(geocoding.GeocodingFailed, match="DeadlinePassed"):
-            geocoding.search(server.url, "Paulista", language="en")
+        with pytest.raises(GeocodingFailed):
+            search(geocoder)
+
+        assert 1.5 < time.monotonic() - began < 3
+
+    def test_asks_for_several_places_at_the_same_time(self, geocoder):
+        geocoder.pause, geocoder.answers = 0.5, {"two": [], "three": [STREET]}
+        began = time.monotonic()
+
+        found = geocoding.search_all(geocoder.url, ["one", "", "two", "three"], language="en")
+
+        assert [len(places) for places in found] == [1, 0, 0, 1]
+        assert time.monotonic() - began < 1.2
+
+    def test_refuses_calls_over_the_number_that_may_hang(self, geocoder, monkeypatch):
+        monkeypatch.setattr(geocoding, "_calls", BoundedCalls(most=2, seconds=2))
+
+        with pytest.raises(GeocodingFailed, match="TooManyCalls"):
+            geocoding.search_all(geocoder.url, ["one", "two", "three"], language="en")
+
+
+class TestAServerThatFails:
+    def test_is_not_asked_for_ten_seconds_after_the_third_failure_in_a_row(self, geocoder):
+        server = geocoding._server(geocoder.url)
+        geocoder.status = 500
+        for _number in range(5):
+            with pytest.raises(GeocodingFailed):
+                search(geocoder)
+        assert len(geocoder.queries) == 3
+        geocoder.status = 200
+
+        server._rests_until -= 9
+        with pytest.raises(GeocodingFailed, match="has failed 3 times"):
+            search(geocoder)
+        server._rests_until -= 1
+
+        assert len(search(geocoder)) == 1
+        assert len(geocoder.queries) == 4
+
+    def test_begins_anew_with_a_success(self, geocoder):
+        for status in (500, 500, 200, 500, 500, 200):
+            geocoder.status = status
+            with nullcontext() if status == 200 else pytest.raises(GeocodingFailed):
+                search(geocoder)
+
+        assert len(geocoder.queries) == 6
+
+
+ADDRESS = {"street": "R. Augusta", "number": "500", "city": "Sao Paulo", "state": "SP", "zipcode": "01304000"}
+NEARBY, FAR = (-23.5522, -46.6502), (-23.56, -46.65)
+
+
+def chosen(places, **changes):
+    """How exactly the address is located by these places, or None."""
+    found = list(geocoding._read(places))
+    located = geocoding.choose(found, {**ADDRESS, **changes})
+    return located and located.precision.value
+
+
+class TestChoose:
+    @pytest.mark.parametrize(
+        ("places", "precision"),
+        [
+            ([HOUSE], "rooftop"),
+            ([STREET], "street"),
+            ([POSTCODE], "postcode"),
+            ([ONLY_CITY], None),
+            ([], None),
+            ([ONLY_CITY, POSTCODE, STREET, HOUSE], "rooftop"),
+            ([nominatim(house_number="502", road="Rua Augusta")], "street"),
+            ([nominatim(road="Rua Augusta", amenity="Bar")], "street"),
+            ([nominatim(house_number="500", road="Rua Haddock Lobo")], None),
+            ([nominatim(house_number="500", road="Rua Augusta", city="Campinas")], None),
+            ([{**POSTCODE, "address": {"postcode": "01304-000"}}], "postcode"),
+            ([{**POSTCODE, "address": {"postcode": "01305-000"}}], None),
+            ([{"lat": "-23.552", "lon": "-46.65", "display_name": "x", "place_rank": 30}], "rooftop"),
+            (photon(feature(street="Rua Augusta", housenumber="500")), "rooftop"),
+            (photon(feature(street="Rua Augusta", housenumber="12")), "street"),
+            (photon(feature("street", name="Rua Augusta")), "street"),
+            (photon(feature("other", name="01304-000", osm_value="postcode", postcode="01304-000")), "postcode"),
+            (photon(feature("city", name="São Paulo")), None),
+            (photon(feature("street", name="Rua Augusto")), None),
+        ],
+    )
+    def test_takes_the_most_exact_place_in_the_street_and_city(self, places, precision):
+        assert chosen(places) == precision
+
+    @pytest.mark.parametrize(("point", "precision"), [(NEARBY, "rooftop"), (FAR, None)])
+    def test_refuses_places_that_are_apart(self, point, precision):
+        assert chosen([HOUSE, {**HOUSE, "lat": point[0], "lon": point[1]}]) == precision
+
+    def test_takes_the_one_with_the_postcode_of_several(self):
+        elsewhere = nominatim(point=FAR, house_number="500", road="Rua Augusta", postcode="09000-000")
+
+        located = geocoding.choose(list(geocoding._read([elsewhere, HOUSE])), ADDRESS)
+
+        assert located == geocoding.Located(Point(*AUGUSTA), geocoding.Precision.ROOFTOP)
+
+    @pytest.mark.parametrize(
+        "changes",
+        [
+            {"street": "Rua Augusta 500", "number": ""},
+            {"street": "AUGUSTA,", "number": "5.00"},
+            {"street": "", "city": "", "zipcode": "01304-000"},
+        ],
+    )
+    def test_understands_addresses_as_people_write_them(self, changes):
+        assert chosen([HOUSE], **changes) == "rooftop"
+
+    def test_knows_no_house_without_a_number(self):
+        assert chosen([HOUSE], number="s/n") == "street"
+
+
+def test_a_query_is_the_address_as_people_write_it():
+    address = {**ADDRESS, "district": "Consolação", "country": "BR", "complement": "Ap. 12"}
+
+    assert geocoding.query_of(address) == "R. Augusta 500, Consolação, Sao Paulo, SP, 01304000"

@@ -1,0 +1,81 @@
+"""Addresses without coordinates: located by the geocoder, and remembered."""
+
+import logging
+from collections.abc import Mapping
+from datetime import datetime
+
+from django.conf import settings
+from django.utils.crypto import salted_hmac
+
+from delivery.errors import AddressNotLocated, GeocoderUnavailable
+from delivery.geo import geocoding
+from delivery.geo.geocoding import GeocodingFailed, Located
+from delivery.models import LocatedAddress
+from delivery.models.located_address import KEPT
+
+_LANGUAGE = "pt-BR"
+_MOST_CANDIDATES = 3
+# What the place of an address depends on.
+_PARTS = ("street", "number", "district", "city", "state", "zipcode", "country")
+_log = logging.getLogger(__name__)
+
+
+def locate(*, addresses: Mapping[int, Mapping[str, str]], at: datetime) -> dict[int, Located]:
+    """Where these addresses are, by the index of their drop-off. Asks the geocoder for those that are not remembered.
+
+    Raises AddressNotLocated, or GeocoderUnavailable without an answer within two seconds.
+    """
+    if not addresses:
+        return {}
+    digests = {index: _digest(address) for index, address in addresses.items()}
+    remembered = LocatedAddress.objects.filter(digest__in=digests.values(), created_at__gt=at - KEPT)
+    known = {bytes(row.digest): row.place for row in remembered}
+    unknown = {digests[index]: address for index, address in addresses.items() if digests[index] not in known}
+    found = _search(unknown)
+    chosen = {digest: geocoding.choose(found[digest], address) for digest, address in unknown.items()}
+    located = {digest: place for digest, place in chosen.items() if place is not None}
+    _remember(located, at=at)
+    known |= located
+    if missing := [index for index in addresses if digests[index] not in known]:
+        raise AddressNotLocated(
+            {
+                index: [(each.label, each.point) for each in found[digests[index]][:_MOST_CANDIDATES]]
+                for index in missing
+            }
+        )
+    return {index: known[digest] for index, digest in digests.items()}
+
+
+def _search(addresses: Mapping[bytes, Mapping[str, str]]) -> dict[bytes, list[geocoding.Found]]:
+    queries = list(map(geocoding.query_of, addresses.values()))
+    try:
+        found = geocoding.search_all(settings.GEOCODER_URL, queries, language=_LANGUAGE)
+    except GeocodingFailed as error:
+        _log.warning("An address was not located. %s", error)
+        raise GeocoderUnavailable from error
+    return dict(zip(addresses, found, strict=True))
+
+
+def _remember(located: Mapping[bytes, Located], *, at: datetime) -> None:
+    """Write the places, in the order of their digests, so that calls for the same addresses cannot deadlock."""
+    LocatedAddress.objects.bulk_create(
+        (
+            LocatedAddress(
+                digest=digest,
+                latitude=place.point.latitude,
+                longitude=place.point.longitude,
+                precision=place.precision.value,
+                created_at=at,
+            )
+            for digest, place in sorted(located.items())
+        ),
+        update_conflicts=True,
+        unique_fields=["digest"],
+        update_fields=["latitude", "longitude", "precision", "created_at"],
+    )
+
+
+def _digest(address: Mapping[str, str]) -> bytes:
+    """Of the address in any spelling. Keyed, so that the table does not tell whether an address is in it."""
+    text = "\n".join(geocoding.plain(address.get(name, "")) for name in _PARTS)
+    return salted_hmac("delivery.LocatedAddress", text, algorithm="sha256").digest()

@@ -1,0 +1,262 @@
+"""Drop-offs without coordinates, which a geocoder on loopback locates."""
+
+import time
+from datetime import timedelta
+
+import pytest
+
+from delivery.models import LocatedAddress
+from delivery.tasks import prune_located_addresses
+from tests.delivery.api.calls import QUOTE, REQUEST, assert_field_refused, assert_nothing_written, assert_problem
+from tests.delivery.geo.geocoder import AUGUSTA, HOUSE, ONLY_CITY, POSTCODE, STREET, nominatim
+from tests.factories import payload
+
+ADDRESS = {
+    "street": "Rua Augusta", "number": "500", "complement": "Ap. 12", "city": "São Paulo", "state": "SP",
+    "zipcode": "01304-000",
+}  # fmt: skip  # an address
+HERE = {"latitude": AUGUSTA[0], "longitude": AUGUSTA[1]}
+
+
+def body(*addresses, **changes):
+    """A request with these drop-offs, none of which has coordinates."""
+    return {
+        **payload(),
+        "dropoffs": [{"externalId": "a", "address": each} for each in addresses or (ADDRESS,)],
+        **changes,
+    }
+
+
+@pytest.fixture(autouse=True)
+def _is_set(settings, geocoder):
+    settings.GEOCODER_URL = geocoder.url
+
+
+@pytest.mark.django_db
+class TestADropoffWithoutCoordinates:
+    def test_is_where_its_address_was_found(self, api):
+        quoted = api.post(QUOTE, body())
+        requested = api.post(REQUEST, body())
+
+        (order,) = requested.json()["orders"]
+        assert (quoted.status_code, requested.status_code) == (200, 201)
+        assert order["coordinates"] == HERE
+        assert order["address"] == {
+            "district": "", "country": "", **ADDRESS, "zipcode": "01304000", **HERE
+        }  # fmt: skip  # an address
+        assert quoted["Rota-Located"] == requested["Rota-Located"] == "b=rooftop"
+        with_coordinates = {**payload(stops=1), "dropoffs": [{"address": HERE}]}
+        assert quoted.json() == api.post(QUOTE, with_coordinates).json()
+
+    def test_is_named_beside_one_with_coordinates_only_if_it_has_none(self, api, geocoder):
+        geocoder.answers = {"Rua Bela Cintra": [nominatim(rank=26, road="Rua Bela Cintra")], "01304": [POSTCODE]}
+        cintra = {"street": "Rua Bela Cintra"}
+
+        response = api.post(REQUEST, body({**ADDRESS, **HERE}, cintra, {"zipcode": "01304000"}))
+
+        assert response["Rota-Located"] == "c=street, d=postcode"
+        assert len(geocoder.queries) == 2
+
+    def test_is_located_at_the_same_time_as_the_others(self, api, geocoder):
+        geocoder.pause = 0.6
+        began = time.monotonic()
+
+        response = api.post(QUOTE, body(*({**ADDRESS, "complement": "", "district": each} for each in "abc")))
+
+        assert response["Rota-Located"] == "b=rooftop, c=rooftop, d=rooftop"
+        assert time.monotonic() - began < 1.5
+
+    @pytest.mark.parametrize("name", ["latitude", "longitude"])
+    def test_has_neither_of_the_two(self, api, geocoder, name):
+        other = {"latitude": "longitude", "longitude": "latitude"}[name]
+
+        response = api.post(REQUEST, body({**ADDRESS, name: HERE[name]}))
+
+        assert_field_refused(response, f"#/dropoffs/0/address/{other}")
+        assert geocoder.queries == []
+
+    def test_has_an_address(self, api, geocoder):
+        problem = assert_problem(api.post(REQUEST, body({"number": "12", "country": "BR"})), 422, "invalid_payload")
+
+        assert [error["pointer"][-9:] for error in problem["errors"]] == ["/latitude", "longitude"]
+        assert "or an address" in problem["errors"][0]["detail"]
+        assert geocoder.queries == []
+
+    def test_needs_them_without_a_geocoder(self, api, settings, geocoder):
+        settings.GEOCODER_URL = ""
+
+        problem = assert_problem(api.post(REQUEST, body()), 422, "invalid_payload")
+
+        assert {error["detail"] for error in problem["errors"]} == {
+            "Give latitude and longitude, here or in coordinates."
+        }
+        assert geocoder.queries == []
+
+    def test_is_refused_outside_the_service_area(self, api, geocoder):
+        geocoder.answer = [nominatim(point=(38.72, -9.15), house_number="500", road="Rua Augusta")]
+
+        problem = assert_problem(api.post(REQUEST, body({**ADDRESS, **HERE}, ADDRESS)), 422, "outside_service_area")
+
+        assert [error["pointer"] for error in problem["errors"]] == ["#/dropoffs/1/address"]
+        assert_nothing_written()
+
+
+@pytest.mark.django_db
+class TestAnAddressThatIsNotLocated:
+    @pytest.mark.parametrize(
+        ("found", "texts"),
+        [
+            ([], []),
+            ([ONLY_CITY], ["São Paulo, São Paulo, Brasil"]),
+            ([STREET, {**STREET, "lat": "-23.6"}, {**STREET, "lat": "-23.7"}, {**STREET, "lat": "-23.8"}],
+             ["São Paulo, São Paulo, Brasil, Rua Augusta, 01305-000"] * 3),
+        ],
+        ids=["unknown", "a city", "several"],
+    )  # fmt: skip  # a table
+    def test_is_refused_with_the_places_that_may_be_meant(self, api, geocoder, found, texts):
+        geocoder.answers = {"Errada": found}
+
+        for path in (QUOTE, REQUEST):
+            response = api.post(path, body(ADDRESS, {**ADDRESS, "street": "Augusta Errada"}))
+
+            problem = assert_problem(response, 422, "address_not_located")
+            (error,) = problem["errors"]
+            assert (error["pointer"], error["code"]) == ("#/dropoffs/1/address", "address_not_located")
+            assert [candidate["text"] for candidate in error["candidates"]] == texts
+            assert all(candidate.keys() == {"text", "latitude", "longitude"} for candidate in error["candidates"])
+            assert problem["retryable"] is False
+        assert_nothing_written()
+
+    def test_can_be_sent_with_the_coordinates_of_a_candidate(self, api, geocoder):
+        geocoder.answer = [STREET, {**STREET, "lat": "-23.6"}]
+        (error,) = api.post(REQUEST, body()).json()["errors"]
+        candidate = error["candidates"][1]
+        del candidate["text"]
+
+        response = api.post(REQUEST, body({**ADDRESS, **candidate}))
+
+        assert response.status_code == 201
+        assert "Rota-Located" not in response
+
+    def test_keeps_the_others_located(self, api, geocoder):
+        geocoder.answers = {"Errada": []}
+        api.post(REQUEST, body(ADDRESS, {"street": "Rua Errada"}))
+
+        api.post(REQUEST, body())
+
+        assert len(geocoder.queries) == 2
+
+
+@pytest.mark.django_db
+class TestALocatedAddress:
+    def test_is_looked_up_once_in_whatever_spelling(self, api, geocoder):
+        spellings = [ADDRESS, {**ADDRESS, "street": " rua augusta. ", "city": "SAO PAULO", "zipcode": "01304000"}]
+
+        answers = [api.post(QUOTE, body(*spellings)), api.post(QUOTE, body({**ADDRESS, "complement": "Loja 2"}))]
+
+        assert [answer["Rota-Located"] for answer in answers] == ["b=rooftop, c=rooftop", "b=rooftop"]
+        assert len(geocoder.queries) == 1
+
+    @pytest.mark.parametrize("part", ["street", "number", "district", "city", "state", "zipcode", "country"])
+    def test_is_another_one_if_a_part_differs(self, api, geocoder, part):
+        other = {"zipcode": "01304001", "number": "502"}.get(part, "Outra")
+
+        api.post(QUOTE, body(ADDRESS, {**ADDRESS, part: other}))
+
+        assert len(geocoder.queries) == 2
+
+    def test_is_looked_up_again_after_90_days(self, api, geocoder, clock):
+        api.post(QUOTE, body())
+        LocatedAddress.objects.update(created_at=clock.now - timedelta(days=90))
+        geocoder.answer = [STREET]
+
+        answers = [api.post(QUOTE, body()) for _number in range(2)]
+
+        assert [answer["Rota-Located"] for answer in answers] == ["b=street", "b=street"]
+        assert (len(geocoder.queries), LocatedAddress.objects.count()) == (2, 1)
+
+    def test_takes_one_statement_with_all_others(self, api, django_assert_num_queries):
+        addresses = [{**ADDRESS, "district": each} for each in "abc"]
+        api.post(QUOTE, body(*addresses))
+
+        with django_assert_num_queries(3):  # token, addresses, tariff
+            api.post(QUOTE, body(*addresses))
+
+    def test_is_deleted_after_90_days(self, api):
+        api.post(QUOTE, body())
+        prune_located_addresses()
+        assert LocatedAddress.objects.count() == 1
+        LocatedAddress.objects.update(created_at=LocatedAddress.objects.get().created_at - timedelta(days=90))
+
+        prune_located_addresses()
+
+        assert LocatedAddress.objects.count() == 0
+
+    def test_has_the_price_of_its_quote(self, api, geocoder):
+        quote_id = api.post(QUOTE, body())["Quote-Id"]
+        geocoder.answer = [{**HOUSE, "lat": "-23.6"}]
+
+        assert api.post(REQUEST, body(), headers={"Quote-Id": quote_id}).status_code == 201
+        moved = body({**ADDRESS, "number": "502", "district": "Jardins"})
+        assert_problem(api.post(REQUEST, moved, headers={"Quote-Id": quote_id}), 422, "quote_mismatch")
+
+
+@pytest.mark.django_db
+class TestWithoutTheGeocoder:
+    @pytest.mark.parametrize(
+        "fault",
+        [{"status": 500}, {"body": b"[" * 50_000}, {"body": b"x" * 300_000}, {"pause": 30.0}, {"drip": 0.05}],
+        ids=["away", "malformed", "huge", "hanging", "slow"],
+    )
+    def test_the_call_is_503_and_makes_nothing(self, api, geocoder, fault):
+        vars(geocoder).update(fault)
+        began = time.monotonic()
+
+        response = api.post(REQUEST, body())
+
+        problem = assert_problem(response, 503, "geocoder_unavailable")
+        assert (problem["retryable"], response["Retry-After"]) == (True, "10")
+        assert time.monotonic() - began < 3
+        assert_nothing_written()
+        assert not LocatedAddress.objects.exists()
+
+    def test_a_server_that_is_away_is_not_waited_for_by_every_call(self, api, geocoder):
+        geocoder.status = 500
+
+        for _number in range(5):
+            assert_problem(api.post(QUOTE, body()), 503, "geocoder_unavailable")
+
+        assert len(geocoder.queries) == 3
+
+    def test_known_addresses_and_coordinates_are_served(self, api, geocoder):
+        api.post(QUOTE, body())
+        geocoder.status = 500
+
+        assert api.post(REQUEST, body()).status_code == 201
+        assert api.post(REQUEST, payload()).status_code == 201
+
+
+@pytest.mark.django_db
+class TestAnIdempotencyKey:
+    def test_has_its_answer_without_the_geocoder(self, api, geocoder):
+        first = api.post(REQUEST, body(), headers={"Idempotency-Key": "a"})
+        LocatedAddress.objects.all().delete()
+        geocoder.status = 500
+
+        second = api.post(REQUEST, body(), headers={"Idempotency-Key": "a"})
+
+        assert (first.status_code, first["Rota-Located"]) == (201, "b=rooftop")
+        assert second.content == first.content
+
+    @pytest.mark.parametrize(
+        ("fault", "status"), [({"status": 500}, 503), ({"answer": []}, 422)], ids=["away", "not located"]
+    )
+    def test_can_be_sent_again_after_a_refusal(self, api, geocoder, fault, status):
+        before = {name: vars(geocoder)[name] for name in fault}
+        vars(geocoder).update(fault)
+        refused = api.post(REQUEST, body(), headers={"Idempotency-Key": "a"})
+        vars(geocoder).update(before)
+
+        created = api.post(REQUEST, body(), headers={"Idempotency-Key": "a"})
+
+        assert (refused.status_code, created.status_code) == (status, 201)
