@@ -148,18 +148,12 @@ class EmailField(TextField):
 
 @extend_schema_field({"type": "string", "pattern": f"^{_ZIPCODE.pattern}$", "examples": ["01310-100"]})
 class ZipcodeField(BodyCharField):
-    """Eight digits, with or without a hyphen after the fifth. The value is the digits without the hyphen."""
+    """Eight digits, with or without a hyphen after the fifth, or blank. The value is the digits without the hyphen."""
 
     default_error_messages = {"invalid_zipcode": "A zipcode has 8 digits, with or without a hyphen: 01310-100."}
 
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(required=False, allow_null=True, allow_blank=True, **kwargs)
-
-    def run_validation(self, data: Any = serializers.empty) -> Any:
-        # DRF accepts blank text before it calls to_internal_value; an empty zipcode is refused.
-        if isinstance(data, str) and not data.strip():
-            self.fail("invalid_zipcode")
-        return super().run_validation(data)
 
     def to_internal_value(self, data: Any) -> str:
         text = super().to_internal_value(data)

@@ -3,8 +3,8 @@ from django.utils import timezone
 
 from delivery.actions import deliveries
 from delivery.geo.distance import Point
-from tests.delivery.api.calls import INFO
-from tests.factories import BY, DeliveryFactory, DriverFactory
+from tests.delivery.api.calls import INFO, REQUEST
+from tests.factories import BY, DeliveryFactory, DriverFactory, payload
 
 EMPTY_ADDRESS = dict.fromkeys(["city", "state", "street", "number", "zipcode", "district", "country", "complement"], "")
 
@@ -35,6 +35,22 @@ class TestInfoDelivery:
                 }
             ],
         }
+
+    @pytest.mark.parametrize("missing", [*EMPTY_ADDRESS, "all"])
+    def test_answers_addresses_that_can_be_sent_again_as_they_are(self, api, missing):
+        body = payload(stops=1)
+        address = body["dropoffs"][0]["address"]
+        for name in EMPTY_ADDRESS if missing == "all" else [missing]:
+            del address[name]
+        created = api.post(REQUEST, body).json()
+        (read,) = api.get(INFO.format(created["deliveryId"])).json()["orders"]
+
+        sent = {key: read[key] for key in ("externalId", "address", "coordinates")}
+        again = api.post(REQUEST, {**body, "dropoffs": [sent]})
+
+        assert again.status_code == 201
+        assert again.json()["orders"] == created["orders"]
+        assert read["address"].get(missing, "") == ""
 
     def test_shows_the_driver_after_acceptance(self, api, token):
         driver = DriverFactory.create(name="Ana", phone="+55 11 98888-0001", at_point=Point(-23.56, -46.65))
