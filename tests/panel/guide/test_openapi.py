@@ -1,5 +1,6 @@
 """The OpenAPI description and the Postman collection: valid, current, complete, and served to everybody."""
 
+import gzip
 import json
 import re
 
@@ -109,6 +110,19 @@ class TestTheAddress:
         assert response["Content-Type"] == media_type
         assert response["Cache-Control"] == "public, max-age=300"
         assert response.content == (openapi.FOLDER / name).read_bytes()
+        assert "Content-Encoding" not in response
+
+    @pytest.mark.parametrize("name", ["openapi.json", "openapi.yaml", "postman.json"])
+    def test_answers_compressed_to_whoever_asks_for_it(self, client, name):
+        plain = client.get(f"/api/{name}")
+
+        response = client.get(f"/api/{name}", headers={"Accept-Encoding": "br, gzip"})
+
+        assert response["Content-Encoding"] == "gzip"
+        assert gzip.decompress(response.content) == plain.content
+        assert len(response.content) < len(plain.content) / 5
+        assert response["Vary"] == plain["Vary"] == "Accept-Encoding"
+        assert response["ETag"] == plain["ETag"]
 
     @pytest.mark.parametrize("base", ["https://rota.example.com:8443", "http://127.0.0.1:8711"])
     def test_of_the_postman_collection_is_that_of_the_service(self, client, settings, base):
@@ -130,10 +144,17 @@ class TestTheAddress:
 
         assert len(tags) == 2
 
-    def test_answers_304_to_whoever_has_it(self, client):
-        etag = client.get("/api/openapi.json")["ETag"]
+    @pytest.mark.parametrize("encoding", ["", "gzip"])
+    def test_answers_304_to_whoever_has_it(self, client, encoding):
+        complete = client.get("/api/openapi.json", headers={"Accept-Encoding": encoding})
 
-        assert client.get("/api/openapi.json", headers={"If-None-Match": etag}).status_code == 304
+        response = client.get(
+            "/api/openapi.json", headers={"If-None-Match": complete["ETag"], "Accept-Encoding": encoding}
+        )
+
+        assert (response.status_code, response.content) == (304, b"")
+        for name in ("Cache-Control", "ETag", "Vary"):
+            assert response[name] == complete[name]
 
     def test_refuses_other_methods(self, client):
         assert client.post("/api/openapi.json").status_code == 405
