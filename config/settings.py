@@ -312,6 +312,9 @@ UNFOLD: dict[str, Any] = {
 SITE_URL = (
     _web.SITE_URL or (f"http://127.0.0.1:{_web.PORT}" if EMBEDDED else f"https://{ALLOWED_HOSTS[0].lstrip('.')}")
 ).rstrip("/")
+# The address of an error code's page, without the code. Relative unless SITE_URL is set: clients resolve it against the
+# address that they called, which is right where an assumed one may be wrong.
+PROBLEM_TYPES = f"{_web.SITE_URL}/docs/errors/"
 # Empty: nothing is sent, and pages show the links that would have been.
 EMAIL_URL = _messages.EMAIL_URL
 _mail_server = urlsplit(EMAIL_URL)

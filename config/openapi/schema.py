@@ -63,6 +63,7 @@ _DESCRIBED: dict[str, tuple[str, dict[str, Any]]] = {
     "Retry-After": ("Seconds after which the call may be repeated.", {"type": "integer", "minimum": 1}),
     "WWW-Authenticate": ("The scheme to authenticate with.", _TEXT),
     "Allow": ("The methods of the path.", _TEXT),
+    "Link": ("The documentation.", _TEXT),
 }
 _HEADERS = {name: {"description": text, "schema": schema} for name, (text, schema) in _DESCRIBED.items()}
 _OF_EVERY_CALL = ("X-Request-Id",)
@@ -71,6 +72,7 @@ _OF_BODIES_AND_QUERIES = ("Rota-Warnings", "Preference-Applied")
 _OF_IDEMPOTENT_CALLS = ("Idempotency-Replayed",)
 _BY_STATUS = {
     401: ("WWW-Authenticate",),
+    404: ("Link",),
     405: ("Allow",),
     409: ("Retry-After",),
     429: ("Retry-After",),
