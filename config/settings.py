@@ -361,6 +361,8 @@ SPECTACULAR_SETTINGS = {
     "OAS_VERSION": "3.1.0",
     "TITLE": "Rota",
     "VERSION": "1",
+    # The file is the same for every installation, so it cannot have the name or address of who runs this one.
+    "CONTACT": {"name": "Whoever runs this installation"},
     "LICENSE": {"name": "Apache 2.0", "identifier": "Apache-2.0"},
     "DESCRIPTION": (
         "Same-day deliveries (immediate delivery, Bearer token) and orders of sellers (order integration, API key). "

@@ -92,6 +92,8 @@ class PickupSerializer(ObjectSerializer):
 
 
 class DropoffSerializer(ObjectSerializer):
+    """It needs a latitude and a longitude, both in `coordinates` or else both in `address`."""
+
     externalId = TextField(trim_whitespace=False)
     contacts = OptionalContactsSerializer(required=False, allow_null=True)
     address = AddressSerializer()
@@ -127,7 +129,9 @@ class PackageSerializer(ObjectSerializer):
 
 @example_body(examples.DELIVERY_REQUEST)
 class DeliveryRequestSerializer(ObjectSerializer):
-    """Body of quotation-delivery and request-delivery. `context` has the token's `environment`."""
+    """Body of quotation-delivery and request-delivery."""
+
+    # `context` has the token's `environment`.
 
     vehicleType = NamedChoiceField(choices=VehicleType.values)
     pickup = PickupSerializer()

@@ -8,6 +8,7 @@ import pytest
 import yaml
 from openapi_spec_validator import validate
 
+from common.openapi import NOT_BLANK
 from config.management.commands import openapi
 from panel.guide.catalogue import CODES, A, B
 
@@ -58,6 +59,32 @@ class TestTheDescription:
         described = {code for answer in answers for code in re.findall(r"`(\w+)`: ", answer["description"])}
 
         assert described == {code for code, entry in CODES.items() if api in entry.apis}
+
+    def test_says_what_is_demanded_of_a_request(self, description):
+        schemas = description["components"]["schemas"]
+        delivery, order = schemas["DeliveryRequest"]["properties"], schemas["SellerOrderRequest"]["properties"]
+        parameters = {
+            each["name"]: each["schema"] for each in description["paths"]["/api/deliveries"]["get"]["parameters"]
+        }
+
+        assert (delivery["dropoffs"]["minItems"], delivery["dropoffs"]["maxItems"]) == (1, 3)
+        assert (order["items"]["minItems"], order["items"]["maxItems"]) == (1, 1000)
+        assert schemas["ContactsRequest"]["properties"]["name"]["pattern"] == NOT_BLANK
+        assert "pattern" not in schemas["OptionalContactsRequest"]["properties"]["name"]
+        assert schemas["AddressRequest"]["properties"]["zipcode"]["pattern"] == "^([0-9]{5}-?[0-9]{3})?$"
+        assert {name for name, schema in parameters.items() if schema.get("minLength") == 1} == {
+            "cursor", "externalId", "createdFrom", "createdTo",
+        }  # fmt: skip  # a set
+
+    def test_leaves_preferences_open(self, description):
+        """RFC 7240 lets clients send any, with parameters, and several in one header."""
+        [prefer] = [
+            each
+            for each in description["paths"]["/api/quotation-delivery"]["post"]["parameters"]
+            if each["name"] == "Prefer"
+        ]
+
+        assert prefer["schema"] == {"type": "string"}
 
     def test_lists_the_values_of_an_enumeration_once(self, description):
         """Otherwise a generated client has several types for them, and `enumerations` has to name them."""
