@@ -7,6 +7,10 @@ from drf_spectacular.utils import OpenApiExample, OpenApiParameter, OpenApiRespo
 
 from common.errors import DomainError
 
+# The pattern of a text with something else than white space, which is removed around it: what Python removes, some of
+# which is no `\s` elsewhere. It begins with `^` because validators of generated clients match from the beginning.
+NOT_BLANK = r"^[\s\x1c-\x1f\x85]*[^\s\x1c-\x1f\x85]"
+
 Endpoint = TypeVar("Endpoint", bound=Callable[..., Any])
 
 

@@ -119,7 +119,7 @@ def read_cursor(cursor: str, *, scope: Sequence[str]) -> Any:
 
 MOST_ROWS = 100
 DEFAULT_ROWS = 50
-_LONGEST_MOMENT = 40  # characters
+LONGEST_MOMENT = 40  # characters
 # For the description of the APIs.
 CREATED_FROM = (
     "Created at this moment or later: ISO 8601, a date or a moment; without an offset in the service's time zone."
@@ -153,7 +153,7 @@ class MomentField(forms.Field):
         if not value:
             return None
         invalid = ValidationError(self.error_messages["invalid_moment"], code="invalid_moment")
-        if len(value) > _LONGEST_MOMENT:
+        if len(value) > LONGEST_MOMENT:
             raise invalid
         try:
             return self._moment(value)

@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import cache, cached_property
+from http import HTTPStatus
 from itertools import islice, repeat
 from typing import Any, ClassVar, TypeVar
 from urllib.parse import quote
@@ -25,6 +26,8 @@ from common.errors import DomainError
 from common.serializers import BodySerializer
 
 WARNINGS_HEADER = "Rota-Warnings"
+# On each 404 of the APIs (RFC 8288), relative to the address that was called.
+HELP_LINK = '</docs/>; rel="help"; type="text/html"'
 UNKNOWN_KEY = "unknown_key"
 MOST_WARNINGS = 20
 _LONGEST_COMPARED = 64  # characters; comparing takes quadratic time
@@ -242,8 +245,8 @@ class ApiView(APIView):
 
     It answers with the warnings about a body or query in the header `Rota-Warnings`, and with the headers of
     `deprecation`, also when it refuses a call; for one of several endpoints of a view set, hand that to its `action`:
-    `@action(…, deprecation=…)`. It answers OPTIONS with 204 and the endpoint's methods in `Allow`, without credentials
-    (RFC 9110, section 9.3.7).
+    `@action(…, deprecation=…)`. A 404 links the documentation. It answers OPTIONS with 204 and the endpoint's methods
+    in `Allow`, without credentials (RFC 9110, section 9.3.7).
 
     `config.openapi.schema` reads `refusal`, the type of the body of errors, and its media type; `invalid_query`, the
     code for invalid query parameters; `errors`, with which each endpoint answers, besides what `raises` declares for
@@ -309,6 +312,8 @@ class ApiView(APIView):
 
     def finalize_response(self, request: Request, response: Any, *args: Any, **kwargs: Any) -> Response:
         finalized = super().finalize_response(request, response, *args, **kwargs)
+        if finalized.status_code == HTTPStatus.NOT_FOUND:
+            finalized["Link"] = ", ".join(filter(None, (finalized.get("Link"), HELP_LINK)))
         if self._warnings:
             finalized[WARNINGS_HEADER] = header_value(self._warnings)
         if self._is_strict:

@@ -154,8 +154,8 @@ class Web(Group):
     PORT: int = _variable(8000, "port of the web server", ge=1, le=65_535)
     SITE_URL: values.Origin = _variable(
         "",
-        "address at which people reach the service, such as `https://rota.example.com`: for links in e-mails, and the "
-        "origin of forms where the proxy gives another `Host`",
+        "address at which people reach the service, such as `https://rota.example.com`: for links in e-mails, the "
+        "`type` of problems, and the origin of forms where the proxy gives another `Host`",
         without="the first of `ALLOWED_HOSTS` with https; `http://127.0.0.1:PORT` in embedded mode",
     )
     WEB_WORKERS: int = _variable(2, "processes of the web server", ge=1, le=512)

@@ -11,6 +11,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 
 from common.connections import is_unavailable
+from common.views import HELP_LINK
 from config.areas import Area, area_of
 from config.limits import TooLong
 from delivery.api import problems, views
@@ -38,9 +39,12 @@ def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:  # 
 
 def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:  # noqa: ARG001  # named by Django
     """404: no view has the path, or a page does not find its object."""
-    return _answer(
+    response = _answer(
         request, views.unknown_path, viewsets.unknown_path, lambda request: render(request, "404.html", status=404)
     )
+    if area_of(request.path):
+        response["Link"] = HELP_LINK
+    return response
 
 
 def server_error(request: HttpRequest) -> HttpResponse:

@@ -313,6 +313,9 @@ UNFOLD: dict[str, Any] = {
 SITE_URL = (
     _web.SITE_URL or (f"http://127.0.0.1:{_web.PORT}" if EMBEDDED else f"https://{ALLOWED_HOSTS[0].lstrip('.')}")
 ).rstrip("/")
+# The address of an error code's page, without the code. Relative unless SITE_URL is set: clients resolve it against the
+# address that they called, which is right where an assumed one may be wrong.
+PROBLEM_TYPES = f"{_web.SITE_URL}/docs/errors/"
 # Empty: nothing is sent, and pages show the links that would have been.
 EMAIL_URL = _messages.EMAIL_URL
 _mail_server = urlsplit(EMAIL_URL)
@@ -359,6 +362,8 @@ SPECTACULAR_SETTINGS = {
     "OAS_VERSION": "3.1.0",
     "TITLE": "Rota",
     "VERSION": "1",
+    # The file is the same for every installation, so it cannot have the name or address of who runs this one.
+    "CONTACT": {"name": "Whoever runs this installation"},
     "LICENSE": {"name": "Apache 2.0", "identifier": "Apache-2.0"},
     "DESCRIPTION": (
         "Same-day deliveries (immediate delivery, Bearer token) and orders of sellers (order integration, API key). "

@@ -11,9 +11,11 @@ from panel.guide.views import description, llms
 urlpatterns = [
     path("", RedirectView.as_view(url="/panel/")),
     path("healthz", views.health),
-    path("readyz", views.ready),
+    path("readyz", views.ready, name="ready"),
     path("metrics", views.metrics),
     path(".well-known/security.txt", views.security_txt),
+    path("api", views.IndexView.as_view()),
+    path("api/", views.IndexView.as_view()),
     path("api/openapi.json", description, {"name": "openapi.json"}, name="openapi-json"),
     path("api/openapi.yaml", description, {"name": "openapi.yaml"}, name="openapi-yaml"),
     path("api/postman.json", description, {"name": "postman.json"}, name="postman"),

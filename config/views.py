@@ -1,4 +1,4 @@
-"""Views of no package: what monitoring asks a web process, and `/.well-known/security.txt` (RFC 9116)."""
+"""Views of no package: what monitoring asks, the index of the APIs, and `/.well-known/security.txt` (RFC 9116)."""
 
 from dataclasses import asdict
 from datetime import timedelta
@@ -6,12 +6,17 @@ from http import HTTPStatus
 
 from django.conf import settings
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
+from django.urls import reverse
 from django.utils.crypto import constant_time_compare
 from django.views.decorators.http import require_safe
 from prometheus_client import CONTENT_TYPE_LATEST
+from rest_framework.permissions import AllowAny
+from rest_framework.request import Request
+from rest_framework.response import Response
 
 from common import clock
 from config.monitoring import exposition, readiness
+from delivery.api.views import IntegratorView
 
 # RFC 9116 recommends less than a year. Counted from each request: the operator keeps the contact up to date.
 _LIFETIME = timedelta(days=180)
@@ -45,6 +50,25 @@ def metrics(request: HttpRequest) -> HttpResponse:
     if scheme.lower() != "bearer" or not constant_time_compare(given.strip(), settings.METRICS_TOKEN):
         return HttpResponse(status=HTTPStatus.UNAUTHORIZED, headers={"WWW-Authenticate": "Bearer"})
     return HttpResponse(exposition.exposition(), content_type=CONTENT_TYPE_LATEST)
+
+
+class IndexView(IntegratorView):
+    """What is at the address of the APIs: where to read on. Without credentials. The description does not have it."""
+
+    authentication_classes = []
+    permission_classes = [AllowAny]
+    schema = None
+
+    _PAGES = {
+        "docs": "documentation:first",
+        "reference": "documentation:reference",
+        "openapi": "openapi-json",
+        "postman": "postman",
+        "status": "ready",
+    }
+
+    def get(self, request: Request) -> Response:
+        return Response({name: request.build_absolute_uri(reverse(page)) for name, page in self._PAGES.items()})
 
 
 @require_safe

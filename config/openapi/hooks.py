@@ -19,7 +19,6 @@ _VALUES: dict[str, Iterable[str]] = {
     "TrackingReason": ("NOT_ASSIGNED", "NO_POSITION", "FINISHED"),
     "SellerOrderStatus": SellerOrderStatus,
     "SellerService": words.ORDER_SERVICES,
-    "Preference": ("handling=strict", "handling=lenient"),
 }
 _NAMES = {tuple(map(str, values)): name for name, values in _VALUES.items()}
 COMPONENTS: dict[str, Any] = {name: {"type": "string", "enum": list(values)} for values, name in _NAMES.items()}

@@ -11,10 +11,11 @@ from typing import Any
 from drf_spectacular.openapi import AutoSchema
 from drf_spectacular.plumbing import ResolvedComponent, build_parameter_type
 from drf_spectacular.utils import OpenApiParameter, OpenApiResponse
+from rest_framework.serializers import CharField, ListSerializer
 
 from common.errors import DomainError
-from common.openapi import Answer
-from common.pagination import DEFAULT_ROWS, MOST_ROWS, LimitField
+from common.openapi import NOT_BLANK, Answer
+from common.pagination import DEFAULT_ROWS, LONGEST_MOMENT, MOST_ROWS, LimitField, MomentField
 from common.views import ApiView
 from config.openapi.json_schema import Schema, schema_of
 from panel.guide.catalogue import CODES
@@ -31,6 +32,15 @@ _OF_INVALID_BODIES = {"malformed_body", "unsupported_media_type", "invalid_paylo
 # An endpoint that raises this takes an Idempotency-Key.
 _IN_PROGRESS = "call_in_progress"
 
+# A date or moment as the guide writes it. Other forms of ISO 8601 are read too.
+_MOMENT = (
+    r"^[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])"
+    r"(T([01][0-9]|2[0-3]):[0-5][0-9](:[0-5][0-9](\.[0-9]{1,6})?)?(Z|[+-]([01][0-9]|2[0-3]):[0-5][0-9])?)?$"
+)
+
+# How drf-spectacular describes that a text may be empty.
+_BLANK = {"type": "string", "maxLength": 0}
+
 # Headers of requests.
 _IDEMPOTENCY_KEY: dict[str, Any] = {
     "name": "Idempotency-Key",
@@ -44,8 +54,8 @@ _PREFER: dict[str, Any] = {
     "name": "Prefer",
     "in": "header",
     "description": "`handling=strict` refuses unknown keys and parameters, and probable mistakes, instead of naming "
-    "them in `Rota-Warnings`.",
-    "schema": {"type": "string", "enum": ["handling=strict", "handling=lenient"]},
+    "them in `Rota-Warnings`. Other preferences have no effect.",
+    "schema": {"type": "string"},
 }
 
 # Headers of answers.
@@ -63,14 +73,18 @@ _DESCRIBED: dict[str, tuple[str, dict[str, Any]]] = {
     "Retry-After": ("Seconds after which the call may be repeated.", {"type": "integer", "minimum": 1}),
     "WWW-Authenticate": ("The scheme to authenticate with.", _TEXT),
     "Allow": ("The methods of the path.", _TEXT),
+    "Link": ("The documentation.", _TEXT),
 }
 _HEADERS = {name: {"description": text, "schema": schema} for name, (text, schema) in _DESCRIBED.items()}
 _OF_EVERY_CALL = ("X-Request-Id",)
 _OF_AUTHENTICATED_CALLS = ("RateLimit-Policy", "RateLimit")
 _OF_BODIES_AND_QUERIES = ("Rota-Warnings", "Preference-Applied")
 _OF_IDEMPOTENT_CALLS = ("Idempotency-Replayed",)
+# Statuses of answers to bodies and queries that a view has read.
+_ANSWERED_BY_VIEWS = {200, 201, 400, 401, 404, 409, 422, 429}
 _BY_STATUS = {
     401: ("WWW-Authenticate",),
+    404: ("Link",),
     405: ("Allow",),
     409: ("Retry-After",),
     429: ("Retry-After",),
@@ -124,6 +138,19 @@ class ApiSchema(AutoSchema):
             for name, each in filters.items()
         ]
 
+    def _insert_field_validators(self, field: Any, schema: Schema) -> None:
+        """Also what REST framework checks without validators: the length of a list, and that a text is not blank."""
+        super()._insert_field_validators(field, schema)
+        if isinstance(field, ListSerializer):
+            bounds = (("minItems", "min_length"), ("maxItems", "max_length"))
+            schema |= {name: bound for name, kept in bounds if (bound := getattr(field, kept)) is not None}
+        elif isinstance(field, CharField) and field.trim_whitespace and not field.allow_blank:
+            schema.setdefault("pattern", NOT_BLANK)
+        elif _BLANK in schema.get("oneOf", ()) and "pattern" in schema["oneOf"][0]:
+            # Generators make a class for each `oneOf`.
+            schema |= schema.pop("oneOf")[0]
+            schema["pattern"] = f"^({schema['pattern'].removeprefix('^').removesuffix('$')})?$"
+
     def _get_request_for_media_type(self, serializer: Any, direction: Any = "request") -> tuple[Any, bool]:
         """A body without known keys is described too, and a form is required if one of its fields is."""
         schema, is_required = super()._get_request_for_media_type(serializer, direction)
@@ -148,15 +175,8 @@ class ApiSchema(AutoSchema):
         return described | ({"links": dict(serializer.links)} if serializer.links else {})
 
     def _get_response_headers_for_code(self, status_code: str, direction: Any = "response") -> Schema:
-        names = list(_OF_EVERY_CALL)
-        if self.view.authentication_classes:
-            names += _OF_AUTHENTICATED_CALLS
-        if self._is_idempotent:
-            names += _OF_IDEMPOTENT_CALLS
-        if self._has_body or self._has_query:
-            names += _OF_BODIES_AND_QUERIES
         own: Schema = super()._get_response_headers_for_code(status_code, direction)
-        return {**self._headers(*names), **own}
+        return {**self._headers(*self._headers_of(int(status_code))), **own}
 
     @property
     def _endpoint(self) -> Any:
@@ -169,6 +189,16 @@ class ApiSchema(AutoSchema):
     @property
     def _is_idempotent(self) -> bool:
         return _IN_PROGRESS in map(_code, self._errors)
+
+    def _headers_of(self, status: int) -> list[str]:
+        """The names of the headers that an answer with this status can have."""
+        names = list(_OF_EVERY_CALL)
+        if self.view.authentication_classes:
+            names += _OF_AUTHENTICATED_CALLS
+        if status in _ANSWERED_BY_VIEWS:
+            names += _OF_IDEMPOTENT_CALLS if self._is_idempotent else ()
+            names += _OF_BODIES_AND_QUERIES if self._has_body or self._has_query else ()
+        return [*names, *_BY_STATUS.get(status, ())]
 
     @property
     def _has_body(self) -> bool:
@@ -203,11 +233,10 @@ class ApiSchema(AutoSchema):
         texts: dict[int, list[str]] = {}
         for code in dict.fromkeys(self._codes()):
             texts.setdefault(self._status(code), []).append(f"`{code}`: {CODES[code].meaning}")
-        of_callers = _OF_AUTHENTICATED_CALLS if self.view.authentication_classes else ()
         return {
             str(status): {
                 "description": " ".join(texts[status]),
-                "headers": self._headers(*_OF_EVERY_CALL, *of_callers, *_BY_STATUS.get(status, ())),
+                "headers": self._headers(*self._headers_of(status)),
                 "content": {self.view.refusal_media_type: {"schema": self._schema(self.view.refusal)}},
             }
             for status in sorted(texts)
@@ -252,5 +281,7 @@ def _schema_of_field(field: Any) -> Schema:
         values = [value for value, _label in choices if value]
         # As `true` and `false` are written in a query.
         return {"type": "boolean"} if values == ["true", "false"] else {"type": "string", "enum": values}
+    if isinstance(field, MomentField):
+        return {"type": "string", "minLength": 1, "maxLength": LONGEST_MOMENT, "pattern": _MOMENT}
     most = getattr(field, "max_length", None)
-    return {"type": "string", **({"maxLength": most} if most else {})}
+    return {"type": "string", "minLength": 1, **({"maxLength": most} if most else {})}  # QueryForm refuses empty ones

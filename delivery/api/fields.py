@@ -13,7 +13,7 @@ from common.mail import outbox
 from common.serializers import BodyCharField, BodyFloatField
 
 _NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d{1,3})?", re.ASCII)
-_ZIPCODE = re.compile(r"\d{5}-?\d{3}", re.ASCII)
+_ZIPCODE = re.compile(r"[0-9]{5}-?[0-9]{3}")  # in the description too, where `\d` would be any digit of Unicode
 _LONGEST_NUMBER = 64  # characters
 
 
@@ -130,6 +130,8 @@ class StrictTextField(BodyCharField):
         return super().to_internal_value(data)
 
 
+# Not the format `email`, which an empty text does not have.
+@extend_schema_field({"type": "string", "pattern": r"^[^@\s]+@[^@\s]+$"})
 class EmailField(TextField):
     """Optional e-mail address, in lower case. Null is empty text."""
 

@@ -6,14 +6,15 @@ invalid fields adds `errors` (`FieldError`).
 
 from collections.abc import Iterator
 from http import HTTPStatus
-from typing import Any, NotRequired, TypedDict
+from typing import Annotated, Any, NotRequired, TypedDict
 
+from django.conf import settings
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from rest_framework import exceptions, status
 from rest_framework.response import Response
 
 from common.errors import DomainError
-from common.json_body import Uuid
+from common.json_body import Json, Uuid
 from common.views import InvalidBody, InvalidQuery, PayloadWarning, UnknownParameter
 from delivery.errors import AddressNotLocated, ExternalIdInUse
 
@@ -68,7 +69,7 @@ class FieldError(TypedDict):
 class Problem(TypedDict):
     """An error of immediate delivery (RFC 9457). `code` is stable; `retryable`: whether the same call may succeed."""
 
-    type: str
+    type: Annotated[str, Json("The page that explains the code.", format="uri-reference")]
     title: str
     status: int
     detail: str
@@ -181,7 +182,7 @@ def refusal(path: str, error: DomainError) -> Response:
 
 def _problem(path: str, status: int, code: str, title: str, detail: str, *, retryable: bool = False) -> InvalidProblem:
     return {
-        "type": f"/docs/errors/{code}",
+        "type": f"{settings.PROBLEM_TYPES}{code}",
         "title": title,
         "status": status,
         "detail": detail,
@@ -200,7 +201,10 @@ def _answer(
 
 def not_found(request: HttpRequest) -> HttpResponse:
     """404: no endpoint has this path."""
-    detail = "No endpoint has this path. Paths are in lower case, without double slashes and trailing slashes."
+    detail = (
+        "No endpoint has this path. Paths are in lower case, without double slashes and trailing slashes; "
+        f"{settings.SITE_URL}/docs/reference lists them."
+    )
     return _answer(request, 404, "no_such_path", "No such path", detail)
 
 

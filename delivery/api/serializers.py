@@ -95,7 +95,7 @@ class PickupSerializer(ObjectSerializer):
 
 
 class DropoffSerializer(ObjectSerializer):
-    """A drop-off. `latitude` and `longitude` are required, in `coordinates` or in `address`.
+    """It needs a latitude and a longitude, both in `coordinates` or else both in `address`.
 
     Where the operator has set a geocoder both may be absent: the address is located then, see `Rota-Located`.
     """
@@ -140,7 +140,9 @@ class PackageSerializer(ObjectSerializer):
 
 @example_body(examples.DELIVERY_REQUEST)
 class DeliveryRequestSerializer(ObjectSerializer):
-    """Body of quotation-delivery and request-delivery. `context` has the token's `environment`."""
+    """Body of quotation-delivery and request-delivery."""
+
+    # `context` has the token's `environment`.
 
     vehicleType = NamedChoiceField(choices=VehicleType.values)
     pickup = PickupSerializer()

@@ -6,6 +6,7 @@ And the warnings in the bodies of its other answers.
 from collections.abc import Iterable, Iterator
 from typing import Any, Literal, NotRequired, TypedDict
 
+from django.conf import settings
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from rest_framework import exceptions, status
 from rest_framework.response import Response
@@ -136,7 +137,8 @@ def failure(message: str, *, status: int, code: str) -> HttpResponse:
 
 
 def not_found(_request: HttpRequest) -> HttpResponse:
-    return failure("Caminho não encontrado", status=404, code="no_such_path")
+    message = f"Caminho não encontrado; {settings.SITE_URL}/docs/reference mostra os que existem"
+    return failure(message, status=404, code="no_such_path")
 
 
 def bad_request(_request: HttpRequest) -> HttpResponse:

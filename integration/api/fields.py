@@ -16,11 +16,13 @@ from common.serializers import BodyCharField
 from common.states import POSTCODE
 
 _PLAIN_NUMBER = re.compile(r"\d{1,16}(\.\d{1,20})?", re.ASCII)
-_SIDE = re.compile(r"\d{1,3}", re.ASCII)
-_DIMENSIONS = re.compile(r"\d{1,6}x\d{1,6}x\d{1,6},\d{1,6}(\.\d{1,6})?", re.ASCII)
-_ISSUE_DATE = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d", re.ASCII)
+# In the description too, where a `\d` would be any digit of Unicode for some validators.
+_SIDE = re.compile(r"[0-9]{1,3}")
+_DIMENSIONS = re.compile(r"[0-9]{1,6}x[0-9]{1,6}x[0-9]{1,6},[0-9]{1,6}(\.[0-9]{1,6})?")
+_ISSUE_DATE = re.compile(r"[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01]) ([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9]")
 _PLACES = Decimal("0.0001")
 _LARGEST_INTEGER = 2**63 - 1  # of PostgreSQL's bigint
+_MOST_DIGITS = 19  # that it has
 
 REQUIRED: dict[str, Any] = dict.fromkeys(("required", "null", "blank"), "Campo obrigatório.")
 _NUMBER: dict[str, Any] = {**REQUIRED, "too_large": "O número é grande demais."}
@@ -65,7 +67,7 @@ class ShapedTextField(TextField):
         return data
 
 
-@extend_schema_field({"type": "string", "pattern": f"^{POSTCODE.pattern}$"})
+@extend_schema_field({"type": "string", "pattern": "^[0-9]{8}$"})
 class PostcodeField(ShapedTextField):
     """Eight digits."""
 
@@ -121,7 +123,12 @@ class TextOrNumberField(OptionalTextField):
 
 
 @extend_schema_field(
-    {"anyOf": [{"type": "number", "minimum": 0}, {"type": "string", "pattern": f"^{_PLAIN_NUMBER.pattern}$"}]}
+    {
+        "anyOf": [
+            {"type": "number", "minimum": 0, "maximum": 999999999999.9999},
+            {"type": "string", "pattern": r"^[0-9]{1,12}(\.[0-9]{1,20})?$"},
+        ]
+    }
 )
 class AmountField(serializers.Field[Decimal, Any, Decimal, Any]):
     """A number from 0 to the largest that the column of an order's cost holds: 12 digits and 4 decimal places.
@@ -157,18 +164,22 @@ class WeightField(serializers.Field[int, Any, int, Any]):
 
 
 class WholeNumberField(serializers.Field[int, Any, int, Any]):
-    """A JSON integer from `smallest` to 2^63 - 1; with `allow_text` also as text of 1 to 18 digits."""
+    """A JSON integer, 2 or 2.0, from `smallest` to 2^63 - 1; with `allow_text` also as text of 1 to 18 digits."""
 
     default_error_messages = {**_NUMBER, "invalid": "Deve ser um número inteiro a partir de {smallest}."}
 
     def __init__(self, *, smallest: int, allow_text: bool = False, **kwargs: Any) -> None:
         super().__init__(**kwargs)
         self._smallest = smallest
-        extend_schema_field({"type": "integer", "minimum": smallest})(self)  # type: ignore[type-var]  # an instance too
+        schema = {"type": "integer", "format": "int64", "minimum": smallest, "maximum": _LARGEST_INTEGER}
+        extend_schema_field(schema)(self)  # type: ignore[type-var]  # an instance too
         self._allow_text = allow_text
 
     def to_internal_value(self, data: Any) -> int:
         if self._allow_text and isinstance(data, str) and re.fullmatch(r"[0-9]{1,18}", data):
+            data = int(data)
+        # Not of a number with a large exponent, whose digits take long to compute.
+        if isinstance(data, Decimal) and data.adjusted() <= _MOST_DIGITS and data == data.to_integral_value():
             data = int(data)
         if isinstance(data, bool) or not isinstance(data, int) or data < self._smallest:
             self.fail("invalid", smallest=self._smallest)

@@ -16,7 +16,7 @@ from rest_framework.viewsets import ViewSet
 
 from common import clock, pagination
 from common.idempotency import KeyedEndpoint
-from common.openapi import Answer, raises
+from common.openapi import NOT_BLANK, Answer, raises
 from common.views import ApiView, PayloadWarning
 from integration.actions import invoices, orders, quotes
 from integration.actions import tracking as trackings
@@ -235,7 +235,7 @@ class OrderViewSet(SellerViewSet):
             TrackingSerializer,
             OpenApiParameter(
                 "value",
-                {"type": "string", "minLength": 1},
+                {"type": "string", "minLength": 1, "pattern": NOT_BLANK},
                 required=True,
                 description=(
                     "The receiver's document; or a tracking code, orderId, shipping id, invoice key or invoice number."

@@ -10,7 +10,10 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils.translation import get_language, gettext_lazy
 from django.views import View
+from django.views.decorators.cache import cache_control
+from django.views.decorators.gzip import gzip_page
 from django.views.decorators.http import condition, require_safe
+from django.views.decorators.vary import vary_on_headers
 
 from panel.guide import examples, pages
 from panel.guide.catalogue import CODES, A, B
@@ -116,8 +119,16 @@ def _digest(name: str) -> str:
     return sha256(_content(name)).hexdigest()[:32]
 
 
+def _etag(request: HttpRequest, name: str) -> str:
+    """Weak, because the compressed content has other bytes."""
+    return f'W/"{_digest(name)}-{sha256(origin(request).encode()).hexdigest()[:8]}"'
+
+
 @require_safe
-@condition(etag_func=lambda request, name: f'"{_digest(name)}-{sha256(origin(request).encode()).hexdigest()[:8]}"')
+@cache_control(public=True, max_age=300)  # above `condition`, so that a 304 has both headers too
+@vary_on_headers("Accept-Encoding")
+@gzip_page  # nothing in it is secret, so that its compressed length betrays nothing (BREACH)
+@condition(etag_func=_etag)
 def description(request: HttpRequest, name: str) -> HttpResponse:
     """GET /api/openapi.json, /api/openapi.yaml and /api/postman.json, without credentials.
 
@@ -126,6 +137,4 @@ def description(request: HttpRequest, name: str) -> HttpResponse:
     content = _content(name)
     if name == "postman.json":
         content = content.replace(_PLACEHOLDER, json.dumps(origin(request)).encode())
-    response = HttpResponse(content, content_type=_MEDIA_TYPES[name])
-    response["Cache-Control"] = "public, max-age=300"
-    return response
+    return HttpResponse(content, content_type=_MEDIA_TYPES[name])

@@ -257,6 +257,8 @@ ROUTES: dict[str, Row] = {
     "healthz": (ANYBODY, "MMMMMMM"),
     "readyz": (ANYBODY, "MMMMMMM"),
     "metrics": ("NNNNNNN", "MMMMMMM"),  # without METRICS_TOKEN
+    "api": (ANYBODY, "MMMMMMM"),
+    "api/": (ANYBODY, "MMMMMMM"),
     "api/openapi.json": (ANYBODY, "MMMMMMM"),
     "api/openapi.yaml": (ANYBODY, "MMMMMMM"),
     "api/postman.json": (ANYBODY, "MMMMMMM"),

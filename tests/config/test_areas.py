@@ -2,15 +2,17 @@
 
 import pytest
 
+from common.views import HELP_LINK
 from config.areas import Area, area_of
 
 # Paths of requests as Django has them, percent-decoded once. None of them is an endpoint's.
 NEAR_MISSES_OF_A = [
-    "/api", "/api/", "//api/x", "///api//x", "/API/x", "/Api/request-delivery", "/api//request-delivery",
+    "//api/x", "///api//x", "/API/x", "/Api/request-delivery", "/api//request-delivery",
     "/api/request-delivery/", "/api/request-delivery//", "/apix", "/api.json", "/api-docs", "/%61pi/x", "/api%2Fx",
     "/%2Fapi/x", "/api/./request-delivery", "/x/../api/y", "/api/integration/../x", "\\api\\x", "/api\\x",
     "/api;v=1/request-delivery",
 ]  # fmt: skip  # a list
+INDEX = ["/api", "/api/"]
 NEAR_MISSES_OF_B = [
     "/api/integration", "/api/integration/", "//api/integration/orders", "/api//integration/orders",
     "/API/Integration/orders", "/api/integration/orders/", "/api/integration//orders", "/api/integrationx",
@@ -23,7 +25,7 @@ METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]
 
 
 def test_the_area_of_a_path_is_by_how_it_begins():
-    expected = {Area.A: NEAR_MISSES_OF_A, Area.B: NEAR_MISSES_OF_B, None: PAGES}
+    expected = {Area.A: [*INDEX, *NEAR_MISSES_OF_A], Area.B: NEAR_MISSES_OF_B, None: PAGES}
 
     assert {area: [path for path in paths if area_of(path) is area] for area, paths in expected.items()} == expected
 
@@ -37,26 +39,52 @@ def answers(client, paths, **headers):
 
 @pytest.mark.django_db
 class TestANearMiss:
-    def test_of_area_a_is_a_problem(self, client):
+    def test_of_area_a_is_a_problem(self, client, settings):
         for method, path, answer in answers(
             client, NEAR_MISSES_OF_A, HTTP_ACCEPT="text/html", HTTP_ACCEPT_LANGUAGE="en"
         ):
             assert (answer.status_code, answer["Content-Type"]) == (404, "application/problem+json"), (method, path)
             assert "Content-Language" not in answer
-            assert method == "HEAD" or answer.json()["code"] == "no_such_path"
+            assert answer["Link"] == HELP_LINK
+            if method != "HEAD":
+                problem = answer.json()
+                assert problem["code"] == "no_such_path"
+                assert f"{settings.SITE_URL}/docs/reference" in problem["detail"]
 
-    def test_of_area_b_is_a_message(self, client):
-        body = {"success": False, "message": "Caminho não encontrado", "code": "no_such_path"}
+    def test_of_area_b_is_a_message(self, client, settings):
+        message = f"Caminho não encontrado; {settings.SITE_URL}/docs/reference mostra os que existem"
+        body = {"success": False, "message": message, "code": "no_such_path"}
 
         for method, path, answer in answers(
             client, NEAR_MISSES_OF_B, HTTP_ACCEPT="text/html", HTTP_ACCEPT_LANGUAGE="en"
         ):
             assert (answer.status_code, answer["Content-Type"]) == (404, "application/json"), (method, path)
+            assert answer["Link"] == HELP_LINK
             assert method == "HEAD" or answer.json() == body
 
     def test_is_not_a_page(self, client):
         for method, path, answer in answers(client, ["/nowhere", "/x/apinowhere"], HTTP_ACCEPT="application/json"):
             assert (answer.status_code, answer["Content-Type"]) == (404, "text/html; charset=utf-8"), (method, path)
+
+
+class TestTheIndex:
+    @pytest.mark.parametrize("path", INDEX)
+    def test_links_where_to_read_on_without_credentials(self, client, path):
+        answer = client.get(path, headers={"Authorization": "Bearer unknown"})
+
+        assert answer.status_code == 200
+        assert answer.json() == {
+            "docs": "http://testserver/docs/",
+            "reference": "http://testserver/docs/reference",
+            "openapi": "http://testserver/api/openapi.json",
+            "postman": "http://testserver/api/postman.json",
+            "status": "http://testserver/readyz",
+        }
+
+    def test_has_no_other_methods(self, client):
+        answer = client.post("/api/", {}, content_type="application/json")
+
+        assert (answer.status_code, answer.json()["code"]) == (405, "method_not_allowed")
 
 
 @pytest.mark.django_db

@@ -41,6 +41,11 @@ def test_variables_are_taken_with_lists_former_keys_and_units():
     assert found == [first, [second], [fernet] * 2, ["a.example.com", "b.example.com"], 420, True]
 
 
+def test_types_of_problems_are_absolute_if_the_address_of_the_service_is_set():
+    assert settings_of("s.PROBLEM_TYPES") == ["/docs/errors/"]
+    assert settings_of("s.PROBLEM_TYPES", SITE_URL="https://a.example.com") == ["https://a.example.com/docs/errors/"]
+
+
 class TestPasswordHashers:
     def test_keep_passwords_by_a_slow_hash(self, settings):
         settings.PASSWORD_HASHERS = settings.PASSWORD_HASHERS[1:]  # the first one is that of the tests

@@ -85,7 +85,7 @@ TABLE = {
     ("delivery/api/fields.py", r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d{1,3})?"): Bound(
         "length checked by _spells_number; linear too: a point stands between the digits", LINEAR, "-12.50e+10"
     ),
-    ("delivery/api/fields.py", r"\d{5}-?\d{3}"): Bound(COUNTED, LINEAR, "01310-200"),
+    ("delivery/api/fields.py", r"[0-9]{5}-?[0-9]{3}"): Bound(COUNTED, LINEAR, "01310-200"),
     ("common/commands.py", r"^-\d[\d.,\- ]*$"): Bound(ONE, LINEAR, "-23.56,-46.65"),
     ("delivery/simulation/steps.py", r"sim[\W_]"): Bound("linear: no quantifier", LINEAR, "sim_"),
     ("common/webhooks/address_guard.py", r"[0-9]+|0[xX][0-9a-fA-F]*"): Bound(
@@ -98,11 +98,14 @@ TABLE = {
     ("common/json_body.py", r"[\x00\ud800-\udfff]"): Bound("linear: no quantifier", LINEAR, "\0"),
     ("integration/api/fields.py", r"[0-9]{1,18}"): Bound(COUNTED, LINEAR, "12"),
     ("integration/api/fields.py", r"\d{1,16}(\.\d{1,20})?"): Bound(COUNTED, LINEAR, "12.50"),
-    ("integration/api/fields.py", r"\d{1,3}"): Bound(COUNTED, LINEAR, "12"),
-    ("integration/api/fields.py", r"\d{1,6}x\d{1,6}x\d{1,6},\d{1,6}(\.\d{1,6})?"): Bound(
+    ("integration/api/fields.py", r"[0-9]{1,3}"): Bound(COUNTED, LINEAR, "12"),
+    ("integration/api/fields.py", r"[0-9]{1,6}x[0-9]{1,6}x[0-9]{1,6},[0-9]{1,6}(\.[0-9]{1,6})?"): Bound(
         COUNTED, LINEAR, "10x20x30,1.5"
     ),
-    ("integration/api/fields.py", r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d"): Bound(COUNTED, LINEAR, "2026-11-20 10:00:00"),
+    (
+        "integration/api/fields.py",
+        r"[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01]) ([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9]",
+    ): Bound(COUNTED, LINEAR, "2026-11-20 10:00:00"),
     ("integration/api/serializers.py", r"[0-9]{11}|[0-9A-Z]{12}[0-9]{2}"): Bound(COUNTED, LINEAR, "11222333000181"),
     ("integration/models/seller.py", r"[\s./-]+"): Bound(ONE, LINEAR, "./-"),
     ("integration/models/seller.py", r"^([0-9A-Z]{12}[0-9]{2}|[0-9]{11})$"): Bound(

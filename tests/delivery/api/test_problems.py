@@ -4,6 +4,7 @@ from uuid import UUID
 import pytest
 from rest_framework.test import APIClient
 
+from common.views import HELP_LINK
 from delivery.actions import quotes
 from tests.delivery.api.calls import (
     ENDPOINTS,
@@ -20,7 +21,6 @@ from tests.factories import DeliveryFactory, payload
 
 pytestmark = pytest.mark.django_db
 NO_PATHS = [
-    "/api/",
     "/api/unknown",
     "/api/quotation-delivery/",
     "/api/request-delivery/",
@@ -50,6 +50,14 @@ class TestAProblem:
             "retryable": False,
         }
         assert UUID(response["X-Request-Id"])
+        assert response["Link"] == HELP_LINK
+
+    def test_has_an_absolute_type_where_the_address_of_the_service_is_set(self, api, settings):
+        settings.PROBLEM_TYPES = "https://rota.example.com/docs/errors/"
+
+        problem = assert_problem(api.get(INFO.format(UNKNOWN)), 404, "delivery_not_found")
+
+        assert problem["type"] == "https://rota.example.com/docs/errors/delivery_not_found"
 
     def test_of_invalid_fields_lists_them(self, api):
         body = changed("#/dropoffs/0/address/latitude", 91)

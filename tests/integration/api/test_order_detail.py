@@ -2,6 +2,7 @@ from urllib.parse import quote
 
 from django.utils import timezone
 
+from common.views import HELP_LINK
 from integration.actions import orders
 from integration.lifecycle import Status
 from integration.models import Order
@@ -95,6 +96,7 @@ class TestOrderDetail:
 
             assert response.status_code == 404
             assert response.json() == {"success": False, "message": "Objeto não encontrado", "code": "order_not_found"}
+            assert response["Link"] == HELP_LINK
 
     def test_takes_four_queries_for_any_number_of_invoices(self, api, seller, django_assert_num_queries):
         create_order(seller)

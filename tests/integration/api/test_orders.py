@@ -58,7 +58,7 @@ class TestCreate:
         ("path", "value"),
         [
             ("orderId", "x" * 255), ("items.0.description", "x" * 1000), ("items.0.quantity", 2**63 - 1),
-            ("items.0.quantity", "9" * 18), ("items.0.quantity", 1), ("items.0.price", "9" * 12),
+            ("items.0.quantity", "9" * 18), ("items.0.quantity", 2.0), ("items.0.price", "9" * 12),
             ("items.0.dimensions", "999999x0x1,999999.999999"), ("invoice.number", 123), ("invoice.series", 1),
         ],
     )  # fmt: skip  # a list of cases
@@ -134,6 +134,7 @@ class TestRefusal:
             ("trackingCode", 5), ("service", "BASE"), ("service", ["base"]), ("items", {}), ("items", []),
             ("items.0.dimensions", "10x20"), ("items.0.dimensions", "10x20x30"), ("items.0.dimensions", "1e3x2x3,1"),
             ("items.0.dimensions", "10x20x30,1\n"), ("items.0.quantity", 0), ("items.0.quantity", 1.5),
+            ("items.0.quantity", 1e300),
             ("items.0.quantity", 2**63), ("items.0.quantity", "9" * 19), ("orderCost", 10**12),
             ("orderCost", "999999999999.99991"), ("items.0.description", "x" * 1001),
             ("items.0.price", "NaN"), ("items.0.description", None), ("receiver", "Maria"), ("receiver.name", " "),

@@ -1,5 +1,6 @@
 """The OpenAPI description and the Postman collection: valid, current, complete, and served to everybody."""
 
+import gzip
 import json
 import re
 
@@ -7,6 +8,7 @@ import pytest
 import yaml
 from openapi_spec_validator import validate
 
+from common.openapi import NOT_BLANK
 from config.management.commands import openapi
 from panel.guide.catalogue import CODES, A, B
 
@@ -57,6 +59,32 @@ class TestTheDescription:
         described = {code for answer in answers for code in re.findall(r"`(\w+)`: ", answer["description"])}
 
         assert described == {code for code, entry in CODES.items() if api in entry.apis}
+
+    def test_says_what_is_demanded_of_a_request(self, description):
+        schemas = description["components"]["schemas"]
+        delivery, order = schemas["DeliveryRequest"]["properties"], schemas["SellerOrderRequest"]["properties"]
+        parameters = {
+            each["name"]: each["schema"] for each in description["paths"]["/api/deliveries"]["get"]["parameters"]
+        }
+
+        assert (delivery["dropoffs"]["minItems"], delivery["dropoffs"]["maxItems"]) == (1, 3)
+        assert (order["items"]["minItems"], order["items"]["maxItems"]) == (1, 1000)
+        assert schemas["ContactsRequest"]["properties"]["name"]["pattern"] == NOT_BLANK
+        assert "pattern" not in schemas["OptionalContactsRequest"]["properties"]["name"]
+        assert schemas["AddressRequest"]["properties"]["zipcode"]["pattern"] == "^([0-9]{5}-?[0-9]{3})?$"
+        assert {name for name, schema in parameters.items() if schema.get("minLength") == 1} == {
+            "cursor", "externalId", "createdFrom", "createdTo",
+        }  # fmt: skip  # a set
+
+    def test_leaves_preferences_open(self, description):
+        """RFC 7240 lets clients send any, with parameters, and several in one header."""
+        [prefer] = [
+            each
+            for each in description["paths"]["/api/quotation-delivery"]["post"]["parameters"]
+            if each["name"] == "Prefer"
+        ]
+
+        assert prefer["schema"] == {"type": "string"}
 
     def test_lists_the_values_of_an_enumeration_once(self, description):
         """Otherwise a generated client has several types for them, and `enumerations` has to name them."""
@@ -109,6 +137,19 @@ class TestTheAddress:
         assert response["Content-Type"] == media_type
         assert response["Cache-Control"] == "public, max-age=300"
         assert response.content == (openapi.FOLDER / name).read_bytes()
+        assert "Content-Encoding" not in response
+
+    @pytest.mark.parametrize("name", ["openapi.json", "openapi.yaml", "postman.json"])
+    def test_answers_compressed_to_whoever_asks_for_it(self, client, name):
+        plain = client.get(f"/api/{name}")
+
+        response = client.get(f"/api/{name}", headers={"Accept-Encoding": "br, gzip"})
+
+        assert response["Content-Encoding"] == "gzip"
+        assert gzip.decompress(response.content) == plain.content
+        assert len(response.content) < len(plain.content) / 5
+        assert response["Vary"] == plain["Vary"] == "Accept-Encoding"
+        assert response["ETag"] == plain["ETag"]
 
     @pytest.mark.parametrize("base", ["https://rota.example.com:8443", "http://127.0.0.1:8711"])
     def test_of_the_postman_collection_is_that_of_the_service(self, client, settings, base):
@@ -130,10 +171,17 @@ class TestTheAddress:
 
         assert len(tags) == 2
 
-    def test_answers_304_to_whoever_has_it(self, client):
-        etag = client.get("/api/openapi.json")["ETag"]
+    @pytest.mark.parametrize("encoding", ["", "gzip"])
+    def test_answers_304_to_whoever_has_it(self, client, encoding):
+        complete = client.get("/api/openapi.json", headers={"Accept-Encoding": encoding})
 
-        assert client.get("/api/openapi.json", headers={"If-None-Match": etag}).status_code == 304
+        response = client.get(
+            "/api/openapi.json", headers={"If-None-Match": complete["ETag"], "Accept-Encoding": encoding}
+        )
+
+        assert (response.status_code, response.content) == (304, b"")
+        for name in ("Cache-Control", "ETag", "Vary"):
+            assert response[name] == complete[name]
 
     def test_refuses_other_methods(self, client):
         assert client.post("/api/openapi.json").status_code == 405

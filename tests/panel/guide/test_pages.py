@@ -46,6 +46,10 @@ class TestGuide:
 
         assert names == pages.NAMES - {"error-codes"}  # made of the catalogue
 
+    @pytest.mark.parametrize("path", ["/account/login/", "/nowhere"])
+    def test_is_linked_where_a_newcomer_arrives(self, browser, path):
+        assert 'href="/docs/"' in browser.get(path).content.decode()
+
     def test_blocks_of_code_name_their_language(self):
         infos = {info for path in FILES for info, _code in FENCE.findall(path.read_text())}
 

@@ -1,0 +1,127 @@
+"""Where the service and its description differ on purpose. `run.sh` loads it into schemathesis.
+
+A request that the description allows and the service refuses fails `positive_data_acceptance`, unless REFUSALS has
+what no schema can state. One that the description forbids and the service accepts fails `negative_data_rejection`,
+unless it fits the description with TOLERATED.
+"""
+
+import copy
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import jsonschema_rs
+from schemathesis import Case, HookContext, Response, hook
+from schemathesis.core.failures import AcceptedNegativeData, Failure
+from schemathesis.generation.meta import CoverageScenario
+from schemathesis.openapi.checks import RejectedPositiveData
+
+_MOVES = ("accept", "collect", "deliver/{point}", "fail/{point}", "return", "position", "expire")
+QUOTE, REQUEST = "POST /api/quotation-delivery", "POST /api/request-delivery"
+CANCEL, SET_POSITION = "POST /api/cancel-delivery/{deliveryId}", "POST /api/sandbox/deliveries/{deliveryId}/position"
+SANDBOX = tuple(f"POST /api/sandbox/deliveries/{{deliveryId}}/{move}" for move in _MOVES)
+READ = tuple(f"GET /api/{name}/{{deliveryId}}" for name in ("info-delivery", "location-delivery", "deliveries"))
+FIND, FEED, PHOTO = "GET /api/deliveries", "GET /api/events", "GET /api/photos/{signed}"
+FREIGHT = tuple(f"POST /api/integration/shipping/{name}" for name in ("quote", "services"))
+CREATE, FIND_ORDERS = "POST /api/integration/orders", "GET /api/integration/orders"
+READ_ORDER, CANCEL_ORDER = "GET /api/integration/orders/{orderId}", "POST /api/integration/orders/cancel"
+INVOICE = "POST /api/integration/invoices/marketplace"
+
+_OF_STATES = "already_finished|move_refused|route_taken|offer_expired|stop_not_open|no_driver_assigned"
+# By reason: the status, what the refusal says as a pattern, and the operations. It says its code; for invalid fields,
+# for each of them, code and pointer (immediate delivery) or code, field and message (order integration).
+REFUSALS: dict[str, tuple[int, str, tuple[str, ...]]] = {
+    "The tariff has a largest distance, weight, side and volume": (400, "price_unavailable", (QUOTE, REQUEST)),
+    "The service area is a setting": (422, "outside_service_area #.*", (QUOTE, REQUEST, SET_POSITION)),
+    "One of two places has both coordinates": (422, "required #/dropoffs/./address/l(at|ong)itude", (QUOTE, REQUEST)),
+    "Addresses of e-mail have no short pattern": (422, "invalid_email #/dropoffs/./contacts/email", (QUOTE, REQUEST)),
+    "The account has pickup points": (404, "pickup_not_linked", (REQUEST,)),
+    "Quotes have their ids": (422, "quote_mismatch", (REQUEST,)),
+    "The sandbox moves so many deliveries at once": (429, "too_many_simulations", (REQUEST,)),
+    "The key was used with another body": (422, "idempotency_key_reused", (REQUEST, CREATE)),
+    "The account has deliveries": (404, "delivery_not_found", (CANCEL, *SANDBOX, *READ)),
+    "The delivery has a state": (422, _OF_STATES, (CANCEL, *SANDBOX)),
+    "A route has so many drop-offs": (422, "stop_not_found", SANDBOX),
+    "A cursor is one of an answer": (422, "invalid_cursor", (FIND, FEED)),
+    "A photo has a signed address": (404, "photo_not_found", (PHOTO,)),
+    "The tables of freight have postcodes and weights": (400, "no_coverage|too_heavy", FREIGHT),
+    "The seller has companies": (404, "company_not_found|invalid_document", (CREATE,)),
+    "Other sellers have companies": (401, "foreign_company", (CREATE,)),
+    "The seller has such an order": (400, "duplicate_order", (CREATE,)),
+    "The seller has orders": (404, "order_not_found", (READ_ORDER, CANCEL_ORDER)),
+    "The order has a status": (400, "already_cancelled|already_delivered", (CANCEL_ORDER,)),
+    "An invoice is an NF-e": (422, "invalid_invoice", (INVOICE,)),
+    "A cursor of orders is one of an answer": (422, "invalid_payload cursor: Use o nextCursor.*", (FIND_ORDERS,)),
+    "There is no 30 February": (422, "invalid_moment created(From|To)", (FIND,)),
+    "There is no 30 February for orders": (422, "invalid_payload created(From|To): Deve ser.*", (FIND_ORDERS,)),
+    "There is no 30 February for invoices": (422, "invalid_payload invoice.issueDate: Deve ter.*", (CREATE,)),
+}
+
+_NUMBER = {"type": "string", "pattern": r"^\s*[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]{1,3})?\s*$"}
+_PLACES = ("PickupAddressRequest", "AddressRequest")
+_NUMBERS = (*_PLACES, "CoordinatesRequest", "PackageRequest", "PositionRequest")
+_TEXTS = (*_PLACES, "ContactsRequest", "OptionalContactsRequest", "DropoffRequest", "PackageRequest")
+# By reason: what properties of a type may be besides, in these components. Not in the description, because clients that
+# are generated of it would have a union for each number.
+TOLERATED: dict[str, tuple[str, dict[str, Any], tuple[str, ...]]] = {
+    "Numbers as text, as forms send them": ("number", _NUMBER, _NUMBERS),
+    "Whole numbers as text, as forms send them": ("integer", _NUMBER, ("PackageRequest", "SellerItemRequest")),
+    "Texts of digits as integers: house numbers, telephones": ("string", {"type": "integer"}, _TEXTS),
+}
+
+
+@hook
+def filter_failure(_context: HookContext, failure: Failure, case: Case, response: Response) -> bool:
+    """Whether a failure is one."""
+    if isinstance(failure, RejectedPositiveData):
+        operation, status = case.operation.label, response.status_code
+        others = [said for said in _said(response) if not _is_listed(operation, status, said)]
+        failure.message += f"\nNot in REFUSALS: {others}"
+        return bool(others)
+    if isinstance(failure, AcceptedNegativeData):
+        return not _is_tolerated(case)
+    return True
+
+
+def _said(response: Response) -> Iterator[str]:
+    """What a refusal says, as REFUSALS has it."""
+    body = response.json()
+    errors = body.get("errors")
+    if isinstance(errors, list):
+        yield from (f"{each['code']} {each.get('pointer') or each['parameter']}" for each in errors)
+    elif isinstance(errors, dict) and body["code"] == "invalid_payload":
+        yield from (f"invalid_payload {field}: {text}" for field, texts in errors.items() for text in texts)
+    else:
+        yield body["code"]
+
+
+def _is_listed(operation: str, status: int, said: str) -> bool:
+    return any(
+        operation in operations and status == expected and re.fullmatch(pattern, said)
+        for expected, pattern, operations in REFUSALS.values()
+    )
+
+
+def _is_tolerated(case: Case) -> bool:
+    """Whether a case that does not fit the description does so with what is tolerated, or an unknown header."""
+    wrong = {location.value for location, component in case.meta.components.items() if component.mode.is_negative}
+    scenario = getattr(case.meta.phase.data, "scenario", None)
+    if wrong == {"header"} and scenario is CoverageScenario.OBJECT_UNEXPECTED_PROPERTIES:
+        return True
+    body = case.operation.definition.raw.get("requestBody", {}).get("content", {}).get("application/json")
+    if wrong != {"body"} or body is None:
+        return False
+    components = _with_tolerated(case.operation.schema.raw_schema["components"])
+    schema = {**body["schema"], "components": components}
+    return bool(jsonschema_rs.Draft202012Validator(schema).is_valid(case.body))
+
+
+def _with_tolerated(components: dict[str, Any]) -> dict[str, Any]:
+    found = copy.deepcopy(components)
+    for kind, further, names in TOLERATED.values():
+        for properties in (found["schemas"][name]["properties"] for name in names):
+            for key, schema in properties.items():
+                types = schema.get("type")
+                if kind == types or (isinstance(types, list) and kind in types):
+                    properties[key] = {"anyOf": [schema, further]}
+    return found
