@@ -24,6 +24,7 @@ READ = tuple(f"GET /api/{name}/{{deliveryId}}" for name in ("info-delivery", "lo
 FIND, FEED, PHOTO = "GET /api/deliveries", "GET /api/events", "GET /api/photos/{signed}"
 FREIGHT = tuple(f"POST /api/integration/shipping/{name}" for name in ("quote", "services"))
 CREATE, FIND_ORDERS = "POST /api/integration/orders", "GET /api/integration/orders"
+FIND_INVOICES = "GET /api/integration/invoices"
 READ_ORDER, CANCEL_ORDER = "GET /api/integration/orders/{orderId}", "POST /api/integration/orders/cancel"
 INVOICE = "POST /api/integration/invoices/marketplace"
 
@@ -51,7 +52,7 @@ REFUSALS: dict[str, tuple[int, str, tuple[str, ...]]] = {
     "The seller has orders": (404, "order_not_found", (READ_ORDER, CANCEL_ORDER)),
     "The order has a status": (400, "already_cancelled|already_delivered", (CANCEL_ORDER,)),
     "An invoice is an NF-e": (422, "invalid_invoice", (INVOICE,)),
-    "A cursor of orders is one of an answer": (422, "invalid_payload cursor: Use o nextCursor.*", (FIND_ORDERS,)),
+    "A cursor of orders is one of an answer": (422, "invalid_payload cursor: Use o nextCursor.*", (FIND_ORDERS, FIND_INVOICES)),
     "There is no 30 February": (422, "invalid_moment created(From|To)", (FIND,)),
     "There is no 30 February for orders": (422, "invalid_payload created(From|To): Deve ser.*", (FIND_ORDERS,)),
     "There is no 30 February for invoices": (422, "invalid_payload invoice.issueDate: Deve ter.*", (CREATE,)),
