@@ -528,7 +528,8 @@ def detail(delivery: Delivery, *, tracking: Mapping[int, str]) -> DeliveryDetail
         "cancellation": _cancellation_detail(delivery, transitions),
         "transitions": [_transition(transition) for transition in transitions],
         "events": [
-            _event(event) for event in delivery.events.defer("body").select_related("queue_item").order_by("sequence")
+            _event(event)
+            for event in delivery.events.first_ones().defer("body").select_related("queue_item").order_by("sequence")
         ],
     }
 

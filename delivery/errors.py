@@ -224,6 +224,20 @@ class EndpointCannotSend(DeliveryError):
     title = "Nothing can be sent to this endpoint now"
 
 
+class TooManyEndpoints(DeliveryError):
+    """Adding a webhook endpoint when the account has five in the environment."""
+
+    code = "too_many_endpoints"
+    title = "The account has as many webhook endpoints as it may have"
+
+
+class EndpointStays(DeliveryError):
+    """Removing the first webhook endpoint, which every account has."""
+
+    code = "endpoint_stays"
+    title = "The first endpoint cannot be removed"
+
+
 class SecretRotatedLately(DeliveryError):
     """Rotating a signing secret while the one before it still signs too."""
 
