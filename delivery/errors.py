@@ -209,6 +209,17 @@ class NoDriverAssigned(DeliveryError):
     example = "No driver holds this route, so no position can be recorded."
 
 
+class SandboxOnly(DeliveryError):
+    """Calling with a live token what only test tokens may."""
+
+    code = "sandbox_only"
+    title = "Only in the sandbox"
+    status = 404
+    meaning = "This call needs a test token, and the token is a live one."
+    remedy = "Send a token that begins with rota_test_, or set the live URL in the panel."
+    example = "Only test tokens may set the webhook URL by a call. Set the live one in the panel."
+
+
 class InvalidSandboxSpeed(DeliveryError):
     code = "invalid_sandbox_speed"
     title = "The Sandbox-Speed header is invalid"

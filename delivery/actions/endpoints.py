@@ -138,6 +138,15 @@ def set_url(*, endpoint: WebhookEndpoint, url: str, by: str, at: datetime) -> We
         return store_url(endpoint=endpoint, url=checked, by=by, at=at)
 
 
+def set_up(*, endpoint: WebhookEndpoint, url: str, by: str, at: datetime) -> tuple[WebhookEndpoint, str | None]:
+    """As `set_url`, and returns the signing secret too unless it was shown before. It counts as shown from now on."""
+    checked = check_url(url)
+    with transaction.atomic(durable=True):
+        stored = store_url(endpoint=endpoint, url=checked, by=by, at=at)
+        secret = None if stored.secret_shown else show_secret(endpoint=stored, by=by, at=at)
+    return stored, secret
+
+
 def check_url(url: str) -> CheckedUrl:
     """Check that webhooks may be sent to `url`. Raises InvalidWebhookUrl.
 

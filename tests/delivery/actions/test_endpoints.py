@@ -224,3 +224,19 @@ class TestSetFilter:
     def test_of_another_status_is_refused_by_the_database(self, endpoint):
         with pytest.raises(IntegrityError, match="endpoint_statuses"):
             WebhookEndpoint.objects.filter(pk=endpoint.pk).update(statuses=["EXPIRED"])
+
+
+class TestSetUp:
+    def test_returns_the_secret_once(self, endpoint):
+        url, at = "http://127.0.0.1:9/hook", timezone.now()
+
+        stored, first = endpoints.set_up(endpoint=endpoint, url=url, by=BY, at=at)
+        _stored, second = endpoints.set_up(endpoint=endpoint, url=url, by=BY, at=at)
+
+        assert (stored.url, first, second) == (url, endpoint.secret, None)
+
+    @pytest.mark.parametrize("show", [endpoints.show_secret, endpoints.rotate_secret])
+    def test_returns_none_that_a_person_has_seen(self, endpoint, show):
+        show(endpoint=endpoint, by=BY, at=timezone.now())
+
+        assert endpoints.set_up(endpoint=endpoint, url="", by=BY, at=timezone.now())[1] is None
