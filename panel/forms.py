@@ -83,6 +83,7 @@ class NewEndpointForm(StatusesForm, UrlForm):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.fields["url"].required = True
+        self.fields["url"].help_text = _("https:// on a public host, port 443 or 8443.")
 
 
 class AlertUrlForm(forms.Form):

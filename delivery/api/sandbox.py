@@ -122,7 +122,7 @@ class SandboxWebhookViewSet(IntegratorView, ViewSet):
         """
         token = token_of(request)
         if token.environment != Environment.SANDBOX:
-            raise SandboxOnly(SandboxOnly.example)
+            raise SandboxOnly("Only test tokens may set the webhook URL by a call. Set the live one in the panel.")
         serializer = self.read_body(WebhookSerializer(data=request.data))
         endpoint, *_further = WebhookEndpoint.of(token.integrator_id, token.environment)
         stored, secret = endpoints.set_up(

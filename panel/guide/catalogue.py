@@ -53,6 +53,7 @@ REPEATS = {408: Repeat.WAIT, 429: Repeat.WAIT} | dict.fromkeys(KEPT_REFUSALS, Re
 REPEATS_OF_CODES = {
     "busy": Repeat.WAIT,
     "look_ups_busy": Repeat.WAIT,
+    "webhook_host_unresolved": Repeat.WAIT,
     "call_in_progress": Repeat.SAME_KEY,
     "idempotency_key_reused": Repeat.REUSED,
     "wrong_pin": Repeat.COUNTED,

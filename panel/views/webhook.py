@@ -110,7 +110,9 @@ class Add(AccountView):
     """Adds a further endpoint. Its page then shows the signing secret, once."""
 
     def get(self, request: HttpRequest) -> HttpResponse:
-        return self.page("panel/webhook_add.html", form=NewEndpointForm({"statuses": STATUSES}), most=MOST_ENDPOINTS)
+        return self.page(
+            "panel/webhook_add.html", form=NewEndpointForm(initial={"statuses": STATUSES}), most=MOST_ENDPOINTS
+        )
 
     def post(self, request: HttpRequest) -> HttpResponse:
         form, by, at = NewEndpointForm(request.POST), actor(request), clock.now()

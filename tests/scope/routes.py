@@ -141,7 +141,9 @@ class Requests:
         if "<str:change>" in route:
             changes = ["resend", "revoke"] if "invitation" in route else ["make-owner", "remove"]
             return [{"change": change} for change in changes]
-        if method == "GET" and "<" not in re.sub("^panel/(accounts/<.*?>/<.*?>|sellers/<.*?>)/", "", route):
+        if method == "GET" and "<" not in re.sub(
+            "^panel/(accounts/<.*?>/<.*?>(/endpoints/<.*?>)?|sellers/<.*?>)/", "", route
+        ):
             return [{}, *({"query": query} for query in self.queries(route))]
         if "delivery" in route and "<" in route:
             moves = {"accept": "requested", "collect": "accepted", "deliver": "collected", "release": "accepted",
@@ -257,6 +259,8 @@ class Requests:
             "/setup/": lambda: {"step": "tokens"},
             "alerts/url": lambda: {"url": ""},
             "alerts/choose": lambda: {"failing": "1"},
+            "endpoints/add": lambda: {"url": "http://127.0.0.1:9/new", "statuses": ["FAILED"]},
+            "webhook/filter": lambda: {"statuses": ["FAILED"]},
             "webhook/switch": lambda: {"enabled": "0"},
             "webhook/secret/rotate": lambda: {"end_previous": "1"},
             "events/resend/selected": lambda: {"event": [str(values["event"]), *self.events_of_others()]},
@@ -272,7 +276,7 @@ class Requests:
 
     def events_of_others(self) -> list[str]:
         own = self.world.a
-        return [str(each.pk) for each in WebhookEvent.objects.exclude(endpoint=own.endpoint)]
+        return [str(each.pk) for each in WebhookEvent.objects.exclude(endpoint=own.endpoint).filter(copy_of=None)]
 
     def order_of(self, values: dict[str, Any]) -> str:
         return str(values["seller_row"]["orders"]["sent"].pk)
